@@ -1,0 +1,165 @@
+//! The crate's one error: where in the file, which block, which call and member, what was expected.
+//!
+//! One boxed word, so that `Result` stays small; every constructor is `#[cold]`. Context is added from the inside out
+//! while the error travels: a member path by the decoder, block index and file offset by whoever holds the block.
+
+use std::fmt;
+
+/// `Result` of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What kind of thing went wrong; decides whether reading can go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The operating system refused (open, map, write).
+    Io,
+    /// Not a capture, or one of a version this build does not know.
+    NotACapture,
+    /// Bytes are missing at the end.
+    Truncated,
+    /// Bytes are there but cannot be what the format says.
+    Malformed,
+    /// Larger than a bound in `limits.rs`.
+    Limit,
+    /// Well formed as far as one can tell, but not known to this build (a call id, an sType).
+    Unknown,
+    /// Nothing wrong with the bytes: the caller asked for what is not there.
+    Usage,
+}
+
+#[derive(Debug)]
+struct Inner {
+    kind: Kind,
+    message: String,
+    path: String,
+    offset: Option<u64>,
+    block: Option<u64>,
+    file: Option<String>,
+}
+
+/// See the module's header.
+pub struct Error(Box<Inner>);
+
+impl Error {
+    /// A new error without context.
+    #[cold]
+    pub fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Error(Box::new(Inner {
+            kind,
+            message: message.into(),
+            path: String::new(),
+            offset: None,
+            block: None,
+            file: None,
+        }))
+    }
+    /// Bytes that contradict the format.
+    #[cold]
+    pub fn malformed(message: impl Into<String>) -> Self {
+        Self::new(Kind::Malformed, message)
+    }
+    /// `want` more bytes were needed for `what`, `have` were left.
+    #[cold]
+    pub fn truncated(what: &str, want: u64, have: u64) -> Self {
+        Self::new(Kind::Truncated, format!("{what}: expected {want} more bytes, found {have}"))
+    }
+    /// A bound of `limits.rs` was crossed.
+    #[cold]
+    pub fn limit(what: &str, value: u64, bound: u64) -> Self {
+        Self::new(Kind::Limit, format!("{what} is {value}, the limit is {bound}"))
+    }
+    /// Something this build does not know.
+    #[cold]
+    pub fn unknown(message: impl Into<String>) -> Self {
+        Self::new(Kind::Unknown, message)
+    }
+    /// Puts a member name (or `[index]`, or `<VkStruct>`) in front of the path.
+    #[cold]
+    pub fn within(mut self, segment: &str) -> Self {
+        let p = &mut self.0.path;
+        let joint = if p.is_empty() || p.starts_with('[') || p.starts_with('<') { "" } else { "." };
+        *p = format!("{segment}{joint}{p}");
+        self
+    }
+    /// Sets the offset if none is set yet: the innermost place wins.
+    #[cold]
+    pub fn at_offset(mut self, offset: u64) -> Self {
+        self.0.offset.get_or_insert(offset);
+        self
+    }
+    /// Turns an offset relative to a block's parameters into one of the file.
+    #[cold]
+    pub fn rebase(mut self, base: u64) -> Self {
+        if let Some(o) = &mut self.0.offset {
+            *o += base;
+        }
+        self
+    }
+    /// Forgets the offset (it was one inside decompressed bytes, which have no place in the file) and keeps it as text.
+    #[cold]
+    pub fn in_decompressed(mut self) -> Self {
+        if let Some(o) = self.0.offset.take() {
+            self.0.message = format!("{} (at byte {o} of the decompressed parameters)", self.0.message);
+        }
+        self
+    }
+    /// Sets the block's index.
+    #[cold]
+    pub fn in_block(mut self, index: u64) -> Self {
+        self.0.block.get_or_insert(index);
+        self
+    }
+    /// Sets the file's name.
+    #[cold]
+    pub fn in_file(mut self, name: impl Into<String>) -> Self {
+        self.0.file.get_or_insert_with(|| name.into());
+        self
+    }
+    /// What kind it is.
+    pub fn kind(&self) -> Kind {
+        self.0.kind
+    }
+    /// The message alone.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+    /// The member path, `vkCreateDevice.pCreateInfo.pNext<…>`; empty outside a call.
+    pub fn path(&self) -> &str {
+        &self.0.path
+    }
+    /// File offset, if known.
+    pub fn offset(&self) -> Option<u64> {
+        self.0.offset
+    }
+    /// Block index, if known.
+    pub fn block(&self) -> Option<u64> {
+        self.0.block
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let e = &*self.0;
+        if let Some(file) = &e.file {
+            write!(f, "{file}: ")?;
+        }
+        match (e.block, e.offset) {
+            (Some(b), Some(o)) => write!(f, "block {b}, offset {o:#x}: ")?,
+            (Some(b), None) => write!(f, "block {b}: ")?,
+            (None, Some(o)) => write!(f, "offset {o:#x}: ")?,
+            (None, None) => {}
+        }
+        if !e.path.is_empty() {
+            write!(f, "{}: ", e.path)?;
+        }
+        f.write_str(&e.message)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,9 @@
+//! Reads and writes GFXReconstruct captures: bytes -> blocks -> calls, and back, byte for byte.
+//!
+//! Knows no driver and holds no `unsafe`.
+#![forbid(unsafe_code)]
+
+pub mod error;
+pub mod image;
+pub mod limits;
+pub mod schema;

@@ -1,0 +1,23 @@
+//! Every bound this crate puts on its input, in one place, each with what it protects.
+//!
+//! A length read from a file is never trusted before the bytes it promises have been seen: allocations grow with bytes
+//! consumed, and where C memory is larger than the wire (a `char[256]` holding three letters) the growth is capped
+//! by [`MAX_IMAGE_BYTES`].
+
+/// Deepest pNext chain. The longest legal chain is every extension struct once; real ones stay below 80.
+pub const MAX_PNEXT: usize = 256;
+/// Deepest nesting of structs within one call (pNext links included). Protects the stack.
+pub const MAX_DEPTH: usize = 320;
+/// Largest decoded image of one call, in bytes. Real calls stay below a few hundred MiB (vkCmdUpdateBuffer, shaders).
+pub const MAX_IMAGE_BYTES: usize = 1 << 30;
+/// Largest uncompressed size of one block, in bytes.
+pub const MAX_BLOCK_BYTES: u64 = 8 << 30;
+/// Largest growth that a compressed payload may declare: LZ4 and zlib cannot exceed 255:1 and 1032:1; zstd of constant
+/// data is far denser, so its declared size is only bounded by [`MAX_BLOCK_BYTES`] and by growing while decoding.
+pub const MAX_RATIO: u64 = 1032;
+/// Most options in a file header; gfxreconstruct writes one.
+pub const MAX_FILE_OPTIONS: u32 = 1024;
+/// Most descriptors (of all kinds together) in one update-template payload.
+pub const MAX_TEMPLATE_DESCRIPTORS: u64 = 1 << 24;
+/// Deepest chain of "execute blocks from file" references.
+pub const MAX_ASSET_DEPTH: usize = 8;
