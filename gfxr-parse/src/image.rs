@@ -71,6 +71,9 @@ pub struct HandleAt {
     pub ty: HandleId,
     /// The driver writes it (the id is the one the capture gave the new object).
     pub out: bool,
+    /// The application may have left rubbish here (a member its descriptor type does not use): an id that names no
+    /// object of this type is no error, the driver gets null.
+    pub lenient: bool,
 }
 
 /// A decoded call. See the module's header.
@@ -178,5 +181,20 @@ impl Image {
     /// The captured VkResult (or other return value), if the command returns one.
     pub fn ret(&self) -> Option<i32> {
         self.command.and_then(|c| c.ret).map(|_| self.u32(self.ret_at()) as i32)
+    }
+    /// Whether the pNext chain that starts in slot `at` holds a struct with this sType.
+    pub fn chain_has(&self, at: u32, stype: u32) -> bool {
+        self.chain_find(at, stype).is_some()
+    }
+    /// The offset of the first struct with this sType in the pNext chain that starts in slot `at`.
+    pub fn chain_find(&self, at: u32, stype: u32) -> Option<u32> {
+        let mut slot = at;
+        while let Some(to) = self.target(slot) {
+            if self.u32(to) == stype {
+                return Some(to);
+            }
+            slot = to + 8; // sType is padded to 8, then pNext: true of every struct that has an sType
+        }
+        None
     }
 }

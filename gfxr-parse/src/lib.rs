@@ -4,6 +4,10 @@
 #![forbid(unsafe_code)]
 
 pub mod error;
+pub mod walk;
+pub mod names;
+pub mod encode;
+pub mod decode;
 pub mod image;
 pub mod limits;
 pub mod schema;
