@@ -21,3 +21,8 @@ pub const MAX_FILE_OPTIONS: u32 = 1024;
 pub const MAX_TEMPLATE_DESCRIPTORS: u64 = 1 << 24;
 /// Deepest chain of "execute blocks from file" references.
 pub const MAX_ASSET_DEPTH: usize = 8;
+/// Uncompressed sizes up to this are allocated as declared; beyond it memory grows with what is really decoded.
+pub const TRUSTED_SIZE: usize = 4 << 20;
+/// Most "execute blocks from file" references followed in one pass over a capture: files that name each other could
+/// otherwise keep a reader busy for ever without growing.
+pub const MAX_ASSET_RUNS: u64 = 1 << 22;
