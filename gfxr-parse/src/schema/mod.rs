@@ -225,6 +225,10 @@ pub struct CommandDef {
     pub abi: u16,
     /// Which loader table has it.
     pub dispatch: Dispatch,
+    /// The wire carries one piece more after the last parameter, before the return value, that is no C parameter: the
+    /// update-template data ([`Shape::TemplateData`]) whose pointer is `pData` in the last parameter's struct, where
+    /// it is [`Shape::Absent`] (vkCmdPushDescriptorSetWithTemplate2).
+    pub trailing: bool,
 }
 
 /// One parameter's or return value's class in the C calling convention.
