@@ -1,1 +1,89 @@
-fn main() {}
+//! `captures`: small Vulkan programs ("scenes") that exist to be recorded and replayed.
+//!
+//! `captures SCENE` runs a scene headless, from its first frame to its last. It opens no window, reads
+//! no clock and draws nothing from chance: the same scene on the same driver gives the same images and
+//! asks the driver for the same things. `captures/record SCENE` runs it under the capture layer.
+//!
+//! `--out DIR` writes reference images of some frames, read back from the swapchain. Without it, the
+//! scene contains no read-back at all, so that a capture holds the scene and nothing else.
+//!
+//! A new scene is a folder under `scenes/` and one line in `scenes::SCENES`.
+
+// A Vulkan client: every call into the driver is unsafe, and nothing here does anything else. The calls
+// rest on three facts that `gpu` keeps: every handle comes from the one device that `gpu::Gpu` owns,
+// lives until that device is idle and dropped, and is used from one thread only. That the calls are valid
+// usage is shown by running the scenes under the validation layer (see README.md).
+#![allow(unsafe_code)]
+
+mod error;
+mod gpu;
+mod math;
+mod picture;
+mod run;
+mod scenes;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::scenes::SCENES;
+
+/// Runs a sample scene, headless and deterministic.
+#[derive(Parser)]
+#[command(name = "captures", version)]
+struct Options {
+    /// The scene to run; `--list` names them.
+    #[arg(required_unless_present = "list")]
+    scene: Option<String>,
+
+    /// Name the scenes and stop.
+    #[arg(long)]
+    list: bool,
+
+    /// How many frames to run, instead of as many as the scene says.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    frames: Option<u32>,
+
+    /// Write images of the presented frames into this directory, as SCENE_frame_N.png.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// Which frames to write with --out, counted from 1.
+    #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "1,15,30", requires = "out")]
+    images: Vec<u32>,
+}
+
+fn main() -> ExitCode {
+    let options = Options::parse();
+    if options.list {
+        for scene in SCENES {
+            println!("{:12} {}", scene.name(), scene.about());
+        }
+        return ExitCode::SUCCESS;
+    }
+    match start(&options) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("captures: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Finds the scene, runs it and says what it wrote.
+fn start(options: &Options) -> error::Result<()> {
+    let name = options.scene.as_deref().unwrap_or_default();
+    let Some(scene) = SCENES.iter().find(|scene| scene.name() == name) else {
+        let known: Vec<_> = SCENES.iter().map(|scene| scene.name()).collect();
+        return Err(error::Error::new(format!(
+            "no scene is called '{name}'; there is: {}",
+            known.join(", ")
+        )));
+    };
+    let images = match &options.out {
+        Some(dir) => Some(run::Images { dir, frames: &options.images }),
+        None => None,
+    };
+    run::run(*scene, options.frames.unwrap_or(scene.frames()), images)
+}

@@ -1,0 +1,51 @@
+#version 450
+// Develops the linear image for the screen: background, bloom, tone curve, vignette, sRGB.
+
+layout(set = 0, binding = 0) uniform sampler2D scene;
+
+layout(push_constant) uniform Exposure {
+    float aspect;     // width over height
+    float exposure;
+} how;
+
+layout(location = 0) in vec2 place;
+layout(location = 0) out vec4 screen;
+
+const int TAPS = 24;
+
+// Dusk: dark above, a warm glow behind the sphere.
+vec3 background(vec2 from_centre) {
+    float far = length(from_centre);
+    vec3 dusk = mix(vec3(0.050, 0.062, 0.115), vec3(0.012, 0.014, 0.034), smoothstep(-0.5, 0.5, -from_centre.y));
+    return dusk + vec3(0.16, 0.10, 0.13) * exp(-5.0 * far * far);
+}
+
+// What is brighter than white, from a spiral of points around.
+vec3 bloom() {
+    vec3 sum = vec3(0.0);
+    for (int tap = 0; tap < TAPS; tap++) {
+        float angle = float(tap) * 2.39996323;
+        float radius = 0.075 * sqrt((float(tap) + 0.5) / float(TAPS));
+        vec2 at = place + radius * vec2(cos(angle) / how.aspect, sin(angle));
+        sum += max(texture(scene, at).rgb - 1.2, 0.0) * (1.0 - radius / 0.09);
+    }
+    return sum / float(TAPS);
+}
+
+// The filmic curve of Narkowicz's fit to ACES.
+vec3 film(vec3 x) {
+    return clamp(x * (2.51 * x + 0.03) / (x * (2.43 * x + 0.59) + 0.14), 0.0, 1.0);
+}
+
+vec3 to_srgb(vec3 x) {
+    return mix(12.92 * x, 1.055 * pow(x, vec3(1.0 / 2.4)) - 0.055, step(0.0031308, x));
+}
+
+void main() {
+    vec2 from_centre = (place - 0.5) * vec2(how.aspect, 1.0);
+    // Twice as wide and high as the screen, the linear filter averages four samples a pixel.
+    vec4 drawn = texture(scene, place);
+    vec3 linear = drawn.rgb + (1.0 - drawn.a) * background(from_centre) + bloom();
+    float vignette = 1.0 - 0.55 * smoothstep(0.35, 1.05, length(from_centre));
+    screen = vec4(to_srgb(film(linear * how.exposure * vignette)), 1.0);
+}

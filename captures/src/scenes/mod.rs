@@ -1,0 +1,84 @@
+//! The scenes.
+//!
+//! A scene is a folder here that implements [`Scene`], and one line in [`SCENES`]. `crate::run` owns the
+//! frame loop, the swapchain and the synchronisation with it; a scene makes its objects once and then
+//! says, for each frame, which command buffers to submit.
+
+mod cubes;
+
+use ash::vk;
+
+use crate::error::Result;
+use crate::gpu::swapchain::Swapchain;
+use crate::gpu::{Gpu, Needs};
+
+/// Every scene, in the order in which `--list` names them.
+pub static SCENES: &[&dyn Scene] = &[&cubes::Cubes];
+
+/// How many frames may be recorded before the first of them is finished.
+///
+/// What the host rewrites each frame, a scene has this many times: one for each slot.
+pub const SLOTS: usize = 2;
+
+/// What a scene is, before there is a device.
+pub trait Scene: Sync {
+    /// The name on the command line.
+    fn name(&self) -> &'static str;
+
+    /// One line on what it shows.
+    fn about(&self) -> &'static str;
+
+    /// How many frames it has.
+    fn frames(&self) -> u32 {
+        30
+    }
+
+    /// The size of the swapchain.
+    fn extent(&self) -> vk::Extent2D;
+
+    /// What it asks of the device.
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
+    /// Makes its objects.
+    fn build(&self, gpu: &Gpu, swapchain: &Swapchain) -> Result<Box<dyn Show>>;
+}
+
+/// A scene whose objects exist.
+pub trait Show {
+    /// Records a frame and says what to submit, in order.
+    ///
+    /// The frame that last used this slot is finished. The submission waits for the swapchain's image at
+    /// the stage of colour output and signals for presentation; the scene leaves the image in the layout
+    /// to present, its last write at the stage of colour output.
+    fn record(&mut self, gpu: &Gpu, frame: Frame) -> Result<Vec<vk::CommandBuffer>>;
+}
+
+/// Which frame a scene is to record.
+#[derive(Clone, Copy)]
+pub struct Frame {
+    /// Counted from 1.
+    pub number: u32,
+    /// Which of the [`SLOTS`] it uses.
+    pub slot: usize,
+    /// Which image of the swapchain it draws.
+    pub image: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_distinct_and_plain() {
+        for (index, scene) in SCENES.iter().enumerate() {
+            let name = scene.name();
+            assert!(
+                name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_'),
+                "{name}"
+            );
+            assert!(SCENES[..index].iter().all(|other| other.name() != name), "{name} is there twice");
+        }
+    }
+}
