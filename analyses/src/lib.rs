@@ -1,1 +1,68 @@
-//! (to be written)
+//! From records to reports: pure functions over what a trace holds; no GPU, no driver.
+//!
+//! An [`Analysis`] says which records it wants; a run measures those; the analysis folds them, batch by batch,
+//! into a [`Report`](report::Report). The same records give the same bytes of report, on any machine, as often
+//! as one likes. Exporters ([`report::text`], [`report::json`]) know nothing of any analysis.
+//!
+//! One folder an analysis: definition, formula, units and caveats at the head of its file.
+#![forbid(unsafe_code)]
+
+pub mod frame_times;
+pub mod report;
+
+use report::{Cost, Report};
+use trace::{Batch, RecordKinds};
+
+/// A question to a trace.
+pub trait Analysis: Sync {
+    /// Its name on the command line, and in its report.
+    fn name(&self) -> &'static str;
+
+    /// The records that answer it. A run has to measure these.
+    fn wants(&self) -> RecordKinds;
+
+    /// Begins to fold the records of one run.
+    fn start(&self, run: &Run) -> Box<dyn Fold>;
+}
+
+/// An analysis in the middle of its records.
+pub trait Fold {
+    /// Takes the next batch. Kinds that the analysis does not want are passed over.
+    fn fold(&mut self, batch: Batch<'_>);
+
+    /// The report on everything folded.
+    fn finish(self: Box<Self>) -> Report;
+}
+
+/// What is known of a run beside its records.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// The frame that carries the program's start: whatever the capture created before its first present, and
+    /// shaders that a driver compiles at first use. `None` when the records hold no such frame.
+    pub load_frame: Option<u64>,
+    /// What measuring the records cost.
+    pub cost: Cost,
+}
+
+/// Every analysis there is.
+pub static ANALYSES: &[&dyn Analysis] = &[&frame_times::FrameTimes];
+
+/// The analysis of this name.
+pub fn by_name(name: &str) -> Option<&'static dyn Analysis> {
+    ANALYSES.iter().copied().find(|analysis| analysis.name() == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ANALYSES, by_name};
+
+    #[test]
+    fn names_are_found_and_are_unique() {
+        for (index, analysis) in ANALYSES.iter().enumerate() {
+            let position = ANALYSES.iter().position(|other| other.name() == analysis.name());
+            assert_eq!(position, Some(index), "{}", analysis.name());
+            assert!(by_name(analysis.name()).is_some());
+        }
+        assert!(by_name("nothing").is_none());
+    }
+}

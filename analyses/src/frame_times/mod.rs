@@ -1,0 +1,212 @@
+//! How long frames took: mean, median, 90th and 99th percentile, and the longest, in milliseconds and as frames
+//! per second, on the GPU and on the CPU.
+//!
+//! *Input.* [`FrameTime`] records; what the two times span is said there. Frames without a GPU time count for
+//! the CPU only.
+//!
+//! *Definitions.* Mean, minimum and maximum are exact (nanoseconds, summed). The p-th percentile of n times is
+//! the least bucket of an HDR histogram with 3 significant digits (from 1 ns to 1 h; longer counts as 1 h) such
+//! that at least p % of the n lie in it or below: its upper end, at most 0.1 % above the sample itself, and
+//! never outside of minimum and maximum. The median is the 50th. Frames per second are 1000 over the
+//! milliseconds of the same name: of the mean, n frames over their total time; of p99, what 99 % of the frames
+//! reach.
+//!
+//! *The load frame* carries the program's start, whatever came before its first present, and stands in a table
+//! of its own. It is in no other number.
+//!
+//! *Caveats.* With fewer than 100 frames p99 is the longest frame. Replay does not wait as the program did (for
+//! input, for a display, for its own work between calls), so these are not the program's frame rates: they say
+//! how fast the driver and the device do the program's work.
+
+mod stats;
+
+use crate::report::{Cell, Column, Mark, Report, SCHEMA_VERSION, Series, Table, Unit};
+use crate::{Analysis, Fold, Run};
+use stats::Stats;
+use trace::{Batch, FrameTime, Nanos, RecordKind, RecordKinds};
+
+/// The analysis.
+#[derive(Clone, Copy, Debug)]
+pub struct FrameTimes;
+
+impl Analysis for FrameTimes {
+    fn name(&self) -> &'static str {
+        "frame-times"
+    }
+
+    fn wants(&self) -> RecordKinds {
+        RecordKinds::of(RecordKind::FrameTime)
+    }
+
+    fn start(&self, run: &Run) -> Box<dyn Fold> {
+        Box::new(Times { run: run.clone(), frames: Vec::new() })
+    }
+}
+
+/// The report on these frames; the short way where all records are at hand.
+pub fn report(run: &Run, frames: &[FrameTime]) -> Report {
+    let mut fold = FrameTimes.start(run);
+    fold.fold(Batch::FrameTimes(frames));
+    fold.finish()
+}
+
+struct Times {
+    run: Run,
+    frames: Vec<FrameTime>,
+}
+
+impl Fold for Times {
+    fn fold(&mut self, batch: Batch<'_>) {
+        if let Batch::FrameTimes(frames) = batch {
+            self.frames.extend_from_slice(frames);
+        }
+    }
+
+    fn finish(self: Box<Self>) -> Report {
+        let (load, played): (Vec<_>, Vec<_>) =
+            self.frames.iter().partition(|record| Some(record.frame) == self.run.load_frame);
+        let clocks = [Clock::Gpu, Clock::Cpu];
+
+        let mut series = Vec::new();
+        for clock in clocks {
+            series.push(distribution(clock, &clock.stats(&played)));
+        }
+        for clock in clocks {
+            series.push(course(clock, &self.frames));
+        }
+        Report {
+            schema_version: SCHEMA_VERSION,
+            analysis: FrameTimes.name().to_owned(),
+            title: "Frame times".to_owned(),
+            tables: vec![
+                Table {
+                    name: "frames".to_owned(),
+                    columns: columns(),
+                    rows: clocks.iter().filter_map(|clock| row(*clock, &clock.stats(&played))).collect(),
+                },
+                Table {
+                    name: "load_frame".to_owned(),
+                    columns: vec![
+                        Column::new("load frame", Unit::Text),
+                        Column::new("times", Unit::Count),
+                        Column::new("mean", Unit::Milliseconds),
+                        Column::new("max", Unit::Milliseconds),
+                    ],
+                    rows: clocks.iter().filter_map(|clock| load_row(*clock, &clock.stats(&load))).collect(),
+                },
+            ],
+            series,
+            images: Vec::new(),
+            notes: notes(&played),
+            cost: self.run.cost,
+        }
+    }
+}
+
+/// Whose time it is.
+#[derive(Clone, Copy)]
+enum Clock {
+    Gpu,
+    Cpu,
+}
+
+impl Clock {
+    fn title(self) -> &'static str {
+        match self {
+            Clock::Gpu => "GPU",
+            Clock::Cpu => "CPU",
+        }
+    }
+
+    fn name(self, what: &str) -> String {
+        format!("{}_{what}", self.title().to_lowercase())
+    }
+
+    fn of(self, record: &FrameTime) -> Option<Nanos> {
+        match self {
+            Clock::Gpu => record.gpu,
+            Clock::Cpu => Some(record.cpu),
+        }
+    }
+
+    fn stats(self, records: &[&FrameTime]) -> Stats {
+        records.iter().filter_map(|record| self.of(record)).collect()
+    }
+}
+
+/// The percentiles that the table has, by the name of their column.
+const PERCENTILES: [(&str, f64); 3] = [("median", 50.0), ("p90", 90.0), ("p99", 99.0)];
+
+fn columns() -> Vec<Column> {
+    let mut columns = vec![Column::new("", Unit::Text), Column::new("frames", Unit::Count)];
+    for unit in [Unit::Milliseconds, Unit::FramesPerSecond] {
+        columns.push(Column::new("mean", unit));
+        columns.extend(PERCENTILES.map(|(name, _)| Column::new(name, unit)));
+        columns.push(Column::new(if unit == Unit::Milliseconds { "max" } else { "at max" }, unit));
+    }
+    columns
+}
+
+/// One clock's row under [`columns`]; none when nothing was timed by it.
+fn row(clock: Clock, stats: &Stats) -> Option<Vec<Cell>> {
+    let mut times = vec![stats.mean_ms()?];
+    times.extend(PERCENTILES.map(|(_, percentile)| stats.percentile(percentile).as_millis()));
+    times.push(stats.max().as_millis());
+
+    let mut row = vec![clock.title().into(), Cell::Count(stats.count())];
+    row.extend(times.iter().map(|&ms| Cell::Number(ms)));
+    row.extend(times.iter().map(|&ms| if ms > 0.0 { Cell::Number(1000.0 / ms) } else { Cell::Missing }));
+    Some(row)
+}
+
+fn load_row(clock: Clock, stats: &Stats) -> Option<Vec<Cell>> {
+    let mean = Cell::Number(stats.mean_ms()?);
+    Some(vec![clock.title().into(), Cell::Count(stats.count()), mean, Cell::Number(stats.max().as_millis())])
+}
+
+/// The histogram as it is, bucket by bucket.
+fn distribution(clock: Clock, stats: &Stats) -> Series {
+    Series {
+        name: clock.name("distribution"),
+        title: clock.title().to_owned(),
+        mark: Mark::Bars,
+        x: Column::new("time", Unit::Milliseconds),
+        y: Column::new("frames", Unit::Count),
+        points: stats
+            .buckets()
+            .map(|(begin, count)| (Cell::Number(begin.as_millis()), Cell::Count(count)))
+            .collect(),
+    }
+}
+
+/// Every frame's time in the order of the run, the load frame's too.
+fn course(clock: Clock, frames: &[FrameTime]) -> Series {
+    Series {
+        name: clock.name("times"),
+        title: clock.title().to_owned(),
+        mark: Mark::Line,
+        x: Column::new("frame", Unit::Count),
+        y: Column::new("time", Unit::Milliseconds),
+        points: frames
+            .iter()
+            .map(|record| {
+                let time = clock.of(record).map_or(Cell::Missing, |time| Cell::Number(time.as_millis()));
+                (Cell::Count(record.frame), time)
+            })
+            .collect(),
+    }
+}
+
+fn notes(played: &[&FrameTime]) -> Vec<String> {
+    let untimed = played.iter().filter(|record| record.gpu.is_none()).count();
+    let mut notes = Vec::new();
+    if played.is_empty() {
+        notes.push("No frame was timed but the load frame.".to_owned());
+    } else if untimed > 0 {
+        notes.push(format!("{untimed} of {} frames have no GPU time.", played.len()));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests;

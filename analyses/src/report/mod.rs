@@ -1,0 +1,171 @@
+//! What an analysis answers with: tables whose columns carry a unit, series, images, notes, and what measuring
+//! cost.
+//!
+//! A report holds numbers, not their looks: how many digits to print, and how wide, is the exporter's affair.
+
+pub mod json;
+mod sketch;
+pub mod text;
+
+use serde::{Deserialize, Serialize};
+use trace::Nanos;
+
+/// The version of the report's shape in JSON. It goes up by one when a field changes its meaning or goes.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// An analysis's answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// [`SCHEMA_VERSION`] of the build that made it.
+    pub schema_version: u32,
+    /// The analysis's name.
+    pub analysis: String,
+    /// A heading for people.
+    pub title: String,
+    /// Short tables, the most important first.
+    pub tables: Vec<Table>,
+    /// Curves and histograms.
+    pub series: Vec<Series>,
+    /// Pictures, a value a pixel.
+    pub images: Vec<Image>,
+    /// What a reader has to know to read the numbers rightly; a sentence each.
+    pub notes: Vec<String>,
+    /// What measuring cost. Every report says so.
+    pub cost: Cost,
+}
+
+/// What measuring changed about the thing measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Cost {
+    /// Measured as well: the same work, with and without the measuring.
+    Measured {
+        /// What took these times.
+        of: String,
+        /// Without measuring.
+        without: Nanos,
+        /// With it.
+        with: Nanos,
+    },
+    /// Nothing, and why: for what is derived without running anything.
+    Nothing {
+        /// Why.
+        why: String,
+    },
+    /// Not known, and why.
+    Unknown {
+        /// Why.
+        why: String,
+    },
+}
+
+/// Rows under columns. Every row has a cell for each column.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Table {
+    /// Its name in exports.
+    pub name: String,
+    /// What the columns are.
+    pub columns: Vec<Column>,
+    /// The rows, from top to bottom.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+/// What a column's cells, or an axis's values, are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Column {
+    /// Its name; two columns may share one when their units differ.
+    pub name: String,
+    /// Its unit.
+    pub unit: Unit,
+}
+
+impl Column {
+    /// A column of this name and unit.
+    pub fn new(name: impl Into<String>, unit: Unit) -> Column {
+        Column { name: name.into(), unit }
+    }
+}
+
+/// What a number counts or measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Unit {
+    /// No number: words.
+    Text,
+    /// Whole things, counted or numbered.
+    Count,
+    /// Milliseconds.
+    Milliseconds,
+    /// Frames in a second.
+    FramesPerSecond,
+    /// Hundredths.
+    Percent,
+    /// Bytes.
+    Bytes,
+}
+
+/// One value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Cell {
+    /// A whole number.
+    Count(u64),
+    /// A measured or derived number. (In JSON, one that is not finite becomes [`Cell::Missing`].)
+    Number(f64),
+    /// Words.
+    Text(String),
+    /// There is no value here.
+    Missing,
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Cell {
+        Cell::Text(text.to_owned())
+    }
+}
+
+/// Points in order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Series {
+    /// Its name in exports.
+    pub name: String,
+    /// A word for people.
+    pub title: String,
+    /// How it is drawn.
+    pub mark: Mark,
+    /// What a point's first value is.
+    pub x: Column,
+    /// What a point's second value is.
+    pub y: Column,
+    /// The points.
+    pub points: Vec<(Cell, Cell)>,
+}
+
+/// How a series is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mark {
+    /// A value over each x; the x need not be in order.
+    Line,
+    /// A histogram: `x` is where a bucket begins, rising; `y` is how many fell into it. Empty buckets are left
+    /// out.
+    Bars,
+}
+
+/// A value a pixel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Image {
+    /// Its name in exports.
+    pub name: String,
+    /// A word for people.
+    pub title: String,
+    /// What a pixel's value is.
+    pub value: Column,
+    /// Pixels in a row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// The values, row by row from the top; a pixel without one is not a number.
+    pub pixels: Vec<f32>,
+}

@@ -1,0 +1,239 @@
+//! A report as text for a terminal: tables with aligned columns under their units, each histogram as a line,
+//! the notes, and what measuring cost.
+//!
+//! Digits by unit: milliseconds have three decimals, frames per second one, percent two. Lines have no blanks at
+//! their ends. Series that are no histograms, and images, are left to other exporters.
+
+use super::sketch::sketch;
+use super::{Cell, Cost, Mark, Report, Series, Table, Unit};
+use std::fmt::Write;
+
+/// The report as text, with a line end.
+pub fn render(report: &Report) -> String {
+    let mut parts = vec![format!("{}\n", report.title)];
+    parts.extend(report.tables.iter().filter(|table| !table.rows.is_empty()).map(render_table));
+
+    let histograms: Vec<_> = report.series.iter().filter(|series| series.mark == Mark::Bars).collect();
+    let title_width = histograms.iter().map(|series| width(&series.title)).max().unwrap_or(0);
+    let sketches: String =
+        histograms.iter().filter_map(|series| render_histogram(series, title_width)).collect();
+    if !sketches.is_empty() {
+        parts.push(sketches);
+    }
+
+    let mut last: String = report.notes.iter().map(|note| format!("{note}\n")).collect();
+    let _ = writeln!(last, "{}", render_cost(&report.cost));
+    parts.push(last);
+    parts.join("\n")
+}
+
+/// One table: names, units (where a column has one to show), rows.
+fn render_table(table: &Table) -> String {
+    let mut lines = vec![table.columns.iter().map(|column| column.name.clone()).collect::<Vec<_>>()];
+    let units: Vec<_> = table.columns.iter().map(|column| symbol(column.unit).to_owned()).collect();
+    if units.iter().any(|unit| !unit.is_empty()) {
+        lines.push(units);
+    }
+    for row in &table.rows {
+        lines.push(
+            row.iter().zip(&table.columns).map(|(cell, column)| render_cell(cell, column.unit)).collect(),
+        );
+    }
+
+    let widths: Vec<usize> = (0..table.columns.len())
+        .map(|index| {
+            lines.iter().filter_map(|line| line.get(index)).map(|cell| width(cell)).max().unwrap_or(0)
+        })
+        .collect();
+    let mut text = String::new();
+    for line in &lines {
+        let mut out = String::new();
+        for ((cell, column), &column_width) in line.iter().zip(&table.columns).zip(&widths) {
+            if !std::ptr::eq(column, &table.columns[0]) {
+                out.push_str("  ");
+            }
+            let padding = " ".repeat(column_width - width(cell));
+            if column.unit == Unit::Text {
+                out.push_str(cell);
+                out.push_str(&padding);
+            } else {
+                out.push_str(&padding);
+                out.push_str(cell);
+            }
+        }
+        text.push_str(out.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+fn render_cell(cell: &Cell, unit: Unit) -> String {
+    match cell {
+        Cell::Count(count) => count.to_string(),
+        Cell::Number(number) if number.is_finite() => format!("{number:.*}", decimals(unit)),
+        Cell::Number(_) | Cell::Missing => "–".to_owned(),
+        Cell::Text(text) => text.clone(),
+    }
+}
+
+/// `GPU  1.10 ms ▁▂▅█▇▃▁  ▁ 1.62 ms, and 3 above, up to 2.00 ms`
+fn render_histogram(series: &Series, title_width: usize) -> Option<String> {
+    let buckets: Vec<_> = series
+        .points
+        .iter()
+        .filter_map(|point| match point {
+            (Cell::Number(begin), Cell::Count(count)) => Some((*begin, *count)),
+            _ => None,
+        })
+        .collect();
+    let sketch = sketch(&buckets)?;
+    let unit = symbol(series.x.unit);
+    let mut line = format!(
+        "{}{}  {} {unit} {}",
+        series.title,
+        " ".repeat(title_width - width(&series.title)),
+        three_digits(sketch.low),
+        sketch.bars
+    );
+    if sketch.high > sketch.low {
+        let _ = write!(line, " {} {unit}", three_digits(sketch.high));
+    }
+    if sketch.above > 0 {
+        let _ = write!(line, ", and {} above, up to {} {unit}", sketch.above, three_digits(sketch.highest));
+    }
+    line.push('\n');
+    Some(line)
+}
+
+fn render_cost(cost: &Cost) -> String {
+    match cost {
+        Cost::Measured { of, without, with } => {
+            let (without_ms, with_ms) = (without.as_millis(), with.as_millis());
+            let mut line =
+                format!("Cost of measuring: {of}: {without_ms:.3} ms without, {with_ms:.3} ms with");
+            if without.0 > 0 {
+                let _ = write!(line, " ({:+.2} %)", (with_ms / without_ms - 1.0) * 100.0);
+            }
+            line
+        }
+        Cost::Nothing { why } => format!("Cost of measuring: none, {why}"),
+        Cost::Unknown { why } => format!("Cost of measuring: not known, {why}"),
+    }
+}
+
+/// The unit as it is printed; empty where the column's name says it all.
+fn symbol(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Text | Unit::Count => "",
+        Unit::Milliseconds => "ms",
+        Unit::FramesPerSecond => "FPS",
+        Unit::Percent => "%",
+        Unit::Bytes => "bytes",
+    }
+}
+
+fn decimals(unit: Unit) -> usize {
+    match unit {
+        Unit::Milliseconds => 3,
+        Unit::FramesPerSecond => 1,
+        Unit::Percent => 2,
+        Unit::Text | Unit::Count | Unit::Bytes => 0,
+    }
+}
+
+/// A number with three significant digits: 0.0123, 1.23, 123, 1234.
+fn three_digits(number: f64) -> String {
+    if number == 0.0 || !number.is_finite() {
+        return number.to_string();
+    }
+    // (of the number as rounded: 9.996 has two digits before its point once it is 10.0)
+    let exponent = |text: String| text.split_once('e').and_then(|(_, e)| e.parse::<i32>().ok()).unwrap_or(0);
+    let decimals = 2 - exponent(format!("{number:.2e}"));
+    format!("{number:.*}", decimals.max(0) as usize)
+}
+
+/// Columns that a text takes; every character that reports use takes one.
+fn width(text: &str) -> usize {
+    text.chars().count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Column, Cost, Mark, Report, SCHEMA_VERSION, Series, Table, Unit};
+    use super::*;
+    use trace::Nanos;
+
+    fn table() -> Table {
+        Table {
+            name: "t".into(),
+            columns: vec![
+                Column::new("", Unit::Text),
+                Column::new("frames", Unit::Count),
+                Column::new("mean", Unit::Milliseconds),
+                Column::new("mean", Unit::FramesPerSecond),
+            ],
+            rows: vec![
+                vec!["GPU".into(), Cell::Count(29), Cell::Number(1.25), Cell::Number(800.0)],
+                vec!["CPU, all".into(), Cell::Count(29), Cell::Number(123.45678), Cell::Missing],
+            ],
+        }
+    }
+
+    #[test]
+    fn columns_are_aligned_under_their_units() {
+        let expected = "          frames     mean   mean
+                       ms    FPS
+GPU           29    1.250  800.0
+CPU, all      29  123.457      –
+";
+        assert_eq!(render_table(&table()), expected);
+    }
+
+    #[test]
+    fn a_whole_report() {
+        let report = Report {
+            schema_version: SCHEMA_VERSION,
+            analysis: "x".into(),
+            title: "X".into(),
+            tables: vec![Table { rows: vec![], ..table() }, table()],
+            series: vec![Series {
+                name: "s".into(),
+                title: "GPU".into(),
+                mark: Mark::Bars,
+                x: Column::new("time", Unit::Milliseconds),
+                y: Column::new("frames", Unit::Count),
+                points: vec![(Cell::Number(1.25), Cell::Count(299)), (Cell::Number(4.0), Cell::Count(1))],
+            }],
+            images: vec![],
+            notes: vec!["A note.".into()],
+            cost: Cost::Measured {
+                of: "all frames".into(),
+                without: Nanos(2_000_000),
+                with: Nanos(2_010_000),
+            },
+        };
+        let text = render(&report);
+        let expected = "
+GPU  1.25 ms █, and 1 above, up to 4.00 ms
+
+A note.
+Cost of measuring: all frames: 2.000 ms without, 2.010 ms with (+0.50 %)
+";
+        assert!(text.starts_with("X\n\n          frames"), "{text}");
+        assert!(text.ends_with(expected), "{text}");
+    }
+
+    #[test]
+    fn three_significant_digits() {
+        for (number, text) in [
+            (0.0, "0"),
+            (0.001234, "0.00123"),
+            (1.0, "1.00"),
+            (9.996, "10.0"),
+            (16.67, "16.7"),
+            (1234.5, "1234"),
+        ] {
+            assert_eq!(three_digits(number), text);
+        }
+    }
+}
