@@ -90,8 +90,11 @@ pub fn check(metadata: &str) -> Result<Vec<String>, String> {
 mod tests {
     use super::check;
 
-    /// Metadata with these packages: (name, [(dependency, kind)]).
-    fn metadata(packages: &[(&str, &[(&str, Option<&str>)])]) -> String {
+    /// A package's name, and what it depends on: (name, kind).
+    type Package<'a> = (&'a str, &'a [(&'a str, Option<&'a str>)]);
+
+    /// Metadata with these packages.
+    fn metadata(packages: &[Package<'_>]) -> String {
         let packages: Vec<_> = packages
             .iter()
             .map(|(name, dependencies)| {
