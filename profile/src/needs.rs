@@ -1,0 +1,46 @@
+//! What instrumented shaders ask of a device.
+
+use std::ops::BitOr;
+
+/// What the shaders that a pass leaves behind ask of a device beyond what they asked before. Said in the terms of
+/// shaders; the hook that feeds them to the device turns it into features and extensions. Needs of several
+/// passes are merged with `|` before the device is made, and a device that lacks one is refused before anything
+/// runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// Memory reached through a 64-bit address that is a constant of the shader: no descriptor is used up, and no
+    /// pipeline layout is touched.
+    pub buffer_address: bool,
+    /// Atomic additions to 64-bit integers in memory.
+    pub atomic_64: bool,
+    /// Elect, ballot and broadcast among the invocations of a subgroup, in the stages that the pass touches.
+    pub subgroups: bool,
+    /// A clock that a shader can read.
+    pub clock: bool,
+}
+
+impl BitOr for Needs {
+    type Output = Needs;
+
+    fn bitor(self, other: Needs) -> Needs {
+        Needs {
+            buffer_address: self.buffer_address | other.buffer_address,
+            atomic_64: self.atomic_64 | other.atomic_64,
+            subgroups: self.subgroups | other.subgroups,
+            clock: self.clock | other.clock,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Needs;
+
+    #[test]
+    fn merged_needs_are_all_there() {
+        let one = Needs { buffer_address: true, ..Needs::default() };
+        let other = Needs { clock: true, ..Needs::default() };
+        assert_eq!(one | other, Needs { buffer_address: true, clock: true, ..Needs::default() });
+        assert_eq!(one | Needs::default(), one);
+    }
+}
