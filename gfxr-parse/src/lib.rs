@@ -3,6 +3,8 @@
 //! Knows no driver and holds no `unsafe`.
 #![forbid(unsafe_code)]
 
+pub mod annotation;
+pub mod container;
 pub mod error;
 pub mod walk;
 pub mod names;
@@ -10,4 +12,6 @@ pub mod encode;
 pub mod decode;
 pub mod image;
 pub mod limits;
+pub mod meta;
 pub mod schema;
+pub mod writer;

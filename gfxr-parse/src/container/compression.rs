@@ -1,0 +1,415 @@
+//! One block's data through LZ4 (raw block), zlib (stream) or zstd (frame), both ways.
+//!
+//! Guarantees: memory grows with what is really decoded, not with what a header declares, beyond
+//! [`TRUSTED_SIZE`]; the result has exactly the declared size. Refuses data that are damaged, cut off, or longer or shorter
+//! than declared.
+//!
+//! How each is kept from allocating what was merely promised: zlib and zstd are decoded as streams into a buffer that
+//! doubles; an LZ4 block is first walked without decoding, which yields its exact size for the price of reading its
+//! tokens.
+
+use std::fmt;
+use std::str::FromStr;
+
+use flate2::{Compress, Decompress, FlushCompress, FlushDecompress, Status};
+use zstd::zstd_safe::{self, CCtx, DCtx, InBuffer, OutBuffer};
+
+use crate::error::{Error, Kind, Result};
+use crate::limits::TRUSTED_SIZE;
+
+/// zstd's level: the one gfxreconstruct uses.
+const ZSTD_LEVEL: i32 = 1;
+/// LZ4's own bound on its input (`LZ4_MAX_INPUT_SIZE`); larger blocks stay uncompressed.
+const LZ4_MAX_INPUT: usize = 0x7E00_0000;
+
+/// A compression method; the discriminant is the value of the file option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Compression {
+    /// Nothing is compressed.
+    #[default]
+    None = 0,
+    /// A raw LZ4 block, without a frame.
+    Lz4 = 1,
+    /// A zlib stream.
+    Zlib = 2,
+    /// A zstd frame.
+    Zstd = 3,
+}
+
+impl Compression {
+    /// All of them.
+    pub const ALL: [Compression; 4] = [Self::None, Self::Lz4, Self::Zlib, Self::Zstd];
+
+    /// The value of the file option.
+    pub fn value(self) -> u32 {
+        self as u32
+    }
+    /// The method with this value of the file option.
+    pub fn from_value(value: u32) -> Option<Self> {
+        Self::ALL.into_iter().find(|c| c.value() == value)
+    }
+    /// Its name, also what [`FromStr`] takes.
+    pub fn name(self) -> &'static str {
+        ["none", "lz4", "zlib", "zstd"][self as usize]
+    }
+}
+
+impl fmt::Display for Compression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Compression {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|c| c.name().eq_ignore_ascii_case(text)).ok_or_else(|| {
+            Error::new(Kind::Usage, format!("compression \"{text}\": expected none, lz4, zlib or zstd"))
+        })
+    }
+}
+
+/// Memory that decompression uses again and again: one per thread.
+#[derive(Default)]
+pub struct Scratch {
+    buffer: Vec<u8>,
+    zstd: Option<DCtx<'static>>,
+    zlib: Option<Decompress>,
+}
+
+impl Scratch {
+    /// Nothing allocated yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// Decompresses `raw`, which must become exactly `size` bytes.
+    pub(crate) fn decompress(&mut self, codec: Compression, raw: &[u8], size: u64) -> Result<&[u8]> {
+        let size =
+            usize::try_from(size).map_err(|_| Error::limit("uncompressed size", size, usize::MAX as u64))?;
+        match codec {
+            Compression::None => return Err(no_codec()),
+            Compression::Lz4 => self.lz4(raw, size)?,
+            Compression::Zlib => self.zlib(raw, size)?,
+            Compression::Zstd => self.zstd(raw, size)?,
+        }
+        Ok(&self.buffer[..size])
+    }
+
+    /// Makes room for `size` bytes; what is there stays, so that reuse costs no clearing.
+    fn reserve(&mut self, size: usize) {
+        if self.buffer.len() < size {
+            self.buffer.resize(size, 0);
+        }
+    }
+
+    fn lz4(&mut self, raw: &[u8], size: usize) -> Result<()> {
+        if size > self.buffer.len().max(TRUSTED_SIZE) {
+            match lz4_size(raw) {
+                Some(real) if real == size as u64 => {}
+                Some(real) => return Err(wrong_size(Compression::Lz4, size, Some(real))),
+                None => return Err(damaged(Compression::Lz4, "a sequence runs past the end")),
+            }
+        }
+        self.reserve(size);
+        match lz4_flex::block::decompress_into(raw, &mut self.buffer[..size]) {
+            Ok(n) if n == size => Ok(()),
+            Ok(n) => Err(wrong_size(Compression::Lz4, size, Some(n as u64))),
+            Err(lz4_flex::block::DecompressError::OutputTooSmall { .. }) => {
+                Err(wrong_size(Compression::Lz4, size, lz4_size(raw)))
+            }
+            Err(e) => Err(damaged(Compression::Lz4, &e.to_string())),
+        }
+    }
+
+    fn zlib(&mut self, raw: &[u8], size: usize) -> Result<()> {
+        let mut stream = self.zlib.take().unwrap_or_else(|| Decompress::new(true));
+        stream.reset(true);
+        let mut used = 0;
+        loop {
+            let (at, end) = self.grow(used, size);
+            let before = (stream.total_in(), stream.total_out());
+            let status = stream
+                .decompress(&raw[before.0 as usize..], &mut self.buffer[at..end], FlushDecompress::None)
+                .map_err(|e| damaged(Compression::Zlib, &e.to_string()))?;
+            used = stream.total_out() as usize;
+            if used > size {
+                return Err(wrong_size(Compression::Zlib, size, None));
+            }
+            if status == Status::StreamEnd {
+                break;
+            }
+            if (stream.total_in(), stream.total_out()) == before {
+                return Err(damaged(Compression::Zlib, "the stream is cut off"));
+            }
+        }
+        if stream.total_in() != raw.len() as u64 {
+            return Err(damaged(Compression::Zlib, "bytes follow the end of the stream"));
+        }
+        if used != size {
+            return Err(wrong_size(Compression::Zlib, size, Some(used as u64)));
+        }
+        self.zlib = Some(stream);
+        Ok(())
+    }
+
+    fn zstd(&mut self, raw: &[u8], size: usize) -> Result<()> {
+        let name = |code| damaged(Compression::Zstd, zstd_safe::get_error_name(code));
+        let mut context = self.zstd.take().unwrap_or_else(DCtx::create);
+        let mut used = 0;
+        if size <= self.buffer.len().max(TRUSTED_SIZE) {
+            // Small enough, or memory this size was filled before: straight into its place.
+            self.reserve(size);
+            used = context.decompress(&mut self.buffer[..size], raw).map_err(name)?;
+        } else {
+            context.reset(zstd_safe::ResetDirective::SessionOnly).map_err(name)?;
+            let mut input = InBuffer::around(raw);
+            loop {
+                let (at, end) = self.grow(used, size);
+                let mut output = OutBuffer::around(&mut self.buffer[at..end]);
+                let before = input.pos();
+                let hint = context.decompress_stream(&mut output, &mut input).map_err(name)?;
+                let made = output.pos();
+                used += made;
+                if used > size {
+                    return Err(wrong_size(Compression::Zstd, size, None));
+                }
+                if hint == 0 && input.pos() == raw.len() {
+                    break;
+                }
+                if made == 0 && input.pos() == before {
+                    return Err(damaged(Compression::Zstd, "the frame is cut off"));
+                }
+            }
+        }
+        if used != size {
+            return Err(wrong_size(Compression::Zstd, size, Some(used as u64)));
+        }
+        self.zstd = Some(context);
+        Ok(())
+    }
+
+    /// The free range after `used` bytes, never empty: at least one byte beyond `size` can be written, which is how a
+    /// stream that is too long shows.
+    fn grow(&mut self, used: usize, size: usize) -> (usize, usize) {
+        let most = size.saturating_add(1);
+        if used == self.buffer.len() {
+            self.reserve(used.saturating_mul(2).clamp(TRUSTED_SIZE.min(most), most));
+        }
+        (used, self.buffer.len().min(most))
+    }
+}
+
+impl fmt::Debug for Scratch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Scratch({} bytes)", self.buffer.len())
+    }
+}
+
+/// Size of a raw LZ4 block once decoded; none if a sequence runs past the end. Reads tokens and lengths only.
+fn lz4_size(raw: &[u8]) -> Option<u64> {
+    let mut at = 0usize;
+    let mut total = 0u64;
+    let length = |at: &mut usize, nibble: u8| -> Option<u64> {
+        let mut n = u64::from(nibble);
+        while nibble == 15 {
+            let byte = *raw.get(*at)?;
+            *at += 1;
+            n += u64::from(byte);
+            if byte != 255 {
+                break;
+            }
+        }
+        Some(n)
+    };
+    loop {
+        let token = *raw.get(at)?;
+        at += 1;
+        let literals = length(&mut at, token >> 4)?;
+        at = at.checked_add(usize::try_from(literals).ok()?).filter(|&a| a <= raw.len())?;
+        total += literals;
+        if at == raw.len() {
+            return Some(total);
+        }
+        at += 2;
+        total += length(&mut at, token & 15)? + 4;
+    }
+}
+
+/// Compresses block after block with one method.
+pub struct Compressor {
+    method: Compression,
+    buffer: Vec<u8>,
+    zstd: Option<CCtx<'static>>,
+}
+
+impl Compressor {
+    /// One that uses `method`.
+    pub fn new(method: Compression) -> Self {
+        let zstd = (method == Compression::Zstd).then(CCtx::create);
+        Compressor { method, buffer: Vec::new(), zstd }
+    }
+    /// The method.
+    pub fn method(&self) -> Compression {
+        self.method
+    }
+    /// `data` compressed; none if that did not make them smaller, in which case the block stays as it is.
+    pub fn compress(&mut self, data: &[u8]) -> Result<Option<&[u8]>> {
+        let n = match self.method {
+            Compression::None => return Ok(None),
+            Compression::Lz4 if data.len() > LZ4_MAX_INPUT => return Ok(None),
+            Compression::Lz4 => {
+                self.buffer.resize(lz4_flex::block::get_maximum_output_size(data.len()), 0);
+                lz4_flex::block::compress_into(data, &mut self.buffer)
+                    .map_err(|e| Error::malformed(format!("LZ4: {e}")))?
+            }
+            Compression::Zlib => {
+                // A stream that does not end within the input's own size is not worth having.
+                self.buffer.resize(data.len(), 0);
+                let mut stream = Compress::new(flate2::Compression::default(), true);
+                let status = stream
+                    .compress(data, &mut self.buffer, FlushCompress::Finish)
+                    .map_err(|e| Error::malformed(format!("zlib: {e}")))?;
+                if status != Status::StreamEnd {
+                    return Ok(None);
+                }
+                stream.total_out() as usize
+            }
+            Compression::Zstd => {
+                self.buffer.resize(zstd_safe::compress_bound(data.len()), 0);
+                let context = self.zstd.get_or_insert_with(CCtx::create);
+                context
+                    .compress(&mut self.buffer[..], data, ZSTD_LEVEL)
+                    .map_err(|code| Error::malformed(format!("zstd: {}", zstd_safe::get_error_name(code))))?
+            }
+        };
+        Ok((n > 0 && n < data.len()).then(|| &self.buffer[..n]))
+    }
+}
+
+impl fmt::Debug for Compressor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Compressor({})", self.method)
+    }
+}
+
+#[cold]
+fn no_codec() -> Error {
+    Error::malformed("a compressed block in a file whose header names no compression method")
+}
+
+#[cold]
+fn damaged(method: Compression, why: &str) -> Error {
+    Error::malformed(format!("damaged {method} data: {why}"))
+}
+
+#[cold]
+fn wrong_size(method: Compression, declared: usize, real: Option<u64>) -> Error {
+    let real = real.map_or("more".to_string(), |n| n.to_string());
+    Error::malformed(format!("{method} data: expected {declared} bytes uncompressed, found {real}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pattern(n: usize) -> Vec<u8> {
+        (0..n).map(|i| if i % 7 < 5 { 0 } else { (i / 64) as u8 }).collect()
+    }
+
+    #[test]
+    fn the_walk_over_lz4_tokens_knows_the_size() {
+        for n in [1, 4, 5, 12, 13, 18, 19, 20, 255, 270, 300, 65_536, 1_000_003] {
+            for data in [pattern(n), vec![0; n], (0..n).map(|i| (i * 7919 >> 3) as u8).collect()] {
+                let raw = lz4_flex::block::compress(&data);
+                assert_eq!(lz4_size(&raw), Some(n as u64));
+                assert_eq!(lz4_size(&raw[..raw.len() - 1]).filter(|&s| s == n as u64), None);
+            }
+        }
+        assert_eq!(lz4_size(&[]), None);
+    }
+
+    #[test]
+    fn every_method_and_size_comes_back() {
+        let mut scratch = Scratch::new();
+        for method in [Compression::Lz4, Compression::Zlib, Compression::Zstd] {
+            let mut compressor = Compressor::new(method);
+            // Down as well as up: the scratch memory is larger than needed in between.
+            for n in
+                [100, 70_000, 3 * TRUSTED_SIZE + 17, 33, 2 * TRUSTED_SIZE, TRUSTED_SIZE + 1, TRUSTED_SIZE]
+            {
+                let data = pattern(n);
+                let raw = compressor.compress(&data).unwrap().expect("shrinks").to_vec();
+                assert!(scratch.decompress(method, &raw, n as u64).unwrap() == data, "{method} {n}");
+                assert!(
+                    Scratch::new().decompress(method, &raw, n as u64).unwrap() == data,
+                    "{method} {n} fresh"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_does_not_shrink_stays() {
+        for method in Compression::ALL {
+            assert_eq!(Compressor::new(method).compress(&[1, 2, 3]).unwrap(), None);
+            assert_eq!(Compressor::new(method).compress(&[]).unwrap(), None);
+        }
+    }
+
+    #[test]
+    fn a_wrong_declared_size_is_an_error_without_allocating_it() {
+        for method in [Compression::Lz4, Compression::Zlib, Compression::Zstd] {
+            for n in [1000, 2 * TRUSTED_SIZE] {
+                let raw = Compressor::new(method).compress(&pattern(n)).unwrap().expect("shrinks").to_vec();
+                for declared in [n - 1, n + 1, n / 2, 1 << 33] {
+                    let mut scratch = Scratch::new();
+                    let error = scratch.decompress(method, &raw, declared as u64).unwrap_err();
+                    assert_eq!(error.kind(), Kind::Malformed, "{method} {n} {declared}: {error}");
+                    assert!(scratch.buffer.len() <= 4 * n.max(TRUSTED_SIZE), "{method} {declared}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn damage_at_any_byte_never_panics() {
+        for method in [Compression::Lz4, Compression::Zlib, Compression::Zstd] {
+            let data = pattern(3000);
+            let raw = Compressor::new(method).compress(&data).unwrap().expect("shrinks").to_vec();
+            let mut scratch = Scratch::new();
+            for i in 0..raw.len() {
+                assert!(scratch.decompress(method, &raw[..i], 3000).is_err(), "{method} cut at {i}");
+                let mut bad = raw.clone();
+                bad[i] ^= 0x55;
+                let _ = scratch.decompress(method, &bad, 3000);
+            }
+            assert!(scratch.decompress(method, &raw, 3000).unwrap() == data, "{method} recovers");
+        }
+    }
+
+    #[test]
+    fn error_texts() {
+        let mut scratch = Scratch::new();
+        let mut text =
+            |method, raw: &[u8], size| scratch.decompress(method, raw, size).unwrap_err().to_string();
+        assert_eq!(
+            text(Compression::None, &[], 4),
+            "a compressed block in a file whose header names no compression method"
+        );
+        let raw = lz4_flex::block::compress(&[7; 100]);
+        assert_eq!(text(Compression::Lz4, &raw, 99), "lz4 data: expected 99 bytes uncompressed, found 100");
+        let raw = Compressor::new(Compression::Zlib).compress(&[7; 100]).unwrap().unwrap().to_vec();
+        assert_eq!(
+            text(Compression::Zlib, &raw, 99),
+            "zlib data: expected 99 bytes uncompressed, found more"
+        );
+        assert_eq!(
+            text(Compression::Zlib, &raw[..raw.len() - 2], 100),
+            "damaged zlib data: the stream is cut off"
+        );
+        assert_eq!(
+            "gzip".parse::<Compression>().unwrap_err().to_string(),
+            "compression \"gzip\": expected none, lz4, zlib or zstd"
+        );
+    }
+}
