@@ -20,6 +20,8 @@ mod gpu;
 mod math;
 mod picture;
 mod run;
+#[cfg(test)]
+mod samples;
 mod scenes;
 
 use std::path::PathBuf;
@@ -28,6 +30,9 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::scenes::SCENES;
+
+/// The frames whose images are committed beside a capture.
+const REFERENCE_FRAMES: [u32; 3] = [1, 15, 30];
 
 /// Runs a sample scene, headless and deterministic.
 #[derive(Parser)]
@@ -49,8 +54,8 @@ struct Options {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
-    /// Which frames to write with --out, counted from 1.
-    #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "1,15,30", requires = "out")]
+    /// Which frames to write with --out, counted from 1; without it 1, 15 and 30, as far as the run goes.
+    #[arg(long, value_name = "N,...", value_delimiter = ',', requires = "out")]
     images: Vec<u32>,
 }
 
@@ -81,9 +86,11 @@ fn start(options: &Options) -> error::Result<()> {
             known.join(", ")
         )));
     };
-    let images = match &options.out {
-        Some(dir) => Some(run::Images { dir, frames: &options.images }),
-        None => None,
-    };
-    run::run(*scene, options.frames.unwrap_or(scene.frames()), images)
+    let frames = options.frames.unwrap_or(scene.frames());
+    let mut wanted = options.images.clone();
+    if wanted.is_empty() {
+        wanted.extend(REFERENCE_FRAMES.into_iter().filter(|number| *number <= frames));
+    }
+    let images = options.out.as_deref().map(|dir| run::Images { dir, frames: &wanted });
+    run::run(*scene, frames, images)
 }

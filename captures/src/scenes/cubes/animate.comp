@@ -32,9 +32,12 @@ float chance(uint n) {
     return float((word >> 22u) ^ word) / 4294967295.0;
 }
 
-// A palette that is a cosine in each channel.
+// From teal at 0 through indigo and rose to amber at 1.
 vec3 palette(float t) {
-    return 0.5 + 0.5 * cos(2.0 * PI * (t + vec3(0.00, 0.33, 0.67)));
+    const vec3 stops[4] = vec3[](vec3(0.02, 0.46, 0.50), vec3(0.16, 0.14, 0.62), vec3(0.72, 0.07, 0.30), vec3(0.95, 0.38, 0.05));
+    float at = clamp(t, 0.0, 1.0) * 3.0;
+    int stop = min(int(at), 2);
+    return mix(stops[stop], stops[stop + 1], smoothstep(0.0, 1.0, at - float(stop)));
 }
 
 mat3 about_y(float angle) {
@@ -65,8 +68,8 @@ void main() {
     vec3 centre = frame[1] * radius;
 
     float lit = step(0.92, chance(i));
-    vec3 colour = palette(0.58 + 0.32 * t + 0.06 * wave);
+    vec3 colour = palette(t + 0.10 * wave + 0.08 * (chance(i + 500u) - 0.5));
     cubes[i].model = mat4(vec4(frame[0] * edge, 0.0), vec4(frame[1] * edge, 0.0), vec4(frame[2] * edge, 0.0), vec4(centre, 1.0));
-    cubes[i].colour = vec4(mix(colour * colour, vec3(0.02), lit), 0.35 + 0.65 * chance(i + 1000u));
-    cubes[i].glow = vec4(lit * vec3(6.0, 3.2, 1.1) * (0.7 + 0.3 * sin(9.0 * moment.seconds + 20.0 * t)), 0.0);
+    cubes[i].colour = vec4(mix(colour, vec3(0.02), lit), 0.35 + 0.65 * chance(i + 1000u));
+    cubes[i].glow = vec4(lit * vec3(3.4, 1.05, 0.20) * (0.7 + 0.3 * sin(9.0 * moment.seconds + 20.0 * t)), 0.0);
 }

@@ -31,10 +31,10 @@ void main() {
 
     // The sphere as a whole stands in its own light: what faces inward, or away from the sun, is dim.
     float open = mix(0.12, 1.0, smoothstep(-0.9, 0.6, dot(n, outward)));
-    float day = smoothstep(-0.35, 0.45, dot(outward, sun));
+    float day = smoothstep(-0.30, 0.55, dot(outward, sun));
 
-    vec3 sunlight = vec3(3.4, 3.0, 2.5) * max(dot(n, sun), 0.0) * day * open;
-    vec3 sky = mix(vec3(0.05, 0.04, 0.10), vec3(0.30, 0.42, 0.62), 0.5 + 0.5 * n.y) * open;
+    vec3 sunlight = vec3(2.7, 2.35, 1.95) * max(dot(n, sun), 0.0) * day * open;
+    vec3 sky = mix(vec3(0.07, 0.05, 0.13), vec3(0.20, 0.27, 0.42), 0.5 + 0.5 * n.y) * open;
 
     vec3 halfway = normalize(sun + to_eye);
     float sharpness = exp2(3.0 + 5.0 * colour.a);
@@ -44,5 +44,5 @@ void main() {
     vec3 sum = colour.rgb * (sunlight + sky);
     sum += 0.05 * shine * sunlight;
     sum += rim * vec3(0.10, 0.16, 0.30) * open;
-    light = vec4(sum + glow * (0.35 + 0.65 * max(dot(n, to_eye), 0.0)), 1.0);
+    light = vec4(sum + glow * (0.25 + 0.75 * pow(max(dot(n, to_eye), 0.0), 1.5)), 1.0);
 }

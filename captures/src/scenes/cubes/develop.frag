@@ -11,25 +11,27 @@ layout(push_constant) uniform Exposure {
 layout(location = 0) in vec2 place;
 layout(location = 0) out vec4 screen;
 
-const int TAPS = 24;
+const int TAPS = 32;
 
 // Dusk: dark above, a warm glow behind the sphere.
 vec3 background(vec2 from_centre) {
     float far = length(from_centre);
-    vec3 dusk = mix(vec3(0.050, 0.062, 0.115), vec3(0.012, 0.014, 0.034), smoothstep(-0.5, 0.5, -from_centre.y));
-    return dusk + vec3(0.16, 0.10, 0.13) * exp(-5.0 * far * far);
+    vec3 dusk = mix(vec3(0.034, 0.040, 0.082), vec3(0.012, 0.014, 0.034), smoothstep(-0.5, 0.5, -from_centre.y));
+    return dusk + vec3(0.13, 0.075, 0.11) * exp(-5.0 * far * far);
 }
 
-// What is brighter than white, from a spiral of points around.
+// What glows, from a spiral of points around, turned from pixel to pixel so that no pattern shows.
 vec3 bloom() {
+    float spin = 6.2831853 * fract(52.9829189 * fract(dot(gl_FragCoord.xy, vec2(0.06711056, 0.00583715))));
     vec3 sum = vec3(0.0);
     for (int tap = 0; tap < TAPS; tap++) {
-        float angle = float(tap) * 2.39996323;
-        float radius = 0.075 * sqrt((float(tap) + 0.5) / float(TAPS));
+        float angle = spin + float(tap) * 2.39996323;
+        float radius = 0.085 * sqrt((float(tap) + 0.5) / float(TAPS));
         vec2 at = place + radius * vec2(cos(angle) / how.aspect, sin(angle));
-        sum += max(texture(scene, at).rgb - 1.2, 0.0) * (1.0 - radius / 0.09);
+        vec3 there = texture(scene, at).rgb;
+        sum += there * smoothstep(1.2, 2.4, there.r - there.b) * (1.0 - radius / 0.09);
     }
-    return sum / float(TAPS);
+    return 0.75 * sum / float(TAPS);
 }
 
 // The filmic curve of Narkowicz's fit to ACES.
