@@ -7,6 +7,8 @@
 //! Guarantees: indices inside the tables are in range (a test walks them all). Refuses nothing: it is data.
 
 pub mod generated;
+#[cfg(test)]
+mod tests;
 
 /// Index into [`generated::STRUCTS`].
 pub type StructId = u16;
@@ -136,7 +138,8 @@ pub struct Member {
     pub at: u32,
     /// Where the length is.
     pub len: Len,
-    /// Points to non-const memory: the driver writes it.
+    /// Points to non-const memory: the driver writes it. Never set for a pNext (it shares its struct's fate), nor for
+    /// pointers that are not followed.
     pub out: bool,
 }
 
@@ -230,6 +233,10 @@ pub struct CommandDef {
     /// it is [`Shape::Absent`] (vkCmdPushDescriptorSetWithTemplate2).
     pub trailing: bool,
 }
+
+/// The piece that [`CommandDef::trailing`] speaks of, as if it were a parameter.
+pub static TRAILING: Member =
+    Member { name: "pData", ty: Ty::Opaque, shape: Shape::TemplateData, at: 0, len: Len::None, out: false };
 
 /// One parameter's or return value's class in the C calling convention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -329,10 +336,10 @@ pub fn struct_by_stype(stype: u32) -> Option<StructId> {
 
 /// The struct with this canonical name.
 pub fn struct_named(name: &str) -> Option<StructId> {
-    generated::STRUCTS.iter().position(|s| s.name == name).map(|i| i as StructId)
+    generated::STRUCTS.binary_search_by(|s| s.name.cmp(name)).ok().map(|i| i as StructId)
 }
 
 /// The handle type with this C name.
 pub fn handle_named(name: &str) -> Option<HandleId> {
-    generated::HANDLES.iter().position(|h| h.name == name).map(|i| i as HandleId)
+    generated::HANDLES.binary_search_by(|h| h.name.cmp(name)).ok().map(|i| i as HandleId)
 }

@@ -48,7 +48,7 @@ pub fn run(args: &[String]) -> Result<()> {
     registry.add(overlay::EXTRA, "overlay.xml")?;
     let tables = tables::build(&registry, &call_ids(&read(&options.call_ids)?)?)?;
     let mut files = emit::files(&tables);
-    files.push(("layout_test.rs", ash::layout_test(&tables, root)?));
+    files.push(("layout_test.rs", ash::layout_test(&tables, &registry, root)?));
     let folder = root.join("gfxr-parse/src/schema/generated");
     if options.check { check(&folder, &files) } else { write(&folder, &files) }
 }

@@ -52,8 +52,9 @@ pub fn element(name: &str) -> Option<Ty> {
         "VkRemoteAddressNV" => Ty::Opaque,
         // X11 ids are `unsigned long`; gfxreconstruct writes them as size_t.
         "Window" | "VisualID" | "RROutput" => Ty::U64,
-        "DWORD" | "xcb_window_t" | "xcb_visualid_t" | "zx_handle_t" | "GgpStreamDescriptor" => Ty::U32,
-        "GgpFrameToken" => Ty::U64,
+        "DWORD" | "xcb_window_t" | "xcb_visualid_t" | "zx_handle_t" => Ty::U32,
+        // GgpStreamDescriptor is 32 bits in C but 64 on the wire, and no replay calls for it: the wire decides.
+        "GgpStreamDescriptor" | "GgpFrameToken" => Ty::U64,
         "HANDLE" | "HWND" | "HINSTANCE" | "HMONITOR" | "IOSurfaceRef" => Ty::Opaque,
         "MTLBuffer_id" | "MTLCommandQueue_id" | "MTLDevice_id" | "MTLSharedEvent_id" | "MTLTexture_id" => Ty::Opaque,
         _ => return None,
@@ -62,10 +63,8 @@ pub fn element(name: &str) -> Option<Ty> {
 
 /// What a member is instead of what its declaration says.
 pub struct Instead {
-    /// Another element.
-    pub ty: Option<Ty>,
-    /// The holder.
-    pub shape: Shape,
+    /// Another holder.
+    pub shape: Option<Shape>,
     /// Another length.
     pub len: Option<Len>,
 }
@@ -77,16 +76,22 @@ pub const MEMBERS: &[(&str, &str, Instead)] = &[
     ("vkCmdPushDescriptorSetWithTemplate", "pData", TEMPLATE),
     // They follow as a piece of their own behind the parameters (TRAILING).
     ("VkPushDescriptorSetWithTemplateInfo", "pData", ABSENT),
+    // The wire has all elements, whatever the count beside them says.
+    ("VkPipelineBinaryKeyKHR", "key", FULL),
+    ("VkQueueFamilyGlobalPriorityProperties", "priorities", FULL),
+    ("VkShaderModuleIdentifierEXT", "identifier", FULL),
 ];
 
-const TEMPLATE: Instead = Instead { ty: None, shape: Shape::TemplateData, len: None };
-const ABSENT: Instead = Instead { ty: None, shape: Shape::Absent, len: None };
+
+const TEMPLATE: Instead = Instead { shape: Some(Shape::TemplateData), len: None };
+const ABSENT: Instead = Instead { shape: Some(Shape::Absent), len: None };
+const FULL: Instead = Instead { shape: None, len: Some(Len::None) };
 
 /// Commands whose template data follow the parameters.
 pub const TRAILING: &[&str] = &["vkCmdPushDescriptorSetWithTemplate2"];
 
 /// The entry for a member.
-pub fn shape(owner: &str, member: &str) -> Option<&'static Instead> {
+pub fn instead(owner: &str, member: &str) -> Option<&'static Instead> {
     MEMBERS.iter().find(|m| m.0 == owner && m.1 == member).map(|m| &m.2)
 }
 

@@ -82,8 +82,8 @@ impl Resolver<'_> {
             let index = position(scope, sibling).ok_or_else(|| format!("{path}: no sibling `{sibling}`"))?;
             ty = Ty::ObjectHandle(index);
         }
-        if let Some(other) = overlay::shape(scope.owner, &decl.name) {
-            (ty, shape, len) = (other.ty.unwrap_or(ty), other.shape, other.len.unwrap_or(len));
+        if let Some(other) = overlay::instead(scope.owner, &decl.name) {
+            (shape, len) = (other.shape.unwrap_or(shape), other.len.unwrap_or(len));
         }
         let followed = !matches!(shape, Shape::Value | Shape::PNext | Shape::Absent | Shape::TemplateData);
         let out = decl.stars > 0 && !decl.constant && followed;

@@ -15,7 +15,7 @@ mod structs;
 mod stypes;
 #[cfg(test)]
 #[rustfmt::skip]
-mod layout_test;
+pub mod layout_test;
 
 pub use commands::{COMMANDS, COMMANDS_BY_NAME, UNDECODABLE};
 pub use enums::ENUMS;

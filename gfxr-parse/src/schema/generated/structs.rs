@@ -9754,7 +9754,7 @@ pub static STRUCTS: [StructDef; 1561] = [
         M { name: "sType", ty: T::Enum(366), shape: S::Value, at: 0, len: L::None, out: false },
         M { name: "pNext", ty: T::Opaque, shape: S::PNext, at: 8, len: L::None, out: false },
         M { name: "keySize", ty: T::U32, shape: S::Value, at: 16, len: L::None, out: false },
-        M { name: "key", ty: T::U8, shape: S::Fixed(32), at: 20, len: L::Member(2), out: false },
+        M { name: "key", ty: T::U8, shape: S::Fixed(32), at: 20, len: L::None, out: false },
     ] },
     // 1148
     StructDef { name: "VkPipelineBinaryKeysAndDataKHR", size: 24, align: 8, stype: None, special: Special::None, union: false, members: &[
@@ -10491,7 +10491,7 @@ pub static STRUCTS: [StructDef; 1561] = [
         M { name: "sType", ty: T::Enum(366), shape: S::Value, at: 0, len: L::None, out: false },
         M { name: "pNext", ty: T::Opaque, shape: S::PNext, at: 8, len: L::None, out: false },
         M { name: "priorityCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, out: false },
-        M { name: "priorities", ty: T::Enum(322), shape: S::Fixed(16), at: 20, len: L::Member(2), out: false },
+        M { name: "priorities", ty: T::Enum(322), shape: S::Fixed(16), at: 20, len: L::None, out: false },
     ] },
     // 1243
     StructDef { name: "VkQueueFamilyOptimalImageTransferGranularityPropertiesKHR", size: 32, align: 8, stype: Some(1000657001), special: Special::None, union: false, members: &[
@@ -11193,7 +11193,7 @@ pub static STRUCTS: [StructDef; 1561] = [
         M { name: "sType", ty: T::Enum(366), shape: S::Value, at: 0, len: L::None, out: false },
         M { name: "pNext", ty: T::Opaque, shape: S::PNext, at: 8, len: L::None, out: false },
         M { name: "identifierSize", ty: T::U32, shape: S::Value, at: 16, len: L::None, out: false },
-        M { name: "identifier", ty: T::U8, shape: S::Fixed(32), at: 20, len: L::Member(2), out: false },
+        M { name: "identifier", ty: T::U8, shape: S::Fixed(32), at: 20, len: L::None, out: false },
     ] },
     // 1330
     StructDef { name: "VkShaderModuleValidationCacheCreateInfoEXT", size: 24, align: 8, stype: Some(1000160001), special: Special::None, union: false, members: &[
@@ -11321,11 +11321,11 @@ pub static STRUCTS: [StructDef; 1561] = [
         M { name: "reference", ty: T::U32, shape: S::Value, at: 24, len: L::None, out: false },
     ] },
     // 1348
-    StructDef { name: "VkStreamDescriptorSurfaceCreateInfoGGP", size: 24, align: 8, stype: Some(1000049000), special: Special::None, union: false, members: &[
+    StructDef { name: "VkStreamDescriptorSurfaceCreateInfoGGP", size: 32, align: 8, stype: Some(1000049000), special: Special::None, union: false, members: &[
         M { name: "sType", ty: T::Enum(366), shape: S::Value, at: 0, len: L::None, out: false },
         M { name: "pNext", ty: T::Opaque, shape: S::PNext, at: 8, len: L::None, out: false },
         M { name: "flags", ty: T::Flags(365), shape: S::Value, at: 16, len: L::None, out: false },
-        M { name: "streamDescriptor", ty: T::U32, shape: S::Value, at: 20, len: L::None, out: false },
+        M { name: "streamDescriptor", ty: T::U64, shape: S::Value, at: 24, len: L::None, out: false },
     ] },
     // 1349
     StructDef { name: "VkStridedDeviceAddressNV", size: 16, align: 8, stype: None, special: Special::None, union: false, members: &[
