@@ -42,7 +42,7 @@ const CAMERA_BYTES: u64 = 96;
 /// The size of the swapchain; the world is drawn at twice this in each direction.
 const EXTENT: vk::Extent2D = vk::Extent2D { width: 480, height: 270 };
 
-/// How fast the scene's time runs: two thirds of a turn of the sphere fit into 30 frames.
+/// How fast the scene's time runs: in 30 frames the sphere turns by a fifth.
 const SECONDS_A_FRAME: f32 = 0.05;
 
 const ANIMATE_COLOUR: Colour = [0.9, 0.6, 0.2];
