@@ -62,8 +62,7 @@ fn structs(text: &str) -> Vec<(String, Vec<String>)> {
 /// The text of `layout_test.rs`.
 pub fn layout_test(tables: &Tables, registry: &Registry, root: &Path) -> Result<String> {
     let list = std::fs::read_to_string(root.join(LIST)).map_err(|e| format!("{LIST}: {e}"))?;
-    let mut rows = String::new();
-    let mut count = 0;
+    let mut rows = Vec::new();
     for line in list.lines().filter(|l| !l.starts_with('#')) {
         let mut words = line.split(' ').filter(|w| !w.is_empty());
         let ash = words.next().unwrap_or_default();
@@ -71,31 +70,34 @@ pub fn layout_test(tables: &Tables, registry: &Registry, root: &Path) -> Result<
             continue;
         }
         let fields: Vec<&str> = words.collect();
-        row(&mut rows, tables, registry, ash, &fields).map_err(|e| format!("{LIST}: {ash}: {e}"))?;
-        count += 1;
+        rows.push(row(tables, registry, ash, &fields).map_err(|e| format!("{LIST}: {ash}: {e}"))?);
     }
     let mut out = header(tables, "Layouts as ash and the compiler have them, for the tests to compare with the tables.");
     out.push_str("#![allow(deprecated)]\n\nuse ash::vk;\nuse core::mem::{align_of, offset_of, size_of};\n\n");
     out.push_str("/// Name, size, alignment, and the members' names and offsets.\n");
     out.push_str("pub type Layout = (&'static str, usize, usize, &'static [(&'static str, usize)]);\n\n");
-    let _ = writeln!(out, "pub static ASH: [Layout; {count}] = [\n{rows}];");
+    // In parts: the compiler's time grows with the square of one constant's length.
+    let parts: Vec<&[String]> = rows.chunks(25).collect();
+    for (i, part) in parts.iter().enumerate() {
+        let _ = writeln!(out, "const PART_{i}: &[Layout] = &[\n{}];", part.concat());
+    }
+    let names: Vec<String> = (0..parts.len()).map(|i| format!("PART_{i}")).collect();
+    let _ = writeln!(out, "\n/// In the order of ash's source.\npub static ASH: [&[Layout]; {}] = [{}];", names.len(), names.join(", "));
     Ok(out)
 }
 
-fn row(out: &mut String, tables: &Tables, registry: &Registry, ash: &str, fields: &[&str]) -> Result<()> {
+fn row(tables: &Tables, registry: &Registry, ash: &str, fields: &[&str]) -> Result<String> {
     let video = ash.starts_with("StdVideo");
     let name = if video { ash.to_owned() } else { format!("Vk{ash}") };
     let name = registry.canonical(&name);
     let path = if video { format!("vk::native::{ash}") } else { format!("vk::{ash}") };
-    let Some(ours) = tables.structs.iter().find(|s| s.name == name) else {
-        return Err(format!("no struct {name}"));
-    };
-    let _ = write!(out, "    ({name:?}, size_of::<{path}>(), align_of::<{path}>(), &[");
+    let ours = tables.structs.iter().find(|s| s.name == name).ok_or_else(|| format!("no struct {name}"))?;
+    let mut out = format!("    ({name:?}, size_of::<{path}>(), align_of::<{path}>(), &[");
     for (member, field) in pairs(ours, fields)? {
         let _ = write!(out, "({member:?}, offset_of!({path}, {field})), ");
     }
     out.push_str("]),\n");
-    Ok(())
+    Ok(out)
 }
 
 /// Members and the fields that are theirs. Bit-fields have no field of their own in Rust.
