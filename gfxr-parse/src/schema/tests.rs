@@ -67,7 +67,10 @@ fn indices_are_in_range() {
         }
         match m.len {
             Len::Member(i) | Len::MemberDiv(i, _) => {
-                assert!(!matches!(members[i as usize].ty, Ty::Struct(_) | Ty::Handle(_) | Ty::Opaque), "{path}");
+                assert!(
+                    !matches!(members[i as usize].ty, Ty::Struct(_) | Ty::Handle(_) | Ty::Opaque),
+                    "{path}"
+                );
             }
             Len::Field(p, f) => {
                 let Ty::Struct(s) = members[p as usize].ty else { panic!("{path}") };
@@ -129,10 +132,11 @@ fn offsets_are_those_of_c() {
 #[test]
 fn layouts_are_those_of_ash() {
     let (mut structs, mut members) = (0, 0);
-    for &(name, size, align, offsets) in generated::layout_test::ASH.iter().copied().flatten() {
+    for &(name, size, align, stype, offsets) in generated::layout_test::ASH.iter().copied().flatten() {
         structs += 1;
         let s = &STRUCTS[struct_named(name).unwrap() as usize];
         assert_eq!((s.size as usize, s.align as usize), (size, align), "{name}");
+        assert_eq!(s.stype.map(|t| t as i32), stype, "{name}");
         for &(member, at) in offsets {
             let m = s.members.iter().find(|m| m.name == member).unwrap();
             assert_eq!(m.at as usize, at, "{name}.{member}");

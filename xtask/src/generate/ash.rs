@@ -1,8 +1,8 @@
 //! The data of the layout test: what ash says of the structs that it shares with the registry.
 //!
 //! `ash_structs.txt` lists ash's structs and their fields; `--ash-source DIR` (the `src` folder of the ash crate that
-//! the workspace uses) makes it again when ash changes. From it comes `layout_test.rs`: size, alignment and offsets as
-//! the compiler sees them, for `schema/tests.rs` to compare. Guarantees: each listed struct and field is in the test.
+//! the workspace uses) makes it again when ash changes. From it comes `layout_test.rs`: size, alignment, structure
+//! type and offsets as the compiler sees them, for `schema/tests.rs` to compare. Guarantees: each listed struct and field is in the test.
 //! Refuses a struct or field whose counterpart it cannot find.
 
 use super::Result;
@@ -31,7 +31,9 @@ const NOT_COMPARED: &[(&str, &str)] = &[
 
 /// Reads ash's definitions and writes the list.
 pub fn write_list(source: &Path, root: &Path) -> Result<()> {
-    let mut list = String::from("# Structs of ash and their fields, in order. Made by `cargo xtask generate --ash-source`.\n");
+    let mut list = String::from(
+        "# Structs of ash and their fields, in order. Made by `cargo xtask generate --ash-source`.\n",
+    );
     for file in ["vk/definitions.rs", "vk/native.rs"] {
         let path = source.join(file);
         let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
@@ -72,17 +74,27 @@ pub fn layout_test(tables: &Tables, registry: &Registry, root: &Path) -> Result<
         let fields: Vec<&str> = words.collect();
         rows.push(row(tables, registry, ash, &fields).map_err(|e| format!("{LIST}: {ash}: {e}"))?);
     }
-    let mut out = header(tables, "Layouts as ash and the compiler have them, for the tests to compare with the tables.");
+    let mut out = header(
+        tables,
+        "Layouts as ash and the compiler have them, for the tests to compare with the tables.",
+    );
     out.push_str("#![allow(deprecated)]\n\nuse ash::vk;\nuse core::mem::{align_of, offset_of, size_of};\n\n");
-    out.push_str("/// Name, size, alignment, and the members' names and offsets.\n");
-    out.push_str("pub type Layout = (&'static str, usize, usize, &'static [(&'static str, usize)]);\n\n");
+    out.push_str("/// Name, size, alignment, structure type, and the members' names and offsets.\n");
+    out.push_str(
+        "pub type Layout = (&'static str, usize, usize, Option<i32>, &'static [(&'static str, usize)]);\n\n",
+    );
     // In parts: the compiler's time grows with the square of one constant's length.
     let parts: Vec<&[String]> = rows.chunks(25).collect();
     for (i, part) in parts.iter().enumerate() {
         let _ = writeln!(out, "const PART_{i}: &[Layout] = &[\n{}];", part.concat());
     }
     let names: Vec<String> = (0..parts.len()).map(|i| format!("PART_{i}")).collect();
-    let _ = writeln!(out, "\n/// In the order of ash's source.\npub static ASH: [&[Layout]; {}] = [{}];", names.len(), names.join(", "));
+    let _ = writeln!(
+        out,
+        "\n/// In the order of ash's source.\npub static ASH: [&[Layout]; {}] = [{}];",
+        names.len(),
+        names.join(", ")
+    );
     Ok(out)
 }
 
@@ -92,7 +104,11 @@ fn row(tables: &Tables, registry: &Registry, ash: &str, fields: &[&str]) -> Resu
     let name = registry.canonical(&name);
     let path = if video { format!("vk::native::{ash}") } else { format!("vk::{ash}") };
     let ours = tables.structs.iter().find(|s| s.name == name).ok_or_else(|| format!("no struct {name}"))?;
-    let mut out = format!("    ({name:?}, size_of::<{path}>(), align_of::<{path}>(), &[");
+    let stype = match ours.stype {
+        Some(_) => format!("Some(<{path} as vk::TaggedStructure>::STRUCTURE_TYPE.as_raw())"),
+        None => "None".to_owned(),
+    };
+    let mut out = format!("    ({name:?}, size_of::<{path}>(), align_of::<{path}>(), {stype}, &[");
     for (member, field) in pairs(ours, fields)? {
         let _ = write!(out, "({member:?}, offset_of!({path}, {field})), ");
     }
@@ -110,7 +126,8 @@ fn pairs<'a>(ours: &'a Struct, fields: &[&'a str]) -> Result<Vec<(&'a str, &'a s
         pairs.push((member.name.as_str(), *field.ok_or_else(|| format!("no field for {}", member.name))?));
     }
     let bits = ours.members.len() > pairs.len();
-    let known = |f: &&str| pairs.iter().any(|p| p.1 == *f) || *f == "_marker" || f.starts_with("__bindgen_padding");
+    let known =
+        |f: &&str| pairs.iter().any(|p| p.1 == *f) || *f == "_marker" || f.starts_with("__bindgen_padding");
     match fields.iter().find(|f| !known(f) && !bits) {
         Some(field) => Err(format!("field {field} has no member")),
         None => Ok(pairs),

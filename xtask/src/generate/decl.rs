@@ -75,7 +75,8 @@ impl Decl {
             "**" | "*const*" => 2,
             other => return Err(format!("{owner}.{name}: unknown declarator `{other}`")),
         };
-        let (dims, bits) = Self::suffix(after.trim()).ok_or_else(|| format!("{owner}.{name}: unknown `{after}`"))?;
+        let (dims, bits) =
+            Self::suffix(after.trim()).ok_or_else(|| format!("{owner}.{name}: unknown `{after}`"))?;
         let attribute = |key: &str| node.attribute(key).map(str::to_owned);
         Ok(Decl {
             name,

@@ -75,7 +75,9 @@ fn structs(tables: &Tables) -> String {
 
 fn commands(tables: &Tables) -> String {
     let mut out = header(tables, "Commands by call id and by name, and the ids that nothing describes.");
-    out.push_str("use super::super::{CommandDef, Dispatch as D, Len as L, Member as M, Shape as S, Ty as T};\n\n");
+    out.push_str(
+        "use super::super::{CommandDef, Dispatch as D, Len as L, Member as M, Shape as S, Ty as T};\n\n",
+    );
     out.push_str("/// Commands, sorted by id.\n");
     let _ = writeln!(out, "pub static COMMANDS: [CommandDef; {}] = [", tables.commands.len());
     for c in &tables.commands {

@@ -26,7 +26,9 @@ fn one(structs: &mut [Struct], state: &mut [State], index: usize) -> Result<()> 
         State::New => state[index] = State::Busy,
     }
     for m in 0..structs[index].members.len() {
-        if let (Ty::Struct(inner), false) = (structs[index].members[m].ty, is_pointer(structs[index].members[m].shape)) {
+        if let (Ty::Struct(inner), false) =
+            (structs[index].members[m].ty, is_pointer(structs[index].members[m].shape))
+        {
             one(structs, state, inner as usize)?;
         }
     }

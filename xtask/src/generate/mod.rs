@@ -14,6 +14,8 @@ mod overlay;
 mod registry;
 mod resolve;
 mod tables;
+#[cfg(test)]
+mod tests;
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +29,8 @@ struct Options {
     ash_source: Option<PathBuf>,
 }
 
-const USAGE: &str = "usage: cargo xtask generate --registry DIR [--call-ids FILE] [--check] [--ash-source DIR]
+const USAGE: &str =
+    "usage: cargo xtask generate --registry DIR [--call-ids FILE] [--check] [--ash-source DIR]
 
   --registry DIR    folder with vk.xml and video.xml
   --call-ids FILE   gfxreconstruct's call ids; DIR/vulkan-call-ids.tsv unless given
@@ -57,7 +60,8 @@ fn parse(args: &[String]) -> Result<Options> {
     let (mut registry, mut ids, mut check, mut ash_source) = (None, None, false, None);
     let mut args = args.iter();
     while let Some(arg) = args.next() {
-        let mut path = || args.next().map(PathBuf::from).ok_or_else(|| format!("{arg} wants a value\n\n{USAGE}"));
+        let mut path =
+            || args.next().map(PathBuf::from).ok_or_else(|| format!("{arg} wants a value\n\n{USAGE}"));
         match arg.as_str() {
             "--registry" => registry = Some(path()?),
             "--call-ids" => ids = Some(path()?),

@@ -56,13 +56,17 @@ pub fn element(name: &str) -> Option<Ty> {
         // GgpStreamDescriptor is 32 bits in C but 64 on the wire, and no replay calls for it: the wire decides.
         "GgpStreamDescriptor" | "GgpFrameToken" => Ty::U64,
         "HANDLE" | "HWND" | "HINSTANCE" | "HMONITOR" | "IOSurfaceRef" => Ty::Opaque,
-        "MTLBuffer_id" | "MTLCommandQueue_id" | "MTLDevice_id" | "MTLSharedEvent_id" | "MTLTexture_id" => Ty::Opaque,
+        "MTLBuffer_id" | "MTLCommandQueue_id" | "MTLDevice_id" | "MTLSharedEvent_id" | "MTLTexture_id" => {
+            Ty::Opaque
+        }
         _ => return None,
     })
 }
 
 /// What a member is instead of what its declaration says.
 pub struct Instead {
+    /// Another element.
+    pub ty: Option<Ty>,
     /// Another holder.
     pub shape: Option<Shape>,
     /// Another length.
@@ -76,16 +80,18 @@ pub const MEMBERS: &[(&str, &str, Instead)] = &[
     ("vkCmdPushDescriptorSetWithTemplate", "pData", TEMPLATE),
     // They follow as a piece of their own behind the parameters (TRAILING).
     ("VkPushDescriptorSetWithTemplateInfo", "pData", ABSENT),
+    // Handed to a callback only; gfxreconstruct writes the driver's number, not an id.
+    ("VkDeviceMemoryReportCallbackDataEXT", "objectHandle", RAW),
     // The wire has all elements, whatever the count beside them says.
     ("VkPipelineBinaryKeyKHR", "key", FULL),
     ("VkQueueFamilyGlobalPriorityProperties", "priorities", FULL),
     ("VkShaderModuleIdentifierEXT", "identifier", FULL),
 ];
 
-
-const TEMPLATE: Instead = Instead { shape: Some(Shape::TemplateData), len: None };
-const ABSENT: Instead = Instead { shape: Some(Shape::Absent), len: None };
-const FULL: Instead = Instead { shape: None, len: Some(Len::None) };
+const RAW: Instead = Instead { ty: Some(Ty::U64), shape: None, len: None };
+const TEMPLATE: Instead = Instead { ty: None, shape: Some(Shape::TemplateData), len: None };
+const ABSENT: Instead = Instead { ty: None, shape: Some(Shape::Absent), len: None };
+const FULL: Instead = Instead { ty: None, shape: None, len: Some(Len::None) };
 
 /// Commands whose template data follow the parameters.
 pub const TRAILING: &[&str] = &["vkCmdPushDescriptorSetWithTemplate2"];

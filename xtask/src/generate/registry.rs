@@ -96,8 +96,10 @@ impl Required {
             let apis = owner.attribute("supported").or(owner.attribute("api")).unwrap_or_default();
             let sc_only = apis == "vulkansc";
             for require in owner.children().filter(|c| c.has_tag_name("require")) {
-                for item in require.children().filter(|c| c.has_tag_name("type") || c.has_tag_name("command")) {
-                    let set = if sc_only || !is_vulkan(require) { &mut required.sc } else { &mut required.vulkan };
+                for item in require.children().filter(|c| c.has_tag_name("type") || c.has_tag_name("command"))
+                {
+                    let set =
+                        if sc_only || !is_vulkan(require) { &mut required.sc } else { &mut required.vulkan };
                     set.extend(item.attribute("name").map(str::to_owned));
                 }
             }
@@ -166,7 +168,10 @@ impl Registry {
                 }
             }
             "handle" => RawType::Handle {
-                object_type: node.attribute("objtypeenum").ok_or(format!("{name}: no object type"))?.to_owned(),
+                object_type: node
+                    .attribute("objtypeenum")
+                    .ok_or(format!("{name}: no object type"))?
+                    .to_owned(),
                 parent: node.attribute("parent").map(str::to_owned),
                 dispatchable: match child_text(node, "type") {
                     Some("VK_DEFINE_HANDLE") => true,
@@ -206,7 +211,8 @@ impl Registry {
     }
 
     fn add_version(&mut self, name: &str, node: Node) {
-        let last = || node.children().filter_map(|c| c.text()).last().unwrap_or_default().trim().to_owned();
+        let last =
+            || node.children().filter_map(|c| c.text()).next_back().unwrap_or_default().trim().to_owned();
         match name {
             "VK_HEADER_VERSION" => self.version = last(),
             "VK_HEADER_VERSION_COMPLETE" => {
@@ -258,8 +264,10 @@ impl Registry {
     /// Enumerants that features and extensions add; those of disabled extensions last, so that they never take a
     /// value from a name that is in use.
     fn add_extensions(&mut self, root: Node) -> Result<()> {
-        let owners = || root.descendants().filter(|n| n.has_tag_name("feature") || n.has_tag_name("extension"));
-        let supported = |n: &Node| n.attribute("supported").or(n.attribute("api")).unwrap_or_default().to_owned();
+        let owners =
+            || root.descendants().filter(|n| n.has_tag_name("feature") || n.has_tag_name("extension"));
+        let supported =
+            |n: &Node| n.attribute("supported").or(n.attribute("api")).unwrap_or_default().to_owned();
         let has = |n: &Node, api: &str| supported(n).split(',').any(|s| s == api);
         let enabled = owners().filter(|n| has(n, "vulkan"));
         let disabled = owners().filter(|n| has(n, "disabled"));
@@ -281,14 +289,17 @@ impl Registry {
     }
 
     fn add_enumerant(&mut self, enum_name: &str, node: Node, extension: Option<&str>) -> Result<()> {
-        let name = node.attribute("name").ok_or_else(|| format!("{enum_name}: an enumerant without a name"))?;
+        let name =
+            node.attribute("name").ok_or_else(|| format!("{enum_name}: an enumerant without a name"))?;
         if node.attribute("alias").is_some() {
             return Ok(());
         }
         let refuse = || format!("{enum_name}.{name}: cannot read its value");
         let number = |text: &str| -> Result<i64> {
             match text.strip_prefix("0x") {
-                Some(hex) => u64::from_str_radix(hex.trim_end_matches(['U', 'L']), 16).map(|v| v as i64).map_err(|_| refuse()),
+                Some(hex) => u64::from_str_radix(hex.trim_end_matches(['U', 'L']), 16)
+                    .map(|v| v as i64)
+                    .map_err(|_| refuse()),
                 None => text.parse().map_err(|_| refuse()),
             }
         };
@@ -322,11 +333,14 @@ impl Registry {
         while changed {
             changed = false;
             for &(name, target) in &aliases {
-                if let (false, Some(&value)) = (self.enumerants.contains_key(name), self.enumerants.get(target)) {
+                if let (false, Some(&value)) =
+                    (self.enumerants.contains_key(name), self.enumerants.get(target))
+                {
                     self.enumerants.insert(name.to_owned(), value);
                     changed = true;
                 }
-                if let (false, Some(&value)) = (self.constants.contains_key(name), self.constants.get(target)) {
+                if let (false, Some(&value)) = (self.constants.contains_key(name), self.constants.get(target))
+                {
                     self.constants.insert(name.to_owned(), value);
                     changed = true;
                 }
@@ -339,7 +353,8 @@ impl Registry {
             self.command_aliases.insert(name.to_owned(), target.to_owned());
             return Ok(());
         }
-        let proto = node.children().find(|c| c.has_tag_name("proto")).ok_or("a command without a prototype")?;
+        let proto =
+            node.children().find(|c| c.has_tag_name("proto")).ok_or("a command without a prototype")?;
         let proto = Decl::read(proto, "command")?;
         if !required.wants(&proto.name) {
             return Ok(());

@@ -51,7 +51,11 @@ impl Resolver<'_> {
             RawType::Function => Ty::Opaque,
             RawType::Enum => {
                 let id = *self.ids.enums.get(name)?;
-                if self.registry.enums.get(name).is_some_and(|e| e.wide) { Ty::Flags64(id) } else { Ty::Enum(id) }
+                if self.registry.enums.get(name).is_some_and(|e| e.wide) {
+                    Ty::Flags64(id)
+                } else {
+                    Ty::Enum(id)
+                }
             }
             RawType::Bitmask { bits, wide } => {
                 let bits = bits.as_deref().map(|b| self.registry.canonical(b));
@@ -83,7 +87,8 @@ impl Resolver<'_> {
             ty = Ty::ObjectHandle(index);
         }
         if let Some(other) = overlay::instead(scope.owner, &decl.name) {
-            (shape, len) = (other.shape.unwrap_or(shape), other.len.unwrap_or(len));
+            (ty, shape, len) =
+                (other.ty.unwrap_or(ty), other.shape.unwrap_or(shape), other.len.unwrap_or(len));
         }
         let followed = !matches!(shape, Shape::Value | Shape::PNext | Shape::Absent | Shape::TemplateData);
         let out = decl.stars > 0 && !decl.constant && followed;
@@ -105,12 +110,16 @@ impl Resolver<'_> {
         match decl.stars {
             0 => match (base, decl.bits) {
                 ("LPCWSTR", None) => Ok((Ty::Char, Shape::WStr)),
-                ("uint32_t" | "VkGeometryInstanceFlagsKHR", Some(width)) => Ok((Ty::Bits { shift: 0, width }, Shape::Value)),
+                ("uint32_t" | "VkGeometryInstanceFlagsKHR", Some(width)) => {
+                    Ok((Ty::Bits { shift: 0, width }, Shape::Value))
+                }
                 (_, Some(_)) => Err(format!("a bit-field of `{base}`")),
                 _ => Ok((element()?, Shape::Value)),
             },
             1 if decl.name == "pNext" => Ok((Ty::Opaque, Shape::PNext)),
-            1 if base == "void" => Ok(if has_len { (Ty::U8, Shape::Array) } else { (Ty::Opaque, Shape::Value) }),
+            1 if base == "void" => {
+                Ok(if has_len { (Ty::U8, Shape::Array) } else { (Ty::Opaque, Shape::Value) })
+            }
             1 if base == "char" => match decl.len.as_deref() {
                 Some("null-terminated") => Ok((Ty::Char, Shape::Str)),
                 other => Err(format!("char* of length {other:?}")),
@@ -159,9 +168,9 @@ impl Resolver<'_> {
         }
         let Some(len) = decl.len.as_deref() else { return Ok(Len::None) };
         // `count,1` and `count,null-terminated`: the outer length is what can be checked.
-        let outer = len.split_once(',').map_or(len, |(outer, inner)| {
-            if matches!(inner, "1" | "null-terminated") { outer } else { len }
-        });
+        let outer = len
+            .split_once(',')
+            .map_or(len, |(outer, inner)| if matches!(inner, "1" | "null-terminated") { outer } else { len });
         if outer == "null-terminated" {
             return Ok(Len::None);
         }
@@ -179,7 +188,9 @@ impl Resolver<'_> {
         let refuse = || format!("no such length: {parameter}->{field}");
         let index = position(scope, parameter).ok_or_else(refuse)?;
         let base = self.registry.canonical(&scope.siblings[index as usize].base);
-        let Some(RawType::Struct { members, .. }) = self.registry.types.get(base) else { return Err(refuse()) };
+        let Some(RawType::Struct { members, .. }) = self.registry.types.get(base) else {
+            return Err(refuse());
+        };
         let at = members.iter().position(|m| m.name == field).ok_or_else(refuse)?;
         Ok(Len::Field(index, u8::try_from(at).map_err(|_| refuse())?))
     }

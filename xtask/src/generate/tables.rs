@@ -14,28 +14,40 @@ use std::collections::HashMap;
 
 /// Builds all tables; `call_ids` are the low 16 bits and the command's name.
 pub fn build(registry: &Registry, call_ids: &[(u32, String)]) -> Result<Tables> {
-    let enum_names = enum_names(registry);
-    let names = |wanted: fn(&RawType) -> bool| {
-        registry.types.iter().filter(|t| wanted(t.1)).map(|t| t.0.clone()).collect::<Vec<_>>()
+    let ids = ids(registry)?;
+    let handles = names(registry, |t| matches!(t, RawType::Handle { .. }));
+    let mut tables = Tables {
+        version: registry.version.clone(),
+        structs: structs(registry)?,
+        enums: enum_names(registry).iter().map(|(name, flags)| enumeration(registry, name, flags)).collect(),
+        handles: handles.iter().map(|n| handle(registry, &ids, n)).collect::<Result<_>>()?,
+        ..Tables::default()
     };
-    let struct_names = names(|t| matches!(t, RawType::Struct { .. }));
-    let handle_names = names(|t| matches!(t, RawType::Handle { .. }));
-    let ids = Ids {
-        structs: index(&struct_names)?,
-        enums: index(&enum_names.iter().map(|e| e.0.clone()).collect::<Vec<_>>())?,
-        handles: index(&handle_names)?,
-    };
-    let resolver = Resolver { registry, ids: &ids };
-    let mut tables = Tables { version: registry.version.clone(), ..Tables::default() };
-    for name in &struct_names {
-        tables.structs.push(structure(&resolver, name)?);
-    }
-    layout::lay_out(&mut tables.structs)?;
-    tables.enums = enum_names.iter().map(|(name, flags)| enumeration(registry, name, flags)).collect();
-    tables.handles = handle_names.iter().map(|n| handle(registry, &ids, n)).collect::<Result<_>>()?;
-    commands(&resolver, call_ids, &mut tables)?;
+    commands(&Resolver { registry, ids: &ids }, call_ids, &mut tables)?;
     check_overlay(&tables)?;
     Ok(tables)
+}
+
+/// All structs, resolved and laid out.
+pub fn structs(registry: &Registry) -> Result<Vec<Struct>> {
+    let ids = ids(registry)?;
+    let resolver = Resolver { registry, ids: &ids };
+    let names = names(registry, |t| matches!(t, RawType::Struct { .. }));
+    let mut structs = names.iter().map(|name| structure(&resolver, name)).collect::<Result<Vec<_>>>()?;
+    layout::lay_out(&mut structs)?;
+    Ok(structs)
+}
+
+fn ids(registry: &Registry) -> Result<Ids> {
+    Ok(Ids {
+        structs: index(&names(registry, |t| matches!(t, RawType::Struct { .. })))?,
+        enums: index(&enum_names(registry).into_iter().map(|e| e.0).collect::<Vec<_>>())?,
+        handles: index(&names(registry, |t| matches!(t, RawType::Handle { .. })))?,
+    })
+}
+
+fn names(registry: &Registry, wanted: fn(&RawType) -> bool) -> Vec<String> {
+    registry.types.iter().filter(|t| wanted(t.1)).map(|t| t.0.clone()).collect()
 }
 
 fn index(names: &[String]) -> Result<HashMap<String, u16>> {
@@ -77,7 +89,9 @@ fn handle(registry: &Registry, ids: &Ids, name: &str) -> Result<Handle> {
     let value = registry.enumerants.get(object_type).and_then(|&v| u32::try_from(v).ok());
     let parent = match parent {
         None => None,
-        Some(p) => Some(*ids.handles.get(registry.canonical(p)).ok_or(format!("{name}: unknown parent `{p}`"))?),
+        Some(p) => {
+            Some(*ids.handles.get(registry.canonical(p)).ok_or(format!("{name}: unknown parent `{p}`"))?)
+        }
     };
     Ok(Handle {
         name: name.to_owned(),
@@ -97,7 +111,15 @@ fn structure(resolver: &Resolver, name: &str) -> Result<Struct> {
     if *union && special == "None" {
         return Err(format!("{name}: a union the overlay says nothing about"));
     }
-    Ok(Struct { name: name.to_owned(), size: 0, align: 0, stype: stype(resolver, name, raw)?, members, special, union: *union })
+    Ok(Struct {
+        name: name.to_owned(),
+        size: 0,
+        align: 0,
+        stype: stype(resolver, name, raw)?,
+        members,
+        special,
+        union: *union,
+    })
 }
 
 fn stype(resolver: &Resolver, name: &str, members: &[Decl]) -> Result<Option<u32>> {
@@ -131,16 +153,24 @@ fn commands(resolver: &Resolver, call_ids: &[(u32, String)], tables: &mut Tables
     Ok(())
 }
 
-fn command(resolver: &Resolver, id: u32, name: &str, canonical: &str, shapes: &mut Vec<Abi>) -> Result<Command> {
+fn command(
+    resolver: &Resolver,
+    id: u32,
+    name: &str,
+    canonical: &str,
+    shapes: &mut Vec<Abi>,
+) -> Result<Command> {
     let raw = &resolver.registry.commands[canonical];
     let scope = Scope { owner: canonical, siblings: &raw.params, command: true };
-    let mut params = raw.params.iter().map(|d| resolver.member(d, &scope)).collect::<Result<Vec<Member>>>()?;
+    let mut params =
+        raw.params.iter().map(|d| resolver.member(d, &scope)).collect::<Result<Vec<Member>>>()?;
     for (i, param) in params.iter_mut().enumerate() {
         param.at = 8 * i as u32;
     }
     let ret = resolver.returned(&raw.proto)?;
     let refuse = |what: &str| format!("{name}: {what} has no calling class");
-    let classes = params.iter().map(|p| class_of(p).ok_or_else(|| refuse(&p.name))).collect::<Result<Vec<_>>>()?;
+    let classes =
+        params.iter().map(|p| class_of(p).ok_or_else(|| refuse(&p.name))).collect::<Result<Vec<_>>>()?;
     let returned = ret.map(|ty| class(ty).ok_or_else(|| refuse("its return value"))).transpose()?;
     let shape = (classes, returned);
     let abi = shapes.iter().position(|s| *s == shape).unwrap_or_else(|| {

@@ -3655,7 +3655,7 @@ pub static STRUCTS: [StructDef; 1561] = [
         M { name: "memoryObjectId", ty: T::U64, shape: S::Value, at: 24, len: L::None, out: false },
         M { name: "size", ty: T::DeviceSize, shape: S::Value, at: 32, len: L::None, out: false },
         M { name: "objectType", ty: T::Enum(242), shape: S::Value, at: 40, len: L::None, out: false },
-        M { name: "objectHandle", ty: T::ObjectHandle(6), shape: S::Value, at: 48, len: L::None, out: false },
+        M { name: "objectHandle", ty: T::U64, shape: S::Value, at: 48, len: L::None, out: false },
         M { name: "heapIndex", ty: T::U32, shape: S::Value, at: 56, len: L::None, out: false },
     ] },
     // 389
