@@ -79,7 +79,8 @@ pub enum Ty {
 pub enum Shape {
     /// By value, inline, no preamble.
     Value,
-    /// `T name[n]` inside a struct: a full preamble on the wire (Array), elements inline in C.
+    /// `T name[n]` inside a struct: a full preamble on the wire (Array), elements inline in C. On the wire are as many
+    /// as `len` says if it names a sibling (memoryTypes, memoryHeaps, physicalDevices), else all n.
     Fixed(u16),
     /// `T name[n][m]` inside a struct: the wire is ONE array preamble of n*m elements (as gfxreconstruct's
     /// `Encode…2DMatrix`), elements inline in C.
