@@ -211,13 +211,12 @@ fn lz4_size(raw: &[u8]) -> Option<u64> {
     let mut total = 0u64;
     let length = |at: &mut usize, nibble: u8| -> Option<u64> {
         let mut n = u64::from(nibble);
-        while nibble == 15 {
+        let mut more = nibble == 15;
+        while more {
             let byte = *raw.get(*at)?;
             *at += 1;
             n += u64::from(byte);
-            if byte != 255 {
-                break;
-            }
+            more = byte == 255;
         }
         Some(n)
     };

@@ -93,12 +93,9 @@ impl FrameCounter {
     /// Places the next block.
     #[inline]
     pub fn feed(&mut self, block: &Block) -> Place {
+        let presents = self.rule == FrameRule::Presents;
         match block.base_type() {
-            block_type::FUNCTION_CALL => {
-                if self.rule == FrameRule::Presents && is_present(block) {
-                    return self.end_frame();
-                }
-            }
+            block_type::FUNCTION_CALL if presents && is_present(block) => return self.end_frame(),
             block_type::FRAME_MARKER => {
                 if let Some(frame) = frame_end(block) {
                     return self.marked_end(frame);
@@ -109,10 +106,8 @@ impl FrameCounter {
                     return self.state_marker(marker);
                 }
             }
-            block_type::ANNOTATION => {
-                if self.rule == FrameRule::Presents && announces_markers(block) {
-                    self.rule = FrameRule::Markers;
-                }
+            block_type::ANNOTATION if presents && announces_markers(block) => {
+                self.rule = FrameRule::Markers;
             }
             _ => {}
         }
