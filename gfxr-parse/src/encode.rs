@@ -58,8 +58,7 @@ impl Visitor for Encoder<'_> {
             return self.u64(p.addr);
         }
         self.u32(p.attrib);
-        let counted = !matches!(what, Pointee::Single | Pointee::Chain);
-        let counted = counted && !(what == Pointee::Template && p.attrib & attrib::SINGLE != 0);
+        let counted = p.attrib & attrib::KINDS != attrib::SINGLE;
         if p.is_null() {
             if matches!(what, Pointee::Inner(ty) if !matches!(ty, Ty::Struct(_))) {
                 self.u64(p.len);

@@ -30,6 +30,8 @@ pub mod attrib {
     pub const DATA: u32 = 0x80;
     /// An array of arrays.
     pub const ARRAY2D: u32 = 0x100;
+    /// What kind of pointer it is: one of these.
+    pub const KINDS: u32 = SINGLE | ARRAY | STRING | WSTRING | ARRAY2D;
     /// All bits gfxreconstruct knows.
     pub const ALL: u32 = 0x1FF;
 }
@@ -49,6 +51,9 @@ pub struct Ptr {
     pub len: u64,
     /// The application's address.
     pub addr: u64,
+    /// For memory the driver writes and whose contents the capture left out: bytes per element, so that replay can
+    /// set such memory aside. Zero everywhere else.
+    pub out_size: u32,
 }
 
 impl Ptr {
@@ -58,7 +63,11 @@ impl Ptr {
     }
     /// Its data are in the image.
     pub fn has_data(&self) -> bool {
-        self.attrib & attrib::DATA != 0
+        self.attrib & (attrib::DATA | attrib::NULL) == attrib::DATA
+    }
+    /// Written as an array, whatever the API says it is.
+    pub fn is_array(&self) -> bool {
+        self.attrib & (attrib::ARRAY | attrib::NULL) == attrib::ARRAY
     }
 }
 

@@ -13,5 +13,6 @@ pub mod decode;
 pub mod image;
 pub mod limits;
 pub mod meta;
+pub mod print;
 pub mod schema;
 pub mod writer;

@@ -14,7 +14,7 @@ use crate::error::{Error, Kind, Result};
 use crate::image::{HandleAt, Image, Ptr, attrib};
 use crate::limits::{MAX_DEPTH, MAX_IMAGE_BYTES, MAX_PNEXT};
 use crate::schema::generated::STRUCTS;
-use crate::schema::{CommandDef, Len, Member, Shape, Special, StructId, Ty, struct_by_stype};
+use crate::schema::{CommandDef, Len, Member, Shape, Special, StructId, TRAILING, Ty, struct_by_stype};
 
 /// Decodes the parameters of `command` into `image`, which is cleared first and keeps its memory between calls.
 ///
@@ -68,6 +68,10 @@ impl<'a, 'i> Decoder<'a, 'i> {
             self.member(p, 0).map_err(|e| e.within(p.name))?;
         }
         self.out = false;
+        if c.trailing {
+            let at = self.trailing_slot(c)?;
+            self.template(at).map_err(|e| e.within(TRAILING.name))?;
+        }
         if let Some(ty) = c.ret {
             let at = self.image.ret_at();
             self.value(ty, at).map_err(|e| e.within("return"))?;
@@ -79,6 +83,20 @@ impl<'a, 'i> Decoder<'a, 'i> {
                 .at_offset(self.pos as u64));
         }
         Ok(())
+    }
+
+    /// Where the pointer to trailing template data lies: `pData` in the last parameter's struct.
+    fn trailing_slot(&mut self, c: &CommandDef) -> Result<u32> {
+        let last = c.params.len() - 1;
+        let member = match c.params[last].ty {
+            Ty::Struct(id) => STRUCTS[id as usize].members.iter().find(|m| m.shape == Shape::Absent),
+            _ => None,
+        };
+        match (member, self.image.target(last as u32 * 8)) {
+            (Some(m), Some(to)) => Ok(to + m.at),
+            // No struct to hold the pointer: it gets a slot that nothing refers to.
+            _ => self.alloc(8),
+        }
     }
 
     fn member(&mut self, m: &Member, base: u32) -> Result<()> {
@@ -213,19 +231,25 @@ impl<'a, 'i> Decoder<'a, 'i> {
 
     /// `T*` to one element.
     fn single(&mut self, ty: Ty, at: u32) -> Result<()> {
-        let i = self.preamble(at, attrib::SINGLE, false, false)?;
+        let i = self.preamble(at, attrib::SINGLE | attrib::ARRAY, false)?;
+        if self.image.ptrs[i].is_array() {
+            return self.array_data(ty, i);
+        }
         if self.image.ptrs[i].has_data() {
             self.need(1)?;
             let to = self.alloc(ty.c_layout().0)?;
             self.image.ptrs[i].to = to;
             self.value(ty, to)?;
+        } else if self.out {
+            self.image.ptrs[i].out_size = ty.c_layout().0 as u32;
         }
         Ok(())
     }
 
     /// `T*` to as many elements as the wire says.
     fn array(&mut self, ty: Ty, at: u32) -> Result<()> {
-        let i = self.preamble(at, attrib::ARRAY, true, false)?;
+        // A trimmed capture's snapshot has single structs where the API has arrays.
+        let i = self.preamble(at, attrib::SINGLE | attrib::ARRAY, false)?;
         self.array_data(ty, i)
     }
 
@@ -237,13 +261,15 @@ impl<'a, 'i> Decoder<'a, 'i> {
             let to = self.alloc(size)?;
             self.image.ptrs[i].to = to;
             self.elements(ty, to, p.len)?;
+        } else if self.out && !p.has_data() {
+            self.image.ptrs[i].out_size = ty.c_layout().0 as u32;
         }
         Ok(())
     }
 
     /// `T name[capacity]` inside a struct.
     fn fixed(&mut self, ty: Ty, at: u32, capacity: u64) -> Result<()> {
-        let i = self.preamble(at, attrib::ARRAY, true, true)?;
+        let i = self.preamble(at, attrib::ARRAY, true)?;
         let p = self.image.ptrs[i];
         if p.len > capacity {
             return Err(Error::malformed(format!("expected at most {capacity} elements, found {}", p.len))
@@ -257,7 +283,7 @@ impl<'a, 'i> Decoder<'a, 'i> {
     }
 
     fn fixed_str(&mut self, at: u32, capacity: u64) -> Result<()> {
-        let i = self.preamble(at, attrib::STRING, true, true)?;
+        let i = self.preamble(at, attrib::STRING, true)?;
         let p = self.image.ptrs[i];
         if p.len > capacity {
             return Err(Error::malformed(format!("expected at most {capacity} characters, found {}", p.len))
@@ -271,7 +297,7 @@ impl<'a, 'i> Decoder<'a, 'i> {
     }
 
     fn string(&mut self, at: u32, kind: u32, unit: usize) -> Result<()> {
-        let i = self.preamble(at, kind, true, false)?;
+        let i = self.preamble(at, kind, false)?;
         let p = self.image.ptrs[i];
         if p.has_data() {
             self.need(p.len.saturating_mul(unit as u64))?;
@@ -284,7 +310,7 @@ impl<'a, 'i> Decoder<'a, 'i> {
     }
 
     fn strings(&mut self, at: u32) -> Result<()> {
-        let i = self.preamble(at, attrib::STRING, true, false)?;
+        let i = self.preamble(at, attrib::STRING, false)?;
         let p = self.image.ptrs[i];
         if p.has_data() && p.len > 0 {
             self.need(p.len.saturating_mul(4))?;
@@ -298,7 +324,7 @@ impl<'a, 'i> Decoder<'a, 'i> {
     }
 
     fn array2(&mut self, ty: Ty, at: u32) -> Result<()> {
-        let i = self.preamble(at, attrib::ARRAY2D, true, false)?;
+        let i = self.preamble(at, attrib::ARRAY2D, false)?;
         let p = self.image.ptrs[i];
         if p.has_data() && p.len > 0 {
             self.need(p.len.saturating_mul(4))?;
@@ -312,7 +338,7 @@ impl<'a, 'i> Decoder<'a, 'i> {
     }
 
     fn inner_array(&mut self, ty: Ty, at: u32) -> Result<()> {
-        let i = self.preamble(at, attrib::ARRAY, true, false)?;
+        let i = self.preamble(at, attrib::ARRAY, false)?;
         // The writer of scalar inner arrays puts the length down even for a null one.
         if self.image.ptrs[i].is_null() && !matches!(ty, Ty::Struct(_)) {
             self.image.ptrs[i].len = self.u64()?;
@@ -321,7 +347,7 @@ impl<'a, 'i> Decoder<'a, 'i> {
     }
 
     fn pnext(&mut self, at: u32) -> Result<()> {
-        let i = self.preamble(at, attrib::SINGLE, false, false)?;
+        let i = self.preamble(at, attrib::SINGLE, false)?;
         if !self.image.ptrs[i].has_data() {
             return Ok(());
         }
@@ -346,22 +372,25 @@ impl<'a, 'i> Decoder<'a, 'i> {
         Ok(())
     }
 
-    /// Reads a pointer's preamble, records it and marks its slot. Returns the record's index.
-    fn preamble(&mut self, at: u32, kind: u32, counted: bool, inline: bool) -> Result<usize> {
+    /// Reads a pointer's preamble, records it and marks its slot. Returns the record's index. `kinds`: which kinds of
+    /// pointer it may be; it is to be exactly one of them. All but [`attrib::SINGLE`] have a length behind them.
+    fn preamble(&mut self, at: u32, kinds: u32, inline: bool) -> Result<usize> {
         let start = self.pos;
         let a = self.u32()?;
         let null = a & attrib::NULL != 0;
-        if a & !attrib::ALL != 0 || (!null && a & kind == 0) {
+        // A string is written as a single one, an array of strings as an array as well.
+        let plain = attrib::SINGLE | attrib::ARRAY;
+        let kind = a & attrib::KINDS & if kinds & plain == 0 { !plain } else { !0 };
+        if a & !attrib::ALL != 0 || (!null && (kind & kinds != kind || kind.count_ones() != 1)) {
             return Err(Error::malformed(format!(
                 "expected the preamble of {} pointer, found {a:#x}",
-                attrib_name(kind)
+                attrib_name(kinds)
             ))
             .at_offset(start as u64));
         }
-        let mut p = Ptr { at, to: 0, attrib: a, inline, len: u64::from(!counted && !null), addr: 0 };
-        if null {
-            p.attrib = a;
-        } else {
+        let counted = kind != attrib::SINGLE;
+        let mut p = Ptr { at, to: 0, attrib: a, inline, len: u64::from(!counted && !null), addr: 0, out_size: 0 };
+        if !null {
             if a & attrib::ADDRESS != 0 {
                 p.addr = self.u64()?;
             }
@@ -455,10 +484,11 @@ fn wire_min_member(m: &Member) -> u64 {
     }
 }
 
-fn attrib_name(kind: u32) -> &'static str {
-    match kind {
+fn attrib_name(kinds: u32) -> &'static str {
+    match kinds {
         attrib::SINGLE => "a single",
         attrib::ARRAY => "an array",
+        _ if kinds == attrib::SINGLE | attrib::ARRAY => "a single or an array",
         attrib::STRING => "a string",
         attrib::WSTRING => "a wide-string",
         _ => "an array-of-arrays",

@@ -181,7 +181,7 @@ impl Decoder<'_, '_> {
         }
         let ty = self.image.u32(at + m[6].at);
         let slot = at + m[7].at;
-        let i = self.preamble(slot, attrib::ARRAY, true, false).map_err(|e| e.within(m[7].name))?;
+        let i = self.preamble(slot, attrib::SINGLE | attrib::ARRAY, false).map_err(|e| e.within(m[7].name))?;
         let p = self.image.ptrs[i];
         if p.has_data() && p.len > 0 {
             let Ty::Struct(id) = m[7].ty else { unreachable!("pImageInfo points to structs") };
@@ -216,7 +216,7 @@ impl Decoder<'_, '_> {
         match ty {
             0 => self.single(Ty::Handle(NAMES.sampler), at),
             1..=3 | 10 => {
-                let i = self.preamble(at, attrib::SINGLE, false, false)?;
+                let i = self.preamble(at, attrib::SINGLE, false)?;
                 if self.image.ptrs[i].has_data() {
                     let id = NAMES.descriptor_image_info;
                     let info = &STRUCTS[id as usize];
@@ -245,7 +245,7 @@ impl Decoder<'_, '_> {
             return self.array(Ty::U8, at);
         }
         let addr = self.u64()?;
-        self.image.ptrs.push(Ptr { at, to: 0, attrib: 0, inline: true, len: 0, addr });
+        self.image.ptrs.push(Ptr { at, to: 0, attrib: 0, inline: true, len: 0, addr, out_size: 0 });
         Ok(())
     }
 
@@ -321,9 +321,9 @@ impl Decoder<'_, '_> {
     fn preamble_any(&mut self, at: u32) -> Result<usize> {
         let first = self.peek_u32()?;
         if first & attrib::ARRAY != 0 && first & attrib::SINGLE == 0 {
-            self.preamble(at, attrib::ARRAY, true, false)
+            self.preamble(at, attrib::ARRAY, false)
         } else {
-            self.preamble(at, attrib::SINGLE, false, false)
+            self.preamble(at, attrib::SINGLE, false)
         }
     }
 }

@@ -9,7 +9,7 @@ mod special;
 use crate::decode::special::union_members;
 use crate::image::{Image, Ptr};
 use crate::schema::generated::STRUCTS;
-use crate::schema::{CommandDef, Member, Shape, Special, StructDef, StructId, Ty, struct_by_stype};
+use crate::schema::{CommandDef, Member, Shape, Special, StructDef, StructId, TRAILING, Ty, struct_by_stype};
 
 /// What a pointer record is the preamble of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +80,8 @@ pub trait Visitor {
     fn template_part(&mut self, _kind: usize, _n: u64) {}
     /// A tail of template data: its count and descriptor type (`TEMPLATE_STRAY` for a stray count alone).
     fn template_tail(&mut self, _count: u64, _ty: u64) {}
+    /// Template data end.
+    fn end_template(&mut self, _image: &Image) {}
 }
 
 /// Walks a whole call.
@@ -107,6 +109,10 @@ impl<V: Visitor> Walker<'_, '_, V> {
             self.v.member(p);
             self.shape(p, 0);
         }
+        if command.trailing {
+            self.v.member(&TRAILING);
+            self.template();
+        }
         if let Some(ty) = command.ret {
             self.v.ret();
             self.value(ty, self.image.ret_at());
@@ -131,13 +137,13 @@ impl<V: Visitor> Walker<'_, '_, V> {
             Shape::Value => self.value(m.ty, at),
             Shape::Fixed(_) | Shape::Fixed2(..) => {
                 let p = self.take(Pointee::Fixed);
-                if p.has_data() && !p.is_null() {
+                if p.has_data() {
                     self.elements(m.ty, p.to, p.len);
                 }
             }
             Shape::FixedStr(_) => {
                 let p = self.take(Pointee::FixedStr);
-                if p.has_data() && !p.is_null() {
+                if p.has_data() {
                     self.v.text(self.image, p.to, p.len, 1);
                 }
             }
@@ -186,28 +192,31 @@ impl<V: Visitor> Walker<'_, '_, V> {
 
     fn single(&mut self, ty: Ty) {
         let p = self.take(Pointee::Single);
-        if p.has_data() && !p.is_null() {
-            self.value(ty, p.to);
+        self.data(ty, &p);
+    }
+
+    /// One element or many, as the wire had it.
+    fn data(&mut self, ty: Ty, p: &Ptr) {
+        if p.has_data() {
+            if p.is_array() { self.elements(ty, p.to, p.len) } else { self.value(ty, p.to) }
         }
     }
 
     fn array(&mut self, ty: Ty, what: Pointee) {
         let p = self.take(what);
-        if p.has_data() && !p.is_null() {
-            self.elements(ty, p.to, p.len);
-        }
+        self.data(ty, &p);
     }
 
     fn string(&mut self, what: Pointee, unit: u32) {
         let p = self.take(what);
-        if p.has_data() && !p.is_null() {
+        if p.has_data() {
             self.v.text(self.image, p.to, p.len, unit);
         }
     }
 
     fn strings(&mut self) {
         let p = self.take(Pointee::Strs);
-        if p.has_data() && !p.is_null() {
+        if p.has_data() {
             self.v.begin_array(p.len);
             for i in 0..p.len as u32 {
                 self.v.element(i);
@@ -219,7 +228,7 @@ impl<V: Visitor> Walker<'_, '_, V> {
 
     fn array2(&mut self, ty: Ty) {
         let p = self.take(Pointee::Array2);
-        if p.has_data() && !p.is_null() {
+        if p.has_data() {
             self.v.begin_array(p.len);
             for i in 0..p.len as u32 {
                 self.v.element(i);
@@ -231,7 +240,7 @@ impl<V: Visitor> Walker<'_, '_, V> {
 
     fn pnext(&mut self) {
         let p = self.take(Pointee::Chain);
-        if p.has_data() && !p.is_null()
+        if p.has_data()
             && let Some(id) = struct_by_stype(self.image.u32(p.to))
         {
             self.strukt(&STRUCTS[id as usize], p.to);

@@ -16,7 +16,7 @@ impl<V: Visitor> Walker<'_, '_, V> {
             Special::None | Special::BareUnion => {}
             Special::ClearValue => {
                 let p = self.take(Pointee::Fixed);
-                if p.has_data() && !p.is_null() {
+                if p.has_data() {
                     self.v.values(self.image, Ty::U32, p.to, p.len);
                 }
             }
@@ -121,7 +121,7 @@ impl<V: Visitor> Walker<'_, '_, V> {
 
     pub(super) fn template(&mut self) {
         let p = self.take(Pointee::Template);
-        if !p.has_data() || p.is_null() || p.attrib & attrib::SINGLE == 0 {
+        if !p.has_data() || p.attrib & attrib::SINGLE == 0 {
             return;
         }
         let word = |k: u32| self.image.u64(p.to + k * 8);
@@ -151,6 +151,7 @@ impl<V: Visitor> Walker<'_, '_, V> {
             self.v.values(self.image, elem, at, count);
             at += (count as usize * elem.c_layout().0).next_multiple_of(8) as u32;
         }
+        self.v.end_template(self.image);
         debug_assert!(STRUCTS[NAMES.descriptor_image_info as usize].size == 24);
     }
 }

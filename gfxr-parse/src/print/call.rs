@@ -1,0 +1,543 @@
+//! Calls: the [`Visitor`] that turns a decoded call into members and values.
+//!
+//! Guarantees: every byte the walk shows is printed or on a rule of `rules.rs`. Refuses nothing.
+
+use super::counts::counted;
+use super::rules::{self, bit_name, enum_name};
+use super::{Binaries, Blob, Counter, CounterKind, Options, Printer, Sink};
+use crate::decode::special::{TEMPLATE_STRAY, descriptor};
+use crate::image::{Image, Ptr, attrib};
+use crate::schema::generated::ENUMS;
+use crate::schema::{EnumId, Member, Shape, Special, StructDef, Ty};
+use crate::walk::{Pointee, Visitor, walk_call, walk_struct_array};
+
+/// What a walk keeps in mind; lives in the printer so that its memory is kept.
+#[derive(Default)]
+pub(super) struct State {
+    /// The structs around the current place, innermost last: definition and offset.
+    stack: Vec<(&'static StructDef, u32)>,
+    /// Depths (of `stack`) at which an object was opened for a union, to be closed with its member.
+    unions: Vec<usize>,
+    /// Tails of template data: descriptor type, offset, count.
+    tails: Vec<(u64, u32, u64)>,
+}
+
+impl<S: Sink> Printer<S> {
+    /// Prints the call in the image.
+    pub(super) fn call(&mut self, index: u64, thread: u64) {
+        let Some(command) = self.image.command else { return };
+        self.sink.begin_record(index, "function", Some(command.name));
+        self.sink.thread(thread);
+        if let Some((key, per_buffer)) = counted(command) {
+            let at = self.sink.counter(key);
+            let kind = if per_buffer { CounterKind::Command(self.image.u64(0)) } else { CounterKind::Submit };
+            self.counters.push(Counter { at, kind });
+        }
+        let mut v = Walk {
+            sink: &mut self.sink,
+            state: &mut self.state,
+            blobs: &mut self.blobs,
+            options: self.options,
+            command: command.name,
+            index,
+            member: None,
+            by: By::Value,
+            skip: false,
+            keep_empty: false,
+            empty: false,
+            tail: None,
+            key_at: 0,
+        };
+        v.state.stack.clear();
+        v.state.unions.clear();
+        if let Some(ty) = command.ret {
+            v.sink.result();
+            v.scalar(&self.image, ty, self.image.ret_at());
+        }
+        v.sink.begin_args();
+        walk_call(&self.image, &mut v);
+        v.close_union();
+        v.sink.end_args();
+        v.sink.end_record();
+    }
+
+    /// Prints what `decode_struct_array` (or, with `twice`, `decode_struct_array2`) left in the image, as a value.
+    pub(super) fn structs(&mut self, index: u64, id: crate::schema::StructId, twice: bool) {
+        let mut v = Walk {
+            sink: &mut self.sink,
+            state: &mut self.state,
+            blobs: &mut self.blobs,
+            options: self.options,
+            command: "",
+            index,
+            member: None,
+            by: By::Value,
+            skip: false,
+            keep_empty: false,
+            empty: false,
+            tail: None,
+            key_at: 0,
+        };
+        v.state.stack.clear();
+        v.state.unions.clear();
+        walk_struct_array(&self.image, id, twice, &mut v);
+    }
+}
+
+/// How a value was reached: upstream writes some types otherwise behind a pointer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum By {
+    Value,
+    Pointer,
+}
+
+struct Walk<'p, S> {
+    sink: &'p mut S,
+    state: &'p mut State,
+    blobs: &'p mut Vec<Blob>,
+    options: Options,
+    command: &'static str,
+    index: u64,
+    member: Option<&'static Member>,
+    by: By,
+    /// The next value or array is not to be printed (it has been, or its absence says as much).
+    skip: bool,
+    /// The next array is written as `[]` if it is empty; else an empty array reads as null, as upstream's do.
+    keep_empty: bool,
+    /// Inside an empty array that reads as null.
+    empty: bool,
+    /// The next array is a tail of template data of this descriptor type.
+    tail: Option<u64>,
+    /// Where the key of the current member of a VkWriteDescriptorSet was written.
+    key_at: usize,
+}
+
+impl<S: Sink> Walk<'_, S> {
+    /// The struct around the current place.
+    fn owner(&self) -> Option<(&'static StructDef, u32)> {
+        self.state.stack.last().copied()
+    }
+
+    /// Closes the object of a union whose member has been printed.
+    #[inline]
+    fn close_union(&mut self) {
+        if self.state.unions.last() == Some(&self.state.stack.len()) {
+            self.state.unions.pop();
+            self.sink.end_object();
+        }
+    }
+
+    fn open_union(&mut self, name: &str) {
+        self.state.unions.push(self.state.stack.len());
+        self.sink.begin_object();
+        self.sink.key(name);
+    }
+
+    fn flags(&mut self, id: EnumId, v: u64, width: usize) {
+        if self.options.expand_flags && v != 0 {
+            self.sink.name(&expand(v, &ENUMS[id as usize], width));
+        } else {
+            self.sink.hex(v, width);
+        }
+    }
+
+    /// One value that is not a struct.
+    #[inline]
+    fn scalar(&mut self, image: &Image, ty: Ty, at: u32) {
+        let s = &mut *self.sink;
+        let direct = self.by == By::Value;
+        match ty {
+            Ty::Handle(_) | Ty::ObjectHandle(_) | Ty::U64 | Ty::Size | Ty::DeviceSize => s.u64(image.u64(at)),
+            Ty::U32 => s.u64(image.u32(at).into()),
+            Ty::Enum(id) => {
+                let v = image.u32(at);
+                match enum_name(&ENUMS[id as usize], v) {
+                    Some(name) => s.name(name),
+                    None => s.hex(v.into(), 8),
+                }
+            }
+            Ty::Flags(id) if direct => self.flags(id, image.u32(at).into(), 8),
+            Ty::Flags64(id) if direct => self.flags(id, image.u64(at), 16),
+            Ty::Flags(_) => s.u64(image.u32(at).into()),
+            Ty::Flags64(_) => s.u64(image.u64(at)),
+            Ty::Bool32 if direct || self.state.stack.is_empty() => s.bool(image.u32(at) != 0),
+            Ty::Bool32 => s.u64(image.u32(at).into()),
+            Ty::F32 => s.f32(image.f32(at)),
+            Ty::F64 => s.f64(f64::from_bits(image.u64(at))),
+            Ty::DeviceAddress if direct || self.state.stack.is_empty() => s.hex(image.u64(at), 1),
+            Ty::DeviceAddress => s.u64(image.u64(at)),
+            Ty::Opaque if self.member.is_some_and(rules::hex_pointer) => s.hex(image.u64(at), 1),
+            Ty::Opaque => s.u64(image.u64(at)),
+            Ty::U8 | Ty::Char => s.u64(image.u8(at).into()),
+            Ty::I8 => s.i64((image.u8(at) as i8).into()),
+            Ty::U16 => s.u64(image.u16(at).into()),
+            Ty::I16 => s.i64((image.u16(at) as i16).into()),
+            Ty::I32 => s.i64((image.u32(at) as i32).into()),
+            Ty::I64 => s.i64(image.u64(at) as i64),
+            Ty::Bits { shift, width } => {
+                let mask = if width == 32 { u32::MAX } else { (1 << width) - 1 };
+                let v = image.u32(at) >> shift & mask;
+                match self.member {
+                    Some(m) if m.name == "flags" && self.options.expand_flags && v != 0 => {
+                        s.name(&expand(v.into(), &rules::INSTANCE_FLAGS, 8));
+                    }
+                    Some(m) if m.name == "flags" => s.hex(v.into(), 8),
+                    _ => s.u64(v.into()),
+                }
+            }
+            Ty::Struct(_) => {}
+        }
+    }
+
+    /// VkClearValue and VkClearColorValue: every reading of the same four words.
+    fn clear_value(&mut self, image: &Image, def: &StructDef, at: u32) {
+        let whole = def.name == "VkClearValue";
+        let s = &mut *self.sink;
+        s.begin_object();
+        if whole {
+            s.key("color");
+            s.begin_object();
+        }
+        for (name, read) in [
+            ("float32", (|s, i, at| s.f32(i.f32(at))) as fn(&mut S, &Image, u32)),
+            ("int32", |s, i, at| s.i64((i.u32(at) as i32).into())),
+            ("uint32", |s, i, at| s.u64(i.u32(at).into())),
+        ] {
+            s.key(name);
+            s.begin_array(true);
+            for k in 0..4 {
+                s.element(k);
+                read(s, image, at + 4 * k);
+            }
+            s.end_array();
+        }
+        if whole {
+            s.end_object();
+            s.key("depthStencil");
+            s.begin_object();
+            s.key("depth");
+            s.f32(image.f32(at));
+            s.key("stencil");
+            s.u64(image.u32(at + 4).into());
+            s.end_object();
+        }
+        s.end_object();
+    }
+
+    /// A union carried as 64 bits: VkPipelineExecutableStatisticValueKHR by the `format` beside it.
+    fn statistic(&mut self, image: &Image, at: u32) {
+        let stack = &self.state.stack;
+        let format = stack.len().checked_sub(2).and_then(|i| {
+            let (def, at) = stack[i];
+            def.members.iter().find(|m| m.name == "format").map(|m| image.u32(at + m.at))
+        });
+        let (v, s) = (image.u64(at), &mut *self.sink);
+        s.begin_object();
+        match format {
+            Some(0) => {
+                s.key("b32");
+                s.bool(v as u32 != 0);
+            }
+            Some(1) => {
+                s.key("i64");
+                s.i64(v as i64);
+            }
+            Some(3) => {
+                s.key("f64");
+                s.f64(f64::from_bits(v));
+            }
+            _ => {
+                s.key("u64");
+                s.u64(v);
+            }
+        }
+        s.end_object();
+    }
+
+    /// An array of bytes or words; true if it was dealt with.
+    fn binary(&mut self, image: &Image, ty: Ty, at: u32, n: u64) -> bool {
+        let Some(m) = self.member else { return false };
+        let bytes = (n as usize) * ty.c_layout().0;
+        let range = at as usize..at as usize + bytes;
+        if matches!(m.shape, Shape::Fixed(_)) {
+            let uuid = rules::is_uuid(m);
+            if uuid {
+                self.sink.uuid(&image.bytes()[range]);
+            }
+            return uuid;
+        }
+        let known = rules::blob(self.command, self.owner().map(|o| o.0), m);
+        let stem = match (known, self.options.binaries) {
+            (Some(_), Binaries::Placeholder) | (_, Binaries::None) => {
+                self.sink.name("[Binary data]");
+                return true;
+            }
+            (Some(stem), Binaries::Collect) => stem,
+            (None, Binaries::Placeholder | Binaries::Collect) => return false,
+        };
+        let same = self.blobs.iter().filter(|b| b.name.starts_with(&format!("{}_", self.index))).count();
+        let more = if same == 0 { String::new() } else { format!("_{same}") };
+        let name = format!("{}_{stem}{more}.bin", self.index);
+        self.sink.text(&name);
+        self.blobs.push(Blob { name, bytes: image.bytes()[range].to_vec() });
+        true
+    }
+
+    /// Is the current member an array of VkWriteDescriptorSet that its descriptor type does not use?
+    fn is_unused(&self, image: &Image, def: &StructDef, at: u32) -> bool {
+        let Some(m) = self.member else { return false };
+        if def.special != Special::WriteDescriptorSet {
+            return false;
+        }
+        let used = match rules::sibling(image, def, at, 6) {
+            // VK_DESCRIPTOR_TYPE_SAMPLE_WEIGHT_IMAGE_QCOM, VK_DESCRIPTOR_TYPE_BLOCK_MATCH_IMAGE_QCOM
+            1_000_440_000 | 1_000_440_001 => descriptor::Array::Image,
+            ty => descriptor::array_of(ty),
+        };
+        match m.name {
+            "pImageInfo" => used != descriptor::Array::Image,
+            "pBufferInfo" => used != descriptor::Array::Buffer,
+            "pTexelBufferView" => used != descriptor::Array::Texel,
+            _ => false,
+        }
+    }
+
+    /// Opens the object around the active member of a union that the walk does not name.
+    fn union_of(&mut self, image: &Image) {
+        let (Some((def, at)), Some(m)) = (self.owner(), self.member) else { return };
+        if m.name != "data" || self.state.unions.last() == Some(&self.state.stack.len()) {
+            return;
+        }
+        let name = match def.special {
+            Special::DescriptorGetInfo => rules::descriptor_member(rules::sibling(image, def, at, 2)),
+            Special::PerformanceValue => rules::performance_member(rules::sibling(image, def, at, 0)),
+            _ => return,
+        };
+        if let Some(name) = name {
+            self.open_union(name);
+        }
+    }
+}
+
+/// The names of all bits set, joined by a bar.
+pub(super) fn expand(v: u64, def: &crate::schema::EnumDef, width: usize) -> String {
+    let mut out = String::new();
+    for bit in (0..64).map(|b| 1u64 << b).filter(|b| v & b != 0) {
+        if !out.is_empty() {
+            out.push('|');
+        }
+        match bit_name(def, bit) {
+            Some(name) => out.push_str(name),
+            None => out.push_str(&format!("0x{bit:0width$x}")),
+        }
+    }
+    out
+}
+
+impl<S: Sink> Visitor for Walk<'_, S> {
+    #[inline]
+    fn value(&mut self, image: &Image, ty: Ty, at: u32) {
+        if std::mem::take(&mut self.skip) {
+            return;
+        }
+        if let Some((def, base)) = self.owner()
+            && def.special != Special::None
+        {
+            match def.special {
+                Special::Union64 => return self.statistic(image, at),
+                Special::DeviceOrHostAddress => {
+                    self.sink.begin_object();
+                    self.sink.key("deviceAddress");
+                    self.sink.hex(image.u64(at), 1);
+                    return self.sink.end_object();
+                }
+                Special::DescriptorGetInfo => self.union_of(image),
+                Special::PerformanceValue if ty == Ty::U64 => {
+                    self.union_of(image);
+                    let (v, s) = (image.u64(at), &mut *self.sink);
+                    return match rules::sibling(image, def, base, 0) {
+                        0 => s.u64(v & 0xFFFF_FFFF),
+                        2 => s.f32(f32::from_bits(v as u32)),
+                        3 => s.bool(v as u32 != 0),
+                        _ => s.u64(v),
+                    };
+                }
+                _ => {}
+            }
+        }
+        if let (Ty::Enum(_), Some((def, _)), Some(m)) = (ty, self.owner(), self.member)
+            && m.at == 0
+            && def.stype == Some(image.u32(at))
+            && m.name == "sType"
+            && let Some(name) = rules::stype_name(def)
+        {
+            return self.sink.name(name);
+        }
+        self.scalar(image, ty, at);
+        self.by = By::Value;
+    }
+
+    fn values(&mut self, image: &Image, ty: Ty, at: u32, n: u64) {
+        if std::mem::take(&mut self.skip) {
+            return;
+        }
+        if let Some(descriptor) = self.tail.take() {
+            return self.state.tails.push((descriptor, at, n));
+        }
+        if let Some((def, _)) = self.owner()
+            && def.special == Special::ClearValue
+        {
+            return self.clear_value(image, def, at);
+        }
+        if matches!(ty, Ty::U8 | Ty::U32) && n > 0 && self.binary(image, ty, at, n) {
+            return;
+        }
+        if n == 0 && !std::mem::take(&mut self.keep_empty) {
+            return self.sink.null();
+        }
+        let size = ty.c_layout().0 as u32;
+        self.by = By::Pointer;
+        self.sink.begin_array(true);
+        for i in 0..n as u32 {
+            self.sink.element(i);
+            self.scalar(image, ty, at + i * size);
+        }
+        self.sink.end_array();
+        self.by = By::Value;
+    }
+
+    #[inline]
+    fn pointer(&mut self, image: &Image, p: &Ptr, what: Pointee) {
+        if what == Pointee::Bare {
+            return self.sink.u64(p.addr);
+        }
+        let special = self.owner().filter(|o| o.0.special != Special::None);
+        if special.is_some() {
+            self.union_of(image);
+        }
+        if p.has_data() && !(what == Pointee::Template && p.attrib & attrib::SINGLE == 0) {
+            self.by = By::Pointer;
+            self.keep_empty = p.len == 0 && matches!(what, Pointee::Inner(_));
+        } else if special.is_some_and(|(def, at)| self.is_unused(image, def, at)) {
+            self.sink.rollback(self.key_at);
+        } else {
+            self.sink.null();
+        }
+    }
+
+    fn text(&mut self, image: &Image, at: u32, n: u64, unit: u32) {
+        self.by = By::Value;
+        let bytes = &image.bytes()[at as usize..at as usize + n as usize * unit as usize];
+        if unit == 1 {
+            match std::str::from_utf8(bytes) {
+                Ok(text) => self.sink.text(text),
+                Err(_) => self.sink.text(&String::from_utf8_lossy(bytes)),
+            }
+        } else {
+            let units = bytes.chunks_exact(2).map(|c| u16::from_le_bytes([c[0], c[1]]));
+            let text: String = char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+            self.sink.text(&text);
+        }
+    }
+
+    fn begin_array(&mut self, n: u64) {
+        self.by = By::Value;
+        self.empty = n == 0 && !std::mem::take(&mut self.keep_empty);
+        if self.empty { self.sink.null() } else { self.sink.begin_array(n == 0) }
+    }
+    fn element(&mut self, i: u32) {
+        self.sink.element(i);
+    }
+    fn end_array(&mut self) {
+        if !std::mem::take(&mut self.empty) {
+            self.sink.end_array();
+        }
+    }
+
+    #[inline]
+    fn begin_struct(&mut self, _image: &Image, def: &'static StructDef, at: u32) {
+        self.by = By::Value;
+        self.state.stack.push((def, at));
+        if !matches!(def.special, Special::ClearValue | Special::Union64 | Special::DeviceOrHostAddress) {
+            self.sink.begin_object();
+        }
+    }
+    #[inline]
+    fn end_struct(&mut self, def: &'static StructDef) {
+        self.close_union();
+        self.state.stack.pop();
+        if !matches!(def.special, Special::ClearValue | Special::Union64 | Special::DeviceOrHostAddress) {
+            self.sink.end_object();
+        }
+    }
+
+    #[inline]
+    fn member(&mut self, m: &'static Member) {
+        self.close_union();
+        self.member = Some(m);
+        self.by = By::Value;
+        if m.shape == Shape::Absent {
+            return;
+        }
+        if self.owner().is_some_and(|o| o.0.special == Special::WriteDescriptorSet) {
+            self.key_at = self.sink.mark();
+        }
+        self.sink.key(m.name);
+    }
+    fn union_member(&mut self, m: &'static Member) {
+        // Upstream writes these two without the union's member in between.
+        let direct = [Special::IndirectExecutionSetCreateInfo, Special::IndirectCommandsLayoutToken];
+        if self.owner().is_none_or(|o| !direct.contains(&o.0.special)) {
+            self.open_union(m.name);
+        }
+        self.member = Some(m);
+    }
+    fn ret(&mut self) {
+        self.close_union();
+        self.skip = true;
+    }
+
+    fn template_counts(&mut self, _counts: [u64; 3]) {
+        self.member = None;
+        self.by = By::Value;
+        self.state.tails.clear();
+        self.sink.begin_object();
+    }
+    fn template_part(&mut self, kind: usize, n: u64) {
+        // Upstream leaves texel buffer views out when there are none, but not the other two.
+        self.skip = kind == 2 && n == 0;
+        if !self.skip {
+            self.sink.key(["imageInfos", "bufferInfos", "bufferViews"][kind]);
+            self.keep_empty = n == 0;
+        }
+    }
+    fn template_tail(&mut self, _count: u64, ty: u64) {
+        self.tail = (ty != TEMPLATE_STRAY).then_some(ty);
+    }
+    fn end_template(&mut self, image: &Image) {
+        let structures = u64::from(descriptor::ACCELERATION_STRUCTURE);
+        let kinds = [
+            ("accelStructViews", (|t, s| t == s) as fn(u64, u64) -> bool, Ty::U64),
+            ("inlineUniformBlock", |t, s| t != s, Ty::U8),
+        ];
+        for (name, wanted, ty) in kinds {
+            let mut n = 0;
+            for &(tail, at, count) in self.state.tails.iter().filter(|t| wanted(t.0, structures)) {
+                for i in 0..count as u32 {
+                    if n == 0 {
+                        self.sink.key(name);
+                        self.sink.begin_array(true);
+                    }
+                    self.sink.element(n);
+                    let at = at + i * ty.c_layout().0 as u32;
+                    self.sink.u64(if tail == structures { image.u64(at) } else { image.u8(at).into() });
+                    n += 1;
+                }
+            }
+            if n > 0 {
+                self.sink.end_array();
+            }
+        }
+        self.sink.end_object();
+    }
+}

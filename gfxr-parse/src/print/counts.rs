@@ -1,0 +1,99 @@
+//! Running numbers: a command's place in its command buffer, a submission's place in the capture.
+//!
+//! They depend on every block before, so printing (on many threads) only says where they belong ([`Counter`]) and one
+//! [`Counts`], fed in order, fills them in. Guarantees: the same numbers whichever blocks are printed, as long as the
+//! others are fed to [`Counts::pass`]. Refuses nothing; a block that cannot be read counts for nothing.
+
+use super::{Counter, CounterKind};
+use crate::container::{Block, BlockKind, Scratch};
+use crate::schema::{CommandDef, command};
+use std::collections::HashMap;
+
+/// See the module's header.
+#[derive(Debug, Default)]
+pub struct Counts {
+    commands: HashMap<u64, u64>,
+    submits: u64,
+    /// The command buffer counted last and its count, not yet in `commands`.
+    last: (u64, u64),
+}
+
+/// Which running number a command carries, if any: its key, and whether it counts per command buffer.
+pub(super) fn counted(command: &CommandDef) -> Option<(&'static str, bool)> {
+    match command.name {
+        "vkQueueSubmit" | "vkQueueSubmit2" | "vkQueueSubmit2KHR" | "vkQueuePresentKHR" => Some(("sub_index", false)),
+        name => name.starts_with("vkCmd").then_some(("cmd_index", true)),
+    }
+}
+
+impl Counts {
+    /// The next number of this kind.
+    #[inline]
+    pub fn next(&mut self, kind: CounterKind) -> u64 {
+        match kind {
+            CounterKind::Submit => {
+                self.submits += 1;
+                self.submits
+            }
+            CounterKind::Command(buffer) => {
+                if self.last.0 != buffer {
+                    self.commands.insert(self.last.0, self.last.1);
+                    self.last = (buffer, self.commands.get(&buffer).copied().unwrap_or(0));
+                }
+                self.last.1 += 1;
+                self.last.1
+            }
+        }
+    }
+
+    /// Appends `bytes` to `out` with the numbers put in where `counters` say.
+    pub fn weave(&mut self, bytes: &[u8], counters: &[Counter], out: &mut Vec<u8>) {
+        out.reserve(bytes.len() + 8 * counters.len());
+        let mut digits = itoa::Buffer::new();
+        let mut done = 0;
+        for c in counters {
+            out.extend_from_slice(&bytes[done..c.at]);
+            out.extend_from_slice(digits.format(self.next(c.kind)).as_bytes());
+            done = c.at;
+        }
+        out.extend_from_slice(&bytes[done..]);
+    }
+
+    /// Counts a block that is not printed.
+    pub fn pass(&mut self, block: &Block, scratch: &mut Scratch) {
+        let Some((_, per_buffer)) = block.call_id().and_then(command).and_then(counted) else { return };
+        if !per_buffer {
+            self.next(CounterKind::Submit);
+            return;
+        }
+        let Ok(BlockKind::Call(call)) = block.kind() else { return };
+        if let Ok(params) = call.payload.bytes(scratch)
+            && let Some(buffer) = params.first_chunk()
+        {
+            self.next(CounterKind::Command(u64::from_le_bytes(*buffer)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_run_per_command_buffer() {
+        let mut counts = Counts::default();
+        let kinds = [7, 7, 9, 7, 9].map(CounterKind::Command);
+        assert_eq!(kinds.map(|k| counts.next(k)), [1, 2, 1, 3, 2]);
+        assert_eq!(counts.next(CounterKind::Submit), 1);
+        assert_eq!(counts.next(CounterKind::Command(0)), 1);
+    }
+
+    #[test]
+    fn weaving_puts_each_number_in_its_place() {
+        let mut out = Vec::new();
+        let counters =
+            [Counter { at: 1, kind: CounterKind::Submit }, Counter { at: 3, kind: CounterKind::Submit }];
+        Counts::default().weave(b"abcd", &counters, &mut out);
+        assert_eq!(out, b"a1bc2d");
+    }
+}

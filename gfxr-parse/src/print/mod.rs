@@ -1,0 +1,190 @@
+//! Printing blocks: one JSON line a block, in the shape of the newest `gfxrecon-convert`, or indented text.
+//!
+//! A [`Printer`] walks a decoded call (`crate::walk`) and writes straight into bytes; there is no tree in between.
+//! What is written of each kind of value:
+//!
+//! | value | JSON |
+//! |---|---|
+//! | enum | its name, or `0x` and 8 digits if this build knows none |
+//! | flags | `0x` and 8 (16) digits; with `expand_flags` names joined by a bar; in arrays a number |
+//! | handle | the capture's id, 0 = null |
+//! | device address | `0x…`; in a struct's array a number |
+//! | VkBool32 | true, false; in a struct's array a number |
+//! | float | the 64-bit number it equals; null if it is not finite |
+//! | pointer | null, or what it points to; null also if the capture left the data out |
+//! | opaque pointer | a number; `0x…` for functions, user data and `ppData` |
+//! | bytes | an array of numbers; those that upstream never writes out are a placeholder ([`Binaries`]) |
+//! | UUID, LUID | hexadecimal digits |
+//!
+//! Guarantees: a block that cannot be decoded leaves nothing behind; the same block gives the same bytes whoever
+//! prints it, so blocks can be printed on many threads. Refuses nothing of its own; errors are the decoder's.
+
+mod call;
+mod counts;
+mod json;
+mod meta;
+mod rules;
+mod sink;
+mod text;
+
+pub use counts::Counts;
+pub use json::Json;
+pub use sink::Sink;
+pub use text::Text;
+
+use crate::container::{Block, BlockKind, Scratch};
+use crate::decode::decode_call;
+use crate::error::{Error, Result};
+use crate::image::Image;
+use crate::schema::{command, generated};
+
+/// What becomes of bytes that mean nothing as numbers (shader code, memory contents).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Binaries {
+    /// `"[Binary data]"` where upstream writes it; other arrays of bytes are written out as numbers.
+    #[default]
+    Placeholder,
+    /// `"[Binary data]"` for every array of bytes.
+    None,
+    /// Collected in [`Printer::blobs`]; the value is the file's name.
+    Collect,
+}
+
+/// How to print.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Flags by the names of their bits.
+    pub expand_flags: bool,
+    /// Bytes.
+    pub binaries: Binaries,
+}
+
+/// A number that depends on all the blocks before, to be put into the output by whoever has seen them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counter {
+    /// Where in the output it belongs.
+    pub at: usize,
+    /// Which count it is.
+    pub kind: CounterKind,
+}
+
+/// See [`Counter`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CounterKind {
+    /// How many commands have been recorded into this command buffer so far, this one counted.
+    Command(u64),
+    /// How many submissions and presents there have been so far, this one counted.
+    Submit,
+}
+
+/// Bytes for a file of their own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blob {
+    /// The file's name: block index, then what it is.
+    pub name: String,
+    /// Its contents.
+    pub bytes: Vec<u8>,
+}
+
+/// What became of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Printed {
+    /// A record was written.
+    Yes,
+    /// Blocks of this kind have no form in print (Direct3D 12, types this build does not know).
+    Skipped,
+}
+
+/// Prints blocks one after the other. One per thread; see the module's header.
+pub struct Printer<S> {
+    options: Options,
+    sink: S,
+    image: Image,
+    scratch: Scratch,
+    state: call::State,
+    /// Numbers to be filled in, in order of place.
+    pub counters: Vec<Counter>,
+    /// Bytes for files of their own.
+    pub blobs: Vec<Blob>,
+}
+
+impl<S: Sink> Printer<S> {
+    /// One with nothing written yet.
+    pub fn new(options: Options) -> Self {
+        Printer {
+            options,
+            sink: S::new(&options),
+            image: Image::default(),
+            scratch: Scratch::new(),
+            state: call::State::default(),
+            counters: Vec::new(),
+            blobs: Vec::new(),
+        }
+    }
+
+    /// What was written so far. Taking it away empties [`Printer::counters`] of meaning; clear them too.
+    pub fn bytes(&mut self) -> &mut Vec<u8> {
+        self.sink.bytes()
+    }
+
+    /// The first record: which file, read by what.
+    pub fn header(&mut self, source: &str, tool: &str) {
+        let s = &mut self.sink;
+        s.begin_bare("header");
+        s.key("source-path");
+        s.text(source);
+        s.key("reray-replay-version");
+        s.text(tool);
+        s.key("vulkan-version");
+        s.text(generated::REGISTRY_VERSION);
+        s.end_record();
+    }
+
+    /// Prints one block. On error nothing of it stays.
+    pub fn block(&mut self, block: &Block) -> Result<Printed> {
+        let (start, counters, blobs) = (self.sink.mark(), self.counters.len(), self.blobs.len());
+        let result = self.record(block);
+        if !matches!(result, Ok(Printed::Yes)) {
+            self.sink.rollback(start);
+            self.counters.truncate(counters);
+            self.blobs.truncate(blobs);
+        }
+        result
+    }
+
+    fn record(&mut self, block: &Block) -> Result<Printed> {
+        match block.kind()? {
+            BlockKind::Call(call) => {
+                let Some(def) = command(call.call_id) else { return Err(block.blame(unknown_call(call.call_id))) };
+                let params = call.payload.bytes(&mut self.scratch)?;
+                decode_call(def, params, &mut self.image).map_err(|e| {
+                    let e = if call.payload.is_compressed() {
+                        e.in_decompressed()
+                    } else {
+                        e.rebase(call.payload.offset())
+                    };
+                    block.blame(e)
+                })?;
+                self.call(block.index, call.thread);
+                Ok(Printed::Yes)
+            }
+            kind => self.other(block, &kind),
+        }
+    }
+}
+
+impl<S> std::fmt::Debug for Printer<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Printer({:?})", self.options)
+    }
+}
+
+/// The error for a call id without a command.
+#[cold]
+pub fn unknown_call(id: u32) -> Error {
+    match generated::UNDECODABLE.iter().find(|u| u.0 == id) {
+        Some((_, name, reason)) => Error::unknown(format!("{name} cannot be decoded: {reason}")),
+        None if id >> 16 != 1 => Error::unknown(format!("call id {id:#x} is of another API than Vulkan")),
+        None => Error::unknown(format!("call id {id:#x} is not known to this build")),
+    }
+}
