@@ -13,8 +13,8 @@ use std::io;
 use std::path::{Component, Path};
 use std::sync::OnceLock;
 
-use crate::container::block::{Block, BlockKind, Blocks, block_type};
-use crate::container::{Bytes, Compression, Source};
+use crate::container::block::{Block, BlockKind, block_type};
+use crate::container::{Blocks, Bytes, Compression, Source};
 use crate::error::{Error, Kind, Result};
 use crate::limits::{MAX_ASSET_DEPTH, MAX_ASSET_RUNS};
 use crate::meta::{ExecuteBlocks, Meta, MetaBlock, id};

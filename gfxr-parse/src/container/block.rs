@@ -1,4 +1,4 @@
-//! Blocks: finding them, telling them apart, and their bodies outside metadata and annotations.
+//! One block: telling the types apart, and the bodies of those that are neither metadata nor annotations.
 //!
 //! ```text
 //! marker          u32 kind (1 begin, 2 end) | u64 frame
@@ -6,17 +6,13 @@
 //! method call     u32 call id | u64 object | u64 thread | [u64 size if compressed] | parameters     (Direct3D 12)
 //! ```
 //!
-//! Guarantees: [`Blocks`] touches 12 bytes of each block and nothing else; a [`Block`] always has its raw bytes, whatever
-//! its body holds; what [`BlockKind::write`] writes equals what was read. Refuses (per block, in [`Block::kind`]) bodies
+//! Guarantees: a [`Block`] always has its raw bytes, whatever its body holds; what [`BlockKind::write`] writes equals what was read. Refuses (per block, in [`Block::kind`]) bodies
 //! that are too short, and markers that are too long. Types it does not know are data ([`BlockKind::Unknown`]), not errors.
-
-use nom::Parser;
-use nom::number::complete::{le_u32, le_u64};
 
 use crate::annotation::Annotation;
 use crate::container::fields::{Fields, Put};
 use crate::container::{Compression, Payload};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::meta::MetaBlock;
 
 /// Bytes of a block header.
@@ -51,8 +47,8 @@ pub struct Block<'a> {
     pub file: u32,
     /// Its type as written, compressed bit included.
     pub ty: u32,
-    raw: &'a [u8],
-    codec: Compression,
+    pub(super) raw: &'a [u8],
+    pub(super) codec: Compression,
 }
 
 impl<'a> Block<'a> {
@@ -318,84 +314,4 @@ pub struct Unknown<'a> {
     pub ty: u32,
     /// Its bytes after the header.
     pub body: &'a [u8],
-}
-
-/// Walks over the blocks of one file. Ends at the end of the bytes; [`Blocks::truncated`] then says whether that was
-/// the end of a block.
-#[derive(Clone, Debug)]
-pub struct Blocks<'a> {
-    rest: &'a [u8],
-    offset: u64,
-    index: u64,
-    file: u32,
-    codec: Compression,
-}
-
-impl<'a> Blocks<'a> {
-    /// Over `bytes`, the first of which has this file offset.
-    pub fn new(bytes: &'a [u8], offset: u64, codec: Compression) -> Self {
-        Blocks { rest: bytes, offset, index: 0, file: 0, codec }
-    }
-    /// The same, as part of a larger numbering.
-    pub(crate) fn numbered(mut self, index: u64, file: u32) -> Self {
-        (self.index, self.file) = (index, file);
-        self
-    }
-    /// Offset of the next block's header.
-    pub fn offset(&self) -> u64 {
-        self.offset
-    }
-    /// The next block's number.
-    pub fn index(&self) -> u64 {
-        self.index
-    }
-    pub(crate) fn set_index(&mut self, index: u64) {
-        self.index = index;
-    }
-    /// The bytes no block has been made of; after the end these are a truncated block's.
-    pub fn rest(&self) -> &'a [u8] {
-        self.rest
-    }
-    /// Once iteration has ended: what is missing, if the bytes end inside a block. Everything before it stands.
-    pub fn truncated(&self) -> Option<Error> {
-        let have = self.rest.len() as u64;
-        let message = match parse_header(self.rest) {
-            Some((_, size, _)) if size > have - HEADER_BYTES as u64 => {
-                let left = have - HEADER_BYTES as u64;
-                format!("the file ends inside this block: expected {size} more bytes, found {left}")
-            }
-            None if have > 0 => {
-                format!("the file ends inside a block header: expected {HEADER_BYTES} bytes, found {have}")
-            }
-            _ => return None,
-        };
-        Some(Error::new(Kind::Truncated, message).in_block(self.index).at_offset(self.offset))
-    }
-}
-
-/// Splits a block header (size of the body, type) off.
-#[inline]
-fn parse_header(bytes: &[u8]) -> Option<(&[u8], u64, u32)> {
-    let header: Result<_, nom::Err<()>> = (le_u64, le_u32).parse_complete(bytes);
-    header.ok().map(|(rest, (size, ty))| (rest, size, ty))
-}
-
-impl<'a> Iterator for Blocks<'a> {
-    type Item = Block<'a>;
-
-    #[inline]
-    fn next(&mut self) -> Option<Block<'a>> {
-        let (rest, size, ty) = parse_header(self.rest)?;
-        // Compared as u64 first: a size beyond this machine's usize is beyond the file, too.
-        if size > rest.len() as u64 {
-            return None;
-        }
-        let (raw, rest) = self.rest.split_at(HEADER_BYTES + size as usize);
-        let block =
-            Block { index: self.index, offset: self.offset, file: self.file, ty, raw, codec: self.codec };
-        self.rest = rest;
-        self.offset += raw.len() as u64;
-        self.index += 1;
-        Some(block)
-    }
 }

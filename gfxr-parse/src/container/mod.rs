@@ -11,6 +11,8 @@
 
 pub mod assets;
 pub mod block;
+pub mod blocks;
+pub mod compress;
 pub mod compression;
 pub mod fields;
 pub mod frames;
@@ -19,8 +21,10 @@ pub mod payload;
 pub mod reader;
 
 pub use assets::{AllBlocks, Assets};
-pub use block::{Block, BlockKind, Blocks, FunctionCall, Marker, MarkerKind, MethodCall, Unknown};
-pub use compression::{Compression, Compressor, Scratch};
+pub use block::{Block, BlockKind, FunctionCall, Marker, MarkerKind, MethodCall, Unknown};
+pub use blocks::Blocks;
+pub use compress::Compressor;
+pub use compression::{Compression, Scratch};
 pub use fields::{Fields, Text};
 pub use frames::{FrameCounter, FrameRule, Place};
 pub use header::FileHeader;

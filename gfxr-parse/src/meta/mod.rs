@@ -4,7 +4,7 @@
 //! u32 id = family << 16 | type | u64 thread (not 28, 29, 30) | fields | data (may be compressed where marked z)
 //! ```
 //!
-//! Guarantees: [`MetaBlock::write`] gives back what [`MetaBlock::read`] read, byte for byte, bytes after the last known
+//! Guarantees: [`MetaBlock::write`] gives back what was read, byte for byte, bytes after the last known
 //! field included. The family is kept but not looked at: files before October 2021 have 0 there. Types of Direct3D 12,
 //! OpenXR and the future are data ([`Other`]). Refuses bodies shorter than their fields, and the compressed bit on types
 //! whose data are never compressed.

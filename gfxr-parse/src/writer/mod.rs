@@ -15,7 +15,6 @@ use std::fmt;
 use std::io::Write;
 
 use crate::annotation::{Annotation, AnnotationKind};
-use crate::container::block::block_type;
 use crate::container::fields::Put;
 use crate::container::{
     Block, BlockKind, Compressor, FileHeader, FunctionCall, Marker, MarkerKind, Payload, Scratch,
@@ -165,14 +164,6 @@ pub fn frame_block(ty: u32, body: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(body.len() + 12);
     crate::container::block::framed(&mut out, ty, |out| out.put(body));
     out
-}
-
-/// The body of an uncompressed function call block.
-pub fn call_body(call_id: u32, thread: u64, parameters: &[u8]) -> Vec<u8> {
-    let mut out = Vec::new();
-    FunctionCall { call_id, thread, payload: Payload::plain(parameters) }.write(&mut out);
-    debug_assert_eq!(out[8..12], block_type::FUNCTION_CALL.to_le_bytes());
-    out.split_off(12)
 }
 
 #[cold]

@@ -79,3 +79,15 @@ fn the_encoder_says_who_it_was() {
         assert!(exe.is_some_and(|e| e.starts_with(want)), "{name}");
     }
 }
+
+#[test]
+fn reading_may_be_spread_over_threads() {
+    fn shared<T: Send + Sync>() {}
+    fn sent<T: Send>() {}
+    shared::<Capture>();
+    shared::<gfxr_parse::container::Block>();
+    shared::<BlockKind>();
+    sent::<Scratch>();
+    sent::<gfxr_parse::container::AllBlocks>();
+    sent::<gfxr_parse::container::Compressor>();
+}
