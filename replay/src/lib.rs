@@ -1,1 +1,26 @@
-//! (to be written)
+//! Runs decoded calls: link, invoke, track.
+//!
+//! A capture is a program. The [`session::Session`] reads its blocks (decoded ahead on other threads), an
+//! [`exec::Executor`] passes each call through a chain of [`hook::Hook`]s to a [`backend::Backend`]: [`vulkan::Vulkan`]
+//! calls the driver, [`backend::Echo`] answers with what the capture recorded. Knows no SPIR-V and no profiling.
+//!
+//! `unsafe` is allowed in `link.rs`, `generated/` and `vulkan/` only: where memory is linked and where the driver is
+//! called.
+
+pub mod ahead;
+pub mod backend;
+pub mod error;
+pub mod exec;
+pub mod frames;
+#[allow(missing_docs)]
+#[rustfmt::skip]
+pub mod generated;
+pub mod hook;
+pub mod link;
+pub mod objects;
+pub mod options;
+pub mod report;
+pub mod session;
+pub mod vulkan;
+
+pub use ash;

@@ -10,6 +10,14 @@ pub(crate) mod special;
 #[cfg(test)]
 mod tests;
 
+/// Where the parts of update-template data lie in an image (see `special.rs`).
+pub mod template {
+    /// Bytes in front of the packed descriptors.
+    pub const HEADER_BYTES: usize = super::special::TEMPLATE_HEADER_WORDS * 8;
+    /// Bytes in front of each tail's payload.
+    pub const TAIL_HEADER_BYTES: usize = 16;
+}
+
 use crate::error::{Error, Kind, Result};
 use crate::image::{HandleAt, Image, Ptr, attrib};
 use crate::limits::{MAX_DEPTH, MAX_IMAGE_BYTES, MAX_PNEXT};

@@ -1,0 +1,76 @@
+//! Who answers the calls: a driver, or the capture itself.
+
+use crate::error::Result;
+use crate::exec::{Call, Outcome};
+use crate::hook::Frame;
+use crate::link::{Lenience, Linked};
+use crate::objects::Objects;
+use crate::report::Report;
+use gfxr_parse::meta::Meta;
+
+/// See the module's header.
+pub trait Backend {
+    /// Its name, for reports.
+    fn name(&self) -> &'static str;
+    /// Answers a call without linking it (it has no meaning here), or says nothing.
+    fn answer(&mut self, _objects: &mut Objects, _call: &Call, _report: &mut Report) -> Result<Option<Outcome>> {
+        Ok(None)
+    }
+    /// Links a call.
+    fn link(&mut self, objects: &Objects, call: &Call, linked: &mut Linked) -> Result<()>;
+    /// Calls.
+    fn invoke(&mut self, objects: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome>;
+    /// A metadata block.
+    fn meta(&mut self, objects: &mut Objects, meta: &mut MetaBlock<'_>, report: &mut Report) -> Result<()>;
+    /// The state snapshot of a trimmed capture begins or ends.
+    fn state(&mut self, _objects: &mut Objects, _begins: bool) -> Result<()> {
+        Ok(())
+    }
+    /// A frame has ended.
+    fn frame(&mut self, _frame: Frame) -> Result<()> {
+        Ok(())
+    }
+    /// The replay has ended.
+    fn finish(&mut self, report: &mut Report) -> Result<()>;
+    /// The Vulkan backend, if it is one: hooks that need a device ask for it.
+    fn vulkan(&mut self) -> Option<&mut crate::vulkan::Vulkan> {
+        None
+    }
+}
+
+/// A metadata block with its payload decompressed where it has one.
+pub struct MetaBlock<'a> {
+    /// The block.
+    pub meta: &'a Meta<'a>,
+    /// Its data, decompressed.
+    pub data: &'a [u8],
+    /// Block index.
+    pub block: u64,
+}
+
+/// Answers with what the capture recorded: the whole chain runs with no GPU. Live handles are the captured ids.
+#[derive(Default)]
+pub struct Echo {
+    /// Metadata blocks seen.
+    pub metas: u64,
+}
+
+impl Backend for Echo {
+    fn name(&self) -> &'static str {
+        "echo"
+    }
+    fn link(&mut self, objects: &Objects, call: &Call, linked: &mut Linked) -> Result<()> {
+        linked.link(&call.image, objects, Lenience::default(), |a| a)
+    }
+    fn invoke(&mut self, _: &mut Objects, call: &Call, _: &mut Linked, _: &mut Report) -> Result<Outcome> {
+        // The linked copy still holds the recorded outputs, ids among them: they become the live handles.
+        Ok(Outcome { called: true, ..Outcome::captured(call) })
+    }
+    fn meta(&mut self, _: &mut Objects, _: &mut MetaBlock<'_>, _: &mut Report) -> Result<()> {
+        self.metas += 1;
+        Ok(())
+    }
+    fn finish(&mut self, _: &mut Report) -> Result<()> {
+        Ok(())
+    }
+}

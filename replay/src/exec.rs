@@ -1,0 +1,304 @@
+//! The executor: one call at a time through the hooks, the linker and the backend, into the object table.
+//!
+//! Guarantees: calls happen in the order they are given; the table knows a new object before the next call and forgets
+//! a destroyed one after its destroy. Refuses (by default) to go on after a divergence; with `keep_going` it is counted.
+
+use crate::backend::{Backend, MetaBlock};
+use crate::error::{Error, Kind, Result};
+use crate::hook::{Frame, Hook, Next};
+use crate::link::Linked;
+use crate::objects::Objects;
+use crate::report::Report;
+use gfxr_parse::image::Image;
+use gfxr_parse::schema::generated::COMMANDS;
+use gfxr_parse::schema::{CommandDef, Ty, handle_named};
+
+/// A decoded call and where it stands in the capture.
+pub struct Call {
+    /// Its definition.
+    pub command: &'static CommandDef,
+    /// The definition's index in the schema's table.
+    pub index: usize,
+    /// The decoded parameters.
+    pub image: Image,
+    /// Block index in the capture.
+    pub block: u64,
+    /// The thread that made it.
+    pub thread: u64,
+    /// The frame it belongs to.
+    pub frame: u64,
+    /// Part of a trimmed capture's state snapshot.
+    pub in_state: bool,
+}
+
+/// How a call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The raw return value (a VkResult in the low 32 bits, or an address); the captured one if nothing was called.
+    pub ret: u64,
+    /// The driver was called.
+    pub called: bool,
+}
+
+impl Outcome {
+    /// Answered with what the capture recorded.
+    pub fn captured(call: &Call) -> Self {
+        let ret = call.command.ret.map_or(0, |_| call.image.u64(call.image.ret_at()));
+        Outcome { ret, called: false }
+    }
+    /// The return value as a VkResult.
+    pub fn result(self) -> i32 {
+        self.ret as u32 as i32
+    }
+}
+
+/// What a command does to the object table beyond new handles in its outputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Track {
+    Nothing,
+    /// The handle in this parameter is gone afterwards.
+    Destroy(u8),
+    /// The handles in this array parameter are gone.
+    FreeMany(u8),
+    /// Everything allocated from the pool in this parameter is gone.
+    ResetPool(u8),
+    /// New handles are children of the pool at this offset of the struct in this parameter.
+    AllocateFrom(u8, u8),
+}
+
+/// See the module's header.
+pub struct Executor {
+    /// The capture's ids -> live handles.
+    pub objects: Objects,
+    /// Who is called.
+    pub backend: Box<dyn Backend>,
+    /// What has happened so far.
+    pub report: Report,
+    /// The frame that runs is one the user wants measured.
+    pub measuring: bool,
+    hooks: Vec<Option<Box<dyn Hook>>>,
+    /// Per command, the hooks that see it: bit i = hook i; then the same for the linked stage.
+    wants: Vec<(u32, u32)>,
+    track: Vec<Track>,
+    pooled: [u16; 2],
+    linked: Linked,
+    keep_going: bool,
+}
+
+impl Executor {
+    /// An executor with its hooks, outermost first.
+    pub fn new(backend: Box<dyn Backend>, hooks: Vec<Box<dyn Hook>>, keep_going: bool) -> Self {
+        assert!(hooks.len() <= 32, "one bit per hook");
+        let mut wants = vec![(0, 0); COMMANDS.len()];
+        for (h, hook) in hooks.iter().enumerate() {
+            let (calls, linked) = (hook.wants(), hook.wants_linked());
+            for (i, w) in wants.iter_mut().enumerate() {
+                w.0 |= u32::from(calls.has(i)) << h;
+                w.1 |= u32::from(linked.has(i)) << h;
+            }
+        }
+        Executor {
+            objects: Objects::default(),
+            backend,
+            report: Report::default(),
+            measuring: true,
+            hooks: hooks.into_iter().map(Some).collect(),
+            wants,
+            track: COMMANDS.iter().map(track_of).collect(),
+            pooled: ["VkCommandBuffer", "VkDescriptorSet"].map(|n| handle_named(n).expect("a core handle")),
+            linked: Linked::default(),
+            keep_going,
+        }
+    }
+
+    /// Runs one call through everything.
+    pub fn run(&mut self, call: &mut Call) -> Result<()> {
+        self.report.calls += 1;
+        let r = self.run_from(0, call).and_then(|outcome| self.judge(call, outcome));
+        let r = r.map_err(|e| e.at(|| format!("block {}, {}", call.block, call.command.name)));
+        self.pass_over(r)
+    }
+
+    /// Runs the call from hook `from` on.
+    pub(crate) fn run_from(&mut self, from: usize, call: &mut Call) -> Result<Outcome> {
+        let waiting = self.wants[call.index].0 >> from;
+        if waiting == 0 {
+            return self.execute(call);
+        }
+        let h = from + waiting.trailing_zeros() as usize;
+        let mut hook = self.hooks[h].take().expect("hooks do not re-enter themselves");
+        let r = hook.call(self, call, Next(h + 1));
+        self.hooks[h] = Some(hook);
+        r
+    }
+
+    /// Links, invokes, tracks.
+    fn execute(&mut self, call: &mut Call) -> Result<Outcome> {
+        let mut linked = std::mem::take(&mut self.linked);
+        let r = self.execute_with(call, &mut linked);
+        self.linked = linked;
+        r
+    }
+
+    fn execute_with(&mut self, call: &Call, linked: &mut Linked) -> Result<Outcome> {
+        if let Some(outcome) = self.backend.answer(&mut self.objects, call, &mut self.report)? {
+            self.forget(call);
+            return Ok(outcome);
+        }
+        self.backend.link(&self.objects, call, linked)?;
+        let stage = self.wants[call.index].1;
+        if stage != 0 {
+            self.around(stage, |hook, cx| hook.linked(cx, call, linked))?;
+        }
+        let outcome = self.backend.invoke(&mut self.objects, call, linked, &mut self.report)?;
+        if stage != 0 {
+            self.around(stage, |hook, cx| hook.invoked(cx, call, linked, outcome.ret))?;
+        }
+        if outcome.called {
+            self.remember(call, linked, outcome);
+        }
+        self.forget(call);
+        Ok(outcome)
+    }
+
+    fn around(
+        &mut self,
+        mut stage: u32,
+        mut f: impl FnMut(&mut dyn Hook, &mut Executor) -> Result<()>,
+    ) -> Result<()> {
+        while stage != 0 {
+            let h = stage.trailing_zeros() as usize;
+            stage &= stage - 1;
+            let mut hook = self.hooks[h].take().expect("hooks do not re-enter themselves");
+            let r = f(&mut *hook, self);
+            self.hooks[h] = Some(hook);
+            r?;
+        }
+        Ok(())
+    }
+
+    /// New objects: what the driver wrote where the capture had written ids.
+    fn remember(&mut self, call: &Call, linked: &Linked, outcome: Outcome) {
+        let failed = matches!(call.command.ret, Some(Ty::Enum(_))) && outcome.result() < 0;
+        if failed || !call.image.handles.iter().any(|h| h.out) {
+            return;
+        }
+        let pool = match self.track[call.index] {
+            Track::AllocateFrom(p, at) => call.image.target(u32::from(p) * 8).map_or(0, |to| call.image.u64(to + u32::from(at))),
+            _ => 0,
+        };
+        for h in call.image.handles.iter().filter(|h| h.out) {
+            let (id, live) = (call.image.u64(h.at), linked.word_at(h.at));
+            if live == 0 {
+                continue; // a pipeline that only failed at replay, a slot the driver did not fill
+            }
+            if pool != 0 && self.pooled.contains(&h.ty) {
+                self.objects.insert_in_pool(id, live, h.ty, pool);
+            } else {
+                self.objects.insert(id, live, h.ty);
+            }
+        }
+    }
+
+    fn forget(&mut self, call: &Call) {
+        let image = &call.image;
+        match self.track[call.index] {
+            Track::Nothing | Track::AllocateFrom(..) => {}
+            Track::Destroy(p) => self.objects.remove(image.u64(u32::from(p) * 8)),
+            Track::ResetPool(p) => self.objects.remove_children(image.u64(u32::from(p) * 8)),
+            Track::FreeMany(p) => {
+                if let Some(ptr) = image.ptr(u32::from(p) * 8).filter(|ptr| ptr.has_data()) {
+                    for i in 0..ptr.len as u32 {
+                        self.objects.remove(image.u64(ptr.to + i * 8));
+                    }
+                }
+            }
+        }
+    }
+
+    /// A call that succeeded at capture must not fail now.
+    fn judge(&mut self, call: &Call, outcome: Outcome) -> Result<()> {
+        if !outcome.called || !matches!(call.command.ret, Some(Ty::Enum(_))) {
+            return Ok(());
+        }
+        let (then, now) = (call.image.ret().unwrap_or(0), outcome.result());
+        if then >= 0 && now < 0 {
+            let (then, now) = (result_name(then), result_name(now));
+            return Err(Error::divergence(format!("the capture recorded {then}, the driver now returned {now}")));
+        }
+        Ok(())
+    }
+
+    /// Runs a metadata block.
+    pub fn meta(&mut self, block: &mut MetaBlock<'_>) -> Result<()> {
+        let r = self.backend.meta(&mut self.objects, block, &mut self.report);
+        self.pass_over(r)
+    }
+
+    /// The state snapshot begins or ends.
+    pub fn state(&mut self, begins: bool) -> Result<()> {
+        self.backend.state(&mut self.objects, begins)
+    }
+
+    /// A block that could not be read: an error only where something after it would depend on it, that is, always,
+    /// unless it is the cut-off end of the file.
+    pub fn undecoded(&mut self, e: &gfxr_parse::error::Error) -> Result<()> {
+        self.report.undecoded.add(|| e.to_string());
+        match e.kind() {
+            gfxr_parse::error::Kind::Truncated if e.path().is_empty() => Ok(()),
+            _ if self.keep_going => Ok(()),
+            _ => Err(Error::new(Kind::Capture, e.to_string())),
+        }
+    }
+
+    fn pass_over(&mut self, r: Result<()>) -> Result<()> {
+        r.or_else(|e| {
+            let recoverable = matches!(e.kind(), Kind::Divergence | Kind::Unsupported | Kind::Capture);
+            if recoverable && self.keep_going {
+                self.report.divergence(&e);
+                Ok(())
+            } else {
+                Err(e)
+            }
+        })
+    }
+
+    /// Tells the backend and every hook that a frame has ended.
+    pub fn frame(&mut self, frame: Frame) -> Result<()> {
+        self.backend.frame(frame)?;
+        self.around(self.all_hooks(), |hook, cx| hook.frame(cx, frame))
+    }
+
+    /// Ends the replay.
+    pub fn finish(&mut self) -> Result<()> {
+        let r = self.backend.finish(&mut self.report);
+        self.around(self.all_hooks(), |hook, cx| hook.finish(cx))?;
+        r
+    }
+
+    fn all_hooks(&self) -> u32 {
+        ((1u64 << self.hooks.len()) - 1) as u32
+    }
+}
+
+/// `VK_SUCCESS` and its kin by name.
+pub fn result_name(v: i32) -> String {
+    let e = gfxr_parse::schema::generated::ENUMS.iter().find(|e| e.name == "VkResult");
+    let named = e.and_then(|e| e.values.iter().find(|x| x.0 == i64::from(v)));
+    named.map_or_else(|| format!("VkResult {v}"), |x| x.1.to_string())
+}
+
+fn track_of(c: &CommandDef) -> Track {
+    let param = |n: &str| c.params.iter().position(|p| p.name == n).map(|i| i as u8);
+    match c.name {
+        "vkFreeCommandBuffers" => Track::FreeMany(param("pCommandBuffers").expect("it has one")),
+        "vkFreeDescriptorSets" => Track::FreeMany(param("pDescriptorSets").expect("it has one")),
+        "vkResetDescriptorPool" => Track::ResetPool(1),
+        // Both structs have the pool right after pNext.
+        "vkAllocateCommandBuffers" | "vkAllocateDescriptorSets" => Track::AllocateFrom(1, 16),
+        "vkDestroyInstance" | "vkDestroyDevice" => Track::Destroy(0),
+        "vkFreeMemory" => Track::Destroy(1),
+        n if n.starts_with("vkDestroy") => Track::Destroy(1),
+        _ => Track::Nothing,
+    }
+}

@@ -1,0 +1,138 @@
+//! What ends a frame at replay: the user's rule over the stream of blocks.
+//!
+//! Labels in command buffers count where they are recorded, not where they execute. Refuses nothing; a rule that never
+//! fires leaves the whole file one frame.
+
+use crate::exec::Call;
+use crate::options::FrameBy;
+use gfxr_parse::container::{Capture, Place};
+use gfxr_parse::image::{Image, attrib};
+use gfxr_parse::schema::{command_named, struct_named};
+
+/// Whether a block begins or ends a frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Edge {
+    /// A frame ends before this block.
+    pub before: bool,
+    /// A frame ends after this block.
+    pub after: bool,
+}
+
+/// Counts frames by one rule.
+#[derive(Debug)]
+pub struct Framer {
+    rule: FrameBy,
+    number: u64,
+    boundary_stype: u32,
+    seen_label: bool,
+}
+
+impl Framer {
+    /// One for a rule that is not `Auto` any more (see [`resolve`]).
+    pub fn new(rule: FrameBy) -> Self {
+        let boundary = struct_named("VkFrameBoundaryEXT").expect("in the registry");
+        let boundary_stype = gfxr_parse::schema::generated::STRUCTS[boundary as usize].stype.expect("it has one");
+        Framer { rule, number: 1, boundary_stype, seen_label: false }
+    }
+
+    /// The rule.
+    pub fn rule(&self) -> &FrameBy {
+        &self.rule
+    }
+
+    /// The frame that the next block belongs to.
+    pub fn number(&self, place: Place) -> u64 {
+        if place.state {
+            return 0;
+        }
+        match self.rule {
+            FrameBy::Auto | FrameBy::Present => place.frame,
+            _ => self.number,
+        }
+    }
+
+    /// Looks at a block.
+    pub fn edge(&mut self, place: Place, call: Option<&Call>) -> Edge {
+        if place.state {
+            return Edge::default();
+        }
+        let edge = match (&self.rule, call) {
+            (FrameBy::Auto | FrameBy::Present, _) => return Edge { before: false, after: place.ends_frame },
+            (FrameBy::Submit, Some(c)) => Edge { before: false, after: c.command.name.starts_with("vkQueueSubmit") },
+            (FrameBy::Boundary, Some(c)) => Edge { before: false, after: self.ends_at_boundary(c) },
+            (FrameBy::Label(name), Some(c)) => {
+                let here = label(c).is_some_and(|l| l == name.as_bytes());
+                // What comes before the first label is no frame of its own but the beginning of the first.
+                let before = here && self.seen_label;
+                self.seen_label |= here;
+                Edge { before, after: false }
+            }
+            _ => Edge::default(),
+        };
+        self.number += u64::from(edge.before) + u64::from(edge.after);
+        edge
+    }
+
+    fn ends_at_boundary(&self, call: &Call) -> bool {
+        const FRAME_END: u32 = 1;
+        if !call.command.name.starts_with("vkQueue") {
+            return false;
+        }
+        // VkFrameBoundaryEXT: sType, pNext, flags. Only a pNext link leads to a struct with this sType.
+        call.image.ptrs.iter().any(|p| {
+            p.has_data()
+                && p.to != 0
+                && p.attrib & attrib::STRUCT != 0
+                && call.image.u32(p.to) == self.boundary_stype
+                && call.image.u32(p.to + 16) & FRAME_END != 0
+        })
+    }
+}
+
+/// The text of a debug label that a call begins or inserts.
+pub fn label(call: &Call) -> Option<&[u8]> {
+    match call.command.name {
+        "vkQueueBeginDebugUtilsLabelEXT"
+        | "vkQueueInsertDebugUtilsLabelEXT"
+        | "vkCmdBeginDebugUtilsLabelEXT"
+        | "vkCmdInsertDebugUtilsLabelEXT"
+        | "vkCmdDebugMarkerBeginEXT"
+        | "vkCmdDebugMarkerInsertEXT" => {}
+        _ => return None,
+    }
+    // Both structs: sType, pNext, the name.
+    text(&call.image, call.image.target(8)? + 16)
+}
+
+/// The string that the pointer in slot `at` leads to.
+pub fn text(image: &Image, at: u32) -> Option<&[u8]> {
+    let p = image.ptr(at).filter(|p| p.has_data())?;
+    image.bytes().get(p.to as usize..p.to as usize + p.len as usize)
+}
+
+/// What `Auto` means for a capture: presents or frame markers if it has any; else VK_EXT_frame_boundary if its device
+/// has that on; else submits; else the whole file.
+pub fn resolve(rule: &FrameBy, capture: &Capture, uses_boundary: bool) -> FrameBy {
+    if *rule != FrameBy::Auto {
+        return rule.clone();
+    }
+    let id = |n: &str| command_named(n).map(|c| c.id);
+    let presents = [id("vkQueuePresentKHR"), id("vkFrameBoundaryANDROID")];
+    let submits = [id("vkQueueSubmit"), id("vkQueueSubmit2"), id("vkQueueSubmit2KHR")];
+    let mut submitted = false;
+    for block in capture.blocks() {
+        if block.base_type() == gfxr_parse::container::block::block_type::FRAME_MARKER {
+            return FrameBy::Present;
+        }
+        let call = block.call_id();
+        if call.is_some() && presents.contains(&call) {
+            return FrameBy::Present;
+        }
+        submitted |= call.is_some() && submits.contains(&call);
+    }
+    match (uses_boundary, submitted) {
+        (true, _) => FrameBy::Boundary,
+        (false, true) => FrameBy::Submit,
+        (false, false) => FrameBy::File,
+    }
+}

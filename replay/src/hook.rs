@@ -1,0 +1,115 @@
+//! Hooks: what may stand between the capture's calls and the driver.
+//!
+//! An onion: a hook's [`Hook::call`] runs `next` zero, one or several times, so that a call it injects passes only the
+//! stages further in. [`Hook::linked`] and [`Hook::invoked`] stand directly around the driver, where arguments are live
+//! addresses: timestamps go there, so that nobody times another hook's work. A hook's own objects go straight to `ash`
+//! and never enter the object table.
+
+use crate::error::Result;
+use crate::exec::{Call, Executor, Outcome};
+use crate::link::Linked;
+use gfxr_parse::schema::{CommandDef, command_named, generated::COMMANDS};
+
+/// What a hook asks of the device, merged once before vkCreateDevice.
+#[derive(Clone, Debug, Default)]
+pub struct Needs {
+    /// Device extensions by name; a missing one refuses the plan.
+    pub device_extensions: Vec<&'static str>,
+    /// Instance extensions by name.
+    pub instance_extensions: Vec<&'static str>,
+    /// Images need to be copied from.
+    pub image_transfer_src: bool,
+}
+
+/// Which commands a hook sees. The others cost it nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Commands {
+    bits: Vec<u64>,
+}
+
+impl Commands {
+    /// None.
+    pub fn none() -> Self {
+        Self::default()
+    }
+    /// All.
+    pub fn all() -> Self {
+        Commands { bits: vec![u64::MAX; COMMANDS.len().div_ceil(64)] }
+    }
+    /// These; a name the schema does not have is a bug and panics.
+    pub fn named(names: &[&str]) -> Self {
+        let mut c = Commands { bits: vec![0; COMMANDS.len().div_ceil(64)] };
+        for n in names {
+            let i = index_of(command_named(n).unwrap_or_else(|| panic!("{n} is not in the schema")));
+            c.bits[i / 64] |= 1 << (i % 64);
+        }
+        c
+    }
+    /// Whether it sees the command with this index.
+    pub fn has(&self, index: usize) -> bool {
+        self.bits.get(index / 64).is_some_and(|w| w >> (index % 64) & 1 != 0)
+    }
+}
+
+/// A command's index in the schema's table.
+pub fn index_of(c: &'static CommandDef) -> usize {
+    COMMANDS.binary_search_by_key(&c.id, |d| d.id).expect("it is from the table")
+}
+
+/// The rest of the chain.
+#[derive(Clone, Copy)]
+pub struct Next(pub(crate) usize);
+
+impl Next {
+    /// Runs the call through the stages further in.
+    pub fn run(self, cx: &mut Executor, call: &mut Call) -> Result<Outcome> {
+        cx.run_from(self.0, call)
+    }
+}
+
+/// A frame has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// The capture's number of the frame that ended; 0 is the load (everything before the first frame's calls).
+    pub number: u64,
+    /// Which repetition of the selected frames, from 0.
+    pub repeat: u32,
+}
+
+/// See the module's header.
+pub trait Hook {
+    /// Its name, for messages.
+    fn name(&self) -> &'static str;
+    /// What it asks of the device.
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+    /// Which commands go through [`Hook::call`].
+    fn wants(&self) -> Commands {
+        Commands::none()
+    }
+    /// Which commands go through [`Hook::linked`] and [`Hook::invoked`].
+    fn wants_linked(&self) -> Commands {
+        Commands::none()
+    }
+    /// Sees a call before it is linked; must run `next` for it to happen.
+    fn call(&mut self, cx: &mut Executor, call: &mut Call, next: Next) -> Result<Outcome> {
+        next.run(cx, call)
+    }
+    /// Directly before the driver is called; may change arguments.
+    fn linked(&mut self, _cx: &mut Executor, _call: &Call, _linked: &mut Linked) -> Result<()> {
+        Ok(())
+    }
+    /// Directly after.
+    fn invoked(&mut self, _cx: &mut Executor, _call: &Call, _linked: &mut Linked, _ret: u64) -> Result<()> {
+        Ok(())
+    }
+    /// A frame has ended.
+    fn frame(&mut self, _cx: &mut Executor, _frame: Frame) -> Result<()> {
+        Ok(())
+    }
+    /// The replay has ended; nothing more is called. Devices may already be gone.
+    fn finish(&mut self, _cx: &mut Executor) -> Result<()> {
+        Ok(())
+    }
+}

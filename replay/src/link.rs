@@ -1,0 +1,138 @@
+//! Linking: a decoded call's symbols become addresses, in a copy of its image.
+//!
+//! Guarantees: after [`Linked::link`] every pointer slot holds null or an address inside memory this object owns, every
+//! handle slot a live handle or null, every slot that held a pointer of the captured process null. Refuses: handles
+//! that name nothing (unless the application may leave rubbish there), arrays shorter than their counts, virtual
+//! objects in calls that go to the driver.
+
+use crate::error::{Error, Kind, Result};
+use crate::objects::Objects;
+use gfxr_parse::image::Image;
+use gfxr_parse::schema::generated::HANDLES;
+
+/// Most memory set aside for results whose contents the capture left out.
+const MAX_SPARE: u64 = 256 << 20;
+
+/// A call ready for the driver. Reused from call to call.
+#[derive(Default)]
+pub struct Linked {
+    words: Vec<u64>,
+    spare: Vec<Vec<u64>>,
+}
+
+/// What linking may leave to a handler that knows better.
+#[derive(Clone, Copy, Default)]
+pub struct Lenience {
+    /// Unknown and virtual handles become null instead of an error.
+    pub handles: bool,
+}
+
+impl Linked {
+    /// Links `image` against `objects`. `map_address` turns a captured device address into a live one.
+    pub fn link(
+        &mut self,
+        image: &Image,
+        objects: &Objects,
+        lenience: Lenience,
+        map_address: impl Fn(u64) -> u64,
+    ) -> Result<()> {
+        if let Some(&(record, count)) = image.short.first() {
+            let have = image.ptrs[record as usize].len;
+            return Err(Error::new(
+                Kind::Capture,
+                format!("an array holds {have} elements, its count says {count}: refused, the driver would read past its end"),
+            ));
+        }
+        self.words.clear();
+        self.words.extend_from_slice(image.words());
+        self.spare.clear();
+        let base = self.words.as_ptr() as u64;
+        for p in &image.ptrs {
+            if p.inline {
+                continue;
+            }
+            let slot = p.at as usize / 8;
+            self.words[slot] = if p.to != 0 {
+                base + u64::from(p.to)
+            } else if p.out_size != 0 && p.len != 0 && !p.is_null() {
+                let bytes = p.len.saturating_mul(u64::from(p.out_size));
+                if bytes > MAX_SPARE {
+                    return Err(Error::new(Kind::Capture, format!("a result of {bytes} bytes is larger than the limit")));
+                }
+                self.spare.push(vec![0; bytes.div_ceil(8) as usize]);
+                self.spare.last().expect("just pushed").as_ptr() as u64
+            } else {
+                0
+            };
+        }
+        for h in &image.handles {
+            if h.out {
+                continue;
+            }
+            let slot = h.at as usize / 8;
+            let id = self.words[slot];
+            self.words[slot] = match objects.get(id, h.ty) {
+                Some(e) if !e.virt => e.live,
+                _ if h.lenient || lenience.handles => 0,
+                found => return Err(unknown_handle(id, h.ty, found.is_some())),
+            };
+        }
+        for &at in &image.addresses {
+            let slot = at as usize / 8;
+            self.words[slot] = map_address(self.words[slot]);
+        }
+        for &at in &image.opaque {
+            self.words[at as usize / 8] = 0;
+        }
+        Ok(())
+    }
+
+    /// The argument slots (and everything behind them).
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+    /// The argument in slot `i`.
+    pub fn arg(&self, i: usize) -> u64 {
+        self.words[i]
+    }
+    /// Replaces the argument in slot `i`.
+    pub fn set_arg(&mut self, i: usize, v: u64) {
+        self.words[i] = v;
+    }
+    /// The argument in slot `i` as a pointer to `T`, for handlers that know the parameter's type.
+    pub fn ptr<T>(&mut self, i: usize) -> *mut T {
+        self.words[i] as *mut T
+    }
+    /// The 8 bytes at image offset `at`, as the driver left them.
+    pub fn word_at(&self, at: u32) -> u64 {
+        self.words[at as usize / 8]
+    }
+    /// Replaces the 8 bytes at image offset `at`.
+    pub fn set_word_at(&mut self, at: u32, v: u64) {
+        self.words[at as usize / 8] = v;
+    }
+    /// The 4 bytes at image offset `at`.
+    pub fn u32_at(&self, at: u32) -> u32 {
+        (self.words[at as usize / 8] >> (at % 8 * 8)) as u32
+    }
+    /// Replaces the 4 bytes at image offset `at`.
+    pub fn set_u32_at(&mut self, at: u32, v: u32) {
+        let shift = at % 8 * 8;
+        let w = &mut self.words[at as usize / 8];
+        *w = *w & !(0xFFFF_FFFF << shift) | u64::from(v) << shift;
+    }
+    /// The live address of image offset `at`.
+    pub fn address_of(&self, at: u32) -> u64 {
+        self.words.as_ptr() as u64 + u64::from(at)
+    }
+}
+
+#[cold]
+fn unknown_handle(id: u64, ty: u16, virt: bool) -> Error {
+    let name = HANDLES[ty as usize].name;
+    if virt {
+        Error::new(Kind::Unsupported, format!("{name} {id} exists only in the replayer, and this command has no handler for it"))
+    } else {
+        Error::divergence(format!("{name} {id} was never created, or is already destroyed"))
+    }
+}

@@ -1,0 +1,135 @@
+//! The object table: the capture's handle ids -> live handles.
+//!
+//! gfxreconstruct counts ids from 1 and never shares one between types, so the table is an array. An id that comes again
+//! (a trimmed capture's temporary objects) replaces what it named. Guarantees: a look-up with the wrong type fails as
+//! an unknown one does. Refuses nothing.
+
+use gfxr_parse::schema::HandleId;
+use std::collections::HashMap;
+
+/// Ids beyond this go to a map: no capture needs them, a damaged one may hold them.
+const DENSE: u64 = 1 << 24;
+
+/// What an id names now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Entry {
+    /// The driver's handle; for virtual objects a number of our own, never passed to the driver.
+    pub live: u64,
+    /// Index into the schema's handles.
+    pub ty: HandleId,
+    /// There is no such object in the driver (a surface, a swapchain, a shadow of a memory object).
+    pub virt: bool,
+    /// The id of the pool it dies with, or 0.
+    pub pool: u64,
+    alive: bool,
+}
+
+/// See the module's header.
+#[derive(Default)]
+pub struct Objects {
+    dense: Vec<Entry>,
+    sparse: HashMap<u64, Entry>,
+    children: HashMap<u64, Vec<u64>>,
+}
+
+impl Objects {
+    /// Names a live object.
+    pub fn insert(&mut self, id: u64, live: u64, ty: HandleId) {
+        self.put(id, Entry { live, ty, virt: false, pool: 0, alive: true });
+    }
+    /// Names an object that exists only in this program.
+    pub fn insert_virtual(&mut self, id: u64, ty: HandleId) {
+        self.put(id, Entry { live: id, ty, virt: true, pool: 0, alive: true });
+    }
+    /// Names an object allocated from a pool.
+    pub fn insert_in_pool(&mut self, id: u64, live: u64, ty: HandleId, pool: u64) {
+        self.put(id, Entry { live, ty, virt: false, pool, alive: true });
+        self.children.entry(pool).or_default().push(id);
+    }
+    fn put(&mut self, id: u64, e: Entry) {
+        if id == 0 {
+            return;
+        }
+        if id < DENSE {
+            let i = id as usize;
+            if i >= self.dense.len() {
+                self.dense.resize((i + 1).next_power_of_two().max(1024), Entry::default());
+            }
+            self.dense[i] = e;
+        } else {
+            self.sparse.insert(id, e);
+        }
+    }
+    /// What an id names, whatever its type.
+    #[inline]
+    pub fn any(&self, id: u64) -> Option<&Entry> {
+        let e = if id < DENSE { self.dense.get(id as usize) } else { self.sparse.get(&id) };
+        e.filter(|e| e.alive)
+    }
+    /// What an id names, if it is of that type.
+    #[inline]
+    pub fn get(&self, id: u64, ty: HandleId) -> Option<&Entry> {
+        self.any(id).filter(|e| e.ty == ty)
+    }
+    /// The live handle, or 0 if there is none.
+    pub fn live(&self, id: u64) -> u64 {
+        self.any(id).filter(|e| !e.virt).map_or(0, |e| e.live)
+    }
+    /// Forgets an object and everything allocated from it.
+    pub fn remove(&mut self, id: u64) {
+        self.remove_children(id);
+        if id < DENSE {
+            if let Some(e) = self.dense.get_mut(id as usize) {
+                e.alive = false;
+            }
+        } else {
+            self.sparse.remove(&id);
+        }
+    }
+    /// Forgets what was allocated from a pool (it was reset or destroyed).
+    pub fn remove_children(&mut self, pool: u64) {
+        for id in self.children.remove(&pool).unwrap_or_default() {
+            if self.any(id).is_some_and(|e| e.pool == pool) {
+                self.remove(id);
+            }
+        }
+    }
+    /// The id under which a live handle of this type is known. Linear; for error messages only.
+    pub fn id_of(&self, live: u64, ty: HandleId) -> Option<u64> {
+        self.dense.iter().position(|e| e.alive && e.ty == ty && e.live == live).map(|i| i as u64)
+    }
+    /// Every live object of a type: (id, entry).
+    pub fn of_type(&self, ty: HandleId) -> impl Iterator<Item = (u64, &Entry)> {
+        self.dense.iter().enumerate().map(|(i, e)| (i as u64, e)).filter(move |(_, e)| e.alive && e.ty == ty)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_are_kept_apart_and_pools_take_their_children_along() {
+        let mut o = Objects::default();
+        o.insert(1, 0xAA, 3);
+        assert_eq!(o.get(1, 3).map(|e| e.live), Some(0xAA));
+        assert_eq!(o.get(1, 4), None);
+        o.insert(5, 0x50, 7);
+        o.insert_in_pool(6, 0x60, 8, 5);
+        o.insert_in_pool(7, 0x70, 8, 5);
+        o.insert(6, 0x61, 9); // the id came again as something else: the pool no longer owns it
+        o.remove(5);
+        assert_eq!(o.any(7), None);
+        assert_eq!(o.get(6, 9).map(|e| e.live), Some(0x61));
+    }
+
+    #[test]
+    fn large_ids_do_not_grow_the_array() {
+        let mut o = Objects::default();
+        o.insert(u64::MAX, 9, 1);
+        assert_eq!(o.live(u64::MAX), 9);
+        o.remove(u64::MAX);
+        assert_eq!(o.live(u64::MAX), 0);
+        assert!(o.dense.is_empty());
+    }
+}

@@ -1,0 +1,73 @@
+//! What the user may choose about a replay.
+
+/// How captured memory objects become memory here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum MemoryMode {
+    /// `None` on the driver the capture was taken on, `Remap` where only memory types differ, else `Rebind`.
+    #[default]
+    Auto,
+    /// Exactly as captured.
+    None,
+    /// As captured, with memory type indices translated.
+    Remap,
+    /// Each resource gets memory of its own; captured memory objects become shadows.
+    Rebind,
+}
+
+impl MemoryMode {
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            MemoryMode::Auto => "auto",
+            MemoryMode::None => "none",
+            MemoryMode::Remap => "remap",
+            MemoryMode::Rebind => "rebind",
+        }
+    }
+}
+
+/// What ends a frame.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub enum FrameBy {
+    /// Presents, or frame markers where the capture has them; if it never presents, submits, or the whole file.
+    #[default]
+    Auto,
+    /// Presents or frame markers.
+    Present,
+    /// VK_EXT_frame_boundary's FRAME_END.
+    Boundary,
+    /// Every queue submission.
+    Submit,
+    /// A debug label with this name begins.
+    Label(String),
+    /// The whole file is one frame.
+    File,
+}
+
+/// See the module's header.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Which physical device: its index, or part of its name.
+    pub gpu: Option<String>,
+    /// See [`MemoryMode`].
+    pub memory: MemoryMode,
+    /// Go on after divergences, counting them.
+    pub keep_going: bool,
+    /// Drop features and extensions that the device lacks instead of refusing.
+    pub remove_unsupported: bool,
+    /// Turn the Khronos validation layer on and collect what it says.
+    pub validate: bool,
+    /// Seconds after which waiting for the GPU is given up.
+    pub watchdog_s: u64,
+    /// See [`FrameBy`].
+    pub frame_by: FrameBy,
+    /// First and last frame to run hooks' measurements on; frames after the last are not replayed.
+    pub frames: Option<(u64, u64)>,
+}
+
+impl Options {
+    /// The watchdog in nanoseconds.
+    pub fn watchdog_ns(&self) -> u64 {
+        if self.watchdog_s == 0 { 120_000_000_000 } else { self.watchdog_s * 1_000_000_000 }
+    }
+}

@@ -1,0 +1,252 @@
+//! A session: one capture, once through, on one backend.
+//!
+//! Reads the prologue (what the capture says of its device), then feeds every block to the executor in order and tells
+//! it where frames end. Guarantees: an error leaves the report of what happened until then. Refuses captures without a
+//! single call.
+
+use crate::ahead::{self, What};
+use crate::backend::{Backend, Echo, MetaBlock};
+use crate::error::{Error, Kind, Result};
+use crate::exec::Executor;
+use crate::frames::{Framer, resolve};
+use crate::hook::{Frame, Hook};
+use crate::options::{FrameBy, MemoryMode, Options};
+use crate::report::Report;
+use crate::vulkan::{CapturedGpu, Prologue, Vulkan, negotiate};
+use gfxr_parse::container::{Capture, FrameCounter, FrameRule, Scratch};
+use gfxr_parse::image::Image;
+use gfxr_parse::meta::Meta;
+use std::ops::ControlFlow;
+
+/// Who answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum On {
+    /// A Vulkan driver.
+    Vulkan,
+    /// The capture itself.
+    Echo,
+}
+
+/// Told how far a session is.
+pub trait Progress {
+    /// `bytes` of the file are behind, frame `frame` is running.
+    fn at(&mut self, bytes: u64, frame: u64);
+}
+
+/// No one is told.
+impl Progress for () {
+    fn at(&mut self, _: u64, _: u64) {}
+}
+
+/// What a session leaves behind.
+#[derive(Debug)]
+pub struct Summary {
+    /// What happened.
+    pub report: Report,
+    /// The rule by which frames were counted.
+    pub frame_by: FrameBy,
+    /// Frames that ended, the load among them.
+    pub frames: u64,
+    /// The frame that loads: 0 for a trimmed capture's snapshot, else the first.
+    pub load_frame: Option<u64>,
+    /// The physical device's name, on Vulkan.
+    pub gpu: Option<String>,
+    /// The memory mode in force, on Vulkan.
+    pub memory: Option<MemoryMode>,
+    /// What was asked for and what was done.
+    pub negotiation: Vec<negotiate::Line>,
+    /// Addresses that were passed on without being known.
+    pub unknown_addresses: u64,
+}
+
+/// What the capture says about its devices before it makes one; and whether it is trimmed.
+pub fn prologue(capture: &Capture) -> (Prologue, bool) {
+    let mut p = Prologue::default();
+    let mut scratch = Scratch::new();
+    let mut boundary = false;
+    let mut counter = FrameCounter::with_rule(FrameRule::Presents);
+    for block in capture.blocks() {
+        let place = counter.feed(&block);
+        p.trimmed |= place.state;
+        let wanted = matches!(block.meta_type(), Some(11 | 12)) || block.call_id() == Some(create_device_id());
+        if !wanted {
+            if place.frame > 1 && !p.trimmed {
+                break;
+            }
+            continue;
+        }
+        match ahead::read(&block, place, Image::default(), &mut scratch) {
+            Ok(What::Meta(m, _)) => match &m.meta {
+                Meta::DeviceProperties(d) => {
+                    let gpu = CapturedGpu {
+                        name: String::from_utf8_lossy(d.name.0).trim_end_matches('\0').to_string(),
+                        vendor: d.vendor,
+                        device: d.device,
+                        driver: d.driver_version,
+                        kind: d.device_type as i32,
+                        cache_uuid: d.pipeline_cache_uuid,
+                    };
+                    p.gpus.insert(d.physical_device, gpu);
+                }
+                Meta::DeviceMemory(d) => {
+                    p.memory.insert(d.physical_device, d.types.iter().map(|t| t.flags).collect());
+                }
+                _ => {}
+            },
+            Ok(What::Call(call)) => {
+                boundary |= call.image.bytes().windows(21).any(|w| w == b"VK_EXT_frame_boundary");
+                if !p.trimmed {
+                    break;
+                }
+            }
+            _ => {}
+        }
+    }
+    (p, boundary)
+}
+
+fn create_device_id() -> u32 {
+    gfxr_parse::schema::command_named("vkCreateDevice").expect("core").id
+}
+
+/// Replays a capture. Hooks stand around it, outermost first.
+pub fn replay(
+    capture: &Capture,
+    options: &Options,
+    on: On,
+    hooks: Vec<Box<dyn Hook>>,
+    repeat: u32,
+    progress: &mut dyn Progress,
+) -> Result<Summary> {
+    let (prologue, boundary) = prologue(capture);
+    let trimmed = prologue.trimmed;
+    let mut needs = crate::hook::Needs::default();
+    for h in &hooks {
+        let n = h.needs();
+        needs.device_extensions.extend(n.device_extensions);
+        needs.instance_extensions.extend(n.instance_extensions);
+        needs.image_transfer_src |= n.image_transfer_src;
+    }
+    let backend: Box<dyn Backend> = match on {
+        On::Vulkan => Box::new(Vulkan::new(options.clone(), prologue, needs)?),
+        On::Echo => Box::new(Echo::default()),
+    };
+    let rule = resolve(&options.frame_by, capture, boundary);
+    let mut run = Run {
+        cx: Executor::new(backend, hooks, options.keep_going),
+        framer: Framer::new(rule.clone()),
+        window: options.frames,
+        repeat,
+        frame: if trimmed { 0 } else { 1 },
+        frames: 0,
+        dirty: false,
+        progress,
+    };
+    run.cx.measuring = run.in_window();
+    let stopped = ahead::run(capture, |item| match run.item(item) {
+        Ok(true) => ControlFlow::Continue(()),
+        Ok(false) => ControlFlow::Break(None),
+        Err(e) => ControlFlow::Break(Some(e)),
+    });
+    if let Some(Some(e)) = stopped {
+        // Messages explain failures: keep them.
+        let _ = run.cx.backend.finish(&mut run.cx.report);
+        for m in run.cx.report.validation.iter().take(8) {
+            tracing::warn!("validation: {m}");
+        }
+        return Err(e);
+    }
+    // What follows the last boundary is a frame only if nothing ends frames here.
+    if stopped.is_none() && run.dirty && (run.frames == 0 || matches!(rule, FrameBy::File | FrameBy::Label(_))) {
+        run.end_frame()?;
+    }
+    if run.cx.report.calls == 0 && run.cx.report.undecoded.count == 0 {
+        return Err(Error::new(Kind::Capture, format!("{} holds no call of the Vulkan API", capture.name())));
+    }
+    run.cx.finish()?;
+    let load_frame = match rule {
+        FrameBy::File => None,
+        _ if trimmed => Some(0),
+        _ => Some(1),
+    };
+    let frames = run.frames;
+    let mut cx = run.cx;
+    let (mut gpu, mut memory, mut negotiation, mut unknown_addresses) = (None, None, Vec::new(), 0);
+    if let Some(vk) = cx.backend.vulkan() {
+        gpu = vk.last_gpu.clone();
+        memory = vk.memory_mode;
+        negotiation = std::mem::take(&mut vk.negotiation);
+        unknown_addresses = vk.unknown_addresses();
+    }
+    let report = std::mem::take(&mut cx.report);
+    Ok(Summary { report, frame_by: rule, frames, load_frame, gpu, memory, negotiation, unknown_addresses })
+}
+
+struct Run<'p> {
+    cx: Executor,
+    framer: Framer,
+    window: Option<(u64, u64)>,
+    repeat: u32,
+    frame: u64,
+    frames: u64,
+    /// Something ran since the last frame ended.
+    dirty: bool,
+    progress: &'p mut dyn Progress,
+}
+
+impl Run<'_> {
+    fn in_window(&self) -> bool {
+        self.window.is_none_or(|(a, b)| (a..=b).contains(&self.frame))
+    }
+
+    /// Runs one block; false: no later one is wanted.
+    fn item(&mut self, item: &mut ahead::Item<'_>) -> Result<bool> {
+        let place = item.place;
+        let edge = self.framer.edge(place, if let What::Call(c) = &item.what { Some(c) } else { None });
+        if edge.before {
+            self.end_frame()?;
+            if self.window.is_some_and(|(_, last)| self.frame >= last) {
+                return Ok(false);
+            }
+        }
+        let number = if edge.after { self.frame.max(1) } else { self.framer.number(place) };
+        if number != self.frame && !edge.after {
+            self.frame = number;
+            self.cx.measuring = self.in_window();
+        }
+        match &mut item.what {
+            What::Call(call) => {
+                call.frame = self.frame;
+                self.dirty = true;
+                self.cx.run(call)?;
+            }
+            What::Meta(meta, data) => {
+                let mut block = MetaBlock { meta: &meta.meta, data: data.bytes(), block: item.block };
+                let cx = &mut self.cx;
+                cx.meta(&mut block)?;
+            }
+            What::StateBegins => self.cx.state(true)?,
+            What::StateEnds => {
+                self.cx.state(false)?;
+                self.end_frame()?;
+            }
+            What::Nothing => {}
+            What::Bad(e) => self.cx.undecoded(e)?,
+        }
+        if edge.after {
+            self.end_frame()?;
+            self.progress.at(item.offset, self.frame);
+            if self.window.is_some_and(|(_, last)| self.frame >= last) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn end_frame(&mut self) -> Result<()> {
+        self.cx.frame(Frame { number: self.frame, repeat: self.repeat })?;
+        self.frames += 1;
+        self.dirty = false;
+        Ok(())
+    }
+}

@@ -1,0 +1,54 @@
+//! Device addresses: captured -> live, interior pointers too.
+
+use std::collections::BTreeMap;
+
+/// Ranges of captured addresses and where they are now.
+#[derive(Default)]
+pub struct Addresses {
+    /// captured base -> (live base, size).
+    ranges: BTreeMap<u64, (u64, u64)>,
+    /// Every range is where it was: nothing to look up.
+    identical: bool,
+    /// Addresses that fell into no known range and were passed on as they are.
+    pub unknown: std::cell::Cell<u64>,
+}
+
+impl Addresses {
+    /// A buffer or acceleration structure of `size` bytes that was at `captured` is at `live` now.
+    pub fn insert(&mut self, captured: u64, live: u64, size: u64) {
+        if captured == 0 || live == 0 {
+            return;
+        }
+        self.identical = captured == live && (self.identical || self.ranges.is_empty());
+        self.ranges.insert(captured, (live, size.max(1)));
+    }
+    /// Where a captured address is now; itself if nothing is known about it.
+    pub fn map(&self, captured: u64) -> u64 {
+        if self.identical {
+            return captured;
+        }
+        match self.ranges.range(..=captured).next_back() {
+            Some((&base, &(live, size))) if captured - base < size => live + (captured - base),
+            _ => {
+                self.unknown.set(self.unknown.get() + 1);
+                captured
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interior_pointers_follow_their_range() {
+        let mut a = Addresses::default();
+        a.insert(0x1000, 0x9000, 0x100);
+        a.insert(0x2000, 0x2000, 0x10);
+        assert_eq!(a.map(0x10FF), 0x90FF);
+        assert_eq!(a.map(0x1100), 0x1100);
+        assert_eq!(a.unknown.get(), 1);
+        assert_eq!(a.map(0x200F), 0x200F);
+    }
+}

@@ -1,0 +1,208 @@
+//! Devices and queues.
+
+use super::instance::{drop_from_chain, strings};
+use super::upload::Upload;
+use super::{Gpu, Vulkan, memory, negotiate};
+use crate::error::{Error, Kind, Result};
+use crate::exec::{Call, Outcome};
+use crate::link::Linked;
+use crate::objects::Objects;
+use crate::report::Report;
+use ash::vk::{self, Handle};
+use std::ffi::{CString, c_char};
+
+/// A live device.
+pub struct DeviceState {
+    /// Captured id.
+    pub id: u64,
+    /// For our own calls.
+    pub ash: ash::Device,
+    /// What it was made on.
+    pub gpu: Gpu,
+    /// Captured id of that physical device.
+    pub gpu_id: u64,
+    /// Captured id of its instance.
+    pub instance_id: u64,
+    /// Queue families it was made with: (family, number of queues).
+    pub families: Vec<(u32, u32)>,
+    /// Buffer device addresses were asked for.
+    pub buffer_addresses: bool,
+    /// Names of the extensions it was made with.
+    pub extensions: Vec<String>,
+    /// Copies of our own; made when first needed.
+    pub(crate) upload: Option<Upload>,
+    /// Memory of our own.
+    pub(crate) pool: memory::Pool,
+}
+
+/// A queue the application asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueState {
+    /// Captured id.
+    pub id: u64,
+    /// Captured id of its device.
+    pub device: u64,
+    /// Queue family here.
+    pub family: u32,
+    /// Live handle.
+    pub live: vk::Queue,
+}
+
+impl DeviceState {
+    /// A queue for our own work: the first of the most capable family the device was made with.
+    pub fn own_queue(&self) -> (vk::Queue, u32) {
+        let able = |f: u32| self.gpu.families.get(f as usize).map_or(0, |p| p.queue_flags.as_raw() & 0b111);
+        let family = self.families.iter().map(|f| f.0).max_by_key(|&f| (able(f) & 1, able(f))).unwrap_or(0);
+        // SAFETY: the device was made with at least one queue of this family.
+        (unsafe { self.ash.get_device_queue(family, 0) }, family)
+    }
+}
+
+/// vkCreateDevice: negotiates extensions and features, then chooses the memory mode.
+pub fn create(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+    let gpu_id = call.image.u64(0);
+    let Some(gpu) = vk.gpus.get(&gpu_id).cloned() else {
+        return Err(Error::divergence(format!("VkPhysicalDevice {gpu_id} was never enumerated")));
+    };
+    let instance_id = gpu.instance;
+    let info: *mut vk::DeviceCreateInfo = linked.ptr(1);
+    if info.is_null() {
+        return Err(Error::divergence("pCreateInfo is missing"));
+    }
+    // SAFETY: linked memory holds a VkDeviceCreateInfo whose arrays were checked against their counts.
+    let info = unsafe { &mut *info };
+    let mut families = Vec::new();
+    for i in 0..info.queue_create_info_count as usize {
+        // SAFETY: as above.
+        let q = unsafe { &*info.p_queue_create_infos.add(i) };
+        let have = gpu.families.get(q.queue_family_index as usize).map_or(0, |f| f.queue_count);
+        if q.queue_count > have {
+            return Err(Error::new(
+                Kind::Unsupported,
+                format!(
+                    "the capture uses {} queues of family {}, {} has {have}",
+                    q.queue_count,
+                    q.queue_family_index,
+                    gpu.name()
+                ),
+            ));
+        }
+        families.push((q.queue_family_index, q.queue_count));
+    }
+    // SAFETY: as above.
+    let asked = unsafe { strings(info.pp_enabled_extension_names, info.enabled_extension_count) };
+    let mut lines = Vec::new();
+    let mut extensions = negotiate::extensions(&gpu, &asked, vk.options.remove_unsupported, &mut lines);
+    for need in &vk.needs.device_extensions {
+        let need = CString::new(*need).expect("a constant");
+        if !extensions.contains(&need) {
+            extensions.push(need);
+        }
+    }
+    // SAFETY: the chain is linked memory.
+    unsafe {
+        drop_from_chain(&mut info.p_next, |s| s == vk::StructureType::DEVICE_DEVICE_MEMORY_REPORT_CREATE_INFO_EXT);
+        let Some(instance) = vk.instances.get(&instance_id) else {
+            return Err(Error::divergence("the device's instance is gone"));
+        };
+        negotiate::features(&vk.entry, &instance.ash, &gpu, info, vk.options.remove_unsupported, &mut lines)?;
+    }
+    vk.negotiation = lines;
+    negotiate::refuse(&vk.negotiation, &gpu)?;
+    // SAFETY: as above.
+    let buffer_addresses = unsafe { negotiate::asks_for_buffer_addresses(info) };
+    let pointers: Vec<*const c_char> = extensions.iter().map(|n| n.as_ptr()).collect();
+    info.enabled_extension_count = pointers.len() as u32;
+    info.pp_enabled_extension_names = pointers.as_ptr();
+    #[allow(deprecated, reason = "old captures fill it in, and old loaders read it")]
+    {
+        info.enabled_layer_count = 0;
+        info.pp_enabled_layer_names = std::ptr::null();
+    }
+    super::require_handles(objects, call, &[])?;
+    let outcome = vk.raw(call, linked, report)?;
+    if outcome.result() < 0 {
+        return Ok(outcome);
+    }
+    let to = call.image.target(call.command.params[3].at);
+    let to = to.ok_or_else(|| Error::divergence("the capture has no id for the new device"))?;
+    let live = vk::Device::from_raw(linked.word_at(to));
+    // SAFETY: a live device just made by this instance.
+    let ash = unsafe { ash::Device::load(vk.instances[&instance_id].ash.fp_v1_0(), live) };
+    let id = call.image.u64(to);
+    let mode = memory::choose_mode(&vk.options, &vk.prologue, gpu_id, &gpu);
+    vk.memory_mode = Some(mode);
+    vk.last_gpu = Some(gpu.name());
+    vk.memory.mode = mode;
+    let instance_live = vk.instances[&instance_id].ash.handle().as_raw();
+    vk.table.reset(instance_live, vk.devices.is_empty().then(|| live.as_raw()));
+    let extensions = extensions.iter().map(|e| e.to_string_lossy().into_owned()).collect();
+    let state = DeviceState {
+        id,
+        ash,
+        gpu,
+        gpu_id,
+        instance_id,
+        families,
+        buffer_addresses,
+        extensions,
+        upload: None,
+        pool: memory::Pool::default(),
+    };
+    vk.devices.insert(id, state);
+    Ok(outcome)
+}
+
+/// vkDestroyDevice: our own objects on it go first.
+pub fn destroy(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+    let id = call.image.u64(0);
+    if id == 0 {
+        return Ok(Outcome::captured(call));
+    }
+    release(vk, objects, id)?;
+    let (instance, device) = vk.table.source();
+    let outcome = vk.raw(call, linked, report)?;
+    if let Some(d) = vk.devices.remove(&id) {
+        if device == Some(d.ash.handle().as_raw()) || vk.devices.len() == 1 {
+            let only = vk.devices.values().next().filter(|_| vk.devices.len() == 1);
+            vk.table.reset(instance, only.map(|d| d.ash.handle().as_raw()));
+        }
+    }
+    Ok(outcome)
+}
+
+/// Destroys what we made on a device: virtual swapchains' images, uploads, memory.
+fn release(vk: &mut Vulkan, objects: &mut Objects, id: u64) -> Result<()> {
+    let chains: Vec<u64> = vk.swapchains.iter().filter(|s| s.1.device == id).map(|s| *s.0).collect();
+    for c in chains {
+        super::swapchain::release(vk, objects, c)?;
+    }
+    vk.queues.retain(|_, q| q.device != id);
+    vk.images.retain(|_, i| i.device != id);
+    vk.buffers.retain(|_, b| b.device != id);
+    vk.memory.forget_device(id);
+    if let Some(d) = vk.devices.get_mut(&id) {
+        if let Some(u) = d.upload.take() {
+            u.destroy(&d.ash);
+        }
+        d.pool.destroy(&d.ash);
+    }
+    Ok(())
+}
+
+/// vkGetDeviceQueue, vkGetDeviceQueue2.
+pub fn get_queue(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+    let outcome = vk.raw(call, linked, report)?;
+    let out = call.image.handles.iter().find(|h| h.out && h.ty == vk.types.queue);
+    let family = if call.command.params.len() == 4 {
+        call.image.u32(8)
+    } else {
+        // VkDeviceQueueInfo2: sType, pNext, flags, queueFamilyIndex.
+        call.image.target(8).map_or(0, |to| call.image.u32(to + 20))
+    };
+    if let Some(h) = out {
+        let (id, live) = (call.image.u64(h.at), vk::Queue::from_raw(linked.word_at(h.at)));
+        vk.queues.insert(id, QueueState { id, device: call.image.u64(0), family, live });
+    }
+    Ok(outcome)
+}

@@ -1,0 +1,108 @@
+//! Physical devices: what is here, and which one a capture gets.
+
+use super::{CapturedGpu, Vk};
+use crate::error::{Error, Kind, Result};
+use ash::vk;
+
+/// A physical device of this machine.
+#[derive(Clone)]
+pub struct Gpu {
+    /// Live handle.
+    pub handle: vk::PhysicalDevice,
+    /// Captured id of the instance it was enumerated from; 0 outside a replay.
+    pub instance: u64,
+    /// Index in the loader's order.
+    pub index: usize,
+    /// Its properties.
+    pub properties: vk::PhysicalDeviceProperties,
+    /// Its memory types and heaps.
+    pub memory: vk::PhysicalDeviceMemoryProperties,
+    /// Its queue families.
+    pub families: Vec<vk::QueueFamilyProperties>,
+    /// Names of its extensions.
+    pub extensions: Vec<String>,
+}
+
+impl Gpu {
+    /// Its name.
+    pub fn name(&self) -> String {
+        self.properties.device_name_as_c_str().map_or_else(|_| "unnamed".into(), |n| n.to_string_lossy().into_owned())
+    }
+    /// Whether it has a device extension.
+    pub fn has(&self, extension: &str) -> bool {
+        self.extensions.iter().any(|e| e == extension)
+    }
+    /// Compared with a captured one.
+    fn as_captured(&self) -> CapturedGpu {
+        CapturedGpu {
+            name: self.name(),
+            vendor: self.properties.vendor_id,
+            device: self.properties.device_id,
+            driver: self.properties.driver_version,
+            kind: self.properties.device_type.as_raw(),
+            cache_uuid: self.properties.pipeline_cache_uuid,
+        }
+    }
+    /// The same driver on the same device: what was captured there can be replayed as it is.
+    pub fn is_same(&self, captured: &CapturedGpu) -> bool {
+        let here = self.as_captured();
+        (here.vendor, here.device, here.driver, here.cache_uuid)
+            == (captured.vendor, captured.device, captured.driver, captured.cache_uuid)
+    }
+}
+
+/// Everything the loader finds, in its order.
+pub fn list_gpus(instance: &ash::Instance) -> Result<Vec<Gpu>> {
+    // SAFETY: the instance is alive; the queries only write what they return.
+    unsafe {
+        let handles = instance.enumerate_physical_devices().what("vkEnumeratePhysicalDevices")?;
+        handles
+            .into_iter()
+            .enumerate()
+            .map(|(index, handle)| {
+                let extensions = instance
+                    .enumerate_device_extension_properties(handle)
+                    .what("vkEnumerateDeviceExtensionProperties")?
+                    .iter()
+                    .filter_map(|e| e.extension_name_as_c_str().ok().map(|n| n.to_string_lossy().into_owned()))
+                    .collect();
+                Ok(Gpu {
+                    handle,
+                    instance: 0,
+                    index,
+                    properties: instance.get_physical_device_properties(handle),
+                    memory: instance.get_physical_device_memory_properties(handle),
+                    families: instance.get_physical_device_queue_family_properties(handle),
+                    extensions,
+                })
+            })
+            .collect()
+    }
+}
+
+/// The device a captured one becomes: the user's choice, else the same one, else the most capable kind.
+pub fn choose<'g>(gpus: &'g [Gpu], wish: Option<&str>, captured: Option<&CapturedGpu>) -> Result<&'g Gpu> {
+    if gpus.is_empty() {
+        return Err(Error::new(Kind::NoDevice, "the Vulkan loader finds no device; on Debian: apt-get install mesa-vulkan-drivers"));
+    }
+    if let Some(wish) = wish {
+        let by_index = wish.parse::<usize>().ok().and_then(|i| gpus.get(i));
+        let by_name = || gpus.iter().find(|g| g.name().to_lowercase().contains(&wish.to_lowercase()));
+        return by_index.or_else(by_name).ok_or_else(|| {
+            let names: Vec<_> = gpus.iter().map(|g| format!("{} ({})", g.index, g.name())).collect();
+            Error::new(Kind::NoDevice, format!("no device matches --gpu {wish}; there are: {}", names.join(", ")))
+        });
+    }
+    let score = |g: &Gpu| {
+        let same = captured.is_some_and(|c| g.is_same(c));
+        let alike = captured.is_some_and(|c| (c.vendor, c.device) == (g.properties.vendor_id, g.properties.device_id));
+        let kind = match g.properties.device_type {
+            vk::PhysicalDeviceType::DISCRETE_GPU => 4,
+            vk::PhysicalDeviceType::INTEGRATED_GPU => 3,
+            vk::PhysicalDeviceType::VIRTUAL_GPU => 2,
+            _ => 1,
+        };
+        (same, alike, kind, std::cmp::Reverse(g.index))
+    };
+    Ok(gpus.iter().max_by_key(|g| score(g)).expect("not empty"))
+}

@@ -1,0 +1,241 @@
+//! Which commands have a meaning of their own. Everything else goes through the schema-driven path.
+
+use super::{Vulkan, debug_names, device, instance, memory, pipeline, queue, resources, surface, swapchain, template, wait};
+use crate::error::Result;
+use crate::exec::{Call, Outcome};
+use crate::link::{Lenience, Linked};
+use crate::objects::Objects;
+use crate::report::Report;
+use gfxr_parse::schema::generated::COMMANDS;
+use gfxr_parse::schema::{CommandDef, Shape, Ty, struct_named};
+
+/// A handler that sees live arguments.
+pub type Typed = fn(&mut Vulkan, &mut Objects, &Call, &mut Linked, &mut Report) -> Result<Outcome>;
+/// A handler that may answer before linking.
+pub type Answer = fn(&mut Vulkan, &mut Objects, &Call, &mut Report) -> Result<Option<Outcome>>;
+
+/// What is done with a command.
+#[derive(Clone, Copy)]
+pub enum Handler {
+    /// Link and call.
+    Plain,
+    /// Not called: the capture's answer stands.
+    Captured,
+    /// See [`Answer`].
+    Answer(Answer),
+    /// See [`Typed`].
+    Typed(Typed),
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    handler: Handler,
+    lenience: Lenience,
+    allocator: Option<u8>,
+}
+
+/// The table, by command index.
+pub struct Handlers(Vec<Entry>);
+
+impl Handlers {
+    /// Builds it.
+    pub fn new() -> Self {
+        let callbacks = struct_named("VkAllocationCallbacks");
+        Handlers(
+            COMMANDS
+                .iter()
+                .map(|c| {
+                    let allocator = c
+                        .params
+                        .iter()
+                        .position(|p| p.shape == Shape::Ptr && matches!(p.ty, Ty::Struct(s) if Some(s) == callbacks));
+                    let (handler, lenient) = handler_of(c);
+                    Entry { handler, lenience: Lenience { handles: lenient }, allocator: allocator.map(|i| i as u8) }
+                })
+                .collect(),
+        )
+    }
+    /// A command's handler.
+    #[inline]
+    pub fn of(&self, index: usize) -> Handler {
+        self.0[index].handler
+    }
+    /// What its linking may leave open.
+    #[inline]
+    pub fn lenience(&self, index: usize) -> Lenience {
+        self.0[index].lenience
+    }
+    /// Which parameter holds the application's allocator, which is never used.
+    #[inline]
+    pub fn allocator_slot(&self, index: usize) -> Option<usize> {
+        self.0[index].allocator.map(usize::from)
+    }
+}
+
+/// The handler, and whether virtual or unknown handles become null for it.
+fn handler_of(c: &CommandDef) -> (Handler, bool) {
+    use Handler::{Answer, Captured, Typed};
+    let typed = |f: super::handlers::Typed| (Typed(f), false);
+    let lenient = |f: super::handlers::Typed| (Typed(f), true);
+    let name = c.name.strip_suffix("KHR").or_else(|| c.name.strip_suffix("EXT")).unwrap_or(c.name);
+    match name {
+        "vkCreateInstance" => typed(instance::create),
+        "vkDestroyInstance" => typed(instance::destroy),
+        "vkEnumeratePhysicalDevices" => lenient(instance::enumerate_physical_devices),
+        "vkEnumeratePhysicalDeviceGroups" => lenient(instance::enumerate_physical_device_groups),
+        "vkCreateDevice" => lenient(device::create),
+        "vkDestroyDevice" => typed(device::destroy),
+        "vkGetDeviceQueue" | "vkGetDeviceQueue2" => typed(device::get_queue),
+
+        "vkAllocateMemory" => lenient(memory::allocate),
+        "vkFreeMemory" => lenient(memory::free),
+        "vkMapMemory" | "vkMapMemory2" => lenient(memory::map),
+        "vkUnmapMemory" | "vkUnmapMemory2" => lenient(memory::unmap),
+        "vkFlushMappedMemoryRanges" | "vkInvalidateMappedMemoryRanges" => lenient(memory::flush),
+        "vkBindBufferMemory" | "vkBindImageMemory" => lenient(memory::bind),
+        "vkBindBufferMemory2" | "vkBindImageMemory2" => lenient(memory::bind2),
+        "vkGetDeviceMemoryCommitment" | "vkGetDeviceMemoryOpaqueCaptureAddress" => (Answer(memory::shadow_query), false),
+
+        "vkCreateBuffer" => lenient(resources::create_buffer),
+        "vkDestroyBuffer" => typed(resources::destroy_buffer),
+        "vkCreateImage" => lenient(resources::create_image),
+        "vkDestroyImage" => typed(resources::destroy_image),
+        "vkGetBufferDeviceAddress" => typed(resources::buffer_address),
+        "vkGetAccelerationStructureDeviceAddress" => typed(resources::acceleration_structure_address),
+        "vkCreateSemaphore" | "vkCreateFence" => typed(wait::create_sync),
+
+        "vkCreateSwapchain" => lenient(swapchain::create),
+        "vkDestroySwapchain" => lenient(swapchain::destroy),
+        "vkGetSwapchainImages" => lenient(swapchain::get_images),
+        "vkAcquireNextImage" | "vkAcquireNextImage2" => lenient(swapchain::acquire),
+        "vkQueuePresent" => lenient(swapchain::present),
+        "vkCreateSharedSwapchains" => lenient(swapchain::create_shared),
+        "vkDestroySurface" => (Captured, false),
+
+        "vkQueueSubmit" | "vkQueueSubmit2" => typed(queue::submit),
+        "vkQueueBindSparse" => typed(queue::bind_sparse),
+        "vkWaitForFences" => typed(wait::wait_for_fences),
+        "vkGetFenceStatus" => typed(wait::fence_status),
+        "vkWaitSemaphores" => typed(wait::wait_semaphores),
+        "vkGetSemaphoreCounterValue" => typed(wait::semaphore_counter),
+        "vkGetEventStatus" => typed(wait::event_status),
+        "vkGetQueryPoolResults" => typed(wait::query_results),
+
+        "vkCreateGraphicsPipelines" | "vkCreateComputePipelines" | "vkCreateRayTracingPipelines" => {
+            typed(pipeline::create_pipelines)
+        }
+        "vkCreatePipelineCache" => typed(pipeline::create_cache),
+        "vkCreateDescriptorUpdateTemplate" => typed(template::create),
+        "vkDestroyDescriptorUpdateTemplate" => typed(template::destroy),
+        "vkUpdateDescriptorSetWithTemplate" | "vkCmdPushDescriptorSetWithTemplate" => typed(template::update),
+        "vkCmdPushDescriptorSetWithTemplate2" => typed(template::push2),
+
+        "vkSetDebugUtilsObjectName" | "vkSetDebugUtilsObjectTag" | "vkDebugMarkerSetObjectName" | "vkDebugMarkerSetObjectTag" => {
+            typed(debug_names::set)
+        }
+        _ if surface::creates_surface(c) => (Answer(surface::create), false),
+        _ if answered_by_capture(c.name) => (Captured, false),
+        _ => (Handler::Plain, false),
+    }
+}
+
+/// Queries about the world outside the device, and calls whose effect belongs to the captured process.
+fn answered_by_capture(name: &str) -> bool {
+    const EXACT: &[&str] = &[
+        "vkEnumerateInstanceVersion",
+        "vkEnumerateInstanceExtensionProperties",
+        "vkEnumerateInstanceLayerProperties",
+        "vkEnumerateDeviceExtensionProperties",
+        "vkEnumerateDeviceLayerProperties",
+        "vkGetInstanceProcAddr",
+        "vkGetDeviceProcAddr",
+        "vkGetPhysicalDeviceToolProperties",
+        "vkGetPhysicalDeviceToolPropertiesEXT",
+        // Callbacks into the captured process.
+        "vkCreateDebugReportCallbackEXT",
+        "vkDestroyDebugReportCallbackEXT",
+        "vkDebugReportMessageEXT",
+        "vkCreateDebugUtilsMessengerEXT",
+        "vkDestroyDebugUtilsMessengerEXT",
+        "vkSubmitDebugUtilsMessageEXT",
+        // Blobs whose contents belong to the captured driver.
+        "vkGetPipelineCacheData",
+        "vkGetValidationCacheDataEXT",
+        // The application's own labels on objects.
+        "vkSetPrivateData",
+        "vkSetPrivateDataEXT",
+        "vkGetPrivateData",
+        "vkGetPrivateDataEXT",
+        // Clocks and the window system.
+        "vkGetCalibratedTimestampsKHR",
+        "vkGetCalibratedTimestampsEXT",
+        "vkGetRefreshCycleDurationGOOGLE",
+        "vkGetPastPresentationTimingGOOGLE",
+        "vkWaitForPresentKHR",
+        "vkWaitForPresent2KHR",
+        "vkGetSwapchainStatusKHR",
+        "vkGetSwapchainCounterEXT",
+        "vkSetHdrMetadataEXT",
+        "vkSetLocalDimmingAMD",
+        "vkReleaseSwapchainImagesEXT",
+        "vkReleaseSwapchainImagesKHR",
+        "vkAcquireFullScreenExclusiveModeEXT",
+        "vkReleaseFullScreenExclusiveModeEXT",
+        "vkGetDeviceGroupSurfacePresentModesKHR",
+        "vkGetDeviceGroupSurfacePresentModes2EXT",
+        "vkGetDeviceGroupPresentCapabilitiesKHR",
+        "vkGetPhysicalDevicePresentRectanglesKHR",
+        "vkDisplayPowerControlEXT",
+        "vkCreateDisplayModeKHR",
+        "vkReleaseDisplayEXT",
+        "vkAcquireXlibDisplayEXT",
+        "vkAcquireDrmDisplayEXT",
+        "vkGetDrmDisplayEXT",
+        "vkGetRandROutputDisplayEXT",
+        // Handles of the operating system.
+        "vkGetMemoryFdKHR",
+        "vkGetMemoryFdPropertiesKHR",
+        "vkGetSemaphoreFdKHR",
+        "vkGetFenceFdKHR",
+        "vkImportSemaphoreFdKHR",
+        "vkImportFenceFdKHR",
+        "vkGetMemoryHostPointerPropertiesEXT",
+    ];
+    EXACT.contains(&name)
+        || name.starts_with("vkGetPhysicalDeviceSurface")
+        || name.starts_with("vkGetPhysicalDeviceDisplay")
+        || name.starts_with("vkGetDisplay")
+        || (name.starts_with("vkGetPhysicalDevice") && name.contains("PresentationSupport"))
+        || ["Win32", "AndroidHardwareBuffer", "ZirconHandle"].iter().any(|w| {
+            name.contains(w) && (name.starts_with("vkGet") || name.starts_with("vkImport"))
+        })
+}
+
+/// Commands without which a replay draws the same: markers and labels.
+pub fn may_be_missing(name: &str) -> bool {
+    name.contains("DebugUtils") || name.contains("DebugMarker") || name.contains("vkTrimCommandPool")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_in_the_lists_is_a_command() {
+        // A misspelt name would silently make a command plain.
+        let known = |n: &str| COMMANDS.iter().any(|c| c.name == n);
+        for n in ["vkGetCalibratedTimestampsKHR", "vkReleaseSwapchainImagesEXT", "vkGetDrmDisplayEXT"] {
+            assert!(known(n), "{n}");
+        }
+        let typed = COMMANDS.iter().filter(|c| matches!(handler_of(c).0, Handler::Typed(_))).count();
+        assert!(typed > 50, "{typed} typed handlers");
+    }
+
+    #[test]
+    fn draws_are_plain() {
+        for n in ["vkCmdDraw", "vkCmdDispatch", "vkCmdBindPipeline", "vkCmdPipelineBarrier", "vkUpdateDescriptorSets"] {
+            let c = gfxr_parse::schema::command_named(n).expect("core");
+            assert!(matches!(handler_of(c).0, Handler::Plain), "{n}");
+        }
+    }
+}

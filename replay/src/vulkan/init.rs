@@ -1,0 +1,178 @@
+//! Metadata blocks: what is written to memory, and what a trimmed capture's snapshot loads.
+
+use super::resources::ImageState;
+use super::upload::Region;
+use super::{Vulkan, memory, swapchain};
+use crate::backend::MetaBlock;
+use crate::error::{Error, Kind, Result};
+use crate::objects::Objects;
+use crate::report::Report;
+use ash::vk;
+use gfxr_parse::meta::{InitImage, Meta, SwapchainImages};
+
+/// One metadata block.
+pub fn meta(vk: &mut Vulkan, objects: &mut Objects, block: &mut MetaBlock<'_>, report: &mut Report) -> Result<()> {
+    let data = block.data;
+    let place = |e: Error| e.at(|| format!("block {}", block.block));
+    match block.meta {
+        Meta::FillMemory(m) => memory::fill(vk, m.memory, m.offset, data, report).map_err(place),
+        Meta::InitBuffer(m) => init_buffer(vk, m.buffer, data, report).map_err(place),
+        Meta::InitImage(m) => init_image(vk, m, data, report).map_err(place),
+        Meta::SwapchainImages(m) => swapchain_images(vk, objects, m, report).map_err(place),
+        Meta::InitTensor(_) => {
+            report.note("contents of tensors (VK_ARM_tensors) were not loaded");
+            Ok(())
+        }
+        Meta::BuildAcceleration(_) | Meta::CopyAcceleration(_) | Meta::WriteAcceleration(_) => {
+            Err(place(Error::new(Kind::Unsupported, "the snapshot builds acceleration structures, which this version cannot yet")))
+        }
+        Meta::CreateHardwareBuffer(_) | Meta::DestroyHardwareBuffer(_) => {
+            report.note("Android hardware buffers were not made");
+            Ok(())
+        }
+        // Facts about the captured machine (collected before), or about objects by other means.
+        _ => Ok(()),
+    }
+}
+
+/// The snapshot is complete.
+pub fn state_ends(vk: &mut Vulkan, _: &mut Objects) -> Result<()> {
+    for d in vk.devices.values() {
+        // SAFETY: nothing else uses the device.
+        unsafe { d.ash.device_wait_idle() }.map_err(|e| Error::driver("vkDeviceWaitIdle", e))?;
+    }
+    Ok(())
+}
+
+fn init_buffer(vk: &mut Vulkan, id: u64, data: &[u8], report: &mut Report) -> Result<()> {
+    let Some(b) = vk.buffers.get(&id) else {
+        report.note("contents of buffers that do not exist were not loaded");
+        return Ok(());
+    };
+    let (device, live, size) = (b.device, b.live, b.size);
+    if data.len() as u64 > size {
+        return Err(Error::divergence(format!("{} bytes for VkBuffer {id} of {size}", data.len())));
+    }
+    if data.is_empty() || memory::write_resource(vk, id, false, data)? {
+        return Ok(());
+    }
+    vk.device_mut(device)?.write_buffer(live, data)
+}
+
+/// Bytes our staging offsets are a multiple of: every texel and block size divides it.
+const TEXEL_ALIGN: u64 = 96;
+
+fn init_image(vk: &mut Vulkan, m: &InitImage, data: &[u8], report: &mut Report) -> Result<()> {
+    let Some(mut image) = vk.images.remove(&m.image) else {
+        report.note("contents of images that do not exist were not loaded");
+        return Ok(());
+    };
+    let r = init_image_with(vk, &mut image, m, data, report);
+    vk.images.insert(m.image, image);
+    r
+}
+
+fn init_image_with(vk: &mut Vulkan, image: &mut ImageState, m: &InitImage, data: &[u8], report: &mut Report) -> Result<()> {
+    let layout = vk::ImageLayout::from_raw(m.layout as i32);
+    let aspect = vk::ImageAspectFlags::from_raw(m.aspect);
+    if data.is_empty() {
+        return vk.device_mut(image.device)?.move_image(image, layout);
+    }
+    // A linear image's bytes are what its mapping held.
+    if image.tiling == vk::ImageTiling::LINEAR && memory::write_resource(vk, m.image, true, data)? {
+        return vk.device_mut(image.device)?.move_image(image, layout);
+    }
+    if image.samples != vk::SampleCountFlags::TYPE_1 || !image.usage.contains(vk::ImageUsageFlags::TRANSFER_DST) {
+        report.note("contents of multisampled or transient images were not loaded (their layout was)");
+        return vk.device_mut(image.device)?.move_image(image, layout);
+    }
+    let (regions, packed) = stage(image, aspect, &m.level_bytes, data)?;
+    vk.device_mut(image.device)?.write_image(image, &packed, &regions, layout)
+}
+
+/// Lays mip levels out for a copy. Newer files align levels to the texel size, older ones do not; the sum tells.
+fn stage(image: &ImageState, aspect: vk::ImageAspectFlags, levels: &[u64], data: &[u8]) -> Result<(Vec<Region>, Vec<u8>)> {
+    let total = data.len() as u64;
+    let ends_at = |align: u64| levels.iter().fold(0u64, |at, n| at.next_multiple_of(align).saturating_add(*n));
+    let align = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32].into_iter().find(|a| ends_at(*a) == total).ok_or_else(|| {
+        Error::new(Kind::Capture, format!("mip levels of {levels:?} bytes do not make up {total} bytes of contents"))
+    })?;
+    let (mut from, mut to) = (0u64, 0u64);
+    let (mut regions, mut packed) = (Vec::new(), Vec::new());
+    for (i, &n) in levels.iter().enumerate() {
+        from = from.next_multiple_of(align);
+        to = to.next_multiple_of(TEXEL_ALIGN);
+        packed.resize(to as usize, 0);
+        packed.extend_from_slice(&data[from as usize..(from + n) as usize]);
+        let size = |v: u32| (v >> i).max(1);
+        regions.push(Region {
+            buffer_offset: to,
+            buffer_row_length: 0,
+            buffer_image_height: 0,
+            image_subresource: vk::ImageSubresourceLayers {
+                aspect_mask: aspect,
+                mip_level: i as u32,
+                base_array_layer: 0,
+                layer_count: image.layers,
+            },
+            image_offset: vk::Offset3D::default(),
+            image_extent: vk::Extent3D {
+                width: size(image.extent.width),
+                height: size(image.extent.height),
+                depth: size(image.extent.depth),
+            },
+        });
+        from += n;
+        to += n;
+    }
+    if regions.len() as u32 > image.levels {
+        return Err(Error::new(Kind::Capture, format!("{} mip levels for an image of {}", regions.len(), image.levels)));
+    }
+    Ok((regions, packed))
+}
+
+/// Swapchain images as the snapshot found them: their layouts, and acquisitions that had not been waited for.
+fn swapchain_images(vk: &mut Vulkan, objects: &mut Objects, m: &SwapchainImages, report: &mut Report) -> Result<()> {
+    if !vk.swapchains.contains_key(&m.swapchain) {
+        report.note("state of swapchains that do not exist was skipped");
+        return Ok(());
+    }
+    for s in &m.images {
+        let Some(mut image) = vk.images.remove(&s.image) else { continue };
+        let moved = vk.device_mut(m.device).and_then(|d| d.move_image(&mut image, vk::ImageLayout::from_raw(s.layout as i32)));
+        vk.images.insert(s.image, image);
+        moved?;
+        if s.acquired != 0 {
+            swapchain::signal(vk, objects, m.device, s.acquire_semaphore, s.acquire_fence)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ash::vk::Handle;
+
+    fn image(levels: u32) -> ImageState {
+        let info = vk::ImageCreateInfo {
+            format: vk::Format::R8_UNORM,
+            extent: vk::Extent3D { width: 3, height: 3, depth: 1 },
+            mip_levels: levels,
+            array_layers: 1,
+            ..Default::default()
+        };
+        ImageState::new(1, vk::Image::from_raw(1), &info, 0)
+    }
+
+    #[test]
+    fn old_and_new_mip_packing_are_told_apart_by_the_size() {
+        let old: Vec<u8> = (0..10).collect();
+        let (regions, packed) = stage(&image(2), vk::ImageAspectFlags::COLOR, &[9, 1], &old).expect("fits");
+        assert_eq!((regions[1].buffer_offset, packed[96]), (96, 9));
+        let new: Vec<u8> = (0..13).collect();
+        let (_, packed) = stage(&image(2), vk::ImageAspectFlags::COLOR, &[9, 1], &new).expect("fits");
+        assert_eq!(packed[96], 12);
+        assert!(stage(&image(2), vk::ImageAspectFlags::COLOR, &[9, 1], &[0; 300]).is_err());
+    }
+}

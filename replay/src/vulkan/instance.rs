@@ -1,0 +1,221 @@
+//! Instances and physical devices.
+
+use super::{Vk, Vulkan, gpu};
+use crate::error::{Error, Kind, Result};
+use crate::exec::{Call, Outcome};
+use crate::link::Linked;
+use crate::objects::Objects;
+use crate::report::Report;
+use ash::vk::{self, Handle};
+use std::ffi::{CStr, CString, c_char};
+
+/// A live instance.
+pub struct InstanceState {
+    /// For our own calls.
+    pub ash: ash::Instance,
+    messenger: Option<(ash::ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
+}
+
+const VALIDATION: &CStr = c"VK_LAYER_KHRONOS_validation";
+
+/// Instance extensions that bring nothing to a replay without a window, or only watch.
+fn droppable(name: &str) -> bool {
+    name.contains("_surface") || name.contains("display") || name.contains("debug") || name.contains("validation")
+        || name == "VK_KHR_portability_enumeration" || name == "VK_EXT_swapchain_colorspace" || name == "VK_EXT_layer_settings"
+}
+
+/// vkCreateInstance: window-system extensions and layers go, callbacks into the captured process go.
+pub fn create(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+    let available = instance_extensions(&vk.entry, vk.options.validate)?;
+    let info: *mut vk::InstanceCreateInfo = linked.ptr(0);
+    if info.is_null() {
+        return Err(Error::divergence("pCreateInfo is missing"));
+    }
+    // SAFETY: linked memory holds a VkInstanceCreateInfo whose arrays were checked against their counts.
+    let info = unsafe { &mut *info };
+    // SAFETY: as above.
+    let asked = unsafe { strings(info.pp_enabled_extension_names, info.enabled_extension_count) };
+    let mut names: Vec<CString> = Vec::new();
+    for name in asked {
+        let text = name.to_string_lossy();
+        if available.iter().any(|a| *a == *text) && !text.ends_with("_surface") {
+            names.push(name);
+        } else if text == "VK_KHR_surface" && available.iter().any(|a| a == "VK_KHR_surface") {
+            names.push(name);
+        } else if droppable(&text) || vk.options.remove_unsupported {
+            if !text.ends_with("_surface") {
+                report.note(&format!("instance extension {text} dropped"));
+            }
+        } else {
+            return Err(Error::new(
+                Kind::Unsupported,
+                format!("this machine has no instance extension {text}; --remove-unsupported drops it"),
+            ));
+        }
+    }
+    let mut add = |n: &CStr| {
+        if available.iter().any(|a| a.as_bytes() == n.to_bytes()) && !names.iter().any(|x| x.as_c_str() == n) {
+            names.push(n.to_owned());
+        }
+    };
+    for n in &vk.needs.instance_extensions {
+        add(&CString::new(*n).expect("a constant"));
+    }
+    // Feature and driver queries of our own need it on Vulkan 1.0.
+    add(c"VK_KHR_get_physical_device_properties2");
+    if vk.options.validate {
+        add(c"VK_EXT_debug_utils");
+    }
+    let pointers: Vec<*const c_char> = names.iter().map(|n| n.as_ptr()).collect();
+    let layers: &[*const c_char] = if vk.options.validate { &[VALIDATION.as_ptr()] } else { &[] };
+    info.enabled_extension_count = pointers.len() as u32;
+    info.pp_enabled_extension_names = pointers.as_ptr();
+    info.enabled_layer_count = layers.len() as u32;
+    info.pp_enabled_layer_names = layers.as_ptr();
+    if !names.iter().any(|n| n.as_bytes() == b"VK_KHR_portability_enumeration") {
+        info.flags &= !vk::InstanceCreateFlags::ENUMERATE_PORTABILITY_KHR;
+    }
+    // SAFETY: the chain is linked memory.
+    unsafe {
+        drop_from_chain(&mut info.p_next, |s| {
+            matches!(
+                s,
+                vk::StructureType::DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT
+                    | vk::StructureType::DEBUG_REPORT_CALLBACK_CREATE_INFO_EXT
+                    | vk::StructureType::VALIDATION_FLAGS_EXT
+                    | vk::StructureType::VALIDATION_FEATURES_EXT
+                    | vk::StructureType::DIRECT_DRIVER_LOADING_LIST_LUNARG
+                    | vk::StructureType::LAYER_SETTINGS_CREATE_INFO_EXT
+            )
+        });
+    }
+    let mut create = vk.messages.create_info();
+    if vk.options.validate {
+        create.p_next = info.p_next;
+        info.p_next = (&raw const create).cast();
+    }
+    let outcome = vk.raw(call, linked, report)?;
+    if outcome.result() < 0 {
+        return Err(if vk.options.validate && outcome.result() == vk::Result::ERROR_LAYER_NOT_PRESENT.as_raw() {
+            Error::new(Kind::Unsupported, "the validation layer is not installed; on Debian: apt-get install vulkan-validationlayers")
+        } else {
+            Error::driver("vkCreateInstance", vk::Result::from_raw(outcome.result()))
+        });
+    }
+    let at = call.command.params[2].at;
+    let to = call.image.target(at).ok_or_else(|| Error::divergence("the capture has no id for the new instance"))?;
+    let live = vk::Instance::from_raw(linked.word_at(to));
+    // SAFETY: a live instance just made by this loader.
+    let ash = unsafe { ash::Instance::load(vk.entry.static_fn(), live) };
+    let messenger = if vk.options.validate {
+        let loader = ash::ext::debug_utils::Instance::new(&vk.entry, &ash);
+        // SAFETY: the messages outlive the instance (both are fields of the backend).
+        let m = unsafe { loader.create_debug_utils_messenger(&vk.messages.create_info(), None) };
+        Some((loader, m.what("vkCreateDebugUtilsMessengerEXT")?))
+    } else {
+        None
+    };
+    vk.table.reset(live.as_raw(), None);
+    vk.instances.insert(call.image.u64(to), InstanceState { ash, messenger });
+    let _ = objects;
+    Ok(outcome)
+}
+
+/// vkDestroyInstance.
+pub fn destroy(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+    if let Some(state) = vk.instances.remove(&call.image.u64(0))
+        && let Some((loader, m)) = state.messenger
+    {
+        // SAFETY: made by us, destroyed once, before its instance.
+        unsafe { loader.destroy_debug_utils_messenger(m, None) };
+    }
+    let outcome = vk.raw(call, linked, report);
+    let other = vk.instances.values().next().map_or(0, |i| i.ash.handle().as_raw());
+    vk.table.reset(other, None);
+    outcome
+}
+
+/// vkEnumeratePhysicalDevices: every captured device becomes the one chosen for it.
+pub fn enumerate_physical_devices(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    call: &Call,
+    _: &mut Linked,
+    _: &mut Report,
+) -> Result<Outcome> {
+    map_physical_devices(vk, objects, call)?;
+    Ok(Outcome::captured(call))
+}
+
+/// vkEnumeratePhysicalDeviceGroups: likewise.
+pub fn enumerate_physical_device_groups(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    call: &Call,
+    _: &mut Linked,
+    _: &mut Report,
+) -> Result<Outcome> {
+    map_physical_devices(vk, objects, call)?;
+    Ok(Outcome::captured(call))
+}
+
+fn map_physical_devices(vk: &mut Vulkan, objects: &mut Objects, call: &Call) -> Result<()> {
+    let Some(instance) = vk.instances.get(&call.image.u64(0)) else {
+        return Err(Error::divergence("the instance was never created"));
+    };
+    let here = gpu::list_gpus(&instance.ash)?;
+    for h in call.image.handles.iter().filter(|h| h.out && h.ty == vk.types.physical_device) {
+        let id = call.image.u64(h.at);
+        let gpu = gpu::choose(&here, vk.options.gpu.as_deref(), vk.prologue.gpus.get(&id))?;
+        objects.insert(id, gpu.handle.as_raw(), h.ty);
+        vk.gpus.insert(id, gpu::Gpu { instance: call.image.u64(0), ..gpu.clone() });
+    }
+    Ok(())
+}
+
+/// Names of the instance extensions here, those of the validation layer too if it is to be loaded.
+pub fn instance_extensions(entry: &ash::Entry, validate: bool) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    let sources: &[Option<&CStr>] = if validate { &[None, Some(VALIDATION)] } else { &[None] };
+    for &layer in sources {
+        // SAFETY: a query.
+        let found = unsafe { entry.enumerate_instance_extension_properties(layer) };
+        let found = match (found, layer) {
+            (Err(_), Some(_)) => continue,
+            (found, _) => found.what("vkEnumerateInstanceExtensionProperties")?,
+        };
+        names.extend(found.iter().filter_map(|e| e.extension_name_as_c_str().ok().map(|n| n.to_string_lossy().into_owned())));
+    }
+    Ok(names)
+}
+
+/// A C array of C strings.
+///
+/// # Safety
+/// `names` points to `n` null-terminated strings.
+pub unsafe fn strings(names: *const *const c_char, n: u32) -> Vec<CString> {
+    if names.is_null() {
+        return Vec::new();
+    }
+    // SAFETY: the caller's promise.
+    (0..n as usize).map(|i| unsafe { CStr::from_ptr(*names.add(i)).to_owned() }).collect()
+}
+
+/// Takes structs out of a pNext chain.
+///
+/// # Safety
+/// `head` begins a chain of writable structs.
+pub unsafe fn drop_from_chain(head: &mut *const std::ffi::c_void, unwanted: impl Fn(vk::StructureType) -> bool) {
+    let mut link: *mut *const std::ffi::c_void = head;
+    // SAFETY: every link leads to a struct that begins with sType and pNext.
+    unsafe {
+        while !(*link).is_null() {
+            let s = (*link) as *mut vk::BaseOutStructure<'_>;
+            if unwanted((*s).s_type) {
+                *link = (*s).p_next.cast();
+            } else {
+                link = (&raw mut (*s).p_next).cast();
+            }
+        }
+    }
+}

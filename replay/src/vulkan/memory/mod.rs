@@ -1,0 +1,361 @@
+//! Memory: captured memory objects and what they are here.
+//!
+//! `none` and `remap` pass memory through, the latter with the type index translated. `rebind` gives each resource
+//! memory of its own; the captured memory object becomes a shadow that knows which resources lie where in it, so that
+//! a fill finds them. Refuses in `rebind`: sparse binding, disjoint planes (by name).
+
+mod pool;
+mod rebind;
+
+pub use pool::Pool;
+pub(crate) use pool::best_type as pool_best_type;
+pub(crate) use pool::{Alloc, AllocKind};
+
+use super::instance::drop_from_chain;
+use super::{Gpu, Prologue, Vulkan, require_handles};
+use crate::error::{Error, Kind, Result};
+use crate::exec::{Call, Outcome};
+use crate::link::Linked;
+use crate::objects::Objects;
+use crate::options::{MemoryMode, Options};
+use crate::report::Report;
+use ash::vk::{self, Handle};
+use std::collections::HashMap;
+
+/// All captured memory objects.
+#[derive(Default)]
+pub struct Memories {
+    /// The mode in force.
+    pub mode: MemoryMode,
+    pub(crate) by_id: HashMap<u64, MemoryState>,
+}
+
+/// A captured memory object.
+#[derive(Default)]
+pub(crate) struct MemoryState {
+    pub device: u64,
+    pub size: u64,
+    /// Property flags of the captured memory type (or of the live one where the capture does not say).
+    pub flags: vk::MemoryPropertyFlags,
+    /// Live, unless it is a shadow.
+    pub live: vk::DeviceMemory,
+    /// Offset the application mapped at, and our pointer (null for a shadow).
+    pub mapped: Option<(u64, *mut u8)>,
+    /// The live memory type is not coherent: our writes must be flushed.
+    pub flush: bool,
+    /// Resources bound to it.
+    pub bound: Vec<Bound>,
+    /// Shadows: what was written before anything was bound there.
+    pub pending: Vec<(u64, Vec<u8>)>,
+}
+
+/// A resource in a captured memory object.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bound {
+    pub resource: u64,
+    pub image: bool,
+    pub offset: u64,
+    pub size: u64,
+}
+
+impl Memories {
+    /// A device is gone.
+    pub fn forget_device(&mut self, device: u64) {
+        self.by_id.retain(|_, m| m.device != device);
+    }
+    /// A resource is gone.
+    pub fn unbind(&mut self, memory: u64, resource: u64) {
+        if let Some(m) = self.by_id.get_mut(&memory) {
+            m.bound.retain(|b| b.resource != resource);
+        }
+    }
+}
+
+/// The mode for a device: the user's, else by comparing what was captured with what is here.
+pub fn choose_mode(options: &Options, prologue: &Prologue, gpu_id: u64, gpu: &Gpu) -> MemoryMode {
+    if options.memory != MemoryMode::Auto {
+        return options.memory;
+    }
+    let types_equal = prologue.memory.get(&gpu_id).is_none_or(|then| {
+        let now = &gpu.memory.memory_types[..gpu.memory.memory_type_count as usize];
+        then.len() == now.len() && then.iter().zip(now).all(|(a, b)| *a == b.property_flags.as_raw())
+    });
+    match prologue.gpus.get(&gpu_id) {
+        Some(then) if gpu.is_same(then) && types_equal => MemoryMode::None,
+        Some(then) if gpu.is_same(then) => MemoryMode::Remap,
+        Some(_) => MemoryMode::Rebind,
+        None if types_equal => MemoryMode::None,
+        None => MemoryMode::Rebind,
+    }
+}
+
+/// Import and export structs that name things of the captured process.
+fn foreign(s: vk::StructureType) -> bool {
+    use vk::StructureType as S;
+    matches!(
+        s,
+        S::IMPORT_MEMORY_FD_INFO_KHR
+            | S::IMPORT_MEMORY_HOST_POINTER_INFO_EXT
+            | S::IMPORT_MEMORY_WIN32_HANDLE_INFO_KHR
+            | S::IMPORT_ANDROID_HARDWARE_BUFFER_INFO_ANDROID
+            | S::EXPORT_MEMORY_WIN32_HANDLE_INFO_KHR
+            | S::EXPORT_MEMORY_ALLOCATE_INFO
+    )
+}
+
+/// The flags of a captured memory type.
+fn captured_flags(vk: &Vulkan, device: u64, index: u32) -> Option<vk::MemoryPropertyFlags> {
+    let gpu = vk.devices.get(&device)?.gpu_id;
+    vk.prologue.memory.get(&gpu)?.get(index as usize).map(|f| vk::MemoryPropertyFlags::from_raw(*f))
+}
+
+/// vkAllocateMemory.
+pub fn allocate(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+    let device = call.image.u64(0);
+    let id_at = call.image.target(call.command.params[3].at);
+    let id = id_at.map_or(0, |at| call.image.u64(at));
+    let info: *mut vk::MemoryAllocateInfo = linked.ptr(1);
+    // SAFETY: linked memory holds a VkMemoryAllocateInfo (or null).
+    let Some(info) = (unsafe { info.as_mut() }) else { return Err(Error::divergence("pAllocateInfo is missing")) };
+    let captured = captured_flags(vk, device, info.memory_type_index);
+    let size = info.allocation_size;
+    if vk.memory.mode == MemoryMode::Rebind {
+        let flags = captured.unwrap_or(vk::MemoryPropertyFlags::empty());
+        vk.memory.by_id.insert(id, MemoryState { device, size, flags, ..Default::default() });
+        objects.insert_virtual(id, vk.types.memory);
+        return Ok(Outcome::captured(call));
+    }
+    require_handles(objects, call, &[])?;
+    // SAFETY: linked chain.
+    unsafe { drop_from_chain(&mut info.p_next, foreign) };
+    let props = vk.device(device)?.gpu.memory;
+    if vk.memory.mode == MemoryMode::Remap
+        && let Some(want) = captured
+    {
+        info.memory_type_index = pool::best_type(&props, u32::MAX, want, vk::MemoryPropertyFlags::empty())
+            .ok_or_else(|| Error::new(Kind::Unsupported, format!("no memory type here has {want:?}")))?;
+    }
+    let here = props.memory_types.get(info.memory_type_index as usize).map_or(Default::default(), |t| t.property_flags);
+    let outcome = vk.raw(call, linked, report)?;
+    if outcome.result() >= 0
+        && let Some(at) = id_at
+    {
+        let flush = here.contains(vk::MemoryPropertyFlags::HOST_VISIBLE)
+            && !here.contains(vk::MemoryPropertyFlags::HOST_COHERENT)
+            && captured.is_some_and(|c| c.contains(vk::MemoryPropertyFlags::HOST_COHERENT));
+        let live = vk::DeviceMemory::from_raw(linked.word_at(at));
+        vk.memory.by_id.insert(id, MemoryState { device, size, flags: here, live, flush, ..Default::default() });
+    }
+    Ok(outcome)
+}
+
+/// vkFreeMemory.
+pub fn free(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+    let state = vk.memory.by_id.remove(&call.image.u64(8));
+    if state.is_some_and(|s| s.live == vk::DeviceMemory::null()) {
+        return Ok(Outcome::captured(call));
+    }
+    require_handles(objects, call, &[])?;
+    vk.raw(call, linked, report)
+}
+
+/// vkMapMemory, vkMapMemory2: our pointer is kept; what the application wrote comes as fill blocks.
+pub fn map(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+    if call.image.ret().is_some_and(|r| r < 0) {
+        return Ok(Outcome::captured(call));
+    }
+    let image = &call.image;
+    let (id, offset) = if call.command.params.len() == 6 {
+        (image.u64(8), image.u64(16))
+    } else {
+        // VkMemoryMapInfo: sType, pNext, flags, memory, offset, size.
+        image.target(8).map_or((0, 0), |to| (image.u64(to + 24), image.u64(to + 32)))
+    };
+    if let Some(m) = vk.memory.by_id.get_mut(&id)
+        && m.live == vk::DeviceMemory::null()
+    {
+        m.mapped = Some((offset, std::ptr::null_mut()));
+        return Ok(Outcome::captured(call));
+    }
+    require_handles(objects, call, &[])?;
+    let mut pointer: *mut u8 = std::ptr::null_mut();
+    let last = call.command.params.len() - 1;
+    linked.set_arg(last, (&raw mut pointer) as u64);
+    let outcome = vk.raw(call, linked, report)?;
+    if let Some(m) = vk.memory.by_id.get_mut(&id) {
+        m.mapped = (outcome.result() >= 0).then_some((offset, pointer));
+    }
+    Ok(outcome)
+}
+
+/// vkUnmapMemory, vkUnmapMemory2.
+pub fn unmap(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+    let image = &call.image;
+    let direct = call.command.params[1].shape == gfxr_parse::schema::Shape::Value;
+    // VkMemoryUnmapInfo: sType, pNext, flags, memory.
+    let id = if direct { image.u64(8) } else { image.target(8).map_or(0, |to| image.u64(to + 24)) };
+    let Some(m) = vk.memory.by_id.get_mut(&id) else {
+        return Err(Error::divergence(format!("VkDeviceMemory {id} was never allocated")));
+    };
+    m.mapped = None;
+    if m.live == vk::DeviceMemory::null() {
+        return Ok(Outcome::captured(call));
+    }
+    require_handles(objects, call, &[])?;
+    vk.raw(call, linked, report)
+}
+
+/// vkFlushMappedMemoryRanges, vkInvalidateMappedMemoryRanges. Shadows live in coherent memory: nothing to do.
+pub fn flush(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+    if vk.memory.mode == MemoryMode::Rebind {
+        return Ok(Outcome::captured(call));
+    }
+    require_handles(objects, call, &[])?;
+    vk.raw(call, linked, report)
+}
+
+/// Queries about a memory object that may be a shadow.
+pub fn shadow_query(vk: &mut Vulkan, _: &mut Objects, call: &Call, _: &mut Report) -> Result<Option<Outcome>> {
+    Ok((vk.memory.mode == MemoryMode::Rebind).then(|| Outcome::captured(call)))
+}
+
+/// vkBindBufferMemory, vkBindImageMemory.
+pub fn bind(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+    let image = &call.image;
+    let (resource, memory, offset) = (image.u64(8), image.u64(16), image.u64(24));
+    let is_image = call.command.name.starts_with("vkBindImage");
+    let outcome = if vk.memory.mode == MemoryMode::Rebind {
+        require_handles(objects, call, &[vk.types.memory])?;
+        rebind::bind(vk, image.u64(0), resource, is_image, memory, offset, report)?;
+        Outcome::captured(call)
+    } else {
+        require_handles(objects, call, &[])?;
+        vk.raw(call, linked, report)?
+    };
+    record(vk, resource, is_image, memory, offset);
+    Ok(outcome)
+}
+
+/// vkBindBufferMemory2, vkBindImageMemory2.
+pub fn bind2(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+    let image = &call.image;
+    let is_image = call.command.name.starts_with("vkBindImage");
+    // Both structs: sType, pNext, resource, memory, memoryOffset; 40 bytes.
+    let infos: Vec<(u64, u64, u64, bool)> = image.ptr(16).filter(|p| p.has_data()).map_or(Vec::new(), |p| {
+        let at = |i: u64| p.to + i as u32 * 40;
+        (0..p.len).map(|i| (image.u64(at(i) + 16), image.u64(at(i) + 24), image.u64(at(i) + 32), image.u64(at(i) + 8) != 0)).collect()
+    });
+    let outcome = if vk.memory.mode == MemoryMode::Rebind {
+        require_handles(objects, call, &[vk.types.memory, vk.types.swapchain])?;
+        for &(resource, memory, offset, chain) in &infos {
+            if chain && is_image {
+                return Err(Error::new(
+                    Kind::Unsupported,
+                    format!("VkImage {resource} is bound plane by plane, to a swapchain or across a device group; --memory rebind cannot"),
+                ));
+            }
+            rebind::bind(vk, image.u64(0), resource, is_image, memory, offset, report)?;
+        }
+        Outcome::captured(call)
+    } else {
+        require_handles(objects, call, &[])?;
+        vk.raw(call, linked, report)?
+    };
+    for (resource, memory, offset, _) in infos {
+        record(vk, resource, is_image, memory, offset);
+    }
+    Ok(outcome)
+}
+
+/// Remembers which resource lies where.
+fn record(vk: &mut Vulkan, resource: u64, is_image: bool, memory: u64, offset: u64) {
+    let size = if is_image {
+        vk.images.get_mut(&resource).map_or(0, |i| {
+            i.memory = Some((memory, offset));
+            i.size
+        })
+    } else {
+        vk.buffers.get_mut(&resource).map_or(0, |b| {
+            b.memory = Some((memory, offset));
+            b.size
+        })
+    };
+    if let Some(m) = vk.memory.by_id.get_mut(&memory) {
+        m.bound.retain(|b| b.resource != resource);
+        m.bound.push(Bound { resource, image: is_image, offset, size });
+    }
+}
+
+/// A fill-memory block: `offset` counts from the mapped pointer.
+pub fn fill(vk: &mut Vulkan, memory: u64, offset: u64, data: &[u8], report: &mut Report) -> Result<()> {
+    let Some(m) = vk.memory.by_id.get(&memory) else {
+        report.note("fills of memory that does not exist were skipped");
+        return Ok(());
+    };
+    let Some((mapped_at, pointer)) = m.mapped else {
+        return Err(Error::divergence(format!("a fill of VkDeviceMemory {memory}, which is not mapped")));
+    };
+    let end = mapped_at.saturating_add(offset).saturating_add(data.len() as u64);
+    if end > m.size {
+        return Err(Error::divergence(format!(
+            "a fill of {} bytes at {offset} from the mapping at {mapped_at} leaves VkDeviceMemory {memory} of {} bytes",
+            data.len(),
+            m.size
+        )));
+    }
+    if m.live == vk::DeviceMemory::null() {
+        return rebind::fill(vk, memory, mapped_at + offset, data);
+    }
+    // SAFETY: the mapping covers the memory from `mapped_at` on, and the range was checked against its size.
+    unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), pointer.add(offset as usize), data.len()) };
+    if m.flush {
+        let d = vk.device(m.device)?;
+        let range = vk::MappedMemoryRange::default().memory(m.live).offset(0).size(vk::WHOLE_SIZE);
+        // SAFETY: the memory is mapped.
+        unsafe { d.ash.flush_mapped_memory_ranges(&[range]) }.map_err(|e| Error::driver("vkFlushMappedMemoryRanges", e))?;
+    }
+    Ok(())
+}
+
+/// Writes into a resource's memory from the host, if that memory is visible there. For init blocks.
+pub fn write_resource(vk: &mut Vulkan, resource: u64, is_image: bool, data: &[u8]) -> Result<bool> {
+    let (memory, alloc) = if is_image {
+        vk.images.get(&resource).map_or((None, None), |i| (i.memory, i.alloc.clone()))
+    } else {
+        vk.buffers.get(&resource).map_or((None, None), |b| (b.memory, b.alloc.clone()))
+    };
+    if let Some(a) = alloc {
+        return Ok(a.write(0, data));
+    }
+    let Some((id, offset)) = memory else { return Ok(false) };
+    let Some(m) = vk.memory.by_id.get(&id) else { return Ok(false) };
+    if !m.flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE) || offset + data.len() as u64 > m.size {
+        return Ok(false);
+    }
+    let d = vk.device(m.device)?;
+    let wrote = |pointer: *mut u8| {
+        // SAFETY: in range, see above; the pointer is to the resource's first byte.
+        unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), pointer, data.len()) };
+    };
+    match m.mapped {
+        // SAFETY: the mapping begins before the resource.
+        Some((at, pointer)) if at <= offset => wrote(unsafe { pointer.add((offset - at) as usize) }),
+        Some(_) => return Ok(false),
+        None => {
+            // SAFETY: not mapped, in range.
+            let pointer = unsafe { d.ash.map_memory(m.live, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty()) };
+            let pointer = pointer.map_err(|e| Error::driver("vkMapMemory", e))?.cast::<u8>();
+            // SAFETY: in range.
+            wrote(unsafe { pointer.add(offset as usize) });
+            if !m.flags.contains(vk::MemoryPropertyFlags::HOST_COHERENT) {
+                let range = vk::MappedMemoryRange::default().memory(m.live).size(vk::WHOLE_SIZE);
+                // SAFETY: mapped just above.
+                unsafe { d.ash.flush_mapped_memory_ranges(&[range]) }
+                    .map_err(|e| Error::driver("vkFlushMappedMemoryRanges", e))?;
+            }
+            // SAFETY: mapped just above.
+            unsafe { d.ash.unmap_memory(m.live) };
+        }
+    }
+    Ok(true)
+}

@@ -1,0 +1,212 @@
+//! Memory of our own: blocks cut into pieces.
+//!
+//! Drivers allow few allocations (often 4096), captures bind many thousand resources: pieces are cut first-fit from
+//! blocks, one list of blocks for each memory type, kind (buffers and linear images apart from optimal images, so that
+//! bufferImageGranularity never matters) and use of device addresses. Host-visible blocks stay mapped.
+
+use crate::error::{Error, Kind, Result};
+use ash::vk;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+/// Size of a block unless a piece wants more.
+const BLOCK_BYTES: u64 = 32 << 20;
+
+/// What a piece is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum AllocKind {
+    /// Buffers and linear images.
+    Linear,
+    /// Optimal images.
+    Optimal,
+}
+
+type Key = (u32, AllocKind, bool);
+
+struct Block {
+    memory: vk::DeviceMemory,
+    size: u64,
+    mapped: usize,
+    /// Free ranges: offset -> size.
+    free: BTreeMap<u64, u64>,
+}
+
+/// See the module's header.
+#[derive(Default)]
+pub struct Pool {
+    blocks: BTreeMap<Key, Vec<Arc<Mutex<Block>>>>,
+}
+
+/// A piece. The last clone gives it back.
+#[derive(Clone)]
+pub(crate) struct Alloc(Arc<Piece>);
+
+struct Piece {
+    block: Arc<Mutex<Block>>,
+    memory: vk::DeviceMemory,
+    offset: u64,
+    size: u64,
+    mapped: usize,
+}
+
+impl Drop for Piece {
+    fn drop(&mut self) {
+        if let Ok(mut b) = self.block.lock() {
+            b.give_back(self.offset, self.size);
+        }
+    }
+}
+
+impl Alloc {
+    pub fn memory(&self) -> vk::DeviceMemory {
+        self.0.memory
+    }
+    pub fn offset(&self) -> u64 {
+        self.0.offset
+    }
+    /// Copies `data` to `at`; false if the memory is not visible to the host or too small.
+    pub fn write(&self, at: u64, data: &[u8]) -> bool {
+        if self.0.mapped == 0 || at + data.len() as u64 > self.0.size {
+            return false;
+        }
+        // SAFETY: the block is mapped as long as its device lives; the range was checked.
+        unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), (self.0.mapped + at as usize) as *mut u8, data.len()) };
+        true
+    }
+}
+
+impl Block {
+    fn take(&mut self, size: u64, align: u64) -> Option<u64> {
+        let (start, len) = self.free.iter().map(|(a, b)| (*a, *b)).find(|(start, len)| {
+            let at = start.next_multiple_of(align);
+            at + size <= start + len
+        })?;
+        let at = start.next_multiple_of(align);
+        self.free.remove(&start);
+        if at > start {
+            self.free.insert(start, at - start);
+        }
+        if at + size < start + len {
+            self.free.insert(at + size, start + len - at - size);
+        }
+        Some(at)
+    }
+
+    fn give_back(&mut self, mut at: u64, mut size: u64) {
+        if let Some((&before, &len)) = self.free.range(..at).next_back()
+            && before + len == at
+        {
+            self.free.remove(&before);
+            (at, size) = (before, size + len);
+        }
+        if let Some(len) = self.free.remove(&(at + size)) {
+            size += len;
+        }
+        self.free.insert(at, size);
+    }
+}
+
+/// The memory type among `allowed` that has all of `must` and most of `like`.
+pub fn best_type(
+    props: &vk::PhysicalDeviceMemoryProperties,
+    allowed: u32,
+    must: vk::MemoryPropertyFlags,
+    like: vk::MemoryPropertyFlags,
+) -> Option<u32> {
+    (0..props.memory_type_count)
+        .filter(|i| allowed >> i & 1 != 0 && props.memory_types[*i as usize].property_flags.contains(must))
+        .max_by_key(|i| {
+            let flags = props.memory_types[*i as usize].property_flags;
+            let wanted = must | like;
+            let extra = (flags.as_raw() & !wanted.as_raw()).count_ones();
+            ((flags & like).as_raw().count_ones(), std::cmp::Reverse(extra), std::cmp::Reverse(*i))
+        })
+}
+
+impl Pool {
+    /// A piece for these requirements.
+    pub(crate) fn alloc(
+        &mut self,
+        device: &ash::Device,
+        props: &vk::PhysicalDeviceMemoryProperties,
+        need: vk::MemoryRequirements,
+        flags: (vk::MemoryPropertyFlags, vk::MemoryPropertyFlags),
+        kind: AllocKind,
+        addresses: bool,
+    ) -> Result<Alloc> {
+        let (must, like) = flags;
+        let ty = best_type(props, need.memory_type_bits, must, like).ok_or_else(|| {
+            Error::new(Kind::Unsupported, format!("no memory type here suits the resource and has {must:?}"))
+        })?;
+        let blocks = self.blocks.entry((ty, kind, addresses)).or_default();
+        for b in blocks.iter() {
+            let mut block = b.lock().expect("no panic while holding it");
+            if let Some(offset) = block.take(need.size, need.alignment) {
+                let (memory, mapped) = (block.memory, block.mapped);
+                drop(block);
+                return Ok(piece(b, memory, offset, need.size, mapped));
+            }
+        }
+        let size = need.size.max(BLOCK_BYTES.min(heap_share(props, ty)));
+        let mut address_info = vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
+        let mut info = vk::MemoryAllocateInfo::default().allocation_size(size).memory_type_index(ty);
+        if addresses {
+            info = info.push_next(&mut address_info);
+        }
+        // SAFETY: a plain allocation on a live device.
+        let memory = unsafe { device.allocate_memory(&info, None) }.map_err(|e| Error::driver("vkAllocateMemory", e))?;
+        let visible = props.memory_types[ty as usize].property_flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE);
+        let mapped = if visible {
+            // SAFETY: just allocated, not mapped.
+            unsafe { device.map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty()) }
+                .map_err(|e| Error::driver("vkMapMemory", e))? as usize
+        } else {
+            0
+        };
+        let mut block = Block { memory, size, mapped, free: BTreeMap::from([(0, size)]) };
+        let offset = block.take(need.size, need.alignment).expect("a new block is large enough");
+        debug_assert!(offset + need.size <= block.size);
+        let block = Arc::new(Mutex::new(block));
+        blocks.push(block.clone());
+        Ok(piece(&block, memory, offset, need.size, mapped))
+    }
+
+    /// Frees everything; pieces still around must not be used any more.
+    pub fn destroy(&mut self, device: &ash::Device) {
+        for b in std::mem::take(&mut self.blocks).into_values().flatten() {
+            let memory = b.lock().expect("no panic while holding it").memory;
+            // SAFETY: ours; the resources bound to it are gone or die with the device.
+            unsafe { device.free_memory(memory, None) };
+        }
+    }
+}
+
+fn piece(block: &Arc<Mutex<Block>>, memory: vk::DeviceMemory, offset: u64, size: u64, mapped: usize) -> Alloc {
+    let mapped = if mapped == 0 { 0 } else { mapped + offset as usize };
+    Alloc(Arc::new(Piece { block: block.clone(), memory, offset, size, mapped }))
+}
+
+/// An eighth of the type's heap: small heaps are not swallowed whole.
+fn heap_share(props: &vk::PhysicalDeviceMemoryProperties, ty: u32) -> u64 {
+    let heap = props.memory_types[ty as usize].heap_index as usize;
+    (props.memory_heaps[heap].size / 8).max(1 << 20)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_come_back_whole() {
+        let mut b = Block { memory: vk::DeviceMemory::null(), size: 1024, mapped: 0, free: BTreeMap::from([(0, 1024)]) };
+        let a = b.take(100, 64).expect("room");
+        let c = b.take(100, 64).expect("room");
+        let d = b.take(700, 256).expect("room");
+        assert_eq!((a, c, d), (0, 128, 256));
+        assert_eq!(b.take(200, 1), None);
+        b.give_back(c, 100);
+        b.give_back(a, 100);
+        b.give_back(d, 700);
+        assert_eq!(b.free, BTreeMap::from([(0, 1024)]));
+    }
+}

@@ -1,0 +1,316 @@
+//! The Vulkan backend: calls the driver, with the few commands that mean something of their own handled by name.
+//!
+//! Most calls are linked and invoked through the function table and nothing else. A [`handlers`] table, built once from
+//! names, says for each command whether it is answered from the capture, has a typed handler, or is plain. State that
+//! handlers need (devices, memory, images, swapchains) lives here by captured id. Our own objects are made with `ash`
+//! directly and never enter the object table.
+#![allow(unsafe_code)]
+
+mod addresses;
+mod debug;
+mod debug_names;
+mod device;
+mod gpu;
+mod handlers;
+mod init;
+mod instance;
+pub mod memory;
+pub mod negotiate;
+mod pipeline;
+mod queue;
+mod resources;
+mod surface;
+mod swapchain;
+mod table;
+mod template;
+mod upload;
+mod wait;
+
+pub use device::{DeviceState, QueueState};
+pub use gpu::{Gpu, list_gpus};
+pub use resources::{BufferState, ImageState};
+pub use swapchain::{SwapchainState, presented};
+
+use crate::backend::{Backend, MetaBlock};
+use crate::error::{Error, Kind, Result};
+use crate::exec::{Call, Outcome};
+use crate::hook::{Frame, Needs};
+use crate::link::Linked;
+use crate::objects::Objects;
+use crate::options::Options;
+use crate::report::Report;
+use ash::vk;
+use gfxr_parse::schema::{HandleId, handle_named};
+use handlers::{Handler, Handlers};
+use std::collections::HashMap;
+use table::Table;
+
+/// What the capture says about itself before its first device is made; collected by the session.
+#[derive(Clone, Debug, Default)]
+pub struct Prologue {
+    /// Physical devices by captured id: name, vendor, device, driver version, type, pipeline-cache UUID.
+    pub gpus: HashMap<u64, CapturedGpu>,
+    /// Their memory types: (property flags, heap index).
+    pub memory: HashMap<u64, Vec<u32>>,
+    /// The capture begins with a state snapshot: contents arrive as init blocks.
+    pub trimmed: bool,
+    /// The capture binds several resources to one place of memory.
+    pub aliases: bool,
+}
+
+/// A physical device as the capture recorded it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CapturedGpu {
+    /// deviceName.
+    pub name: String,
+    /// vendorID.
+    pub vendor: u32,
+    /// deviceID.
+    pub device: u32,
+    /// driverVersion.
+    pub driver: u32,
+    /// VkPhysicalDeviceType.
+    pub kind: i32,
+    /// pipelineCacheUUID.
+    pub cache_uuid: [u8; 16],
+}
+
+/// Handle types that handlers ask for.
+#[derive(Clone, Copy)]
+pub(crate) struct Types {
+    pub physical_device: HandleId,
+    pub queue: HandleId,
+    pub image: HandleId,
+    pub memory: HandleId,
+    pub surface: HandleId,
+    pub swapchain: HandleId,
+    pub semaphore: HandleId,
+    pub fence: HandleId,
+}
+
+impl Types {
+    fn new() -> Self {
+        let h = |n| handle_named(n).unwrap_or_else(|| panic!("{n} is missing from the schema"));
+        Types {
+            physical_device: h("VkPhysicalDevice"),
+            queue: h("VkQueue"),
+            image: h("VkImage"),
+            memory: h("VkDeviceMemory"),
+            surface: h("VkSurfaceKHR"),
+            swapchain: h("VkSwapchainKHR"),
+            semaphore: h("VkSemaphore"),
+            fence: h("VkFence"),
+        }
+    }
+}
+
+/// See the module's header.
+pub struct Vulkan {
+    pub(crate) entry: ash::Entry,
+    pub(crate) options: Options,
+    pub(crate) prologue: Prologue,
+    pub(crate) needs: Needs,
+    pub(crate) types: Types,
+    handlers: Handlers,
+    table: Table,
+    pub(crate) instances: HashMap<u64, instance::InstanceState>,
+    pub(crate) gpus: HashMap<u64, Gpu>,
+    pub(crate) devices: HashMap<u64, DeviceState>,
+    pub(crate) queues: HashMap<u64, QueueState>,
+    pub(crate) memory: memory::Memories,
+    pub(crate) images: HashMap<u64, ImageState>,
+    pub(crate) buffers: HashMap<u64, BufferState>,
+    pub(crate) swapchains: HashMap<u64, SwapchainState>,
+    pub(crate) templates: HashMap<u64, template::TemplateState>,
+    pub(crate) addresses: addresses::Addresses,
+    pub(crate) messages: debug::Messages,
+    /// What the negotiation decided, for `-v` and the JSON.
+    pub negotiation: Vec<negotiate::Line>,
+    /// Name of the physical device the latest device was made on.
+    pub last_gpu: Option<String>,
+    /// The memory mode in force, once a device exists.
+    pub memory_mode: Option<crate::options::MemoryMode>,
+}
+
+impl Vulkan {
+    /// Loads the Vulkan loader.
+    pub fn new(options: Options, prologue: Prologue, needs: Needs) -> Result<Self> {
+        // SAFETY: loading the system's Vulkan loader runs its initialisers, which is what the user asked for.
+        let entry = unsafe { ash::Entry::load() }.map_err(|e| {
+            Error::new(
+                Kind::NoDevice,
+                format!("no Vulkan loader on this machine ({e}); on Debian: apt-get install libvulkan1 mesa-vulkan-drivers"),
+            )
+        })?;
+        Ok(Vulkan {
+            entry,
+            options,
+            prologue,
+            needs,
+            types: Types::new(),
+            handlers: Handlers::new(),
+            table: Table::default(),
+            instances: HashMap::new(),
+            gpus: HashMap::new(),
+            devices: HashMap::new(),
+            queues: HashMap::new(),
+            memory: memory::Memories::default(),
+            images: HashMap::new(),
+            buffers: HashMap::new(),
+            swapchains: HashMap::new(),
+            templates: HashMap::new(),
+            addresses: addresses::Addresses::default(),
+            messages: debug::Messages::default(),
+            negotiation: Vec::new(),
+            memory_mode: None,
+            last_gpu: None,
+        })
+    }
+
+    /// Calls the driver's function for this call with the linked arguments.
+    pub(crate) fn raw(&mut self, call: &Call, linked: &Linked, report: &mut Report) -> Result<Outcome> {
+        let Some(f) = self.table.get(&self.entry, call.command, call.index) else {
+            if handlers::may_be_missing(call.command.name) {
+                report.note(&format!("{} skipped: not available here", call.command.name));
+                return Ok(Outcome::captured(call));
+            }
+            return Err(Error::new(
+                Kind::Unsupported,
+                format!("this device and driver have no {}", call.command.name),
+            ));
+        };
+        // SAFETY: the shape belongs to the command, the arguments were linked against live objects, and every array was
+        // checked against its count.
+        let ret = unsafe { crate::generated::invoke(call.command.abi, f, linked.words()) };
+        Ok(Outcome { ret, called: true })
+    }
+
+    /// The only device, or the one with this captured id.
+    pub fn device(&self, id: u64) -> Result<&DeviceState> {
+        self.devices
+            .get(&id)
+            .ok_or_else(|| Error::divergence(format!("VkDevice {id} was never created, or is already destroyed")))
+    }
+
+    /// The device with this captured id, to change.
+    pub(crate) fn device_mut(&mut self, id: u64) -> Result<&mut DeviceState> {
+        self.devices
+            .get_mut(&id)
+            .ok_or_else(|| Error::divergence(format!("VkDevice {id} was never created, or is already destroyed")))
+    }
+
+    /// Addresses passed to the driver that no known range holds.
+    pub fn unknown_addresses(&self) -> u64 {
+        self.addresses.unknown.get()
+    }
+    /// Devices by captured id.
+    pub fn devices(&self) -> impl Iterator<Item = (u64, &DeviceState)> {
+        self.devices.iter().map(|(&id, d)| (id, d))
+    }
+    /// Queues by captured id.
+    pub fn queue(&self, id: u64) -> Option<&QueueState> {
+        self.queues.get(&id)
+    }
+    /// Images by captured id.
+    pub fn image(&self, id: u64) -> Option<&ImageState> {
+        self.images.get(&id)
+    }
+    /// Buffers by captured id.
+    pub fn buffer(&self, id: u64) -> Option<&BufferState> {
+        self.buffers.get(&id)
+    }
+    /// Swapchains by captured id.
+    pub fn swapchain(&self, id: u64) -> Option<&SwapchainState> {
+        self.swapchains.get(&id)
+    }
+}
+
+impl Backend for Vulkan {
+    fn name(&self) -> &'static str {
+        "vulkan"
+    }
+
+    fn answer(&mut self, objects: &mut Objects, call: &Call, report: &mut Report) -> Result<Option<Outcome>> {
+        match self.handlers.of(call.index) {
+            Handler::Captured => Ok(Some(Outcome::captured(call))),
+            Handler::Answer(f) => f(self, objects, call, report),
+            _ => Ok(None),
+        }
+    }
+
+    fn link(&mut self, objects: &Objects, call: &Call, linked: &mut Linked) -> Result<()> {
+        let lenience = self.handlers.lenience(call.index);
+        linked.link(&call.image, objects, lenience, |a| self.addresses.map(a))?;
+        if let Some(slot) = self.handlers.allocator_slot(call.index) {
+            linked.set_arg(slot, 0);
+        }
+        Ok(())
+    }
+
+    fn invoke(&mut self, objects: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+        match self.handlers.of(call.index) {
+            Handler::Typed(f) => f(self, objects, call, linked, report),
+            _ => self.raw(call, linked, report),
+        }
+    }
+
+    fn meta(&mut self, objects: &mut Objects, meta: &mut MetaBlock<'_>, report: &mut Report) -> Result<()> {
+        init::meta(self, objects, meta, report)
+    }
+
+    fn state(&mut self, objects: &mut Objects, begins: bool) -> Result<()> {
+        if begins { Ok(()) } else { init::state_ends(self, objects) }
+    }
+
+    fn frame(&mut self, _frame: Frame) -> Result<()> {
+        Ok(())
+    }
+
+    fn finish(&mut self, report: &mut Report) -> Result<()> {
+        for d in self.devices.values() {
+            // SAFETY: the device is alive; nothing else uses it.
+            unsafe { d.ash.device_wait_idle() }.map_err(|e| Error::driver("vkDeviceWaitIdle", e))?;
+        }
+        report.validation.extend(self.messages.take());
+        Ok(())
+    }
+
+    fn vulkan(&mut self) -> Option<&mut Vulkan> {
+        Some(self)
+    }
+}
+
+impl Drop for Vulkan {
+    /// A capture that ends before it destroys its devices (killed, trimmed) leaves them to us. Objects inside a device
+    /// die with the process; destroying the device under them would be invalid, so only work is waited for.
+    fn drop(&mut self) {
+        for d in self.devices.values() {
+            // SAFETY: as in `finish`.
+            let _ = unsafe { d.ash.device_wait_idle() };
+        }
+    }
+}
+
+/// `Ok` or our own driver error.
+pub(crate) trait Vk<T> {
+    /// Names the call that failed.
+    fn what(self, call: &str) -> Result<T>;
+}
+
+impl<T> Vk<T> for ash::prelude::VkResult<T> {
+    fn what(self, call: &str) -> Result<T> {
+        self.map_err(|e: vk::Result| Error::driver(call, e))
+    }
+}
+
+/// For handlers whose linking is lenient because some of their objects may be virtual: everything else must exist.
+pub(crate) fn require_handles(objects: &Objects, call: &Call, virtual_ok: &[HandleId]) -> Result<()> {
+    for h in call.image.handles.iter().filter(|h| !h.out && !h.lenient && !virtual_ok.contains(&h.ty)) {
+        let id = call.image.u64(h.at);
+        if objects.get(id, h.ty).is_none_or(|e| e.virt) {
+            let name = gfxr_parse::schema::generated::HANDLES[h.ty as usize].name;
+            return Err(Error::divergence(format!("{name} {id} was never created, or is already destroyed")));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,38 @@
+//! Pipelines and their caches.
+
+use super::Vulkan;
+use crate::error::{Error, Result};
+use crate::exec::{Call, Outcome};
+use crate::link::Linked;
+use crate::objects::Objects;
+use crate::report::Report;
+use ash::vk;
+use gfxr_parse::schema::{Ty, generated::STRUCTS};
+
+/// vkCreate{Graphics,Compute,RayTracing}Pipelines: a pipeline may take as long to compile here as it likes.
+pub fn create_pipelines(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+    let infos = call.command.params.iter().find(|p| p.name == "pCreateInfos");
+    if let Some(infos) = infos
+        && let (Ty::Struct(id), Some(p)) = (infos.ty, call.image.ptr(infos.at))
+        && p.has_data()
+    {
+        let drop = vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED
+            | vk::PipelineCreateFlags::EARLY_RETURN_ON_FAILURE;
+        for i in 0..p.len as u32 {
+            // All three create infos: sType, pNext, flags.
+            let at = p.to + i * STRUCTS[id as usize].size + 16;
+            linked.set_u32_at(at, linked.u32_at(at) & !drop.as_raw());
+        }
+    }
+    vk.raw(call, linked, report)
+}
+
+/// vkCreatePipelineCache: the captured driver's data mean nothing here, or would hide compile time.
+pub fn create_cache(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+    let info: *mut vk::PipelineCacheCreateInfo = linked.ptr(1);
+    // SAFETY: linked memory holds a VkPipelineCacheCreateInfo (or null).
+    let Some(info) = (unsafe { info.as_mut() }) else { return Err(Error::divergence("pCreateInfo is missing")) };
+    info.initial_data_size = 0;
+    info.p_initial_data = std::ptr::null();
+    vk.raw(call, linked, report)
+}

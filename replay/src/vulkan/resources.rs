@@ -1,0 +1,223 @@
+//! Buffers, images and their addresses: what handlers and hooks need to know of them.
+
+use super::memory::Alloc;
+use super::{Vulkan, require_handles};
+use crate::error::{Error, Kind, Result};
+use crate::exec::{Call, Outcome};
+use crate::link::Linked;
+use crate::objects::Objects;
+use crate::options::MemoryMode;
+use crate::report::Report;
+use ash::vk::{self, Handle};
+
+/// A live buffer.
+#[derive(Clone)]
+pub struct BufferState {
+    /// Captured id of its device.
+    pub device: u64,
+    /// Live handle.
+    pub live: vk::Buffer,
+    /// In bytes.
+    pub size: u64,
+    /// As created here.
+    pub usage: vk::BufferUsageFlags,
+    /// Captured memory object and offset.
+    pub memory: Option<(u64, u64)>,
+    pub(crate) alloc: Option<Alloc>,
+}
+
+/// A live image.
+#[derive(Clone)]
+pub struct ImageState {
+    /// Captured id of its device.
+    pub device: u64,
+    /// Live handle.
+    pub live: vk::Image,
+    /// 1D, 2D or 3D.
+    pub kind: vk::ImageType,
+    /// Its format.
+    pub format: vk::Format,
+    /// Size of mip level 0.
+    pub extent: vk::Extent3D,
+    /// Mip levels.
+    pub levels: u32,
+    /// Array layers.
+    pub layers: u32,
+    /// Samples per texel.
+    pub samples: vk::SampleCountFlags,
+    /// As created here.
+    pub usage: vk::ImageUsageFlags,
+    /// Linear, optimal or by DRM modifier.
+    pub tiling: vk::ImageTiling,
+    /// Bytes of memory it takes here.
+    pub size: u64,
+    /// Captured memory object and offset.
+    pub memory: Option<(u64, u64)>,
+    /// The layout our own transitions left it in while a state snapshot is loaded.
+    pub layout: vk::ImageLayout,
+    /// Captured id of the virtual swapchain that owns it.
+    pub swapchain: Option<u64>,
+    pub(crate) alloc: Option<Alloc>,
+}
+
+impl ImageState {
+    /// One that has just been made with these parameters.
+    pub fn new(device: u64, live: vk::Image, info: &vk::ImageCreateInfo<'_>, size: u64) -> Self {
+        ImageState {
+            device,
+            live,
+            kind: info.image_type,
+            format: info.format,
+            extent: info.extent,
+            levels: info.mip_levels,
+            layers: info.array_layers,
+            samples: info.samples,
+            usage: info.usage,
+            tiling: info.tiling,
+            size,
+            memory: None,
+            layout: info.initial_layout,
+            swapchain: None,
+            alloc: None,
+        }
+    }
+    /// Every aspect its format has.
+    pub fn aspects(&self) -> vk::ImageAspectFlags {
+        use vk::{Format as F, ImageAspectFlags as A};
+        match self.format {
+            F::D16_UNORM | F::X8_D24_UNORM_PACK32 | F::D32_SFLOAT => A::DEPTH,
+            F::S8_UINT => A::STENCIL,
+            F::D16_UNORM_S8_UINT | F::D24_UNORM_S8_UINT | F::D32_SFLOAT_S8_UINT => A::DEPTH | A::STENCIL,
+            _ => A::COLOR,
+        }
+    }
+    /// All of it.
+    pub fn range(&self) -> vk::ImageSubresourceRange {
+        vk::ImageSubresourceRange {
+            aspect_mask: self.aspects(),
+            base_mip_level: 0,
+            level_count: vk::REMAINING_MIP_LEVELS,
+            base_array_layer: 0,
+            layer_count: vk::REMAINING_ARRAY_LAYERS,
+        }
+    }
+}
+
+/// The id the capture gave the new object in the last parameter, and where it lies.
+pub(crate) fn new_object(call: &Call) -> Result<(u64, u32)> {
+    let at = call.command.params.last().map_or(0, |p| p.at);
+    let to = call.image.target(at).ok_or_else(|| Error::divergence("the capture has no id for the new object"))?;
+    Ok((call.image.u64(to), to))
+}
+
+/// vkCreateBuffer.
+pub fn create_buffer(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+    require_handles(objects, call, &[])?;
+    let info: *mut vk::BufferCreateInfo = linked.ptr(1);
+    // SAFETY: linked memory holds a VkBufferCreateInfo (or null).
+    let Some(info) = (unsafe { info.as_mut() }) else { return Err(Error::divergence("pCreateInfo is missing")) };
+    refuse_sparse(vk, info.flags.contains(vk::BufferCreateFlags::SPARSE_BINDING), "buffer")?;
+    if vk.prologue.trimmed {
+        // Its contents may come as an init block.
+        info.usage |= vk::BufferUsageFlags::TRANSFER_DST;
+    }
+    let (size, usage) = (info.size, info.usage);
+    let outcome = vk.raw(call, linked, report)?;
+    if outcome.result() >= 0
+        && let Ok((id, at)) = new_object(call)
+    {
+        let live = vk::Buffer::from_raw(linked.word_at(at));
+        let state = BufferState { device: call.image.u64(0), live, size, usage, memory: None, alloc: None };
+        vk.buffers.insert(id, state);
+    }
+    Ok(outcome)
+}
+
+/// vkDestroyBuffer.
+pub fn destroy_buffer(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+    let id = call.image.u64(8);
+    let state = vk.buffers.remove(&id);
+    if let Some((memory, _)) = state.as_ref().and_then(|b| b.memory) {
+        vk.memory.unbind(memory, id);
+    }
+    let outcome = vk.raw(call, linked, report);
+    drop(state); // its piece of memory goes back only after the buffer is gone
+    outcome
+}
+
+/// vkCreateImage.
+pub fn create_image(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+    require_handles(objects, call, &[vk.types.swapchain])?;
+    let info: *mut vk::ImageCreateInfo = linked.ptr(1);
+    // SAFETY: linked memory holds a VkImageCreateInfo (or null).
+    let Some(info) = (unsafe { info.as_mut() }) else { return Err(Error::divergence("pCreateInfo is missing")) };
+    refuse_sparse(vk, info.flags.contains(vk::ImageCreateFlags::SPARSE_BINDING), "image")?;
+    // SAFETY: a linked chain.
+    unsafe {
+        super::instance::drop_from_chain(&mut info.p_next, |s| s == vk::StructureType::IMAGE_SWAPCHAIN_CREATE_INFO_KHR);
+    }
+    let transient = info.usage.contains(vk::ImageUsageFlags::TRANSIENT_ATTACHMENT);
+    if !transient && vk.prologue.trimmed {
+        info.usage |= vk::ImageUsageFlags::TRANSFER_DST;
+    }
+    if !transient && vk.needs.image_transfer_src {
+        info.usage |= vk::ImageUsageFlags::TRANSFER_SRC;
+    }
+    let copy = vk::ImageCreateInfo { p_next: std::ptr::null(), ..*info };
+    let outcome = vk.raw(call, linked, report)?;
+    if outcome.result() >= 0
+        && let Ok((id, at)) = new_object(call)
+    {
+        let device = call.image.u64(0);
+        let live = vk::Image::from_raw(linked.word_at(at));
+        // SAFETY: both are alive.
+        let need = unsafe { vk.device(device)?.ash.get_image_memory_requirements(live) };
+        vk.images.insert(id, ImageState::new(device, live, &copy, need.size));
+    }
+    Ok(outcome)
+}
+
+/// vkDestroyImage.
+pub fn destroy_image(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+    let id = call.image.u64(8);
+    let state = vk.images.remove(&id);
+    if let Some((memory, _)) = state.as_ref().and_then(|i| i.memory) {
+        vk.memory.unbind(memory, id);
+    }
+    let outcome = vk.raw(call, linked, report);
+    drop(state);
+    outcome
+}
+
+fn refuse_sparse(vk: &Vulkan, sparse: bool, what: &str) -> Result<()> {
+    if sparse && vk.memory.mode == MemoryMode::Rebind {
+        return Err(Error::new(
+            Kind::Unsupported,
+            format!("the capture makes a sparse {what}; --memory rebind cannot, --memory none or remap can where the driver matches"),
+        ));
+    }
+    Ok(())
+}
+
+/// vkGetBufferDeviceAddress: the captured address now means this one.
+pub fn buffer_address(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+    let outcome = vk.raw(call, linked, report)?;
+    // VkBufferDeviceAddressInfo: sType, pNext, buffer.
+    let buffer = call.image.target(8).map_or(0, |to| call.image.u64(to + 16));
+    let size = vk.buffers.get(&buffer).map_or(1, |b| b.size);
+    vk.addresses.insert(call.image.u64(call.image.ret_at()), outcome.ret, size);
+    Ok(outcome)
+}
+
+/// vkGetAccelerationStructureDeviceAddressKHR.
+pub fn acceleration_structure_address(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
+    let outcome = vk.raw(call, linked, report)?;
+    vk.addresses.insert(call.image.u64(call.image.ret_at()), outcome.ret, 1);
+    Ok(outcome)
+}

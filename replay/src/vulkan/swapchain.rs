@@ -1,0 +1,282 @@
+//! Virtual swapchains: images of our own instead of a window's.
+//!
+//! Made with the captured format, extent, usage and count, so that everything else in the capture works on them as it
+//! did. Acquiring signals its semaphore and fence with an empty submission; presenting becomes one that consumes the
+//! wait semaphores. The captured index says which image. Nothing is ever shown.
+
+use super::memory::{Alloc, AllocKind};
+use super::resources::{ImageState, new_object};
+use super::{QueueState, Vk, Vulkan};
+use crate::error::{Error, Result};
+use crate::exec::{Call, Outcome};
+use crate::link::Linked;
+use crate::objects::Objects;
+use crate::report::Report;
+use ash::vk::{self, Handle};
+
+/// A virtual swapchain.
+#[derive(Clone)]
+pub struct SwapchainState {
+    /// Captured id of its device.
+    pub device: u64,
+    /// Its images' format.
+    pub format: vk::Format,
+    /// Their size.
+    pub extent: vk::Extent2D,
+    /// Captured ids of its images, by index.
+    pub images: Vec<u64>,
+    flags: vk::SwapchainCreateFlagsKHR,
+    layers: u32,
+    usage: vk::ImageUsageFlags,
+    /// Formats its images may be viewed as; empty if just its own.
+    view_formats: Vec<vk::Format>,
+    families: Vec<u32>,
+}
+
+/// vkCreateSwapchainKHR.
+pub fn create(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut Linked, _: &mut Report) -> Result<Outcome> {
+    let Ok((id, _)) = new_object(call) else { return Ok(Outcome::captured(call)) };
+    let info: *const vk::SwapchainCreateInfoKHR = linked.ptr(1);
+    // SAFETY: linked memory holds a VkSwapchainCreateInfoKHR (or null).
+    let state = unsafe { info.as_ref().map(|i| state_of(call.image.u64(0), i)) };
+    let state = state.ok_or_else(|| Error::divergence("pCreateInfo is missing"))?;
+    vk.swapchains.insert(id, state);
+    objects.insert_virtual(id, vk.types.swapchain);
+    Ok(Outcome::captured(call))
+}
+
+/// vkCreateSharedSwapchainsKHR.
+pub fn create_shared(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut Linked, _: &mut Report) -> Result<Outcome> {
+    let infos: *const vk::SwapchainCreateInfoKHR = linked.ptr(2);
+    let out: Vec<u64> = call.image.handles.iter().filter(|h| h.out).map(|h| call.image.u64(h.at)).collect();
+    for (i, id) in out.into_iter().enumerate().take(call.image.u32(8) as usize) {
+        // SAFETY: the linker checked the array against its count.
+        let state = unsafe { state_of(call.image.u64(0), &*infos.add(i)) };
+        vk.swapchains.insert(id, state);
+        objects.insert_virtual(id, vk.types.swapchain);
+    }
+    Ok(Outcome::captured(call))
+}
+
+/// # Safety
+/// `info` is a linked VkSwapchainCreateInfoKHR.
+unsafe fn state_of(device: u64, info: &vk::SwapchainCreateInfoKHR<'_>) -> SwapchainState {
+    let mut view_formats = Vec::new();
+    let mut link = info.p_next as *const vk::BaseInStructure<'_>;
+    // SAFETY: a linked chain; arrays were checked against their counts.
+    unsafe {
+        while let Some(s) = link.as_ref() {
+            if s.s_type == vk::StructureType::IMAGE_FORMAT_LIST_CREATE_INFO {
+                let list = &*link.cast::<vk::ImageFormatListCreateInfo<'_>>();
+                if !list.p_view_formats.is_null() {
+                    view_formats = std::slice::from_raw_parts(list.p_view_formats, list.view_format_count as usize).to_vec();
+                }
+            }
+            link = s.p_next;
+        }
+        let families = if info.image_sharing_mode == vk::SharingMode::CONCURRENT && !info.p_queue_family_indices.is_null() {
+            std::slice::from_raw_parts(info.p_queue_family_indices, info.queue_family_index_count as usize).to_vec()
+        } else {
+            Vec::new()
+        };
+        SwapchainState {
+            device,
+            format: info.image_format,
+            extent: info.image_extent,
+            images: Vec::new(),
+            flags: info.flags,
+            layers: info.image_array_layers,
+            usage: info.image_usage,
+            view_formats,
+            families,
+        }
+    }
+}
+
+/// vkGetSwapchainImagesKHR: images are made when the application first learns of them; their number is the capture's.
+pub fn get_images(vk: &mut Vulkan, objects: &mut Objects, call: &Call, _: &mut Linked, _: &mut Report) -> Result<Outcome> {
+    let id = call.image.u64(8);
+    let ids: Vec<u64> = call.image.handles.iter().filter(|h| h.out && h.ty == vk.types.image).map(|h| call.image.u64(h.at)).collect();
+    if ids.is_empty() {
+        return Ok(Outcome::captured(call));
+    }
+    let state = vk.swapchains.get(&id).cloned().ok_or_else(|| Error::divergence(format!("VkSwapchainKHR {id} was never created")))?;
+    for image in ids {
+        if state.images.contains(&image) && objects.get(image, vk.types.image).is_some() {
+            continue;
+        }
+        let made = make_image(vk, &state, id)?;
+        objects.insert(image, made.live.as_raw(), vk.types.image);
+        vk.images.insert(image, made);
+        if let Some(s) = vk.swapchains.get_mut(&id) {
+            s.images.push(image);
+        }
+    }
+    Ok(Outcome::captured(call))
+}
+
+fn make_image(vk: &mut Vulkan, s: &SwapchainState, id: u64) -> Result<ImageState> {
+    let d = vk.device_mut(s.device)?;
+    let mut flags = vk::ImageCreateFlags::empty();
+    if s.flags.contains(vk::SwapchainCreateFlagsKHR::MUTABLE_FORMAT) {
+        flags |= vk::ImageCreateFlags::MUTABLE_FORMAT;
+    }
+    if s.flags.contains(vk::SwapchainCreateFlagsKHR::PROTECTED) {
+        flags |= vk::ImageCreateFlags::PROTECTED;
+    }
+    let mut list = vk::ImageFormatListCreateInfo::default().view_formats(&s.view_formats);
+    let mut info = vk::ImageCreateInfo::default()
+        .flags(flags)
+        .image_type(vk::ImageType::TYPE_2D)
+        .format(s.format)
+        .extent(vk::Extent3D { width: s.extent.width, height: s.extent.height, depth: 1 })
+        .mip_levels(1)
+        .array_layers(s.layers)
+        .samples(vk::SampleCountFlags::TYPE_1)
+        // Screenshots read it.
+        .usage(s.usage | vk::ImageUsageFlags::TRANSFER_SRC);
+    if !s.families.is_empty() {
+        info = info.sharing_mode(vk::SharingMode::CONCURRENT).queue_family_indices(&s.families);
+    }
+    if !s.view_formats.is_empty() {
+        info = info.push_next(&mut list);
+    }
+    // SAFETY: plain creations on a live device, in order.
+    unsafe {
+        let live = d.ash.create_image(&info, None).what("vkCreateImage (swapchain)")?;
+        let need = d.ash.get_image_memory_requirements(live);
+        let like = vk::MemoryPropertyFlags::DEVICE_LOCAL;
+        let props = d.gpu.memory;
+        let a: Alloc = d.pool.alloc(&d.ash, &props, need, (vk::MemoryPropertyFlags::empty(), like), AllocKind::Optimal, false)?;
+        d.ash.bind_image_memory(live, a.memory(), a.offset()).what("vkBindImageMemory")?;
+        let mut state = ImageState::new(s.device, live, &info, need.size);
+        state.swapchain = Some(id);
+        state.alloc = Some(a);
+        Ok(state)
+    }
+}
+
+/// Destroys a virtual swapchain's images.
+pub(crate) fn release(vk: &mut Vulkan, objects: &mut Objects, id: u64) -> Result<()> {
+    let Some(s) = vk.swapchains.remove(&id) else { return Ok(()) };
+    for image in s.images {
+        // The id may have come again as another image.
+        if vk.images.get(&image).is_none_or(|i| i.swapchain != Some(id)) {
+            continue;
+        }
+        if let Some(state) = vk.images.remove(&image) {
+            objects.remove(image);
+            // SAFETY: ours; the application may destroy a swapchain only when its images are no longer used.
+            unsafe { vk.device(s.device)?.ash.destroy_image(state.live, None) };
+        }
+    }
+    Ok(())
+}
+
+/// vkDestroySwapchainKHR.
+pub fn destroy(vk: &mut Vulkan, objects: &mut Objects, call: &Call, _: &mut Linked, _: &mut Report) -> Result<Outcome> {
+    let id = call.image.u64(8);
+    if let Some(s) = vk.swapchains.get(&id) {
+        // With a real swapchain the presentation engine's own work would have kept the images alive; our empty
+        // submissions may still be under way.
+        let d = vk.device(s.device)?;
+        // SAFETY: nothing else uses the device.
+        unsafe { d.ash.device_wait_idle() }.what("vkDeviceWaitIdle")?;
+    }
+    release(vk, objects, id)?;
+    Ok(Outcome::captured(call))
+}
+
+/// vkAcquireNextImageKHR, vkAcquireNextImage2KHR.
+pub fn acquire(vk: &mut Vulkan, objects: &mut Objects, call: &Call, _: &mut Linked, _: &mut Report) -> Result<Outcome> {
+    let image = &call.image;
+    let result = image.ret().unwrap_or(0);
+    // An error, a time-out or "not ready" signalled nothing.
+    if result < 0 || result == vk::Result::TIMEOUT.as_raw() || result == vk::Result::NOT_READY.as_raw() {
+        return Ok(Outcome::captured(call));
+    }
+    let (swapchain, semaphore, fence) = if call.command.params.len() == 6 {
+        (image.u64(8), image.u64(24), image.u64(32))
+    } else {
+        // VkAcquireNextImageInfoKHR: sType, pNext, swapchain, timeout, semaphore, fence.
+        image.target(8).map_or((0, 0, 0), |to| (image.u64(to + 16), image.u64(to + 32), image.u64(to + 40)))
+    };
+    let s = vk.swapchains.get(&swapchain);
+    let device = s.map(|s| s.device).ok_or_else(|| Error::divergence(format!("VkSwapchainKHR {swapchain} was never created")))?;
+    signal(vk, objects, device, semaphore, fence)?;
+    Ok(Outcome::captured(call))
+}
+
+/// Signals a semaphore and a fence (captured ids, 0 for none) once all work so far is done.
+pub(crate) fn signal(vk: &Vulkan, objects: &Objects, device: u64, semaphore: u64, fence: u64) -> Result<()> {
+    if semaphore == 0 && fence == 0 {
+        return Ok(());
+    }
+    let lookup = |id: u64, ty| {
+        if id == 0 {
+            return Ok(0);
+        }
+        let e = objects.get(id, ty).filter(|e| !e.virt);
+        e.map(|e| e.live).ok_or_else(|| Error::divergence(format!("a semaphore or fence {id} was never created")))
+    };
+    let semaphore = lookup(semaphore, vk.types.semaphore)?;
+    let fence = vk::Fence::from_raw(lookup(fence, vk.types.fence)?);
+    let d = vk.device(device)?;
+    let signals = [vk::Semaphore::from_raw(semaphore)];
+    d.submit_empty(d.own_queue().0, &[], if semaphore == 0 { &[] } else { &signals }, fence)
+}
+
+/// vkQueuePresentKHR.
+pub fn present(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+    super::require_handles(objects, call, &[vk.types.swapchain])?;
+    let queue: QueueState = *vk
+        .queues
+        .get(&call.image.u64(0))
+        .ok_or_else(|| Error::divergence(format!("VkQueue {} was never asked for", call.image.u64(0))))?;
+    let info: *const vk::PresentInfoKHR = linked.ptr(1);
+    // SAFETY: linked memory holds a VkPresentInfoKHR (or null) whose arrays were checked against their counts.
+    let Some(info) = (unsafe { info.as_ref() }) else { return Ok(Outcome::captured(call)) };
+    let waits = if info.p_wait_semaphores.is_null() {
+        &[]
+    } else {
+        // SAFETY: as above.
+        unsafe { std::slice::from_raw_parts(info.p_wait_semaphores, info.wait_semaphore_count as usize) }
+    };
+    let d = vk.device(queue.device)?;
+    if !waits.is_empty() {
+        d.submit_empty(queue.live, waits, &[], vk::Fence::null())?;
+    }
+    // Fences that a presentation signals (VK_EXT_swapchain_maintenance1).
+    let mut link = info.p_next as *const vk::BaseInStructure<'_>;
+    // SAFETY: a linked chain.
+    while let Some(s) = unsafe { link.as_ref() } {
+        if s.s_type == vk::StructureType::SWAPCHAIN_PRESENT_FENCE_INFO_EXT {
+            // SAFETY: that struct; its array was checked against its count.
+            let fences = unsafe {
+                let f = &*link.cast::<vk::SwapchainPresentFenceInfoEXT<'_>>();
+                std::slice::from_raw_parts(f.p_fences, if f.p_fences.is_null() { 0 } else { f.swapchain_count as usize })
+            };
+            for fence in fences.iter().filter(|f| **f != vk::Fence::null()) {
+                d.submit_empty(queue.live, &[], &[], *fence)?;
+            }
+        }
+        link = s.p_next;
+    }
+    let _ = report;
+    Ok(Outcome::captured(call))
+}
+
+/// Which images a captured present shows: (swapchain id, image id), in the order of the call.
+pub fn presented(vk: &Vulkan, call: &Call) -> Vec<(u64, u64)> {
+    let image = &call.image;
+    // VkPresentInfoKHR: …, swapchainCount at 32, pSwapchains at 40, pImageIndices at 48.
+    let Some(info) = image.target(8) else { return Vec::new() };
+    let (Some(chains), Some(indices)) = (image.target(info + 40), image.target(info + 48)) else { return Vec::new() };
+    (0..image.u32(info + 32))
+        .filter_map(|i| {
+            let chain = image.u64(chains + i * 8);
+            let index = image.u32(indices + i * 4) as usize;
+            Some((chain, *vk.swapchains.get(&chain)?.images.get(index)?))
+        })
+        .collect()
+}

@@ -1,0 +1,246 @@
+//! Copies of our own: into buffers and images while a snapshot is loaded, out of them for screenshots.
+//!
+//! One command buffer, one fence, one staging buffer a device; every copy is submitted and waited for. Nothing here is
+//! in the object table, and nothing is timed.
+
+use super::memory::pool_best_type;
+use super::{DeviceState, ImageState, Vk};
+use crate::error::{Error, Kind, Result};
+use ash::vk;
+
+/// See the module's header.
+pub struct Upload {
+    pool: vk::CommandPool,
+    cmd: vk::CommandBuffer,
+    fence: vk::Fence,
+    queue: vk::Queue,
+    staging: Option<Staging>,
+}
+
+struct Staging {
+    buffer: vk::Buffer,
+    memory: vk::DeviceMemory,
+    size: u64,
+    mapped: *mut u8,
+}
+
+/// A copy between one mip level (of all or some layers) of an image and the staging buffer.
+pub type Region = vk::BufferImageCopy;
+
+impl Upload {
+    /// Makes the objects.
+    pub fn new(d: &DeviceState) -> Result<Self> {
+        let (queue, family) = d.own_queue();
+        let info = vk::CommandPoolCreateInfo::default()
+            .queue_family_index(family)
+            .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
+        // SAFETY: plain creations on a live device.
+        unsafe {
+            let pool = d.ash.create_command_pool(&info, None).what("vkCreateCommandPool")?;
+            let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
+            let cmd = d.ash.allocate_command_buffers(&info).what("vkAllocateCommandBuffers")?[0];
+            let fence = d.ash.create_fence(&vk::FenceCreateInfo::default(), None).what("vkCreateFence")?;
+            Ok(Upload { pool, cmd, fence, queue, staging: None })
+        }
+    }
+
+    /// Destroys them. Nothing of ours is in flight between calls.
+    pub fn destroy(self, device: &ash::Device) {
+        // SAFETY: every submission was waited for.
+        unsafe {
+            if let Some(s) = self.staging {
+                device.destroy_buffer(s.buffer, None);
+                device.free_memory(s.memory, None);
+            }
+            device.destroy_fence(self.fence, None);
+            device.destroy_command_pool(self.pool, None);
+        }
+    }
+
+    /// At least `size` bytes both sides can reach.
+    fn staging(&mut self, d: &ash::Device, props: &vk::PhysicalDeviceMemoryProperties, size: u64) -> Result<*mut u8> {
+        if let Some(s) = &self.staging
+            && s.size >= size
+        {
+            return Ok(s.mapped);
+        }
+        // SAFETY: the old one is idle; the new one is made, bound and mapped in order.
+        unsafe {
+            if let Some(s) = self.staging.take() {
+                d.destroy_buffer(s.buffer, None);
+                d.free_memory(s.memory, None);
+            }
+            let size = size.next_power_of_two().max(1 << 16);
+            let usage = vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST;
+            let buffer = d
+                .create_buffer(&vk::BufferCreateInfo::default().size(size).usage(usage), None)
+                .what("vkCreateBuffer")?;
+            let need = d.get_buffer_memory_requirements(buffer);
+            let visible = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
+            let ty = pool_best_type(props, need.memory_type_bits, visible, vk::MemoryPropertyFlags::HOST_CACHED)
+                .ok_or_else(|| Error::new(Kind::Unsupported, "no coherent host-visible memory for staging"))?;
+            let info = vk::MemoryAllocateInfo::default().allocation_size(need.size).memory_type_index(ty);
+            let memory = d.allocate_memory(&info, None).what("vkAllocateMemory")?;
+            d.bind_buffer_memory(buffer, memory, 0).what("vkBindBufferMemory")?;
+            let mapped = d.map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty()).what("vkMapMemory")?;
+            self.staging = Some(Staging { buffer, memory, size, mapped: mapped.cast() });
+            Ok(mapped.cast())
+        }
+    }
+
+    /// Records, submits, waits.
+    fn run(&self, d: &ash::Device, record: impl FnOnce(vk::CommandBuffer)) -> Result<()> {
+        // SAFETY: the command buffer is idle; recording happens between begin and end.
+        unsafe {
+            let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+            d.begin_command_buffer(self.cmd, &begin).what("vkBeginCommandBuffer")?;
+            record(self.cmd);
+            d.end_command_buffer(self.cmd).what("vkEndCommandBuffer")?;
+            let cmds = [self.cmd];
+            let submit = vk::SubmitInfo::default().command_buffers(&cmds);
+            d.queue_submit(self.queue, &[submit], self.fence).what("vkQueueSubmit")?;
+            d.wait_for_fences(&[self.fence], true, u64::MAX).what("vkWaitForFences")?;
+            d.reset_fences(&[self.fence]).what("vkResetFences")
+        }
+    }
+}
+
+fn barrier(image: &ImageState, from: vk::ImageLayout, to: vk::ImageLayout) -> vk::ImageMemoryBarrier<'static> {
+    vk::ImageMemoryBarrier::default()
+        .image(image.live)
+        .old_layout(from)
+        .new_layout(to)
+        .src_access_mask(vk::AccessFlags::MEMORY_WRITE)
+        .dst_access_mask(vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE)
+        .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+        .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+        .subresource_range(image.range())
+}
+
+fn transition(d: &ash::Device, cmd: vk::CommandBuffer, image: &ImageState, from: vk::ImageLayout, to: vk::ImageLayout) {
+    let all = vk::PipelineStageFlags::ALL_COMMANDS;
+    // SAFETY: recording; the image is alive and idle.
+    unsafe { d.cmd_pipeline_barrier(cmd, all, all, vk::DependencyFlags::empty(), &[], &[], &[barrier(image, from, to)]) };
+}
+
+/// The layout one can ask for where the captured one is none (undefined, preinitialized).
+fn reachable(layout: vk::ImageLayout) -> Option<vk::ImageLayout> {
+    (layout != vk::ImageLayout::UNDEFINED && layout != vk::ImageLayout::PREINITIALIZED).then_some(layout)
+}
+
+impl DeviceState {
+    fn with_upload<R>(&mut self, f: impl FnOnce(&mut Upload, &ash::Device, &vk::PhysicalDeviceMemoryProperties) -> Result<R>) -> Result<R> {
+        let mut upload = match self.upload.take() {
+            Some(u) => u,
+            None => Upload::new(self)?,
+        };
+        let r = f(&mut upload, &self.ash, &self.gpu.memory);
+        self.upload = Some(upload);
+        r
+    }
+
+    /// Copies `data` into a buffer from its first byte on.
+    pub(crate) fn write_buffer(&mut self, buffer: vk::Buffer, data: &[u8]) -> Result<()> {
+        self.with_upload(|u, d, props| {
+            let to = u.staging(d, props, data.len() as u64)?;
+            // SAFETY: the staging buffer is that large, mapped and idle.
+            unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), to, data.len()) };
+            let from = u.staging.as_ref().expect("just made").buffer;
+            u.run(d, |cmd| {
+                let copy = vk::BufferCopy::default().size(data.len() as u64);
+                // SAFETY: recording a copy between live buffers of that size.
+                unsafe { d.cmd_copy_buffer(cmd, from, buffer, &[copy]) };
+            })
+        })
+    }
+
+    /// Copies out of a buffer.
+    pub fn read_buffer(&mut self, buffer: vk::Buffer, size: u64) -> Result<Vec<u8>> {
+        self.with_upload(|u, d, props| {
+            let at = u.staging(d, props, size)?;
+            let to = u.staging.as_ref().expect("just made").buffer;
+            u.run(d, |cmd| {
+                let all = vk::PipelineStageFlags::ALL_COMMANDS;
+                let before = vk::MemoryBarrier::default()
+                    .src_access_mask(vk::AccessFlags::MEMORY_WRITE)
+                    .dst_access_mask(vk::AccessFlags::TRANSFER_READ);
+                // SAFETY: recording a copy between live buffers of that size.
+                unsafe {
+                    d.cmd_pipeline_barrier(cmd, all, all, vk::DependencyFlags::empty(), &[before], &[], &[]);
+                    d.cmd_copy_buffer(cmd, buffer, to, &[vk::BufferCopy::default().size(size)]);
+                }
+            })?;
+            // SAFETY: the copy has finished; coherent memory.
+            Ok(unsafe { std::slice::from_raw_parts(at, size as usize) }.to_vec())
+        })
+    }
+
+    /// Copies `data` into an image and leaves it in `to` (or where the copy left it, if that is no real layout).
+    pub(crate) fn write_image(
+        &mut self,
+        image: &mut ImageState,
+        data: &[u8],
+        regions: &[Region],
+        to: vk::ImageLayout,
+    ) -> Result<()> {
+        let left_in = self.with_upload(|u, d, props| {
+            let at = u.staging(d, props, data.len() as u64)?;
+            // SAFETY: the staging buffer is that large, mapped and idle.
+            unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), at, data.len()) };
+            let from = u.staging.as_ref().expect("just made").buffer;
+            let copy = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
+            let end = reachable(to).unwrap_or(copy);
+            u.run(d, |cmd| {
+                transition(d, cmd, image, image.layout, copy);
+                // SAFETY: recording; regions lie inside both.
+                unsafe { d.cmd_copy_buffer_to_image(cmd, from, image.live, copy, regions) };
+                if end != copy {
+                    transition(d, cmd, image, copy, end);
+                }
+            })?;
+            Ok(end)
+        })?;
+        image.layout = left_in;
+        Ok(())
+    }
+
+    /// Moves an image to a layout.
+    pub(crate) fn move_image(&mut self, image: &mut ImageState, to: vk::ImageLayout) -> Result<()> {
+        let Some(to) = reachable(to).filter(|to| *to != image.layout) else { return Ok(()) };
+        self.with_upload(|u, d, _| u.run(d, |cmd| transition(d, cmd, image, image.layout, to)))?;
+        image.layout = to;
+        Ok(())
+    }
+
+    /// Copies out of an image that is in `layout`, and leaves it there. `size`: bytes that the regions cover.
+    pub fn read_image(&mut self, image: &ImageState, layout: vk::ImageLayout, regions: &[Region], size: u64) -> Result<Vec<u8>> {
+        self.with_upload(|u, d, props| {
+            let at = u.staging(d, props, size)?;
+            let to = u.staging.as_ref().expect("just made").buffer;
+            let copy = vk::ImageLayout::TRANSFER_SRC_OPTIMAL;
+            u.run(d, |cmd| {
+                transition(d, cmd, image, layout, copy);
+                // SAFETY: recording; regions lie inside both.
+                unsafe { d.cmd_copy_image_to_buffer(cmd, image.live, copy, to, regions) };
+                transition(d, cmd, image, copy, layout);
+            })?;
+            // SAFETY: the copy has finished; coherent memory.
+            Ok(unsafe { std::slice::from_raw_parts(at, size as usize) }.to_vec())
+        })
+    }
+
+    /// An empty submission that waits and signals, in the application's place.
+    pub(crate) fn submit_empty(
+        &self,
+        queue: vk::Queue,
+        wait: &[vk::Semaphore],
+        signal: &[vk::Semaphore],
+        fence: vk::Fence,
+    ) -> Result<()> {
+        let stages = vec![vk::PipelineStageFlags::ALL_COMMANDS; wait.len()];
+        let submit =
+            vk::SubmitInfo::default().wait_semaphores(wait).wait_dst_stage_mask(&stages).signal_semaphores(signal);
+        // SAFETY: live handles; the capture's own order makes the waits satisfiable.
+        unsafe { self.ash.queue_submit(queue, &[submit], fence) }.what("vkQueueSubmit")
+    }
+}
