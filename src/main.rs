@@ -1,1 +1,26 @@
-fn main() {}
+//! `reray-replay`: reads a GFXReconstruct capture and says what is in it and what the GPU did.
+//!
+//! This crate is the command line alone: flags (`cli`), one file or folder a sub-command (`commands`), what they share
+//! (input, output, ranges, progress), exit codes (`exit`). Guarantees: stdout carries results and nothing else; what is
+//! wrong goes to stderr; a closed pipe ends the program quietly. Refuses what the flags do not say, with exit code 2.
+
+mod cli;
+mod commands;
+mod exit;
+mod input;
+mod mmap;
+mod ordered;
+mod output;
+mod progress;
+mod select;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = cli::Cli::parse();
+    match commands::run(cli) {
+        Ok(exit) => exit.into(),
+        Err(failure) => failure.report(),
+    }
+}

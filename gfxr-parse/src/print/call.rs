@@ -31,7 +31,7 @@ impl<S: Sink> Printer<S> {
         if let Some((key, per_buffer)) = counted(command) {
             let at = self.sink.counter(key);
             let kind = if per_buffer { CounterKind::Command(self.image.u64(0)) } else { CounterKind::Submit };
-            self.counters.push(Counter { at, kind });
+            self.counters.push(Counter { at, kind, shown: true });
         }
         let mut v = Walk {
             sink: &mut self.sink,

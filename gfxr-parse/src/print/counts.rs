@@ -2,7 +2,7 @@
 //!
 //! They depend on every block before, so printing (on many threads) only says where they belong ([`Counter`]) and one
 //! [`Counts`], fed in order, fills them in. Guarantees: the same numbers whichever blocks are printed, as long as the
-//! others are fed to [`Counts::pass`]. Refuses nothing; a block that cannot be read counts for nothing.
+//! others go through [`super::Printer::pass`]. Refuses nothing; a block that cannot be read counts for nothing.
 
 use super::{Counter, CounterKind};
 use crate::container::{Block, BlockKind, Scratch};
@@ -52,27 +52,26 @@ impl Counts {
         let mut digits = itoa::Buffer::new();
         let mut done = 0;
         for c in counters {
-            out.extend_from_slice(&bytes[done..c.at]);
-            out.extend_from_slice(digits.format(self.next(c.kind)).as_bytes());
-            done = c.at;
+            let number = self.next(c.kind);
+            if c.shown {
+                out.extend_from_slice(&bytes[done..c.at]);
+                out.extend_from_slice(digits.format(number).as_bytes());
+                done = c.at;
+            }
         }
         out.extend_from_slice(&bytes[done..]);
     }
+}
 
-    /// Counts a block that is not printed.
-    pub fn pass(&mut self, block: &Block, scratch: &mut Scratch) {
-        let Some((_, per_buffer)) = block.call_id().and_then(command).and_then(counted) else { return };
-        if !per_buffer {
-            self.next(CounterKind::Submit);
-            return;
-        }
-        let Ok(BlockKind::Call(call)) = block.kind() else { return };
-        if let Ok(params) = call.payload.bytes(scratch)
-            && let Some(buffer) = params.first_chunk()
-        {
-            self.next(CounterKind::Command(u64::from_le_bytes(*buffer)));
-        }
+/// Which running number a block has, if any, without decoding it.
+pub(super) fn kind_of(block: &Block, scratch: &mut Scratch) -> Option<CounterKind> {
+    let (_, per_buffer) = counted(command(block.call_id()?)?)?;
+    if !per_buffer {
+        return Some(CounterKind::Submit);
     }
+    let Ok(BlockKind::Call(call)) = block.kind() else { return None };
+    let buffer = call.payload.bytes(scratch).ok()?.first_chunk()?;
+    Some(CounterKind::Command(u64::from_le_bytes(*buffer)))
 }
 
 #[cfg(test)]
@@ -91,9 +90,8 @@ mod tests {
     #[test]
     fn weaving_puts_each_number_in_its_place() {
         let mut out = Vec::new();
-        let counters =
-            [Counter { at: 1, kind: CounterKind::Submit }, Counter { at: 3, kind: CounterKind::Submit }];
-        Counts::default().weave(b"abcd", &counters, &mut out);
-        assert_eq!(out, b"a1bc2d");
+        let counter = |at, shown| Counter { at, kind: CounterKind::Submit, shown };
+        Counts::default().weave(b"abcd", &[counter(1, true), counter(1, false), counter(3, true)], &mut out);
+        assert_eq!(out, b"a1bc3d");
     }
 }

@@ -5,11 +5,10 @@
 //! collected. Refuses nothing of its own.
 
 use super::{Binaries, Blob, Printed, Printer, Sink};
-use crate::container::block::{block_type, BlockKind, Marker, MarkerKind};
-use crate::container::{Block, Payload};
+use crate::container::{Block, BlockKind, Marker, MarkerKind, Payload};
 use crate::decode::{decode_struct_array, decode_struct_array2};
 use crate::error::Result;
-use crate::meta::{Meta, SwapchainImage};
+use crate::meta::{Meta, SwapchainImage, id};
 use crate::schema::generated::ENUMS;
 use crate::schema::{StructId, struct_named};
 use std::sync::LazyLock;
@@ -41,7 +40,7 @@ impl<S: Sink> Printer<S> {
                 Ok(Printed::Yes)
             }
             BlockKind::Meta(m) => {
-                let Some(name) = name(&m.meta) else { return Ok(Printed::Skipped) };
+                let Some(name) = record_name(m.meta.id()) else { return Ok(Printed::Skipped) };
                 self.sink.begin_record(block.index, "meta", Some(name));
                 self.sink.begin_args();
                 self.members(block, &m.meta)?;
@@ -54,7 +53,6 @@ impl<S: Sink> Printer<S> {
     }
 
     fn marker(&mut self, kind: &'static str, marker: &Marker) -> Printed {
-        debug_assert!(block_type::STATE_MARKER == 2);
         let ty = match marker.kind {
             MarkerKind::Begin => "BeginMarker",
             MarkerKind::End => "EndMarker",
@@ -113,12 +111,12 @@ impl<S: Sink> Printer<S> {
     }
 
     /// An array of structs in parameter encoding; returns the bytes it took.
-    fn encoded(&mut self, block: &Block, key: &str, id: StructId, twice: bool, from: (&[u8], u64)) -> Result<usize> {
+    fn encoded(&mut self, block: &Block, key: &str, ty: StructId, twice: bool, from: (&[u8], u64)) -> Result<usize> {
         let (bytes, offset) = from;
         let read = if twice { decode_struct_array2 } else { decode_struct_array };
-        let used = read(id, bytes, &mut self.image).map_err(|e| block.blame(e.rebase(offset)))?;
+        let used = read(ty, bytes, &mut self.image).map_err(|e| block.blame(e.rebase(offset)))?;
         self.sink.key(key);
-        self.structs(block.index, id, twice);
+        self.structs(block.index, ty, twice);
         Ok(used)
     }
 
@@ -317,34 +315,36 @@ impl<S: Sink> Printer<S> {
     }
 }
 
-/// What the record of a metadata block is called; none if there is none.
-fn name(meta: &Meta) -> Option<&'static str> {
-    Some(match meta {
-        Meta::DisplayMessage(_) => "DisplayMessageCommand",
-        Meta::FillMemory(_) => "FillMemoryCommand",
-        Meta::ResizeWindow(_) => "ResizeWindowCommand",
-        Meta::SwapchainImages(_) => "SetSwapchainImageStateCommand",
-        Meta::BeginResourceInit(_) => "BeginResourceInitCommand",
-        Meta::EndResourceInit(_) => "EndResourceInitCommand",
-        Meta::InitBuffer(_) => "InitBufferCommand",
-        Meta::InitImage(_) => "InitImageCommand",
-        Meta::CreateHardwareBuffer(_) => "CreateHardwareBufferCommand",
-        Meta::DestroyHardwareBuffer(_) => "DestroyHardwareBufferCommand",
-        Meta::DeviceProperties(_) => "SetDevicePropertiesCommand",
-        Meta::DeviceMemory(_) => "SetDeviceMemoryPropertiesCommand",
-        Meta::ResizeWindow2(_) => "ResizeWindowCommand2",
-        Meta::OpaqueAddress(_) => "SetOpaqueAddressCommand",
-        Meta::ShaderGroups(_) => "SetRayTracingShaderGroupHandlesCommand",
-        Meta::ExeInfo(_) => "ExeFileInfo",
-        Meta::DriverInfo(_) => "DriverInfo",
-        Meta::ParentToChild(_) => "ParentToChildDependency",
-        Meta::BuildAcceleration(_) => "ProcessVulkanBuildAccelerationStructuresCommand",
-        Meta::CopyAcceleration(_) => "VulkanCopyAccelerationStructuresCommand",
-        Meta::WriteAcceleration(_) => "VulkanWriteAccelerationStructuresPropertiesCommand",
-        Meta::Environment(_) => "SetEnvironmentVariablesCommand",
-        Meta::ExecuteBlocks(_) => "ExecuteBlocksFromFile",
-        Meta::OpaqueDescriptor(_) => "SetOpaqueDescriptorDataCommand",
-        Meta::InitTensor(_) => "InitTensorCommand",
-        Meta::Other(_) => return None,
+/// What the record of a metadata block of this type is called; none if it has no form in print.
+pub fn record_name(ty: u16) -> Option<&'static str> {
+    Some(match ty {
+        id::DISPLAY_MESSAGE => "DisplayMessageCommand",
+        id::FILL_MEMORY => "FillMemoryCommand",
+        id::RESIZE_WINDOW => "ResizeWindowCommand",
+        id::SWAPCHAIN_IMAGES => "SetSwapchainImageStateCommand",
+        id::BEGIN_RESOURCE_INIT => "BeginResourceInitCommand",
+        id::END_RESOURCE_INIT => "EndResourceInitCommand",
+        id::INIT_BUFFER => "InitBufferCommand",
+        id::INIT_IMAGE => "InitImageCommand",
+        id::CREATE_HARDWARE_BUFFER_1 | id::CREATE_HARDWARE_BUFFER_2 | id::CREATE_HARDWARE_BUFFER_3 => {
+            "CreateHardwareBufferCommand"
+        }
+        id::DESTROY_HARDWARE_BUFFER => "DestroyHardwareBufferCommand",
+        id::DEVICE_PROPERTIES => "SetDevicePropertiesCommand",
+        id::DEVICE_MEMORY => "SetDeviceMemoryPropertiesCommand",
+        id::RESIZE_WINDOW_2 => "ResizeWindowCommand2",
+        id::OPAQUE_ADDRESS => "SetOpaqueAddressCommand",
+        id::SHADER_GROUPS => "SetRayTracingShaderGroupHandlesCommand",
+        id::EXE_INFO => "ExeFileInfo",
+        id::DRIVER_INFO => "DriverInfo",
+        id::PARENT_TO_CHILD => "ParentToChildDependency",
+        id::BUILD_ACCELERATION => "ProcessVulkanBuildAccelerationStructuresCommand",
+        id::COPY_ACCELERATION => "VulkanCopyAccelerationStructuresCommand",
+        id::WRITE_ACCELERATION => "VulkanWriteAccelerationStructuresPropertiesCommand",
+        id::ENVIRONMENT => "SetEnvironmentVariablesCommand",
+        id::EXECUTE_BLOCKS => "ExecuteBlocksFromFile",
+        id::OPAQUE_DESCRIPTOR => "SetOpaqueDescriptorDataCommand",
+        id::INIT_TENSOR => "InitTensorCommand",
+        _ => return None,
     })
 }

@@ -29,6 +29,7 @@ mod text;
 
 pub use counts::Counts;
 pub use json::Json;
+pub use meta::record_name;
 pub use sink::Sink;
 pub use text::Text;
 
@@ -66,6 +67,8 @@ pub struct Counter {
     pub at: usize,
     /// Which count it is.
     pub kind: CounterKind,
+    /// It is printed; else it only counts.
+    pub shown: bool,
 }
 
 /// See [`Counter`].
@@ -103,7 +106,7 @@ pub struct Printer<S> {
     scratch: Scratch,
     state: call::State,
     /// Numbers to be filled in, in order of place.
-    pub counters: Vec<Counter>,
+    counters: Vec<Counter>,
     /// Bytes for files of their own.
     pub blobs: Vec<Blob>,
 }
@@ -122,9 +125,12 @@ impl<S: Sink> Printer<S> {
         }
     }
 
-    /// What was written so far. Taking it away empties [`Printer::counters`] of meaning; clear them too.
-    pub fn bytes(&mut self) -> &mut Vec<u8> {
-        self.sink.bytes()
+    /// Appends what was written so far to `out`, running numbers filled in, and starts anew.
+    pub fn drain_into(&mut self, counts: &mut Counts, out: &mut Vec<u8>) {
+        let bytes = self.sink.bytes();
+        counts.weave(bytes, &self.counters, out);
+        bytes.clear();
+        self.counters.clear();
     }
 
     /// The first record: which file, read by what.
@@ -150,6 +156,14 @@ impl<S: Sink> Printer<S> {
             self.blobs.truncate(blobs);
         }
         result
+    }
+
+    /// Takes note of a block that is not printed but counts.
+    pub fn pass(&mut self, block: &Block) {
+        if let Some(kind) = counts::kind_of(block, &mut self.scratch) {
+            let at = self.sink.mark();
+            self.counters.push(Counter { at, kind, shown: false });
+        }
     }
 
     fn record(&mut self, block: &Block) -> Result<Printed> {

@@ -1,0 +1,1 @@
+//! Tests of decoding and encoding against bytes made from the schema.

@@ -1,0 +1,19 @@
+//! The sub-commands, one file or folder each.
+
+mod dump;
+mod extract;
+mod info;
+mod verify;
+
+use crate::cli::{Cli, Command};
+use crate::exit::{Exit, Failure};
+
+/// Runs what the command line asks for.
+pub fn run(cli: Cli) -> Result<Exit, Failure> {
+    match cli.command {
+        Command::Info(args) => info::run(&args),
+        Command::Dump(args) => dump::run(&args),
+        Command::Extract(args) => extract::run(&args),
+        Command::Verify(args) => verify::run(&args),
+    }
+}

@@ -1,0 +1,88 @@
+//! How the program ends: exit codes, and the one type of failure that ends it early.
+//!
+//! | code | meaning |
+//! |---|---|
+//! | 0 | done |
+//! | 1 | failed: input that cannot be read, or that only in part could be; output that cannot be written |
+//! | 2 | usage: flags that make no sense |
+//! | 5 | verification failed, or the replay diverged from the capture |
+//! | 77 | no usable Vulkan device |
+//!
+//! Guarantees: a failure is reported once, as one line on stderr; a reader that closed our stdout is no failure.
+
+use std::fmt;
+use std::io;
+use std::process::ExitCode;
+
+/// See the module's header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// All went well.
+    Done = 0,
+    /// Something did not.
+    Failed = 1,
+    /// The command line makes no sense.
+    Usage = 2,
+    /// Verification failed, or the replay diverged.
+    Diverged = 5,
+}
+
+/// The text of the exit codes, for `--help`.
+pub const HELP: &str = "\
+Exit codes:
+  0   done
+  1   failed, or done only in part (what was wrong is on stderr)
+  2   usage: the flags make no sense
+  5   verification failed, or the replay diverged from the capture
+  77  no usable Vulkan device";
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// Why the program ends early.
+#[derive(Debug)]
+pub enum Failure {
+    /// With this code, after this message.
+    Error(Exit, String),
+    /// Whoever read our output has had enough.
+    Closed,
+}
+
+impl Failure {
+    /// Something failed.
+    pub fn new(message: impl fmt::Display) -> Self {
+        Failure::Error(Exit::Failed, message.to_string())
+    }
+    /// The command line makes no sense.
+    pub fn usage(message: impl fmt::Display) -> Self {
+        Failure::Error(Exit::Usage, message.to_string())
+    }
+    /// Writing to `name` failed.
+    pub fn write(name: &str, e: &io::Error) -> Self {
+        if e.kind() == io::ErrorKind::BrokenPipe { Failure::Closed } else { Failure::new(format_args!("{name}: {e}")) }
+    }
+    /// Says why on stderr, and with which code to end.
+    pub fn report(&self) -> ExitCode {
+        match self {
+            Failure::Error(exit, message) => {
+                complain(message);
+                (*exit).into()
+            }
+            Failure::Closed => Exit::Done.into(),
+        }
+    }
+}
+
+impl From<gfxr_parse::error::Error> for Failure {
+    fn from(e: gfxr_parse::error::Error) -> Self {
+        Failure::new(e)
+    }
+}
+
+/// One line on stderr.
+pub fn complain(message: impl fmt::Display) {
+    eprintln!("reray-replay: {message}");
+}

@@ -1,0 +1,59 @@
+//! The capture a sub-command reads, and what is said about blocks that are not as they should be.
+//!
+//! Guarantees: every bad block is counted; the first [`Complaints::MOST`] are reported one by one, the rest as a
+//! number. A file that ends inside a block is a warning: what came before it stands.
+
+use crate::exit::{Exit, Failure, complain};
+use crate::mmap;
+use gfxr_parse::container::{AllBlocks, Capture};
+use gfxr_parse::error::Error;
+use std::path::Path;
+use std::sync::Mutex;
+
+/// Opens a capture and says what is odd about its header.
+pub fn open(path: &Path) -> Result<Capture, Failure> {
+    let capture = Capture::open(path, mmap::open)?;
+    for warning in capture.header().warnings() {
+        complain(format_args!("{}: warning: {warning}", capture.name()));
+    }
+    Ok(capture)
+}
+
+/// Says so if the file ends inside a block.
+pub fn warn_if_truncated(capture: &Capture, blocks: &AllBlocks) {
+    if let Some(e) = blocks.truncated() {
+        complain(format_args!("{}: warning: {e}; everything before it was read", capture.name()));
+    }
+}
+
+/// Bad blocks, reported as they are met.
+pub struct Complaints<'c> {
+    capture: &'c Capture,
+    count: Mutex<u64>,
+}
+
+impl<'c> Complaints<'c> {
+    /// How many are reported one by one.
+    pub const MOST: u64 = 50;
+
+    /// None so far.
+    pub fn new(capture: &'c Capture) -> Self {
+        Complaints { capture, count: Mutex::new(0) }
+    }
+    /// One more; `file` is the number of the file its block lies in.
+    pub fn add(&self, file: u32, error: &Error) {
+        let mut count = self.count.lock().unwrap_or_else(|p| p.into_inner());
+        *count += 1;
+        if *count <= Self::MOST {
+            complain(format_args!("{}: {error}", self.capture.file_name(file)));
+        }
+    }
+    /// How the program is to end; says how many were not reported one by one.
+    pub fn exit(self) -> Exit {
+        let count = self.count.into_inner().unwrap_or_else(|p| p.into_inner());
+        if count > Self::MOST {
+            complain(format_args!("{}: and {} more bad blocks", self.capture.name(), count - Self::MOST));
+        }
+        if count == 0 { Exit::Done } else { Exit::Failed }
+    }
+}

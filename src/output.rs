@@ -1,0 +1,82 @@
+//! Where results go: stdout, or a file that is there whole or not at all.
+//!
+//! Guarantees: a file given with `-o` is written beside its final place and moved there at the end; on failure the
+//! half-written one is removed and what was there before stays. What is no regular file (`/dev/null`, a pipe) is
+//! written straight. Refuses nothing of its own.
+
+use crate::exit::Failure;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// See the module's header. Unbuffered: callers write in large pieces.
+pub struct Output {
+    sink: Sink,
+    name: String,
+}
+
+enum Sink {
+    Stdout(io::Stdout),
+    Direct(File),
+    Replace { file: File, temporary: PathBuf, path: PathBuf },
+    Done,
+}
+
+impl Output {
+    /// The file at `path`, or stdout.
+    pub fn create(path: Option<&Path>) -> Result<Self, Failure> {
+        let Some(path) = path else {
+            return Ok(Output { sink: Sink::Stdout(io::stdout()), name: "stdout".to_string() });
+        };
+        let name = path.display().to_string();
+        let fail = |e: io::Error| Failure::new(format_args!("{name}: {e}"));
+        let special = fs::metadata(path).is_ok_and(|m| !m.is_file());
+        let sink = if special {
+            Sink::Direct(File::options().write(true).open(path).map_err(fail)?)
+        } else {
+            let file_name = path.file_name().ok_or_else(|| Failure::usage(format_args!("{name}: not a file name")))?;
+            let temporary =
+                path.with_file_name(format!(".{}.{}.part", file_name.to_string_lossy(), std::process::id()));
+            Sink::Replace { file: File::create(&temporary).map_err(fail)?, temporary, path: path.to_path_buf() }
+        };
+        Ok(Output { sink, name })
+    }
+
+    /// Appends bytes.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        let result = match &mut self.sink {
+            Sink::Stdout(out) => out.lock().write_all(bytes),
+            Sink::Direct(file) | Sink::Replace { file, .. } => file.write_all(bytes),
+            Sink::Done => Ok(()),
+        };
+        result.map_err(|e| Failure::write(&self.name, &e))
+    }
+
+    /// All has been written: puts the file in its place.
+    pub fn finish(mut self) -> Result<(), Failure> {
+        let result = match std::mem::replace(&mut self.sink, Sink::Done) {
+            Sink::Stdout(mut out) => out.flush(),
+            Sink::Replace { temporary, path, .. } => fs::rename(&temporary, path).inspect_err(|_| {
+                let _ = fs::remove_file(&temporary);
+            }),
+            Sink::Direct(_) | Sink::Done => Ok(()),
+        };
+        result.map_err(|e| Failure::write(&self.name, &e))
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        if let Sink::Replace { temporary, .. } = &self.sink {
+            // Not finished: nobody is to find half a file.
+            let _ = fs::remove_file(temporary);
+        }
+    }
+}
+
+/// Writes a whole file at once, the same way.
+pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let mut out = Output::create(Some(path))?;
+    out.write(bytes)?;
+    out.finish()
+}
