@@ -5,10 +5,11 @@
 //! probes their memory, and collects it at a fence or a frame's end. A pass knows SPIR-V and no Vulkan; a hook
 //! knows Vulkan and no SPIR-V.
 //!
-//! No pass is here yet. What is here is the shape that one has: what it says of itself, what it is given, and
+//! No pass is here yet. Hooks that need none are in [`hooks`]. What is here is the shape that a pass has: what it says of itself, what it is given, and
 //! what it leaves behind.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
+pub mod hooks;
 mod needs;
 mod pass;
 mod probe;

@@ -12,6 +12,7 @@ use crate::report::Report;
 use gfxr_parse::image::Image;
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::schema::{CommandDef, Ty, handle_named};
+use std::time::Instant;
 
 /// A decoded call and where it stands in the capture.
 pub struct Call {
@@ -76,6 +77,8 @@ pub struct Executor {
     pub report: Report,
     /// The frame that runs is one the user wants measured.
     pub measuring: bool,
+    /// When the first call of the running frame began.
+    pub frame_started: Option<Instant>,
     hooks: Vec<Option<Box<dyn Hook>>>,
     /// Per command, the hooks that see it: bit i = hook i; then the same for the linked stage.
     wants: Vec<(u32, u32)>,
@@ -102,6 +105,7 @@ impl Executor {
             backend,
             report: Report::default(),
             measuring: true,
+            frame_started: None,
             hooks: hooks.into_iter().map(Some).collect(),
             wants,
             track: COMMANDS.iter().map(track_of).collect(),
@@ -114,6 +118,9 @@ impl Executor {
     /// Runs one call through everything.
     pub fn run(&mut self, call: &mut Call) -> Result<()> {
         self.report.calls += 1;
+        if self.frame_started.is_none() {
+            self.frame_started = Some(Instant::now());
+        }
         let r = self.run_from(0, call).and_then(|outcome| self.judge(call, outcome));
         let r = r.map_err(|e| e.at(|| format!("block {}, {}", call.block, call.command.name)));
         self.pass_over(r)
@@ -266,7 +273,9 @@ impl Executor {
     /// Tells the backend and every hook that a frame has ended.
     pub fn frame(&mut self, frame: Frame) -> Result<()> {
         self.backend.frame(frame)?;
-        self.around(self.all_hooks(), |hook, cx| hook.frame(cx, frame))
+        self.around(self.all_hooks(), |hook, cx| hook.frame(cx, frame))?;
+        self.frame_started = None;
+        Ok(())
     }
 
     /// Ends the replay.

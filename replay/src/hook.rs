@@ -17,8 +17,8 @@ pub struct Needs {
     pub device_extensions: Vec<&'static str>,
     /// Instance extensions by name.
     pub instance_extensions: Vec<&'static str>,
-    /// Images need to be copied from.
-    pub image_transfer_src: bool,
+    /// Images and buffers need to be copied from.
+    pub transfer_src: bool,
 }
 
 /// Which commands a hook sees. The others cost it nothing.

@@ -125,7 +125,7 @@ pub fn replay(
         let n = h.needs();
         needs.device_extensions.extend(n.device_extensions);
         needs.instance_extensions.extend(n.instance_extensions);
-        needs.image_transfer_src |= n.image_transfer_src;
+        needs.transfer_src |= n.transfer_src;
     }
     let backend: Box<dyn Backend> = match on {
         On::Vulkan => Box::new(Vulkan::new(options.clone(), prologue, needs)?),

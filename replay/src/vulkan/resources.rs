@@ -121,6 +121,9 @@ pub fn create_buffer(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked
         // Its contents may come as an init block.
         info.usage |= vk::BufferUsageFlags::TRANSFER_DST;
     }
+    if vk.needs.transfer_src {
+        info.usage |= vk::BufferUsageFlags::TRANSFER_SRC;
+    }
     let (size, usage) = (info.size, info.usage);
     let outcome = vk.raw(call, linked, report)?;
     if outcome.result() >= 0
@@ -160,7 +163,7 @@ pub fn create_image(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked:
     if !transient && vk.prologue.trimmed {
         info.usage |= vk::ImageUsageFlags::TRANSFER_DST;
     }
-    if !transient && vk.needs.image_transfer_src {
+    if !transient && vk.needs.transfer_src {
         info.usage |= vk::ImageUsageFlags::TRANSFER_SRC;
     }
     let copy = vk::ImageCreateInfo { p_next: std::ptr::null(), ..*info };

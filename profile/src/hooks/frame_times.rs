@@ -1,0 +1,273 @@
+//! Frame times: GPU time by timestamps around each submission, CPU time of the replay, by frame.
+//!
+//! The innermost hook: it changes a submission's arguments directly before the driver is called, adding a command
+//! buffer in front of the first and one behind the last. Submissions whose command buffers are counted elsewhere too
+//! (device groups, protected work) stay as they are and are not timed; so do queues without timestamps.
+
+use super::timestamps::{Pair, Timer};
+use replay::ash::vk;
+use replay::error::Result;
+use replay::exec::{Call, Executor, Outcome};
+use replay::hook::{Commands, Frame, Hook, Next};
+use replay::link::Linked;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::time::Instant;
+use trace::{FrameTime, Nanos};
+
+/// Results beyond which reading them is not put off any longer.
+const MOST_WAITING: usize = 1024;
+
+/// What the hook found; shared with whoever made it.
+#[derive(Debug, Default)]
+pub struct FrameTimes {
+    /// One record a frame, in order.
+    pub frames: Vec<FrameTime>,
+    /// Submissions that were enclosed, and those that could not be.
+    pub timed: u64,
+    /// See `timed`.
+    pub untimed: u64,
+    /// Wall time of submitting nothing and waiting for it, without and with timestamps.
+    pub cost: Option<(Nanos, Nanos)>,
+}
+
+/// See the module's header.
+pub struct FrameTimesHook {
+    out: Rc<RefCell<FrameTimes>>,
+    /// By captured queue id; none where a queue cannot be timed.
+    timers: HashMap<u64, (u64, Option<Timer>)>,
+    /// Arrays that a changed submission points to, until it has been made.
+    arrays: Vec<Vec<u8>>,
+    /// Frame record that submissions now belong to.
+    current: usize,
+}
+
+impl FrameTimesHook {
+    /// The hook, and where its results will be.
+    pub fn new() -> (Self, Rc<RefCell<FrameTimes>>) {
+        let out = Rc::new(RefCell::new(FrameTimes::default()));
+        (FrameTimesHook { out: out.clone(), timers: HashMap::new(), arrays: Vec::new(), current: 0 }, out)
+    }
+
+    /// A pair for the next submission to this queue.
+    fn pair(&mut self, cx: &mut Executor, queue: u64) -> Result<Option<Pair>> {
+        let Some(vk) = cx.backend.vulkan() else { return Ok(None) };
+        let Some(q) = vk.queue(queue).copied() else { return Ok(None) };
+        if !self.timers.contains_key(&queue) {
+            let mut timer = Timer::new(vk.device(q.device)?, &q)?;
+            if let Some(t) = &mut timer
+                && self.out.borrow().cost.is_none()
+            {
+                let (without, with) = t.calibrate(q.live)?;
+                self.out.borrow_mut().cost = Some((Nanos(without), Nanos(with)));
+            }
+            self.timers.insert(queue, (q.device, timer));
+        }
+        let Some((_, Some(timer))) = self.timers.get_mut(&queue) else { return Ok(None) };
+        if timer.waiting() > MOST_WAITING {
+            // The oldest are long done; anything that still runs is waited for by the application soon enough.
+            timer.collect(false, |s| add(&self.out, s.tag, s.nanos))?;
+        }
+        timer.take(self.current).map(Some)
+    }
+
+    fn collect(&mut self, device: Option<u64>, wait: bool) -> Result<()> {
+        for (d, timer) in self.timers.values_mut() {
+            if let Some(t) = timer
+                && device.is_none_or(|only| only == *d)
+            {
+                t.collect(wait, |s| add(&self.out, s.tag, s.nanos))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn add(out: &RefCell<FrameTimes>, frame: usize, nanos: u64) {
+    let mut out = out.borrow_mut();
+    if out.frames.len() <= frame {
+        // Its frame has not ended yet; the record is filled in then.
+        out.frames.resize(frame + 1, FrameTime { frame: u64::MAX, gpu: None, cpu: Nanos(0) });
+    }
+    let gpu = &mut out.frames[frame].gpu;
+    *gpu = Some(Nanos(gpu.map_or(0, |n| n.0) + nanos));
+}
+
+/// `begin` + an array of `T` + `end`, as bytes.
+fn enclose<T: Copy>(array: *const T, n: u32, begin: Option<T>, end: Option<T>) -> Vec<T> {
+    let inner: &[T] = if n == 0 || array.is_null() {
+        &[]
+    } else {
+        // SAFETY: the linker checked the array against its count.
+        unsafe { std::slice::from_raw_parts(array, n as usize) }
+    };
+    begin.into_iter().chain(inner.iter().copied()).chain(end).collect()
+}
+
+/// Structs in a chain whose own arrays must match the command buffers'.
+fn counted_elsewhere(mut link: *const vk::BaseInStructure<'_>) -> bool {
+    // SAFETY: a linked chain.
+    while let Some(s) = unsafe { link.as_ref() } {
+        if matches!(s.s_type, vk::StructureType::DEVICE_GROUP_SUBMIT_INFO | vk::StructureType::PROTECTED_SUBMIT_INFO) {
+            return true;
+        }
+        link = s.p_next;
+    }
+    false
+}
+
+impl FrameTimesHook {
+    /// Keeps an array alive until the call has been made and returns its address.
+    fn keep<T: Copy>(&mut self, items: Vec<T>) -> *const T {
+        let bytes = std::mem::size_of_val(items.as_slice());
+        let mut store = vec![0u8; bytes + std::mem::align_of::<T>()];
+        let at = store.as_ptr().align_offset(std::mem::align_of::<T>());
+        // SAFETY: `store` has room for the items behind its first aligned byte.
+        unsafe { std::ptr::copy_nonoverlapping(items.as_ptr().cast::<u8>(), store.as_mut_ptr().add(at), bytes) };
+        let address = store[at..].as_ptr().cast();
+        self.arrays.push(store);
+        address
+    }
+
+    fn submit1(&mut self, infos: &mut [vk::SubmitInfo<'_>], pair: Pair) {
+        let (first, last) = ends(infos.iter().map(|i| i.command_buffer_count));
+        for (i, info) in infos.iter_mut().enumerate() {
+            let (begin, end) = ((i == first).then_some(pair.begin), (i == last).then_some(pair.end));
+            if begin.is_some() || end.is_some() {
+                let v = enclose(info.p_command_buffers, info.command_buffer_count, begin, end);
+                info.command_buffer_count = v.len() as u32;
+                info.p_command_buffers = self.keep(v);
+            }
+        }
+    }
+
+    fn submit2(&mut self, infos: &mut [vk::SubmitInfo2<'_>], pair: Pair) {
+        let (first, last) = ends(infos.iter().map(|i| i.command_buffer_info_count));
+        let wrap = |c| vk::CommandBufferSubmitInfo::default().command_buffer(c);
+        for (i, info) in infos.iter_mut().enumerate() {
+            let (begin, end) = ((i == first).then(|| wrap(pair.begin)), (i == last).then(|| wrap(pair.end)));
+            if begin.is_some() || end.is_some() {
+                let v = enclose(info.p_command_buffer_infos, info.command_buffer_info_count, begin, end);
+                info.command_buffer_info_count = v.len() as u32;
+                info.p_command_buffer_infos = self.keep(v);
+            }
+        }
+    }
+}
+
+/// The first and the last batch that holds any command buffer.
+fn ends(counts: impl Iterator<Item = u32>) -> (usize, usize) {
+    let full: Vec<usize> = counts.enumerate().filter(|c| c.1 > 0).map(|c| c.0).collect();
+    (full.first().copied().unwrap_or(usize::MAX), full.last().copied().unwrap_or(usize::MAX))
+}
+
+impl Hook for FrameTimesHook {
+    fn name(&self) -> &'static str {
+        "frame-times"
+    }
+
+    fn wants(&self) -> Commands {
+        Commands::named(&["vkDestroyDevice"])
+    }
+
+    fn wants_linked(&self) -> Commands {
+        Commands::named(&["vkQueueSubmit", "vkQueueSubmit2", "vkQueueSubmit2KHR"])
+    }
+
+    /// Our objects go before their device does.
+    fn call(&mut self, cx: &mut Executor, call: &mut Call, next: Next) -> Result<Outcome> {
+        let device = call.image.u64(0);
+        if let Some(vk) = cx.backend.vulkan()
+            && let Ok(d) = vk.device(device)
+        {
+            // SAFETY: nothing else uses the device.
+            unsafe { d.ash.device_wait_idle() }.map_err(|e| replay::error::Error::driver("vkDeviceWaitIdle", e))?;
+            self.collect(Some(device), true)?;
+            let gone: Vec<u64> = self.timers.iter().filter(|t| t.1.0 == device).map(|t| *t.0).collect();
+            for q in gone {
+                if let Some((_, Some(t))) = self.timers.remove(&q) {
+                    t.destroy();
+                }
+            }
+        }
+        next.run(cx, call)
+    }
+
+    fn linked(&mut self, cx: &mut Executor, call: &Call, linked: &mut Linked) -> Result<()> {
+        if !cx.measuring {
+            return Ok(());
+        }
+        let n = linked.arg(1) as u32 as usize;
+        let first = call.command.name == "vkQueueSubmit";
+        // SAFETY: linked memory holds `n` structs of the command's type (the linker checked the count), or null.
+        let usable = n > 0 && linked.arg(2) != 0 && unsafe {
+            if first {
+                let infos = std::slice::from_raw_parts(linked.ptr::<vk::SubmitInfo<'_>>(2), n);
+                infos.iter().any(|i| i.command_buffer_count > 0)
+                    && !infos.iter().any(|i| counted_elsewhere(i.p_next.cast()))
+            } else {
+                let infos = std::slice::from_raw_parts(linked.ptr::<vk::SubmitInfo2<'_>>(2), n);
+                infos.iter().any(|i| i.command_buffer_info_count > 0)
+                    && !infos.iter().any(|i| i.flags.contains(vk::SubmitFlags::PROTECTED))
+            }
+        };
+        if !usable {
+            return Ok(());
+        }
+        let Some(pair) = self.pair(cx, call.image.u64(0))? else {
+            self.out.borrow_mut().untimed += 1;
+            return Ok(());
+        };
+        self.out.borrow_mut().timed += 1;
+        // SAFETY: as above; nothing else refers to that memory.
+        unsafe {
+            if first {
+                let infos = std::slice::from_raw_parts_mut(linked.ptr::<vk::SubmitInfo<'_>>(2), n);
+                self.submit1(infos, pair);
+            } else {
+                let infos = std::slice::from_raw_parts_mut(linked.ptr::<vk::SubmitInfo2<'_>>(2), n);
+                self.submit2(infos, pair);
+            }
+        }
+        Ok(())
+    }
+
+    fn invoked(&mut self, _: &mut Executor, _: &Call, _: &mut Linked, _: u64) -> Result<()> {
+        self.arrays.clear();
+        Ok(())
+    }
+
+    fn frame(&mut self, cx: &mut Executor, frame: Frame) -> Result<()> {
+        let cpu = cx.frame_started.map_or(0, |t: Instant| t.elapsed().as_nanos() as u64);
+        self.collect(None, false)?;
+        if !cx.measuring {
+            return Ok(());
+        }
+        {
+            let mut out = self.out.borrow_mut();
+            let here = self.current;
+            if out.frames.len() <= here {
+                out.frames.resize(here + 1, FrameTime { frame: u64::MAX, gpu: None, cpu: Nanos(0) });
+            }
+            out.frames[here].frame = frame.number;
+            out.frames[here].cpu = Nanos(cpu);
+        }
+        self.current += 1;
+        Ok(())
+    }
+
+    fn finish(&mut self, _: &mut Executor) -> Result<()> {
+        // Devices are idle: whatever was submitted has its results.
+        self.collect(None, true)?;
+        for (_, (_, timer)) in self.timers.drain() {
+            if let Some(t) = timer {
+                t.destroy();
+            }
+        }
+        // Submissions after the last frame's end belong to no frame.
+        let current = self.current;
+        self.out.borrow_mut().frames.truncate(current);
+        Ok(())
+    }
+}

@@ -1,0 +1,8 @@
+//! Hooks into a replay. Each makes its own objects with `ash` directly: nothing measures the measurer.
+
+// Hooks call the driver; every block says why it may.
+#![allow(unsafe_code)]
+
+pub mod frame_times;
+pub mod screenshot;
+mod timestamps;

@@ -1,0 +1,1 @@
+//! Screenshots: presented images as RGBA bytes, right where they were presented.

@@ -1,0 +1,192 @@
+//! Timestamp pairs around submissions of one queue.
+//!
+//! A pair is two tiny command buffers recorded once: one resets two queries and writes the first, one writes the
+//! second. Pairs are used again when their results have been read. Guarantees: results come back in order of use.
+//! Refuses queues without timestamps, and queues that cannot reset queries (transfer only).
+
+use replay::ash::{self, vk};
+use replay::error::{Error, Result};
+use replay::vulkan::{DeviceState, QueueState};
+use std::collections::VecDeque;
+use std::time::Instant;
+
+/// Pairs a query pool holds.
+const PAIRS: u32 = 64;
+
+/// Command buffers that enclose a submission.
+#[derive(Clone, Copy)]
+pub struct Pair {
+    pub begin: vk::CommandBuffer,
+    pub end: vk::CommandBuffer,
+    queries: vk::QueryPool,
+    first: u32,
+}
+
+/// One queue's timer.
+pub struct Timer {
+    device: ash::Device,
+    pool: vk::CommandPool,
+    query_pools: Vec<vk::QueryPool>,
+    free: Vec<Pair>,
+    used: VecDeque<(Pair, usize)>,
+    valid_bits: u32,
+    period_ns: f64,
+    last_end: Option<u64>,
+}
+
+/// A finished pair: whose it was and how long it took.
+pub struct Span {
+    /// What the user of the pair said it was for.
+    pub tag: usize,
+    /// Nanoseconds, not counting what overlapped with the pair before it on this queue.
+    pub nanos: u64,
+}
+
+impl Timer {
+    /// A timer for a queue, or none if it cannot have one.
+    pub fn new(device: &DeviceState, queue: &QueueState) -> Result<Option<Self>> {
+        let Some(family) = device.gpu.families.get(queue.family as usize) else { return Ok(None) };
+        let able = vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE;
+        if family.timestamp_valid_bits == 0 || !family.queue_flags.intersects(able) {
+            return Ok(None);
+        }
+        let info = vk::CommandPoolCreateInfo::default().queue_family_index(queue.family);
+        // SAFETY: a plain creation on a live device.
+        let pool = unsafe { device.ash.create_command_pool(&info, None) };
+        Ok(Some(Timer {
+            device: device.ash.clone(),
+            pool: pool.map_err(|e| Error::driver("vkCreateCommandPool", e))?,
+            query_pools: Vec::new(),
+            free: Vec::new(),
+            used: VecDeque::new(),
+            valid_bits: family.timestamp_valid_bits,
+            period_ns: f64::from(device.gpu.properties.limits.timestamp_period),
+            last_end: None,
+        }))
+    }
+
+    fn grow(&mut self) -> Result<()> {
+        let d = &self.device;
+        // SAFETY: plain creations; command buffers are recorded between begin and end and are not in use.
+        unsafe {
+            let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(PAIRS * 2);
+            let queries = d.create_query_pool(&info, None).map_err(|e| Error::driver("vkCreateQueryPool", e))?;
+            self.query_pools.push(queries);
+            let info = vk::CommandBufferAllocateInfo::default().command_pool(self.pool).command_buffer_count(PAIRS * 2);
+            let cmds = d.allocate_command_buffers(&info).map_err(|e| Error::driver("vkAllocateCommandBuffers", e))?;
+            for i in 0..PAIRS {
+                let pair = Pair { begin: cmds[i as usize * 2], end: cmds[i as usize * 2 + 1], queries, first: i * 2 };
+                record(d, pair.begin, |cmd| {
+                    d.cmd_reset_query_pool(cmd, queries, pair.first, 2);
+                    d.cmd_write_timestamp(cmd, vk::PipelineStageFlags::TOP_OF_PIPE, queries, pair.first);
+                })?;
+                record(d, pair.end, |cmd| {
+                    d.cmd_write_timestamp(cmd, vk::PipelineStageFlags::BOTTOM_OF_PIPE, queries, pair.first + 1);
+                })?;
+                self.free.push(pair);
+            }
+        }
+        Ok(())
+    }
+
+    /// A pair for the next submission; `tag` comes back with its result.
+    pub fn take(&mut self, tag: usize) -> Result<Pair> {
+        if self.free.is_empty() {
+            self.grow()?;
+        }
+        let pair = self.free.pop().expect("just grown");
+        self.used.push_back((pair, tag));
+        Ok(pair)
+    }
+
+    /// Pairs whose results have not been read.
+    pub fn waiting(&self) -> usize {
+        self.used.len()
+    }
+
+    /// Reads the results that are there; with `wait`, all of them (their submissions must have been made).
+    pub fn collect(&mut self, wait: bool, mut each: impl FnMut(Span)) -> Result<()> {
+        while let Some((pair, tag)) = self.used.front().copied() {
+            let flags = if wait { vk::QueryResultFlags::WAIT } else { vk::QueryResultFlags::empty() };
+            let mut ticks = [0u64; 2];
+            // SAFETY: two queries, two 64-bit results.
+            let r = unsafe {
+                self.device.get_query_pool_results(pair.queries, pair.first, &mut ticks, flags | vk::QueryResultFlags::TYPE_64)
+            };
+            match r {
+                Err(vk::Result::NOT_READY) => return Ok(()),
+                r => r.map_err(|e| Error::driver("vkGetQueryPoolResults", e))?,
+            }
+            self.used.pop_front();
+            self.free.push(pair);
+            each(Span { tag, nanos: self.nanos(ticks) });
+        }
+        Ok(())
+    }
+
+    fn nanos(&mut self, [begin, end]: [u64; 2]) -> u64 {
+        let mask = if self.valid_bits >= 64 { u64::MAX } else { (1 << self.valid_bits) - 1 };
+        let (begin, end) = (begin & mask, end & mask);
+        // A submission may begin while the one before still runs: that time is already counted.
+        let from = self.last_end.filter(|last| *last > begin && *last <= end).unwrap_or(begin);
+        self.last_end = Some(end);
+        (end.wrapping_sub(from) as f64 * self.period_ns) as u64
+    }
+
+    /// What enclosing costs: the median wall time of submitting nothing and waiting for it, without and with a pair.
+    pub fn calibrate(&mut self, queue: vk::Queue) -> Result<(u64, u64)> {
+        const ROUNDS: usize = 15;
+        let d = self.device.clone();
+        // SAFETY: everything is made, used and destroyed here; every submission is waited for.
+        unsafe {
+            let fence = d.create_fence(&vk::FenceCreateInfo::default(), None).map_err(|e| Error::driver("vkCreateFence", e))?;
+            let info = vk::CommandBufferAllocateInfo::default().command_pool(self.pool).command_buffer_count(1);
+            let empty = d.allocate_command_buffers(&info).map_err(|e| Error::driver("vkAllocateCommandBuffers", e))?[0];
+            record(&d, empty, |_| {})?;
+            let mut walls = [Vec::new(), Vec::new()];
+            for round in 0..ROUNDS * 2 {
+                let with = round % 2;
+                let mut cmds = vec![empty];
+                if with == 1 {
+                    let pair = self.take(0)?;
+                    cmds = vec![pair.begin, empty, pair.end];
+                }
+                let submit = vk::SubmitInfo::default().command_buffers(&cmds);
+                let start = Instant::now();
+                d.queue_submit(queue, &[submit], fence).map_err(|e| Error::driver("vkQueueSubmit", e))?;
+                d.wait_for_fences(&[fence], true, u64::MAX).map_err(|e| Error::driver("vkWaitForFences", e))?;
+                walls[with].push(start.elapsed().as_nanos() as u64);
+                d.reset_fences(&[fence]).map_err(|e| Error::driver("vkResetFences", e))?;
+                self.collect(true, |_| {})?;
+            }
+            d.free_command_buffers(self.pool, &[empty]);
+            d.destroy_fence(fence, None);
+            self.last_end = None;
+            walls.iter_mut().for_each(|w| w.sort_unstable());
+            Ok((walls[0][ROUNDS / 2], walls[1][ROUNDS / 2]))
+        }
+    }
+
+    /// Destroys everything; nothing of it may be in flight.
+    pub fn destroy(self) {
+        // SAFETY: the caller waited for the device.
+        unsafe {
+            for q in self.query_pools {
+                self.device.destroy_query_pool(q, None);
+            }
+            self.device.destroy_command_pool(self.pool, None);
+        }
+    }
+}
+
+/// # Safety
+/// The command buffer is new, and `body` only records.
+unsafe fn record(d: &ash::Device, cmd: vk::CommandBuffer, body: impl FnOnce(vk::CommandBuffer)) -> Result<()> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        d.begin_command_buffer(cmd, &vk::CommandBufferBeginInfo::default())
+            .map_err(|e| Error::driver("vkBeginCommandBuffer", e))?;
+        body(cmd);
+        d.end_command_buffer(cmd).map_err(|e| Error::driver("vkEndCommandBuffer", e))
+    }
+}

@@ -1,0 +1,189 @@
+//! `reray-replay FILE`: replays a capture and says how long its frames took.
+//!
+//! Guarantees: stdout carries the report alone; what was done differently from the capture is counted and, with `-v`,
+//! named. A divergence ends with exit code 5, also when `--keep-going` passed it over.
+
+use crate::cli::ReplayArgs;
+use crate::exit::{Exit, Failure, complain};
+use crate::{input, progress};
+use analyses::report::Cost;
+use gfxr_parse::container::Capture;
+use profile::hooks::frame_times::{FrameTimes, FrameTimesHook};
+use replay::error::Kind;
+use replay::hook::Hook;
+use replay::options::{FrameBy, MemoryMode, Options};
+use replay::session::{On, Progress, Summary, replay};
+use serde_json::{Value, json};
+use std::io::Write;
+
+/// Runs it.
+pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
+    let file = args.file.as_ref().ok_or_else(|| Failure::usage("which capture? reray-replay FILE, or --help"))?;
+    let capture = input::open(file)?;
+    let options = options(args)?;
+    let on = if args.echo { On::Echo } else { On::Vulkan };
+    let mut all = FrameTimes::default();
+    let mut last = None;
+    for repeat in 0..args.repeat.max(1) {
+        let bar = progress::bytes(capture.bytes().len() as u64, "replaying");
+        let (hook, out) = FrameTimesHook::new();
+        let hooks: Vec<Box<dyn Hook>> = if args.echo { Vec::new() } else { vec![Box::new(hook)] };
+        let r = replay(&capture, &options, on, hooks, repeat, &mut Bar(&bar));
+        bar.finish_and_clear();
+        let summary = r.map_err(failure)?;
+        let mut out = out.borrow_mut();
+        all.frames.append(&mut out.frames);
+        all.timed += out.timed;
+        all.untimed += out.untimed;
+        all.cost = all.cost.or(out.cost);
+        last = Some(summary);
+    }
+    let summary = last.expect("at least one repetition");
+    let exit = say(args, &capture, &summary, &all)?;
+    Ok(exit)
+}
+
+struct Bar<'b>(&'b indicatif::ProgressBar);
+
+impl Progress for Bar<'_> {
+    fn at(&mut self, bytes: u64, _: u64) {
+        self.0.set_position(bytes);
+    }
+}
+
+/// The options as the replay wants them.
+pub fn options(args: &ReplayArgs) -> Result<Options, Failure> {
+    let frame_by = match args.frame_by.as_str() {
+        "auto" => FrameBy::Auto,
+        "present" => FrameBy::Present,
+        "boundary" => FrameBy::Boundary,
+        "submit" => FrameBy::Submit,
+        "file" => FrameBy::File,
+        other => match other.strip_prefix("label:") {
+            Some(name) if !name.is_empty() => FrameBy::Label(name.to_string()),
+            _ => {
+                return Err(Failure::usage(format_args!(
+                    "--frame-by {other}: expected auto, present, boundary, submit, label:NAME or file"
+                )));
+            }
+        },
+    };
+    let memory = match args.memory.as_str() {
+        "auto" => MemoryMode::Auto,
+        "none" => MemoryMode::None,
+        "remap" => MemoryMode::Remap,
+        "rebind" => MemoryMode::Rebind,
+        other => {
+            return Err(Failure::usage(format_args!("--memory {other}: expected auto, none, remap or rebind")));
+        }
+    };
+    let frames = match &args.frames {
+        None => None,
+        Some(r) => Some(r.bounds().ok_or_else(|| Failure::usage("--frames wants one range, A-B"))?),
+    };
+    Ok(Options {
+        gpu: args.gpu.clone(),
+        memory,
+        keep_going: args.keep_going,
+        remove_unsupported: args.remove_unsupported,
+        validate: args.validate,
+        watchdog_s: args.watchdog,
+        frame_by,
+        frames,
+    })
+}
+
+/// The exit code a replay's error asks for.
+pub fn failure(e: replay::error::Error) -> Failure {
+    let exit = match e.kind() {
+        Kind::NoDevice => Exit::NoDevice,
+        Kind::Divergence => Exit::Diverged,
+        Kind::Unsupported => Exit::NoDevice,
+        _ => Exit::Failed,
+    };
+    Failure::Error(exit, e.to_string())
+}
+
+/// What measuring cost, as far as it is known.
+fn cost(times: &FrameTimes) -> Cost {
+    match times.cost {
+        Some((without, with)) => {
+            Cost::Measured { of: "submitting an empty command buffer and waiting for it".into(), without, with }
+        }
+        None => Cost::Unknown { why: "nothing was submitted to a queue with timestamps".into() },
+    }
+}
+
+fn say(args: &ReplayArgs, capture: &Capture, s: &Summary, times: &FrameTimes) -> Result<Exit, Failure> {
+    let run = analyses::Run { load_frame: s.load_frame, cost: cost(times) };
+    let report = analyses::frame_times::report(&run, &times.frames);
+    let text = if args.json {
+        let json = to_json(capture, s, times, &report);
+        serde_json::to_string_pretty(&json).map_err(Failure::new)? + "\n"
+    } else {
+        heading(capture, s) + &analyses::report::text::render(&report)
+    };
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Failure::write("stdout", &e))?;
+    drop(out);
+    Ok(complaints(args, s))
+}
+
+fn heading(capture: &Capture, s: &Summary) -> String {
+    let device = s.gpu.as_deref().unwrap_or("no device (echo)");
+    let memory = s.memory.map_or("", |m| m.name());
+    let memory = if memory.is_empty() { String::new() } else { format!(", memory {memory}") };
+    format!("{} on {device}{memory}\n{} calls, {} frames\n\n", capture.name(), s.report.calls, s.frames)
+}
+
+/// Everything worth a line on stderr; the exit code it adds up to.
+fn complaints(args: &ReplayArgs, s: &Summary) -> Exit {
+    for (what, tally) in [("undecoded blocks", &s.report.undecoded), ("divergences", &s.report.divergences)] {
+        if tally.count > 0 {
+            complain(format_args!("{} {what}:", tally.count));
+            tally.first.iter().for_each(|t| eprintln!("  {t}"));
+            if tally.count > tally.first.len() as u64 {
+                eprintln!("  and {} more", tally.count - tally.first.len() as u64);
+            }
+        }
+    }
+    if args.validate {
+        complain(format_args!("{} validation messages", s.report.validation.len()));
+        s.report.validation.iter().take(50).for_each(|m| eprintln!("  {m}"));
+    }
+    if args.verbose {
+        for l in s.negotiation.iter().filter(|l| l.done != replay::vulkan::negotiate::Done::Kept) {
+            eprintln!("  {} {:?}", l.what, l.done);
+        }
+        s.report.notes.iter().for_each(|(what, n)| eprintln!("  {n} × {what}"));
+        if s.unknown_addresses > 0 {
+            eprintln!("  {} × device addresses of no known buffer passed on", s.unknown_addresses);
+        }
+    }
+    if s.report.divergences.count > 0 { Exit::Diverged } else { Exit::Done }
+}
+
+fn to_json(capture: &Capture, s: &Summary, times: &FrameTimes, report: &analyses::report::Report) -> Value {
+    json!({
+        "schema_version": 1,
+        "tool": { "name": "reray-replay", "version": env!("CARGO_PKG_VERSION") },
+        "capture": capture.name(),
+        "device": s.gpu,
+        "memory": s.memory.map(|m| m.name()),
+        "frame_by": format!("{:?}", s.frame_by).to_lowercase(),
+        "calls": s.report.calls,
+        "frames": s.frames,
+        "load_frame": s.load_frame,
+        "submits": { "timed": times.timed, "untimed": times.untimed },
+        "negotiation": s.negotiation.iter().map(|l| json!({
+            "what": l.what, "here": l.here, "done": format!("{:?}", l.done).to_lowercase(),
+        })).collect::<Vec<_>>(),
+        "notes": s.report.notes,
+        "undecoded": { "count": s.report.undecoded.count, "first": s.report.undecoded.first },
+        "divergences": { "count": s.report.divergences.count, "first": s.report.divergences.first },
+        "validation": s.report.validation,
+        "unknown_addresses": s.unknown_addresses,
+        "report": report,
+        "frame_times": times.frames,
+    })
+}
