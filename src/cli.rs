@@ -13,9 +13,63 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "reray-replay", version, after_help = HELP, args_conflicts_with_subcommands = true)]
 pub struct Cli {
-    /// What to do.
+    /// What to do; without one, replay FILE.
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
+    /// The flags of a replay.
+    #[command(flatten)]
+    pub replay: ReplayArgs,
+}
+
+/// `reray-replay FILE`: replays a capture and says how long its frames took.
+#[derive(Debug, Args)]
+pub struct ReplayArgs {
+    /// The capture to replay
+    pub file: Option<PathBuf>,
+    /// How to replay.
+    #[command(flatten)]
+    pub run: RunArgs,
+    /// Measure only these frames, by number; nothing after the last is replayed
+    #[arg(long, value_name = "A-B")]
+    pub frames: Option<Ranges>,
+    /// Replay the capture this often, from the start each time; all repetitions count
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub repeat: u32,
+    /// Print everything as JSON (with a schema_version) instead of the table
+    #[arg(long)]
+    pub json: bool,
+    /// Name on stderr what was done differently from the capture
+    #[arg(short, long)]
+    pub verbose: bool,
+    /// Answer every call with what the capture recorded instead of calling a driver; no times
+    #[arg(long)]
+    pub echo: bool,
+}
+
+/// How to replay: shared by every sub-command that does.
+#[derive(Clone, Debug, Args)]
+pub struct RunArgs {
+    /// The device: its number in `reray-replay devices`, or part of its name [default: the one most like the capture's]
+    #[arg(long, value_name = "N|NAME")]
+    pub gpu: Option<String>,
+    /// Captured memory: none (as it was), remap (other memory types), rebind (every resource gets its own), auto
+    #[arg(long, value_name = "MODE", default_value = "auto")]
+    pub memory: String,
+    /// What ends a frame: present, boundary (VK_EXT_frame_boundary), submit, label:NAME, file, auto
+    #[arg(long, value_name = "RULE", default_value = "auto")]
+    pub frame_by: String,
+    /// Go on when the replay diverges from the capture; the exit code is 5 all the same
+    #[arg(long)]
+    pub keep_going: bool,
+    /// Drop features and extensions that the device lacks, instead of refusing
+    #[arg(long)]
+    pub remove_unsupported: bool,
+    /// Run under the Khronos validation layer and print what it says
+    #[arg(long)]
+    pub validate: bool,
+    /// Seconds to wait for the GPU before giving up
+    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    pub watchdog: u64,
 }
 
 /// The sub-commands.

@@ -25,6 +25,8 @@ pub enum Exit {
     Usage = 2,
     /// Verification failed, or the replay diverged.
     Diverged = 5,
+    /// No device here can do it.
+    NoDevice = 77,
 }
 
 /// The text of the exit codes, for `--help`.

@@ -14,6 +14,13 @@ impl Ranges {
     pub fn contains(&self, n: u64) -> bool {
         self.0.iter().any(|&(a, b)| (a..=b).contains(&n))
     }
+    /// First and last number, if they are one range.
+    pub fn bounds(&self) -> Option<(u64, u64)> {
+        match self.0[..] {
+            [range] => Some(range),
+            _ => None,
+        }
+    }
     /// The largest number among them.
     pub fn last(&self) -> u64 {
         self.0.iter().map(|r| r.1).max().unwrap_or(0)

@@ -3,6 +3,7 @@
 mod dump;
 mod extract;
 mod info;
+mod replay;
 mod verify;
 
 use crate::cli::{Cli, Command};
@@ -10,7 +11,8 @@ use crate::exit::{Exit, Failure};
 
 /// Runs what the command line asks for.
 pub fn run(cli: Cli) -> Result<Exit, Failure> {
-    match cli.command {
+    let Some(command) = cli.command else { return replay::run(&cli.replay) };
+    match command {
         Command::Info(args) => info::run(&args),
         Command::Dump(args) => dump::run(&args),
         Command::Extract(args) => extract::run(&args),

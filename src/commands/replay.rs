@@ -3,7 +3,7 @@
 //! Guarantees: stdout carries the report alone; what was done differently from the capture is counted and, with `-v`,
 //! named. A divergence ends with exit code 5, also when `--keep-going` passed it over.
 
-use crate::cli::ReplayArgs;
+use crate::cli::{ReplayArgs, RunArgs};
 use crate::exit::{Exit, Failure, complain};
 use crate::{input, progress};
 use analyses::report::Cost;
@@ -20,7 +20,10 @@ use std::io::Write;
 pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     let file = args.file.as_ref().ok_or_else(|| Failure::usage("which capture? reray-replay FILE, or --help"))?;
     let capture = input::open(file)?;
-    let options = options(args)?;
+    let mut options = options(&args.run)?;
+    if let Some(r) = &args.frames {
+        options.frames = Some(r.bounds().ok_or_else(|| Failure::usage("--frames wants one range, A-B"))?);
+    }
     let on = if args.echo { On::Echo } else { On::Vulkan };
     let mut all = FrameTimes::default();
     let mut last = None;
@@ -52,7 +55,7 @@ impl Progress for Bar<'_> {
 }
 
 /// The options as the replay wants them.
-pub fn options(args: &ReplayArgs) -> Result<Options, Failure> {
+pub fn options(args: &RunArgs) -> Result<Options, Failure> {
     let frame_by = match args.frame_by.as_str() {
         "auto" => FrameBy::Auto,
         "present" => FrameBy::Present,
@@ -77,10 +80,6 @@ pub fn options(args: &ReplayArgs) -> Result<Options, Failure> {
             return Err(Failure::usage(format_args!("--memory {other}: expected auto, none, remap or rebind")));
         }
     };
-    let frames = match &args.frames {
-        None => None,
-        Some(r) => Some(r.bounds().ok_or_else(|| Failure::usage("--frames wants one range, A-B"))?),
-    };
     Ok(Options {
         gpu: args.gpu.clone(),
         memory,
@@ -89,7 +88,7 @@ pub fn options(args: &ReplayArgs) -> Result<Options, Failure> {
         validate: args.validate,
         watchdog_s: args.watchdog,
         frame_by,
-        frames,
+        frames: None,
     })
 }
 
@@ -147,7 +146,7 @@ fn complaints(args: &ReplayArgs, s: &Summary) -> Exit {
             }
         }
     }
-    if args.validate {
+    if args.run.validate {
         complain(format_args!("{} validation messages", s.report.validation.len()));
         s.report.validation.iter().take(50).for_each(|m| eprintln!("  {m}"));
     }
