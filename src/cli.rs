@@ -83,6 +83,8 @@ pub enum Command {
     Extract(ExtractArgs),
     /// Check that every block of a capture is understood to the last byte
     Verify(VerifyArgs),
+    /// Say what this machine's devices can replay and instrument, feature by feature
+    Devices(DevicesArgs),
 }
 
 /// `info`
@@ -181,6 +183,14 @@ Example:
 pub struct VerifyArgs {
     /// The capture
     pub file: PathBuf,
+    /// Print JSON (with a schema_version) instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `devices`
+#[derive(Debug, Args)]
+pub struct DevicesArgs {
     /// Print JSON (with a schema_version) instead of text
     #[arg(long)]
     pub json: bool,

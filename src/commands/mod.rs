@@ -1,5 +1,6 @@
 //! The sub-commands, one file or folder each.
 
+mod devices;
 mod dump;
 mod extract;
 mod info;
@@ -17,5 +18,6 @@ pub fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Dump(args) => dump::run(&args),
         Command::Extract(args) => extract::run(&args),
         Command::Verify(args) => verify::run(&args),
+        Command::Devices(args) => devices::run(&args),
     }
 }

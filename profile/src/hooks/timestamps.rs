@@ -184,7 +184,9 @@ impl Timer {
 unsafe fn record(d: &ash::Device, cmd: vk::CommandBuffer, body: impl FnOnce(vk::CommandBuffer)) -> Result<()> {
     // SAFETY: the caller's promise.
     unsafe {
-        d.begin_command_buffer(cmd, &vk::CommandBufferBeginInfo::default())
+        // Results are read when they are there, not when a fence says that the whole submission is done.
+        let info = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::SIMULTANEOUS_USE);
+        d.begin_command_buffer(cmd, &info)
             .map_err(|e| Error::driver("vkBeginCommandBuffer", e))?;
         body(cmd);
         d.end_command_buffer(cmd).map_err(|e| Error::driver("vkEndCommandBuffer", e))
