@@ -15,4 +15,8 @@ pub mod limits;
 pub mod meta;
 pub mod print;
 pub mod schema;
+pub mod shaders;
+pub mod summary;
+pub mod verify;
+pub mod view;
 pub mod writer;

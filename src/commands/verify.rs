@@ -1,8 +1,156 @@
-//! `verify`
+//! `verify`: does every block come back, byte for byte, from what this build understood of it?
+//!
+//! Guarantees: exit code 0 only if every call and every metadata block does. Refuses nothing; differing blocks are
+//! listed with their offsets, on stdout, as they are the result.
+
 use crate::cli::VerifyArgs;
 use crate::exit::{Exit, Failure};
+use crate::output::Output;
+use crate::{input, ordered, progress};
+use gfxr_parse::container::{Block, BlockKind, Capture};
+use gfxr_parse::error::Error;
+use gfxr_parse::verify::Verifier;
+use serde::Serialize;
+
+/// How many blocks a thread takes at a time.
+const PIECE: usize = 256;
+/// Differing blocks listed one by one.
+const MOST: usize = 1000;
+
+/// The result; what `--json` writes.
+#[derive(Debug, Default, Serialize)]
+struct Report {
+    schema_version: u32,
+    file: String,
+    blocks: u64,
+    calls: u64,
+    metadata: u64,
+    /// Blocks of types this build does not read (it passes them on as they are).
+    skipped: u64,
+    truncated: Option<String>,
+    different: u64,
+    differences: Vec<Difference>,
+}
+
+/// A block that did not come back.
+#[derive(Debug, Serialize)]
+struct Difference {
+    file: String,
+    block: Option<u64>,
+    offset: Option<u64>,
+    path: String,
+    message: String,
+}
+
+/// What one piece brought.
+#[derive(Default)]
+struct Part {
+    blocks: u64,
+    calls: u64,
+    metadata: u64,
+    skipped: u64,
+    errors: Vec<(u32, Error)>,
+    end: u64,
+}
 
 /// Runs the sub-command.
-pub fn run(_args: &VerifyArgs) -> Result<Exit, Failure> {
-    Err(Failure::new("to come"))
+pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
+    let capture = input::open(&args.file)?;
+    let report = verify(&capture)?;
+    let mut out = Output::create(None)?;
+    let mut text = if args.json {
+        serde_json::to_string_pretty(&report).map_err(Failure::new)?
+    } else {
+        render(&report)
+    };
+    text.push('\n');
+    out.write(text.as_bytes())?;
+    out.finish()?;
+    Ok(if report.different == 0 { Exit::Done } else { Exit::Diverged })
+}
+
+fn verify(capture: &Capture) -> Result<Report, Failure> {
+    let mut report = Report { schema_version: 1, file: capture.name().to_string(), ..Report::default() };
+    let mut blocks = capture.all_blocks();
+    let bar = progress::bytes(capture.bytes().len() as u64, "verify");
+    let next = || {
+        let piece: Vec<_> = blocks.by_ref().take(PIECE).collect();
+        (!piece.is_empty()).then_some(piece)
+    };
+    let work = |verifier: &mut Verifier, piece: Vec<Result<Block, Error>>| {
+        let mut part = Part::default();
+        for block in piece {
+            match block {
+                Ok(block) => part.block(verifier, &block),
+                Err(e) => part.errors.push((0, e)),
+            }
+        }
+        part
+    };
+    let take = |_: &mut Verifier, part: Part| {
+        report.blocks += part.blocks;
+        report.calls += part.calls;
+        report.metadata += part.metadata;
+        report.skipped += part.skipped;
+        report.different += part.errors.len() as u64;
+        let room = MOST.saturating_sub(report.differences.len());
+        report.differences.extend(part.errors.iter().take(room).map(|(file, e)| Difference {
+            file: capture.file_name(*file).to_string(),
+            block: e.block(),
+            offset: e.offset(),
+            path: e.path().to_string(),
+            message: e.message().to_string(),
+        }));
+        bar.set_position(part.end);
+        Ok::<(), Failure>(())
+    };
+    ordered::run(next, Verifier::new, work, take)?;
+    bar.finish_and_clear();
+    report.truncated = blocks.truncated().map(|e| e.to_string());
+    Ok(report)
+}
+
+impl Part {
+    fn block(&mut self, verifier: &mut Verifier, block: &Block) {
+        self.blocks += 1;
+        self.end = block.offset;
+        match block.kind() {
+            Ok(BlockKind::Call(_)) => self.calls += 1,
+            Ok(BlockKind::Meta(m)) if m.warning().is_none() => self.metadata += 1,
+            Ok(BlockKind::Meta(_) | BlockKind::Unknown(_)) => self.skipped += 1,
+            Ok(BlockKind::Method(m)) => {
+                let e = Error::unknown(format!("method call {:#x} (Direct3D 12) is not decoded", m.call_id));
+                return self.errors.push((block.file, block.blame(e)));
+            }
+            _ => {}
+        }
+        if let Err(e) = verifier.block(block) {
+            self.errors.push((block.file, block.blame(e)));
+        }
+    }
+}
+
+fn render(r: &Report) -> String {
+    let mut out = String::new();
+    for d in &r.differences {
+        let place = match (d.block, d.offset) {
+            (Some(b), Some(o)) => format!("block {b}, offset {o:#x}: "),
+            (Some(b), None) => format!("block {b}: "),
+            _ => String::new(),
+        };
+        let path = if d.path.is_empty() { String::new() } else { format!("{}: ", d.path) };
+        out += &format!("{place}{path}{}\n", d.message);
+    }
+    if r.different > r.differences.len() as u64 {
+        out += &format!("and {} more\n", r.different - r.differences.len() as u64);
+    }
+    if let Some(t) = &r.truncated {
+        out += &format!("warning: {t}; everything before it was verified\n");
+    }
+    if r.skipped > 0 {
+        out += &format!("warning: {} blocks are of types this build does not read\n", r.skipped);
+    }
+    let verdict = if r.different == 0 { "all come back byte for byte" } else { "differ" };
+    let n = if r.different == 0 { r.blocks } else { r.different };
+    out + &format!("{}: {n} blocks ({} calls, {} metadata): {verdict}", r.file, r.calls, r.metadata)
 }

@@ -150,6 +150,15 @@ impl<'a> BlockKind<'a> {
         }
     }
     /// The data at its end, if it is of a kind whose data may be compressed.
+    pub fn payload(&self) -> Option<&Payload<'a>> {
+        match self {
+            BlockKind::Meta(m) => m.meta.payload(),
+            BlockKind::Call(c) => Some(&c.payload),
+            BlockKind::Method(m) => Some(&m.payload),
+            _ => None,
+        }
+    }
+    /// The same, to be changed.
     pub fn payload_mut(&mut self) -> Option<&mut Payload<'a>> {
         match self {
             BlockKind::Meta(m) => m.meta.payload_mut(),

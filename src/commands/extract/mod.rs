@@ -1,0 +1,117 @@
+//! `extract`: every shader module of a capture as a file.
+//!
+//! ```text
+//! DIR/<hash>.spv    16 hexadecimal digits of the BLAKE3 hash of its contents
+//! DIR/index.json    every creation: block, how, handle, debug name, entry points, what uses it
+//! DIR/index.txt     the same, for reading
+//! ```
+//!
+//! Guarantees: equal code is written once; files are there whole or not at all; the index is written last. Refuses
+//! nothing: code that is no SPIR-V is written too, with an index entry that says so.
+
+mod index;
+mod spirv;
+
+use crate::cli::ExtractArgs;
+use crate::exit::{Exit, Failure};
+use crate::input::{self, Complaints};
+use crate::output;
+use crate::progress;
+use gfxr_parse::container::{Block, BlockKind, Scratch};
+use gfxr_parse::decode::decode_call;
+use gfxr_parse::error::Result;
+use gfxr_parse::image::Image;
+use gfxr_parse::schema::command;
+use gfxr_parse::shaders;
+use gfxr_parse::view::View;
+use index::Index;
+use std::fs;
+
+/// Digits of a hash in a file's name.
+const HASH_DIGITS: usize = 16;
+
+/// Runs the sub-command.
+pub fn run(args: &ExtractArgs) -> std::result::Result<Exit, Failure> {
+    let capture = input::open(&args.file)?;
+    fs::create_dir_all(&args.output).map_err(|e| Failure::new(format_args!("{}: {e}", args.output.display())))?;
+    let complaints = Complaints::new(&capture);
+    let bar = progress::bytes(capture.bytes().len() as u64, "extract");
+    let mut reader = Reader::default();
+    let mut index = Index::new(capture.name());
+    let mut blocks = capture.all_blocks();
+    for block in blocks.by_ref() {
+        let block = match block {
+            Ok(block) => block,
+            Err(e) => {
+                complaints.add(0, &e);
+                continue;
+            }
+        };
+        let concerned = block.call_id().and_then(command).is_some_and(|c| concerns(c.name));
+        if !concerned {
+            continue;
+        }
+        bar.set_position(block.offset);
+        if let Err(e) = reader.read(&block) {
+            complaints.add(block.file, &block.blame(e));
+            continue;
+        }
+        for (hash, code) in index.call(&block, &reader.image) {
+            output::write_file(&args.output.join(format!("{hash}.spv")), code)?;
+        }
+    }
+    bar.finish_and_clear();
+    input::warn_if_truncated(&capture, &blocks);
+    let index = index.finish();
+    let mut json = serde_json::to_vec_pretty(&index).map_err(Failure::new)?;
+    json.push(b'\n');
+    output::write_file(&args.output.join("index.json"), &json)?;
+    output::write_file(&args.output.join("index.txt"), index.text().as_bytes())?;
+    let mut out = output::Output::create(None)?;
+    out.write(format!("{}: {}\n", args.output.display(), index.headline()).as_bytes())?;
+    out.finish()?;
+    Ok(complaints.exit())
+}
+
+/// The commands that hold SPIR-V, use it, or give it a name.
+fn concerns(command: &str) -> bool {
+    shaders::concerns(command) || is_naming(command)
+}
+
+fn is_naming(command: &str) -> bool {
+    matches!(command, "vkSetDebugUtilsObjectNameEXT" | "vkDebugMarkerSetObjectNameEXT")
+}
+
+/// The object a naming call names: VkObjectType (or the older VkDebugReportObjectTypeEXT), handle and name.
+fn naming(image: &Image) -> Option<(u64, String)> {
+    let call = View::call(image);
+    if !is_naming(call.name) {
+        return None;
+    }
+    let info = call.one("pNameInfo")?;
+    let object = info.u64("objectHandle").or_else(|| info.u64("object"))?;
+    Some((object, info.text("pObjectName")?.into_owned()))
+}
+
+/// Decodes calls one after the other.
+#[derive(Default)]
+struct Reader {
+    scratch: Scratch,
+    image: Image,
+}
+
+impl Reader {
+    fn read(&mut self, block: &Block) -> Result<()> {
+        let BlockKind::Call(call) = block.kind()? else { return Ok(()) };
+        let Some(def) = command(call.call_id) else { return Ok(()) };
+        let params = call.payload.bytes(&mut self.scratch)?;
+        let plain = !call.payload.is_compressed();
+        decode_call(def, params, &mut self.image)
+            .map_err(|e| if plain { e.rebase(call.payload.offset()) } else { e.in_decompressed() })
+    }
+}
+
+/// The name of code: the start of its hash.
+fn hash(code: &[u8]) -> String {
+    blake3::hash(code).to_hex().as_str()[..HASH_DIGITS].to_string()
+}

@@ -1,0 +1,31 @@
+//! `info`: what a capture is, as text or JSON.
+//!
+//! The gathering is `gfxr_parse::summary`; here it is only written down. Guarantees: `--json` has a `schema_version`.
+
+mod text;
+
+use crate::cli::InfoArgs;
+use crate::exit::{Exit, Failure};
+use crate::output::Output;
+use crate::{input, progress};
+use gfxr_parse::summary::summarize;
+
+/// Runs the sub-command.
+pub fn run(args: &InfoArgs) -> Result<Exit, Failure> {
+    let capture = input::open(&args.file)?;
+    let bar = progress::bytes(capture.bytes().len() as u64, "info");
+    let summary = summarize(&capture, |done| bar.set_position(done));
+    bar.finish_and_clear();
+    let mut bytes = if args.json {
+        serde_json::to_vec_pretty(&summary).map_err(Failure::new)?
+    } else {
+        text::render(&summary).into_bytes()
+    };
+    if args.json {
+        bytes.push(b'\n');
+    }
+    let mut out = Output::create(args.output.as_deref())?;
+    out.write(&bytes)?;
+    out.finish()?;
+    Ok(Exit::Done)
+}
