@@ -35,6 +35,9 @@ pub struct ReplayArgs {
     /// Replay the capture this often, from the start each time; all repetitions count
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeat: u32,
+    /// Leave submissions as they are: CPU times only, and no cost of measuring
+    #[arg(long)]
+    pub no_gpu_times: bool,
     /// Print everything as JSON (with a schema_version) instead of the table
     #[arg(long)]
     pub json: bool,

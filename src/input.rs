@@ -5,10 +5,10 @@
 
 use crate::exit::{Exit, Failure, complain};
 use crate::mmap;
-use gfxr_parse::container::{AllBlocks, Capture};
+use gfxr_parse::container::{AllBlocks, Capture, Source};
 use gfxr_parse::error::Error;
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// Opens a capture and says what is odd about its header.
 pub fn open(path: &Path) -> Result<Capture, Failure> {
@@ -17,6 +17,18 @@ pub fn open(path: &Path) -> Result<Capture, Failure> {
         complain(format_args!("{}: warning: {warning}", capture.name()));
     }
     Ok(capture)
+}
+
+/// Opens a capture that will be read once from front to back; memory behind the reader can be given back.
+pub fn open_once(path: &Path) -> Result<(Capture, Option<Arc<mmap::Map>>), Failure> {
+    let name = path.display().to_string();
+    let main = mmap::open_map(path).map_err(|e| Failure::new(format_args!("{name}: {e}")))?;
+    let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+    let capture = Capture::with_assets(Source::shared(&name, main.0), move |asset| mmap::open(&folder.join(asset)))?;
+    for warning in capture.header().warnings() {
+        complain(format_args!("{name}: warning: {warning}"));
+    }
+    Ok((capture, main.1))
 }
 
 /// Says so if the file ends inside a block.

@@ -9,8 +9,31 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The bytes of a file.
-pub fn open(path: &Path) -> io::Result<Bytes> {
+/// A mapped file.
+pub struct Map(memmap2::Mmap);
+
+impl AsRef<[u8]> for Map {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl Map {
+    /// Gives the memory of the first `bytes` bytes back to the system: whoever goes through a capture once does not keep
+    /// all of it in memory. Reading them again reads the file again.
+    pub fn release(&self, bytes: usize) {
+        let bytes = bytes.min(self.0.len());
+        // SAFETY: the map is private, read-only and backed by the file, so dropped pages come back with the same bytes
+        // (or, should the file have changed, with others, as for any page that was never read; see `open`).
+        #[allow(unsafe_code)]
+        let r = unsafe { self.0.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, 0, bytes) };
+        // Advice may be refused; then memory stays.
+        let _ = r;
+    }
+}
+
+/// The bytes of a file, and the map they are in, if it could be mapped.
+pub fn open_map(path: &Path) -> io::Result<(Bytes, Option<Arc<Map>>)> {
     let mut file = File::open(path)?;
     let meta = file.metadata()?;
     if meta.is_dir() {
@@ -23,9 +46,15 @@ pub fn open(path: &Path) -> io::Result<Bytes> {
         // is the price of not copying captures of many gigabytes.
         #[allow(unsafe_code)]
         let map = unsafe { memmap2::Mmap::map(&file) }?;
-        return Ok(Arc::new(map));
+        let map = Arc::new(Map(map));
+        return Ok((map.clone(), Some(map)));
     }
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
-    Ok(Arc::new(bytes))
+    Ok((Arc::new(bytes), None))
+}
+
+/// The bytes of a file.
+pub fn open(path: &Path) -> io::Result<Bytes> {
+    open_map(path).map(|m| m.0)
 }

@@ -5,6 +5,7 @@
 
 use crate::cli::{ReplayArgs, RunArgs};
 use crate::exit::{Exit, Failure, complain};
+use crate::mmap::Map;
 use crate::{input, progress};
 use analyses::report::Cost;
 use gfxr_parse::container::Capture;
@@ -19,7 +20,7 @@ use std::io::Write;
 /// Runs it.
 pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     let file = args.file.as_ref().ok_or_else(|| Failure::usage("which capture? reray-replay FILE, or --help"))?;
-    let capture = input::open(file)?;
+    let (capture, map) = input::open_once(file)?;
     let mut options = options(&args.run)?;
     if let Some(r) = &args.frames {
         options.frames = Some(r.bounds().ok_or_else(|| Failure::usage("--frames wants one range, A-B"))?);
@@ -29,9 +30,9 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     let mut last = None;
     for repeat in 0..args.repeat.max(1) {
         let bar = progress::bytes(capture.bytes().len() as u64, "replaying");
-        let (hook, out) = FrameTimesHook::new();
+        let (hook, out) = FrameTimesHook::new(!args.no_gpu_times);
         let hooks: Vec<Box<dyn Hook>> = if args.echo { Vec::new() } else { vec![Box::new(hook)] };
-        let r = replay(&capture, &options, on, hooks, repeat, &mut Bar(&bar));
+        let r = replay(&capture, &options, on, hooks, repeat, &mut Bar { bar: &bar, map: map.as_deref(), released: 0 });
         bar.finish_and_clear();
         let summary = r.map_err(failure)?;
         let mut out = out.borrow_mut();
@@ -46,11 +47,28 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-struct Bar<'b>(&'b indicatif::ProgressBar);
+/// Shows how far a replay is, and gives back the memory of the file behind it.
+pub struct Bar<'b> {
+    /// What is shown.
+    pub bar: &'b indicatif::ProgressBar,
+    /// The capture's map.
+    pub map: Option<&'b Map>,
+    /// Bytes given back so far.
+    pub released: u64,
+}
+
+/// Bytes of the file behind the replay that stay in memory.
+const KEEP_BYTES: u64 = 4 << 20;
 
 impl Progress for Bar<'_> {
     fn at(&mut self, bytes: u64, _: u64) {
-        self.0.set_position(bytes);
+        self.bar.set_position(bytes);
+        if let Some(map) = self.map
+            && bytes > self.released + 2 * KEEP_BYTES
+        {
+            self.released = bytes - KEEP_BYTES;
+            map.release(self.released as usize);
+        }
     }
 }
 
@@ -109,7 +127,8 @@ fn cost(times: &FrameTimes) -> Cost {
         Some((without, with)) => {
             Cost::Measured { of: "submitting an empty command buffer and waiting for it".into(), without, with }
         }
-        None => Cost::Unknown { why: "nothing was submitted to a queue with timestamps".into() },
+        None if times.untimed > 0 => Cost::Unknown { why: "no queue of this device has timestamps".into() },
+        None => Cost::Nothing { why: "submissions were left as they are; CPU times cost two clock readings a frame".into() },
     }
 }
 

@@ -41,13 +41,14 @@ pub struct FrameTimesHook {
     arrays: Vec<Vec<u8>>,
     /// Frame record that submissions now belong to.
     current: usize,
+    gpu: bool,
 }
 
 impl FrameTimesHook {
-    /// The hook, and where its results will be.
-    pub fn new() -> (Self, Rc<RefCell<FrameTimes>>) {
+    /// The hook, and where its results will be. Without `gpu` submissions stay as they are.
+    pub fn new(gpu: bool) -> (Self, Rc<RefCell<FrameTimes>>) {
         let out = Rc::new(RefCell::new(FrameTimes::default()));
-        (FrameTimesHook { out: out.clone(), timers: HashMap::new(), arrays: Vec::new(), current: 0 }, out)
+        (FrameTimesHook { out: out.clone(), timers: HashMap::new(), arrays: Vec::new(), current: 0, gpu }, out)
     }
 
     /// A pair for the next submission to this queue.
@@ -172,6 +173,9 @@ impl Hook for FrameTimesHook {
     }
 
     fn wants_linked(&self) -> Commands {
+        if !self.gpu {
+            return Commands::none();
+        }
         Commands::named(&["vkQueueSubmit", "vkQueueSubmit2", "vkQueueSubmit2KHR"])
     }
 
