@@ -27,11 +27,20 @@ pub enum Kind {
     Usage,
 }
 
+/// A path longer than this is cut.
+const LONG_PATH: usize = 400;
+/// How much of its start is kept.
+const LONG_PATH_HEAD: usize = 120;
+/// Stands for what was left out.
+const ELLIPSIS: char = '…';
+
 #[derive(Debug)]
 struct Inner {
     kind: Kind,
     message: String,
     path: String,
+    /// Where the path was cut: what stands before is still growing, what stands after stays.
+    cut: Option<usize>,
     offset: Option<u64>,
     block: Option<u64>,
     file: Option<String>,
@@ -48,6 +57,7 @@ impl Error {
             kind,
             message: message.into(),
             path: String::new(),
+            cut: None,
             offset: None,
             block: None,
             file: None,
@@ -73,12 +83,24 @@ impl Error {
     pub fn unknown(message: impl Into<String>) -> Self {
         Self::new(Kind::Unknown, message)
     }
-    /// Puts a member name (or `[index]`, or `<VkStruct>`) in front of the path.
+    /// Puts a member name (or `[index]`, or `<VkStruct>`) in front of the path. Of very long paths (a chain of
+    /// hundreds of structs) both ends are kept.
     #[cold]
     pub fn within(mut self, segment: &str) -> Self {
-        let p = &mut self.0.path;
-        let joint = if p.is_empty() || p.starts_with('[') || p.starts_with('<') { "" } else { "." };
-        *p = format!("{segment}{joint}{p}");
+        let Inner { path, cut, .. } = &mut *self.0;
+        let joint = if path.is_empty() || path.starts_with(['[', '<', ELLIPSIS]) { "" } else { "." };
+        let (head, tail) = path.split_at(cut.unwrap_or(path.len()));
+        let mut head = format!("{segment}{joint}{head}");
+        if cut.is_some() {
+            head.truncate(head.floor_char_boundary(LONG_PATH_HEAD));
+            *cut = Some(head.len());
+            *path = head + tail;
+        } else if head.len() > LONG_PATH {
+            *cut = Some(0);
+            *path = format!("{ELLIPSIS}{head}");
+        } else {
+            *path = head;
+        }
         self
     }
     /// Sets the offset if none is set yet: the innermost place wins.
