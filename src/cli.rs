@@ -6,6 +6,7 @@
 
 use crate::exit::HELP;
 use crate::select::{Glob, Ranges};
+use gfxr_parse::container::Compression;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -86,6 +87,8 @@ pub enum Command {
     Extract(ExtractArgs),
     /// Check that every block of a capture is understood to the last byte
     Verify(VerifyArgs),
+    /// Write a capture compressed another way (lz4, zlib, zstd, none)
+    Recompress(RecompressArgs),
     /// Say what this machine's devices can replay and instrument, feature by feature
     Devices(DevicesArgs),
 }
@@ -197,4 +200,20 @@ pub struct DevicesArgs {
     /// Print JSON (with a schema_version) instead of text
     #[arg(long)]
     pub json: bool,
+}
+
+/// `recompress`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  reray-replay recompress cap.gfxr --to zstd -o small.gfxr")]
+pub struct RecompressArgs {
+    /// The capture
+    pub file: PathBuf,
+    /// lz4, zlib, zstd or none
+    #[arg(long, value_name = "METHOD")]
+    pub to: Compression,
+    /// The file to write; it is there whole or not at all
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
 }

@@ -4,6 +4,7 @@ mod devices;
 mod dump;
 mod extract;
 mod info;
+mod recompress;
 mod replay;
 mod verify;
 
@@ -18,6 +19,7 @@ pub fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Dump(args) => dump::run(&args),
         Command::Extract(args) => extract::run(&args),
         Command::Verify(args) => verify::run(&args),
+        Command::Recompress(args) => recompress::run(&args),
         Command::Devices(args) => devices::run(&args),
     }
 }

@@ -1,7 +1,7 @@
 //! Which commands have a meaning of their own. Everything else goes through the schema-driven path.
 
 use super::{Vulkan, debug_names, device, instance, memory, pipeline, queue, resources, surface, swapchain, template, wait};
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::exec::{Call, Outcome};
 use crate::link::{Lenience, Linked};
 use crate::objects::Objects;
@@ -133,10 +133,18 @@ fn handler_of(c: &CommandDef) -> (Handler, bool) {
         "vkSetDebugUtilsObjectName" | "vkSetDebugUtilsObjectTag" | "vkDebugMarkerSetObjectName" | "vkDebugMarkerSetObjectTag" => {
             typed(debug_names::set)
         }
+        "vkCmdBuildAccelerationStructures" | "vkCmdBuildAccelerationStructuresIndirect" | "vkBuildAccelerationStructures"
+        | "vkCmdTraceRays" | "vkCmdTraceRaysIndirect" | "vkCmdTraceRaysIndirect2" => (Answer(refuse_ray_tracing), false),
         _ if surface::creates_surface(c) => (Answer(surface::create), false),
         _ if answered_by_capture(c.name) => (Captured, false),
         _ => (Handler::Plain, false),
     }
+}
+
+/// Acceleration structures and shader binding tables hold addresses inside their data; passing the captured ones to a
+/// driver ends the process.
+fn refuse_ray_tracing(_: &mut Vulkan, _: &mut Objects, _: &Call, _: &mut Report) -> Result<Option<Outcome>> {
+    Err(Error::new(Kind::Unsupported, "ray tracing cannot be replayed yet: addresses inside buffers are not translated"))
 }
 
 /// Queries about the world outside the device, and calls whose effect belongs to the captured process.

@@ -1,0 +1,56 @@
+//! `recompress`: the same capture, compressed another way.
+//!
+//! Guarantees: every call and every metadata block has the same bytes once decompressed; the file appears whole or not
+//! at all. Refuses to write over its own input.
+
+use crate::cli::RecompressArgs;
+use crate::exit::{Exit, Failure, complain};
+use crate::input;
+use crate::output::Output;
+use gfxr_parse::writer::transcode;
+use std::io;
+
+/// Runs it.
+pub fn run(args: &RecompressArgs) -> Result<Exit, Failure> {
+    if std::fs::canonicalize(&args.file).ok().is_some_and(|f| std::fs::canonicalize(&args.output).ok() == Some(f)) {
+        return Err(Failure::usage("the output is the input; write to another file"));
+    }
+    let capture = input::open(&args.file)?;
+    let out = Output::create(Some(&args.output))?;
+    let mut sink = Sink(Some(out), None);
+    let done = transcode(&capture, args.to, io::BufWriter::with_capacity(1 << 20, &mut sink));
+    if let Some(failure) = sink.1.take() {
+        return Err(failure);
+    }
+    let done = done?;
+    if let Some(out) = sink.0.take() {
+        out.finish()?;
+    }
+    for e in &done.damaged {
+        complain(format_args!("{}: {e}; passed on as it was", capture.name()));
+    }
+    if let Some(e) = &done.truncated {
+        complain(format_args!("{}: warning: {e}; everything before it was written", capture.name()));
+    }
+    println!("{} {} blocks, {} bytes", args.output.display(), done.blocks, done.bytes);
+    Ok(if done.damaged.is_empty() { Exit::Done } else { Exit::Failed })
+}
+
+/// An [`Output`] as the library's writer wants it, keeping our own error.
+struct Sink(Option<Output>, Option<Failure>);
+
+impl io::Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let Some(out) = &mut self.0 else { return Ok(bytes.len()) };
+        match out.write(bytes) {
+            Ok(()) => Ok(bytes.len()),
+            Err(failure) => {
+                self.1 = Some(failure);
+                Err(io::Error::other("the output failed"))
+            }
+        }
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
