@@ -173,6 +173,9 @@ pub fn destroy(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut
 
 /// Destroys what we made on a device: virtual swapchains' images, uploads, memory.
 fn release(vk: &mut Vulkan, objects: &mut Objects, id: u64) -> Result<()> {
+    super::swapchain::settle(vk)?;
+    // SAFETY: nothing else uses the device.
+    unsafe { vk.device(id)?.ash.device_wait_idle() }.map_err(|e| Error::driver("vkDeviceWaitIdle", e))?;
     let chains: Vec<u64> = vk.swapchains.iter().filter(|s| s.1.device == id).map(|s| *s.0).collect();
     for c in chains {
         super::swapchain::release(vk, objects, c)?;

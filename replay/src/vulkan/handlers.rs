@@ -110,6 +110,7 @@ fn handler_of(c: &CommandDef) -> (Handler, bool) {
         "vkAcquireNextImage" | "vkAcquireNextImage2" => lenient(swapchain::acquire),
         "vkQueuePresent" => lenient(swapchain::present),
         "vkCreateSharedSwapchains" => lenient(swapchain::create_shared),
+        "vkDestroySemaphore" => typed(swapchain::destroy_semaphore),
         "vkDestroySurface" => (Captured, false),
 
         "vkQueueSubmit" | "vkQueueSubmit2" => typed(queue::submit),

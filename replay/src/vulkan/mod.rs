@@ -122,6 +122,8 @@ pub struct Vulkan {
     pub(crate) images: HashMap<u64, ImageState>,
     pub(crate) buffers: HashMap<u64, BufferState>,
     pub(crate) swapchains: HashMap<u64, SwapchainState>,
+    /// A present's wait semaphores that nothing has waited for yet; see `swapchain.rs`.
+    pub(crate) presented: Option<swapchain::Presented>,
     pub(crate) templates: HashMap<u64, template::TemplateState>,
     pub(crate) addresses: addresses::Addresses,
     pub(crate) messages: debug::Messages,
@@ -159,6 +161,7 @@ impl Vulkan {
             images: HashMap::new(),
             buffers: HashMap::new(),
             swapchains: HashMap::new(),
+            presented: None,
             templates: HashMap::new(),
             addresses: addresses::Addresses::default(),
             messages: debug::Messages::default(),
@@ -193,8 +196,8 @@ impl Vulkan {
             .ok_or_else(|| Error::divergence(format!("VkDevice {id} was never created, or is already destroyed")))
     }
 
-    /// The device with this captured id, to change.
-    pub(crate) fn device_mut(&mut self, id: u64) -> Result<&mut DeviceState> {
+    /// The device with this captured id, to change: copies out of its memory use a staging buffer of its own.
+    pub fn device_mut(&mut self, id: u64) -> Result<&mut DeviceState> {
         self.devices
             .get_mut(&id)
             .ok_or_else(|| Error::divergence(format!("VkDevice {id} was never created, or is already destroyed")))
@@ -268,6 +271,7 @@ impl Backend for Vulkan {
     }
 
     fn finish(&mut self, report: &mut Report) -> Result<()> {
+        swapchain::settle(self)?;
         for d in self.devices.values() {
             // SAFETY: the device is alive; nothing else uses it.
             unsafe { d.ash.device_wait_idle() }.map_err(|e| Error::driver("vkDeviceWaitIdle", e))?;

@@ -10,6 +10,7 @@ use crate::report::Report;
 
 /// vkQueueSubmit, vkQueueSubmit2.
 pub fn submit(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+    super::swapchain::settle(vk)?;
     vk.raw(call, linked, report)
 }
 
@@ -18,5 +19,6 @@ pub fn bind_sparse(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut L
     if vk.memory.mode == MemoryMode::Rebind {
         return Err(Error::new(Kind::Unsupported, "sparse binding; --memory rebind cannot"));
     }
+    super::swapchain::settle(vk)?;
     vk.raw(call, linked, report)
 }

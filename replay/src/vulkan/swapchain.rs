@@ -2,7 +2,9 @@
 //!
 //! Made with the captured format, extent, usage and count, so that everything else in the capture works on them as it
 //! did. Acquiring signals its semaphore and fence with an empty submission; presenting becomes one that consumes the
-//! wait semaphores. The captured index says which image. Nothing is ever shown.
+//! wait semaphores. As a submission costs more than anything else here, a present's is put off until the next one of
+//! anybody: usually the acquire that follows it, which then does both. The captured index says which image. Nothing is
+//! ever shown.
 
 use super::memory::{Alloc, AllocKind};
 use super::resources::{ImageState, new_object};
@@ -31,6 +33,38 @@ pub struct SwapchainState {
     /// Formats its images may be viewed as; empty if just its own.
     view_formats: Vec<vk::Format>,
     families: Vec<u32>,
+}
+
+/// Wait semaphores of a present that has not been made up for yet.
+pub struct Presented {
+    device: u64,
+    queue: vk::Queue,
+    waits: Vec<vk::Semaphore>,
+}
+
+/// Makes up for the last present. Before any other submission, and before a semaphore is destroyed.
+pub(crate) fn settle(vk: &mut Vulkan) -> Result<()> {
+    let Some(p) = vk.presented.take() else { return Ok(()) };
+    vk.device(p.device)?.submit_empty(p.queue, &p.waits, &[], vk::Fence::null())
+}
+
+/// vkDestroySemaphore.
+pub fn destroy_semaphore(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
+    if let Some(p) = vk.presented.take_if(|p| p.waits.iter().any(|s| s.as_raw() == linked.arg(1))) {
+        vk.presented = Some(p);
+        settle(vk)?;
+        // The application had waited for the present in its own way; here the wait itself must be over.
+        let d = vk.device(call.image.u64(0))?;
+        // SAFETY: nothing else uses the device.
+        unsafe { d.ash.device_wait_idle() }.what("vkDeviceWaitIdle")?;
+    }
+    vk.raw(call, linked, report)
 }
 
 /// vkCreateSwapchainKHR.
@@ -176,6 +210,7 @@ pub(crate) fn release(vk: &mut Vulkan, objects: &mut Objects, id: u64) -> Result
 /// vkDestroySwapchainKHR.
 pub fn destroy(vk: &mut Vulkan, objects: &mut Objects, call: &Call, _: &mut Linked, _: &mut Report) -> Result<Outcome> {
     let id = call.image.u64(8);
+    settle(vk)?;
     if let Some(s) = vk.swapchains.get(&id) {
         // With a real swapchain the presentation engine's own work would have kept the images alive; our empty
         // submissions may still be under way.
@@ -208,9 +243,12 @@ pub fn acquire(vk: &mut Vulkan, objects: &mut Objects, call: &Call, _: &mut Link
 }
 
 /// Signals a semaphore and a fence (captured ids, 0 for none) once all work so far is done.
-pub(crate) fn signal(vk: &Vulkan, objects: &Objects, device: u64, semaphore: u64, fence: u64) -> Result<()> {
+pub(crate) fn signal(vk: &mut Vulkan, objects: &Objects, device: u64, semaphore: u64, fence: u64) -> Result<()> {
     if semaphore == 0 && fence == 0 {
         return Ok(());
+    }
+    if vk.presented.as_ref().is_some_and(|p| p.device != device) {
+        settle(vk)?;
     }
     let lookup = |id: u64, ty| {
         if id == 0 {
@@ -221,9 +259,11 @@ pub(crate) fn signal(vk: &Vulkan, objects: &Objects, device: u64, semaphore: u64
     };
     let semaphore = lookup(semaphore, vk.types.semaphore)?;
     let fence = vk::Fence::from_raw(lookup(fence, vk.types.fence)?);
+    let presented = vk.presented.take();
     let d = vk.device(device)?;
+    let (queue, waits) = presented.map_or_else(|| (d.own_queue().0, Vec::new()), |p| (p.queue, p.waits));
     let signals = [vk::Semaphore::from_raw(semaphore)];
-    d.submit_empty(d.own_queue().0, &[], if semaphore == 0 { &[] } else { &signals }, fence)
+    d.submit_empty(queue, &waits, if semaphore == 0 { &[] } else { &signals }, fence)
 }
 
 /// vkQueuePresentKHR.
@@ -242,12 +282,17 @@ pub fn present(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut
         // SAFETY: as above.
         unsafe { std::slice::from_raw_parts(info.p_wait_semaphores, info.wait_semaphore_count as usize) }
     };
-    let d = vk.device(queue.device)?;
+    let p_next = info.p_next;
+    settle(vk)?;
     if !waits.is_empty() {
-        d.submit_empty(queue.live, waits, &[], vk::Fence::null())?;
+        vk.presented = Some(Presented { device: queue.device, queue: queue.live, waits: waits.to_vec() });
     }
+    if !p_next.is_null() {
+        settle(vk)?;
+    }
+    let d = vk.device(queue.device)?;
     // Fences that a presentation signals (VK_EXT_swapchain_maintenance1).
-    let mut link = info.p_next as *const vk::BaseInStructure<'_>;
+    let mut link = p_next as *const vk::BaseInStructure<'_>;
     // SAFETY: a linked chain.
     while let Some(s) = unsafe { link.as_ref() } {
         if s.s_type == vk::StructureType::SWAPCHAIN_PRESENT_FENCE_INFO_EXT {

@@ -118,9 +118,43 @@ fn barrier(image: &ImageState, from: vk::ImageLayout, to: vk::ImageLayout) -> vk
 }
 
 fn transition(d: &ash::Device, cmd: vk::CommandBuffer, image: &ImageState, from: vk::ImageLayout, to: vk::ImageLayout) {
+    transition_part(d, cmd, image, image.range(), from, to);
+}
+
+fn transition_part(
+    d: &ash::Device,
+    cmd: vk::CommandBuffer,
+    image: &ImageState,
+    range: vk::ImageSubresourceRange,
+    from: vk::ImageLayout,
+    to: vk::ImageLayout,
+) {
     let all = vk::PipelineStageFlags::ALL_COMMANDS;
+    let barrier = barrier(image, from, to).subresource_range(range);
     // SAFETY: recording; the image is alive and idle.
-    unsafe { d.cmd_pipeline_barrier(cmd, all, all, vk::DependencyFlags::empty(), &[], &[], &[barrier(image, from, to)]) };
+    unsafe { d.cmd_pipeline_barrier(cmd, all, all, vk::DependencyFlags::empty(), &[], &[], &[barrier]) };
+}
+
+/// The level and layers that a region touches, in every aspect (depth and stencil move together).
+fn range_of(image: &ImageState, region: &Region) -> vk::ImageSubresourceRange {
+    let part = region.image_subresource;
+    vk::ImageSubresourceRange {
+        base_mip_level: part.mip_level,
+        level_count: 1,
+        base_array_layer: part.base_array_layer,
+        layer_count: part.layer_count,
+        ..image.range()
+    }
+}
+
+/// What was copied is for the host to read.
+fn to_host(d: &ash::Device, cmd: vk::CommandBuffer) {
+    use vk::PipelineStageFlags as S;
+    let barrier = vk::MemoryBarrier::default()
+        .src_access_mask(vk::AccessFlags::TRANSFER_WRITE)
+        .dst_access_mask(vk::AccessFlags::HOST_READ);
+    // SAFETY: recording.
+    unsafe { d.cmd_pipeline_barrier(cmd, S::TRANSFER, S::HOST, vk::DependencyFlags::empty(), &[barrier], &[], &[]) };
 }
 
 /// The layout one can ask for where the captured one is none (undefined, preinitialized).
@@ -154,8 +188,8 @@ impl DeviceState {
         })
     }
 
-    /// Copies out of a buffer.
-    pub fn read_buffer(&mut self, buffer: vk::Buffer, size: u64) -> Result<Vec<u8>> {
+    /// Copies `size` bytes out of a buffer, from `offset` on.
+    pub fn read_buffer(&mut self, buffer: vk::Buffer, offset: u64, size: u64) -> Result<Vec<u8>> {
         self.with_upload(|u, d, props| {
             let at = u.staging(d, props, size)?;
             let to = u.staging.as_ref().expect("just made").buffer;
@@ -167,8 +201,9 @@ impl DeviceState {
                 // SAFETY: recording a copy between live buffers of that size.
                 unsafe {
                     d.cmd_pipeline_barrier(cmd, all, all, vk::DependencyFlags::empty(), &[before], &[], &[]);
-                    d.cmd_copy_buffer(cmd, buffer, to, &[vk::BufferCopy::default().size(size)]);
+                    d.cmd_copy_buffer(cmd, buffer, to, &[vk::BufferCopy::default().src_offset(offset).size(size)]);
                 }
+                to_host(d, cmd);
             })?;
             // SAFETY: the copy has finished; coherent memory.
             Ok(unsafe { std::slice::from_raw_parts(at, size as usize) }.to_vec())
@@ -212,17 +247,22 @@ impl DeviceState {
         Ok(())
     }
 
-    /// Copies out of an image that is in `layout`, and leaves it there. `size`: bytes that the regions cover.
+    /// Copies out of an image that is in `layout`, and leaves it there. `size`: bytes that the regions cover. Waits for
+    /// everything submitted so far, on whatever queue.
     pub fn read_image(&mut self, image: &ImageState, layout: vk::ImageLayout, regions: &[Region], size: u64) -> Result<Vec<u8>> {
+        // SAFETY: nothing else uses the device.
+        unsafe { self.ash.device_wait_idle() }.what("vkDeviceWaitIdle")?;
         self.with_upload(|u, d, props| {
             let at = u.staging(d, props, size)?;
             let to = u.staging.as_ref().expect("just made").buffer;
             let copy = vk::ImageLayout::TRANSFER_SRC_OPTIMAL;
             u.run(d, |cmd| {
-                transition(d, cmd, image, layout, copy);
+                let ranges = regions.iter().map(|r| range_of(image, r));
+                ranges.clone().for_each(|r| transition_part(d, cmd, image, r, layout, copy));
                 // SAFETY: recording; regions lie inside both.
                 unsafe { d.cmd_copy_image_to_buffer(cmd, image.live, copy, to, regions) };
-                transition(d, cmd, image, copy, layout);
+                ranges.for_each(|r| transition_part(d, cmd, image, r, copy, layout));
+                to_host(d, cmd);
             })?;
             // SAFETY: the copy has finished; coherent memory.
             Ok(unsafe { std::slice::from_raw_parts(at, size as usize) }.to_vec())
