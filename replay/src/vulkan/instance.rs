@@ -96,6 +96,10 @@ pub fn create(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut 
     }
     let outcome = vk.raw(call, linked, report)?;
     if outcome.result() < 0 {
+        if outcome.result() == vk::Result::ERROR_INCOMPATIBLE_DRIVER.as_raw() {
+            let text = "the Vulkan loader finds no driver; `reray-replay devices` says what to install";
+            return Err(Error::new(Kind::NoDevice, text));
+        }
         return Err(if vk.options.validate && outcome.result() == vk::Result::ERROR_LAYER_NOT_PRESENT.as_raw() {
             Error::new(Kind::Unsupported, "the validation layer is not installed; on Debian: apt-get install vulkan-validationlayers")
         } else {

@@ -203,6 +203,11 @@ impl Vulkan {
             .ok_or_else(|| Error::divergence(format!("VkDevice {id} was never created, or is already destroyed")))
     }
 
+    /// Waits on the GPU for what the last present waited for; whoever reads what was presented does so first.
+    pub fn finish_present(&mut self) -> Result<()> {
+        swapchain::settle(self)
+    }
+
     /// Addresses passed to the driver that no known range holds.
     pub fn unknown_addresses(&self) -> u64 {
         self.addresses.unknown.get()

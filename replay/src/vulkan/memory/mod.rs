@@ -359,3 +359,52 @@ pub fn write_resource(vk: &mut Vulkan, resource: u64, is_image: bool, data: &[u8
     }
     Ok(true)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vulkan::CapturedGpu;
+
+    fn here(flags: &[u32]) -> Gpu {
+        let mut memory = vk::PhysicalDeviceMemoryProperties { memory_type_count: flags.len() as u32, ..Default::default() };
+        for (t, f) in memory.memory_types.iter_mut().zip(flags) {
+            t.property_flags = vk::MemoryPropertyFlags::from_raw(*f);
+        }
+        Gpu {
+            handle: vk::PhysicalDevice::null(),
+            instance: 1,
+            index: 0,
+            properties: vk::PhysicalDeviceProperties { vendor_id: 7, driver_version: 3, ..Default::default() },
+            memory,
+            families: Vec::new(),
+            extensions: Vec::new(),
+        }
+    }
+
+    fn then(driver: u32, flags: &[u32]) -> Prologue {
+        let gpu = CapturedGpu { vendor: 7, driver, ..Default::default() };
+        Prologue { gpus: [(5, gpu)].into(), memory: [(5, flags.to_vec())].into(), ..Default::default() }
+    }
+
+    #[test]
+    fn the_mode_follows_from_what_was_captured_and_what_is_here() {
+        let auto = Options::default();
+        let mode = |p: &Prologue, flags: &[u32]| choose_mode(&auto, p, 5, &here(flags));
+        assert_eq!(mode(&then(3, &[1, 6]), &[1, 6]), MemoryMode::None);
+        assert_eq!(mode(&then(3, &[1, 6]), &[6, 1]), MemoryMode::Remap);
+        assert_eq!(mode(&then(4, &[1, 6]), &[1, 6]), MemoryMode::Rebind, "another driver version");
+        assert_eq!(mode(&Prologue::default(), &[1]), MemoryMode::None, "the capture does not say");
+        let forced = Options { memory: MemoryMode::Remap, ..Default::default() };
+        assert_eq!(choose_mode(&forced, &then(3, &[1]), 5, &here(&[1])), MemoryMode::Remap);
+    }
+
+    #[test]
+    fn types_are_chosen_by_what_they_must_be_then_by_likeness() {
+        let memory = here(&[0b0001, 0b0110, 0b0111, 0b1110]).memory;
+        let f = vk::MemoryPropertyFlags::from_raw;
+        assert_eq!(pool::best_type(&memory, u32::MAX, f(0b0110), f(0)), Some(1));
+        assert_eq!(pool::best_type(&memory, u32::MAX, f(0b0110), f(0b0001)), Some(2));
+        assert_eq!(pool::best_type(&memory, 0b1000, f(0b0110), f(0b0001)), Some(3));
+        assert_eq!(pool::best_type(&memory, 0b0001, f(0b0110), f(0)), None);
+    }
+}
