@@ -10,7 +10,7 @@ use crate::output::{self, Output};
 use crate::{ordered, progress};
 use gfxr_parse::container::{AllBlocks, Block, Capture, FrameCounter, FrameRule};
 use gfxr_parse::error::Error;
-use gfxr_parse::print::{Binaries, Counts, Json, Options, Printer, Sink, Text, record_name};
+use gfxr_parse::print::{Binaries, Counts, Form, Options, Printer, record_name};
 use gfxr_parse::schema::generated::COMMANDS;
 use std::collections::HashSet;
 use std::fs;
@@ -21,10 +21,65 @@ const PIECE_BYTES: usize = 128 << 10;
 
 /// Runs the sub-command.
 pub fn run(args: &DumpArgs) -> Result<Exit, Failure> {
-    match args.format {
-        Format::Jsonl => dump::<Json>(args),
-        Format::Text => dump::<Text>(args),
+    let capture = input::open(&args.file)?;
+    if let Some(folder) = &args.binaries {
+        fs::create_dir_all(folder).map_err(|e| Failure::new(format_args!("{}: {e}", folder.display())))?;
     }
+    let binaries = match (args.no_binaries, &args.binaries) {
+        (true, _) => Binaries::None,
+        (_, Some(_)) => Binaries::Collect,
+        _ => Binaries::Placeholder,
+    };
+    let options = Options { expand_flags: args.expand_flags, binaries };
+    let mut out = Output::create(args.output.as_deref())?;
+    let form = match args.format {
+        Format::Jsonl => Form::Json,
+        Format::Text => Form::Text,
+    };
+    let mut header = Printer::new(form, options);
+    header.header(capture.name(), env!("CARGO_PKG_VERSION"));
+    let mut counts = Counts::default();
+    let mut woven = Vec::new();
+    header.drain_into(&mut counts, &mut woven);
+    out.write(&woven)?;
+
+    let selection = Selection::new(args, &capture);
+    let all = selection.is_everything();
+    let mut pieces = Pieces { blocks: capture.all_blocks(), selection, all, done: false };
+    let complaints = Complaints::new(&capture);
+    let bar = progress::bytes(capture.bytes().len() as u64, "dump");
+    ordered::run(
+        || pieces.next(),
+        || Printer::new(form, options),
+        |printer, mut piece| {
+            for (block, wanted) in piece.blocks.drain(..) {
+                if !wanted {
+                    printer.pass(&block);
+                } else if let Err(e) = printer.block(&block) {
+                    piece.errors.push((block.file, e));
+                }
+                piece.end = block.offset;
+            }
+            piece
+        },
+        |printer, piece| {
+            piece.errors.iter().for_each(|(file, e)| complaints.add(*file, e));
+            woven.clear();
+            printer.drain_into(&mut counts, &mut woven);
+            for blob in printer.take_blobs() {
+                let folder = args.binaries.as_deref().unwrap_or_else(|| "".as_ref());
+                output::write_file(&folder.join(&blob.name), &blob.bytes)?;
+            }
+            bar.set_position(piece.end);
+            out.write(&woven)
+        },
+    )?;
+    bar.finish_and_clear();
+    if pieces.done && all {
+        input::warn_if_truncated(&capture, &pieces.blocks);
+    }
+    out.finish()?;
+    Ok(complaints.exit())
 }
 
 /// What a thread takes at a time.
@@ -113,62 +168,4 @@ impl<'a> Selection<'a> {
         self.args.blocks.as_ref().is_some_and(|r| block.index > r.last())
             || self.args.frames.as_ref().is_some_and(|r| self.frame > r.last())
     }
-}
-
-fn dump<S: Sink + Send>(args: &DumpArgs) -> Result<Exit, Failure> {
-    let capture = input::open(&args.file)?;
-    if let Some(folder) = &args.binaries {
-        fs::create_dir_all(folder).map_err(|e| Failure::new(format_args!("{}: {e}", folder.display())))?;
-    }
-    let binaries = match (args.no_binaries, &args.binaries) {
-        (true, _) => Binaries::None,
-        (_, Some(_)) => Binaries::Collect,
-        _ => Binaries::Placeholder,
-    };
-    let options = Options { expand_flags: args.expand_flags, binaries };
-    let mut out = Output::create(args.output.as_deref())?;
-    let mut header = Printer::<S>::new(options);
-    header.header(capture.name(), env!("CARGO_PKG_VERSION"));
-    let mut counts = Counts::default();
-    let mut woven = Vec::new();
-    header.drain_into(&mut counts, &mut woven);
-    out.write(&woven)?;
-
-    let selection = Selection::new(args, &capture);
-    let all = selection.is_everything();
-    let mut pieces = Pieces { blocks: capture.all_blocks(), selection, all, done: false };
-    let complaints = Complaints::new(&capture);
-    let bar = progress::bytes(capture.bytes().len() as u64, "dump");
-    ordered::run(
-        || pieces.next(),
-        || Printer::<S>::new(options),
-        |printer, mut piece| {
-            for (block, wanted) in piece.blocks.drain(..) {
-                if !wanted {
-                    printer.pass(&block);
-                } else if let Err(e) = printer.block(&block) {
-                    piece.errors.push((block.file, e));
-                }
-                piece.end = block.offset;
-            }
-            piece
-        },
-        |printer, piece| {
-            piece.errors.iter().for_each(|(file, e)| complaints.add(*file, e));
-            woven.clear();
-            printer.drain_into(&mut counts, &mut woven);
-            for blob in printer.blobs.drain(..) {
-                let folder = args.binaries.as_deref().unwrap_or_else(|| "".as_ref());
-                output::write_file(&folder.join(&blob.name), &blob.bytes)?;
-            }
-            bar.set_position(piece.end);
-            out.write(&woven)
-        },
-    )?;
-    bar.finish_and_clear();
-    if pieces.done && all {
-        input::warn_if_truncated(&capture, &pieces.blocks);
-    }
-    out.finish()?;
-    Ok(complaints.exit())
 }

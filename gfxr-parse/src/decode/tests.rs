@@ -10,7 +10,7 @@ use super::{decode_call, decode_struct_array};
 use crate::container::{Block, Blocks, Compression, FunctionCall, Payload};
 use crate::encode::{encode_call, encode_struct_array};
 use crate::image::Image;
-use crate::print::{Binaries, Counts, Json, Options, Printer, Sink, Text};
+use crate::print::{Binaries, Counts, Form, Options, Printer};
 use crate::schema::CommandDef;
 use crate::schema::generated::{COMMANDS, STRUCTS};
 use random::{Generator, Rng};
@@ -114,9 +114,9 @@ fn block(c: &CommandDef, params: &[u8]) -> Vec<u8> {
     bytes
 }
 
-fn print<S: Sink>(options: Options, bytes: &[u8]) -> Vec<u8> {
+fn print(form: Form, options: Options, bytes: &[u8]) -> Vec<u8> {
     let block: Block = Blocks::new(bytes, 0, Compression::None).next().expect("one block");
-    let mut printer = Printer::<S>::new(options);
+    let mut printer = Printer::new(form, options);
     printer.block(&block).unwrap_or_else(|e| panic!("{e}"));
     let mut out = Vec::new();
     printer.drain_into(&mut Counts::default(), &mut out);
@@ -130,7 +130,7 @@ fn every_command_prints_as_json() {
         for seed in 0..SEEDS {
             let bytes = block(c, &params(c, seed));
             let options = Options { expand_flags: seed % 2 == 1, binaries: binaries[seed as usize % 3] };
-            let line = print::<Json>(options, &bytes);
+            let line = print(Form::Json, options, &bytes);
             assert_eq!(line.iter().filter(|&&b| b == b'\n').count(), 1);
             let value: serde_json::Value = serde_json::from_slice(&line)
                 .unwrap_or_else(|e| panic!("{} seed {seed}: {e} in {}", c.name, String::from_utf8_lossy(&line)));
@@ -141,7 +141,7 @@ fn every_command_prints_as_json() {
             // Every parameter is there; the trailing template data come in addition.
             let args = function["args"].as_object().expect("an object");
             assert_eq!(args.len(), c.params.len() + usize::from(c.trailing), "{}", c.name);
-            let text = String::from_utf8(print::<Text>(options, &bytes)).expect("UTF-8");
+            let text = String::from_utf8(print(Form::Text, options, &bytes)).expect("UTF-8");
             assert!(text.starts_with("#0 vk") && text.ends_with('\n'), "{text}");
         }
     }

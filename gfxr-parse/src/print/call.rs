@@ -4,7 +4,7 @@
 
 use super::counts::counted;
 use super::rules::{self, bit_name, enum_name};
-use super::{Binaries, Blob, Counter, CounterKind, Options, Printer, Sink};
+use super::{Binaries, Blob, Counter, CounterKind, Engine, Options, Sink};
 use crate::decode::special::{TEMPLATE_STRAY, descriptor};
 use crate::image::{Image, Ptr, attrib};
 use crate::schema::generated::ENUMS;
@@ -22,13 +22,13 @@ pub(super) struct State {
     tails: Vec<(u64, u32, u64)>,
 }
 
-impl<S: Sink> Printer<S> {
+impl<S: Sink> Engine<S> {
     /// Prints the call in the image.
     pub(super) fn call(&mut self, index: u64, thread: u64) {
         let Some(command) = self.image.command else { return };
         self.sink.begin_record(index, "function", Some(command.name));
         self.sink.thread(thread);
-        if let Some((key, per_buffer)) = counted(command) {
+        if let Some((key, per_buffer)) = counted(command.id) {
             let at = self.sink.counter(key);
             let kind = if per_buffer { CounterKind::Command(self.image.u64(0)) } else { CounterKind::Submit };
             self.counters.push(Counter { at, kind, shown: true });
@@ -254,7 +254,7 @@ impl<S: Sink> Walk<'_, S> {
         s.end_object();
     }
 
-    /// An array of bytes or words; true if it was dealt with.
+    /// An array of bytes or words: a UUID, or one that is not to be written as numbers. True if it was dealt with.
     fn binary(&mut self, image: &Image, ty: Ty, at: u32, n: u64) -> bool {
         let Some(m) = self.member else { return false };
         let bytes = (n as usize) * ty.c_layout().0;
@@ -268,6 +268,7 @@ impl<S: Sink> Walk<'_, S> {
         }
         let known = rules::blob(self.command, self.owner().map(|o| o.0), m);
         let stem = match (known, self.options.binaries) {
+            (None, _) if n == 0 || ty != Ty::U8 => return false,
             (Some(_), Binaries::Placeholder) | (_, Binaries::None) => {
                 self.sink.name("[Binary data]");
                 return true;
@@ -275,9 +276,12 @@ impl<S: Sink> Walk<'_, S> {
             (Some(stem), Binaries::Collect) => stem,
             (None, Binaries::Placeholder | Binaries::Collect) => return false,
         };
-        let same = self.blobs.iter().filter(|b| b.name.starts_with(&format!("{}_", self.index))).count();
-        let more = if same == 0 { String::new() } else { format!("_{same}") };
-        let name = format!("{}_{stem}{more}.bin", self.index);
+        let prefix = format!("{}_", self.index);
+        let more = match self.blobs.iter().filter(|b| b.name.starts_with(&prefix)).count() {
+            0 => String::new(),
+            n => format!("_{n}"),
+        };
+        let name = format!("{prefix}{stem}{more}.bin");
         self.sink.text(&name);
         self.blobs.push(Blob { name, bytes: image.bytes()[range].to_vec() });
         true
@@ -389,7 +393,7 @@ impl<S: Sink> Visitor for Walk<'_, S> {
         {
             return self.clear_value(image, def, at);
         }
-        if matches!(ty, Ty::U8 | Ty::U32) && n > 0 && self.binary(image, ty, at, n) {
+        if matches!(ty, Ty::U8 | Ty::U32) && self.binary(image, ty, at, n) {
             return;
         }
         if n == 0 && !std::mem::take(&mut self.keep_empty) {

@@ -6,8 +6,10 @@
 
 use super::{Counter, CounterKind};
 use crate::container::{Block, BlockKind, Scratch};
-use crate::schema::{CommandDef, command};
+use crate::schema::generated::COMMANDS;
+use crate::schema::{CommandDef, command_index};
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 /// See the module's header.
 #[derive(Debug, Default)]
@@ -18,12 +20,19 @@ pub struct Counts {
     last: (u64, u64),
 }
 
-/// Which running number a command carries, if any: its key, and whether it counts per command buffer.
-pub(super) fn counted(command: &CommandDef) -> Option<(&'static str, bool)> {
-    match command.name {
+/// For each command: which running number it carries, if any.
+static COUNTED: LazyLock<Vec<Option<(&'static str, bool)>>> = LazyLock::new(|| {
+    let counted = |command: &CommandDef| match command.name {
         "vkQueueSubmit" | "vkQueueSubmit2" | "vkQueueSubmit2KHR" | "vkQueuePresentKHR" => Some(("sub_index", false)),
         name => name.starts_with("vkCmd").then_some(("cmd_index", true)),
-    }
+    };
+    COMMANDS.iter().map(counted).collect()
+});
+
+/// Which running number the call with this id carries, if any: its key, and whether it counts per command buffer.
+#[inline]
+pub(super) fn counted(call_id: u32) -> Option<(&'static str, bool)> {
+    COUNTED[command_index(call_id)?]
 }
 
 impl Counts {
@@ -65,7 +74,7 @@ impl Counts {
 
 /// Which running number a block has, if any, without decoding it.
 pub(super) fn kind_of(block: &Block, scratch: &mut Scratch) -> Option<CounterKind> {
-    let (_, per_buffer) = counted(command(block.call_id()?)?)?;
+    let (_, per_buffer) = counted(block.call_id()?)?;
     if !per_buffer {
         return Some(CounterKind::Submit);
     }

@@ -10,7 +10,6 @@
 //! characters, floats without a JSON form (NaN, infinities) become null. 32-bit floats are written as the 64-bit
 //! number they are equal to, as upstream does.
 
-use super::Options;
 use super::sink::Sink;
 
 /// See the module's header.
@@ -65,7 +64,7 @@ impl Json {
 }
 
 impl Sink for Json {
-    fn new(_: &Options) -> Self {
+    fn new() -> Self {
         Self::default()
     }
     fn bytes(&mut self) -> &mut Vec<u8> {

@@ -4,7 +4,7 @@
 //! members; here they are written like the rest. Guarantees: contents of memory are not decompressed unless they are
 //! collected. Refuses nothing of its own.
 
-use super::{Binaries, Blob, Printed, Printer, Sink};
+use super::{Binaries, Blob, Engine, Printed, Sink};
 use crate::container::{Block, BlockKind, Marker, MarkerKind, Payload};
 use crate::decode::{decode_struct_array, decode_struct_array2};
 use crate::error::Result;
@@ -23,7 +23,7 @@ static ACCELERATION: LazyLock<[StructId; 3]> = LazyLock::new(|| {
     names.map(|n| struct_named(n).expect("in the schema"))
 });
 
-impl<S: Sink> Printer<S> {
+impl<S: Sink> Engine<S> {
     /// Prints a block that is no call.
     pub(super) fn other(&mut self, block: &Block, kind: &BlockKind) -> Result<Printed> {
         match kind {

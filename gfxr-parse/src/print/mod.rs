@@ -28,10 +28,11 @@ mod sink;
 mod text;
 
 pub use counts::Counts;
-pub use json::Json;
 pub use meta::record_name;
-pub use sink::Sink;
-pub use text::Text;
+
+use json::Json;
+use sink::Sink;
+use text::Text;
 
 use crate::container::{Block, BlockKind, Scratch};
 use crate::decode::decode_call;
@@ -98,8 +99,74 @@ pub enum Printed {
     Skipped,
 }
 
+/// The forms of output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// One JSON object a line.
+    Json,
+    /// Indented text.
+    Text,
+}
+
 /// Prints blocks one after the other. One per thread; see the module's header.
-pub struct Printer<S> {
+// Not generic for its users: so the code is made, and optimized, once, in this crate.
+pub struct Printer(Engines);
+
+enum Engines {
+    Json(Engine<Json>),
+    Text(Engine<Text>),
+}
+
+macro_rules! engine {
+    ($printer:expr, $e:ident => $body:expr) => {
+        match &mut $printer.0 {
+            Engines::Json($e) => $body,
+            Engines::Text($e) => $body,
+        }
+    };
+}
+
+impl Printer {
+    /// One with nothing written yet.
+    pub fn new(form: Form, options: Options) -> Self {
+        Printer(match form {
+            Form::Json => Engines::Json(Engine::new(options)),
+            Form::Text => Engines::Text(Engine::new(options)),
+        })
+    }
+    /// Appends what was written so far to `out`, running numbers filled in, and starts anew.
+    pub fn drain_into(&mut self, counts: &mut Counts, out: &mut Vec<u8>) {
+        engine!(self, e => e.drain_into(counts, out));
+    }
+    /// Takes the bytes that are to go into files of their own ([`Binaries::Collect`]).
+    pub fn take_blobs(&mut self) -> Vec<Blob> {
+        engine!(self, e => std::mem::take(&mut e.blobs))
+    }
+    /// The first record: which file, read by what.
+    pub fn header(&mut self, source: &str, tool: &str) {
+        engine!(self, e => e.header(source, tool));
+    }
+    /// Prints one block. On error nothing of it stays.
+    pub fn block(&mut self, block: &Block) -> Result<Printed> {
+        engine!(self, e => e.block(block))
+    }
+    /// Takes note of a block that is not printed but counts.
+    pub fn pass(&mut self, block: &Block) {
+        engine!(self, e => e.pass(block));
+    }
+}
+
+impl std::fmt::Debug for Printer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match &self.0 {
+            Engines::Json(_) => "Printer(Json)",
+            Engines::Text(_) => "Printer(Text)",
+        })
+    }
+}
+
+/// A printer into one kind of sink.
+struct Engine<S> {
     options: Options,
     sink: S,
     image: Image,
@@ -107,16 +174,14 @@ pub struct Printer<S> {
     state: call::State,
     /// Numbers to be filled in, in order of place.
     counters: Vec<Counter>,
-    /// Bytes for files of their own.
-    pub blobs: Vec<Blob>,
+    blobs: Vec<Blob>,
 }
 
-impl<S: Sink> Printer<S> {
-    /// One with nothing written yet.
-    pub fn new(options: Options) -> Self {
-        Printer {
+impl<S: Sink> Engine<S> {
+    fn new(options: Options) -> Self {
+        Engine {
             options,
-            sink: S::new(&options),
+            sink: S::new(),
             image: Image::default(),
             scratch: Scratch::new(),
             state: call::State::default(),
@@ -125,16 +190,14 @@ impl<S: Sink> Printer<S> {
         }
     }
 
-    /// Appends what was written so far to `out`, running numbers filled in, and starts anew.
-    pub fn drain_into(&mut self, counts: &mut Counts, out: &mut Vec<u8>) {
+    fn drain_into(&mut self, counts: &mut Counts, out: &mut Vec<u8>) {
         let bytes = self.sink.bytes();
         counts.weave(bytes, &self.counters, out);
         bytes.clear();
         self.counters.clear();
     }
 
-    /// The first record: which file, read by what.
-    pub fn header(&mut self, source: &str, tool: &str) {
+    fn header(&mut self, source: &str, tool: &str) {
         let s = &mut self.sink;
         s.begin_bare("header");
         s.key("source-path");
@@ -146,8 +209,7 @@ impl<S: Sink> Printer<S> {
         s.end_record();
     }
 
-    /// Prints one block. On error nothing of it stays.
-    pub fn block(&mut self, block: &Block) -> Result<Printed> {
+    fn block(&mut self, block: &Block) -> Result<Printed> {
         let (start, counters, blobs) = (self.sink.mark(), self.counters.len(), self.blobs.len());
         let result = self.record(block);
         if !matches!(result, Ok(Printed::Yes)) {
@@ -158,8 +220,7 @@ impl<S: Sink> Printer<S> {
         result
     }
 
-    /// Takes note of a block that is not printed but counts.
-    pub fn pass(&mut self, block: &Block) {
+    fn pass(&mut self, block: &Block) {
         if let Some(kind) = counts::kind_of(block, &mut self.scratch) {
             let at = self.sink.mark();
             self.counters.push(Counter { at, kind, shown: false });
@@ -184,12 +245,6 @@ impl<S: Sink> Printer<S> {
             }
             kind => self.other(block, &kind),
         }
-    }
-}
-
-impl<S> std::fmt::Debug for Printer<S> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Printer({:?})", self.options)
     }
 }
 

@@ -1,14 +1,12 @@
 //! What the printer writes into: a tree of values, in one pass, in order.
 //!
-//! [`crate::print::Json`] and [`crate::print::Text`] are the two sinks. Guarantees asked of a sink: a key that no value
+//! `Json` and `Text` are the two sinks. Guarantees asked of a sink: a key that no value
 //! follows reads as null; everything written after a [`Sink::mark`] can be taken back.
-
-use super::Options;
 
 /// See the module's header.
 pub trait Sink {
     /// An empty sink.
-    fn new(options: &Options) -> Self;
+    fn new() -> Self;
     /// What was written so far; the caller empties it when it has taken it away.
     fn bytes(&mut self) -> &mut Vec<u8>;
 

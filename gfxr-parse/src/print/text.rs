@@ -11,7 +11,6 @@
 //! Guarantees: the same values as the JSON, in the same order; every record starts in the first column with `#` and
 //! its block's index (or with its kind, where no index goes with it), all else is indented. Text is quoted and escaped.
 
-use super::Options;
 use super::sink::Sink;
 use std::io::Write;
 
@@ -50,7 +49,7 @@ impl Text {
 }
 
 impl Sink for Text {
-    fn new(_: &Options) -> Self {
+    fn new() -> Self {
         Self::default()
     }
     fn bytes(&mut self) -> &mut Vec<u8> {

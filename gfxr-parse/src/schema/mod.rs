@@ -10,6 +10,8 @@ pub mod generated;
 #[cfg(test)]
 mod tests;
 
+use std::sync::LazyLock;
+
 /// Index into [`generated::STRUCTS`].
 pub type StructId = u16;
 /// Index into [`generated::ENUMS`].
@@ -314,10 +316,29 @@ impl Ty {
     }
 }
 
+/// For each call id from the first on: its index in [`generated::COMMANDS`] plus one, 0 where there is none.
+static BY_ID: LazyLock<Vec<u16>> = LazyLock::new(|| {
+    let ids = || generated::COMMANDS.iter().map(|c| c.id);
+    let first = ids().min().unwrap_or(0);
+    let mut table = vec![0; (ids().max().unwrap_or(0) - first + 1) as usize];
+    for (i, id) in ids().enumerate() {
+        table[(id - first) as usize] = i as u16 + 1;
+    }
+    table
+});
+
+/// The index in [`generated::COMMANDS`] of the command with this ApiCallId.
+#[inline]
+pub fn command_index(id: u32) -> Option<usize> {
+    let first = generated::COMMANDS[0].id; // sorted by id
+    let entry = *BY_ID.get(id.wrapping_sub(first) as usize)?;
+    (entry as usize).checked_sub(1)
+}
+
 /// The command with this ApiCallId.
+#[inline]
 pub fn command(id: u32) -> Option<&'static CommandDef> {
-    let t = &generated::COMMANDS;
-    t.binary_search_by_key(&id, |c| c.id).ok().map(|i| &t[i])
+    command_index(id).map(|i| &generated::COMMANDS[i])
 }
 
 /// The command with this name.

@@ -1,0 +1,53 @@
+//! Real programs, recorded now and replayed: vkcube, vkd3d-gears, taichi, wgpu/pygfx (`tests/live/record all`).
+//!
+//! Each recording must decode to the last byte, re-encode to the same bytes, and replay to its end with nothing said by
+//! the validation layer. Where `tests/live/setup` has not run the test is skipped by name; in CI that is a failure.
+
+use crate::device::device;
+use crate::support::{Scratch, root, run, skip, text};
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+
+/// Records everything into `folder`; none if the set-up is missing and not required.
+fn record(folder: &Path) -> Option<Vec<std::path::PathBuf>> {
+    let out = Command::new("bash")
+        .arg(root().join("tests/live/record"))
+        .args(["all", folder.to_str().expect("a plain name")])
+        .output()
+        .expect("bash runs");
+    if !out.status.success() {
+        let why = text(&out.stderr);
+        assert!(std::env::var_os("RERAY_REQUIRE_DEVICE").is_none(), "recording failed, and is required:\n{why}");
+        skip("live recordings", why.trim());
+        return None;
+    }
+    let mut files: Vec<_> = ["vkcube", "vkd3d-gears", "taichi", "pygfx"].map(|n| folder.join(format!("{n}.gfxr"))).into();
+    files.retain(|f| {
+        assert!(f.is_file(), "{} was not recorded", f.display());
+        true
+    });
+    Some(files)
+}
+
+#[test]
+fn recordings_of_real_programs_verify_and_replay() {
+    if !device("live recordings") {
+        return;
+    }
+    let scratch = Scratch::new("live");
+    let Some(files) = record(&scratch.path("")) else { return };
+    for file in files {
+        let name = file.to_str().expect("a plain name");
+        let out = run(["verify", name]);
+        assert!(out.status.success(), "{name}: {}{}", text(&out.stdout), text(&out.stderr));
+        for memory in ["auto", "rebind"] {
+            let out = run([name, "--json", "--validate", "--memory", memory]);
+            assert!(out.status.success(), "{name} --memory {memory}: {}", text(&out.stderr));
+            let r: Value = serde_json::from_slice(&out.stdout).expect("JSON");
+            assert_eq!(r["validation"], serde_json::json!([]), "{name} --memory {memory}");
+            assert_eq!((&r["undecoded"]["count"], &r["divergences"]["count"]), (&0.into(), &0.into()), "{name}");
+            assert!(r["frames"].as_u64() > Some(10), "{name}: {} frames", r["frames"]);
+        }
+    }
+}

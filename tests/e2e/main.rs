@@ -1,0 +1,12 @@
+//! End-to-end tests: real captures through the whole house. The one integration-test binary of the package.
+//!
+//! Captures come from `../shared/captures` (tests say by name that they skip it where that folder is absent), from
+//! `captures/samples`, and from the folder that `RERAY_EXTRA_CAPTURES` names, if it is set.
+
+mod cli;
+mod device;
+mod replay;
+mod live;
+mod parity;
+mod roundtrip;
+mod support;
