@@ -69,7 +69,10 @@ impl Data<'_> {
 }
 
 /// Feeds every block of `capture` to `consume` until it breaks.
-pub fn run<'a, B>(capture: &'a Capture, mut consume: impl FnMut(&mut Item<'a>) -> ControlFlow<B>) -> Option<B> {
+pub fn run<'a, B>(
+    capture: &'a Capture,
+    mut consume: impl FnMut(&mut Item<'a>) -> ControlFlow<B>,
+) -> Option<B> {
     let rule = FrameRule::detect(capture.header(), capture.blocks());
     std::thread::scope(|scope| {
         let (send, receive) = sync_channel::<Vec<Item<'a>>>(WAITING);
@@ -158,7 +161,12 @@ impl<'a> Prepared<'a> {
 }
 
 /// Reads one block: decompresses and decodes what it holds.
-pub fn read<'a>(block: &Block<'a>, place: Place, mut image: Image, scratch: &mut Scratch) -> Result<What<'a>, Error> {
+pub fn read<'a>(
+    block: &Block<'a>,
+    place: Place,
+    mut image: Image,
+    scratch: &mut Scratch,
+) -> Result<What<'a>, Error> {
     Ok(match block.kind()? {
         BlockKind::Call(call) => {
             let Some(c) = command(call.call_id) else {
@@ -171,7 +179,11 @@ pub fn read<'a>(block: &Block<'a>, place: Place, mut image: Image, scratch: &mut
             };
             let bytes = call.payload.bytes(scratch)?;
             decode_call(c, bytes, &mut image).map_err(|e| {
-                let e = if call.payload.is_compressed() { e.in_decompressed() } else { e.rebase(call.payload.offset()) };
+                let e = if call.payload.is_compressed() {
+                    e.in_decompressed()
+                } else {
+                    e.rebase(call.payload.offset())
+                };
                 block.blame(e)
             })?;
             What::Call(Box::new(Call {

@@ -13,13 +13,24 @@ pub trait Backend {
     /// Its name, for reports.
     fn name(&self) -> &'static str;
     /// Answers a call without linking it (it has no meaning here), or says nothing.
-    fn answer(&mut self, _objects: &mut Objects, _call: &Call, _report: &mut Report) -> Result<Option<Outcome>> {
+    fn answer(
+        &mut self,
+        _objects: &mut Objects,
+        _call: &Call,
+        _report: &mut Report,
+    ) -> Result<Option<Outcome>> {
         Ok(None)
     }
     /// Links a call.
     fn link(&mut self, objects: &Objects, call: &Call, linked: &mut Linked) -> Result<()>;
     /// Calls.
-    fn invoke(&mut self, objects: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome>;
+    fn invoke(
+        &mut self,
+        objects: &mut Objects,
+        call: &Call,
+        linked: &mut Linked,
+        report: &mut Report,
+    ) -> Result<Outcome>;
     /// A metadata block.
     fn meta(&mut self, objects: &mut Objects, meta: &mut MetaBlock<'_>, report: &mut Report) -> Result<()>;
     /// The state snapshot of a trimmed capture begins or ends.

@@ -191,7 +191,9 @@ impl Executor {
             return;
         }
         let pool = match self.track[call.index] {
-            Track::AllocateFrom(p, at) => call.image.target(u32::from(p) * 8).map_or(0, |to| call.image.u64(to + u32::from(at))),
+            Track::AllocateFrom(p, at) => {
+                call.image.target(u32::from(p) * 8).map_or(0, |to| call.image.u64(to + u32::from(at)))
+            }
             _ => 0,
         };
         for h in call.image.handles.iter().filter(|h| h.out) {
@@ -231,7 +233,9 @@ impl Executor {
         let (then, now) = (call.image.ret().unwrap_or(0), outcome.result());
         if then >= 0 && now < 0 {
             let (then, now) = (result_name(then), result_name(now));
-            return Err(Error::divergence(format!("the capture recorded {then}, the driver now returned {now}")));
+            return Err(Error::divergence(format!(
+                "the capture recorded {then}, the driver now returned {now}"
+            )));
         }
         Ok(())
     }

@@ -31,7 +31,8 @@ impl Framer {
     /// One for a rule that is not `Auto` any more (see [`resolve`]).
     pub fn new(rule: FrameBy) -> Self {
         let boundary = struct_named("VkFrameBoundaryEXT").expect("in the registry");
-        let boundary_stype = gfxr_parse::schema::generated::STRUCTS[boundary as usize].stype.expect("it has one");
+        let boundary_stype =
+            gfxr_parse::schema::generated::STRUCTS[boundary as usize].stype.expect("it has one");
         Framer { rule, number: 1, boundary_stype, seen_label: false }
     }
 
@@ -58,7 +59,9 @@ impl Framer {
         }
         let edge = match (&self.rule, call) {
             (FrameBy::Auto | FrameBy::Present, _) => return Edge { before: false, after: place.ends_frame },
-            (FrameBy::Submit, Some(c)) => Edge { before: false, after: c.command.name.starts_with("vkQueueSubmit") },
+            (FrameBy::Submit, Some(c)) => {
+                Edge { before: false, after: c.command.name.starts_with("vkQueueSubmit") }
+            }
             (FrameBy::Boundary, Some(c)) => Edge { before: false, after: self.ends_at_boundary(c) },
             (FrameBy::Label(name), Some(c)) => {
                 let here = label(c).is_some_and(|l| l == name.as_bytes());

@@ -40,7 +40,9 @@ impl Linked {
             let have = image.ptrs[record as usize].len;
             return Err(Error::new(
                 Kind::Capture,
-                format!("an array holds {have} elements, its count says {count}: refused, the driver would read past its end"),
+                format!(
+                    "an array holds {have} elements, its count says {count}: refused, the driver would read past its end"
+                ),
             ));
         }
         self.words.clear();
@@ -57,7 +59,10 @@ impl Linked {
             } else if p.out_size != 0 && p.len != 0 && !p.is_null() {
                 let bytes = p.len.saturating_mul(u64::from(p.out_size));
                 if bytes > MAX_SPARE {
-                    return Err(Error::new(Kind::Capture, format!("a result of {bytes} bytes is larger than the limit")));
+                    return Err(Error::new(
+                        Kind::Capture,
+                        format!("a result of {bytes} bytes is larger than the limit"),
+                    ));
                 }
                 self.spare.push(vec![0; bytes.div_ceil(8) as usize]);
                 self.spare.last().expect("just pushed").as_ptr() as u64
@@ -131,7 +136,10 @@ impl Linked {
 fn unknown_handle(id: u64, ty: u16, virt: bool) -> Error {
     let name = HANDLES[ty as usize].name;
     if virt {
-        Error::new(Kind::Unsupported, format!("{name} {id} exists only in the replayer, and this command has no handler for it"))
+        Error::new(
+            Kind::Unsupported,
+            format!("{name} {id} exists only in the replayer, and this command has no handler for it"),
+        )
     } else {
         Error::divergence(format!("{name} {id} was never created, or is already destroyed"))
     }

@@ -68,7 +68,8 @@ pub fn prologue(capture: &Capture) -> (Prologue, bool) {
     for block in capture.blocks() {
         let place = counter.feed(&block);
         p.trimmed |= place.state;
-        let wanted = matches!(block.meta_type(), Some(11 | 12)) || block.call_id() == Some(create_device_id());
+        let wanted =
+            matches!(block.meta_type(), Some(11 | 12)) || block.call_id() == Some(create_device_id());
         if !wanted {
             if place.frame > 1 && !p.trimmed {
                 break;
@@ -157,7 +158,10 @@ pub fn replay(
         return Err(e);
     }
     // What follows the last boundary is a frame only if nothing ends frames here.
-    if stopped.is_none() && run.dirty && (run.frames == 0 || matches!(rule, FrameBy::File | FrameBy::Label(_))) {
+    if stopped.is_none()
+        && run.dirty
+        && (run.frames == 0 || matches!(rule, FrameBy::File | FrameBy::Label(_)))
+    {
         run.end_frame()?;
     }
     if run.cx.report.calls == 0 && run.cx.report.undecoded.count == 0 {

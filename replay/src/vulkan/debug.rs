@@ -33,7 +33,8 @@ unsafe extern "system" fn callback(
     // SAFETY: the layer passes a valid structure; `user` is the mutex inside the Arc that `Messages` holds, which lives
     // as long as the instance.
     let (data, messages) = unsafe { (&*data, &*(user as *const Mutex<Vec<String>>)) };
-    let level = if severity.contains(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR) { "error" } else { "warning" };
+    let level =
+        if severity.contains(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR) { "error" } else { "warning" };
     if !data.p_message.is_null() {
         // SAFETY: null-terminated by the layer.
         let text = unsafe { CStr::from_ptr(data.p_message) }.to_string_lossy();

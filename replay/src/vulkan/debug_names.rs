@@ -9,7 +9,13 @@ use crate::report::Report;
 use gfxr_parse::schema::{Ty, generated::STRUCTS};
 
 /// vkSetDebugUtilsObjectNameEXT and its kin; their results never matter.
-pub fn set(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn set(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     let info = &call.command.params[1];
     let (Ty::Struct(id), Some(to)) = (info.ty, call.image.target(info.at)) else {
         return Ok(Outcome::captured(call));

@@ -59,7 +59,13 @@ impl DeviceState {
 }
 
 /// vkCreateDevice: negotiates extensions and features, then chooses the memory mode.
-pub fn create(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn create(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     let gpu_id = call.image.u64(0);
     let Some(gpu) = vk.gpus.get(&gpu_id).cloned() else {
         return Err(Error::divergence(format!("VkPhysicalDevice {gpu_id} was never enumerated")));
@@ -101,7 +107,9 @@ pub fn create(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut 
     }
     // SAFETY: the chain is linked memory.
     unsafe {
-        drop_from_chain(&mut info.p_next, |s| s == vk::StructureType::DEVICE_DEVICE_MEMORY_REPORT_CREATE_INFO_EXT);
+        drop_from_chain(&mut info.p_next, |s| {
+            s == vk::StructureType::DEVICE_DEVICE_MEMORY_REPORT_CREATE_INFO_EXT
+        });
         let Some(instance) = vk.instances.get(&instance_id) else {
             return Err(Error::divergence("the device's instance is gone"));
         };
@@ -154,7 +162,13 @@ pub fn create(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut 
 }
 
 /// vkDestroyDevice: our own objects on it go first.
-pub fn destroy(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn destroy(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     let id = call.image.u64(0);
     if id == 0 {
         return Ok(Outcome::captured(call));
@@ -194,7 +208,13 @@ fn release(vk: &mut Vulkan, objects: &mut Objects, id: u64) -> Result<()> {
 }
 
 /// vkGetDeviceQueue, vkGetDeviceQueue2.
-pub fn get_queue(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn get_queue(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     let outcome = vk.raw(call, linked, report)?;
     let out = call.image.handles.iter().find(|h| h.out && h.ty == vk.types.queue);
     let family = if call.command.params.len() == 4 {

@@ -26,7 +26,9 @@ pub struct Gpu {
 impl Gpu {
     /// Its name.
     pub fn name(&self) -> String {
-        self.properties.device_name_as_c_str().map_or_else(|_| "unnamed".into(), |n| n.to_string_lossy().into_owned())
+        self.properties
+            .device_name_as_c_str()
+            .map_or_else(|_| "unnamed".into(), |n| n.to_string_lossy().into_owned())
     }
     /// Whether it has a device extension.
     pub fn has(&self, extension: &str) -> bool {
@@ -64,7 +66,9 @@ pub fn list_gpus(instance: &ash::Instance) -> Result<Vec<Gpu>> {
                     .enumerate_device_extension_properties(handle)
                     .what("vkEnumerateDeviceExtensionProperties")?
                     .iter()
-                    .filter_map(|e| e.extension_name_as_c_str().ok().map(|n| n.to_string_lossy().into_owned()))
+                    .filter_map(|e| {
+                        e.extension_name_as_c_str().ok().map(|n| n.to_string_lossy().into_owned())
+                    })
                     .collect();
                 Ok(Gpu {
                     handle,
@@ -83,19 +87,26 @@ pub fn list_gpus(instance: &ash::Instance) -> Result<Vec<Gpu>> {
 /// The device a captured one becomes: the user's choice, else the same one, else the most capable kind.
 pub fn choose<'g>(gpus: &'g [Gpu], wish: Option<&str>, captured: Option<&CapturedGpu>) -> Result<&'g Gpu> {
     if gpus.is_empty() {
-        return Err(Error::new(Kind::NoDevice, "the Vulkan loader finds no device; on Debian: apt-get install mesa-vulkan-drivers"));
+        return Err(Error::new(
+            Kind::NoDevice,
+            "the Vulkan loader finds no device; on Debian: apt-get install mesa-vulkan-drivers",
+        ));
     }
     if let Some(wish) = wish {
         let by_index = wish.parse::<usize>().ok().and_then(|i| gpus.get(i));
         let by_name = || gpus.iter().find(|g| g.name().to_lowercase().contains(&wish.to_lowercase()));
         return by_index.or_else(by_name).ok_or_else(|| {
             let names: Vec<_> = gpus.iter().map(|g| format!("{} ({})", g.index, g.name())).collect();
-            Error::new(Kind::NoDevice, format!("no device matches --gpu {wish}; there are: {}", names.join(", ")))
+            Error::new(
+                Kind::NoDevice,
+                format!("no device matches --gpu {wish}; there are: {}", names.join(", ")),
+            )
         });
     }
     let score = |g: &Gpu| {
         let same = captured.is_some_and(|c| g.is_same(c));
-        let alike = captured.is_some_and(|c| (c.vendor, c.device) == (g.properties.vendor_id, g.properties.device_id));
+        let alike = captured
+            .is_some_and(|c| (c.vendor, c.device) == (g.properties.vendor_id, g.properties.device_id));
         let kind = match g.properties.device_type {
             vk::PhysicalDeviceType::DISCRETE_GPU => 4,
             vk::PhysicalDeviceType::INTEGRATED_GPU => 3,

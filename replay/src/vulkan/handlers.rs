@@ -1,6 +1,9 @@
 //! Which commands have a meaning of their own. Everything else goes through the schema-driven path.
 
-use super::{Vulkan, debug_names, device, instance, memory, pipeline, queue, resources, surface, swapchain, template, wait};
+use super::{
+    Vulkan, debug_names, device, instance, memory, pipeline, queue, resources, surface, swapchain, template,
+    wait,
+};
 use crate::error::{Error, Kind, Result};
 use crate::exec::{Call, Outcome};
 use crate::link::{Lenience, Linked};
@@ -45,12 +48,15 @@ impl Handlers {
             COMMANDS
                 .iter()
                 .map(|c| {
-                    let allocator = c
-                        .params
-                        .iter()
-                        .position(|p| p.shape == Shape::Ptr && matches!(p.ty, Ty::Struct(s) if Some(s) == callbacks));
+                    let allocator = c.params.iter().position(|p| {
+                        p.shape == Shape::Ptr && matches!(p.ty, Ty::Struct(s) if Some(s) == callbacks)
+                    });
                     let (handler, lenient) = handler_of(c);
-                    Entry { handler, lenience: Lenience { handles: lenient }, allocator: allocator.map(|i| i as u8) }
+                    Entry {
+                        handler,
+                        lenience: Lenience { handles: lenient },
+                        allocator: allocator.map(|i| i as u8),
+                    }
                 })
                 .collect(),
         )
@@ -94,7 +100,9 @@ fn handler_of(c: &CommandDef) -> (Handler, bool) {
         "vkFlushMappedMemoryRanges" | "vkInvalidateMappedMemoryRanges" => lenient(memory::flush),
         "vkBindBufferMemory" | "vkBindImageMemory" => lenient(memory::bind),
         "vkBindBufferMemory2" | "vkBindImageMemory2" => lenient(memory::bind2),
-        "vkGetDeviceMemoryCommitment" | "vkGetDeviceMemoryOpaqueCaptureAddress" => (Answer(memory::shadow_query), false),
+        "vkGetDeviceMemoryCommitment" | "vkGetDeviceMemoryOpaqueCaptureAddress" => {
+            (Answer(memory::shadow_query), false)
+        }
 
         "vkCreateBuffer" => lenient(resources::create_buffer),
         "vkDestroyBuffer" => typed(resources::destroy_buffer),
@@ -131,11 +139,16 @@ fn handler_of(c: &CommandDef) -> (Handler, bool) {
         "vkUpdateDescriptorSetWithTemplate" | "vkCmdPushDescriptorSetWithTemplate" => typed(template::update),
         "vkCmdPushDescriptorSetWithTemplate2" => typed(template::push2),
 
-        "vkSetDebugUtilsObjectName" | "vkSetDebugUtilsObjectTag" | "vkDebugMarkerSetObjectName" | "vkDebugMarkerSetObjectTag" => {
-            typed(debug_names::set)
-        }
-        "vkCmdBuildAccelerationStructures" | "vkCmdBuildAccelerationStructuresIndirect" | "vkBuildAccelerationStructures"
-        | "vkCmdTraceRays" | "vkCmdTraceRaysIndirect" | "vkCmdTraceRaysIndirect2" => (Answer(refuse_ray_tracing), false),
+        "vkSetDebugUtilsObjectName"
+        | "vkSetDebugUtilsObjectTag"
+        | "vkDebugMarkerSetObjectName"
+        | "vkDebugMarkerSetObjectTag" => typed(debug_names::set),
+        "vkCmdBuildAccelerationStructures"
+        | "vkCmdBuildAccelerationStructuresIndirect"
+        | "vkBuildAccelerationStructures"
+        | "vkCmdTraceRays"
+        | "vkCmdTraceRaysIndirect"
+        | "vkCmdTraceRaysIndirect2" => (Answer(refuse_ray_tracing), false),
         _ if surface::creates_surface(c) => (Answer(surface::create), false),
         _ if answered_by_capture(c.name) => (Captured, false),
         _ => (Handler::Plain, false),
@@ -145,7 +158,10 @@ fn handler_of(c: &CommandDef) -> (Handler, bool) {
 /// Acceleration structures and shader binding tables hold addresses inside their data; passing the captured ones to a
 /// driver ends the process.
 fn refuse_ray_tracing(_: &mut Vulkan, _: &mut Objects, _: &Call, _: &mut Report) -> Result<Option<Outcome>> {
-    Err(Error::new(Kind::Unsupported, "ray tracing cannot be replayed yet: addresses inside buffers are not translated"))
+    Err(Error::new(
+        Kind::Unsupported,
+        "ray tracing cannot be replayed yet: addresses inside buffers are not translated",
+    ))
 }
 
 /// Queries about the world outside the device, and calls whose effect belongs to the captured process.
@@ -215,9 +231,9 @@ fn answered_by_capture(name: &str) -> bool {
         || name.starts_with("vkGetPhysicalDeviceDisplay")
         || name.starts_with("vkGetDisplay")
         || (name.starts_with("vkGetPhysicalDevice") && name.contains("PresentationSupport"))
-        || ["Win32", "AndroidHardwareBuffer", "ZirconHandle"].iter().any(|w| {
-            name.contains(w) && (name.starts_with("vkGet") || name.starts_with("vkImport"))
-        })
+        || ["Win32", "AndroidHardwareBuffer", "ZirconHandle"]
+            .iter()
+            .any(|w| name.contains(w) && (name.starts_with("vkGet") || name.starts_with("vkImport")))
 }
 
 /// Commands without which a replay draws the same: markers and labels.
@@ -242,7 +258,13 @@ mod tests {
 
     #[test]
     fn draws_are_plain() {
-        for n in ["vkCmdDraw", "vkCmdDispatch", "vkCmdBindPipeline", "vkCmdPipelineBarrier", "vkUpdateDescriptorSets"] {
+        for n in [
+            "vkCmdDraw",
+            "vkCmdDispatch",
+            "vkCmdBindPipeline",
+            "vkCmdPipelineBarrier",
+            "vkUpdateDescriptorSets",
+        ] {
             let c = gfxr_parse::schema::command_named(n).expect("core");
             assert!(matches!(handler_of(c).0, Handler::Plain), "{n}");
         }

@@ -11,7 +11,12 @@ use ash::vk;
 use gfxr_parse::meta::{InitImage, Meta, SwapchainImages};
 
 /// One metadata block.
-pub fn meta(vk: &mut Vulkan, objects: &mut Objects, block: &mut MetaBlock<'_>, report: &mut Report) -> Result<()> {
+pub fn meta(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    block: &mut MetaBlock<'_>,
+    report: &mut Report,
+) -> Result<()> {
     let data = block.data;
     let place = |e: Error| e.at(|| format!("block {}", block.block));
     match block.meta {
@@ -24,7 +29,10 @@ pub fn meta(vk: &mut Vulkan, objects: &mut Objects, block: &mut MetaBlock<'_>, r
             Ok(())
         }
         Meta::BuildAcceleration(_) | Meta::CopyAcceleration(_) | Meta::WriteAcceleration(_) => {
-            Err(place(Error::new(Kind::Unsupported, "the snapshot builds acceleration structures, which this version cannot yet")))
+            Err(place(Error::new(
+                Kind::Unsupported,
+                "the snapshot builds acceleration structures, which this version cannot yet",
+            )))
         }
         Meta::CreateHardwareBuffer(_) | Meta::DestroyHardwareBuffer(_) => {
             report.note("Android hardware buffers were not made");
@@ -72,7 +80,13 @@ fn init_image(vk: &mut Vulkan, m: &InitImage, data: &[u8], report: &mut Report) 
     r
 }
 
-fn init_image_with(vk: &mut Vulkan, image: &mut ImageState, m: &InitImage, data: &[u8], report: &mut Report) -> Result<()> {
+fn init_image_with(
+    vk: &mut Vulkan,
+    image: &mut ImageState,
+    m: &InitImage,
+    data: &[u8],
+    report: &mut Report,
+) -> Result<()> {
     let layout = vk::ImageLayout::from_raw(m.layout as i32);
     let aspect = vk::ImageAspectFlags::from_raw(m.aspect);
     if data.is_empty() {
@@ -82,7 +96,9 @@ fn init_image_with(vk: &mut Vulkan, image: &mut ImageState, m: &InitImage, data:
     if image.tiling == vk::ImageTiling::LINEAR && memory::write_resource(vk, m.image, true, data)? {
         return vk.device_mut(image.device)?.move_image(image, layout);
     }
-    if image.samples != vk::SampleCountFlags::TYPE_1 || !image.usage.contains(vk::ImageUsageFlags::TRANSFER_DST) {
+    if image.samples != vk::SampleCountFlags::TYPE_1
+        || !image.usage.contains(vk::ImageUsageFlags::TRANSFER_DST)
+    {
         report.note("contents of multisampled or transient images were not loaded (their layout was)");
         return vk.device_mut(image.device)?.move_image(image, layout);
     }
@@ -91,12 +107,22 @@ fn init_image_with(vk: &mut Vulkan, image: &mut ImageState, m: &InitImage, data:
 }
 
 /// Lays mip levels out for a copy. Newer files align levels to the texel size, older ones do not; the sum tells.
-fn stage(image: &ImageState, aspect: vk::ImageAspectFlags, levels: &[u64], data: &[u8]) -> Result<(Vec<Region>, Vec<u8>)> {
+fn stage(
+    image: &ImageState,
+    aspect: vk::ImageAspectFlags,
+    levels: &[u64],
+    data: &[u8],
+) -> Result<(Vec<Region>, Vec<u8>)> {
     let total = data.len() as u64;
-    let ends_at = |align: u64| levels.iter().fold(0u64, |at, n| at.next_multiple_of(align).saturating_add(*n));
-    let align = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32].into_iter().find(|a| ends_at(*a) == total).ok_or_else(|| {
-        Error::new(Kind::Capture, format!("mip levels of {levels:?} bytes do not make up {total} bytes of contents"))
-    })?;
+    let ends_at =
+        |align: u64| levels.iter().fold(0u64, |at, n| at.next_multiple_of(align).saturating_add(*n));
+    let align =
+        [1, 2, 3, 4, 6, 8, 12, 16, 24, 32].into_iter().find(|a| ends_at(*a) == total).ok_or_else(|| {
+            Error::new(
+                Kind::Capture,
+                format!("mip levels of {levels:?} bytes do not make up {total} bytes of contents"),
+            )
+        })?;
     let (mut from, mut to) = (0u64, 0u64);
     let (mut regions, mut packed) = (Vec::new(), Vec::new());
     for (i, &n) in levels.iter().enumerate() {
@@ -126,20 +152,30 @@ fn stage(image: &ImageState, aspect: vk::ImageAspectFlags, levels: &[u64], data:
         to += n;
     }
     if regions.len() as u32 > image.levels {
-        return Err(Error::new(Kind::Capture, format!("{} mip levels for an image of {}", regions.len(), image.levels)));
+        return Err(Error::new(
+            Kind::Capture,
+            format!("{} mip levels for an image of {}", regions.len(), image.levels),
+        ));
     }
     Ok((regions, packed))
 }
 
 /// Swapchain images as the snapshot found them: their layouts, and acquisitions that had not been waited for.
-fn swapchain_images(vk: &mut Vulkan, objects: &mut Objects, m: &SwapchainImages, report: &mut Report) -> Result<()> {
+fn swapchain_images(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    m: &SwapchainImages,
+    report: &mut Report,
+) -> Result<()> {
     if !vk.swapchains.contains_key(&m.swapchain) {
         report.note("state of swapchains that do not exist was skipped");
         return Ok(());
     }
     for s in &m.images {
         let Some(mut image) = vk.images.remove(&s.image) else { continue };
-        let moved = vk.device_mut(m.device).and_then(|d| d.move_image(&mut image, vk::ImageLayout::from_raw(s.layout as i32)));
+        let moved = vk
+            .device_mut(m.device)
+            .and_then(|d| d.move_image(&mut image, vk::ImageLayout::from_raw(s.layout as i32)));
         vk.images.insert(s.image, image);
         moved?;
         if s.acquired != 0 {

@@ -53,27 +53,153 @@ pub struct DeviceReport {
 
 /// (feature, extension that brings it or "" for core, struct, member, what for).
 const ASKED: &[(&str, &str, &str, &str, &str)] = &[
-    ("rayTracingPipeline", "VK_KHR_ray_tracing_pipeline", "VkPhysicalDeviceRayTracingPipelineFeaturesKHR", "rayTracingPipeline", "replay: ray-tracing pipelines"),
-    ("accelerationStructure", "VK_KHR_acceleration_structure", "VkPhysicalDeviceAccelerationStructureFeaturesKHR", "accelerationStructure", "replay: ray tracing of any kind"),
-    ("rayQuery", "VK_KHR_ray_query", "VkPhysicalDeviceRayQueryFeaturesKHR", "rayQuery", "replay: ray queries"),
-    ("meshShader", "VK_EXT_mesh_shader", "VkPhysicalDeviceMeshShaderFeaturesEXT", "meshShader", "replay: mesh pipelines"),
-    ("descriptorBuffer", "VK_EXT_descriptor_buffer", "VkPhysicalDeviceDescriptorBufferFeaturesEXT", "descriptorBuffer", "replay: descriptor buffers"),
-    ("shaderObject", "VK_EXT_shader_object", "VkPhysicalDeviceShaderObjectFeaturesEXT", "shaderObject", "replay: shader objects"),
-    ("deviceGeneratedCommands", "VK_EXT_device_generated_commands", "VkPhysicalDeviceDeviceGeneratedCommandsFeaturesEXT", "deviceGeneratedCommands", "replay: generated commands"),
-    ("bufferDeviceAddressCaptureReplay", "VK_KHR_buffer_device_address", "VkPhysicalDeviceBufferDeviceAddressFeatures", "bufferDeviceAddressCaptureReplay", "replay: addresses exactly as captured"),
-    ("accelerationStructureCaptureReplay", "VK_KHR_acceleration_structure", "VkPhysicalDeviceAccelerationStructureFeaturesKHR", "accelerationStructureCaptureReplay", "replay: acceleration structures as captured"),
-    ("rayTracingPipelineShaderGroupHandleCaptureReplay", "VK_KHR_ray_tracing_pipeline", "VkPhysicalDeviceRayTracingPipelineFeaturesKHR", "rayTracingPipelineShaderGroupHandleCaptureReplay", "replay: shader-group handles as captured"),
-    ("bufferDeviceAddress", "VK_KHR_buffer_device_address", "VkPhysicalDeviceBufferDeviceAddressFeatures", "bufferDeviceAddress", "instrument: the trace buffer"),
-    ("shaderInt64", "", "VkPhysicalDeviceFeatures2", "shaderInt64", "instrument: 64-bit addresses and clocks"),
-    ("fragmentStoresAndAtomics", "", "VkPhysicalDeviceFeatures2", "fragmentStoresAndAtomics", "instrument: fragment shaders"),
-    ("vertexPipelineStoresAndAtomics", "", "VkPhysicalDeviceFeatures2", "vertexPipelineStoresAndAtomics", "instrument: vertex, tessellation and geometry shaders"),
-    ("shaderBufferInt64Atomics", "VK_KHR_shader_atomic_int64", "VkPhysicalDeviceShaderAtomicInt64Features", "shaderBufferInt64Atomics", "instrument: 64-bit counters"),
-    ("shaderSubgroupClock", "VK_KHR_shader_clock", "VkPhysicalDeviceShaderClockFeaturesKHR", "shaderSubgroupClock", "instrument: timelines"),
-    ("shaderDeviceClock", "VK_KHR_shader_clock", "VkPhysicalDeviceShaderClockFeaturesKHR", "shaderDeviceClock", "instrument: timelines on one clock"),
-    ("shaderSMBuiltins", "VK_NV_shader_sm_builtins", "VkPhysicalDeviceShaderSMBuiltinsFeaturesNV", "shaderSMBuiltins", "instrument: SM and warp ids"),
-    ("rayTracingInvocationReorder", "VK_NV_ray_tracing_invocation_reorder", "VkPhysicalDeviceRayTracingInvocationReorderFeaturesNV", "rayTracingInvocationReorder", "instrument: shader execution reordering"),
-    ("shaderInstrumentation", "VK_ARM_shader_instrumentation", "VkPhysicalDeviceShaderInstrumentationFeaturesARM", "shaderInstrumentation", "measure: the driver's own counters"),
-    ("pipelineExecutableInfo", "VK_KHR_pipeline_executable_properties", "VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR", "pipelineExecutableInfo", "measure: what shaders compiled to"),
+    (
+        "rayTracingPipeline",
+        "VK_KHR_ray_tracing_pipeline",
+        "VkPhysicalDeviceRayTracingPipelineFeaturesKHR",
+        "rayTracingPipeline",
+        "replay: ray-tracing pipelines",
+    ),
+    (
+        "accelerationStructure",
+        "VK_KHR_acceleration_structure",
+        "VkPhysicalDeviceAccelerationStructureFeaturesKHR",
+        "accelerationStructure",
+        "replay: ray tracing of any kind",
+    ),
+    (
+        "rayQuery",
+        "VK_KHR_ray_query",
+        "VkPhysicalDeviceRayQueryFeaturesKHR",
+        "rayQuery",
+        "replay: ray queries",
+    ),
+    (
+        "meshShader",
+        "VK_EXT_mesh_shader",
+        "VkPhysicalDeviceMeshShaderFeaturesEXT",
+        "meshShader",
+        "replay: mesh pipelines",
+    ),
+    (
+        "descriptorBuffer",
+        "VK_EXT_descriptor_buffer",
+        "VkPhysicalDeviceDescriptorBufferFeaturesEXT",
+        "descriptorBuffer",
+        "replay: descriptor buffers",
+    ),
+    (
+        "shaderObject",
+        "VK_EXT_shader_object",
+        "VkPhysicalDeviceShaderObjectFeaturesEXT",
+        "shaderObject",
+        "replay: shader objects",
+    ),
+    (
+        "deviceGeneratedCommands",
+        "VK_EXT_device_generated_commands",
+        "VkPhysicalDeviceDeviceGeneratedCommandsFeaturesEXT",
+        "deviceGeneratedCommands",
+        "replay: generated commands",
+    ),
+    (
+        "bufferDeviceAddressCaptureReplay",
+        "VK_KHR_buffer_device_address",
+        "VkPhysicalDeviceBufferDeviceAddressFeatures",
+        "bufferDeviceAddressCaptureReplay",
+        "replay: addresses exactly as captured",
+    ),
+    (
+        "accelerationStructureCaptureReplay",
+        "VK_KHR_acceleration_structure",
+        "VkPhysicalDeviceAccelerationStructureFeaturesKHR",
+        "accelerationStructureCaptureReplay",
+        "replay: acceleration structures as captured",
+    ),
+    (
+        "rayTracingPipelineShaderGroupHandleCaptureReplay",
+        "VK_KHR_ray_tracing_pipeline",
+        "VkPhysicalDeviceRayTracingPipelineFeaturesKHR",
+        "rayTracingPipelineShaderGroupHandleCaptureReplay",
+        "replay: shader-group handles as captured",
+    ),
+    (
+        "bufferDeviceAddress",
+        "VK_KHR_buffer_device_address",
+        "VkPhysicalDeviceBufferDeviceAddressFeatures",
+        "bufferDeviceAddress",
+        "instrument: the trace buffer",
+    ),
+    (
+        "shaderInt64",
+        "",
+        "VkPhysicalDeviceFeatures2",
+        "shaderInt64",
+        "instrument: 64-bit addresses and clocks",
+    ),
+    (
+        "fragmentStoresAndAtomics",
+        "",
+        "VkPhysicalDeviceFeatures2",
+        "fragmentStoresAndAtomics",
+        "instrument: fragment shaders",
+    ),
+    (
+        "vertexPipelineStoresAndAtomics",
+        "",
+        "VkPhysicalDeviceFeatures2",
+        "vertexPipelineStoresAndAtomics",
+        "instrument: vertex, tessellation and geometry shaders",
+    ),
+    (
+        "shaderBufferInt64Atomics",
+        "VK_KHR_shader_atomic_int64",
+        "VkPhysicalDeviceShaderAtomicInt64Features",
+        "shaderBufferInt64Atomics",
+        "instrument: 64-bit counters",
+    ),
+    (
+        "shaderSubgroupClock",
+        "VK_KHR_shader_clock",
+        "VkPhysicalDeviceShaderClockFeaturesKHR",
+        "shaderSubgroupClock",
+        "instrument: timelines",
+    ),
+    (
+        "shaderDeviceClock",
+        "VK_KHR_shader_clock",
+        "VkPhysicalDeviceShaderClockFeaturesKHR",
+        "shaderDeviceClock",
+        "instrument: timelines on one clock",
+    ),
+    (
+        "shaderSMBuiltins",
+        "VK_NV_shader_sm_builtins",
+        "VkPhysicalDeviceShaderSMBuiltinsFeaturesNV",
+        "shaderSMBuiltins",
+        "instrument: SM and warp ids",
+    ),
+    (
+        "rayTracingInvocationReorder",
+        "VK_NV_ray_tracing_invocation_reorder",
+        "VkPhysicalDeviceRayTracingInvocationReorderFeaturesNV",
+        "rayTracingInvocationReorder",
+        "instrument: shader execution reordering",
+    ),
+    (
+        "shaderInstrumentation",
+        "VK_ARM_shader_instrumentation",
+        "VkPhysicalDeviceShaderInstrumentationFeaturesARM",
+        "shaderInstrumentation",
+        "measure: the driver's own counters",
+    ),
+    (
+        "pipelineExecutableInfo",
+        "VK_KHR_pipeline_executable_properties",
+        "VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR",
+        "pipelineExecutableInfo",
+        "measure: what shaders compiled to",
+    ),
 ];
 
 /// Every device the loader finds.
@@ -105,7 +231,10 @@ fn report(entry: &ash::Entry, instance: &ash::Instance, gpu: &Gpu) -> DeviceRepo
     let mut subgroup = vk::PhysicalDeviceSubgroupProperties::default();
     let mut driver = vk::PhysicalDeviceDriverProperties::default();
     let mut id = vk::PhysicalDeviceIDProperties::default();
-    let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut subgroup).push_next(&mut driver).push_next(&mut id);
+    let mut all = vk::PhysicalDeviceProperties2::default()
+        .push_next(&mut subgroup)
+        .push_next(&mut driver)
+        .push_next(&mut id);
     // SAFETY: a chain of structs that drivers which do not know them leave alone.
     unsafe { query.get_physical_device_properties2(gpu.handle, &mut all) };
     let text = |r: Result<&std::ffi::CStr, std::ffi::FromBytesUntilNulError>| {
@@ -131,7 +260,10 @@ fn report(entry: &ash::Entry, instance: &ash::Instance, gpu: &Gpu) -> DeviceRepo
         timestamp_bits: gpu.families.iter().map(|f| f.timestamp_valid_bits).collect(),
         subgroup_size: subgroup.subgroup_size,
         subgroup_stages: stages(subgroup.supported_stages),
-        memory_bytes: (0..gpu.memory.memory_heap_count as usize).filter(|&i| local(i)).map(|i| gpu.memory.memory_heaps[i].size).sum(),
+        memory_bytes: (0..gpu.memory.memory_heap_count as usize)
+            .filter(|&i| local(i))
+            .map(|i| gpu.memory.memory_heaps[i].size)
+            .sum(),
         abilities: ASKED
             .iter()
             .map(|&(what, extension, of, member, for_what)| Ability {
@@ -165,7 +297,12 @@ fn stages(s: vk::ShaderStageFlags) -> Vec<&'static str> {
 }
 
 /// One feature, asked through the schema's layout of its struct.
-fn has(query: &ash::khr::get_physical_device_properties2::Instance, gpu: &Gpu, of: &str, member: &str) -> bool {
+fn has(
+    query: &ash::khr::get_physical_device_properties2::Instance,
+    gpu: &Gpu,
+    of: &str,
+    member: &str,
+) -> bool {
     let Some(def) = struct_named(of).map(|i| &STRUCTS[i as usize]) else { return false };
     let mut core = vk::PhysicalDeviceFeatures2::default();
     let mut words = vec![0u64; def.size.div_ceil(8) as usize];

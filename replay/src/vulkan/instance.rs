@@ -20,12 +20,23 @@ const VALIDATION: &CStr = c"VK_LAYER_KHRONOS_validation";
 
 /// Instance extensions that bring nothing to a replay without a window, or only watch.
 fn droppable(name: &str) -> bool {
-    name.contains("_surface") || name.contains("display") || name.contains("debug") || name.contains("validation")
-        || name == "VK_KHR_portability_enumeration" || name == "VK_EXT_swapchain_colorspace" || name == "VK_EXT_layer_settings"
+    name.contains("_surface")
+        || name.contains("display")
+        || name.contains("debug")
+        || name.contains("validation")
+        || name == "VK_KHR_portability_enumeration"
+        || name == "VK_EXT_swapchain_colorspace"
+        || name == "VK_EXT_layer_settings"
 }
 
 /// vkCreateInstance: window-system extensions and layers go, callbacks into the captured process go.
-pub fn create(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn create(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     let available = instance_extensions(&vk.entry, vk.options.validate)?;
     let info: *mut vk::InstanceCreateInfo = linked.ptr(0);
     if info.is_null() {
@@ -54,7 +65,8 @@ pub fn create(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut 
         }
     }
     let mut add = |n: &CStr| {
-        if available.iter().any(|a| a.as_bytes() == n.to_bytes()) && !names.iter().any(|x| x.as_c_str() == n) {
+        if available.iter().any(|a| a.as_bytes() == n.to_bytes()) && !names.iter().any(|x| x.as_c_str() == n)
+        {
             names.push(n.to_owned());
         }
     };
@@ -100,14 +112,22 @@ pub fn create(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut 
             let text = "the Vulkan loader finds no driver; `reray-replay devices` says what to install";
             return Err(Error::new(Kind::NoDevice, text));
         }
-        return Err(if vk.options.validate && outcome.result() == vk::Result::ERROR_LAYER_NOT_PRESENT.as_raw() {
-            Error::new(Kind::Unsupported, "the validation layer is not installed; on Debian: apt-get install vulkan-validationlayers")
-        } else {
-            Error::driver("vkCreateInstance", vk::Result::from_raw(outcome.result()))
-        });
+        return Err(
+            if vk.options.validate && outcome.result() == vk::Result::ERROR_LAYER_NOT_PRESENT.as_raw() {
+                Error::new(
+                    Kind::Unsupported,
+                    "the validation layer is not installed; on Debian: apt-get install vulkan-validationlayers",
+                )
+            } else {
+                Error::driver("vkCreateInstance", vk::Result::from_raw(outcome.result()))
+            },
+        );
     }
     let at = call.command.params[2].at;
-    let to = call.image.target(at).ok_or_else(|| Error::divergence("the capture has no id for the new instance"))?;
+    let to = call
+        .image
+        .target(at)
+        .ok_or_else(|| Error::divergence("the capture has no id for the new instance"))?;
     let live = vk::Instance::from_raw(linked.word_at(to));
     // SAFETY: a live instance just made by this loader.
     let ash = unsafe { ash::Instance::load(vk.entry.static_fn(), live) };
@@ -126,7 +146,13 @@ pub fn create(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut 
 }
 
 /// vkDestroyInstance.
-pub fn destroy(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn destroy(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     if let Some(state) = vk.instances.remove(&call.image.u64(0))
         && let Some((loader, m)) = state.messenger
     {
@@ -188,7 +214,11 @@ pub fn instance_extensions(entry: &ash::Entry, validate: bool) -> Result<Vec<Str
             (Err(_), Some(_)) => continue,
             (found, _) => found.what("vkEnumerateInstanceExtensionProperties")?,
         };
-        names.extend(found.iter().filter_map(|e| e.extension_name_as_c_str().ok().map(|n| n.to_string_lossy().into_owned())));
+        names.extend(
+            found
+                .iter()
+                .filter_map(|e| e.extension_name_as_c_str().ok().map(|n| n.to_string_lossy().into_owned())),
+        );
     }
     Ok(names)
 }
@@ -209,7 +239,10 @@ pub unsafe fn strings(names: *const *const c_char, n: u32) -> Vec<CString> {
 ///
 /// # Safety
 /// `head` begins a chain of writable structs.
-pub unsafe fn drop_from_chain(head: &mut *const std::ffi::c_void, unwanted: impl Fn(vk::StructureType) -> bool) {
+pub unsafe fn drop_from_chain(
+    head: &mut *const std::ffi::c_void,
+    unwanted: impl Fn(vk::StructureType) -> bool,
+) {
     let mut link: *mut *const std::ffi::c_void = head;
     // SAFETY: every link leads to a struct that begins with sType and pNext.
     unsafe {

@@ -191,16 +191,16 @@ impl Vulkan {
 
     /// The only device, or the one with this captured id.
     pub fn device(&self, id: u64) -> Result<&DeviceState> {
-        self.devices
-            .get(&id)
-            .ok_or_else(|| Error::divergence(format!("VkDevice {id} was never created, or is already destroyed")))
+        self.devices.get(&id).ok_or_else(|| {
+            Error::divergence(format!("VkDevice {id} was never created, or is already destroyed"))
+        })
     }
 
     /// The device with this captured id, to change: copies out of its memory use a staging buffer of its own.
     pub fn device_mut(&mut self, id: u64) -> Result<&mut DeviceState> {
-        self.devices
-            .get_mut(&id)
-            .ok_or_else(|| Error::divergence(format!("VkDevice {id} was never created, or is already destroyed")))
+        self.devices.get_mut(&id).ok_or_else(|| {
+            Error::divergence(format!("VkDevice {id} was never created, or is already destroyed"))
+        })
     }
 
     /// Waits on the GPU for what the last present waited for; whoever reads what was presented does so first.
@@ -256,7 +256,13 @@ impl Backend for Vulkan {
         Ok(())
     }
 
-    fn invoke(&mut self, objects: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+    fn invoke(
+        &mut self,
+        objects: &mut Objects,
+        call: &Call,
+        linked: &mut Linked,
+        report: &mut Report,
+    ) -> Result<Outcome> {
         match self.handlers.of(call.index) {
             Handler::Typed(f) => f(self, objects, call, linked, report),
             _ => self.raw(call, linked, report),

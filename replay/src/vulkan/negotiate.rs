@@ -100,7 +100,9 @@ pub fn extensions(gpu: &Gpu, asked: &[CString], remove: bool, lines: &mut Vec<Li
         lines.push(Line { what: text, here, done });
     }
     // The specification wants it asked for wherever it is there.
-    if gpu.has("VK_KHR_portability_subset") && !names.iter().any(|n| n.as_bytes() == b"VK_KHR_portability_subset") {
+    if gpu.has("VK_KHR_portability_subset")
+        && !names.iter().any(|n| n.as_bytes() == b"VK_KHR_portability_subset")
+    {
         names.push(c"VK_KHR_portability_subset".to_owned());
     }
     names
@@ -140,7 +142,8 @@ pub unsafe fn features(
         link = s.p_next;
     }
     // What the device has, in a chain of the same structs.
-    let mut here: Vec<Vec<u64>> = structs.iter().map(|(id, _)| vec![0; STRUCTS[*id as usize].size.div_ceil(8) as usize]).collect();
+    let mut here: Vec<Vec<u64>> =
+        structs.iter().map(|(id, _)| vec![0; STRUCTS[*id as usize].size.div_ceil(8) as usize]).collect();
     let mut next: *mut c_void = std::ptr::null_mut();
     for (words, (id, _)) in here.iter_mut().zip(&structs).rev() {
         let def = &STRUCTS[*id as usize];
@@ -160,7 +163,8 @@ pub unsafe fn features(
     let mut compare = |def: &'static StructDef, asked: *mut u8, have: *const u8| {
         for (name, at) in booleans(def) {
             // SAFETY: `at` is inside both structs, which are of type `def`.
-            let (asked, have) = unsafe { (asked.add(at as usize).cast::<u32>(), *have.add(at as usize).cast::<u32>()) };
+            let (asked, have) =
+                unsafe { (asked.add(at as usize).cast::<u32>(), *have.add(at as usize).cast::<u32>()) };
             // SAFETY: as above.
             if unsafe { *asked } == 0 {
                 continue;
@@ -204,7 +208,9 @@ pub unsafe fn asks_for_buffer_addresses(info: &vk::DeviceCreateInfo<'_>) -> bool
         if let Some(id) = struct_by_stype(s.s_type.as_raw() as u32) {
             for (name, at) in booleans(&STRUCTS[id as usize]) {
                 // SAFETY: inside the struct.
-                if name == "bufferDeviceAddress" && unsafe { *link.cast::<u8>().add(at as usize).cast::<u32>() } != 0 {
+                if name == "bufferDeviceAddress"
+                    && unsafe { *link.cast::<u8>().add(at as usize).cast::<u32>() } != 0
+                {
                     return true;
                 }
             }
@@ -216,7 +222,8 @@ pub unsafe fn asks_for_buffer_addresses(info: &vk::DeviceCreateInfo<'_>) -> bool
 
 /// Fails with the whole list if anything was refused.
 pub fn refuse(lines: &[Line], gpu: &Gpu) -> Result<()> {
-    let missing: Vec<&str> = lines.iter().filter(|l| l.done == Done::Refused).map(|l| l.what.as_str()).collect();
+    let missing: Vec<&str> =
+        lines.iter().filter(|l| l.done == Done::Refused).map(|l| l.what.as_str()).collect();
     if missing.is_empty() {
         return Ok(());
     }

@@ -10,7 +10,13 @@ use ash::vk;
 use gfxr_parse::schema::{Ty, generated::STRUCTS};
 
 /// vkCreate{Graphics,Compute,RayTracing}Pipelines: a pipeline may take as long to compile here as it likes.
-pub fn create_pipelines(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn create_pipelines(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     let infos = call.command.params.iter().find(|p| p.name == "pCreateInfos");
     if let Some(infos) = infos
         && let (Ty::Struct(id), Some(p)) = (infos.ty, call.image.ptr(infos.at))
@@ -28,10 +34,18 @@ pub fn create_pipelines(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &
 }
 
 /// vkCreatePipelineCache: the captured driver's data mean nothing here, or would hide compile time.
-pub fn create_cache(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn create_cache(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     let info: *mut vk::PipelineCacheCreateInfo = linked.ptr(1);
     // SAFETY: linked memory holds a VkPipelineCacheCreateInfo (or null).
-    let Some(info) = (unsafe { info.as_mut() }) else { return Err(Error::divergence("pCreateInfo is missing")) };
+    let Some(info) = (unsafe { info.as_mut() }) else {
+        return Err(Error::divergence("pCreateInfo is missing"));
+    };
     info.initial_data_size = 0;
     info.p_initial_data = std::ptr::null();
     vk.raw(call, linked, report)

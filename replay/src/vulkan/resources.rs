@@ -106,16 +106,25 @@ impl ImageState {
 /// The id the capture gave the new object in the last parameter, and where it lies.
 pub(crate) fn new_object(call: &Call) -> Result<(u64, u32)> {
     let at = call.command.params.last().map_or(0, |p| p.at);
-    let to = call.image.target(at).ok_or_else(|| Error::divergence("the capture has no id for the new object"))?;
+    let to =
+        call.image.target(at).ok_or_else(|| Error::divergence("the capture has no id for the new object"))?;
     Ok((call.image.u64(to), to))
 }
 
 /// vkCreateBuffer.
-pub fn create_buffer(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn create_buffer(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     require_handles(objects, call, &[])?;
     let info: *mut vk::BufferCreateInfo = linked.ptr(1);
     // SAFETY: linked memory holds a VkBufferCreateInfo (or null).
-    let Some(info) = (unsafe { info.as_mut() }) else { return Err(Error::divergence("pCreateInfo is missing")) };
+    let Some(info) = (unsafe { info.as_mut() }) else {
+        return Err(Error::divergence("pCreateInfo is missing"));
+    };
     refuse_sparse(vk, info.flags.contains(vk::BufferCreateFlags::SPARSE_BINDING), "buffer")?;
     if vk.prologue.trimmed {
         // Its contents may come as an init block.
@@ -137,7 +146,13 @@ pub fn create_buffer(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked
 }
 
 /// vkDestroyBuffer.
-pub fn destroy_buffer(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn destroy_buffer(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     let id = call.image.u64(8);
     let state = vk.buffers.remove(&id);
     if let Some((memory, _)) = state.as_ref().and_then(|b| b.memory) {
@@ -149,15 +164,25 @@ pub fn destroy_buffer(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mu
 }
 
 /// vkCreateImage.
-pub fn create_image(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn create_image(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     require_handles(objects, call, &[vk.types.swapchain])?;
     let info: *mut vk::ImageCreateInfo = linked.ptr(1);
     // SAFETY: linked memory holds a VkImageCreateInfo (or null).
-    let Some(info) = (unsafe { info.as_mut() }) else { return Err(Error::divergence("pCreateInfo is missing")) };
+    let Some(info) = (unsafe { info.as_mut() }) else {
+        return Err(Error::divergence("pCreateInfo is missing"));
+    };
     refuse_sparse(vk, info.flags.contains(vk::ImageCreateFlags::SPARSE_BINDING), "image")?;
     // SAFETY: a linked chain.
     unsafe {
-        super::instance::drop_from_chain(&mut info.p_next, |s| s == vk::StructureType::IMAGE_SWAPCHAIN_CREATE_INFO_KHR);
+        super::instance::drop_from_chain(&mut info.p_next, |s| {
+            s == vk::StructureType::IMAGE_SWAPCHAIN_CREATE_INFO_KHR
+        });
     }
     let transient = info.usage.contains(vk::ImageUsageFlags::TRANSIENT_ATTACHMENT);
     if !transient && vk.prologue.trimmed {
@@ -181,7 +206,13 @@ pub fn create_image(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked:
 }
 
 /// vkDestroyImage.
-pub fn destroy_image(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn destroy_image(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     let id = call.image.u64(8);
     let state = vk.images.remove(&id);
     if let Some((memory, _)) = state.as_ref().and_then(|i| i.memory) {
@@ -196,14 +227,22 @@ fn refuse_sparse(vk: &Vulkan, sparse: bool, what: &str) -> Result<()> {
     if sparse && vk.memory.mode == MemoryMode::Rebind {
         return Err(Error::new(
             Kind::Unsupported,
-            format!("the capture makes a sparse {what}; --memory rebind cannot, --memory none or remap can where the driver matches"),
+            format!(
+                "the capture makes a sparse {what}; --memory rebind cannot, --memory none or remap can where the driver matches"
+            ),
         ));
     }
     Ok(())
 }
 
 /// vkGetBufferDeviceAddress: the captured address now means this one.
-pub fn buffer_address(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn buffer_address(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     let outcome = vk.raw(call, linked, report)?;
     // VkBufferDeviceAddressInfo: sType, pNext, buffer.
     let buffer = call.image.target(8).map_or(0, |to| call.image.u64(to + 16));

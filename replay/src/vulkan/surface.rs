@@ -10,12 +10,19 @@ use gfxr_parse::schema::{CommandDef, Shape, Ty, generated::HANDLES};
 /// A command whose output is a VkSurfaceKHR, of whatever window system.
 pub fn creates_surface(c: &CommandDef) -> bool {
     c.params.last().is_some_and(|p| {
-        p.out && p.shape == Shape::Ptr && matches!(p.ty, Ty::Handle(h) if HANDLES[h as usize].name == "VkSurfaceKHR")
+        p.out
+            && p.shape == Shape::Ptr
+            && matches!(p.ty, Ty::Handle(h) if HANDLES[h as usize].name == "VkSurfaceKHR")
     })
 }
 
 /// vkCreate…SurfaceKHR: the id names something virtual.
-pub fn create(vk: &mut Vulkan, objects: &mut Objects, call: &Call, _: &mut Report) -> Result<Option<Outcome>> {
+pub fn create(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    call: &Call,
+    _: &mut Report,
+) -> Result<Option<Outcome>> {
     for h in call.image.handles.iter().filter(|h| h.out && h.ty == vk.types.surface) {
         objects.insert_virtual(call.image.u64(h.at), h.ty);
     }

@@ -68,7 +68,13 @@ pub fn destroy_semaphore(
 }
 
 /// vkCreateSwapchainKHR.
-pub fn create(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut Linked, _: &mut Report) -> Result<Outcome> {
+pub fn create(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    _: &mut Report,
+) -> Result<Outcome> {
     let Ok((id, _)) = new_object(call) else { return Ok(Outcome::captured(call)) };
     let info: *const vk::SwapchainCreateInfoKHR = linked.ptr(1);
     // SAFETY: linked memory holds a VkSwapchainCreateInfoKHR (or null).
@@ -80,7 +86,13 @@ pub fn create(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut 
 }
 
 /// vkCreateSharedSwapchainsKHR.
-pub fn create_shared(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut Linked, _: &mut Report) -> Result<Outcome> {
+pub fn create_shared(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    _: &mut Report,
+) -> Result<Outcome> {
     let infos: *const vk::SwapchainCreateInfoKHR = linked.ptr(2);
     let out: Vec<u64> = call.image.handles.iter().filter(|h| h.out).map(|h| call.image.u64(h.at)).collect();
     for (i, id) in out.into_iter().enumerate().take(call.image.u32(8) as usize) {
@@ -103,13 +115,18 @@ unsafe fn state_of(device: u64, info: &vk::SwapchainCreateInfoKHR<'_>) -> Swapch
             if s.s_type == vk::StructureType::IMAGE_FORMAT_LIST_CREATE_INFO {
                 let list = &*link.cast::<vk::ImageFormatListCreateInfo<'_>>();
                 if !list.p_view_formats.is_null() {
-                    view_formats = std::slice::from_raw_parts(list.p_view_formats, list.view_format_count as usize).to_vec();
+                    view_formats =
+                        std::slice::from_raw_parts(list.p_view_formats, list.view_format_count as usize)
+                            .to_vec();
                 }
             }
             link = s.p_next;
         }
-        let families = if info.image_sharing_mode == vk::SharingMode::CONCURRENT && !info.p_queue_family_indices.is_null() {
-            std::slice::from_raw_parts(info.p_queue_family_indices, info.queue_family_index_count as usize).to_vec()
+        let families = if info.image_sharing_mode == vk::SharingMode::CONCURRENT
+            && !info.p_queue_family_indices.is_null()
+        {
+            std::slice::from_raw_parts(info.p_queue_family_indices, info.queue_family_index_count as usize)
+                .to_vec()
         } else {
             Vec::new()
         };
@@ -128,13 +145,29 @@ unsafe fn state_of(device: u64, info: &vk::SwapchainCreateInfoKHR<'_>) -> Swapch
 }
 
 /// vkGetSwapchainImagesKHR: images are made when the application first learns of them; their number is the capture's.
-pub fn get_images(vk: &mut Vulkan, objects: &mut Objects, call: &Call, _: &mut Linked, _: &mut Report) -> Result<Outcome> {
+pub fn get_images(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    call: &Call,
+    _: &mut Linked,
+    _: &mut Report,
+) -> Result<Outcome> {
     let id = call.image.u64(8);
-    let ids: Vec<u64> = call.image.handles.iter().filter(|h| h.out && h.ty == vk.types.image).map(|h| call.image.u64(h.at)).collect();
+    let ids: Vec<u64> = call
+        .image
+        .handles
+        .iter()
+        .filter(|h| h.out && h.ty == vk.types.image)
+        .map(|h| call.image.u64(h.at))
+        .collect();
     if ids.is_empty() {
         return Ok(Outcome::captured(call));
     }
-    let state = vk.swapchains.get(&id).cloned().ok_or_else(|| Error::divergence(format!("VkSwapchainKHR {id} was never created")))?;
+    let state = vk
+        .swapchains
+        .get(&id)
+        .cloned()
+        .ok_or_else(|| Error::divergence(format!("VkSwapchainKHR {id} was never created")))?;
     for image in ids {
         if state.images.contains(&image) && objects.get(image, vk.types.image).is_some() {
             continue;
@@ -181,7 +214,14 @@ fn make_image(vk: &mut Vulkan, s: &SwapchainState, id: u64) -> Result<ImageState
         let need = d.ash.get_image_memory_requirements(live);
         let like = vk::MemoryPropertyFlags::DEVICE_LOCAL;
         let props = d.gpu.memory;
-        let a: Alloc = d.pool.alloc(&d.ash, &props, need, (vk::MemoryPropertyFlags::empty(), like), AllocKind::Optimal, false)?;
+        let a: Alloc = d.pool.alloc(
+            &d.ash,
+            &props,
+            need,
+            (vk::MemoryPropertyFlags::empty(), like),
+            AllocKind::Optimal,
+            false,
+        )?;
         d.ash.bind_image_memory(live, a.memory(), a.offset()).what("vkBindImageMemory")?;
         let mut state = ImageState::new(s.device, live, &info, need.size);
         state.swapchain = Some(id);
@@ -208,7 +248,13 @@ pub(crate) fn release(vk: &mut Vulkan, objects: &mut Objects, id: u64) -> Result
 }
 
 /// vkDestroySwapchainKHR.
-pub fn destroy(vk: &mut Vulkan, objects: &mut Objects, call: &Call, _: &mut Linked, _: &mut Report) -> Result<Outcome> {
+pub fn destroy(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    call: &Call,
+    _: &mut Linked,
+    _: &mut Report,
+) -> Result<Outcome> {
     let id = call.image.u64(8);
     settle(vk)?;
     if let Some(s) = vk.swapchains.get(&id) {
@@ -223,7 +269,13 @@ pub fn destroy(vk: &mut Vulkan, objects: &mut Objects, call: &Call, _: &mut Link
 }
 
 /// vkAcquireNextImageKHR, vkAcquireNextImage2KHR.
-pub fn acquire(vk: &mut Vulkan, objects: &mut Objects, call: &Call, _: &mut Linked, _: &mut Report) -> Result<Outcome> {
+pub fn acquire(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    call: &Call,
+    _: &mut Linked,
+    _: &mut Report,
+) -> Result<Outcome> {
     let image = &call.image;
     let result = image.ret().unwrap_or(0);
     // An error, a time-out or "not ready" signalled nothing.
@@ -237,13 +289,21 @@ pub fn acquire(vk: &mut Vulkan, objects: &mut Objects, call: &Call, _: &mut Link
         image.target(8).map_or((0, 0, 0), |to| (image.u64(to + 16), image.u64(to + 32), image.u64(to + 40)))
     };
     let s = vk.swapchains.get(&swapchain);
-    let device = s.map(|s| s.device).ok_or_else(|| Error::divergence(format!("VkSwapchainKHR {swapchain} was never created")))?;
+    let device = s
+        .map(|s| s.device)
+        .ok_or_else(|| Error::divergence(format!("VkSwapchainKHR {swapchain} was never created")))?;
     signal(vk, objects, device, semaphore, fence)?;
     Ok(Outcome::captured(call))
 }
 
 /// Signals a semaphore and a fence (captured ids, 0 for none) once all work so far is done.
-pub(crate) fn signal(vk: &mut Vulkan, objects: &Objects, device: u64, semaphore: u64, fence: u64) -> Result<()> {
+pub(crate) fn signal(
+    vk: &mut Vulkan,
+    objects: &Objects,
+    device: u64,
+    semaphore: u64,
+    fence: u64,
+) -> Result<()> {
     if semaphore == 0 && fence == 0 {
         return Ok(());
     }
@@ -255,7 +315,8 @@ pub(crate) fn signal(vk: &mut Vulkan, objects: &Objects, device: u64, semaphore:
             return Ok(0);
         }
         let e = objects.get(id, ty).filter(|e| !e.virt);
-        e.map(|e| e.live).ok_or_else(|| Error::divergence(format!("a semaphore or fence {id} was never created")))
+        e.map(|e| e.live)
+            .ok_or_else(|| Error::divergence(format!("a semaphore or fence {id} was never created")))
     };
     let semaphore = lookup(semaphore, vk.types.semaphore)?;
     let fence = vk::Fence::from_raw(lookup(fence, vk.types.fence)?);
@@ -267,7 +328,13 @@ pub(crate) fn signal(vk: &mut Vulkan, objects: &Objects, device: u64, semaphore:
 }
 
 /// vkQueuePresentKHR.
-pub fn present(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn present(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     super::require_handles(objects, call, &[vk.types.swapchain])?;
     let queue: QueueState = *vk
         .queues
@@ -299,7 +366,10 @@ pub fn present(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut
             // SAFETY: that struct; its array was checked against its count.
             let fences = unsafe {
                 let f = &*link.cast::<vk::SwapchainPresentFenceInfoEXT<'_>>();
-                std::slice::from_raw_parts(f.p_fences, if f.p_fences.is_null() { 0 } else { f.swapchain_count as usize })
+                std::slice::from_raw_parts(
+                    f.p_fences,
+                    if f.p_fences.is_null() { 0 } else { f.swapchain_count as usize },
+                )
             };
             for fence in fences.iter().filter(|f| **f != vk::Fence::null()) {
                 d.submit_empty(queue.live, &[], &[], *fence)?;
@@ -316,7 +386,9 @@ pub fn presented(vk: &Vulkan, call: &Call) -> Vec<(u64, u64)> {
     let image = &call.image;
     // VkPresentInfoKHR: …, swapchainCount at 32, pSwapchains at 40, pImageIndices at 48.
     let Some(info) = image.target(8) else { return Vec::new() };
-    let (Some(chains), Some(indices)) = (image.target(info + 40), image.target(info + 48)) else { return Vec::new() };
+    let (Some(chains), Some(indices)) = (image.target(info + 40), image.target(info + 48)) else {
+        return Vec::new();
+    };
     (0..image.u32(info + 32))
         .filter_map(|i| {
             let chain = image.u64(chains + i * 8);

@@ -58,7 +58,10 @@ impl Table {
         let f = unsafe {
             match (c.dispatch, self.device) {
                 (Dispatch::Device, Some(device)) => {
-                    let get = entry.get_instance_proc_addr(vk::Instance::from_raw(self.instance), c"vkGetDeviceProcAddr".as_ptr());
+                    let get = entry.get_instance_proc_addr(
+                        vk::Instance::from_raw(self.instance),
+                        c"vkGetDeviceProcAddr".as_ptr(),
+                    );
                     let get: Option<vk::PFN_vkGetDeviceProcAddr> = std::mem::transmute(get);
                     get.and_then(|get| get(vk::Device::from_raw(device), name.as_ptr()))
                 }

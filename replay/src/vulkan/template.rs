@@ -54,7 +54,13 @@ fn pack(entries: &mut [vk::DescriptorUpdateTemplateEntry]) -> [u64; 3] {
 }
 
 /// vkCreateDescriptorUpdateTemplate.
-pub fn create(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn create(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     let info: *mut vk::DescriptorUpdateTemplateCreateInfo = linked.ptr(1);
     // SAFETY: linked memory holds the create info; its array was checked against its count.
     let counts = unsafe {
@@ -71,7 +77,13 @@ pub fn create(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked
 }
 
 /// vkDestroyDescriptorUpdateTemplate.
-pub fn destroy(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn destroy(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     vk.templates.remove(&call.image.u64(8));
     vk.raw(call, linked, report)
 }
@@ -79,7 +91,9 @@ pub fn destroy(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linke
 /// The packed data must be of the template's shape, or the driver would read past them.
 fn check(vk: &Vulkan, call: &Call, template: u64, blob: u32) -> Result<()> {
     let state = vk.templates.get(&template);
-    let state = state.ok_or_else(|| Error::divergence(format!("VkDescriptorUpdateTemplate {template} was never created")))?;
+    let state = state.ok_or_else(|| {
+        Error::divergence(format!("VkDescriptorUpdateTemplate {template} was never created"))
+    })?;
     let found = [0, 8, 16].map(|o| call.image.u64(blob + o));
     if state.counts != found {
         return Err(Error::divergence(format!(
@@ -91,7 +105,13 @@ fn check(vk: &Vulkan, call: &Call, template: u64, blob: u32) -> Result<()> {
 }
 
 /// vkUpdateDescriptorSetWithTemplate, vkCmdPushDescriptorSetWithTemplate: data are the last parameter.
-pub fn update(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn update(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     let push = call.command.name.starts_with("vkCmdPush");
     let template = call.image.u64(if push { 8 } else { 16 });
     let last = call.command.params.len() - 1;
@@ -103,7 +123,13 @@ pub fn update(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked
 }
 
 /// vkCmdPushDescriptorSetWithTemplate2: the struct points to the data.
-pub fn push2(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn push2(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     let info: *mut vk::PushDescriptorSetWithTemplateInfoKHR = linked.ptr(1);
     // VkPushDescriptorSetWithTemplateInfo: sType, pNext, descriptorUpdateTemplate, layout, set, pData.
     let at = call.image.target(8);

@@ -58,7 +58,12 @@ impl Upload {
     }
 
     /// At least `size` bytes both sides can reach.
-    fn staging(&mut self, d: &ash::Device, props: &vk::PhysicalDeviceMemoryProperties, size: u64) -> Result<*mut u8> {
+    fn staging(
+        &mut self,
+        d: &ash::Device,
+        props: &vk::PhysicalDeviceMemoryProperties,
+        size: u64,
+    ) -> Result<*mut u8> {
         if let Some(s) = &self.staging
             && s.size >= size
         {
@@ -77,12 +82,16 @@ impl Upload {
                 .what("vkCreateBuffer")?;
             let need = d.get_buffer_memory_requirements(buffer);
             let visible = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
-            let ty = pool_best_type(props, need.memory_type_bits, visible, vk::MemoryPropertyFlags::HOST_CACHED)
-                .ok_or_else(|| Error::new(Kind::Unsupported, "no coherent host-visible memory for staging"))?;
+            let ty =
+                pool_best_type(props, need.memory_type_bits, visible, vk::MemoryPropertyFlags::HOST_CACHED)
+                    .ok_or_else(|| {
+                    Error::new(Kind::Unsupported, "no coherent host-visible memory for staging")
+                })?;
             let info = vk::MemoryAllocateInfo::default().allocation_size(need.size).memory_type_index(ty);
             let memory = d.allocate_memory(&info, None).what("vkAllocateMemory")?;
             d.bind_buffer_memory(buffer, memory, 0).what("vkBindBufferMemory")?;
-            let mapped = d.map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty()).what("vkMapMemory")?;
+            let mapped =
+                d.map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty()).what("vkMapMemory")?;
             self.staging = Some(Staging { buffer, memory, size, mapped: mapped.cast() });
             Ok(mapped.cast())
         }
@@ -92,7 +101,8 @@ impl Upload {
     fn run(&self, d: &ash::Device, record: impl FnOnce(vk::CommandBuffer)) -> Result<()> {
         // SAFETY: the command buffer is idle; recording happens between begin and end.
         unsafe {
-            let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+            let begin =
+                vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
             d.begin_command_buffer(self.cmd, &begin).what("vkBeginCommandBuffer")?;
             record(self.cmd);
             d.end_command_buffer(self.cmd).what("vkEndCommandBuffer")?;
@@ -105,7 +115,11 @@ impl Upload {
     }
 }
 
-fn barrier(image: &ImageState, from: vk::ImageLayout, to: vk::ImageLayout) -> vk::ImageMemoryBarrier<'static> {
+fn barrier(
+    image: &ImageState,
+    from: vk::ImageLayout,
+    to: vk::ImageLayout,
+) -> vk::ImageMemoryBarrier<'static> {
     vk::ImageMemoryBarrier::default()
         .image(image.live)
         .old_layout(from)
@@ -117,7 +131,13 @@ fn barrier(image: &ImageState, from: vk::ImageLayout, to: vk::ImageLayout) -> vk
         .subresource_range(image.range())
 }
 
-fn transition(d: &ash::Device, cmd: vk::CommandBuffer, image: &ImageState, from: vk::ImageLayout, to: vk::ImageLayout) {
+fn transition(
+    d: &ash::Device,
+    cmd: vk::CommandBuffer,
+    image: &ImageState,
+    from: vk::ImageLayout,
+    to: vk::ImageLayout,
+) {
     transition_part(d, cmd, image, image.range(), from, to);
 }
 
@@ -154,7 +174,9 @@ fn to_host(d: &ash::Device, cmd: vk::CommandBuffer) {
         .src_access_mask(vk::AccessFlags::TRANSFER_WRITE)
         .dst_access_mask(vk::AccessFlags::HOST_READ);
     // SAFETY: recording.
-    unsafe { d.cmd_pipeline_barrier(cmd, S::TRANSFER, S::HOST, vk::DependencyFlags::empty(), &[barrier], &[], &[]) };
+    unsafe {
+        d.cmd_pipeline_barrier(cmd, S::TRANSFER, S::HOST, vk::DependencyFlags::empty(), &[barrier], &[], &[])
+    };
 }
 
 /// The layout one can ask for where the captured one is none (undefined, preinitialized).
@@ -163,7 +185,10 @@ fn reachable(layout: vk::ImageLayout) -> Option<vk::ImageLayout> {
 }
 
 impl DeviceState {
-    fn with_upload<R>(&mut self, f: impl FnOnce(&mut Upload, &ash::Device, &vk::PhysicalDeviceMemoryProperties) -> Result<R>) -> Result<R> {
+    fn with_upload<R>(
+        &mut self,
+        f: impl FnOnce(&mut Upload, &ash::Device, &vk::PhysicalDeviceMemoryProperties) -> Result<R>,
+    ) -> Result<R> {
         let mut upload = match self.upload.take() {
             Some(u) => u,
             None => Upload::new(self)?,
@@ -201,7 +226,12 @@ impl DeviceState {
                 // SAFETY: recording a copy between live buffers of that size.
                 unsafe {
                     d.cmd_pipeline_barrier(cmd, all, all, vk::DependencyFlags::empty(), &[before], &[], &[]);
-                    d.cmd_copy_buffer(cmd, buffer, to, &[vk::BufferCopy::default().src_offset(offset).size(size)]);
+                    d.cmd_copy_buffer(
+                        cmd,
+                        buffer,
+                        to,
+                        &[vk::BufferCopy::default().src_offset(offset).size(size)],
+                    );
                 }
                 to_host(d, cmd);
             })?;
@@ -249,7 +279,13 @@ impl DeviceState {
 
     /// Copies out of an image that is in `layout`, and leaves it there. `size`: bytes that the regions cover. Waits for
     /// everything submitted so far, on whatever queue.
-    pub fn read_image(&mut self, image: &ImageState, layout: vk::ImageLayout, regions: &[Region], size: u64) -> Result<Vec<u8>> {
+    pub fn read_image(
+        &mut self,
+        image: &ImageState,
+        layout: vk::ImageLayout,
+        regions: &[Region],
+        size: u64,
+    ) -> Result<Vec<u8>> {
         // SAFETY: nothing else uses the device.
         unsafe { self.ash.device_wait_idle() }.what("vkDeviceWaitIdle")?;
         self.with_upload(|u, d, props| {
@@ -278,8 +314,10 @@ impl DeviceState {
         fence: vk::Fence,
     ) -> Result<()> {
         let stages = vec![vk::PipelineStageFlags::ALL_COMMANDS; wait.len()];
-        let submit =
-            vk::SubmitInfo::default().wait_semaphores(wait).wait_dst_stage_mask(&stages).signal_semaphores(signal);
+        let submit = vk::SubmitInfo::default()
+            .wait_semaphores(wait)
+            .wait_dst_stage_mask(&stages)
+            .signal_semaphores(signal);
         // SAFETY: live handles; the capture's own order makes the waits satisfiable.
         unsafe { self.ash.queue_submit(queue, &[submit], fence) }.what("vkQueueSubmit")
     }

@@ -17,7 +17,13 @@ const SUCCESS: i32 = 0;
 const TIMEOUT: i32 = 2;
 
 /// Our own timeout in place of the application's, then a divergence if it passes.
-fn bounded(vk: &mut Vulkan, call: &Call, linked: &mut Linked, report: &mut Report, slot: usize) -> Result<Outcome> {
+fn bounded(
+    vk: &mut Vulkan,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+    slot: usize,
+) -> Result<Outcome> {
     let watchdog = vk.options.watchdog_ns();
     match call.image.ret() {
         Some(SUCCESS) => linked.set_arg(slot, watchdog),
@@ -36,17 +42,35 @@ fn bounded(vk: &mut Vulkan, call: &Call, linked: &mut Linked, report: &mut Repor
 }
 
 /// vkWaitForFences.
-pub fn wait_for_fences(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn wait_for_fences(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     bounded(vk, call, linked, report, 4)
 }
 
 /// vkWaitSemaphores.
-pub fn wait_semaphores(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn wait_semaphores(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     bounded(vk, call, linked, report, 2)
 }
 
 /// vkGetFenceStatus: signalled then means wait now; not signalled then means do not look.
-pub fn fence_status(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked, _: &mut Report) -> Result<Outcome> {
+pub fn fence_status(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    _: &mut Report,
+) -> Result<Outcome> {
     if call.image.ret() != Some(SUCCESS) {
         return Ok(Outcome::captured(call));
     }
@@ -71,7 +95,9 @@ pub fn semaphore_counter(
     linked: &mut Linked,
     _: &mut Report,
 ) -> Result<Outcome> {
-    let Some(value) = call.image.target(16).map(|to| call.image.u64(to)) else { return Ok(Outcome::captured(call)) };
+    let Some(value) = call.image.target(16).map(|to| call.image.u64(to)) else {
+        return Ok(Outcome::captured(call));
+    };
     if call.image.ret() != Some(SUCCESS) {
         return Ok(Outcome::captured(call));
     }
@@ -80,11 +106,14 @@ pub fn semaphore_counter(
     let watchdog = vk.options.watchdog_ns();
     let info = vk::SemaphoreWaitInfo::default().semaphores(&semaphores).values(&values);
     let d = vk.device(call.image.u64(0))?;
-    let instance = vk.instances.get(&d.instance_id).ok_or_else(|| Error::divergence("the instance is gone"))?;
+    let instance =
+        vk.instances.get(&d.instance_id).ok_or_else(|| Error::divergence("the instance is gone"))?;
     // The core name where the device has version 1.2, else the extension's.
     let r = if call.command.name.ends_with("KHR") {
         // SAFETY: a live timeline semaphore of this device.
-        unsafe { ash::khr::timeline_semaphore::Device::new(&instance.ash, &d.ash).wait_semaphores(&info, watchdog) }
+        unsafe {
+            ash::khr::timeline_semaphore::Device::new(&instance.ash, &d.ash).wait_semaphores(&info, watchdog)
+        }
     } else {
         // SAFETY: as above.
         unsafe { d.ash.wait_semaphores(&info, watchdog) }
@@ -99,7 +128,13 @@ pub fn semaphore_counter(
 }
 
 /// vkGetEventStatus: set then means set now, within reason; an event nobody will set is no reason to hang.
-pub fn event_status(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn event_status(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     const EVENT_SET: i32 = 3;
     if call.image.ret() != Some(EVENT_SET) {
         return Ok(Outcome::captured(call));
@@ -119,7 +154,13 @@ pub fn event_status(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut 
 }
 
 /// vkGetQueryPoolResults: available then means wait now, bounded; the values themselves are this run's.
-pub fn query_results(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn query_results(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     if call.image.ret() != Some(SUCCESS) {
         return Ok(Outcome::captured(call));
     }
@@ -141,7 +182,13 @@ pub fn query_results(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut
 }
 
 /// vkCreateSemaphore, vkCreateFence: nothing is exported to anybody.
-pub fn create_sync(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn create_sync(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     use vk::StructureType as S;
     let info: *mut vk::SemaphoreCreateInfo = linked.ptr(1);
     // SAFETY: both create infos begin with sType, pNext, flags; the chain is linked memory.

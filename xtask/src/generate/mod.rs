@@ -1,13 +1,15 @@
-//! `cargo xtask generate --registry DIR [--call-ids FILE] [--check]`: the schema tables of gfxr-parse.
+//! `cargo xtask generate --registry DIR [--call-ids FILE] [--check]`: the schema tables of gfxr-parse, and the call sites
+//! of replay.
 //!
 //! Reads `DIR/vk.xml`, `DIR/video.xml`, the call ids (`DIR/vulkan-call-ids.tsv` unless said otherwise) and the
-//! overlay; writes `gfxr-parse/src/schema/generated/`. With `--check` it writes nothing and fails on the first line
+//! overlay; writes `gfxr-parse/src/schema/generated/` and `replay/src/generated/`. With `--check` it writes nothing and fails on the first line
 //! that differs. Guarantees: the same input gives the same bytes. Refuses any construct of the registry that it has
 //! no rule for, naming the type and the member.
 
 mod ash;
 mod decl;
 mod emit;
+mod invoke;
 mod layout;
 mod model;
 mod overlay;
@@ -52,8 +54,13 @@ pub fn run(args: &[String]) -> Result<()> {
     let tables = tables::build(&registry, &call_ids(&read(&options.call_ids)?)?)?;
     let mut files = emit::files(&tables);
     files.push(("layout_test.rs", ash::layout_test(&tables, &registry, root)?));
-    let folder = root.join("gfxr-parse/src/schema/generated");
-    if options.check { check(&folder, &files) } else { write(&folder, &files) }
+    let folders = [
+        (root.join("gfxr-parse/src/schema/generated"), files),
+        (root.join("replay/src/generated"), invoke::files(&tables)),
+    ];
+    folders.iter().try_for_each(
+        |(folder, files)| if options.check { check(folder, files) } else { write(folder, files) },
+    )
 }
 
 fn parse(args: &[String]) -> Result<Options> {

@@ -110,13 +110,21 @@ fn captured_flags(vk: &Vulkan, device: u64, index: u32) -> Option<vk::MemoryProp
 }
 
 /// vkAllocateMemory.
-pub fn allocate(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn allocate(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     let device = call.image.u64(0);
     let id_at = call.image.target(call.command.params[3].at);
     let id = id_at.map_or(0, |at| call.image.u64(at));
     let info: *mut vk::MemoryAllocateInfo = linked.ptr(1);
     // SAFETY: linked memory holds a VkMemoryAllocateInfo (or null).
-    let Some(info) = (unsafe { info.as_mut() }) else { return Err(Error::divergence("pAllocateInfo is missing")) };
+    let Some(info) = (unsafe { info.as_mut() }) else {
+        return Err(Error::divergence("pAllocateInfo is missing"));
+    };
     let captured = captured_flags(vk, device, info.memory_type_index);
     let size = info.allocation_size;
     if vk.memory.mode == MemoryMode::Rebind {
@@ -135,7 +143,10 @@ pub fn allocate(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mu
         info.memory_type_index = pool::best_type(&props, u32::MAX, want, vk::MemoryPropertyFlags::empty())
             .ok_or_else(|| Error::new(Kind::Unsupported, format!("no memory type here has {want:?}")))?;
     }
-    let here = props.memory_types.get(info.memory_type_index as usize).map_or(Default::default(), |t| t.property_flags);
+    let here = props
+        .memory_types
+        .get(info.memory_type_index as usize)
+        .map_or(Default::default(), |t| t.property_flags);
     let outcome = vk.raw(call, linked, report)?;
     if outcome.result() >= 0
         && let Some(at) = id_at
@@ -144,13 +155,21 @@ pub fn allocate(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mu
             && !here.contains(vk::MemoryPropertyFlags::HOST_COHERENT)
             && captured.is_some_and(|c| c.contains(vk::MemoryPropertyFlags::HOST_COHERENT));
         let live = vk::DeviceMemory::from_raw(linked.word_at(at));
-        vk.memory.by_id.insert(id, MemoryState { device, size, flags: here, live, flush, ..Default::default() });
+        vk.memory
+            .by_id
+            .insert(id, MemoryState { device, size, flags: here, live, flush, ..Default::default() });
     }
     Ok(outcome)
 }
 
 /// vkFreeMemory.
-pub fn free(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn free(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     let state = vk.memory.by_id.remove(&call.image.u64(8));
     if state.is_some_and(|s| s.live == vk::DeviceMemory::null()) {
         return Ok(Outcome::captured(call));
@@ -160,7 +179,13 @@ pub fn free(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut Li
 }
 
 /// vkMapMemory, vkMapMemory2: our pointer is kept; what the application wrote comes as fill blocks.
-pub fn map(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn map(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     if call.image.ret().is_some_and(|r| r < 0) {
         return Ok(Outcome::captured(call));
     }
@@ -189,7 +214,13 @@ pub fn map(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut Lin
 }
 
 /// vkUnmapMemory, vkUnmapMemory2.
-pub fn unmap(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn unmap(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     let image = &call.image;
     let direct = call.command.params[1].shape == gfxr_parse::schema::Shape::Value;
     // VkMemoryUnmapInfo: sType, pNext, flags, memory.
@@ -206,7 +237,13 @@ pub fn unmap(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut L
 }
 
 /// vkFlushMappedMemoryRanges, vkInvalidateMappedMemoryRanges. Shadows live in coherent memory: nothing to do.
-pub fn flush(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn flush(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     if vk.memory.mode == MemoryMode::Rebind {
         return Ok(Outcome::captured(call));
     }
@@ -215,12 +252,23 @@ pub fn flush(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut L
 }
 
 /// Queries about a memory object that may be a shadow.
-pub fn shadow_query(vk: &mut Vulkan, _: &mut Objects, call: &Call, _: &mut Report) -> Result<Option<Outcome>> {
+pub fn shadow_query(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    _: &mut Report,
+) -> Result<Option<Outcome>> {
     Ok((vk.memory.mode == MemoryMode::Rebind).then(|| Outcome::captured(call)))
 }
 
 /// vkBindBufferMemory, vkBindImageMemory.
-pub fn bind(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn bind(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     let image = &call.image;
     let (resource, memory, offset) = (image.u64(8), image.u64(16), image.u64(24));
     let is_image = call.command.name.starts_with("vkBindImage");
@@ -237,13 +285,28 @@ pub fn bind(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut Li
 }
 
 /// vkBindBufferMemory2, vkBindImageMemory2.
-pub fn bind2(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn bind2(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     let image = &call.image;
     let is_image = call.command.name.starts_with("vkBindImage");
     // Both structs: sType, pNext, resource, memory, memoryOffset; 40 bytes.
     let infos: Vec<(u64, u64, u64, bool)> = image.ptr(16).filter(|p| p.has_data()).map_or(Vec::new(), |p| {
         let at = |i: u64| p.to + i as u32 * 40;
-        (0..p.len).map(|i| (image.u64(at(i) + 16), image.u64(at(i) + 24), image.u64(at(i) + 32), image.u64(at(i) + 8) != 0)).collect()
+        (0..p.len)
+            .map(|i| {
+                (
+                    image.u64(at(i) + 16),
+                    image.u64(at(i) + 24),
+                    image.u64(at(i) + 32),
+                    image.u64(at(i) + 8) != 0,
+                )
+            })
+            .collect()
     });
     let outcome = if vk.memory.mode == MemoryMode::Rebind {
         require_handles(objects, call, &[vk.types.memory, vk.types.swapchain])?;
@@ -251,7 +314,9 @@ pub fn bind2(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut L
             if chain && is_image {
                 return Err(Error::new(
                     Kind::Unsupported,
-                    format!("VkImage {resource} is bound plane by plane, to a swapchain or across a device group; --memory rebind cannot"),
+                    format!(
+                        "VkImage {resource} is bound plane by plane, to a swapchain or across a device group; --memory rebind cannot"
+                    ),
                 ));
             }
             rebind::bind(vk, image.u64(0), resource, is_image, memory, offset, report)?;
@@ -312,7 +377,8 @@ pub fn fill(vk: &mut Vulkan, memory: u64, offset: u64, data: &[u8], report: &mut
         let d = vk.device(m.device)?;
         let range = vk::MappedMemoryRange::default().memory(m.live).offset(0).size(vk::WHOLE_SIZE);
         // SAFETY: the memory is mapped.
-        unsafe { d.ash.flush_mapped_memory_ranges(&[range]) }.map_err(|e| Error::driver("vkFlushMappedMemoryRanges", e))?;
+        unsafe { d.ash.flush_mapped_memory_ranges(&[range]) }
+            .map_err(|e| Error::driver("vkFlushMappedMemoryRanges", e))?;
     }
     Ok(())
 }
@@ -366,7 +432,10 @@ mod tests {
     use crate::vulkan::CapturedGpu;
 
     fn here(flags: &[u32]) -> Gpu {
-        let mut memory = vk::PhysicalDeviceMemoryProperties { memory_type_count: flags.len() as u32, ..Default::default() };
+        let mut memory = vk::PhysicalDeviceMemoryProperties {
+            memory_type_count: flags.len() as u32,
+            ..Default::default()
+        };
         for (t, f) in memory.memory_types.iter_mut().zip(flags) {
             t.property_flags = vk::MemoryPropertyFlags::from_raw(*f);
         }
@@ -374,7 +443,11 @@ mod tests {
             handle: vk::PhysicalDevice::null(),
             instance: 1,
             index: 0,
-            properties: vk::PhysicalDeviceProperties { vendor_id: 7, driver_version: 3, ..Default::default() },
+            properties: vk::PhysicalDeviceProperties {
+                vendor_id: 7,
+                driver_version: 3,
+                ..Default::default()
+            },
             memory,
             families: Vec::new(),
             extensions: Vec::new(),

@@ -70,7 +70,9 @@ impl Alloc {
             return false;
         }
         // SAFETY: the block is mapped as long as its device lives; the range was checked.
-        unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), (self.0.mapped + at as usize) as *mut u8, data.len()) };
+        unsafe {
+            std::ptr::copy_nonoverlapping(data.as_ptr(), (self.0.mapped + at as usize) as *mut u8, data.len())
+        };
         true
     }
 }
@@ -148,14 +150,17 @@ impl Pool {
             }
         }
         let size = need.size.max(BLOCK_BYTES.min(heap_share(props, ty)));
-        let mut address_info = vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
+        let mut address_info =
+            vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
         let mut info = vk::MemoryAllocateInfo::default().allocation_size(size).memory_type_index(ty);
         if addresses {
             info = info.push_next(&mut address_info);
         }
         // SAFETY: a plain allocation on a live device.
-        let memory = unsafe { device.allocate_memory(&info, None) }.map_err(|e| Error::driver("vkAllocateMemory", e))?;
-        let visible = props.memory_types[ty as usize].property_flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE);
+        let memory = unsafe { device.allocate_memory(&info, None) }
+            .map_err(|e| Error::driver("vkAllocateMemory", e))?;
+        let visible =
+            props.memory_types[ty as usize].property_flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE);
         let mapped = if visible {
             // SAFETY: just allocated, not mapped.
             unsafe { device.map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty()) }
@@ -181,7 +186,13 @@ impl Pool {
     }
 }
 
-fn piece(block: &Arc<Mutex<Block>>, memory: vk::DeviceMemory, offset: u64, size: u64, mapped: usize) -> Alloc {
+fn piece(
+    block: &Arc<Mutex<Block>>,
+    memory: vk::DeviceMemory,
+    offset: u64,
+    size: u64,
+    mapped: usize,
+) -> Alloc {
     let mapped = if mapped == 0 { 0 } else { mapped + offset as usize };
     Alloc(Arc::new(Piece { block: block.clone(), memory, offset, size, mapped }))
 }
@@ -198,7 +209,12 @@ mod tests {
 
     #[test]
     fn pieces_come_back_whole() {
-        let mut b = Block { memory: vk::DeviceMemory::null(), size: 1024, mapped: 0, free: BTreeMap::from([(0, 1024)]) };
+        let mut b = Block {
+            memory: vk::DeviceMemory::null(),
+            size: 1024,
+            mapped: 0,
+            free: BTreeMap::from([(0, 1024)]),
+        };
         let a = b.take(100, 64).expect("room");
         let c = b.take(100, 64).expect("room");
         let d = b.take(700, 256).expect("room");

@@ -20,12 +20,18 @@ pub fn bind(
     report: &mut Report,
 ) -> Result<()> {
     let captured = vk.memory.by_id.get(&memory).map(|m| m.flags);
-    let captured = captured.ok_or_else(|| Error::divergence(format!("VkDeviceMemory {memory} was never allocated")))?;
+    let captured =
+        captured.ok_or_else(|| Error::divergence(format!("VkDeviceMemory {memory} was never allocated")))?;
     let visible = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
-    let must = if captured.contains(vk::MemoryPropertyFlags::HOST_VISIBLE) { visible } else { vk::MemoryPropertyFlags::empty() };
+    let must = if captured.contains(vk::MemoryPropertyFlags::HOST_VISIBLE) {
+        visible
+    } else {
+        vk::MemoryPropertyFlags::empty()
+    };
     let like = captured & (vk::MemoryPropertyFlags::DEVICE_LOCAL | vk::MemoryPropertyFlags::HOST_CACHED);
     let missing = || Error::divergence(format!("resource {resource} was never created"));
-    let d = vk.devices.get_mut(&device).ok_or_else(|| Error::divergence(format!("VkDevice {device} is gone")))?;
+    let d =
+        vk.devices.get_mut(&device).ok_or_else(|| Error::divergence(format!("VkDevice {device} is gone")))?;
     let props = d.gpu.memory;
     // SAFETY (all calls below): the device and the resource are alive, the resource is not bound yet, and the memory
     // comes from a type its requirements allow.
