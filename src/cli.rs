@@ -8,6 +8,7 @@ use crate::exit::HELP;
 use crate::select::{Glob, Ranges};
 use gfxr_parse::container::Compression;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use profile::hooks::screenshot::Shape;
 use std::path::PathBuf;
 
 /// Reads a GFXReconstruct capture (.gfxr) and says what is in it and what the GPU did.
@@ -91,6 +92,42 @@ pub enum Command {
     Recompress(RecompressArgs),
     /// Say what this machine's devices can replay and instrument, feature by feature
     Devices(DevicesArgs),
+    /// Write what frames showed as PNGs
+    Screenshot(ScreenshotArgs),
+}
+
+/// `screenshot`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Files are named frame_N.png, or frame_N_swapchain_ID.png where a frame presents several swapchains; their names are
+printed, one a line. A frame shows the image it presents. In a capture that never presents it shows the last image or
+buffer it copied to where the application can read it. Replaying ends after the last frame asked for.
+
+Examples:
+  reray-replay screenshot cap.gfxr --frames 1,50-52 -o shots
+  reray-replay screenshot compute.gfxr --as 640x320:R32_SFLOAT
+  reray-replay screenshot cap.gfxr --frames 10 --image 'shadow map'")]
+pub struct ScreenshotArgs {
+    /// The capture
+    pub file: PathBuf,
+    /// Which frames (N, A-B, A-, lists with commas) [default: the last]
+    #[arg(long, value_name = "A-B")]
+    pub frames: Option<Ranges>,
+    /// The folder to write to; made if it is not there
+    #[arg(short, long, value_name = "DIR", default_value = ".")]
+    pub output: PathBuf,
+    /// Instead of what was presented: this image at the frame's end, by its captured id or its debug name
+    #[arg(long, value_name = "ID|NAME")]
+    pub image: Option<String>,
+    /// What a copied-out buffer (or one chosen with --image) holds, as in 640x320:R32_SFLOAT
+    #[arg(long = "as", value_name = "WxH:FORMAT")]
+    pub shape: Option<Shape>,
+    /// Keep the alpha channel; without it images are opaque, as on a screen
+    #[arg(long)]
+    pub alpha: bool,
+    /// How to replay.
+    #[command(flatten)]
+    pub run: RunArgs,
 }
 
 /// `info`

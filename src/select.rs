@@ -21,6 +21,10 @@ impl Ranges {
             _ => None,
         }
     }
+    /// The ranges as they were given, both ends included.
+    pub fn all(&self) -> &[(u64, u64)] {
+        &self.0
+    }
     /// The largest number among them.
     pub fn last(&self) -> u64 {
         self.0.iter().map(|r| r.1).max().unwrap_or(0)

@@ -6,6 +6,7 @@ mod extract;
 mod info;
 mod recompress;
 mod replay;
+mod screenshot;
 mod verify;
 
 use crate::cli::{Cli, Command};
@@ -21,5 +22,6 @@ pub fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Verify(args) => verify::run(&args),
         Command::Recompress(args) => recompress::run(&args),
         Command::Devices(args) => devices::run(&args),
+        Command::Screenshot(args) => screenshot::run(&args),
     }
 }

@@ -1,1 +1,0 @@
-//! Screenshots: presented images as RGBA bytes, right where they were presented.

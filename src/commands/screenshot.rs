@@ -1,0 +1,206 @@
+//! `screenshot`: writes what frames showed as PNGs.
+//!
+//! Guarantees: a file is there whole or not at all, and its name is on stdout only once it is; pixels are encoded on a
+//! thread of their own while the capture goes on. Refuses frames that the capture does not have, naming the last one it
+//! has: before replaying where presents say how many there are, else after.
+
+use super::replay::{failure, options};
+use crate::cli::ScreenshotArgs;
+use crate::exit::{Exit, Failure, complain};
+use crate::select::Ranges;
+use crate::{input, output, progress};
+use gfxr_parse::container::{Capture, FrameCounter, FrameRule};
+use gfxr_parse::schema::command_named;
+use profile::hooks::screenshot::{ScreenshotHook, Seen, Shot, What, Wish};
+use replay::error::{Error, Kind};
+use replay::options::{FrameBy, Options};
+use replay::session::{On, Progress, Summary, replay};
+use std::fs;
+use std::path::Path;
+use std::sync::mpsc;
+
+/// Shots that may wait to be written.
+const AHEAD: usize = 4;
+
+/// Runs the sub-command.
+pub fn run(args: &ScreenshotArgs) -> Result<Exit, Failure> {
+    let capture = input::open(&args.file)?;
+    let mut options = options(&args.run)?;
+    let (what, frames) = plan(args, &capture, &options)?;
+    options.frames = frames.as_ref().map(|f| (f.all().iter().map(|r| r.0).min().unwrap_or(0), f.last()));
+    fs::create_dir_all(&args.output)
+        .map_err(|e| Failure::new(format_args!("{}: {e}", args.output.display())))?;
+    let wish = Wish {
+        what,
+        frames: frames.as_ref().map(|f| f.all().to_vec()),
+        shape: args.shape,
+        watchdog_ns: options.watchdog_ns(),
+    };
+
+    let (to_writer, shots) = mpsc::sync_channel::<Shot>(AHEAD);
+    let (replayed, seen, written) = std::thread::scope(|scope| {
+        let writer = scope.spawn(move || shots.iter().try_for_each(|s| write(&args.output, s, args.alpha)));
+        // The writer is gone only if it failed, and then says why itself.
+        let take = move |s| {
+            to_writer.send(s).map_err(|_| Error::new(Kind::Internal, "a screenshot cannot be written"))
+        };
+        let (hook, seen) = ScreenshotHook::new(wish, Box::new(take));
+        let bar = progress::bytes(capture.bytes().len() as u64, "replaying");
+        let replayed = replay(&capture, &options, On::Vulkan, vec![Box::new(hook)], 0, &mut Bar(&bar));
+        bar.finish_and_clear();
+        let written = writer.join().unwrap_or_else(|_| Err(Failure::new("writing screenshots failed")));
+        (replayed, seen, written)
+    });
+    written?;
+    let summary = replayed.map_err(failure)?;
+    let seen = seen.borrow();
+    Ok(judge(args, &summary, &seen, frames.as_ref()))
+}
+
+struct Bar<'b>(&'b indicatif::ProgressBar);
+
+impl Progress for Bar<'_> {
+    fn at(&mut self, bytes: u64, _: u64) {
+        self.0.set_position(bytes);
+    }
+}
+
+/// What of which frames: a capture that presents ends its frames there, and has as many as it says.
+fn plan(
+    args: &ScreenshotArgs,
+    capture: &Capture,
+    options: &Options,
+) -> Result<(What, Option<Ranges>), Failure> {
+    let present = command_named("vkQueuePresentKHR").map(|c| c.id);
+    let mut counter = FrameCounter::with_rule(FrameRule::detect(capture.header(), capture.blocks()));
+    let (mut presents, mut there) = (false, None);
+    for block in capture.blocks() {
+        let place = counter.feed(&block);
+        presents |= present.is_some() && block.call_id() == present;
+        if place.ends_frame {
+            there = Some((there.map_or(place.frame, |t: (u64, u64)| t.0), place.frame));
+        }
+    }
+    let what = match &args.image {
+        Some(name) => What::Named(name.clone()),
+        None if presents => What::Presented,
+        None => What::CopiedOut,
+    };
+    let there = there.filter(|_| matches!(options.frame_by, FrameBy::Auto | FrameBy::Present));
+    let frames = match (&args.frames, there) {
+        (Some(f), Some(there)) => {
+            if let Some(n) = missing(f, there) {
+                return Err(no_such_frame(n, there));
+            }
+            Some(f.clone())
+        }
+        (None, Some((_, last))) if what != What::CopiedOut => last.to_string().parse().ok(),
+        (f, _) => f.clone(),
+    };
+    Ok((what, frames))
+}
+
+/// The first of the wanted frames that is not among those that are there (the first and the last).
+fn missing(frames: &Ranges, (first, last): (u64, u64)) -> Option<u64> {
+    let one = |&(a, b): &(u64, u64)| match (a, b) {
+        // "90-" and "-12" have one end of their own.
+        (0, b) if b >= first && b <= last => None,
+        (a, u64::MAX) if a >= first && a <= last => None,
+        (a, _) if a < first => Some(a),
+        (a, u64::MAX) => Some(a),
+        (a, b) => (b > last).then(|| a.max(last + 1)),
+    };
+    frames.all().iter().filter_map(one).min()
+}
+
+fn no_such_frame(n: u64, (first, last): (u64, u64)) -> Failure {
+    let from = if first > 1 { format!("the first is frame {first}, ") } else { String::new() };
+    Failure::new(format_args!("there is no frame {n}; {from}the last is frame {last}"))
+}
+
+/// Encodes, writes, says so.
+fn write(folder: &Path, shot: Shot, alpha: bool) -> Result<(), Failure> {
+    let swapchain = shot.swapchain.map_or(String::new(), |id| format!("_swapchain_{id}"));
+    let path = folder.join(format!("frame_{}{swapchain}.png", shot.frame));
+    let png = encode(&shot, alpha).map_err(|e| Failure::new(format_args!("{}: {e}", path.display())))?;
+    output::write_file(&path, &png)?;
+    let mut out = output::Output::create(None)?;
+    out.write(format!("{}\n", path.display()).as_bytes())?;
+    out.finish()
+}
+
+fn encode(shot: &Shot, alpha: bool) -> Result<Vec<u8>, png::EncodingError> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, shot.width, shot.height);
+    encoder.set_color(if alpha { png::ColorType::Rgba } else { png::ColorType::Rgb });
+    encoder.set_depth(png::BitDepth::Eight);
+    let mut writer = encoder.write_header()?;
+    if alpha {
+        writer.write_image_data(&shot.rgba)?;
+    } else {
+        let rgb: Vec<u8> = shot.rgba.chunks_exact(4).flat_map(|t| &t[..3]).copied().collect();
+        writer.write_image_data(&rgb)?;
+    }
+    writer.finish()?;
+    Ok(bytes)
+}
+
+/// Says what went wrong, and what that makes of the exit code.
+fn judge(args: &ScreenshotArgs, s: &Summary, seen: &Seen, frames: Option<&Ranges>) -> Exit {
+    seen.problems.iter().for_each(complain);
+    let mut exit = if seen.problems.is_empty() { Exit::Done } else { Exit::Failed };
+    if seen.copied.first().is_some() && !seen.problems.is_empty() {
+        let some: Vec<String> = seen.copied.iter().take(20).map(u64::to_string).collect();
+        let more = if seen.copied.len() > some.len() { ", …" } else { "" };
+        complain(format_args!("frames that copied something out: {}{more}", some.join(", ")));
+    }
+    let there = (0, seen.last_frame);
+    if let Some(n) = frames.and_then(|f| missing(f, there)) {
+        no_such_frame(n, there).report();
+        exit = Exit::Failed;
+    }
+    for (what, tally) in [("undecoded blocks", &s.report.undecoded), ("divergences", &s.report.divergences)] {
+        if tally.count > 0 {
+            complain(format_args!("{} {what}:", tally.count));
+            tally.first.iter().for_each(|t| eprintln!("  {t}"));
+        }
+    }
+    if args.run.validate {
+        complain(format_args!("{} validation messages", s.report.validation.len()));
+        s.report.validation.iter().take(50).for_each(|m| eprintln!("  {m}"));
+    }
+    if s.report.divergences.count > 0 { Exit::Diverged } else { exit }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_that_are_not_there() {
+        let of = |text: &str, there| missing(&text.parse().expect(text), there);
+        assert_eq!(of("1,50,100", (1, 100)), None);
+        assert_eq!(of("1,50,101", (1, 100)), Some(101));
+        assert_eq!(of("90-120", (1, 100)), Some(101));
+        assert_eq!(of("90-", (1, 100)), None);
+        assert_eq!(of("-12", (1, 100)), None);
+        assert_eq!(of("101-", (1, 100)), Some(101));
+        assert_eq!(of("150,120", (1, 100)), Some(120));
+        assert_eq!(of("1,45", (40, 59)), Some(1));
+        assert_eq!(of("40-59", (40, 59)), None);
+    }
+
+    #[test]
+    fn an_opaque_png_and_one_with_alpha() {
+        let shot =
+            Shot { frame: 1, swapchain: None, width: 2, height: 1, rgba: vec![1, 2, 3, 4, 5, 6, 7, 8] };
+        let decode = |bytes: Vec<u8>| {
+            let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().expect("a PNG");
+            let mut pixels = vec![0; reader.output_buffer_size().expect("it is small")];
+            reader.next_frame(&mut pixels).expect("whole");
+            pixels
+        };
+        assert_eq!(decode(encode(&shot, false).expect("encodes")), [1, 2, 3, 5, 6, 7]);
+        assert_eq!(decode(encode(&shot, true).expect("encodes")), shot.rgba);
+    }
+}
