@@ -19,6 +19,9 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let cli = cli::Cli::parse();
+    // What the libraries have to say goes to stderr; RERAY_LOG chooses how much of it.
+    let filter = tracing_subscriber::EnvFilter::try_from_env("RERAY_LOG").unwrap_or_else(|_| "warn".into());
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).without_time().init();
     match commands::run(cli) {
         Ok(exit) => exit.into(),
         Err(failure) => failure.report(),

@@ -13,6 +13,7 @@
 // rest on three facts that `gpu` keeps: every handle comes from the one device that `gpu::Gpu` owns,
 // lives until that device is idle and dropped, and is used from one thread only. That the calls are valid
 // usage is shown by running the scenes under the validation layer (see README.md).
+#![allow(clippy::undocumented_unsafe_blocks)]
 #![allow(unsafe_code)]
 
 mod error;

@@ -144,8 +144,11 @@ fn produce<'a>(
 /// A block before decoding, with memory for its call.
 struct Prepared<'a> {
     place: Place,
-    from: Result<(Block<'a>, Option<Image>), (Error, (u64, u64))>,
+    from: Found<'a>,
 }
+
+/// A block and memory for its call, or why there is none and where the last one was (index, offset).
+type Found<'a> = Result<(Block<'a>, Option<Image>), (Error, (u64, u64))>;
 
 impl<'a> Prepared<'a> {
     fn read(scratch: &mut Scratch, self_: Prepared<'a>) -> Item<'a> {

@@ -17,6 +17,7 @@ impl Gpu {
         let name = c_string(name);
         let info = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(handle).object_name(&name);
         // A name that the driver could not keep is no reason to stop.
+        // SAFETY: the handle is alive and the name a C string.
         let _ = unsafe { debug.set_debug_utils_object_name(&info) };
     }
 

@@ -265,7 +265,7 @@ impl<'a, 'i> Decoder<'a, 'i> {
         let p = self.image.ptrs[i];
         if p.has_data() && p.len > 0 {
             self.need(p.len.saturating_mul(wire_min(ty)))?;
-            let size = (p.len as usize).checked_mul(ty.c_layout().0).unwrap_or(usize::MAX);
+            let size = (p.len as usize).saturating_mul(ty.c_layout().0);
             let to = self.alloc(size)?;
             self.image.ptrs[i].to = to;
             self.elements(ty, to, p.len)?;

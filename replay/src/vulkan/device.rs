@@ -176,11 +176,11 @@ pub fn destroy(
     release(vk, objects, id)?;
     let (instance, device) = vk.table.source();
     let outcome = vk.raw(call, linked, report)?;
-    if let Some(d) = vk.devices.remove(&id) {
-        if device == Some(d.ash.handle().as_raw()) || vk.devices.len() == 1 {
-            let only = vk.devices.values().next().filter(|_| vk.devices.len() == 1);
-            vk.table.reset(instance, only.map(|d| d.ash.handle().as_raw()));
-        }
+    if let Some(d) = vk.devices.remove(&id)
+        && (device == Some(d.ash.handle().as_raw()) || vk.devices.len() == 1)
+    {
+        let only = vk.devices.values().next().filter(|_| vk.devices.len() == 1);
+        vk.table.reset(instance, only.map(|d| d.ash.handle().as_raw()));
     }
     Ok(outcome)
 }

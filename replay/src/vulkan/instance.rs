@@ -49,9 +49,9 @@ pub fn create(
     let mut names: Vec<CString> = Vec::new();
     for name in asked {
         let text = name.to_string_lossy();
-        if available.iter().any(|a| *a == *text) && !text.ends_with("_surface") {
-            names.push(name);
-        } else if text == "VK_KHR_surface" && available.iter().any(|a| a == "VK_KHR_surface") {
+        let here = available.iter().any(|a| *a == *text);
+        // Platforms' surfaces (…_surface) are never made here; VK_KHR_surface itself is what VK_KHR_swapchain stands on.
+        if here && (text == "VK_KHR_surface" || !text.ends_with("_surface")) {
             names.push(name);
         } else if droppable(&text) || vk.options.remove_unsupported {
             if !text.ends_with("_surface") {

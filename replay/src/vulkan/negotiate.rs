@@ -207,10 +207,11 @@ pub unsafe fn asks_for_buffer_addresses(info: &vk::DeviceCreateInfo<'_>) -> bool
     while let Some(s) = unsafe { link.as_ref() } {
         if let Some(id) = struct_by_stype(s.s_type.as_raw() as u32) {
             for (name, at) in booleans(&STRUCTS[id as usize]) {
+                if name != "bufferDeviceAddress" {
+                    continue;
+                }
                 // SAFETY: inside the struct.
-                if name == "bufferDeviceAddress"
-                    && unsafe { *link.cast::<u8>().add(at as usize).cast::<u32>() } != 0
-                {
+                if unsafe { *link.cast::<u8>().add(at as usize).cast::<u32>() } != 0 {
                     return true;
                 }
             }

@@ -68,8 +68,6 @@ impl Table {
                 _ => entry.get_instance_proc_addr(vk::Instance::from_raw(instance), name.as_ptr()),
             }
         };
-        // SAFETY: a function pointer to a function pointer of another shape; it is called through the right shape only.
-        let f: Option<Command> = unsafe { std::mem::transmute(f) };
         self.slots[index] = f.map_or(Slot::Missing, Slot::At);
         f
     }

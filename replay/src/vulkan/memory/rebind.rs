@@ -33,7 +33,7 @@ pub fn bind(
     let d =
         vk.devices.get_mut(&device).ok_or_else(|| Error::divergence(format!("VkDevice {device} is gone")))?;
     let props = d.gpu.memory;
-    // SAFETY (all calls below): the device and the resource are alive, the resource is not bound yet, and the memory
+    // SAFETY: (all calls below) the device and the resource are alive, the resource is not bound yet, and the memory
     // comes from a type its requirements allow.
     let (alloc, size) = unsafe {
         if is_image {
