@@ -179,9 +179,9 @@ impl Image {
         let n = self.u64(at);
         if n == 0 { None } else { self.ptrs.get(n as usize - 1) }
     }
-    /// Where the pointer in slot `at` leads, if its data are there.
+    /// Where the pointer in slot `at` leads, if its data are there. An array of none leads nowhere.
     pub fn target(&self, at: u32) -> Option<u32> {
-        self.ptr(at).filter(|p| p.has_data()).map(|p| p.to)
+        self.ptr(at).filter(|p| p.has_data() && p.to != 0).map(|p| p.to)
     }
     /// Offset of the return value's slot (valid only if the command returns something).
     pub fn ret_at(&self) -> u32 {

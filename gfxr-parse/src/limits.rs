@@ -26,3 +26,6 @@ pub const TRUSTED_SIZE: usize = 4 << 20;
 /// Most "execute blocks from file" references followed in one pass over a capture: files that name each other could
 /// otherwise keep a reader busy for ever without growing.
 pub const MAX_ASSET_RUNS: u64 = 1 << 22;
+/// Most blocks taken from other files in one pass over a capture, for the same reason: a short file of many blocks that
+/// runs itself many times stays below [`MAX_ASSET_RUNS`] and still offers billions of blocks.
+pub const MAX_ASSET_BLOCKS: u64 = 1 << 26;

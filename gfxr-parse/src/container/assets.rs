@@ -6,7 +6,7 @@
 //!
 //! Guarantees: a file is opened once; what it offers is borrowed as long as the capture. A sibling that cannot be read
 //! is one `Err` item; the capture's own blocks go on. Refuses names with a folder in them, offsets outside the file,
-//! and more nesting or more runs than `limits.rs` allows.
+//! and more nesting, more runs or more blocks than `limits.rs` allows.
 
 use std::fmt;
 use std::io;
@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 use crate::container::block::{Block, BlockKind, block_type};
 use crate::container::{Blocks, Bytes, Compression, Source};
 use crate::error::{Error, Kind, Result};
-use crate::limits::{MAX_ASSET_DEPTH, MAX_ASSET_RUNS};
+use crate::limits::{MAX_ASSET_BLOCKS, MAX_ASSET_DEPTH, MAX_ASSET_RUNS};
 use crate::meta::{ExecuteBlocks, Meta, MetaBlock, id};
 
 type Opener = Box<dyn Fn(&str) -> io::Result<Bytes> + Send + Sync>;
@@ -88,6 +88,8 @@ pub struct AllBlocks<'a> {
     codec: Compression,
     index: u64,
     runs: u64,
+    /// Blocks that came from other files than the capture itself.
+    borrowed: u64,
     pending: Option<Block<'a>>,
     /// The capture's own file, once it has no more blocks.
     main: Option<Blocks<'a>>,
@@ -96,7 +98,7 @@ pub struct AllBlocks<'a> {
 impl<'a> AllBlocks<'a> {
     pub(crate) fn new(main: Blocks<'a>, assets: &'a Assets, codec: Compression) -> Self {
         let levels = vec![Level { blocks: main, left: None, name: "" }];
-        AllBlocks { levels, assets, codec, index: 0, runs: 0, pending: None, main: None }
+        AllBlocks { levels, assets, codec, index: 0, runs: 0, borrowed: 0, pending: None, main: None }
     }
     /// Once iteration has ended: what is missing, if the capture's own file ends inside a block.
     pub fn truncated(&self) -> Option<Error> {
@@ -123,6 +125,13 @@ impl<'a> AllBlocks<'a> {
         self.runs += 1;
         if self.runs > MAX_ASSET_RUNS {
             return Err(blame(Error::limit("number of runs of other files", self.runs, MAX_ASSET_RUNS)));
+        }
+        if self.borrowed > MAX_ASSET_BLOCKS {
+            return Err(blame(Error::limit(
+                "number of blocks of other files",
+                self.borrowed,
+                MAX_ASSET_BLOCKS,
+            )));
         }
         let name = plain_name(&run).map_err(blame)?;
         let (number, source) = self
@@ -172,12 +181,14 @@ impl<'a> Iterator for AllBlocks<'a> {
             return Some(Err(error));
         }
         loop {
+            let depth = self.levels.len();
             let level = self.levels.last_mut()?;
             if level.left != Some(0)
                 && let Some(block) = level.blocks.next()
             {
                 level.left = level.left.map(|n| n - 1);
                 self.index += 1;
+                self.borrowed += u64::from(depth > 1);
                 if block.base_type() == block_type::META_DATA && block.meta_type() == Some(id::EXECUTE_BLOCKS)
                 {
                     self.pending = Some(block);

@@ -169,6 +169,25 @@ fn files_that_name_each_other_end() {
 }
 
 #[test]
+fn a_file_that_runs_itself_often_ends_too() {
+    // 64 runs at each of 8 depths would be more blocks than anybody can wait for.
+    let items: Vec<Item> =
+        (0..64).flat_map(|_| [Run(0, START, "a"), Mark(1), Mark(2), Mark(3), Mark(4)]).collect();
+    let capture = with(file(&items), Files::from([("a", file(&items))]));
+    let (mut blocks, mut refused) = (0u64, None);
+    for block in capture.all_blocks() {
+        match block {
+            Ok(_) => blocks += 1,
+            Err(e) if e.message().starts_with("number of blocks") => refused = Some(e.to_string()),
+            Err(_) => {}
+        }
+    }
+    assert!(blocks <= gfxr_parse::limits::MAX_ASSET_BLOCKS + 10_000, "{blocks}");
+    let refused = refused.expect("the limit is reached");
+    assert!(refused.contains("the limit is 67108864"), "{refused}");
+}
+
+#[test]
 fn a_transcoded_capture_is_one_file() {
     let asset = file(&[Mark(10), Mark(11)]);
     let main = file(&[Mark(1), Run(0, START, "a"), Mark(2)]);
