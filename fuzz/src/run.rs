@@ -1,0 +1,188 @@
+//! Running a target on input after input, on several threads, with a clock and a limit on memory.
+//!
+//! Guarantees: an input that panics, asks for too much memory or takes too long is named by its index, with its bytes
+//! written to `findings/`; the others go on (but after a hang, which no thread comes back from). Refuses nothing.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use crate::alloc;
+use crate::bounds;
+use crate::echo;
+use crate::inputs::{Input, Inputs, Target};
+use crate::seeds::Seeds;
+use crate::targets::Ran;
+
+/// An input that takes longer hangs.
+pub const HANG: Duration = Duration::from_secs(10);
+/// After so many findings a run ends.
+const MOST_FINDINGS: usize = 20;
+
+/// Which inputs to run.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// What to run them on.
+    pub target: Target,
+    /// Their seed.
+    pub seed: u64,
+    /// The first one's index.
+    pub first: u64,
+    /// How many.
+    pub count: u64,
+    /// On how many threads.
+    pub threads: usize,
+}
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// Inputs run.
+    pub inputs: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// What became of them.
+    pub ran: Ran,
+    /// Wall time.
+    pub seconds: f64,
+    /// The slowest input: its time, and its index.
+    pub slowest: (Duration, u64),
+    /// The largest allocation: its bytes, and its input's index.
+    pub largest: (usize, u64),
+    /// What went wrong: the input's index, and how.
+    pub findings: Vec<(u64, String)>,
+}
+
+impl Report {
+    fn add(&mut self, other: Report) {
+        self.inputs += other.inputs;
+        self.bytes += other.bytes;
+        self.ran.add(other.ran);
+        self.slowest = self.slowest.max(other.slowest);
+        self.largest = self.largest.max(other.largest);
+    }
+}
+
+/// What a thread is at, for the clock: when it began (in milliseconds of the run, plus one; 0: idle), and what with.
+#[derive(Default)]
+struct At {
+    since: AtomicU64,
+    index: AtomicU64,
+}
+
+/// Runs them all.
+pub fn run(plan: &Plan, seeds: &Seeds) -> Report {
+    alloc::take_largest_of_all();
+    let start = Instant::now();
+    let next = AtomicU64::new(plan.first);
+    let (done, findings) = (AtomicBool::new(false), Mutex::new(Vec::new()));
+    let at: Vec<At> = (0..plan.threads).map(|_| At::default()).collect();
+    let mut report = Report::default();
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = at
+            .iter()
+            .map(|at| {
+                let (next, findings) = (&next, &findings);
+                scope.spawn(move || worker(plan, seeds, next, at, start, findings))
+            })
+            .collect();
+        scope.spawn(|| watch(plan, seeds, &at, start, &done));
+        for worker in workers {
+            report.add(worker.join().expect("panics are caught inside"));
+        }
+        done.store(true, Relaxed);
+    });
+    report.seconds = start.elapsed().as_secs_f64();
+    report.findings = findings.into_inner().expect("no thread died holding it");
+    report.findings.sort();
+    report
+}
+
+fn worker(
+    plan: &Plan,
+    seeds: &Seeds,
+    next: &AtomicU64,
+    at: &At,
+    start: Instant,
+    findings: &Mutex<Vec<(u64, String)>>,
+) -> Report {
+    let mut report = Report::default();
+    let mut inputs = Inputs::default();
+    let end = plan.first.saturating_add(plan.count);
+    loop {
+        let index = next.fetch_add(1, Relaxed);
+        if index >= end || findings.lock().expect("not poisoned").len() >= MOST_FINDINGS {
+            return report;
+        }
+        let input = inputs.make(plan.target, seeds, plan.seed, index);
+        let began = Instant::now();
+        at.index.store(index, Relaxed);
+        at.since.store(1 + start.elapsed().as_millis() as u64, Relaxed);
+        alloc::take_largest();
+        let result = catch_unwind(AssertUnwindSafe(|| match plan.target {
+            Target::Echo => echo::run(input.bytes(), index),
+            target => inputs.run(target, &input, index),
+        }));
+        let took = began.elapsed();
+        let asked =
+            if plan.target == Target::Echo { alloc::take_largest_of_all() } else { alloc::take_largest() };
+        at.since.store(0, Relaxed);
+
+        report.inputs += 1;
+        report.bytes += input.bytes().len() as u64;
+        report.slowest = report.slowest.max((took, index));
+        report.largest = report.largest.max((asked, index));
+        let found = |what: String| {
+            keep(plan, index, &input);
+            findings.lock().expect("not poisoned").push((index, what));
+        };
+        match result {
+            Ok(ran) => {
+                report.ran.add(ran);
+                let most = bounds::largest_allocation(plan.target, ran.largest);
+                if asked > most {
+                    found(format!(
+                        "asked for {asked} bytes at once; {most} is what {} bytes of data allow",
+                        ran.largest
+                    ));
+                }
+            }
+            Err(panic) => {
+                inputs = Inputs::default();
+                let text = panic.downcast_ref::<String>().map(String::as_str);
+                let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("?");
+                found(format!("panic: {text}"));
+            }
+        }
+    }
+}
+
+/// Looks at what every thread is at, and ends the process if one is at the same for too long.
+fn watch(plan: &Plan, seeds: &Seeds, at: &[At], start: Instant, done: &AtomicBool) {
+    while !done.load(Relaxed) {
+        std::thread::sleep(Duration::from_millis(100));
+        let now = 1 + start.elapsed().as_millis() as u64;
+        for at in at {
+            let (index, since) = (at.index.load(Relaxed), at.since.load(Relaxed));
+            if since != 0 && now.saturating_sub(since) > HANG.as_millis() as u64 {
+                let input = Inputs::default().make(plan.target, seeds, plan.seed, index);
+                keep(plan, index, &input);
+                eprintln!("{} {:#x} {index}: hangs, {HANG:?} and no end", plan.target.name(), plan.seed);
+                std::process::exit(1);
+            }
+        }
+    }
+}
+
+/// Writes an input down.
+fn keep(plan: &Plan, index: u64, input: &Input) {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("findings");
+    let name = format!("{}-{:x}-{index}{}", plan.target.name(), plan.seed, input.suffix());
+    let written =
+        std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(folder.join(&name), input.bytes()));
+    match written {
+        Ok(()) => eprintln!("{} {:#x} {index}: findings/{name}", plan.target.name(), plan.seed),
+        Err(e) => eprintln!("{} {:#x} {index}: not kept: {e}", plan.target.name(), plan.seed),
+    }
+}
