@@ -9,14 +9,27 @@ use super::wish::Shot;
 /// How much like a screenshot something copied is; more wins, then later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rank {
-    /// A buffer that the application has not mapped.
+    /// A buffer that the application has not mapped, or uses for more than copies.
     Buffer,
     /// An image, into memory that the application has not mapped.
     Image,
-    /// Into memory that it has mapped.
-    Mapped,
+    /// A buffer for copies alone, in memory that it has mapped.
+    MappedBuffer,
+    /// An image, into memory that it has mapped.
+    MappedImage,
     /// The application said so: presented, named, or given to a frame boundary.
     Said,
+}
+
+impl Rank {
+    /// The memory has been mapped.
+    pub fn mapped(self) -> Rank {
+        match self {
+            Rank::Buffer => Rank::MappedBuffer,
+            Rank::Image => Rank::MappedImage,
+            other => other,
+        }
+    }
 }
 
 /// Something read that may become a shot.

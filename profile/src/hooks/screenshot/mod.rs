@@ -33,7 +33,7 @@ use replay::ash::vk;
 use replay::error::{Error, Kind, Result};
 use replay::exec::{Call, Executor, Outcome};
 use replay::hook::{Commands, Frame, Hook, Needs, Next};
-use replay::vulkan::{Vulkan, presented};
+use replay::vulkan::{BufferState, Vulkan, presented};
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -157,9 +157,17 @@ impl ScreenshotHook {
         Ok(())
     }
 
+    /// How much a copy looks like the application reading a result; not at all if it is an upload.
     fn rank(&self, vk: &Vulkan, copy: &Copy) -> Option<Rank> {
-        let (memory, unmapped) = match copy {
-            Copy::Buffer { buffer, .. } => (vk.buffer(*buffer)?.memory, Rank::Buffer),
+        let (memory, rank) = match copy {
+            Copy::Buffer { from, buffer, .. } => {
+                let (from, to) = (vk.buffer(*from)?, vk.buffer(*buffer)?);
+                match (for_copies_alone(from), for_copies_alone(to)) {
+                    (true, false) => return None,
+                    (false, false) => (None, Rank::Buffer),
+                    (_, true) => (to.memory, Rank::Buffer),
+                }
+            }
             Copy::ImageToBuffer(c) => (vk.buffer(c.buffer)?.memory, Rank::Image),
             // Only a linear image can be read by the application itself.
             Copy::Image(id) => {
@@ -167,7 +175,7 @@ impl ScreenshotHook {
                 (image.memory, Rank::Image)
             }
         };
-        Some(if memory.is_some_and(|m| self.mapped.contains(&m.0)) { Rank::Mapped } else { unmapped })
+        Some(if memory.is_some_and(|m| self.mapped.contains(&m.0)) { rank.mapped() } else { rank })
     }
 
     /// Reads the destination of a copy that has been made; says in which memory it lies.
@@ -178,7 +186,7 @@ impl ScreenshotHook {
                 let lies = vk.image(id).and_then(|i| memory(i.memory));
                 (read::image(vk, id, self.layouts.of(vk, id))?.map(Contents::Texels), lies)
             }
-            Copy::Buffer { buffer, offset, size } => {
+            Copy::Buffer { buffer, offset, size, .. } => {
                 let lies = vk.buffer(buffer).and_then(|b| memory(b.memory));
                 (read::buffer(vk, buffer, offset, size)?.map(|bytes| Contents::Bytes { buffer, bytes }), lies)
             }
@@ -259,6 +267,11 @@ impl ScreenshotHook {
     }
 }
 
+/// A staging buffer: whatever moves through it comes from somewhere and goes somewhere else.
+fn for_copies_alone(b: &BufferState) -> bool {
+    (vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST).contains(b.usage)
+}
+
 impl Hook for ScreenshotHook {
     fn name(&self) -> &'static str {
         "screenshot"
@@ -307,10 +320,7 @@ impl Hook for ScreenshotHook {
             let v = View::call(&call.image);
             let memory = v.u64("memory").or_else(|| v.one("pMemoryMapInfo")?.u64("memory"));
             // What was copied there before is now about to be read.
-            self.held
-                .iter_mut()
-                .filter(|h| h.memory == memory)
-                .for_each(|h| h.rank = h.rank.max(Rank::Mapped));
+            self.held.iter_mut().filter(|h| h.memory == memory).for_each(|h| h.rank = h.rank.mapped());
             self.mapped.extend(memory);
         }
         Ok(outcome)

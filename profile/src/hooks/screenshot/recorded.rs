@@ -33,7 +33,9 @@ pub enum Copy {
     ImageToBuffer(ImageToBuffer),
     /// Between buffers.
     Buffer {
-        /// Destination.
+        /// Where from.
+        from: u64,
+        /// Where to.
         buffer: u64,
         /// First byte written there.
         offset: u64,
@@ -176,7 +178,12 @@ fn copy_of(command: &str, v: View<'_>) -> Option<Copy> {
                 Some((at, at.checked_add(r.u64("size")?)?))
             });
             let (from, to) = spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))?;
-            Some(Copy::Buffer { buffer: info.u64("dstBuffer")?, offset: from, size: to - from })
+            Some(Copy::Buffer {
+                from: info.u64("srcBuffer")?,
+                buffer: info.u64("dstBuffer")?,
+                offset: from,
+                size: to - from,
+            })
         }
         _ => info.u64("dstImage").map(Copy::Image),
     }
