@@ -64,7 +64,11 @@ impl Failure {
     }
     /// Writing to `name` failed.
     pub fn write(name: &str, e: &io::Error) -> Self {
-        if e.kind() == io::ErrorKind::BrokenPipe { Failure::Closed } else { Failure::new(format_args!("{name}: {e}")) }
+        if e.kind() == io::ErrorKind::BrokenPipe {
+            Failure::Closed
+        } else {
+            Failure::new(format_args!("{name}: {e}"))
+        }
     }
     /// Says why on stderr, and with which code to end.
     pub fn report(&self) -> ExitCode {

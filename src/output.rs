@@ -34,10 +34,15 @@ impl Output {
         let sink = if special {
             Sink::Direct(File::options().write(true).open(path).map_err(fail)?)
         } else {
-            let file_name = path.file_name().ok_or_else(|| Failure::usage(format_args!("{name}: not a file name")))?;
+            let file_name =
+                path.file_name().ok_or_else(|| Failure::usage(format_args!("{name}: not a file name")))?;
             let temporary =
                 path.with_file_name(format!(".{}.{}.part", file_name.to_string_lossy(), std::process::id()));
-            Sink::Replace { file: File::create(&temporary).map_err(fail)?, temporary, path: path.to_path_buf() }
+            Sink::Replace {
+                file: File::create(&temporary).map_err(fail)?,
+                temporary,
+                path: path.to_path_buf(),
+            }
         };
         Ok(Output { sink, name })
     }

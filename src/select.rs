@@ -81,7 +81,11 @@ impl Glob {
 impl FromStr for Glob {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        if text.is_empty() { Err("an empty pattern matches nothing".to_string()) } else { Ok(Glob(text.to_string())) }
+        if text.is_empty() {
+            Err("an empty pattern matches nothing".to_string())
+        } else {
+            Ok(Glob(text.to_string()))
+        }
     }
 }
 
@@ -92,7 +96,8 @@ mod tests {
     #[test]
     fn ranges() {
         let r: Ranges = "1,50-52,90-".parse().unwrap();
-        let hit: Vec<u64> = [0, 1, 2, 49, 50, 52, 53, 89, 90, 1 << 60].into_iter().filter(|&n| r.contains(n)).collect();
+        let hit: Vec<u64> =
+            [0, 1, 2, 49, 50, 52, 53, 89, 90, 1 << 60].into_iter().filter(|&n| r.contains(n)).collect();
         assert_eq!(hit, [1, 50, 52, 90, 1 << 60]);
         assert_eq!("3-3".parse::<Ranges>().unwrap().last(), 3);
         assert_eq!("-2".parse::<Ranges>().unwrap(), Ranges(vec![(0, 2)]));

@@ -3,10 +3,10 @@
 //! The oracle of this crate is `encode(decode(bytes)) == bytes` on every call of every capture. Guarantees: scalars that
 //! were edited in place come out edited, everything else comes out as it came in. Refuses nothing.
 
+use crate::decode::special::TEMPLATE_STRAY;
 use crate::image::{Image, Ptr, attrib};
 use crate::schema::{StructId, Ty};
 use crate::walk::{Pointee, Visitor, walk_call, walk_struct_array};
-use crate::decode::special::TEMPLATE_STRAY;
 
 /// Appends the parameters of the call in `image` to `out`.
 pub fn encode_call(image: &Image, out: &mut Vec<u8>) {

@@ -5,18 +5,18 @@
 
 pub mod annotation;
 pub mod container;
-pub mod error;
-pub mod walk;
-pub mod names;
-pub mod encode;
 pub mod decode;
+pub mod encode;
+pub mod error;
 pub mod image;
 pub mod limits;
 pub mod meta;
+pub mod names;
 pub mod print;
 pub mod schema;
 pub mod shaders;
 pub mod summary;
 pub mod verify;
 pub mod view;
+pub mod walk;
 pub mod writer;

@@ -29,7 +29,9 @@ pub static NAMES: LazyLock<Names> = LazyLock::new(|| {
     Names {
         descriptor_image_info: s("VkDescriptorImageInfo"),
         descriptor_buffer_info: s("VkDescriptorBufferInfo"),
-        tensor_description_stype: STRUCTS[s("VkTensorDescriptionARM") as usize].stype.expect("it has an sType"),
+        tensor_description_stype: STRUCTS[s("VkTensorDescriptionARM") as usize]
+            .stype
+            .expect("it has an sType"),
         sampler: h("VkSampler"),
         buffer_view: h("VkBufferView"),
         acceleration_structure: h("VkAccelerationStructureKHR"),

@@ -78,7 +78,8 @@ fn stages(call: View<'_>) -> Vec<(u64, View<'_>)> {
 
 /// One piece: the code in `holder`, as `stage` (or, without one, the holder itself) says it is used.
 fn shader<'i>(origin: Origin, handle: u64, holder: View<'i>, stage: Option<View<'i>>) -> Option<Shader<'i>> {
-    let label = |v: View| v.next("VkDebugUtilsObjectNameInfoEXT")?.text("pObjectName").map(|t| t.into_owned());
+    let label =
+        |v: View| v.next("VkDebugUtilsObjectNameInfoEXT")?.text("pObjectName").map(|t| t.into_owned());
     let about = stage.unwrap_or(holder);
     let code = holder.bytes("pCode")?;
     let size = usize::try_from(holder.u64("codeSize")?).ok()?;
@@ -98,13 +99,17 @@ pub fn shaders(image: &Image) -> Vec<Shader<'_>> {
     match call.name {
         "vkCreateShaderModule" => {
             let handle = call.u64("pShaderModule").unwrap_or(0);
-            call.structs("pCreateInfo").filter_map(|info| shader(Origin::Module, handle, info, None)).collect()
+            call.structs("pCreateInfo")
+                .filter_map(|info| shader(Origin::Module, handle, info, None))
+                .collect()
         }
         "vkCreateShadersEXT" => {
             let handles = call.u64s("pShaders");
             let spirv = |(_, info): &(usize, View)| info.u32("codeType") == Some(1); // VK_SHADER_CODE_TYPE_SPIRV_EXT
             let infos = call.structs("pCreateInfos").enumerate().filter(spirv);
-            infos.filter_map(|(i, v)| shader(Origin::Object, handles.get(i).copied().unwrap_or(0), v, None)).collect()
+            infos
+                .filter_map(|(i, v)| shader(Origin::Object, handles.get(i).copied().unwrap_or(0), v, None))
+                .collect()
         }
         _ => stages(call)
             .into_iter()

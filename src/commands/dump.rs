@@ -133,6 +133,8 @@ struct Selection<'a> {
     calls: Option<HashSet<u32>>,
     frames: FrameCounter,
     frame: u64,
+    /// A frame has ended: from here on their numbers only rise.
+    rising: bool,
 }
 
 impl<'a> Selection<'a> {
@@ -145,6 +147,7 @@ impl<'a> Selection<'a> {
             calls: (!args.commands.is_empty()).then_some(calls),
             frames: FrameCounter::with_rule(rule),
             frame: 0,
+            rising: false,
         }
     }
     fn is_everything(&self) -> bool {
@@ -153,6 +156,7 @@ impl<'a> Selection<'a> {
     fn wants(&mut self, block: &Block) -> bool {
         let place = self.frames.feed(block);
         self.frame = if place.state { 0 } else { place.frame };
+        self.rising |= place.ends_frame;
         self.args.blocks.as_ref().is_none_or(|r| r.contains(block.index))
             && self.args.frames.as_ref().is_none_or(|r| r.contains(self.frame))
             && self.calls.as_ref().is_none_or(|calls| match (block.call_id(), block.meta_type()) {
@@ -166,6 +170,6 @@ impl<'a> Selection<'a> {
     /// Neither this block nor any after it can be wanted.
     fn past(&self, block: &Block) -> bool {
         self.args.blocks.as_ref().is_some_and(|r| block.index > r.last())
-            || self.args.frames.as_ref().is_some_and(|r| self.frame > r.last())
+            || self.args.frames.as_ref().is_some_and(|r| self.rising && self.frame > r.last())
     }
 }

@@ -17,7 +17,11 @@ fn lines(out: &[u8]) -> Vec<Value> {
 }
 
 fn dump(arguments: &[&str]) -> Vec<Value> {
-    let out = run(["dump"].iter().copied().chain(arguments.iter().copied()).chain([cubes().to_str().expect("UTF-8")]));
+    let out = run(["dump"]
+        .iter()
+        .copied()
+        .chain(arguments.iter().copied())
+        .chain([cubes().to_str().expect("UTF-8")]));
     assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
     assert!(out.stderr.is_empty(), "{}", text(&out.stderr));
     lines(&out.stdout)
@@ -47,7 +51,8 @@ fn dump_writes_one_object_a_block() {
 #[test]
 fn dump_selects_without_changing_lines() {
     let all = dump(&[]);
-    let wanted = |f: &dyn Fn(&Value) -> bool| all.iter().skip(1).filter(|l| f(l)).cloned().collect::<Vec<_>>();
+    let wanted =
+        |f: &dyn Fn(&Value) -> bool| all.iter().skip(1).filter(|l| f(l)).cloned().collect::<Vec<_>>();
     let draws = dump(&["--commands", "vkCmdDraw*", "--commands", "vkQueueSubmit"]);
     let is_draw = |l: &Value| {
         l["function"]["name"].as_str().is_some_and(|n| n.starts_with("vkCmdDraw") || n == "vkQueueSubmit")
@@ -67,7 +72,8 @@ fn dump_selects_frames() {
     let presents: Vec<Value> = dump(&["--frames", "7-9", "--commands", "vkQueuePresentKHR"]);
     assert_eq!(presents.len() - 1, 3);
     let Some(trimmed) = shared_capture("vkcube_trim_10_19.gfxr") else { return };
-    let snapshot = lines(&run(["dump".as_ref(), trimmed.as_os_str(), "--frames".as_ref(), "0".as_ref()]).stdout);
+    let snapshot =
+        lines(&run(["dump".as_ref(), trimmed.as_os_str(), "--frames".as_ref(), "0".as_ref()]).stdout);
     assert_eq!(snapshot[1]["state"]["marker_type"], "BeginMarker");
     assert_eq!(snapshot.last().expect("lines")["state"]["marker_type"], "EndMarker");
 }
@@ -86,7 +92,9 @@ fn dump_does_with_bytes_what_it_is_told() {
     let scratch = Scratch::new("binaries");
     let folder = scratch.path("bytes");
     let flags = ["--binaries", folder.to_str().expect("UTF-8")];
-    let Some(Value::String(name)) = first(&flags, "vkCreateShaderModule", code) else { panic!("a file name") };
+    let Some(Value::String(name)) = first(&flags, "vkCreateShaderModule", code) else {
+        panic!("a file name")
+    };
     let spirv = fs::read(folder.join(name)).expect("the file is there");
     assert_eq!(spirv[..4], 0x0723_0203u32.to_le_bytes());
 }
@@ -96,7 +104,9 @@ fn dump_writes_text_for_people() {
     let out = run(["dump".as_ref(), cubes().as_os_str(), "--format".as_ref(), "text".as_ref()]);
     let page = text(&out.stdout);
     let create = page.split("\n#").find(|r| r.contains(" vkCreateInstance (thread ")).expect("there is one");
-    assert!(create.contains(" = VK_SUCCESS\n    pCreateInfo:\n        sType: VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO\n"));
+    assert!(create.contains(
+        " = VK_SUCCESS\n    pCreateInfo:\n        sType: VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO\n"
+    ));
 }
 
 #[test]
@@ -166,7 +176,9 @@ fn a_bad_call_does_not_end_the_file() {
     let out = run(["info".as_ref(), "--json".as_ref(), file.as_os_str()]);
     assert_eq!(out.status.code(), Some(0));
     let info: Value = serde_json::from_slice(&out.stdout).expect("JSON");
-    assert!(info["file"]["truncated"].is_string() && info["warnings"].as_array().is_some_and(|w| !w.is_empty()));
+    assert!(
+        info["file"]["truncated"].is_string() && info["warnings"].as_array().is_some_and(|w| !w.is_empty())
+    );
 }
 
 #[test]
@@ -177,7 +189,11 @@ fn what_is_no_capture_is_refused() {
     for command in ["info", "dump", "verify"] {
         let out = run([command.as_ref(), file.as_os_str()]);
         assert_eq!(out.status.code(), Some(1), "{command}");
-        assert!(text(&out.stderr).contains("expected \"GFXR\" at the start, found \"not \""), "{}", text(&out.stderr));
+        assert!(
+            text(&out.stderr).contains("expected \"GFXR\" at the start, found \"not \""),
+            "{}",
+            text(&out.stderr)
+        );
         let out = run([command.as_ref(), scratch.path("missing.gfxr").as_os_str()]);
         assert_eq!(out.status.code(), Some(1), "{command}");
     }
@@ -201,10 +217,14 @@ fn info_says_what_is_in_it() {
         let n = all.iter().filter(|l| l["function"]["name"] == **name).count();
         assert_eq!(count.as_u64(), Some(n as u64), "{name}");
     }
-    assert!(info["pipelines"]["graphics"].as_u64() > Some(0) && info["pipelines"]["compute"].as_u64() > Some(0));
+    assert!(
+        info["pipelines"]["graphics"].as_u64() > Some(0) && info["pipelines"]["compute"].as_u64() > Some(0)
+    );
     assert!(info["memory"]["peak_bytes"].as_u64() > Some(0));
     let page = text(&run(["info".as_ref(), cubes().as_os_str()]).stdout);
-    for heading in ["File\n", "Application\n", "Device (used)\n", "Frames\n", "Device memory\n", "Calls by command\n"] {
+    for heading in
+        ["File\n", "Application\n", "Device (used)\n", "Frames\n", "Device memory\n", "Calls by command\n"]
+    {
         assert!(page.contains(heading), "{heading} in {page}");
     }
 }
@@ -215,7 +235,8 @@ fn extract_writes_each_module_once() {
     let folder = scratch.path("shaders");
     let out = run(["extract".as_ref(), cubes().as_os_str(), "-o".as_ref(), folder.as_os_str()]);
     assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
-    let index: Value = serde_json::from_slice(&fs::read(folder.join("index.json")).expect("there")).expect("JSON");
+    let index: Value =
+        serde_json::from_slice(&fs::read(folder.join("index.json")).expect("there")).expect("JSON");
     let files = index["files"].as_object().expect("an object");
     assert!(files.len() > 2);
     for (name, file) in files {

@@ -186,7 +186,8 @@ impl<'a, 'i> Decoder<'a, 'i> {
         match ty {
             Ty::Struct(_) | Ty::Handle(_) | Ty::DeviceAddress | Ty::Opaque | Ty::Bits { .. } => {
                 for i in 0..n {
-                    self.value(ty, at + (i as usize * size) as u32).map_err(|e| e.within(&format!("[{i}]")))?;
+                    self.value(ty, at + (i as usize * size) as u32)
+                        .map_err(|e| e.within(&format!("[{i}]")))?;
                 }
             }
             _ => {
@@ -368,7 +369,10 @@ impl<'a, 'i> Decoder<'a, 'i> {
         let Some(id) = struct_by_stype(stype) else {
             return Err(Error::new(
                 Kind::Unknown,
-                format!("sType {stype} is not in the registry of this build ({})", crate::schema::generated::REGISTRY_VERSION),
+                format!(
+                    "sType {stype} is not in the registry of this build ({})",
+                    crate::schema::generated::REGISTRY_VERSION
+                ),
             )
             .at_offset(self.pos as u64));
         };
@@ -397,7 +401,8 @@ impl<'a, 'i> Decoder<'a, 'i> {
             .at_offset(start as u64));
         }
         let counted = kind != attrib::SINGLE;
-        let mut p = Ptr { at, to: 0, attrib: a, inline, len: u64::from(!counted && !null), addr: 0, out_size: 0 };
+        let mut p =
+            Ptr { at, to: 0, attrib: a, inline, len: u64::from(!counted && !null), addr: 0, out_size: 0 };
         if !null {
             if a & attrib::ADDRESS != 0 {
                 p.addr = self.u64()?;
@@ -473,7 +478,11 @@ fn wire_min(ty: Ty) -> u64 {
         // Every member is at least one byte wide; specials write at least one value.
         Ty::Struct(id) => {
             let s = &STRUCTS[id as usize];
-            if s.special != Special::None { 1 } else { s.members.iter().map(wire_min_member).sum::<u64>().max(1) }
+            if s.special != Special::None {
+                1
+            } else {
+                s.members.iter().map(wire_min_member).sum::<u64>().max(1)
+            }
         }
         Ty::Bits { .. } => 4,
         _ => ty.c_layout().0 as u64,

@@ -44,7 +44,8 @@ impl<'a> Decoder<'a, '_> {
     /// `n` bytes.
     #[inline]
     pub(super) fn take(&mut self, n: usize) -> Result<&'a [u8]> {
-        let r: IResult<&'a [u8], &'a [u8], NomError<'a>> = nom::bytes::complete::take(n)(&self.input[self.pos..]);
+        let r: IResult<&'a [u8], &'a [u8], NomError<'a>> =
+            nom::bytes::complete::take(n)(&self.input[self.pos..]);
         match r {
             Ok((_, bytes)) => {
                 self.pos += n;

@@ -100,7 +100,9 @@ impl Decoder<'_, '_> {
                 self.each(&m[..3], at)?; // sType, pNext, type
                 let kind = self.image.u32(at + m[2].at);
                 match union_member(m[3].ty, kind) {
-                    Some(ty) => self.single(ty.ty, at + m[3].at).map_err(|e| e.within(ty.name).within("info")),
+                    Some(ty) => {
+                        self.single(ty.ty, at + m[3].at).map_err(|e| e.within(ty.name).within("info"))
+                    }
                     None => Ok(()),
                 }
             }
@@ -181,7 +183,8 @@ impl Decoder<'_, '_> {
         }
         let ty = self.image.u32(at + m[6].at);
         let slot = at + m[7].at;
-        let i = self.preamble(slot, attrib::SINGLE | attrib::ARRAY, false).map_err(|e| e.within(m[7].name))?;
+        let i =
+            self.preamble(slot, attrib::SINGLE | attrib::ARRAY, false).map_err(|e| e.within(m[7].name))?;
         let p = self.image.ptrs[i];
         if p.has_data() && p.len > 0 {
             let Ty::Struct(id) = m[7].ty else { unreachable!("pImageInfo points to structs") };
@@ -227,7 +230,8 @@ impl Decoder<'_, '_> {
                 Ok(())
             }
             4..=7 => {
-                let m = union_members(union).iter().find(|m| m.name == "pUniformBuffer").expect("in the union");
+                let m =
+                    union_members(union).iter().find(|m| m.name == "pUniformBuffer").expect("in the union");
                 self.single(m.ty, at)
             }
             descriptor::ACCELERATION_STRUCTURE => self.value(Ty::DeviceAddress, at),
@@ -265,7 +269,8 @@ impl Decoder<'_, '_> {
             }
         }
         self.need(images * 20 + buffers * 24 + texels * 8)?;
-        let to = self.alloc(TEMPLATE_HEADER_WORDS * 8 + (images * 24 + buffers * 24 + texels * 8) as usize)?;
+        let to =
+            self.alloc(TEMPLATE_HEADER_WORDS * 8 + (images * 24 + buffers * 24 + texels * 8) as usize)?;
         self.image.ptrs[i].to = to;
         for (k, n) in [images, buffers, texels].into_iter().enumerate() {
             self.image.set_u64(to + k as u32 * 8, n);

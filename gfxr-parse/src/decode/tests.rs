@@ -132,8 +132,9 @@ fn every_command_prints_as_json() {
             let options = Options { expand_flags: seed % 2 == 1, binaries: binaries[seed as usize % 3] };
             let line = print(Form::Json, options, &bytes);
             assert_eq!(line.iter().filter(|&&b| b == b'\n').count(), 1);
-            let value: serde_json::Value = serde_json::from_slice(&line)
-                .unwrap_or_else(|e| panic!("{} seed {seed}: {e} in {}", c.name, String::from_utf8_lossy(&line)));
+            let value: serde_json::Value = serde_json::from_slice(&line).unwrap_or_else(|e| {
+                panic!("{} seed {seed}: {e} in {}", c.name, String::from_utf8_lossy(&line))
+            });
             let function = &value["function"];
             assert_eq!(function["name"], c.name);
             assert_eq!(function["thread"], 3);

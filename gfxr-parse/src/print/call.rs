@@ -439,7 +439,8 @@ impl<S: Sink> Visitor for Walk<'_, S> {
             }
         } else {
             let units = bytes.chunks_exact(2).map(|c| u16::from_le_bytes([c[0], c[1]]));
-            let text: String = char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+            let text: String =
+                char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
             self.sink.text(&text);
         }
     }

@@ -23,7 +23,9 @@ pub struct Counts {
 /// For each command: which running number it carries, if any.
 static COUNTED: LazyLock<Vec<Option<(&'static str, bool)>>> = LazyLock::new(|| {
     let counted = |command: &CommandDef| match command.name {
-        "vkQueueSubmit" | "vkQueueSubmit2" | "vkQueueSubmit2KHR" | "vkQueuePresentKHR" => Some(("sub_index", false)),
+        "vkQueueSubmit" | "vkQueueSubmit2" | "vkQueueSubmit2KHR" | "vkQueuePresentKHR" => {
+            Some(("sub_index", false))
+        }
         name => name.starts_with("vkCmd").then_some(("cmd_index", true)),
     };
     COMMANDS.iter().map(counted).collect()

@@ -111,7 +111,14 @@ impl<S: Sink> Engine<S> {
     }
 
     /// An array of structs in parameter encoding; returns the bytes it took.
-    fn encoded(&mut self, block: &Block, key: &str, ty: StructId, twice: bool, from: (&[u8], u64)) -> Result<usize> {
+    fn encoded(
+        &mut self,
+        block: &Block,
+        key: &str,
+        ty: StructId,
+        twice: bool,
+        from: (&[u8], u64),
+    ) -> Result<usize> {
         let (bytes, offset) = from;
         let read = if twice { decode_struct_array2 } else { decode_struct_array };
         let used = read(ty, bytes, &mut self.image).map_err(|e| block.blame(e.rebase(offset)))?;
@@ -268,7 +275,11 @@ impl<S: Sink> Engine<S> {
             Meta::WriteAcceleration(m) => {
                 self.u64("device_id", m.device);
                 self.sink.key("queryType");
-                match ENUMS.iter().find(|e| e.name == "VkQueryType").and_then(|e| super::rules::enum_name(e, m.query_type)) {
+                match ENUMS
+                    .iter()
+                    .find(|e| e.name == "VkQueryType")
+                    .and_then(|e| super::rules::enum_name(e, m.query_type))
+                {
                     Some(name) => self.sink.name(name),
                     None => self.sink.hex(m.query_type.into(), 8),
                 }

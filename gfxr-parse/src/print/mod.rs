@@ -230,7 +230,9 @@ impl<S: Sink> Engine<S> {
     fn record(&mut self, block: &Block) -> Result<Printed> {
         match block.kind()? {
             BlockKind::Call(call) => {
-                let Some(def) = command(call.call_id) else { return Err(block.blame(unknown_call(call.call_id))) };
+                let Some(def) = command(call.call_id) else {
+                    return Err(block.blame(unknown_call(call.call_id)));
+                };
                 let params = call.payload.bytes(&mut self.scratch)?;
                 decode_call(def, params, &mut self.image).map_err(|e| {
                     let e = if call.payload.is_compressed() {

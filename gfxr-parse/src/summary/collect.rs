@@ -39,9 +39,9 @@ fn told(c: &CommandDef) -> Told {
     match c.name {
         "vkCreateInstance" => Told::Instance,
         "vkCreateDevice" => Told::Device,
-        "vkGetPhysicalDeviceProperties" | "vkGetPhysicalDeviceProperties2" | "vkGetPhysicalDeviceProperties2KHR" => {
-            Told::Properties
-        }
+        "vkGetPhysicalDeviceProperties"
+        | "vkGetPhysicalDeviceProperties2"
+        | "vkGetPhysicalDeviceProperties2KHR" => Told::Properties,
         "vkAllocateMemory" => Told::Allocate,
         "vkFreeMemory" => Told::Free,
         name if shaders::is_pipeline_creation(name) => Told::Pipelines,
@@ -133,7 +133,8 @@ impl Collector {
             let stats = &mut self.types[block_type::FUNCTION_CALL as usize];
             stats.compressed += 1;
             stats.compressed_bytes += block.body().len().saturating_sub(20) as u64;
-            stats.uncompressed_bytes += u64_at(block, 12).unwrap_or(0);
+            stats.uncompressed_bytes =
+                stats.uncompressed_bytes.saturating_add(u64_at(block, 12).unwrap_or(0));
         }
         match self.calls.get_mut(id.wrapping_sub(FIRST_CALL) as usize) {
             Some((told, count)) => {
@@ -172,7 +173,9 @@ impl Collector {
                 let physical = call.u64("physicalDevice").unwrap_or(0);
                 let extensions: Vec<String> = call
                     .one("pCreateInfo")
-                    .map(|info| info.texts("ppEnabledExtensionNames").iter().map(ToString::to_string).collect())
+                    .map(|info| {
+                        info.texts("ppEnabledExtensionNames").iter().map(ToString::to_string).collect()
+                    })
                     .unwrap_or_default();
                 let device = self.device(physical);
                 device.logical_devices += 1;
@@ -277,7 +280,7 @@ impl Collector {
                     let stats = &mut self.types[block.base_type() as usize % 7];
                     stats.compressed += 1;
                     stats.compressed_bytes += data.raw().len() as u64;
-                    stats.uncompressed_bytes += data.size();
+                    stats.uncompressed_bytes = stats.uncompressed_bytes.saturating_add(data.size());
                 }
                 if let BlockKind::Meta(m) = &kind {
                     self.meta(&m.meta);
@@ -345,7 +348,8 @@ impl Collector {
             }
             Meta::DriverInfo(m) => self.out.driver_info = Some(m.text.until_nul().text().into_owned()),
             Meta::Environment(m) => self.out.environment.extend(
-                m.variables().map(|(n, v)| Variable { name: n.text().into_owned(), value: v.text().into_owned() }),
+                m.variables()
+                    .map(|(n, v)| Variable { name: n.text().into_owned(), value: v.text().into_owned() }),
             ),
             _ => {}
         }
@@ -367,8 +371,15 @@ impl Collector {
             FrameRule::Markers => "markers",
         };
         out.frames.trimmed = out.frames.state_blocks > 0;
-        let names =
-            ["unknown", "frame marker", "state marker", "metadata", "function call", "annotation", "method call"];
+        let names = [
+            "unknown",
+            "frame marker",
+            "state marker",
+            "metadata",
+            "function call",
+            "annotation",
+            "method call",
+        ];
         for (name, stats) in names.into_iter().zip(self.types).filter(|(_, s)| s.count > 0) {
             out.blocks.total += stats.count;
             out.blocks.by_type.insert(name, stats);

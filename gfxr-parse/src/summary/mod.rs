@@ -8,8 +8,9 @@ mod collect;
 mod model;
 
 pub use model::{
-    AnnotationInfo, Application, BlockStats, Blocks, Calls, Decodable, Device, Encoder, Executable, FileInfo, Frames, Heap,
-    Memory, MemoryTypeInfo, Pipelines, SCHEMA_VERSION, Shaders, Summary, Undecodable, Variable, Version,
+    AnnotationInfo, Application, BlockStats, Blocks, Calls, Decodable, Device, Encoder, Executable, FileInfo,
+    Frames, Heap, Memory, MemoryTypeInfo, Pipelines, SCHEMA_VERSION, Shaders, Summary, Undecodable, Variable,
+    Version,
 };
 
 use crate::container::{Block, Capture, FrameCounter, FrameRule};

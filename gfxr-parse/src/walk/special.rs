@@ -146,8 +146,11 @@ impl<V: Visitor> Walker<'_, '_, V> {
             if ty == TEMPLATE_STRAY {
                 continue;
             }
-            let elem =
-                if ty == descriptor::ACCELERATION_STRUCTURE as u64 { Ty::Handle(NAMES.acceleration_structure) } else { Ty::U8 };
+            let elem = if ty == descriptor::ACCELERATION_STRUCTURE as u64 {
+                Ty::Handle(NAMES.acceleration_structure)
+            } else {
+                Ty::U8
+            };
             self.v.values(self.image, elem, at, count);
             at += (count as usize * elem.c_layout().0).next_multiple_of(8) as u32;
         }

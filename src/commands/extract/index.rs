@@ -79,11 +79,21 @@ impl Index {
                 self.files.insert(file.clone(), File { size_bytes, module: spirv::read(s.code) });
                 fresh.push((file.clone(), s.code));
             }
-            let mut creation =
-                Creation { file, block: block.index, command, handle: s.handle, name: s.name, used: Vec::new() };
+            let mut creation = Creation {
+                file,
+                block: block.index,
+                command,
+                handle: s.handle,
+                name: s.name,
+                used: Vec::new(),
+            };
             if let Some(stage) = s.stage {
                 let pipeline = if s.origin == Origin::Stage { s.handle } else { 0 };
-                creation.used.push(Used { pipeline, stage: stage_name(stage), entry: s.entry.unwrap_or_default() });
+                creation.used.push(Used {
+                    pipeline,
+                    stage: stage_name(stage),
+                    entry: s.entry.unwrap_or_default(),
+                });
             }
             if s.origin != Origin::Stage {
                 self.by_handle.insert(s.handle, self.creations.len());

@@ -33,7 +33,8 @@ const HASH_DIGITS: usize = 16;
 /// Runs the sub-command.
 pub fn run(args: &ExtractArgs) -> std::result::Result<Exit, Failure> {
     let capture = input::open(&args.file)?;
-    fs::create_dir_all(&args.output).map_err(|e| Failure::new(format_args!("{}: {e}", args.output.display())))?;
+    fs::create_dir_all(&args.output)
+        .map_err(|e| Failure::new(format_args!("{}: {e}", args.output.display())))?;
     let complaints = Complaints::new(&capture);
     let bar = progress::bytes(capture.bytes().len() as u64, "extract");
     let mut reader = Reader::default();

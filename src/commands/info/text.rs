@@ -195,7 +195,10 @@ fn oddities(p: &mut Page, s: &Summary) {
         p.section("All commands are known to this build.");
     } else {
         p.section("Not decodable");
-        s.decodable.undecodable.iter().for_each(|u| p.line(&u.what, format!("{} times: {}", u.count, u.reason)));
+        s.decodable
+            .undecodable
+            .iter()
+            .for_each(|u| p.line(&u.what, format!("{} times: {}", u.count, u.reason)));
     }
     if !s.warnings.is_empty() || s.file.truncated.is_some() {
         p.section("Warnings");

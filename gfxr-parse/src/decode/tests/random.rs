@@ -329,7 +329,8 @@ impl Generator {
             Special::IndirectCommandsLayoutToken => {
                 let kind = self.rng.below(6) as u32;
                 self.members(&m[..3], def, &[("type", kind)]);
-                let names = ["pExecutionSet", "pPushConstant", "pPushConstant", "pIndexBuffer", "pVertexBuffer"];
+                let names =
+                    ["pExecutionSet", "pPushConstant", "pPushConstant", "pIndexBuffer", "pVertexBuffer"];
                 if let Some(u) = names.get(kind as usize).and_then(|n| named(&m[3], n)) {
                     self.single(u.ty, STRUCT);
                 }
@@ -378,7 +379,8 @@ impl Generator {
         self.u32(stype);
         let tensor = self.rng.chance(50);
         if tensor {
-            let (_, id) = STYPES[STYPES.iter().position(|s| s.0 == NAMES.tensor_description_stype).expect("known")];
+            let (_, id) =
+                STYPES[STYPES.iter().position(|s| s.0 == NAMES.tensor_description_stype).expect("known")];
             let tensor = &STRUCTS[id as usize];
             self.preamble(SINGLE | STRUCT | DATA, None);
             let stype = tensor.stype.expect("it has one");

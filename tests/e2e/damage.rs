@@ -1,0 +1,80 @@
+//! Damaged captures: a sample with bytes changed at random is read to its end by everything that reads.
+
+use crate::support::root;
+use gfxr_parse::container::Capture;
+use gfxr_parse::decode::decode_call;
+use gfxr_parse::image::Image;
+use gfxr_parse::print::{Binaries, Counts, Form, Options, Printer};
+use gfxr_parse::schema::command;
+use gfxr_parse::shaders::{shaders, uses};
+use gfxr_parse::summary::summarize;
+use gfxr_parse::verify::Verifier;
+
+/// Damaged copies per sample.
+const COPIES: u64 = 60;
+
+/// SplitMix64.
+struct Rng(u64);
+
+impl Rng {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ z >> 31
+    }
+}
+
+/// Reads a capture in every way there is. Returns how many of its blocks are good.
+fn read(bytes: Vec<u8>) -> u64 {
+    let Ok(capture) = Capture::new(bytes) else { return 0 };
+    summarize(&capture, |_| {});
+    let mut printers = [(Form::Json, Binaries::Collect), (Form::Text, Binaries::None)]
+        .map(|(form, binaries)| Printer::new(form, Options { expand_flags: true, binaries }));
+    let mut verifier = Verifier::new();
+    let mut image = Image::default();
+    let mut scratch = gfxr_parse::container::Scratch::new();
+    let mut good = 0;
+    for block in capture.all_blocks().filter_map(Result::ok) {
+        let verified = verifier.block(&block).is_ok();
+        good += u64::from(verified);
+        for p in &mut printers {
+            p.pass(&block);
+            // What comes back byte for byte can be printed.
+            assert!(p.block(&block).is_ok() || !verified, "block {}", block.index);
+        }
+        if let Ok(gfxr_parse::container::BlockKind::Call(call)) = block.kind()
+            && let Some(c) = command(call.call_id)
+            && let Ok(params) = call.payload.bytes(&mut scratch)
+            && decode_call(c, params, &mut image).is_ok()
+        {
+            shaders(&image);
+            uses(&image);
+        }
+    }
+    let [mut json, _] = printers;
+    let mut lines = Vec::new();
+    json.drain_into(&mut Counts::default(), &mut lines);
+    for line in lines.split(|&b| b == b'\n').filter(|l| !l.is_empty()).step_by(37) {
+        serde_json::from_slice::<serde_json::Value>(line).expect("JSON");
+    }
+    good
+}
+
+#[test]
+fn damaged_samples_are_read_to_the_end() {
+    let mut rng = Rng(1);
+    for name in ["cubes.gfxr", "cubes_zlib.gfxr", "cubes_zstd.gfxr"] {
+        let Ok(whole) = std::fs::read(root().join("captures/samples").join(name)) else { continue };
+        let all = read(whole.clone());
+        for _ in 0..COPIES {
+            let mut bytes = whole.clone();
+            for _ in 0..rng.next() % 400 {
+                let i = (24 + rng.next() % (bytes.len() as u64 - 24)) as usize;
+                bytes[i] = if rng.next() & 1 == 0 { 0xFF } else { rng.next() as u8 };
+            }
+            bytes.truncate((bytes.len() as u64 - rng.next() % 100) as usize);
+            assert!(read(bytes) <= all);
+        }
+    }
+}
