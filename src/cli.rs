@@ -219,7 +219,8 @@ pub struct ExtractArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Every call is decoded and encoded again, every metadata block read and written again; both must give the same bytes.
-Blocks that do not are listed with their offsets. Exit code 0 only if there are none, 5 otherwise.
+Then the capture is replayed on Echo, a backend that answers with what was recorded: calls must fit each other.
+What does not is listed, blocks with their offsets. Exit code 0 only if there is nothing, 5 otherwise.
 
 Example:
   reray-replay verify cap.gfxr && echo understood")]

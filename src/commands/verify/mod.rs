@@ -1,7 +1,10 @@
-//! `verify`: does every block come back, byte for byte, from what this build understood of it?
+//! `verify`: does every block come back, byte for byte, from what this build understood of it? And do the calls fit
+//! each other (`echo`)?
 //!
-//! Guarantees: exit code 0 only if every call and every metadata block does. Refuses nothing; differing blocks are
-//! listed with their offsets, on stdout, as they are the result.
+//! Guarantees: exit code 0 only if every call and every metadata block comes back and the replay on Echo diverges
+//! nowhere. Refuses nothing; differing blocks are listed with their offsets, on stdout, as they are the result.
+
+mod echo;
 
 use crate::cli::VerifyArgs;
 use crate::exit::{Exit, Failure};
@@ -30,6 +33,14 @@ struct Report {
     truncated: Option<String>,
     different: u64,
     differences: Vec<Difference>,
+    /// None: the capture holds no call to replay.
+    echo: Option<echo::Echo>,
+}
+
+impl Report {
+    fn is_good(&self) -> bool {
+        self.different == 0 && self.echo.as_ref().is_none_or(echo::Echo::is_good)
+    }
 }
 
 /// A block that did not come back.
@@ -56,7 +67,10 @@ struct Part {
 /// Runs the sub-command.
 pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     let capture = input::open(&args.file)?;
-    let report = verify(&capture)?;
+    let mut report = verify(&capture)?;
+    if report.calls > 0 {
+        report.echo = Some(echo::run(&capture));
+    }
     let mut out = Output::create(None)?;
     let mut text = if args.json {
         serde_json::to_string_pretty(&report).map_err(Failure::new)?
@@ -66,7 +80,7 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     text.push('\n');
     out.write(text.as_bytes())?;
     out.finish()?;
-    Ok(if report.different == 0 { Exit::Done } else { Exit::Diverged })
+    Ok(if report.is_good() { Exit::Done } else { Exit::Diverged })
 }
 
 fn verify(capture: &Capture) -> Result<Report, Failure> {
@@ -149,6 +163,15 @@ fn render(r: &Report) -> String {
     }
     if r.skipped > 0 {
         out += &format!("warning: {} blocks are of types this build does not read\n", r.skipped);
+    }
+    if let Some(echo) = &r.echo {
+        echo.first.iter().chain(&echo.error).for_each(|e| out += &format!("echo: {e}\n"));
+        if echo.divergences > echo.first.len() as u64 {
+            out += &format!("echo: and {} more\n", echo.divergences - echo.first.len() as u64);
+        }
+        if echo.is_good() {
+            out += &format!("{}: {} calls replay on Echo without divergence\n", r.file, echo.calls);
+        }
     }
     let verdict = if r.different == 0 { "all come back byte for byte" } else { "differ" };
     let n = if r.different == 0 { r.blocks } else { r.different };
