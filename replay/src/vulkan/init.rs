@@ -2,7 +2,7 @@
 
 use super::resources::ImageState;
 use super::upload::Region;
-use super::{Vulkan, memory, swapchain};
+use super::{Vulkan, init_draw, memory, swapchain};
 use crate::backend::MetaBlock;
 use crate::error::{Error, Kind, Result};
 use crate::objects::Objects;
@@ -90,19 +90,23 @@ fn init_image_with(
     let layout = vk::ImageLayout::from_raw(m.layout as i32);
     let aspect = vk::ImageAspectFlags::from_raw(m.aspect);
     if data.is_empty() {
+        report.note(&format!(
+            "the capture holds no contents of an image that was in use: {:?}{}",
+            image.format,
+            if image.samples == vk::SampleCountFlags::TYPE_1 { "" } else { ", multisampled" }
+        ));
         return vk.device_mut(image.device)?.move_image(image, layout);
     }
     // A linear image's bytes are what its mapping held.
     if image.tiling == vk::ImageTiling::LINEAR && memory::write_resource(vk, m.image, true, data)? {
         return vk.device_mut(image.device)?.move_image(image, layout);
     }
+    let (regions, packed) = stage(image, aspect, &m.level_bytes, data)?;
     if image.samples != vk::SampleCountFlags::TYPE_1
         || !image.usage.contains(vk::ImageUsageFlags::TRANSFER_DST)
     {
-        report.note("contents of multisampled or transient images were not loaded (their layout was)");
-        return vk.device_mut(image.device)?.move_image(image, layout);
+        return init_draw::write(vk, image, aspect, (&packed, &regions), layout, report);
     }
-    let (regions, packed) = stage(image, aspect, &m.level_bytes, data)?;
     vk.device_mut(image.device)?.write_image(image, &packed, &regions, layout)
 }
 

@@ -13,6 +13,7 @@ mod device;
 mod gpu;
 mod handlers;
 mod init;
+mod init_draw;
 pub mod inspect;
 mod instance;
 pub mod memory;

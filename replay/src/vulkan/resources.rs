@@ -1,7 +1,7 @@
 //! Buffers, images and their addresses: what handlers and hooks need to know of them.
 
 use super::memory::Alloc;
-use super::{Vulkan, require_handles};
+use super::{Vulkan, init_draw, require_handles};
 use crate::error::{Error, Kind, Result};
 use crate::exec::{Call, Outcome};
 use crate::link::Linked;
@@ -83,13 +83,7 @@ impl ImageState {
     }
     /// Every aspect its format has.
     pub fn aspects(&self) -> vk::ImageAspectFlags {
-        use vk::{Format as F, ImageAspectFlags as A};
-        match self.format {
-            F::D16_UNORM | F::X8_D24_UNORM_PACK32 | F::D32_SFLOAT => A::DEPTH,
-            F::S8_UINT => A::STENCIL,
-            F::D16_UNORM_S8_UINT | F::D24_UNORM_S8_UINT | F::D32_SFLOAT_S8_UINT => A::DEPTH | A::STENCIL,
-            _ => A::COLOR,
-        }
+        aspects_of(self.format)
     }
     /// All of it.
     pub fn range(&self) -> vk::ImageSubresourceRange {
@@ -100,6 +94,17 @@ impl ImageState {
             base_array_layer: 0,
             layer_count: vk::REMAINING_ARRAY_LAYERS,
         }
+    }
+}
+
+/// Every aspect a format has.
+pub(super) fn aspects_of(format: vk::Format) -> vk::ImageAspectFlags {
+    use vk::{Format as F, ImageAspectFlags as A};
+    match format {
+        F::D16_UNORM | F::X8_D24_UNORM_PACK32 | F::D32_SFLOAT => A::DEPTH,
+        F::S8_UINT => A::STENCIL,
+        F::D16_UNORM_S8_UINT | F::D24_UNORM_S8_UINT | F::D32_SFLOAT_S8_UINT => A::DEPTH | A::STENCIL,
+        _ => A::COLOR,
     }
 }
 
@@ -185,12 +190,19 @@ pub fn create_image(
         });
     }
     let transient = info.usage.contains(vk::ImageUsageFlags::TRANSIENT_ATTACHMENT);
-    if !transient && vk.prologue.trimmed {
-        info.usage |= vk::ImageUsageFlags::TRANSFER_DST;
+    let asked = info.usage;
+    if vk.prologue.trimmed {
+        // Its contents may come as an init block.
+        match transient || info.samples != vk::SampleCountFlags::TYPE_1 {
+            true => init_draw::widen(vk, call.image.u64(0), info)?,
+            false => info.usage |= vk::ImageUsageFlags::TRANSFER_DST,
+        }
     }
     if !transient && vk.needs.transfer_src {
         info.usage |= vk::ImageUsageFlags::TRANSFER_SRC;
     }
+    // SAFETY: a linked chain.
+    unsafe { widen_stencil(info.p_next, info.usage & !asked) };
     let copy = vk::ImageCreateInfo { p_next: std::ptr::null(), ..*info };
     let outcome = vk.raw(call, linked, report)?;
     if outcome.result() >= 0
@@ -203,6 +215,22 @@ pub fn create_image(
         vk.images.insert(id, ImageState::new(device, live, &copy, need.size));
     }
     Ok(outcome)
+}
+
+/// Uses of ours are uses of the stencil aspect too, where the application says those apart.
+///
+/// # Safety
+/// `link` is a linked chain.
+unsafe fn widen_stencil(link: *const std::ffi::c_void, ours: vk::ImageUsageFlags) {
+    let mut link = link as *mut vk::BaseOutStructure<'_>;
+    // SAFETY: as above.
+    while let Some(s) = unsafe { link.as_mut() } {
+        if s.s_type == vk::StructureType::IMAGE_STENCIL_USAGE_CREATE_INFO {
+            // SAFETY: that struct, in linked memory of our own.
+            unsafe { (*link.cast::<vk::ImageStencilUsageCreateInfo<'_>>()).stencil_usage |= ours };
+        }
+        link = s.p_next;
+    }
 }
 
 /// vkDestroyImage.

@@ -57,6 +57,20 @@ impl Upload {
         }
     }
 
+    /// Puts `data` at the beginning of the staging buffer, which is then at least `size` bytes large.
+    pub(super) fn stage(
+        &mut self,
+        d: &ash::Device,
+        props: &vk::PhysicalDeviceMemoryProperties,
+        data: &[u8],
+        size: u64,
+    ) -> Result<vk::Buffer> {
+        let to = self.staging(d, props, size.max(data.len() as u64))?;
+        // SAFETY: the staging buffer is that large, mapped and idle.
+        unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), to, data.len()) };
+        Ok(self.staging.as_ref().expect("just made").buffer)
+    }
+
     /// At least `size` bytes both sides can reach.
     fn staging(
         &mut self,
@@ -76,7 +90,10 @@ impl Upload {
                 d.free_memory(s.memory, None);
             }
             let size = size.next_power_of_two().max(1 << 16);
-            let usage = vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST;
+            // Shaders that draw contents read them from here.
+            let usage = vk::BufferUsageFlags::TRANSFER_SRC
+                | vk::BufferUsageFlags::TRANSFER_DST
+                | vk::BufferUsageFlags::STORAGE_BUFFER;
             let buffer = d
                 .create_buffer(&vk::BufferCreateInfo::default().size(size).usage(usage), None)
                 .what("vkCreateBuffer")?;
@@ -98,7 +115,7 @@ impl Upload {
     }
 
     /// Records, submits, waits.
-    fn run(&self, d: &ash::Device, record: impl FnOnce(vk::CommandBuffer)) -> Result<()> {
+    pub(super) fn run(&self, d: &ash::Device, record: impl FnOnce(vk::CommandBuffer)) -> Result<()> {
         // SAFETY: the command buffer is idle; recording happens between begin and end.
         unsafe {
             let begin =
@@ -131,7 +148,8 @@ fn barrier(
         .subresource_range(image.range())
 }
 
-fn transition(
+/// Records that an image goes from one layout to another, after and before everything else.
+pub(super) fn transition(
     d: &ash::Device,
     cmd: vk::CommandBuffer,
     image: &ImageState,
@@ -180,12 +198,12 @@ fn to_host(d: &ash::Device, cmd: vk::CommandBuffer) {
 }
 
 /// The layout one can ask for where the captured one is none (undefined, preinitialized).
-fn reachable(layout: vk::ImageLayout) -> Option<vk::ImageLayout> {
+pub(super) fn reachable(layout: vk::ImageLayout) -> Option<vk::ImageLayout> {
     (layout != vk::ImageLayout::UNDEFINED && layout != vk::ImageLayout::PREINITIALIZED).then_some(layout)
 }
 
 impl DeviceState {
-    fn with_upload<R>(
+    pub(super) fn with_upload<R>(
         &mut self,
         f: impl FnOnce(&mut Upload, &ash::Device, &vk::PhysicalDeviceMemoryProperties) -> Result<R>,
     ) -> Result<R> {
@@ -201,10 +219,7 @@ impl DeviceState {
     /// Copies `data` into a buffer from its first byte on.
     pub(crate) fn write_buffer(&mut self, buffer: vk::Buffer, data: &[u8]) -> Result<()> {
         self.with_upload(|u, d, props| {
-            let to = u.staging(d, props, data.len() as u64)?;
-            // SAFETY: the staging buffer is that large, mapped and idle.
-            unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), to, data.len()) };
-            let from = u.staging.as_ref().expect("just made").buffer;
+            let from = u.stage(d, props, data, 0)?;
             u.run(d, |cmd| {
                 let copy = vk::BufferCopy::default().size(data.len() as u64);
                 // SAFETY: recording a copy between live buffers of that size.
@@ -249,10 +264,7 @@ impl DeviceState {
         to: vk::ImageLayout,
     ) -> Result<()> {
         let left_in = self.with_upload(|u, d, props| {
-            let at = u.staging(d, props, data.len() as u64)?;
-            // SAFETY: the staging buffer is that large, mapped and idle.
-            unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), at, data.len()) };
-            let from = u.staging.as_ref().expect("just made").buffer;
+            let from = u.stage(d, props, data, 0)?;
             let copy = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
             let end = reachable(to).unwrap_or(copy);
             u.run(d, |cmd| {

@@ -1,0 +1,14 @@
+#version 450
+#extension GL_EXT_samplerless_texture_functions : require
+#extension GL_GOOGLE_include_directive : require
+// Colours that are signed integers: the texel goes to every sample as it is.
+
+#include "part.glsl"
+
+layout(set = 0, binding = 0) uniform itexture2DArray contents;
+
+layout(location = 0) out ivec4 colour;
+
+void main() {
+    colour = texelFetch(contents, ivec3(gl_FragCoord.xy, part.layer), int(part.level));
+}
