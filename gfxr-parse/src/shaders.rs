@@ -129,3 +129,73 @@ pub fn uses(image: &Image) -> Vec<Use> {
     };
     stages(View::call(image)).into_iter().filter_map(one).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decode::decode_call;
+    use crate::schema::command_named;
+    use crate::writer::ParamWriter;
+
+    fn decode(name: &str, params: impl FnOnce(&mut ParamWriter)) -> Image {
+        let mut w = ParamWriter::new();
+        params(&mut w);
+        let mut image = Image::default();
+        decode_call(command_named(name).expect("a command"), w.as_bytes(), &mut image)
+            .unwrap_or_else(|e| panic!("{e}"));
+        image
+    }
+
+    /// VkShaderModuleCreateInfo from its sType on.
+    fn module(w: &mut ParamWriter, code: &[u32]) {
+        w.u32(16).null_struct().u32(0).u64(code.len() as u64 * 4).u32_array(code);
+    }
+
+    #[test]
+    fn modules() {
+        let image = decode("vkCreateShaderModule", |w| {
+            w.u64(1).structure(|w| module(w, &[1, 2])).null_struct().u64_ptr(77).i32(0);
+        });
+        let found = shaders(&image);
+        assert_eq!((found.len(), found[0].origin, found[0].handle), (1, Origin::Module, 77));
+        assert_eq!(found[0].code, [1, 0, 0, 0, 2, 0, 0, 0]);
+    }
+
+    #[test]
+    fn modules_in_stages_and_uses() {
+        let image = decode("vkCreateComputePipelines", |w| {
+            w.u64(1).u64(0).u32(2).structures(2, |w, i| {
+                w.u32(29).null_struct().u32(0);
+                w.u32(18);
+                if i == 0 {
+                    w.structure(|w| module(w, &[9]));
+                } else {
+                    w.null_struct();
+                }
+                w.u32(0).u32(0x20).u64(if i == 0 { 0 } else { 55 }).string("main").null_struct();
+                w.u64(3).u64(0).i32(-1);
+            });
+            w.null_struct().u64_array(&[100, 101]).i32(0);
+        });
+        let found = shaders(&image);
+        assert_eq!((found.len(), found[0].origin, found[0].handle), (1, Origin::Stage, 100));
+        assert_eq!((found[0].stage, found[0].entry.as_deref()), (Some(0x20), Some("main")));
+        let want = Use { module: 55, pipeline: 101, stage: 0x20, entry: "main".to_string() };
+        assert_eq!(uses(&image), [want]);
+    }
+
+    #[test]
+    fn shader_objects_of_spirv_alone() {
+        let image = decode("vkCreateShadersEXT", |w| {
+            w.u64(1).u32(2).structures(2, |w, i| {
+                w.u32(1_000_482_002).null_struct().u32(0).u32(1).u32(0).u32(i as u32);
+                w.u64(4).u8_array(&[7, 0, 0, 0]).string("main");
+                w.u32(0).null_array().u32(0).null_structs().null_struct();
+            });
+            w.null_struct().u64_array(&[60, 61]).i32(0);
+        });
+        let found = shaders(&image);
+        assert_eq!((found.len(), found[0].origin, found[0].handle), (1, Origin::Object, 61));
+        assert_eq!((found[0].code, found[0].stage), (&[7, 0, 0, 0][..], Some(1)));
+    }
+}

@@ -16,6 +16,18 @@
 //! | bytes | an array of numbers; those that upstream never writes out are a placeholder ([`Binaries`]) |
 //! | UUID, LUID | hexadecimal digits |
 //!
+//! Where this differs from upstream's newest on purpose:
+//!
+//! - UUIDs have two digits a byte (upstream drops leading zeros, so that nobody can read them back);
+//! - an image layout in VkDescriptorImageInfo is named (upstream: a number);
+//! - floats that are not finite are null (upstream: 0, or the largest float, outside arrays);
+//! - members that upstream leaves out are there: `flags` of acceleration structure geometries, `sType` and `pNext` of a
+//!   few structs, `ppMaxPrimitiveCounts`, images of a swapchain's state, level sizes of an image, driver info blocks;
+//! - calls that upstream's decoder drops (vkCmdPushDescriptorSetWithTemplate of Vulkan 1.4) are printed;
+//! - update-template data that follow a struct are an argument `pData` beside it (upstream: a member of it);
+//! - files of bytes are numbered by block, not by how many were written before;
+//! - the header line names this program's version instead of gfxreconstruct's.
+//!
 //! Guarantees: a block that cannot be decoded leaves nothing behind; the same block gives the same bytes whoever
 //! prints it, so blocks can be printed on many threads. Refuses nothing of its own; errors are the decoder's.
 
@@ -25,6 +37,8 @@ mod json;
 mod meta;
 mod rules;
 mod sink;
+#[cfg(test)]
+mod tests;
 mod text;
 
 pub use counts::Counts;
