@@ -57,6 +57,8 @@ pub struct Summary {
     pub negotiation: Vec<negotiate::Line>,
     /// Addresses that were passed on without being known.
     pub unknown_addresses: u64,
+    /// What was translated inside buffers.
+    pub translated: crate::vulkan::Counters,
 }
 
 /// What the capture says about its devices before it makes one; and whether it is trimmed.
@@ -176,14 +178,16 @@ pub fn replay(
     let frames = run.frames;
     let mut cx = run.cx;
     let (mut gpu, mut memory, mut negotiation, mut unknown_addresses) = (None, None, Vec::new(), 0);
+    let mut translated = Default::default();
     if let Some(vk) = cx.backend.vulkan() {
         gpu = vk.last_gpu.clone();
         memory = vk.memory_mode;
         negotiation = std::mem::take(&mut vk.negotiation);
         unknown_addresses = vk.unknown_addresses();
+        translated = vk.translated();
     }
     let report = std::mem::take(&mut cx.report);
-    Ok(Summary { report, frame_by: rule, frames, load_frame, gpu, memory, negotiation, unknown_addresses })
+    Ok(Summary { report, frame_by: rule, frames, load_frame, gpu, memory, negotiation, unknown_addresses, translated })
 }
 
 struct Run<'p> {

@@ -174,6 +174,18 @@ fn complaints(args: &ReplayArgs, s: &Summary) -> Exit {
             eprintln!("  {} {:?}", l.what, l.done);
         }
         s.report.notes.iter().for_each(|(what, n)| eprintln!("  {n} × {what}"));
+        let t = &s.translated;
+        for (n, what) in [
+            (t.references[0], "acceleration-structure references in instances translated"),
+            (t.references[1], "acceleration-structure references in instances not known"),
+            (t.handles[0], "shader-group handles in shader binding tables translated"),
+            (t.handles[1], "shader-group handles in shader binding tables not known"),
+            (t.record_addresses, "addresses in shader records translated"),
+        ] {
+            if n > 0 {
+                eprintln!("  {n} × {what}");
+            }
+        }
         if s.unknown_addresses > 0 {
             eprintln!("  {} × device addresses of no known buffer passed on", s.unknown_addresses);
         }
@@ -201,6 +213,13 @@ fn to_json(capture: &Capture, s: &Summary, times: &FrameTimes, report: &analyses
         "divergences": { "count": s.report.divergences.count, "first": s.report.divergences.first },
         "validation": s.report.validation,
         "unknown_addresses": s.unknown_addresses,
+        "translated": {
+            "instance_references": s.translated.references[0],
+            "instance_references_unknown": s.translated.references[1],
+            "shader_group_handles": s.translated.handles[0],
+            "shader_group_handles_unknown": s.translated.handles[1],
+            "addresses_in_shader_records": s.translated.record_addresses,
+        },
         "report": report,
         "frame_times": times.frames,
     })

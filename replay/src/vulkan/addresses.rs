@@ -9,6 +9,8 @@ pub struct Addresses {
     ranges: BTreeMap<u64, (u64, u64)>,
     /// Every range is where it was: nothing to look up.
     identical: bool,
+    /// Something was added since whoever mirrors this looked last.
+    pub changed: bool,
     /// Addresses that fell into no known range and were passed on as they are.
     pub unknown: std::cell::Cell<u64>,
 }
@@ -20,7 +22,23 @@ impl Addresses {
             return;
         }
         self.identical = captured == live && (self.identical || self.ranges.is_empty());
+        self.changed = true;
         self.ranges.insert(captured, (live, size.max(1)));
+    }
+    /// The object whose captured address this was is gone.
+    pub fn remove(&mut self, captured: u64) {
+        self.ranges.remove(&captured);
+    }
+    /// Every range: (captured, size, live), sorted by the first.
+    pub fn ranges(&self) -> impl Iterator<Item = (u64, u64, u64)> {
+        self.ranges.iter().map(|(c, (l, s))| (*c, *s, *l))
+    }
+    /// Bytes from a captured address to the end of what it lies in; 0 if that is unknown.
+    pub fn left(&self, captured: u64) -> u64 {
+        match self.ranges.range(..=captured).next_back() {
+            Some((&base, &(_, size))) if captured - base < size => size - (captured - base),
+            _ => 0,
+        }
     }
     /// Where a captured address is now; itself if nothing is known about it.
     pub fn map(&self, captured: u64) -> u64 {

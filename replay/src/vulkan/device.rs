@@ -27,6 +27,8 @@ pub struct DeviceState {
     pub families: Vec<(u32, u32)>,
     /// Buffer device addresses were asked for.
     pub buffer_addresses: bool,
+    /// vkGetBufferDeviceAddress by whichever name the device has.
+    pub(crate) get_address: Option<vk::PFN_vkGetBufferDeviceAddress>,
     /// Names of the extensions it was made with.
     pub extensions: Vec<String>,
     /// Copies of our own; made when first needed.
@@ -145,9 +147,18 @@ pub fn create(
     let instance_live = vk.instances[&instance_id].ash.handle().as_raw();
     vk.table.reset(instance_live, vk.devices.is_empty().then(|| live.as_raw()));
     let extensions = extensions.iter().map(|e| e.to_string_lossy().into_owned()).collect();
+    let get_address = [c"vkGetBufferDeviceAddress", c"vkGetBufferDeviceAddressKHR", c"vkGetBufferDeviceAddressEXT"]
+        .into_iter()
+        .filter(|_| buffer_addresses)
+        // SAFETY: a live device and a C string; all three names have the same type.
+        .find_map(|n| unsafe {
+            let f = vk.instances[&instance_id].ash.get_device_proc_addr(live, n.as_ptr());
+            std::mem::transmute::<vk::PFN_vkVoidFunction, Option<vk::PFN_vkGetBufferDeviceAddress>>(f)
+        });
     let state = DeviceState {
         id,
         ash,
+        get_address,
         gpu,
         gpu_id,
         instance_id,
@@ -158,6 +169,7 @@ pub fn create(
         pool: memory::Pool::default(),
     };
     vk.devices.insert(id, state);
+    super::ray::device_made(vk, id);
     Ok(outcome)
 }
 
@@ -190,6 +202,7 @@ fn release(vk: &mut Vulkan, objects: &mut Objects, id: u64) -> Result<()> {
     super::swapchain::settle(vk)?;
     // SAFETY: nothing else uses the device.
     unsafe { vk.device(id)?.ash.device_wait_idle() }.map_err(|e| Error::driver("vkDeviceWaitIdle", e))?;
+    super::ray::device_gone(vk, id)?;
     let chains: Vec<u64> = vk.swapchains.iter().filter(|s| s.1.device == id).map(|s| *s.0).collect();
     for c in chains {
         super::swapchain::release(vk, objects, c)?;

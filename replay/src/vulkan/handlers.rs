@@ -1,8 +1,7 @@
 //! Which commands have a meaning of their own. Everything else goes through the schema-driven path.
 
 use super::{
-    Vulkan, debug_names, device, instance, memory, pipeline, queue, resources, surface, swapchain, template,
-    wait,
+    Vulkan, debug_names, device, instance, memory, pipeline, queue, ray, resources, surface, swapchain, template, wait,
 };
 use crate::error::{Error, Kind, Result};
 use crate::exec::{Call, Outcome};
@@ -130,9 +129,8 @@ fn handler_of(c: &CommandDef) -> (Handler, bool) {
         "vkGetEventStatus" => typed(wait::event_status),
         "vkGetQueryPoolResults" => typed(wait::query_results),
 
-        "vkCreateGraphicsPipelines" | "vkCreateComputePipelines" | "vkCreateRayTracingPipelines" => {
-            typed(pipeline::create_pipelines)
-        }
+        "vkCreateGraphicsPipelines" | "vkCreateComputePipelines" => typed(pipeline::create_pipelines),
+        "vkCreateRayTracingPipelines" if c.name.ends_with("KHR") => typed(ray::create_pipelines),
         "vkCreatePipelineCache" => typed(pipeline::create_cache),
         "vkCreateDescriptorUpdateTemplate" => typed(template::create),
         "vkDestroyDescriptorUpdateTemplate" => typed(template::destroy),
@@ -143,25 +141,28 @@ fn handler_of(c: &CommandDef) -> (Handler, bool) {
         | "vkSetDebugUtilsObjectTag"
         | "vkDebugMarkerSetObjectName"
         | "vkDebugMarkerSetObjectTag" => typed(debug_names::set),
-        "vkCmdBuildAccelerationStructures"
-        | "vkCmdBuildAccelerationStructuresIndirect"
-        | "vkBuildAccelerationStructures"
-        | "vkCmdTraceRays"
-        | "vkCmdTraceRaysIndirect"
-        | "vkCmdTraceRaysIndirect2" => (Answer(refuse_ray_tracing), false),
+        "vkBeginCommandBuffer" => typed(ray::begin),
+        "vkFreeCommandBuffers" => typed(ray::free),
+        "vkCmdBindPipeline" => typed(ray::bind_pipeline),
+        "vkCmdPushConstants" => typed(ray::push_constants),
+        "vkCmdPushConstants2" => typed(ray::push_constants2),
+        "vkGetAccelerationStructureBuildSizes" => typed(ray::build_sizes),
+        "vkCreateAccelerationStructure" => typed(ray::create),
+        "vkCmdBuildAccelerationStructures" => typed(ray::build),
+        "vkCmdBuildAccelerationStructuresIndirect" => typed(ray::indirect_build),
+        "vkBuildAccelerationStructures" => (Answer(refuse_host_build), false),
+        "vkGetRayTracingShaderGroupHandles" => typed(ray::group_handles),
+        "vkCmdTraceRays" | "vkCmdTraceRaysIndirect" => typed(ray::trace),
+        "vkCmdTraceRaysIndirect2" => (Answer(ray::trace_indirect2), false),
         _ if surface::creates_surface(c) => (Answer(surface::create), false),
         _ if answered_by_capture(c.name) => (Captured, false),
         _ => (Handler::Plain, false),
     }
 }
 
-/// Acceleration structures and shader binding tables hold addresses inside their data; passing the captured ones to a
-/// driver ends the process.
-fn refuse_ray_tracing(_: &mut Vulkan, _: &mut Objects, _: &Call, _: &mut Report) -> Result<Option<Outcome>> {
-    Err(Error::new(
-        Kind::Unsupported,
-        "ray tracing cannot be replayed yet: addresses inside buffers are not translated",
-    ))
+/// Host builds read the captured process's memory, which the capture does not hold.
+fn refuse_host_build(_: &mut Vulkan, _: &mut Objects, _: &Call, _: &mut Report) -> Result<Option<Outcome>> {
+    Err(Error::new(Kind::Unsupported, "a host build of an acceleration structure: its input is not in the capture"))
 }
 
 /// Queries about the world outside the device, and calls whose effect belongs to the captured process.
@@ -217,6 +218,12 @@ fn answered_by_capture(name: &str) -> bool {
         "vkAcquireDrmDisplayEXT",
         "vkGetDrmDisplayEXT",
         "vkGetRandROutputDisplayEXT",
+        // What only the captured device could give or take back.
+        "vkGetRayTracingCaptureReplayShaderGroupHandlesKHR",
+        // Pipelines are made at once.
+        "vkDeferredOperationJoinKHR",
+        "vkGetDeferredOperationResultKHR",
+        "vkGetDeferredOperationMaxConcurrencyKHR",
         // Handles of the operating system.
         "vkGetMemoryFdKHR",
         "vkGetMemoryFdPropertiesKHR",
@@ -261,7 +268,6 @@ mod tests {
         for n in [
             "vkCmdDraw",
             "vkCmdDispatch",
-            "vkCmdBindPipeline",
             "vkCmdPipelineBarrier",
             "vkUpdateDescriptorSets",
         ] {

@@ -20,6 +20,7 @@ pub mod memory;
 pub mod negotiate;
 mod pipeline;
 mod queue;
+mod ray;
 mod resources;
 mod surface;
 mod swapchain;
@@ -30,6 +31,7 @@ mod wait;
 
 pub use device::{DeviceState, QueueState};
 pub use gpu::{Gpu, list_gpus};
+pub use ray::Counters;
 pub use resources::{BufferState, ImageState};
 pub use swapchain::{SwapchainState, presented};
 
@@ -127,6 +129,7 @@ pub struct Vulkan {
     pub(crate) presented: Option<swapchain::Presented>,
     pub(crate) templates: HashMap<u64, template::TemplateState>,
     pub(crate) addresses: addresses::Addresses,
+    pub(crate) ray: ray::Ray,
     pub(crate) messages: debug::Messages,
     /// What the negotiation decided, for `-v` and the JSON.
     pub negotiation: Vec<negotiate::Line>,
@@ -165,6 +168,7 @@ impl Vulkan {
             presented: None,
             templates: HashMap::new(),
             addresses: addresses::Addresses::default(),
+            ray: ray::Ray::default(),
             messages: debug::Messages::default(),
             negotiation: Vec::new(),
             memory_mode: None,
@@ -288,6 +292,7 @@ impl Backend for Vulkan {
             // SAFETY: the device is alive; nothing else uses it.
             unsafe { d.ash.device_wait_idle() }.map_err(|e| Error::driver("vkDeviceWaitIdle", e))?;
         }
+        ray::collect(self)?;
         report.validation.extend(self.messages.take());
         Ok(())
     }

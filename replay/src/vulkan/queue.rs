@@ -17,6 +17,9 @@ pub fn submit(
     report: &mut Report,
 ) -> Result<Outcome> {
     super::swapchain::settle(vk)?;
+    if vk.ray.on {
+        super::ray::refresh(vk)?;
+    }
     vk.raw(call, linked, report)
 }
 

@@ -23,6 +23,8 @@ pub struct BufferState {
     pub usage: vk::BufferUsageFlags,
     /// Captured memory object and offset.
     pub memory: Option<(u64, u64)>,
+    /// The address it had at capture, once the application asked for it.
+    pub captured_address: u64,
     pub(crate) alloc: Option<Alloc>,
 }
 
@@ -144,7 +146,7 @@ pub fn create_buffer(
         && let Ok((id, at)) = new_object(call)
     {
         let live = vk::Buffer::from_raw(linked.word_at(at));
-        let state = BufferState { device: call.image.u64(0), live, size, usage, memory: None, alloc: None };
+        let state = BufferState { device: call.image.u64(0), live, size, usage, memory: None, captured_address: 0, alloc: None };
         vk.buffers.insert(id, state);
     }
     Ok(outcome)
@@ -160,6 +162,9 @@ pub fn destroy_buffer(
 ) -> Result<Outcome> {
     let id = call.image.u64(8);
     let state = vk.buffers.remove(&id);
+    if let Some(b) = state.as_ref().filter(|b| b.captured_address != 0) {
+        vk.addresses.remove(b.captured_address);
+    }
     if let Some((memory, _)) = state.as_ref().and_then(|b| b.memory) {
         vk.memory.unbind(memory, id);
     }
@@ -275,7 +280,11 @@ pub fn buffer_address(
     // VkBufferDeviceAddressInfo: sType, pNext, buffer.
     let buffer = call.image.target(8).map_or(0, |to| call.image.u64(to + 16));
     let size = vk.buffers.get(&buffer).map_or(1, |b| b.size);
-    vk.addresses.insert(call.image.u64(call.image.ret_at()), outcome.ret, size);
+    let captured = call.image.u64(call.image.ret_at());
+    vk.addresses.insert(captured, outcome.ret, size);
+    if let Some(b) = vk.buffers.get_mut(&buffer) {
+        b.captured_address = captured;
+    }
     Ok(outcome)
 }
 
@@ -288,6 +297,7 @@ pub fn acceleration_structure_address(
     report: &mut Report,
 ) -> Result<Outcome> {
     let outcome = vk.raw(call, linked, report)?;
-    vk.addresses.insert(call.image.u64(call.image.ret_at()), outcome.ret, 1);
+    vk.ray.references.insert(call.image.u64(call.image.ret_at()), outcome.ret);
+    vk.addresses.changed = true;
     Ok(outcome)
 }

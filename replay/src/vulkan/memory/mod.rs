@@ -54,6 +54,9 @@ pub(crate) struct MemoryState {
 pub(crate) struct Bound {
     pub resource: u64,
     pub image: bool,
+    /// Holds acceleration structures: only the device writes it. A fill that reaches into it does so because it covers
+    /// whole pages, and would put captured addresses where live ones must be.
+    pub device_only: bool,
     pub offset: u64,
     pub size: u64,
 }
@@ -334,20 +337,20 @@ pub fn bind2(
 
 /// Remembers which resource lies where.
 fn record(vk: &mut Vulkan, resource: u64, is_image: bool, memory: u64, offset: u64) {
-    let size = if is_image {
-        vk.images.get_mut(&resource).map_or(0, |i| {
+    let (size, device_only) = if is_image {
+        vk.images.get_mut(&resource).map_or((0, false), |i| {
             i.memory = Some((memory, offset));
-            i.size
+            (i.size, false)
         })
     } else {
-        vk.buffers.get_mut(&resource).map_or(0, |b| {
+        vk.buffers.get_mut(&resource).map_or((0, false), |b| {
             b.memory = Some((memory, offset));
-            b.size
+            (b.size, b.usage.contains(vk::BufferUsageFlags::ACCELERATION_STRUCTURE_STORAGE_KHR))
         })
     };
     if let Some(m) = vk.memory.by_id.get_mut(&memory) {
         m.bound.retain(|b| b.resource != resource);
-        m.bound.push(Bound { resource, image: is_image, offset, size });
+        m.bound.push(Bound { resource, image: is_image, device_only, offset, size });
     }
 }
 
@@ -371,8 +374,11 @@ pub fn fill(vk: &mut Vulkan, memory: u64, offset: u64, data: &[u8], report: &mut
     if m.live == vk::DeviceMemory::null() {
         return rebind::fill(vk, memory, mapped_at + offset, data);
     }
-    // SAFETY: the mapping covers the memory from `mapped_at` on, and the range was checked against its size.
-    unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), pointer.add(offset as usize), data.len()) };
+    for (at, part) in host_parts(&m.bound, mapped_at + offset, data) {
+        let at = (at - mapped_at) as usize;
+        // SAFETY: the mapping covers the memory from `mapped_at` on, and the range was checked against its size.
+        unsafe { std::ptr::copy_nonoverlapping(part.as_ptr(), pointer.add(at), part.len()) };
+    }
     if m.flush {
         let d = vk.device(m.device)?;
         let range = vk::MappedMemoryRange::default().memory(m.live).offset(0).size(vk::WHOLE_SIZE);
@@ -381,6 +387,30 @@ pub fn fill(vk: &mut Vulkan, memory: u64, offset: u64, data: &[u8], report: &mut
             .map_err(|e| Error::driver("vkFlushMappedMemoryRanges", e))?;
     }
     Ok(())
+}
+
+/// The parts of a fill at `at` that lie in nothing only the device writes.
+fn host_parts<'d>(bound: &[Bound], at: u64, data: &'d [u8]) -> Vec<(u64, &'d [u8])> {
+    let end = at + data.len() as u64;
+    let mut holes: Vec<(u64, u64)> = bound
+        .iter()
+        .filter(|b| b.device_only && b.offset < end && b.offset + b.size > at)
+        .map(|b| (b.offset.max(at), (b.offset + b.size).min(end)))
+        .collect();
+    if holes.is_empty() {
+        return vec![(at, data)];
+    }
+    holes.sort_unstable();
+    holes.push((end, end));
+    let mut parts = Vec::new();
+    let mut from = at;
+    for (a, b) in holes {
+        if a > from {
+            parts.push((from, &data[(from - at) as usize..(a - at) as usize]));
+        }
+        from = from.max(b);
+    }
+    parts
 }
 
 /// Writes into a resource's memory from the host, if that memory is visible there. For init blocks.
@@ -469,6 +499,16 @@ mod tests {
         assert_eq!(mode(&Prologue::default(), &[1]), MemoryMode::None, "the capture does not say");
         let forced = Options { memory: MemoryMode::Remap, ..Default::default() };
         assert_eq!(choose_mode(&forced, &then(3, &[1]), 5, &here(&[1])), MemoryMode::Remap);
+    }
+
+    #[test]
+    fn fills_go_around_what_only_the_device_writes() {
+        let b = |offset, size, device_only| Bound { resource: 1, image: false, device_only, offset, size };
+        let data: Vec<u8> = (0..100).collect();
+        let bound = [b(90, 20, true), b(110, 5, true), b(150, 10, false), b(190, 100, true)];
+        let parts: Vec<_> = host_parts(&bound, 100, &data).iter().map(|(at, p)| (*at, p.len(), p[0])).collect();
+        assert_eq!(parts, [(115, 75, 15)]);
+        assert_eq!(host_parts(&bound[2..3], 100, &data), [(100, &data[..])]);
     }
 
     #[test]

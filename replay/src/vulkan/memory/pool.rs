@@ -77,6 +77,17 @@ impl Alloc {
     }
 }
 
+impl Alloc {
+    /// Reads 32 bits at `at`; 0 if the memory is not visible to the host.
+    pub fn read_u32(&self, at: u64) -> u32 {
+        if self.0.mapped == 0 || at + 4 > self.0.size {
+            return 0;
+        }
+        // SAFETY: mapped and in range, see `write`; the GPU is idle or the value may be either of two.
+        unsafe { ((self.0.mapped + at as usize) as *const u32).read_volatile() }
+    }
+}
+
 impl Block {
     fn take(&mut self, size: u64, align: u64) -> Option<u64> {
         let (start, len) = self.free.iter().map(|(a, b)| (*a, *b)).find(|(start, len)| {

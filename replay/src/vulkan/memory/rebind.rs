@@ -62,7 +62,9 @@ pub fn bind(
         report.note("resources that shared memory at capture have memory of their own (rebind): aliased contents are not shared");
     }
     // What was written before there was anything here.
-    for (at, data) in &m.pending {
+    let device_only = !is_image
+        && vk.buffers.get(&resource).is_some_and(|b| b.usage.contains(vk::BufferUsageFlags::ACCELERATION_STRUCTURE_STORAGE_KHR));
+    for (at, data) in m.pending.iter().filter(|_| !device_only) {
         copy_overlap(&alloc, offset, size, *at, data);
     }
     Ok(())
@@ -78,6 +80,9 @@ pub fn fill(vk: &mut Vulkan, memory: u64, at: u64, data: &[u8]) -> Result<()> {
             continue;
         }
         covered += (b.offset + b.size).min(end) - b.offset.max(at);
+        if b.device_only {
+            continue;
+        }
         let alloc = if b.image {
             vk.images.get(&b.resource).and_then(|i| i.alloc.as_ref())
         } else {

@@ -1,0 +1,68 @@
+//! Ray-tracing pipelines and the handles of their shader groups.
+
+use super::with_patcher;
+use crate::error::{Error, Result};
+use crate::exec::{Call, Outcome};
+use crate::link::Linked;
+use crate::objects::Objects;
+use crate::report::Report;
+use crate::vulkan::{Vk, Vulkan};
+use ash::vk::{self, Handle};
+use gfxr_parse::schema::{Ty, generated::STRUCTS};
+
+/// vkCreateRayTracingPipelinesKHR: at once, also where the application deferred it; handles are this device's own.
+pub fn create_pipelines(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+    let Ty::Struct(id) = call.command.params[4].ty else { unreachable!("create infos are structs") };
+    if let Some(p) = call.image.ptr(32).filter(|p| p.has_data()) {
+        let drop = vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED
+            | vk::PipelineCreateFlags::EARLY_RETURN_ON_FAILURE
+            | vk::PipelineCreateFlags::RAY_TRACING_SHADER_GROUP_HANDLE_CAPTURE_REPLAY_KHR;
+        let infos: *mut vk::RayTracingPipelineCreateInfoKHR = linked.ptr(4);
+        for i in 0..p.len as usize {
+            // SAFETY: linked memory, checked against its count.
+            let info = unsafe { &mut *infos.add(i) };
+            info.flags &= !drop;
+        }
+        debug_assert_eq!(STRUCTS[id as usize].size as usize, size_of::<vk::RayTracingPipelineCreateInfoKHR<'_>>());
+    }
+    linked.set_arg(1, 0); // the deferred operation
+    let outcome = vk.raw(call, linked, report)?;
+    // VK_OPERATION_DEFERRED_KHR at capture is no other outcome than this one.
+    Ok(outcome)
+}
+
+/// The live handles of some groups.
+fn handles_of(vk: &mut Vulkan, device: u64, pipeline: vk::Pipeline, first: u32, count: u32) -> Result<Vec<u8>> {
+    with_patcher(vk, device, |vk, p| {
+        let d = vk.device(device)?;
+        let instance = vk.instances.get(&d.instance_id).ok_or_else(|| Error::divergence("the instance is gone"))?;
+        let loader = ash::khr::ray_tracing_pipeline::Device::new(&instance.ash, &d.ash);
+        let bytes = count as usize * p.properties.handle_bytes as usize;
+        // SAFETY: a live pipeline with that many groups.
+        unsafe { loader.get_ray_tracing_shader_group_handles(pipeline, first, count, bytes) }
+            .what("vkGetRayTracingShaderGroupHandlesKHR")
+    })
+}
+
+fn pair(vk: &mut Vulkan, captured: &[u8], live: &[u8], count: u32) {
+    let (then, now) = (captured.len() / count as usize, live.len() / count as usize);
+    if then == 0 || now == 0 {
+        return;
+    }
+    for (c, l) in captured.chunks_exact(then).zip(live.chunks_exact(now)) {
+        vk.ray.handles.insert(c.to_vec(), l.to_vec());
+    }
+    vk.ray.dirty = true;
+}
+
+/// vkGetRayTracingShaderGroupHandlesKHR: captured handles beside this device's.
+pub fn group_handles(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked, _: &mut Report) -> Result<Outcome> {
+    let count = call.image.u32(24);
+    let captured = call.image.ptr(40).filter(|p| p.has_data()).map(|p| (p.to as usize, p.len as usize));
+    if let (Some((to, len)), true) = (captured, call.image.ret() == Some(0) && count > 0) {
+        let pipeline = vk::Pipeline::from_raw(linked.arg(1));
+        let now = handles_of(vk, call.image.u64(0), pipeline, call.image.u32(16), count)?;
+        pair(vk, &call.image.bytes()[to..to + len], &now, count);
+    }
+    Ok(Outcome::captured(call))
+}
