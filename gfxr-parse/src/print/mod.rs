@@ -37,6 +37,7 @@ mod json;
 mod meta;
 mod rules;
 mod sink;
+mod special;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -62,7 +63,7 @@ pub enum Binaries {
     Placeholder,
     /// `"[Binary data]"` for every array of bytes.
     None,
-    /// Collected in [`Printer::blobs`]; the value is the file's name.
+    /// Collected in [`Printer::take_blobs`]; the value is the file's name.
     Collect,
 }
 
