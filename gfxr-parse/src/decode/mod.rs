@@ -80,6 +80,8 @@ impl<'a, 'i> Decoder<'a, 'i> {
             let at = self.trailing_slot(c)?;
             self.template(at).map_err(|e| e.within(TRAILING.name))?;
         }
+        // What came back is no input: an address in it is not one to translate.
+        self.out = true;
         if let Some(ty) = c.ret {
             let at = self.image.ret_at();
             self.value(ty, at).map_err(|e| e.within("return"))?;

@@ -48,6 +48,7 @@ impl Addresses {
         match self.ranges.range(..=captured).next_back() {
             Some((&base, &(live, size))) if captured - base < size => live + (captured - base),
             _ => {
+                tracing::debug!("address {captured:#x} lies in no known buffer");
                 self.unknown.set(self.unknown.get() + 1);
                 captured
             }
