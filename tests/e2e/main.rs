@@ -6,8 +6,10 @@
 mod cli;
 mod damage;
 mod device;
+mod ray;
 mod replay;
 mod live;
 mod parity;
 mod roundtrip;
+mod screenshot;
 mod support;
