@@ -149,7 +149,7 @@ fn encode(shot: &Shot, alpha: bool) -> Result<Vec<u8>, png::EncodingError> {
 fn judge(args: &ScreenshotArgs, s: &Summary, seen: &Seen, frames: Option<&Ranges>) -> Exit {
     seen.problems.iter().for_each(complain);
     let mut exit = if seen.problems.is_empty() { Exit::Done } else { Exit::Failed };
-    if seen.copied.first().is_some() && !seen.problems.is_empty() {
+    if !seen.copied.is_empty() && !seen.problems.is_empty() {
         let some: Vec<String> = seen.copied.iter().take(20).map(u64::to_string).collect();
         let more = if seen.copied.len() > some.len() { ", …" } else { "" };
         complain(format_args!("frames that copied something out: {}{more}", some.join(", ")));

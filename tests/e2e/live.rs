@@ -49,5 +49,8 @@ fn recordings_of_real_programs_verify_and_replay() {
             assert_eq!((&r["undecoded"]["count"], &r["divergences"]["count"]), (&0.into(), &0.into()), "{name}");
             assert!(r["frames"].as_u64() > Some(10), "{name}: {} frames", r["frames"]);
         }
+        if name.ends_with("pygfx.gfxr") {
+            crate::screenshot::last_equals(&file, &file.with_extension("png"));
+        }
     }
 }

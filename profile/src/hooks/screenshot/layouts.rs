@@ -133,3 +133,60 @@ impl Layouts {
 fn dependency(v: View<'_>, member: &str) -> Vec<Moved> {
     v.structs(member).flat_map(|d| d.structs("pImageMemoryBarriers")).filter_map(moved).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::recorded::{self, Recorded, Step};
+    use super::*;
+    use gfxr_parse::container::{Capture, FrameCounter, Scratch, read_file};
+    use gfxr_parse::image::Image;
+    use replay::ahead::{self, What};
+    use replay::objects::Objects;
+    use std::path::Path;
+
+    /// Follows a capture to the end of a frame.
+    fn followed(file: &str, frame: u64) -> Layouts {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../captures/samples").join(file);
+        let capture = Capture::open(&path, read_file).expect("it is committed");
+        let (mut layouts, mut recorded, objects) =
+            (Layouts::default(), Recorded::default(), Objects::default());
+        let (mut frames, mut scratch) = (FrameCounter::new(capture.header()), Scratch::new());
+        for block in capture.blocks() {
+            let place = frames.feed(&block);
+            if place.frame > frame {
+                break;
+            }
+            let Ok(What::Call(call)) = ahead::read(&block, place, Image::default(), &mut scratch) else {
+                continue;
+            };
+            let name = call.command.canonical;
+            if COMMANDS.contains(&name) {
+                layouts.see(&call);
+            } else if RECORDED.contains(&name) {
+                let moved = layouts.recorded(&call);
+                recorded.moves(call.image.u64(0), moved);
+            } else if recorded::COMMANDS.contains(&name) {
+                recorded.see(&call, &objects);
+            } else if name == "vkQueueSubmit" {
+                recorded.play(&recorded::submitted(&call), &mut |s| {
+                    if let Step::Moved(m) = s {
+                        layouts.set(m);
+                    }
+                });
+            }
+        }
+        layouts
+    }
+
+    #[test]
+    fn render_passes_leave_attachments_in_their_final_layouts() {
+        let l = followed("cubes.gfxr", 2);
+        let of = |image: u64| l.images.get(&image).copied();
+        // The ids of the sample: a swapchain image that is presented, one that never is, colour and depth.
+        assert_eq!(of(7), Some(vk::ImageLayout::PRESENT_SRC_KHR));
+        assert_eq!(of(8), None);
+        assert_eq!(of(38), Some(vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL));
+        assert_eq!(of(41), Some(vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL));
+        assert_eq!(followed("cubes.gfxr", 0).images.len(), 0);
+    }
+}

@@ -4,9 +4,10 @@
 //! or buffer it copied to where the application can read it; or an image by id or name at the frame's end. Presented
 //! images are read where they are presented, after the replay has consumed the present's wait semaphores.
 //!
-//! Guarantees: bytes are those of the stored texels ([`format`] says how they become 8 bits); reading changes no layout
+//! Guarantees: bytes are those of the stored texels ([`mod@format`] says how they become 8 bits); reading changes no layout
 //! and no contents. Every wanted frame either hands over its shots or leaves a line in [`Seen::problems`].
-//! Refuses: see [`read`]; buffers, unless [`Wish::shape`] says what they hold.
+//! Refuses, by name: images with several samples a texel, transient ones, ones without contents, formats that
+//! [`mod@format`] does not know; buffers, unless [`Wish::shape`] says what they hold.
 //!
 //! Not known: contents that reach the host without a copy (a shader that writes to mapped memory); whose queue family
 //! owns an image (it is read by the replay's own queue, without a transfer of ownership).
@@ -200,7 +201,12 @@ impl ScreenshotHook {
                     return Ok((Err(format!("VkImage {}: {}", c.image, format::refusal(format))), None));
                 };
                 let row_bytes = c.row_texels as usize * texel;
-                let read = read::buffer(vk, c.buffer, c.offset, row_bytes as u64 * u64::from(c.height))?;
+                let read = read::buffer(
+                    vk,
+                    c.buffer,
+                    c.offset,
+                    (row_bytes as u64).saturating_mul(u64::from(c.height)),
+                )?;
                 let (width, height) = (c.width, c.height);
                 (read.map(|bytes| Contents::Texels(Texels { width, height, format, row_bytes, bytes })), lies)
             }
@@ -255,7 +261,11 @@ impl ScreenshotHook {
     fn settle_frame(&mut self, frame: Option<u64>) -> Result<()> {
         let refused = self.refused.take();
         if !self.held.is_empty() {
-            return self.hand_over();
+            self.hand_over()?;
+            // One of several swapchains may have been refused; other copies of a frame may be of no interest.
+            if self.wish.what != What::Presented || refused.is_none() {
+                return Ok(());
+            }
         }
         let why = refused.unwrap_or_else(|| match &self.wish.what {
             What::Presented => "nothing was presented".to_string(),

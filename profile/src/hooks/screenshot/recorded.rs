@@ -1,7 +1,7 @@
 //! What command buffers will do, in the order it was recorded: copies out, and images that change their layout.
 //!
 //! Kept from vkBeginCommandBuffer to the next; played at each submission, secondary command buffers where their
-//! primary executes them. Refuses nothing; what is nested deeper than [`NESTED`] is not seen.
+//! primary executes them. Refuses nothing; what is nested deeper than `NESTED` is not seen.
 
 use super::layouts::Moved;
 use gfxr_parse::view::View;
@@ -82,6 +82,8 @@ enum Entry {
 
 /// How deep secondary command buffers may nest; one level, without VK_EXT_nested_command_buffer.
 const NESTED: u32 = 8;
+/// Wider or higher than this is no image of any device.
+const MOST_TEXELS: u32 = 1 << 16;
 /// How many command buffers are kept before the dead ones are looked for.
 const SWEEP: usize = 1024;
 
@@ -192,6 +194,9 @@ fn copy_of(command: &str, v: View<'_>) -> Option<Copy> {
 fn image_region(image: u64, buffer: u64, r: View<'_>) -> Option<ImageToBuffer> {
     let extent = r.one("imageExtent")?;
     let (width, height) = (extent.u32("width")?, extent.u32("height")?);
+    if width > MOST_TEXELS || height > MOST_TEXELS {
+        return None;
+    }
     Some(ImageToBuffer {
         image,
         aspect: vk::ImageAspectFlags::from_raw(r.one("imageSubresource")?.u32("aspectMask")?),
@@ -201,4 +206,25 @@ fn image_region(image: u64, buffer: u64, r: View<'_>) -> Option<ImageToBuffer> {
         width,
         height,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secondary_command_buffers_play_where_they_are_executed() {
+        let moved = |image| Step::Moved((image, vk::ImageLayout::GENERAL));
+        let mut r = Recorded::default();
+        r.buffers.insert(1, vec![Entry::Step(moved(10)), Entry::Execute(vec![2, 3]), Entry::Step(moved(40))]);
+        r.buffers.insert(2, vec![Entry::Step(moved(20))]);
+        // One that executes itself ends all the same.
+        r.buffers.insert(3, vec![Entry::Step(moved(30)), Entry::Execute(vec![3])]);
+        let mut seen = Vec::new();
+        r.play(&[1, 9, 2], &mut |s| seen.push(s));
+        let mut expected = vec![moved(10), moved(20)];
+        expected.extend(vec![moved(30); NESTED as usize]);
+        expected.extend([moved(40), moved(20)]);
+        assert_eq!(seen, expected);
+    }
 }

@@ -68,3 +68,28 @@ fn a_buffer_needs_a_shape() {
     let t = shaped(80, vec![0; 24], Some("3x2:R32_SFLOAT".parse().expect("well-formed"))).expect("fits");
     assert_eq!((t.width, t.height, t.row_bytes), (3, 2, 12));
 }
+
+#[test]
+fn several_swapchains_are_several_shots() {
+    let taken = Rc::new(RefCell::new(Vec::new()));
+    let to = taken.clone();
+    let take = Box::new(move |s: Shot| {
+        to.borrow_mut().push((s.frame, s.swapchain, s.rgba));
+        Ok(())
+    });
+    let (mut h, seen) = ScreenshotHook::new(wish(What::Presented, Some(vec![(5, 5)])), take);
+    let held = |swapchain, grey| {
+        let texels =
+            Texels { width: 1, height: 1, format: vk::Format::R8_UNORM, row_bytes: 1, bytes: vec![grey] };
+        Held { rank: Rank::Said, memory: None, frame: 5, swapchain, what: Contents::Texels(texels) }
+    };
+    h.held = vec![held(3, 1), held(4, 2)];
+    h.settle_frame(Some(5)).expect("the taker takes them");
+    h.held = vec![held(3, 9)];
+    h.refused = Some("VkImage 7 cannot be".into());
+    h.settle_frame(Some(6)).expect("the taker takes it");
+    h.settle_frame(Some(7)).expect("nothing to take");
+    let px = |v: u8| vec![v, v, v, 255];
+    assert_eq!(*taken.borrow(), [(5, Some(3), px(1)), (5, Some(4), px(2)), (5, None, px(9))]);
+    assert_eq!(seen.borrow().problems, ["frame 6: VkImage 7 cannot be", "frame 7: nothing was presented"]);
+}
