@@ -16,8 +16,10 @@ use std::rc::Rc;
 use std::time::Instant;
 use trace::{FrameTime, Nanos};
 
-/// Results beyond which reading them is not put off any longer.
-const MOST_WAITING: usize = 1024;
+/// Results beyond which reading them is not put off any longer. Asking for results may block until the GPU is done (a
+/// software driver holds a lock while it works); that wait would be missing from the frame that the application itself
+/// waits in, so it is asked seldom.
+const MOST_WAITING: usize = 512;
 
 /// What the hook found; shared with whoever made it.
 #[derive(Debug, Default)]
@@ -66,10 +68,6 @@ impl FrameTimesHook {
             self.timers.insert(queue, (q.device, timer));
         }
         let Some((_, Some(timer))) = self.timers.get_mut(&queue) else { return Ok(None) };
-        if timer.waiting() > MOST_WAITING {
-            // The oldest are long done; anything that still runs is waited for by the application soon enough.
-            timer.collect(false, |s| add(&self.out, s.tag, s.nanos))?;
-        }
         timer.take(self.current).map(Some)
     }
 
@@ -244,7 +242,9 @@ impl Hook for FrameTimesHook {
 
     fn frame(&mut self, cx: &mut Executor, frame: Frame) -> Result<()> {
         let cpu = cx.frame_started.map_or(0, |t: Instant| t.elapsed().as_nanos() as u64);
-        self.collect(None, false)?;
+        if self.timers.values().any(|(_, t)| t.as_ref().is_some_and(|t| t.waiting() > MOST_WAITING)) {
+            self.collect(None, false)?;
+        }
         if !cx.measuring {
             return Ok(());
         }
