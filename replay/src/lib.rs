@@ -1,6 +1,6 @@
 //! Runs decoded calls: link, invoke, track.
 //!
-//! A capture is a program. The [`session::Session`] reads its blocks (decoded ahead on other threads), an
+//! A capture is a program. [`session::replay`] reads its blocks (decoded ahead on other threads), an
 //! [`exec::Executor`] passes each call through a chain of [`hook::Hook`]s to a [`backend::Backend`]: [`vulkan::Vulkan`]
 //! calls the driver, [`backend::Echo`] answers with what the capture recorded. Knows no SPIR-V and no profiling.
 //!

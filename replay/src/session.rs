@@ -187,7 +187,17 @@ pub fn replay(
         translated = vk.translated();
     }
     let report = std::mem::take(&mut cx.report);
-    Ok(Summary { report, frame_by: rule, frames, load_frame, gpu, memory, negotiation, unknown_addresses, translated })
+    Ok(Summary {
+        report,
+        frame_by: rule,
+        frames,
+        load_frame,
+        gpu,
+        memory,
+        negotiation,
+        unknown_addresses,
+        translated,
+    })
 }
 
 struct Run<'p> {

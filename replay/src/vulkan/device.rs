@@ -147,14 +147,15 @@ pub fn create(
     let instance_live = vk.instances[&instance_id].ash.handle().as_raw();
     vk.table.reset(instance_live, vk.devices.is_empty().then(|| live.as_raw()));
     let extensions = extensions.iter().map(|e| e.to_string_lossy().into_owned()).collect();
-    let get_address = [c"vkGetBufferDeviceAddress", c"vkGetBufferDeviceAddressKHR", c"vkGetBufferDeviceAddressEXT"]
-        .into_iter()
-        .filter(|_| buffer_addresses)
-        // SAFETY: a live device and a C string; all three names have the same type.
-        .find_map(|n| unsafe {
-            let f = vk.instances[&instance_id].ash.get_device_proc_addr(live, n.as_ptr());
-            std::mem::transmute::<vk::PFN_vkVoidFunction, Option<vk::PFN_vkGetBufferDeviceAddress>>(f)
-        });
+    let get_address =
+        [c"vkGetBufferDeviceAddress", c"vkGetBufferDeviceAddressKHR", c"vkGetBufferDeviceAddressEXT"]
+            .into_iter()
+            .filter(|_| buffer_addresses)
+            // SAFETY: a live device and a C string; all three names have the same type.
+            .find_map(|n| unsafe {
+                let f = vk.instances[&instance_id].ash.get_device_proc_addr(live, n.as_ptr());
+                std::mem::transmute::<vk::PFN_vkVoidFunction, Option<vk::PFN_vkGetBufferDeviceAddress>>(f)
+            });
     let state = DeviceState {
         id,
         ash,

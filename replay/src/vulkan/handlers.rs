@@ -1,7 +1,8 @@
 //! Which commands have a meaning of their own. Everything else goes through the schema-driven path.
 
 use super::{
-    Vulkan, debug_names, device, instance, memory, pipeline, queue, ray, resources, surface, swapchain, template, wait,
+    Vulkan, debug_names, device, instance, memory, pipeline, queue, ray, resources, surface, swapchain,
+    template, wait,
 };
 use crate::error::{Error, Kind, Result};
 use crate::exec::{Call, Outcome};
@@ -162,7 +163,10 @@ fn handler_of(c: &CommandDef) -> (Handler, bool) {
 
 /// Host builds read the captured process's memory, which the capture does not hold.
 fn refuse_host_build(_: &mut Vulkan, _: &mut Objects, _: &Call, _: &mut Report) -> Result<Option<Outcome>> {
-    Err(Error::new(Kind::Unsupported, "a host build of an acceleration structure: its input is not in the capture"))
+    Err(Error::new(
+        Kind::Unsupported,
+        "a host build of an acceleration structure: its input is not in the capture",
+    ))
 }
 
 /// Queries about the world outside the device, and calls whose effect belongs to the captured process.
@@ -265,12 +269,7 @@ mod tests {
 
     #[test]
     fn draws_are_plain() {
-        for n in [
-            "vkCmdDraw",
-            "vkCmdDispatch",
-            "vkCmdPipelineBarrier",
-            "vkUpdateDescriptorSets",
-        ] {
+        for n in ["vkCmdDraw", "vkCmdDispatch", "vkCmdPipelineBarrier", "vkUpdateDescriptorSets"] {
             let c = gfxr_parse::schema::command_named(n).expect("core");
             assert!(matches!(handler_of(c).0, Handler::Plain), "{n}");
         }

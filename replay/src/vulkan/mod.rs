@@ -1,6 +1,6 @@
 //! The Vulkan backend: calls the driver, with the few commands that mean something of their own handled by name.
 //!
-//! Most calls are linked and invoked through the function table and nothing else. A [`handlers`] table, built once from
+//! Most calls are linked and invoked through the function table and nothing else. A table of handlers (`handlers.rs`), built once from
 //! names, says for each command whether it is answered from the capture, has a typed handler, or is plain. State that
 //! handlers need (devices, memory, images, swapchains) lives here by captured id. Our own objects are made with `ash`
 //! directly and never enter the object table.

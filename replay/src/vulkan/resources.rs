@@ -146,7 +146,15 @@ pub fn create_buffer(
         && let Ok((id, at)) = new_object(call)
     {
         let live = vk::Buffer::from_raw(linked.word_at(at));
-        let state = BufferState { device: call.image.u64(0), live, size, usage, memory: None, captured_address: 0, alloc: None };
+        let state = BufferState {
+            device: call.image.u64(0),
+            live,
+            size,
+            usage,
+            memory: None,
+            captured_address: 0,
+            alloc: None,
+        };
         vk.buffers.insert(id, state);
     }
     Ok(outcome)

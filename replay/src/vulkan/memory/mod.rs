@@ -506,7 +506,8 @@ mod tests {
         let b = |offset, size, device_only| Bound { resource: 1, image: false, device_only, offset, size };
         let data: Vec<u8> = (0..100).collect();
         let bound = [b(90, 20, true), b(110, 5, true), b(150, 10, false), b(190, 100, true)];
-        let parts: Vec<_> = host_parts(&bound, 100, &data).iter().map(|(at, p)| (*at, p.len(), p[0])).collect();
+        let parts: Vec<_> =
+            host_parts(&bound, 100, &data).iter().map(|(at, p)| (*at, p.len(), p[0])).collect();
         assert_eq!(parts, [(115, 75, 15)]);
         assert_eq!(host_parts(&bound[2..3], 100, &data), [(100, &data[..])]);
     }

@@ -63,7 +63,10 @@ pub fn bind(
     }
     // What was written before there was anything here.
     let device_only = !is_image
-        && vk.buffers.get(&resource).is_some_and(|b| b.usage.contains(vk::BufferUsageFlags::ACCELERATION_STRUCTURE_STORAGE_KHR));
+        && vk
+            .buffers
+            .get(&resource)
+            .is_some_and(|b| b.usage.contains(vk::BufferUsageFlags::ACCELERATION_STRUCTURE_STORAGE_KHR));
     for (at, data) in m.pending.iter().filter(|_| !device_only) {
         copy_overlap(&alloc, offset, size, *at, data);
     }

@@ -16,7 +16,13 @@ use ash::vk::{self, Handle};
 const INSTANCE_BYTES: u64 = 64;
 
 /// vkGetAccelerationStructureBuildSizesKHR: what the captured driver wanted and what this one wants.
-pub fn build_sizes(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn build_sizes(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     let outcome = vk.raw(call, linked, report)?;
     // VkAccelerationStructureBuildSizesInfoKHR: sType, pNext, accelerationStructureSize.
     if let Some(to) = call.image.target(32) {
@@ -28,10 +34,18 @@ pub fn build_sizes(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut L
 }
 
 /// vkCreateAccelerationStructureKHR.
-pub fn create(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn create(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     let info: *mut vk::AccelerationStructureCreateInfoKHR = linked.ptr(1);
     // SAFETY: linked memory holds the create info (or null).
-    let Some(info) = (unsafe { info.as_mut() }) else { return Err(Error::divergence("pCreateInfo is missing")) };
+    let Some(info) = (unsafe { info.as_mut() }) else {
+        return Err(Error::divergence("pCreateInfo is missing"));
+    };
     info.create_flags &= !vk::AccelerationStructureCreateFlagsKHR::DEVICE_ADDRESS_CAPTURE_REPLAY;
     info.device_address = 0;
     let device = call.image.u64(0);
@@ -54,7 +68,13 @@ pub fn create(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked
 }
 
 /// vkCmdBuildAccelerationStructuresKHR.
-pub fn build(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn build(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     let device = device_of(vk, call)?;
     let cmd_id = call.image.u64(0);
     let cmd = vk::CommandBuffer::from_raw(linked.arg(0));
@@ -67,7 +87,7 @@ pub fn build(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked,
     // Captured scratch addresses say how much room the application left behind them.
     let scratch: Vec<u64> = captured_scratch(call, n);
     with_patcher(vk, device, |vk, p| {
-        for i in 0..n {
+        for (i, &scratch) in scratch.iter().enumerate() {
             // SAFETY: linked memory; the linker checked both arrays against their counts.
             let (info, range) = unsafe { (&mut *infos.add(i), *ranges.add(i)) };
             for g in 0..info.geometry_count as usize {
@@ -96,7 +116,13 @@ pub fn build(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked,
                 let own = Own::local(vk.device_mut(device)?, room, usage)?;
                 let target = own.address.next_multiple_of(16);
                 let args = arguments(
-                    &[source + u64::from(range.primitive_offset), target, p.references.address, p.ranges.address, p.counters.address],
+                    &[
+                        source + u64::from(range.primitive_offset),
+                        target,
+                        p.references.address,
+                        p.ranges.address,
+                        p.counters.address,
+                    ],
                     &[range.primitive_count, u32::from(pointers)],
                 );
                 let commands = state(vk, cmd_id);
@@ -112,7 +138,7 @@ pub fn build(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked,
                 // SAFETY: as above.
                 .map(|g| unsafe { (*range.add(g)).primitive_count })
                 .collect();
-            own_scratch(vk, device, cmd_id, info, &counts, scratch[i], p.properties.scratch_alignment)?;
+            own_scratch(vk, device, cmd_id, info, &counts, scratch, p.properties.scratch_alignment)?;
         }
         Ok(())
     })?;
@@ -140,7 +166,8 @@ fn own_scratch(
     alignment: u32,
 ) -> Result<()> {
     let d = vk.device(device)?;
-    let instance = vk.instances.get(&d.instance_id).ok_or_else(|| Error::divergence("the instance is gone"))?;
+    let instance =
+        vk.instances.get(&d.instance_id).ok_or_else(|| Error::divergence("the instance is gone"))?;
     let loader = ash::khr::acceleration_structure::Device::new(&instance.ash, &d.ash);
     let mut sizes = vk::AccelerationStructureBuildSizesInfoKHR::default();
     // SAFETY: a linked build info and a count for each geometry.
@@ -169,7 +196,13 @@ fn room_behind(addresses: &Addresses, captured: u64) -> u64 {
 }
 
 /// vkCmdBuildAccelerationStructuresIndirectKHR: counts lie in device memory; without instances nothing needs them.
-pub fn indirect_build(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn indirect_build(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     let n = linked.arg(1) as u32 as usize;
     let infos: *const vk::AccelerationStructureBuildGeometryInfoKHR = linked.ptr(2);
     for i in 0..n {
@@ -189,7 +222,7 @@ pub fn indirect_build(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mu
 pub(super) fn device_of(vk: &Vulkan, call: &Call) -> Result<u64> {
     let known = vk.ray.commands.get(&call.image.u64(0)).map(|c| c.device).filter(|d| *d != 0);
     let only = || vk.devices.keys().next().copied().filter(|_| vk.devices.len() == 1);
-    known.or_else(only).ok_or_else(|| {
-        Error::new(Kind::Unsupported, "ray tracing in a capture with several devices at once")
-    })
+    known
+        .or_else(only)
+        .ok_or_else(|| Error::new(Kind::Unsupported, "ray tracing in a capture with several devices at once"))
 }

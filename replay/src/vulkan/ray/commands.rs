@@ -23,7 +23,13 @@ pub struct CommandState {
 }
 
 /// vkBeginCommandBuffer: whatever it held is no longer in flight.
-pub fn begin(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn begin(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     if vk.ray.on {
         forget(vk, call.image.u64(0))?;
     }
@@ -32,7 +38,13 @@ pub fn begin(vk: &mut Vulkan, objects: &mut Objects, call: &Call, linked: &mut L
 }
 
 /// vkFreeCommandBuffers.
-pub fn free(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn free(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     if vk.ray.on
         && let Some(p) = call.image.ptr(24).filter(|p| p.has_data())
     {
@@ -54,7 +66,13 @@ fn forget(vk: &mut Vulkan, id: u64) -> Result<()> {
 }
 
 /// vkCmdBindPipeline.
-pub fn bind_pipeline(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn bind_pipeline(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     if vk.ray.on && linked.arg(1) as u32 == vk::PipelineBindPoint::COMPUTE.as_raw() as u32 {
         state(vk, call.image.u64(0)).compute = vk::Pipeline::from_raw(linked.arg(2));
     }
@@ -62,7 +80,13 @@ pub fn bind_pipeline(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut
 }
 
 /// vkCmdPushConstants.
-pub fn push_constants(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn push_constants(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     if vk.ray.on
         && let Some(p) = call.image.ptr(40).filter(|p| p.has_data())
     {
@@ -74,13 +98,20 @@ pub fn push_constants(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mu
 }
 
 /// vkCmdPushConstants2. VkPushConstantsInfo: sType, pNext, layout, stageFlags, offset, size, pValues.
-pub fn push_constants2(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn push_constants2(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     if vk.ray.on
         && let Some(info) = call.image.target(8)
         && let Some(p) = call.image.ptr(info + 40).filter(|p| p.has_data())
     {
         let values = call.image.bytes()[p.to as usize..p.to as usize + p.len as usize].to_vec();
-        let (layout, stages, offset) = (linked.word_at(info + 16), call.image.u32(info + 24), call.image.u32(info + 28));
+        let (layout, stages, offset) =
+            (linked.word_at(info + 16), call.image.u32(info + 24), call.image.u32(info + 28));
         remember(vk, call.image.u64(0), layout, stages, offset, values);
     }
     vk.raw(call, linked, report)

@@ -11,7 +11,13 @@ use ash::vk::{self, Handle};
 use gfxr_parse::schema::{Ty, generated::STRUCTS};
 
 /// vkCreateRayTracingPipelinesKHR: at once, also where the application deferred it; handles are this device's own.
-pub fn create_pipelines(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn create_pipelines(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     let Ty::Struct(id) = call.command.params[4].ty else { unreachable!("create infos are structs") };
     if let Some(p) = call.image.ptr(32).filter(|p| p.has_data()) {
         let drop = vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED
@@ -23,7 +29,10 @@ pub fn create_pipelines(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &
             let info = unsafe { &mut *infos.add(i) };
             info.flags &= !drop;
         }
-        debug_assert_eq!(STRUCTS[id as usize].size as usize, size_of::<vk::RayTracingPipelineCreateInfoKHR<'_>>());
+        debug_assert_eq!(
+            STRUCTS[id as usize].size as usize,
+            size_of::<vk::RayTracingPipelineCreateInfoKHR<'_>>()
+        );
     }
     linked.set_arg(1, 0); // the deferred operation
     let outcome = vk.raw(call, linked, report)?;
@@ -32,10 +41,17 @@ pub fn create_pipelines(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &
 }
 
 /// The live handles of some groups.
-fn handles_of(vk: &mut Vulkan, device: u64, pipeline: vk::Pipeline, first: u32, count: u32) -> Result<Vec<u8>> {
+fn handles_of(
+    vk: &mut Vulkan,
+    device: u64,
+    pipeline: vk::Pipeline,
+    first: u32,
+    count: u32,
+) -> Result<Vec<u8>> {
     with_patcher(vk, device, |vk, p| {
         let d = vk.device(device)?;
-        let instance = vk.instances.get(&d.instance_id).ok_or_else(|| Error::divergence("the instance is gone"))?;
+        let instance =
+            vk.instances.get(&d.instance_id).ok_or_else(|| Error::divergence("the instance is gone"))?;
         let loader = ash::khr::ray_tracing_pipeline::Device::new(&instance.ash, &d.ash);
         let bytes = count as usize * p.properties.handle_bytes as usize;
         // SAFETY: a live pipeline with that many groups.
@@ -56,7 +72,13 @@ fn pair(vk: &mut Vulkan, captured: &[u8], live: &[u8], count: u32) {
 }
 
 /// vkGetRayTracingShaderGroupHandlesKHR: captured handles beside this device's.
-pub fn group_handles(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked, _: &mut Report) -> Result<Outcome> {
+pub fn group_handles(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    _: &mut Report,
+) -> Result<Outcome> {
     let count = call.image.u32(24);
     let captured = call.image.ptr(40).filter(|p| p.has_data()).map(|p| (p.to as usize, p.len as usize));
     if let (Some((to, len)), true) = (captured, call.image.ret() == Some(0) && count > 0) {

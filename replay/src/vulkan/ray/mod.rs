@@ -89,7 +89,8 @@ impl Patcher {
     fn new(d: &mut DeviceState, instance: &ash::Instance, entry: &ash::Entry) -> Result<Self> {
         let mut pipeline = vk::PhysicalDeviceRayTracingPipelinePropertiesKHR::default();
         let mut structure = vk::PhysicalDeviceAccelerationStructurePropertiesKHR::default();
-        let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut pipeline).push_next(&mut structure);
+        let mut all =
+            vk::PhysicalDeviceProperties2::default().push_next(&mut pipeline).push_next(&mut structure);
         let query = ash::khr::get_physical_device_properties2::Instance::new(entry, instance);
         // SAFETY: a chain of known structs; a device without the extension leaves its struct alone.
         unsafe { query.get_physical_device_properties2(d.gpu.handle, &mut all) };
@@ -99,7 +100,9 @@ impl Patcher {
             base_alignment: pipeline.shader_group_base_alignment.max(64),
             scratch_alignment: structure.min_acceleration_structure_scratch_offset_alignment.max(1),
         };
-        let ranges = [vk::PushConstantRange::default().stage_flags(vk::ShaderStageFlags::COMPUTE).size(ARGUMENT_BYTES)];
+        let ranges = [vk::PushConstantRange::default()
+            .stage_flags(vk::ShaderStageFlags::COMPUTE)
+            .size(ARGUMENT_BYTES)];
         let info = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&ranges);
         // SAFETY: a plain creation on a live device.
         let layout = unsafe { d.ash.create_pipeline_layout(&info, None) }.what("vkCreatePipelineLayout")?;
@@ -129,7 +132,8 @@ impl Patcher {
 }
 
 fn compute(d: &ash::Device, layout: vk::PipelineLayout, spirv: &[u8]) -> Result<vk::Pipeline> {
-    let code: Vec<u32> = spirv.chunks_exact(4).map(|b| u32::from_le_bytes(b.try_into().expect("4 bytes"))).collect();
+    let code: Vec<u32> =
+        spirv.chunks_exact(4).map(|b| u32::from_le_bytes(b.try_into().expect("4 bytes"))).collect();
     // SAFETY: plain creations; the module is valid SPIR-V (a test says so).
     unsafe {
         let module = d.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&code), None);
@@ -187,12 +191,20 @@ pub(crate) fn collect(vk: &mut Vulkan) -> Result<()> {
 }
 
 /// The device's patcher, made when first needed.
-fn with_patcher<R>(vk: &mut Vulkan, device: u64, f: impl FnOnce(&mut Vulkan, &mut Patcher) -> Result<R>) -> Result<R> {
+fn with_patcher<R>(
+    vk: &mut Vulkan,
+    device: u64,
+    f: impl FnOnce(&mut Vulkan, &mut Patcher) -> Result<R>,
+) -> Result<R> {
     let mut p = match vk.ray.patchers.remove(&device) {
         Some(p) => p,
         None => {
-            let d = vk.devices.get_mut(&device).ok_or_else(|| Error::divergence(format!("VkDevice {device} is gone")))?;
-            let instance = vk.instances.get(&d.instance_id).ok_or_else(|| Error::divergence("the instance is gone"))?;
+            let d = vk
+                .devices
+                .get_mut(&device)
+                .ok_or_else(|| Error::divergence(format!("VkDevice {device} is gone")))?;
+            let instance =
+                vk.instances.get(&d.instance_id).ok_or_else(|| Error::divergence("the instance is gone"))?;
             vk.ray.dirty = true;
             Patcher::new(d, &instance.ash, &vk.entry)?
         }

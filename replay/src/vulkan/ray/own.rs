@@ -21,7 +21,8 @@ impl Own {
     /// Visible and coherent, for tables.
     pub fn visible(d: &mut DeviceState, size: u64) -> Result<Self> {
         let visible = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
-        let own = Self::new(d, size, vk::BufferUsageFlags::empty(), visible, vk::MemoryPropertyFlags::HOST_CACHED)?;
+        let own =
+            Self::new(d, size, vk::BufferUsageFlags::empty(), visible, vk::MemoryPropertyFlags::HOST_CACHED)?;
         own.write(0, &vec![0; size as usize]);
         Ok(own)
     }
@@ -32,7 +33,8 @@ impl Own {
         must: vk::MemoryPropertyFlags,
         like: vk::MemoryPropertyFlags,
     ) -> Result<Self> {
-        let usage = usage | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS | vk::BufferUsageFlags::STORAGE_BUFFER;
+        let usage =
+            usage | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS | vk::BufferUsageFlags::STORAGE_BUFFER;
         let props = d.gpu.memory;
         // SAFETY: plain creations on a live device, in order.
         unsafe {

@@ -59,7 +59,10 @@ fn address_table(entries: impl Iterator<Item = (u64, u64, u64)>) -> Vec<u8> {
 
 fn fitting(table: Vec<u8>, room: u64, what: &str) -> Result<Vec<u8>> {
     if table.len() as u64 > room {
-        return Err(Error::new(Kind::Unsupported, format!("the capture has more {what} than the translation tables hold")));
+        return Err(Error::new(
+            Kind::Unsupported,
+            format!("the capture has more {what} than the translation tables hold"),
+        ));
     }
     Ok(table)
 }

@@ -13,7 +13,13 @@ use crate::vulkan::Vulkan;
 use ash::vk::{self, Handle};
 
 /// vkCmdTraceRaysKHR, vkCmdTraceRaysIndirectKHR.
-pub fn trace(vk: &mut Vulkan, _: &mut Objects, call: &Call, linked: &mut Linked, report: &mut Report) -> Result<Outcome> {
+pub fn trace(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     let device = device_of(vk, call)?;
     let cmd_id = call.image.u64(0);
     let cmd = vk::CommandBuffer::from_raw(linked.arg(0));
