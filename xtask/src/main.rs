@@ -3,6 +3,7 @@
 //! A sub-command is one module with `run(&[String]) -> Result<(), String>` and one line in `COMMANDS`. This file
 //! holds no logic of its own; it refuses names it does not know.
 
+mod bench;
 mod check;
 mod generate;
 
@@ -11,6 +12,7 @@ type Command = (&'static str, &'static str, fn(&[String]) -> Result<(), String>)
 
 const COMMANDS: &[Command] = &[
     ("generate", "write gfxr-parse's schema tables from the Vulkan registry", generate::run),
+    ("bench-peers", "compare this project's commands with GFXReconstruct's, side by side", bench::run),
     ("check", "find wrong arrows between crates, and sources that break the house's rules", check::run),
 ];
 
