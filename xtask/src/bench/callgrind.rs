@@ -79,8 +79,7 @@ pub fn read(text: &str, program: &str, calls: u64) -> Result<Profile, String> {
         graph.objects.iter().map(|(&id, name)| (id, part_of(name, program))).collect();
     let part_of = |f: &Function| part.get(&f.0).copied().unwrap_or(Part::Shared);
     let shares = shares(&graph, part_of);
-    let mut profile = Profile::default();
-    profile.polling = polling(&graph, part_of, calls);
+    let mut profile = Profile { polling: polling(&graph, part_of, calls), ..Profile::default() };
     let mut objects: HashMap<&str, u64> = HashMap::new();
     for (function, &cost) in &graph.own_cost {
         *objects.entry(graph.objects.get(&function.0).map_or("?", String::as_str)).or_default() += cost;
