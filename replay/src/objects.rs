@@ -44,7 +44,14 @@ impl Objects {
     /// Names an object allocated from a pool.
     pub fn insert_in_pool(&mut self, id: u64, live: u64, ty: HandleId, pool: u64) {
         self.put(id, Entry { live, ty, virt: false, pool, alive: true });
-        self.children.entry(pool).or_default().push(id);
+        let children = self.children.entry(pool).or_default();
+        children.push(id);
+        // Applications that allocate and free every frame would leave a long list of the dead.
+        if children.len() >= 1024 && children.len().is_power_of_two() {
+            let mut children = std::mem::take(children);
+            children.retain(|&c| self.any(c).is_some_and(|e| e.pool == pool));
+            self.children.insert(pool, children);
+        }
     }
     fn put(&mut self, id: u64, e: Entry) {
         if id == 0 {
@@ -121,6 +128,16 @@ mod tests {
         o.remove(5);
         assert_eq!(o.any(7), None);
         assert_eq!(o.get(6, 9).map(|e| e.live), Some(0x61));
+    }
+
+    #[test]
+    fn the_freed_do_not_pile_up_in_their_pool() {
+        let mut o = Objects::default();
+        for id in 10..100_000 {
+            o.insert_in_pool(id, id, 8, 5);
+            o.remove(id);
+        }
+        assert!(o.children[&5].len() < 2048, "{}", o.children[&5].len());
     }
 
     #[test]

@@ -50,7 +50,10 @@ impl FrameTimesHook {
     /// The hook, and where its results will be. Without `gpu` submissions stay as they are.
     pub fn new(gpu: bool) -> (Self, Rc<RefCell<FrameTimes>>) {
         let out = Rc::new(RefCell::new(FrameTimes::default()));
-        (FrameTimesHook { out: out.clone(), timers: HashMap::new(), arrays: Vec::new(), current: 0, gpu }, out)
+        (
+            FrameTimesHook { out: out.clone(), timers: HashMap::new(), arrays: Vec::new(), current: 0, gpu },
+            out,
+        )
     }
 
     /// A pair for the next submission to this queue.
@@ -108,7 +111,10 @@ fn enclose<T: Copy>(array: *const T, n: u32, begin: Option<T>, end: Option<T>) -
 fn counted_elsewhere(mut link: *const vk::BaseInStructure<'_>) -> bool {
     // SAFETY: a linked chain.
     while let Some(s) = unsafe { link.as_ref() } {
-        if matches!(s.s_type, vk::StructureType::DEVICE_GROUP_SUBMIT_INFO | vk::StructureType::PROTECTED_SUBMIT_INFO) {
+        if matches!(
+            s.s_type,
+            vk::StructureType::DEVICE_GROUP_SUBMIT_INFO | vk::StructureType::PROTECTED_SUBMIT_INFO
+        ) {
             return true;
         }
         link = s.p_next;
@@ -123,7 +129,9 @@ impl FrameTimesHook {
         let mut store = vec![0u8; bytes + std::mem::align_of::<T>()];
         let at = store.as_ptr().align_offset(std::mem::align_of::<T>());
         // SAFETY: `store` has room for the items behind its first aligned byte.
-        unsafe { std::ptr::copy_nonoverlapping(items.as_ptr().cast::<u8>(), store.as_mut_ptr().add(at), bytes) };
+        unsafe {
+            std::ptr::copy_nonoverlapping(items.as_ptr().cast::<u8>(), store.as_mut_ptr().add(at), bytes)
+        };
         let address = store[at..].as_ptr().cast();
         self.arrays.push(store);
         address
@@ -184,7 +192,8 @@ impl Hook for FrameTimesHook {
             && let Ok(d) = vk.device(device)
         {
             // SAFETY: nothing else uses the device.
-            unsafe { d.ash.device_wait_idle() }.map_err(|e| replay::error::Error::driver("vkDeviceWaitIdle", e))?;
+            unsafe { d.ash.device_wait_idle() }
+                .map_err(|e| replay::error::Error::driver("vkDeviceWaitIdle", e))?;
             self.collect(Some(device), true)?;
             let gone: Vec<u64> = self.timers.iter().filter(|t| t.1.0 == device).map(|t| *t.0).collect();
             for q in gone {
@@ -203,17 +212,19 @@ impl Hook for FrameTimesHook {
         let n = linked.arg(1) as u32 as usize;
         let first = call.command.name == "vkQueueSubmit";
         // SAFETY: linked memory holds `n` structs of the command's type (the linker checked the count), or null.
-        let usable = n > 0 && linked.arg(2) != 0 && unsafe {
-            if first {
-                let infos = std::slice::from_raw_parts(linked.ptr::<vk::SubmitInfo<'_>>(2), n);
-                infos.iter().any(|i| i.command_buffer_count > 0)
-                    && !infos.iter().any(|i| counted_elsewhere(i.p_next.cast()))
-            } else {
-                let infos = std::slice::from_raw_parts(linked.ptr::<vk::SubmitInfo2<'_>>(2), n);
-                infos.iter().any(|i| i.command_buffer_info_count > 0)
-                    && !infos.iter().any(|i| i.flags.contains(vk::SubmitFlags::PROTECTED))
-            }
-        };
+        let usable = n > 0
+            && linked.arg(2) != 0
+            && unsafe {
+                if first {
+                    let infos = std::slice::from_raw_parts(linked.ptr::<vk::SubmitInfo<'_>>(2), n);
+                    infos.iter().any(|i| i.command_buffer_count > 0)
+                        && !infos.iter().any(|i| counted_elsewhere(i.p_next.cast()))
+                } else {
+                    let infos = std::slice::from_raw_parts(linked.ptr::<vk::SubmitInfo2<'_>>(2), n);
+                    infos.iter().any(|i| i.command_buffer_info_count > 0)
+                        && !infos.iter().any(|i| i.flags.contains(vk::SubmitFlags::PROTECTED))
+                }
+            };
         if !usable {
             return Ok(());
         }

@@ -69,19 +69,36 @@ impl Timer {
         let d = &self.device;
         // SAFETY: plain creations; command buffers are recorded between begin and end and are not in use.
         unsafe {
-            let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(PAIRS * 2);
-            let queries = d.create_query_pool(&info, None).map_err(|e| Error::driver("vkCreateQueryPool", e))?;
+            let info = vk::QueryPoolCreateInfo::default()
+                .query_type(vk::QueryType::TIMESTAMP)
+                .query_count(PAIRS * 2);
+            let queries =
+                d.create_query_pool(&info, None).map_err(|e| Error::driver("vkCreateQueryPool", e))?;
             self.query_pools.push(queries);
-            let info = vk::CommandBufferAllocateInfo::default().command_pool(self.pool).command_buffer_count(PAIRS * 2);
-            let cmds = d.allocate_command_buffers(&info).map_err(|e| Error::driver("vkAllocateCommandBuffers", e))?;
+            let info = vk::CommandBufferAllocateInfo::default()
+                .command_pool(self.pool)
+                .command_buffer_count(PAIRS * 2);
+            let cmds = d
+                .allocate_command_buffers(&info)
+                .map_err(|e| Error::driver("vkAllocateCommandBuffers", e))?;
             for i in 0..PAIRS {
-                let pair = Pair { begin: cmds[i as usize * 2], end: cmds[i as usize * 2 + 1], queries, first: i * 2 };
+                let pair = Pair {
+                    begin: cmds[i as usize * 2],
+                    end: cmds[i as usize * 2 + 1],
+                    queries,
+                    first: i * 2,
+                };
                 record(d, pair.begin, |cmd| {
                     d.cmd_reset_query_pool(cmd, queries, pair.first, 2);
                     d.cmd_write_timestamp(cmd, vk::PipelineStageFlags::TOP_OF_PIPE, queries, pair.first);
                 })?;
                 record(d, pair.end, |cmd| {
-                    d.cmd_write_timestamp(cmd, vk::PipelineStageFlags::BOTTOM_OF_PIPE, queries, pair.first + 1);
+                    d.cmd_write_timestamp(
+                        cmd,
+                        vk::PipelineStageFlags::BOTTOM_OF_PIPE,
+                        queries,
+                        pair.first + 1,
+                    );
                 })?;
                 self.free.push(pair);
             }
@@ -111,7 +128,12 @@ impl Timer {
             let mut ticks = [0u64; 2];
             // SAFETY: two queries, two 64-bit results.
             let r = unsafe {
-                self.device.get_query_pool_results(pair.queries, pair.first, &mut ticks, flags | vk::QueryResultFlags::TYPE_64)
+                self.device.get_query_pool_results(
+                    pair.queries,
+                    pair.first,
+                    &mut ticks,
+                    flags | vk::QueryResultFlags::TYPE_64,
+                )
             };
             match r {
                 Err(vk::Result::NOT_READY) => return Ok(()),
@@ -139,9 +161,14 @@ impl Timer {
         let d = self.device.clone();
         // SAFETY: everything is made, used and destroyed here; every submission is waited for.
         unsafe {
-            let fence = d.create_fence(&vk::FenceCreateInfo::default(), None).map_err(|e| Error::driver("vkCreateFence", e))?;
-            let info = vk::CommandBufferAllocateInfo::default().command_pool(self.pool).command_buffer_count(1);
-            let empty = d.allocate_command_buffers(&info).map_err(|e| Error::driver("vkAllocateCommandBuffers", e))?[0];
+            let fence = d
+                .create_fence(&vk::FenceCreateInfo::default(), None)
+                .map_err(|e| Error::driver("vkCreateFence", e))?;
+            let info =
+                vk::CommandBufferAllocateInfo::default().command_pool(self.pool).command_buffer_count(1);
+            let empty = d
+                .allocate_command_buffers(&info)
+                .map_err(|e| Error::driver("vkAllocateCommandBuffers", e))?[0];
             record(&d, empty, |_| {})?;
             let mut walls = [Vec::new(), Vec::new()];
             for round in 0..ROUNDS * 2 {
@@ -154,7 +181,8 @@ impl Timer {
                 let submit = vk::SubmitInfo::default().command_buffers(&cmds);
                 let start = Instant::now();
                 d.queue_submit(queue, &[submit], fence).map_err(|e| Error::driver("vkQueueSubmit", e))?;
-                d.wait_for_fences(&[fence], true, u64::MAX).map_err(|e| Error::driver("vkWaitForFences", e))?;
+                d.wait_for_fences(&[fence], true, u64::MAX)
+                    .map_err(|e| Error::driver("vkWaitForFences", e))?;
                 walls[with].push(start.elapsed().as_nanos() as u64);
                 d.reset_fences(&[fence]).map_err(|e| Error::driver("vkResetFences", e))?;
                 self.collect(true, |_| {})?;
@@ -181,13 +209,16 @@ impl Timer {
 
 /// # Safety
 /// The command buffer is new, and `body` only records.
-unsafe fn record(d: &ash::Device, cmd: vk::CommandBuffer, body: impl FnOnce(vk::CommandBuffer)) -> Result<()> {
+unsafe fn record(
+    d: &ash::Device,
+    cmd: vk::CommandBuffer,
+    body: impl FnOnce(vk::CommandBuffer),
+) -> Result<()> {
     // SAFETY: the caller's promise.
     unsafe {
         // Results are read when they are there, not when a fence says that the whole submission is done.
         let info = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::SIMULTANEOUS_USE);
-        d.begin_command_buffer(cmd, &info)
-            .map_err(|e| Error::driver("vkBeginCommandBuffer", e))?;
+        d.begin_command_buffer(cmd, &info).map_err(|e| Error::driver("vkBeginCommandBuffer", e))?;
         body(cmd);
         d.end_command_buffer(cmd).map_err(|e| Error::driver("vkEndCommandBuffer", e))
     }

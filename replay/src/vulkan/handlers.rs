@@ -149,6 +149,7 @@ fn handler_of(c: &CommandDef) -> (Handler, bool) {
         "vkCmdPushConstants2" => typed(ray::push_constants2),
         "vkGetAccelerationStructureBuildSizes" => typed(ray::build_sizes),
         "vkCreateAccelerationStructure" => typed(ray::create),
+        "vkDestroyAccelerationStructure" => typed(ray::destroy),
         "vkCmdBuildAccelerationStructures" => typed(ray::build),
         "vkCmdBuildAccelerationStructuresIndirect" => typed(ray::indirect_build),
         "vkBuildAccelerationStructures" => (Answer(refuse_host_build), false),

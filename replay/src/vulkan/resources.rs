@@ -305,7 +305,12 @@ pub fn acceleration_structure_address(
     report: &mut Report,
 ) -> Result<Outcome> {
     let outcome = vk.raw(call, linked, report)?;
-    vk.ray.references.insert(call.image.u64(call.image.ret_at()), outcome.ret);
+    let captured = call.image.u64(call.image.ret_at());
+    vk.ray.references.insert(captured, outcome.ret);
+    // VkAccelerationStructureDeviceAddressInfoKHR: sType, pNext, accelerationStructure.
+    if let Some(info) = call.image.target(8) {
+        vk.ray.addresses.insert(call.image.u64(info + 16), captured);
+    }
     vk.addresses.changed = true;
     Ok(outcome)
 }

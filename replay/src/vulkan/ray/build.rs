@@ -67,6 +67,25 @@ pub fn create(
     Ok(outcome)
 }
 
+/// vkDestroyAccelerationStructureKHR.
+pub fn destroy(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
+    let id = call.image.u64(8);
+    let outcome = vk.raw(call, linked, report)?;
+    if let Some(captured) = vk.ray.addresses.remove(&id) {
+        vk.ray.references.remove(&captured);
+    }
+    if let Some(own) = vk.ray.grown.remove(&id) {
+        own.destroy(&vk.device(call.image.u64(0))?.ash);
+    }
+    Ok(outcome)
+}
+
 /// vkCmdBuildAccelerationStructuresKHR.
 pub fn build(
     vk: &mut Vulkan,

@@ -15,7 +15,7 @@ mod own;
 mod tables;
 mod trace;
 
-pub use build::{build, build_sizes, create, indirect_build};
+pub use build::{build, build_sizes, create, destroy, indirect_build};
 pub use commands::{begin, bind_pipeline, free, push_constants, push_constants2};
 pub use groups::{create_pipelines, group_handles};
 pub(crate) use tables::refresh;
@@ -40,6 +40,8 @@ pub struct Ray {
     sizes: HashMap<u64, u64>,
     patchers: HashMap<u64, Patcher>,
     commands: HashMap<u64, commands::CommandState>,
+    /// Captured addresses by captured id, to forget them with their structure.
+    pub addresses: HashMap<u64, u64>,
     /// Structures whose buffer the application made too small for this device.
     grown: HashMap<u64, Own>,
     /// The tables in device memory lag behind.
