@@ -6,9 +6,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use nom::Parser;
 use nom::bytes::complete::take;
-use nom::number::complete::{le_i64, le_u32, le_u64};
+use nom::{IResult, Parser};
 
 use crate::container::{Compression, Payload};
 use crate::error::{Error, Result};
@@ -45,6 +44,14 @@ impl fmt::Debug for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&*self.until_nul().text(), f)
     }
+}
+
+/// The next `N` bytes by value: one `take` and one load, as nom's integers add their bytes up one by one.
+#[inline]
+fn load<const N: usize>(input: &[u8]) -> IResult<&[u8], [u8; N], ()> {
+    let (rest, bytes) = take(N)(input)?;
+    let bytes: Option<&[u8; N]> = bytes.first_chunk();
+    bytes.map(|b| (rest, *b)).ok_or(nom::Err::Error(()))
 }
 
 /// A cursor over one block's body.
@@ -103,16 +110,16 @@ impl<'a> Fields<'a> {
     /// The next 4 bytes.
     #[inline]
     pub fn u32(&mut self, what: &str) -> Result<u32> {
-        self.next(what, 4, le_u32)
+        self.next(what, 4, load).map(u32::from_le_bytes)
     }
     /// The next 8 bytes.
     #[inline]
     pub fn u64(&mut self, what: &str) -> Result<u64> {
-        self.next(what, 8, le_u64)
+        self.next(what, 8, load).map(u64::from_le_bytes)
     }
     /// The next 8 bytes, signed.
     pub fn i64(&mut self, what: &str) -> Result<i64> {
-        self.next(what, 8, le_i64)
+        self.next(what, 8, load).map(i64::from_le_bytes)
     }
     /// The next `n` bytes.
     pub fn bytes(&mut self, n: u64, what: &str) -> Result<&'a [u8]> {

@@ -1,36 +1,43 @@
 //! The primitives of the parameter stream, on nom. Every one fails with the offset and what it wanted.
+//!
+//! Integers are nom's `take` and one load: its `le_u32` and `le_u64` add the bytes up one by one, which was a tenth of
+//! the time of decoding.
 
 use super::Decoder;
 use crate::error::{Error, Result};
 use nom::IResult;
-use nom::number::complete::{le_u32, le_u64};
 
 type NomError<'a> = nom::error::Error<&'a [u8]>;
+
+/// The next `N` bytes.
+#[inline]
+fn array<const N: usize>(input: &[u8]) -> Option<[u8; N]> {
+    let r: IResult<&[u8], &[u8], NomError> = nom::bytes::complete::take(N)(input);
+    r.ok().and_then(|(_, bytes)| bytes.first_chunk().copied())
+}
 
 impl<'a> Decoder<'a, '_> {
     /// A 32-bit value.
     #[inline]
     pub(super) fn u32(&mut self) -> Result<u32> {
-        let r: IResult<&[u8], u32, NomError> = le_u32(&self.input[self.pos..]);
-        match r {
-            Ok((_, v)) => {
+        match array(&self.input[self.pos..]) {
+            Some(bytes) => {
                 self.pos += 4;
-                Ok(v)
+                Ok(u32::from_le_bytes(bytes))
             }
-            Err(_) => Err(self.missing("a 32-bit value", 4)),
+            None => Err(self.missing("a 32-bit value", 4)),
         }
     }
 
     /// A 64-bit value.
     #[inline]
     pub(super) fn u64(&mut self) -> Result<u64> {
-        let r: IResult<&[u8], u64, NomError> = le_u64(&self.input[self.pos..]);
-        match r {
-            Ok((_, v)) => {
+        match array(&self.input[self.pos..]) {
+            Some(bytes) => {
                 self.pos += 8;
-                Ok(v)
+                Ok(u64::from_le_bytes(bytes))
             }
-            Err(_) => Err(self.missing("a 64-bit value", 8)),
+            None => Err(self.missing("a 64-bit value", 8)),
         }
     }
 
