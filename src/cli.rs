@@ -6,8 +6,8 @@
 
 use crate::exit::HELP;
 use crate::select::{Glob, Ranges};
-use gfxr_parse::container::Compression;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use gfxr_parse::container::Compression;
 use profile::hooks::screenshot::Shape;
 use std::path::PathBuf;
 
@@ -149,8 +149,7 @@ pub struct InfoArgs {
 
 /// `dump`
 #[derive(Debug, Args)]
-#[command(
-    after_help = "\
+#[command(after_help = "\
 One line a block, in the shape of the newest gfxrecon-convert (calls, metadata, annotations, markers):
   {\"index\":2,\"function\":{\"name\":\"vkCreateInstance\",\"thread\":1,\"return\":\"VK_SUCCESS\",\"args\":{…}}}
 A block that cannot be read is reported on stderr, the others are printed, and the exit code is 1.
@@ -159,8 +158,7 @@ Examples:
   reray-replay dump cap.gfxr -o cap.jsonl
   reray-replay dump cap.gfxr --commands 'vkQueue*' --commands vkCreateDevice
   reray-replay dump cap.gfxr --frames 100 --format text | less
-  reray-replay dump cap.gfxr --blocks 0-50,200- --expand-flags"
-)]
+  reray-replay dump cap.gfxr --blocks 0-50,200- --expand-flags")]
 pub struct DumpArgs {
     /// The capture
     pub file: PathBuf,

@@ -24,7 +24,8 @@ pub fn open_once(path: &Path) -> Result<(Capture, Option<Arc<mmap::Map>>), Failu
     let name = path.display().to_string();
     let main = mmap::open_map(path).map_err(|e| Failure::new(format_args!("{name}: {e}")))?;
     let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
-    let capture = Capture::with_assets(Source::shared(&name, main.0), move |asset| mmap::open(&folder.join(asset)))?;
+    let capture =
+        Capture::with_assets(Source::shared(&name, main.0), move |asset| mmap::open(&folder.join(asset)))?;
     for warning in capture.header().warnings() {
         complain(format_args!("{name}: warning: {warning}"));
     }

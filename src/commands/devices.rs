@@ -36,13 +36,19 @@ fn to_text(found: &[DeviceReport]) -> String {
         let (a, b, c) = d.api;
         let _ = writeln!(t, "{}  {}", d.index, d.name);
         let _ = writeln!(t, "   {}, Vulkan {a}.{b}.{c}, {}", d.kind, d.driver);
-        let _ = writeln!(t, "   memory      {:.1} GiB device-local", d.memory_bytes as f64 / f64::from(1 << 30));
+        let _ =
+            writeln!(t, "   memory      {:.1} GiB device-local", d.memory_bytes as f64 / f64::from(1 << 30));
         let timestamps = match d.timestamp_bits.iter().max() {
             None | Some(0) => "none: no GPU times".to_string(),
             Some(bits) => format!("{bits} bits, {} ns a tick", d.timestamp_period_ns),
         };
         let _ = writeln!(t, "   timestamps  {timestamps}");
-        let _ = writeln!(t, "   subgroups   of {}; operations in {}", d.subgroup_size, d.subgroup_stages.join(", "));
+        let _ = writeln!(
+            t,
+            "   subgroups   of {}; operations in {}",
+            d.subgroup_size,
+            d.subgroup_stages.join(", ")
+        );
         for a in &d.abilities {
             let _ = writeln!(t, "   {:<3} {:<50} {}", if a.here { "yes" } else { "no" }, a.what, a.for_what);
         }

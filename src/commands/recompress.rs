@@ -12,7 +12,10 @@ use std::io;
 
 /// Runs it.
 pub fn run(args: &RecompressArgs) -> Result<Exit, Failure> {
-    if std::fs::canonicalize(&args.file).ok().is_some_and(|f| std::fs::canonicalize(&args.output).ok() == Some(f)) {
+    if std::fs::canonicalize(&args.file)
+        .ok()
+        .is_some_and(|f| std::fs::canonicalize(&args.output).ok() == Some(f))
+    {
         return Err(Failure::usage("the output is the input; write to another file"));
     }
     let capture = input::open(&args.file)?;

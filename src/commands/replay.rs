@@ -19,7 +19,8 @@ use std::io::Write;
 
 /// Runs it.
 pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
-    let file = args.file.as_ref().ok_or_else(|| Failure::usage("which capture? reray-replay FILE, or --help"))?;
+    let file =
+        args.file.as_ref().ok_or_else(|| Failure::usage("which capture? reray-replay FILE, or --help"))?;
     let (capture, map) = input::open_once(file)?;
     let mut options = options(&args.run)?;
     if let Some(r) = &args.frames {
@@ -32,7 +33,14 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
         let bar = progress::bytes(capture.bytes().len() as u64, "replaying");
         let (hook, out) = FrameTimesHook::new(!args.no_gpu_times);
         let hooks: Vec<Box<dyn Hook>> = if args.echo { Vec::new() } else { vec![Box::new(hook)] };
-        let r = replay(&capture, &options, on, hooks, repeat, &mut Bar { bar: &bar, map: map.as_deref(), released: 0 });
+        let r = replay(
+            &capture,
+            &options,
+            on,
+            hooks,
+            repeat,
+            &mut Bar { bar: &bar, map: map.as_deref(), released: 0 },
+        );
         bar.finish_and_clear();
         let summary = r.map_err(failure)?;
         let mut out = out.borrow_mut();
@@ -95,7 +103,9 @@ pub fn options(args: &RunArgs) -> Result<Options, Failure> {
         "remap" => MemoryMode::Remap,
         "rebind" => MemoryMode::Rebind,
         other => {
-            return Err(Failure::usage(format_args!("--memory {other}: expected auto, none, remap or rebind")));
+            return Err(Failure::usage(format_args!(
+                "--memory {other}: expected auto, none, remap or rebind"
+            )));
         }
     };
     Ok(Options {
@@ -124,11 +134,15 @@ pub fn failure(e: replay::error::Error) -> Failure {
 /// What measuring cost, as far as it is known.
 fn cost(times: &FrameTimes) -> Cost {
     match times.cost {
-        Some((without, with)) => {
-            Cost::Measured { of: "submitting an empty command buffer and waiting for it".into(), without, with }
-        }
+        Some((without, with)) => Cost::Measured {
+            of: "submitting an empty command buffer and waiting for it".into(),
+            without,
+            with,
+        },
         None if times.untimed > 0 => Cost::Unknown { why: "no queue of this device has timestamps".into() },
-        None => Cost::Nothing { why: "submissions were left as they are; CPU times cost two clock readings a frame".into() },
+        None => Cost::Nothing {
+            why: "submissions were left as they are; CPU times cost two clock readings a frame".into(),
+        },
     }
 }
 

@@ -11,7 +11,10 @@ pub fn device(test: &str) -> bool {
     static FOUND: OnceLock<bool> = OnceLock::new();
     let found = *FOUND.get_or_init(|| run(["devices", "--json"]).status.code() == Some(0));
     if !found {
-        assert!(std::env::var_os("RERAY_REQUIRE_DEVICE").is_none(), "{test}: no Vulkan device, and one is required");
+        assert!(
+            std::env::var_os("RERAY_REQUIRE_DEVICE").is_none(),
+            "{test}: no Vulkan device, and one is required"
+        );
         skip(test, "no Vulkan device");
     }
     found

@@ -18,11 +18,15 @@ fn record(folder: &Path) -> Option<Vec<std::path::PathBuf>> {
         .expect("bash runs");
     if !out.status.success() {
         let why = text(&out.stderr);
-        assert!(std::env::var_os("RERAY_REQUIRE_DEVICE").is_none(), "recording failed, and is required:\n{why}");
+        assert!(
+            std::env::var_os("RERAY_REQUIRE_DEVICE").is_none(),
+            "recording failed, and is required:\n{why}"
+        );
         skip("live recordings", why.trim());
         return None;
     }
-    let mut files: Vec<_> = ["vkcube", "vkd3d-gears", "taichi", "pygfx"].map(|n| folder.join(format!("{n}.gfxr"))).into();
+    let mut files: Vec<_> =
+        ["vkcube", "vkd3d-gears", "taichi", "pygfx"].map(|n| folder.join(format!("{n}.gfxr"))).into();
     files.retain(|f| {
         assert!(f.is_file(), "{} was not recorded", f.display());
         true
@@ -46,7 +50,11 @@ fn recordings_of_real_programs_verify_and_replay() {
             assert!(out.status.success(), "{name} --memory {memory}: {}", text(&out.stderr));
             let r: Value = serde_json::from_slice(&out.stdout).expect("JSON");
             assert_eq!(r["validation"], serde_json::json!([]), "{name} --memory {memory}");
-            assert_eq!((&r["undecoded"]["count"], &r["divergences"]["count"]), (&0.into(), &0.into()), "{name}");
+            assert_eq!(
+                (&r["undecoded"]["count"], &r["divergences"]["count"]),
+                (&0.into(), &0.into()),
+                "{name}"
+            );
             assert!(r["frames"].as_u64() > Some(10), "{name}: {} frames", r["frames"]);
         }
         if name.ends_with("pygfx.gfxr") {

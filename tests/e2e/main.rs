@@ -6,10 +6,10 @@
 mod cli;
 mod damage;
 mod device;
-mod ray;
-mod replay;
 mod live;
 mod parity;
+mod ray;
+mod replay;
 mod roundtrip;
 mod screenshot;
 mod support;

@@ -9,7 +9,8 @@ use std::path::Path;
 
 /// Width, height and RGB of a PNG.
 fn rgb(file: &Path) -> (u32, u32, Vec<u8>) {
-    let decoder = png::Decoder::new(std::io::BufReader::new(std::fs::File::open(file).expect("the PNG is there")));
+    let decoder =
+        png::Decoder::new(std::io::BufReader::new(std::fs::File::open(file).expect("the PNG is there")));
     let mut reader = decoder.read_info().expect("a PNG");
     let mut pixels = vec![0; reader.output_buffer_size().expect("a size")];
     let info = reader.next_frame(&mut pixels).expect("pixels");
@@ -40,7 +41,9 @@ fn a_path_tracer_replays_on_the_driver_it_was_captured_on() {
     }
     for capture in ["sapien_rt_llvmpipe.gfxr", "sapien_rt_llvmpipe_105.gfxr"] {
         for memory in ["auto", "rebind"] {
-            let Some(share) = differing(capture, memory, "sapien_rt_llvmpipe.expected.png", 1) else { return };
+            let Some(share) = differing(capture, memory, "sapien_rt_llvmpipe.expected.png", 1) else {
+                return;
+            };
             assert_eq!(share, 0.0, "{capture} --memory {memory}");
         }
     }
@@ -52,6 +55,8 @@ fn a_path_tracer_captured_on_a_gpu_replays_here() {
         return;
     }
     // Another driver's rays hit edges and shadow boundaries a little differently; nothing else may differ.
-    let Some(share) = differing("sapien_rt_h200.gfxr", "auto", "sapien_rt_h200.expected.png", 2) else { return };
+    let Some(share) = differing("sapien_rt_h200.gfxr", "auto", "sapien_rt_h200.expected.png", 2) else {
+        return;
+    };
     assert!(share < 0.001, "{:.4} % of the values differ by more than 2", share * 100.0);
 }

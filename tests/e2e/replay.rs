@@ -38,7 +38,8 @@ fn every_capture_replays_in_every_memory_mode_and_the_validation_layer_is_silent
     }
     for file in captures() {
         let name = file.display().to_string();
-        let info: Value = serde_json::from_slice(&run(["info", "--json", &name]).stdout).expect("info prints JSON");
+        let info: Value =
+            serde_json::from_slice(&run(["info", "--json", &name]).stdout).expect("info prints JSON");
         // Captures of another driver replay in memory of their own only.
         let foreign = name.contains("h200");
         for memory in ["none", "remap", "rebind"].into_iter().filter(|m| !foreign || *m == "rebind") {
@@ -53,21 +54,29 @@ fn every_capture_replays_in_every_memory_mode_and_the_validation_layer_is_silent
             assert_eq!(r["memory"], memory, "{name}");
             assert_eq!(r["calls"], info["calls"]["total"], "{name}: every call was run");
             let times = r["frame_times"].as_array().expect("an array");
-            assert_eq!(times.len() as u64, r["frames"].as_u64().expect("a number"), "{name}: one record a frame");
+            assert_eq!(
+                times.len() as u64,
+                r["frames"].as_u64().expect("a number"),
+                "{name}: one record a frame"
+            );
             assert!(times.iter().all(|t| t["cpu"].as_u64().expect("nanoseconds") > 0), "{name}: CPU times");
             let gpu = times.iter().filter_map(|t| t["gpu"].as_u64()).filter(|n| *n > 0).count() as u64;
             assert!(gpu > 0, "{name}: GPU times");
             assert!(r["submits"]["timed"].as_u64() >= Some(gpu) && r["submits"]["untimed"] == 0, "{name}");
         }
     }
-    assert!(validation_layer() || std::env::var_os("RERAY_REQUIRE_DEVICE").is_none(), "install vulkan-validationlayers");
+    assert!(
+        validation_layer() || std::env::var_os("RERAY_REQUIRE_DEVICE").is_none(),
+        "install vulkan-validationlayers"
+    );
 }
 
 #[test]
 fn echo_runs_every_call_of_every_capture() {
     for file in captures() {
         let name = file.display().to_string();
-        let info: Value = serde_json::from_slice(&run(["info", "--json", &name]).stdout).expect("info prints JSON");
+        let info: Value =
+            serde_json::from_slice(&run(["info", "--json", &name]).stdout).expect("info prints JSON");
         let r = replay(&file, &["--echo"]);
         assert_eq!(r["calls"], info["calls"]["total"], "{name}");
         assert_eq!((&r["undecoded"]["count"], &r["divergences"]["count"]), (&0.into(), &0.into()), "{name}");
@@ -82,7 +91,9 @@ fn frames_end_where_the_user_says() {
     assert_eq!(frames("present"), Some(30));
     assert_eq!(frames("file"), Some(1));
     // One submission a frame, and one that uploads before the first.
-    let submits = String::from_utf8(run(["dump", file.to_str().expect("plain"), "--commands", "vkQueueSubmit*"]).stdout);
+    let submits = String::from_utf8(
+        run(["dump", file.to_str().expect("plain"), "--commands", "vkQueueSubmit*"]).stdout,
+    );
     let submits = submits.expect("UTF-8").lines().filter(|l| l.contains("vkQueueSubmit")).count() as u64;
     assert_eq!(frames("submit"), Some(submits));
     // From the label to the end of the file; without one the whole file is a frame.
@@ -106,7 +117,8 @@ fn only_the_frames_asked_for_are_measured_and_repetitions_add_up() {
         return;
     }
     let r = replay(&sample("cubes.gfxr"), &["--frames", "3-5", "--repeat", "2"]);
-    let numbers: Vec<u64> = r["frame_times"].as_array().expect("array").iter().filter_map(|t| t["frame"].as_u64()).collect();
+    let numbers: Vec<u64> =
+        r["frame_times"].as_array().expect("array").iter().filter_map(|t| t["frame"].as_u64()).collect();
     assert_eq!(numbers, [3, 4, 5, 3, 4, 5]);
     // The replay stops with the last frame that is wanted.
     assert_eq!(r["frames"], 5);
@@ -120,7 +132,8 @@ fn a_trimmed_capture_begins_with_its_snapshot_as_the_load() {
     let Some(file) = shared("vkcube_trim_10_19.gfxr") else { return };
     let r = replay(&file, &[]);
     assert_eq!(r["load_frame"], 0);
-    let numbers: Vec<u64> = r["frame_times"].as_array().expect("array").iter().filter_map(|t| t["frame"].as_u64()).collect();
+    let numbers: Vec<u64> =
+        r["frame_times"].as_array().expect("array").iter().filter_map(|t| t["frame"].as_u64()).collect();
     assert_eq!(numbers, (0..=0).chain(10..=19).collect::<Vec<_>>());
 }
 
@@ -180,7 +193,11 @@ fn damaged_captures_replay_as_far_as_they_go() {
     std::fs::write(&cut, &bytes[..bytes.len() - 5]).expect("written");
     let out = replay_raw(&cut, &["--echo"]);
     let r: Value = serde_json::from_slice(&out.stdout).expect("JSON");
-    assert_eq!((out.status.code(), &r["undecoded"]["count"]), (Some(0), &1.into()), "the cut-off block is a warning");
+    assert_eq!(
+        (out.status.code(), &r["undecoded"]["count"]),
+        (Some(0), &1.into()),
+        "the cut-off block is a warning"
+    );
 
     // The last call's id becomes one that nobody knows.
     let mut bad = bytes;

@@ -34,7 +34,8 @@ pub fn captures() -> Vec<PathBuf> {
         None => skip("the captures of others", "../shared/captures is absent"),
     }
     folders.extend(std::env::var_os("RERAY_EXTRA_CAPTURES").map(PathBuf::from));
-    let files = folders.iter().filter_map(|f| f.read_dir().ok()).flatten().filter_map(Result::ok).map(|e| e.path());
+    let files =
+        folders.iter().filter_map(|f| f.read_dir().ok()).flatten().filter_map(Result::ok).map(|e| e.path());
     let mut captures: Vec<PathBuf> = files.filter(|f| f.extension() == Some(OsStr::new("gfxr"))).collect();
     captures.sort();
     captures
