@@ -21,6 +21,8 @@ pub struct Needs {
     pub extensions: &'static [&'static CStr],
     /// Features of `vkGetPhysicalDeviceFeatures`.
     pub features: vk::PhysicalDeviceFeatures,
+    /// The feature of VK_KHR_dynamic_rendering; the scene names the extension and those it stands on.
+    pub dynamic_rendering: bool,
 }
 
 /// A device that was looked at and found able.
@@ -45,10 +47,14 @@ impl Gpu {
         let extensions: Vec<_> = wanted_extensions(needs).map(CStr::as_ptr).collect();
         let queue_info =
             [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0])];
-        let device_info = vk::DeviceCreateInfo::default()
+        let mut rendering = vk::PhysicalDeviceDynamicRenderingFeatures::default().dynamic_rendering(true);
+        let mut device_info = vk::DeviceCreateInfo::default()
             .queue_create_infos(&queue_info)
             .enabled_extension_names(&extensions)
             .enabled_features(&needs.features);
+        if needs.dynamic_rendering {
+            device_info = device_info.push_next(&mut rendering);
+        }
         let device =
             unsafe { instance.create_device(physical, &device_info, None) }.doing("creating the device")?;
 
@@ -68,6 +74,11 @@ impl Gpu {
         };
         gpu.name(gpu.queue, "main queue");
         Ok(gpu)
+    }
+
+    /// The functions of VK_KHR_dynamic_rendering, for a scene that needs it.
+    pub fn rendering(&self) -> ash::khr::dynamic_rendering::Device {
+        ash::khr::dynamic_rendering::Device::new(&self.instance, &self.device)
     }
 
     /// The functions that describe the surface, with what they are asked about.
@@ -151,6 +162,14 @@ fn suits(
     let features = unsafe { instance.get_physical_device_features(physical) };
     if !covers(&features, &needs.features) {
         return Ok(Err("lacks a feature that the scene enables".to_owned()));
+    }
+    if needs.dynamic_rendering {
+        let mut rendering = vk::PhysicalDeviceDynamicRenderingFeatures::default();
+        let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut rendering);
+        unsafe { instance.get_physical_device_features2(physical, &mut features) };
+        if rendering.dynamic_rendering == vk::FALSE {
+            return Ok(Err("lacks dynamic rendering".to_owned()));
+        }
     }
 
     let families = unsafe { instance.get_physical_device_queue_family_properties(physical) };

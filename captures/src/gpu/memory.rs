@@ -157,7 +157,7 @@ impl Gpu {
     }
 
     /// Memory for one resource, of the first type that has the properties.
-    fn allocate(
+    pub fn allocate(
         &self,
         name: &str,
         requirements: &vk::MemoryRequirements,

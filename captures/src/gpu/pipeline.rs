@@ -195,7 +195,8 @@ impl Gpu {
         Ok(self.adopt(pipeline, name))
     }
 
-    fn stage(
+    /// A shader as a stage of a pipeline.
+    pub fn stage(
         &self,
         shader: Spirv,
         stage: vk::ShaderStageFlags,

@@ -5,6 +5,7 @@
 //! says, for each frame, which command buffers to submit.
 
 mod cubes;
+mod msaa;
 
 use ash::vk;
 
@@ -13,7 +14,7 @@ use crate::gpu::swapchain::Swapchain;
 use crate::gpu::{Gpu, Needs};
 
 /// Every scene, in the order in which `--list` names them.
-pub static SCENES: &[&dyn Scene] = &[&cubes::Cubes];
+pub static SCENES: &[&dyn Scene] = &[&cubes::Cubes, &msaa::Msaa];
 
 /// How many frames may be recorded before the first of them is finished.
 ///
