@@ -32,9 +32,6 @@ use clap::Parser;
 
 use crate::scenes::SCENES;
 
-/// The frames whose images are committed beside a capture.
-const REFERENCE_FRAMES: [u32; 3] = [1, 15, 30];
-
 /// Runs a sample scene, headless and deterministic.
 #[derive(Parser)]
 #[command(name = "captures", version)]
@@ -55,7 +52,7 @@ struct Options {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
-    /// Which frames to write with --out, counted from 1; without it 1, 15 and 30, as far as the run goes.
+    /// Which frames to write with --out, counted from 1; without it those that are committed, as far as the run goes.
     #[arg(long, value_name = "N,...", value_delimiter = ',', requires = "out")]
     images: Vec<u32>,
 }
@@ -90,7 +87,7 @@ fn start(options: &Options) -> error::Result<()> {
     let frames = options.frames.unwrap_or(scene.frames());
     let mut wanted = options.images.clone();
     if wanted.is_empty() {
-        wanted.extend(REFERENCE_FRAMES.into_iter().filter(|number| *number <= frames));
+        wanted.extend(scene.pictured().iter().filter(|number| **number <= frames));
     }
     let images = options.out.as_deref().map(|dir| run::Images { dir, frames: &wanted });
     run::run(*scene, frames, images)

@@ -38,7 +38,7 @@ struct Slot {
 /// Refuses to ask for an image of a frame that the run does not reach.
 pub fn run(scene: &dyn Scene, frames: u32, images: Option<Images>) -> Result<()> {
     let gpu = Gpu::open(scene.name(), &scene.needs())?;
-    let swapchain = Swapchain::new(&gpu, scene.extent(), images.is_some())?;
+    let swapchain = Swapchain::new(&gpu, scene.extent(), scene.image_usage(), images.is_some())?;
     if let Some(images) = images {
         if let Some(beyond) = images.frames.iter().find(|number| !(1..=frames).contains(number)) {
             return Err(Error::new(format!("there is no frame {beyond} among 1 to {frames}")));

@@ -11,7 +11,7 @@ use std::ffi::{CStr, CString};
 
 use ash::vk;
 
-use super::Gpu;
+use super::{Gpu, ray};
 use crate::error::{Doing, Error, Result};
 
 /// What a scene asks of the device beyond Vulkan 1.1 and a swapchain.
@@ -23,6 +23,8 @@ pub struct Needs {
     pub features: vk::PhysicalDeviceFeatures,
     /// The feature of VK_KHR_dynamic_rendering; the scene names the extension and those it stands on.
     pub dynamic_rendering: bool,
+    /// Vulkan 1.2 with ray-tracing pipelines, indirect traces and buffer addresses; the scene names the extensions.
+    pub ray_tracing: bool,
 }
 
 /// A device that was looked at and found able.
@@ -36,7 +38,7 @@ impl Gpu {
     pub fn open(scene: &str, needs: &Needs) -> Result<Self> {
         // SAFETY: the loader's library has no initialiser that could misbehave.
         let entry = unsafe { ash::Entry::load() }.doing("loading the Vulkan loader (Debian: libvulkan1)")?;
-        let (instance, has_debug) = instance(&entry, scene)?;
+        let (instance, has_debug) = instance(&entry, scene, needs)?;
         let surfaces = ash::khr::surface::Instance::new(&entry, &instance);
         let headless = ash::ext::headless_surface::Instance::new(&entry, &instance);
         let surface =
@@ -55,6 +57,10 @@ impl Gpu {
         if needs.dynamic_rendering {
             device_info = device_info.push_next(&mut rendering);
         }
+        let mut wanted = ray::Features::wanted();
+        if needs.ray_tracing {
+            device_info = wanted.chain(device_info);
+        }
         let device =
             unsafe { instance.create_device(physical, &device_info, None) }.doing("creating the device")?;
 
@@ -66,6 +72,7 @@ impl Gpu {
             memory: unsafe { instance.get_physical_device_memory_properties(physical) },
             surface,
             surfaces,
+            ray: needs.ray_tracing.then(|| ray::Ray::new(&instance, &device, physical)),
             debug: has_debug.then(|| ash::ext::debug_utils::Device::new(&instance, &device)),
             owned: RefCell::default(),
             device,
@@ -93,7 +100,7 @@ fn wanted_extensions(needs: &Needs) -> impl Iterator<Item = &'static CStr> {
 }
 
 /// Makes the instance; says whether VK_EXT_debug_utils is there.
-fn instance(entry: &ash::Entry, scene: &str) -> Result<(ash::Instance, bool)> {
+fn instance(entry: &ash::Entry, scene: &str, needs: &Needs) -> Result<(ash::Instance, bool)> {
     let offered = unsafe { entry.enumerate_instance_extension_properties(None) }?;
     let has = |name: &CStr| offered.iter().any(|e| e.extension_name_as_c_str() == Ok(name));
     let mut extensions = vec![ash::khr::surface::NAME, ash::ext::headless_surface::NAME];
@@ -114,7 +121,7 @@ fn instance(entry: &ash::Entry, scene: &str) -> Result<(ash::Instance, bool)> {
         .application_version(1)
         .engine_name(c"captures")
         .engine_version(1)
-        .api_version(vk::API_VERSION_1_1);
+        .api_version(if needs.ray_tracing { vk::API_VERSION_1_2 } else { vk::API_VERSION_1_1 });
     let info =
         vk::InstanceCreateInfo::default().application_info(&application).enabled_extension_names(&extensions);
     let instance = unsafe { entry.create_instance(&info, None) }.doing("creating the instance")?;
@@ -170,6 +177,10 @@ fn suits(
         if rendering.dynamic_rendering == vk::FALSE {
             return Ok(Err("lacks dynamic rendering".to_owned()));
         }
+    }
+
+    if needs.ray_tracing && !ray::Features::offered(instance, physical) {
+        return Ok(Err("lacks ray-tracing pipelines, their indirect traces or buffer addresses".to_owned()));
     }
 
     let families = unsafe { instance.get_physical_device_queue_family_properties(physical) };

@@ -52,7 +52,9 @@ impl Buffer {
 /// An image, of one level and layer, and a view of all of it.
 #[derive(Clone, Copy)]
 pub struct Image {
-    /// The view; the image itself is needed only to make it.
+    /// The image, for copies.
+    pub handle: vk::Image,
+    /// The view.
     pub view: vk::ImageView,
 }
 
@@ -115,7 +117,7 @@ impl Gpu {
         let memory = self.allocate(name, &requirements, vk::MemoryPropertyFlags::DEVICE_LOCAL)?;
         unsafe { self.device.bind_image_memory(image, memory, 0) }?;
         let view = self.view(&format!("{name} view"), image, use_.format, use_.aspect)?;
-        Ok(Image { view })
+        Ok(Image { handle: image, view })
     }
 
     /// A view of the only level and layer of an image.
@@ -145,7 +147,12 @@ impl Gpu {
         let info = vk::BufferCreateInfo::default().size(size_bytes).usage(usage);
         let handle = self.adopt(unsafe { self.device.create_buffer(&info, None) }?, name);
         let requirements = unsafe { self.device.get_buffer_memory_requirements(handle) };
-        let memory = self.allocate(name, &requirements, properties)?;
+        let flags = if usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS) {
+            vk::MemoryAllocateFlags::DEVICE_ADDRESS
+        } else {
+            vk::MemoryAllocateFlags::empty()
+        };
+        let memory = self.allocate_with(name, &requirements, properties, flags)?;
         unsafe { self.device.bind_buffer_memory(handle, memory, 0) }?;
         let mapped = if properties.contains(vk::MemoryPropertyFlags::HOST_VISIBLE) {
             let flags = vk::MemoryMapFlags::empty();
@@ -163,6 +170,17 @@ impl Gpu {
         requirements: &vk::MemoryRequirements,
         properties: vk::MemoryPropertyFlags,
     ) -> Result<vk::DeviceMemory> {
+        self.allocate_with(name, requirements, properties, vk::MemoryAllocateFlags::empty())
+    }
+
+    /// As [`Gpu::allocate`], with flags: addresses want one.
+    fn allocate_with(
+        &self,
+        name: &str,
+        requirements: &vk::MemoryRequirements,
+        properties: vk::MemoryPropertyFlags,
+        flags: vk::MemoryAllocateFlags,
+    ) -> Result<vk::DeviceMemory> {
         let fits = |(index, kind): &(usize, &vk::MemoryType)| {
             requirements.memory_type_bits & (1 << index) != 0 && kind.property_flags.contains(properties)
         };
@@ -172,9 +190,13 @@ impl Gpu {
                 properties.as_raw()
             )));
         };
-        let info = vk::MemoryAllocateInfo::default()
+        let mut info = vk::MemoryAllocateInfo::default()
             .allocation_size(requirements.size)
             .memory_type_index(index as u32);
+        let mut more = vk::MemoryAllocateFlagsInfo::default().flags(flags);
+        if !flags.is_empty() {
+            info = info.push_next(&mut more);
+        }
         let memory = unsafe { self.device.allocate_memory(&info, None) }?;
         Ok(self.adopt(memory, &format!("{name} memory")))
     }

@@ -12,6 +12,7 @@ mod device;
 mod memory;
 mod owned;
 pub mod pipeline;
+pub mod ray;
 pub mod readback;
 pub mod swapchain;
 
@@ -41,6 +42,7 @@ pub struct Gpu {
     memory: vk::PhysicalDeviceMemoryProperties,
     surface: vk::SurfaceKHR,
     surfaces: ash::khr::surface::Instance,
+    ray: Option<ray::Ray>,
     debug: Option<ash::ext::debug_utils::Device>,
     owned: RefCell<Vec<Owned>>,
     instance: ash::Instance,
@@ -114,7 +116,7 @@ impl Drop for Gpu {
         // After a lost device waiting fails, and destroying is still what is left to do.
         let _ = self.wait();
         for object in self.owned.take().into_iter().rev() {
-            object.destroy(&self.device, &self.swapchains);
+            object.destroy(&self.device, &self.swapchains, self.ray.as_ref());
         }
         // SAFETY: everything made on the device is gone, and so is every use of the surface.
         unsafe {

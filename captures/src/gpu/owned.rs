@@ -6,6 +6,8 @@
 
 use ash::vk;
 
+use super::ray::Ray;
+
 /// Declares [`Owned`]: one line a kind, with the name of the function that destroys it.
 macro_rules! owned {
     ($($kind:ident => $destroy:ident,)*) => {
@@ -14,16 +16,23 @@ macro_rules! owned {
         pub enum Owned {
             /// The swapchain, whose functions belong to an extension.
             SwapchainKHR(vk::SwapchainKHR),
+            /// An acceleration structure, likewise.
+            AccelerationStructureKHR(vk::AccelerationStructureKHR),
             $(#[allow(missing_docs)] $kind(vk::$kind),)*
         }
 
         impl Owned {
             /// Destroys the object; the device must be idle.
-            pub fn destroy(self, device: &ash::Device, swapchains: &ash::khr::swapchain::Device) {
+            pub fn destroy(self, device: &ash::Device, swapchains: &ash::khr::swapchain::Device, ray: Option<&Ray>) {
                 // SAFETY: the object was adopted once, is destroyed once, and the device is idle.
                 unsafe {
                     match self {
                         Owned::SwapchainKHR(handle) => swapchains.destroy_swapchain(handle, None),
+                        Owned::AccelerationStructureKHR(handle) => {
+                            if let Some(ray) = ray {
+                                ray.structures.destroy_acceleration_structure(handle, None);
+                            }
+                        }
                         $(Owned::$kind(handle) => device.$destroy(handle, None),)*
                     }
                 }
@@ -48,6 +57,7 @@ owned! {
     ImageView => destroy_image_view,
     Pipeline => destroy_pipeline,
     PipelineLayout => destroy_pipeline_layout,
+    QueryPool => destroy_query_pool,
     RenderPass => destroy_render_pass,
     Sampler => destroy_sampler,
     Semaphore => destroy_semaphore,
@@ -57,5 +67,11 @@ owned! {
 impl From<vk::SwapchainKHR> for Owned {
     fn from(handle: vk::SwapchainKHR) -> Self {
         Owned::SwapchainKHR(handle)
+    }
+}
+
+impl From<vk::AccelerationStructureKHR> for Owned {
+    fn from(handle: vk::AccelerationStructureKHR) -> Self {
+        Owned::AccelerationStructureKHR(handle)
     }
 }

@@ -27,6 +27,8 @@ pub enum Resource {
     Buffer(vk::DescriptorBufferInfo),
     /// An image together with its sampler.
     Image(vk::DescriptorImageInfo),
+    /// An acceleration structure.
+    Structure(vk::AccelerationStructureKHR),
 }
 
 /// A layout of descriptors 0, 1, … together with a pipeline layout of just this set.
@@ -112,7 +114,8 @@ impl Gpu {
         for ((binding, &kind), resource) in (0..).zip(&layout.kinds).zip(resources) {
             let write =
                 vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding).descriptor_type(kind);
-            let (buffer, image);
+            let (buffer, image, structures);
+            let mut structure;
             let write = match resource {
                 Resource::Buffer(info) => {
                     buffer = [*info];
@@ -121,6 +124,12 @@ impl Gpu {
                 Resource::Image(info) => {
                     image = [*info];
                     write.image_info(&image)
+                }
+                Resource::Structure(handle) => {
+                    structures = [*handle];
+                    structure = vk::WriteDescriptorSetAccelerationStructureKHR::default()
+                        .acceleration_structures(&structures);
+                    write.descriptor_count(1).push_next(&mut structure)
                 }
             };
             unsafe { self.device.update_descriptor_sets(&[write], &[]) };

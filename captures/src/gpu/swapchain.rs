@@ -28,8 +28,8 @@ pub struct Swapchain {
 impl Swapchain {
     /// Makes a swapchain of the size asked for.
     ///
-    /// `readback` adds the use as a source of copies; without it the images are for drawing only.
-    pub fn new(gpu: &Gpu, extent: vk::Extent2D, readback: bool) -> Result<Self> {
+    /// `usage` is what the scene does with the images; `readback` adds the use as a source of copies.
+    pub fn new(gpu: &Gpu, extent: vk::Extent2D, usage: vk::ImageUsageFlags, readback: bool) -> Result<Self> {
         let (surfaces, physical, surface) = gpu.surface();
         let offered = unsafe { surfaces.get_physical_device_surface_formats(physical, surface) }?;
         let format = FORMATS
@@ -42,7 +42,7 @@ impl Swapchain {
             0 => u32::MAX,
             most => most,
         };
-        let mut usage = vk::ImageUsageFlags::COLOR_ATTACHMENT;
+        let mut usage = usage;
         if readback {
             usage |= vk::ImageUsageFlags::TRANSFER_SRC;
         }

@@ -6,6 +6,7 @@
 
 mod cubes;
 mod msaa;
+mod rays;
 
 use ash::vk;
 
@@ -14,7 +15,7 @@ use crate::gpu::swapchain::Swapchain;
 use crate::gpu::{Gpu, Needs};
 
 /// Every scene, in the order in which `--list` names them.
-pub static SCENES: &[&dyn Scene] = &[&cubes::Cubes, &msaa::Msaa];
+pub static SCENES: &[&dyn Scene] = &[&cubes::Cubes, &msaa::Msaa, &rays::Rays];
 
 /// How many frames may be recorded before the first of them is finished.
 ///
@@ -36,6 +37,16 @@ pub trait Scene: Sync {
 
     /// The size of the swapchain.
     fn extent(&self) -> vk::Extent2D;
+
+    /// What it does with the images of the swapchain.
+    fn image_usage(&self) -> vk::ImageUsageFlags {
+        vk::ImageUsageFlags::COLOR_ATTACHMENT
+    }
+
+    /// The frames whose images are committed beside a capture.
+    fn pictured(&self) -> &'static [u32] {
+        &[1, 15, 30]
+    }
 
     /// What it asks of the device.
     fn needs(&self) -> Needs {

@@ -1,0 +1,102 @@
+//! What ray tracing adds: features, functions, properties and addresses.
+
+use ash::vk;
+
+use super::{Buffer, Gpu};
+
+/// The functions of the ray-tracing extensions, and what the device says about its tables.
+pub struct Ray {
+    /// The functions of VK_KHR_acceleration_structure.
+    pub structures: ash::khr::acceleration_structure::Device,
+    /// The functions of VK_KHR_ray_tracing_pipeline.
+    pub pipelines: ash::khr::ray_tracing_pipeline::Device,
+    /// The bytes of a shader group's handle.
+    pub handle_bytes: usize,
+    /// What a record's place in a table is a multiple of.
+    pub handle_alignment: usize,
+    /// What a table's address is a multiple of.
+    pub base_alignment: usize,
+    /// What a scratch address is a multiple of.
+    pub scratch_alignment: u64,
+}
+
+impl Ray {
+    /// Loads the functions and asks for the properties.
+    pub(super) fn new(instance: &ash::Instance, device: &ash::Device, physical: vk::PhysicalDevice) -> Self {
+        let mut pipeline = vk::PhysicalDeviceRayTracingPipelinePropertiesKHR::default();
+        let mut structure = vk::PhysicalDeviceAccelerationStructurePropertiesKHR::default();
+        let mut all =
+            vk::PhysicalDeviceProperties2::default().push_next(&mut pipeline).push_next(&mut structure);
+        unsafe { instance.get_physical_device_properties2(physical, &mut all) };
+        Self {
+            structures: ash::khr::acceleration_structure::Device::new(instance, device),
+            pipelines: ash::khr::ray_tracing_pipeline::Device::new(instance, device),
+            handle_bytes: pipeline.shader_group_handle_size as usize,
+            handle_alignment: pipeline.shader_group_handle_alignment as usize,
+            base_alignment: pipeline.shader_group_base_alignment as usize,
+            scratch_alignment: structure.min_acceleration_structure_scratch_offset_alignment.into(),
+        }
+    }
+}
+
+/// The features that a ray-tracing scene enables.
+#[derive(Default)]
+pub(super) struct Features {
+    structure: vk::PhysicalDeviceAccelerationStructureFeaturesKHR<'static>,
+    pipeline: vk::PhysicalDeviceRayTracingPipelineFeaturesKHR<'static>,
+    address: vk::PhysicalDeviceBufferDeviceAddressFeatures<'static>,
+}
+
+impl Features {
+    /// Those to enable.
+    pub fn wanted() -> Self {
+        Self {
+            structure: vk::PhysicalDeviceAccelerationStructureFeaturesKHR::default()
+                .acceleration_structure(true),
+            pipeline: vk::PhysicalDeviceRayTracingPipelineFeaturesKHR::default()
+                .ray_tracing_pipeline(true)
+                .ray_tracing_pipeline_trace_rays_indirect(true),
+            address: vk::PhysicalDeviceBufferDeviceAddressFeatures::default().buffer_device_address(true),
+        }
+    }
+
+    /// Adds them to what a device is made with.
+    pub fn chain<'a>(&'a mut self, info: vk::DeviceCreateInfo<'a>) -> vk::DeviceCreateInfo<'a> {
+        info.push_next(&mut self.structure).push_next(&mut self.pipeline).push_next(&mut self.address)
+    }
+
+    /// Whether a device has them all. Asks only about a device that has the extensions.
+    pub fn offered(instance: &ash::Instance, physical: vk::PhysicalDevice) -> bool {
+        let properties = unsafe { instance.get_physical_device_properties(physical) };
+        if properties.api_version < vk::API_VERSION_1_2 {
+            return false;
+        }
+        let mut here = Self::default();
+        let mut all = vk::PhysicalDeviceFeatures2::default()
+            .push_next(&mut here.structure)
+            .push_next(&mut here.pipeline)
+            .push_next(&mut here.address);
+        unsafe { instance.get_physical_device_features2(physical, &mut all) };
+        [
+            here.structure.acceleration_structure,
+            here.pipeline.ray_tracing_pipeline,
+            here.pipeline.ray_tracing_pipeline_trace_rays_indirect,
+            here.address.buffer_device_address,
+        ]
+        .iter()
+        .all(|feature| *feature == vk::TRUE)
+    }
+}
+
+impl Gpu {
+    /// What ray tracing adds; only for a scene whose needs name it.
+    pub fn ray(&self) -> &Ray {
+        self.ray.as_ref().expect("the scene's needs name ray tracing")
+    }
+
+    /// Where the device finds a buffer.
+    pub fn address(&self, buffer: &Buffer) -> vk::DeviceAddress {
+        let info = vk::BufferDeviceAddressInfo::default().buffer(buffer.handle);
+        unsafe { self.device.get_buffer_device_address(&info) }
+    }
+}
