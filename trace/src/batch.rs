@@ -1,6 +1,6 @@
 //! Records on their way from measuring to analysing: batches of one kind, and sets of kinds.
 
-use crate::FrameTime;
+use crate::{CommandTime, FrameTime, TimeNames};
 use std::ops::BitOr;
 
 /// Records of one kind, in the order in which they were measured.
@@ -9,6 +9,8 @@ use std::ops::BitOr;
 pub enum Batch<'a> {
     /// Times of frames.
     FrameTimes(&'a [FrameTime]),
+    /// Times of what was submitted, and the names they refer to: those of all batches so far.
+    CommandTimes(&'a TimeNames, &'a [CommandTime]),
 }
 
 impl Batch<'_> {
@@ -16,6 +18,7 @@ impl Batch<'_> {
     pub fn kind(&self) -> RecordKind {
         match self {
             Batch::FrameTimes(_) => RecordKind::FrameTime,
+            Batch::CommandTimes(..) => RecordKind::CommandTime,
         }
     }
 }
@@ -26,6 +29,8 @@ impl Batch<'_> {
 pub enum RecordKind {
     /// [`FrameTime`].
     FrameTime,
+    /// [`CommandTime`].
+    CommandTime,
 }
 
 /// A set of [`RecordKind`]s: what an analysis wants, and so what a run has to measure.

@@ -4,15 +4,17 @@
 //! means. Records come in batches of one kind ([`Batch`]), in the order in which they were measured, so that
 //! a batch can lie on disk as columns.
 //!
-//! What is here so far is the record of a frame's times. The records of instrumented shaders, and the files
+//! What is here so far are the records of the times of frames and of what they submit. The records of instrumented shaders, and the files
 //! that all of them lie in, come with the passes that write them.
 #![forbid(unsafe_code)]
 
 mod batch;
+mod command_time;
 mod frame_time;
 mod units;
 
 pub use batch::{Batch, RecordKind, RecordKinds};
+pub use command_time::{CommandTime, Node, SpanKind, TimeNames};
 pub use frame_time::FrameTime;
 pub use units::{Nanos, Ticks};
 

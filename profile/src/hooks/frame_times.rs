@@ -108,7 +108,7 @@ fn enclose<T: Copy>(array: *const T, n: u32, begin: Option<T>, end: Option<T>) -
 }
 
 /// Structs in a chain whose own arrays must match the command buffers'.
-fn counted_elsewhere(mut link: *const vk::BaseInStructure<'_>) -> bool {
+pub(super) fn counted_elsewhere(mut link: *const vk::BaseInStructure<'_>) -> bool {
     // SAFETY: a linked chain.
     while let Some(s) = unsafe { link.as_ref() } {
         if matches!(

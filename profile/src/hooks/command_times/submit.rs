@@ -1,0 +1,334 @@
+//! Submissions: the hook's command buffers around the application's, and the results when they are there.
+
+use super::CommandTimesHook;
+use super::recording::Span;
+use super::slot::{Slot, visible};
+use crate::hooks::frame_times::counted_elsewhere;
+use gfxr_parse::view::View;
+use replay::ash::vk;
+use replay::error::{Error, Result};
+use replay::exec::{Call, Executor};
+use replay::link::Linked;
+use std::rc::Rc;
+use trace::{CommandTime, SpanKind};
+
+/// One command buffer of a submission.
+struct Part {
+    command_buffer: u64,
+    position: u32,
+    spans: Rc<Vec<Span>>,
+    /// Where its first query's result is.
+    at: usize,
+    queries: u32,
+}
+
+/// A submission whose results have not been read.
+pub(super) struct Waiting {
+    device: u64,
+    family: u32,
+    queue: u64,
+    frame: u64,
+    submit: u64,
+    slot: Slot,
+    parts: Vec<Part>,
+    /// Node of the submission.
+    outer: u32,
+    /// Its results are wanted.
+    keep: bool,
+}
+
+/// A submission that is being made.
+pub(super) struct Current {
+    waiting: Waiting,
+    device: replay::ash::Device,
+    queue: vk::Queue,
+    /// What the changed submission points to.
+    arrays: Vec<Box<[vk::CommandBuffer]>>,
+    infos: Vec<Box<[vk::CommandBufferSubmitInfo<'static>]>>,
+}
+
+/// The captured ids of a submission's command buffers, by batch.
+fn batches(call: &Call) -> Vec<Vec<u64>> {
+    let v = View::call(&call.image);
+    v.structs("pSubmits")
+        .map(|b| match call.command.canonical {
+            "vkQueueSubmit" => b.u64s("pCommandBuffers"),
+            _ => b.structs("pCommandBufferInfos").map(|i| i.u64("commandBuffer").unwrap_or(0)).collect(),
+        })
+        .collect()
+}
+
+impl CommandTimesHook {
+    /// Directly before the driver is called.
+    pub(super) fn submitting(&mut self, cx: &mut Executor, call: &Call, linked: &mut Linked) -> Result<()> {
+        self.current = None;
+        let batches = batches(call);
+        let count: usize = batches.iter().map(Vec::len).sum();
+        let n = linked.arg(1) as u32 as usize;
+        if count == 0 || n != batches.len() || linked.arg(2) == 0 {
+            return Ok(());
+        }
+        let Some(vk) = cx.backend.vulkan() else { return Ok(()) };
+        let Some(queue) = vk.queue(call.image.u64(0)).copied() else { return Ok(()) };
+        let device = vk.device(queue.device)?.ash.clone();
+        let keep = cx.measuring;
+
+        let mut parts: Vec<Part> = Vec::new();
+        let mut at = 2;
+        for (position, id) in batches.iter().flatten().enumerate() {
+            let Some(r) = self.recordings.get(id) else { continue };
+            parts.push(Part {
+                command_buffer: *id,
+                position: position as u32,
+                spans: r.spans.clone(),
+                at,
+                queries: r.used,
+            });
+            at += r.used as usize;
+        }
+        let elsewhere = |other: &Waiting| {
+            other.queue != queue.id && other.parts.iter().any(|p| parts.iter().any(|q| q.queries > 0 && q.command_buffer == p.command_buffer))
+        };
+        if self.waiting.iter().any(elsewhere) {
+            self.collect(Some(queue.device), false)?;
+            if self.waiting.iter().any(elsewhere) {
+                self.out.borrow_mut().note("command buffers that may run on two queues at once: their times may be wrong");
+            }
+        }
+        let outer = self.queue_labels.get(&queue.id).and_then(|l| l.last()).copied().unwrap_or(0);
+        let Some(slots) = self.slots(cx, queue.device, queue.family)? else { return Ok(()) };
+        let slot = slots.take(at)?;
+        let waiting = Waiting {
+            device: queue.device,
+            family: queue.family,
+            queue: queue.id,
+            frame: call.frame,
+            submit: self.submits,
+            slot,
+            parts,
+            outer,
+            keep,
+        };
+        self.submits += 1;
+        let mut current = Current { waiting, device, queue: queue.live, arrays: Vec::new(), infos: Vec::new() };
+        let first = call.command.canonical == "vkQueueSubmit";
+        // SAFETY: linked memory holds `n` structs of the command's type; the linker checked arrays against counts.
+        unsafe {
+            if first {
+                let infos = std::slice::from_raw_parts_mut(linked.ptr::<vk::SubmitInfo<'_>>(2), n);
+                if infos.iter().any(|i| counted_elsewhere(i.p_next.cast())) {
+                    return self.only_reset(current);
+                }
+                let around = self.around(&mut current.waiting, count)?;
+                let mut around = around.into_iter();
+                for info in infos.iter_mut().filter(|i| i.command_buffer_count > 0) {
+                    let live = std::slice::from_raw_parts(info.p_command_buffers, info.command_buffer_count as usize);
+                    let v: Vec<_> = live.iter().flat_map(|c| enclosed(*c, around.next())).collect();
+                    info.command_buffer_count = v.len() as u32;
+                    current.arrays.push(v.into());
+                    info.p_command_buffers = current.arrays[current.arrays.len() - 1].as_ptr();
+                }
+            } else {
+                let infos = std::slice::from_raw_parts_mut(linked.ptr::<vk::SubmitInfo2<'static>>(2), n);
+                let grouped = |i: &vk::SubmitInfo2<'_>| {
+                    i.command_buffer_info_count > 0
+                        && std::slice::from_raw_parts(i.p_command_buffer_infos, i.command_buffer_info_count as usize)
+                            .iter()
+                            .any(|c| c.device_mask > 1)
+                };
+                if infos.iter().any(|i| i.flags.contains(vk::SubmitFlags::PROTECTED) || grouped(i)) {
+                    return self.only_reset(current);
+                }
+                let around = self.around(&mut current.waiting, count)?;
+                let mut around = around.into_iter();
+                for info in infos.iter_mut().filter(|i| i.command_buffer_info_count > 0) {
+                    let n = info.command_buffer_info_count as usize;
+                    let live = std::slice::from_raw_parts(info.p_command_buffer_infos, n);
+                    let wrap = |c| vk::CommandBufferSubmitInfo::default().command_buffer(c);
+                    let mut v = Vec::new();
+                    for c in live {
+                        let (before, after) = around.next().unwrap_or((None, None));
+                        v.extend(before.map(wrap));
+                        v.push(*c);
+                        v.extend(after.map(wrap));
+                    }
+                    info.command_buffer_info_count = v.len() as u32;
+                    current.infos.push(v.into());
+                    info.p_command_buffer_infos = current.infos[current.infos.len() - 1].as_ptr();
+                }
+            }
+        }
+        self.current = Some(current);
+        Ok(())
+    }
+
+    /// The hook's command buffers before and after each of the submission's.
+    fn around(&mut self, w: &mut Waiting, count: usize) -> Result<Vec<Around>> {
+        let Some(Some(slots)) = self.slots.get(&(w.device, w.family)) else { return Ok(Vec::new()) };
+        let (pair, slot) = (w.slot.pair, &mut w.slot);
+        let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
+        let mut all = Vec::with_capacity(count);
+        let mut parts = w.parts.iter().peekable();
+        for position in 0..count {
+            let part = parts.next_if(|p| p.position as usize == position).filter(|p| p.queries > 0);
+            let recording = part.and_then(|p| self.recordings.get(&p.command_buffer));
+            let (first, last) = (position == 0, position + 1 == count);
+            let mut both = (None, None);
+            if first || recording.is_some() {
+                both.0 = Some(slots.record(slot, |d, cmd| {
+                    // SAFETY: recording, outside of render passes; nothing that was submitted before still needs them.
+                    unsafe {
+                        if first {
+                            d.cmd_reset_query_pool(cmd, pair, 0, 2);
+                            d.cmd_write_timestamp(cmd, vk::PipelineStageFlags::TOP_OF_PIPE, pair, 0);
+                        }
+                        for (pool, n) in recording.iter().flat_map(|r| r.queries()) {
+                            d.cmd_reset_query_pool(cmd, pool, 0, n);
+                        }
+                    }
+                })?);
+            }
+            if last || recording.is_some() {
+                let buffer = slot.buffer;
+                both.1 = Some(slots.record(slot, |d, cmd| {
+                    // SAFETY: as above; the buffer has room for all results.
+                    unsafe {
+                        if last {
+                            d.cmd_write_timestamp(cmd, vk::PipelineStageFlags::BOTTOM_OF_PIPE, pair, 1);
+                        }
+                        let mut at = part.map_or(0, |p| p.at as u64 * 8);
+                        for (pool, n) in recording.iter().flat_map(|r| r.queries()) {
+                            d.cmd_copy_query_pool_results(cmd, pool, 0, n, buffer, at, 8, flags);
+                            at += u64::from(n) * 8;
+                        }
+                        if last {
+                            d.cmd_copy_query_pool_results(cmd, pair, 0, 2, buffer, 0, 8, flags);
+                            visible(d, cmd);
+                        }
+                    }
+                })?);
+            }
+            all.push(both);
+        }
+        Ok(all)
+    }
+
+    /// A submission that must stay as it is: queries are reset before it, and nobody reads them.
+    fn only_reset(&mut self, mut current: Current) -> Result<()> {
+        self.out.borrow_mut().note("submissions for device groups or protected memory: not timed");
+        current.waiting.keep = false;
+        let Some(Some(slots)) = self.slots.get(&(current.waiting.device, current.waiting.family)) else { return Ok(()) };
+        let pools: Vec<_> = current
+            .waiting
+            .parts
+            .iter()
+            .filter_map(|p| self.recordings.get(&p.command_buffer))
+            .flat_map(|r| r.queries())
+            .collect();
+        let cmd = slots.record(&mut current.waiting.slot, |d, cmd| {
+            for (pool, n) in pools {
+                // SAFETY: recording, outside of render passes.
+                unsafe { d.cmd_reset_query_pool(cmd, pool, 0, n) };
+            }
+        })?;
+        let submit = vk::SubmitInfo::default().command_buffers(std::slice::from_ref(&cmd));
+        // SAFETY: nobody else uses the queue meanwhile.
+        let r = unsafe { current.device.queue_submit(current.queue, &[submit], vk::Fence::null()) };
+        r.map_err(|e| Error::driver("vkQueueSubmit", e))?;
+        self.current = Some(current);
+        Ok(())
+    }
+
+    /// Directly after the driver was called.
+    pub(super) fn submitted(&mut self, well: bool) -> Result<()> {
+        let Some(c) = self.current.take() else { return Ok(()) };
+        if well {
+            // The application's fence is its own: another one says when all of this is through.
+            // SAFETY: nobody else uses the queue meanwhile; the fence is unsignalled and not in use.
+            let r = unsafe { c.device.queue_submit(c.queue, &[], c.waiting.slot.fence) };
+            r.map_err(|e| Error::driver("vkQueueSubmit", e))?;
+            self.waiting.push_back(c.waiting);
+        } else if let Some(Some(slots)) = self.slots.get_mut(&(c.waiting.device, c.waiting.family)) {
+            slots.give(c.waiting.slot);
+        }
+        Ok(())
+    }
+
+    /// Reads the results that are there; with `wait`, all.
+    pub(super) fn collect(&mut self, device: Option<u64>, wait: bool) -> Result<()> {
+        let mut later = std::collections::VecDeque::new();
+        // A queue's submissions end in their order: behind one that still runs nothing is asked for.
+        let mut busy: Vec<u64> = Vec::new();
+        while let Some(w) = self.waiting.pop_front() {
+            let Some(Some(slots)) = self.slots.get_mut(&(w.device, w.family)) else { continue };
+            let other = device.is_some_and(|d| d != w.device) || busy.contains(&w.queue);
+            if other || !slots.done(&w.slot, wait)? {
+                busy.push(w.queue);
+                later.push_back(w);
+                continue;
+            }
+            let (bits, period) = (slots.bits, slots.period);
+            self.read(&w, bits, period);
+            if let Some(Some(slots)) = self.slots.get_mut(&(w.device, w.family)) {
+                slots.give(w.slot);
+            }
+        }
+        self.waiting = later;
+        Ok(())
+    }
+
+    fn read(&mut self, w: &Waiting, bits: u32, period: f32) {
+        if !w.keep {
+            return;
+        }
+        let clock = self.clocks.entry(w.device).or_default();
+        let all = w.slot.results(2 + w.parts.iter().map(|p| p.queries as usize).sum::<usize>());
+        let mut out = self.out.borrow_mut();
+        let out = &mut *out;
+        let node = out.names.node(w.outer, "vkQueueSubmit");
+        let submission = CommandTime {
+            frame: w.frame,
+            submit: w.submit,
+            device: w.device,
+            queue: w.queue,
+            command_buffer: 0,
+            position: 0,
+            index: 0,
+            kind: SpanKind::Submit,
+            depth: 0,
+            node,
+            pipeline: 0,
+            isolated: false,
+            begin: clock.nanos(all[0], bits, period),
+            end: clock.nanos(all[1], bits, period),
+        };
+        out.records.push(submission);
+        for part in &w.parts {
+            for s in part.spans.iter() {
+                let (Some(begin), Some(end)) = (s.begin, s.end) else { continue };
+                let mut at = |q: u32| clock.nanos(all[part.at + q as usize], bits, period);
+                out.records.push(CommandTime {
+                    command_buffer: part.command_buffer,
+                    position: part.position,
+                    index: s.index,
+                    kind: s.kind,
+                    depth: s.depth,
+                    node: out.names.within(w.outer, s.node),
+                    pipeline: s.pipeline,
+                    isolated: s.isolated,
+                    begin: at(begin),
+                    end: at(end),
+                    ..submission
+                });
+            }
+        }
+    }
+}
+
+/// What goes before and after a command buffer.
+type Around = (Option<vk::CommandBuffer>, Option<vk::CommandBuffer>);
+
+fn enclosed(live: vk::CommandBuffer, around: Option<Around>) -> impl Iterator<Item = vk::CommandBuffer> {
+    let (before, after) = around.unwrap_or((None, None));
+    before.into_iter().chain([live]).chain(after)
+}
