@@ -7,6 +7,7 @@
 //! One folder an analysis: definition, formula, units and caveats at the head of its file.
 #![forbid(unsafe_code)]
 
+pub mod command_times;
 pub mod frame_times;
 pub mod report;
 
@@ -45,7 +46,7 @@ pub struct Run {
 }
 
 /// Every analysis there is.
-pub static ANALYSES: &[&dyn Analysis] = &[&frame_times::FrameTimes];
+pub static ANALYSES: &[&dyn Analysis] = &[&frame_times::FrameTimes, &command_times::CommandTimes];
 
 /// The analysis of this name.
 pub fn by_name(name: &str) -> Option<&'static dyn Analysis> {

@@ -3,7 +3,9 @@
 //!
 //! A report holds numbers, not their looks: how many digits to print, and how wide, is the exporter's affair.
 
+pub mod csv;
 pub mod json;
+pub mod perfetto;
 mod sketch;
 pub mod text;
 
