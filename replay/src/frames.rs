@@ -52,6 +52,14 @@ impl Framer {
         }
     }
 
+    /// The frame that ends with this block; [`Framer::edge`] has seen it already.
+    pub fn ended(&self, place: Place) -> u64 {
+        match self.rule {
+            FrameBy::Auto | FrameBy::Present => place.frame,
+            _ => self.number - 1,
+        }
+    }
+
     /// Looks at a block.
     pub fn edge(&mut self, place: Place, call: Option<&Call>) -> Edge {
         if place.state {

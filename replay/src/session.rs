@@ -227,8 +227,8 @@ impl Run<'_> {
                 return Ok(false);
             }
         }
-        let number = if edge.after { self.frame.max(1) } else { self.framer.number(place) };
-        if number != self.frame && !edge.after {
+        let number = if edge.after { self.framer.ended(place) } else { self.framer.number(place) };
+        if number != self.frame {
             self.frame = number;
             self.cx.measuring = self.in_window();
         }

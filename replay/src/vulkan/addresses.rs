@@ -29,6 +29,17 @@ impl Addresses {
     pub fn remove(&mut self, captured: u64) {
         self.ranges.remove(&captured);
     }
+    /// Below and above every captured address there is something to look up about; none if there is nothing.
+    pub fn bounds(&self) -> Option<(u64, u64)> {
+        let (low, _) = self.ranges.first_key_value().filter(|_| !self.identical)?;
+        let (last, (_, size)) = self.ranges.last_key_value()?;
+        Some((*low, last.saturating_add(*size)))
+    }
+    /// Where a captured address is now, if that is known.
+    pub fn known(&self, captured: u64) -> Option<u64> {
+        let (&base, &(live, size)) = self.ranges.range(..=captured).next_back()?;
+        (captured - base < size).then(|| live + (captured - base))
+    }
     /// Every range: (captured, size, live), sorted by the first.
     pub fn ranges(&self) -> impl Iterator<Item = (u64, u64, u64)> {
         self.ranges.iter().map(|(c, (l, s))| (*c, *s, *l))
@@ -45,20 +56,27 @@ impl Addresses {
         if self.identical {
             return captured;
         }
-        match self.ranges.range(..=captured).next_back() {
-            Some((&base, &(live, size))) if captured - base < size => live + (captured - base),
-            _ => {
-                tracing::debug!("address {captured:#x} lies in no known buffer");
-                self.unknown.set(self.unknown.get() + 1);
-                captured
-            }
-        }
+        self.known(captured).unwrap_or_else(|| {
+            tracing::debug!("address {captured:#x} lies in no known buffer");
+            self.unknown.set(self.unknown.get() + 1);
+            captured
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_is_looked_up_where_nothing_moved() {
+        let mut a = Addresses::default();
+        assert_eq!(a.bounds(), None);
+        a.insert(0x1000, 0x1000, 0x100);
+        assert_eq!(a.bounds(), None);
+        a.insert(0x2000, 0x3000, 0x100);
+        assert_eq!(a.bounds(), Some((0x1000, 0x2100)));
+    }
 
     #[test]
     fn interior_pointers_follow_their_range() {
@@ -69,5 +87,7 @@ mod tests {
         assert_eq!(a.map(0x1100), 0x1100);
         assert_eq!(a.unknown.get(), 1);
         assert_eq!(a.map(0x200F), 0x200F);
+        assert_eq!(a.known(0x1100), None);
+        assert_eq!(a.bounds(), Some((0x1000, 0x2010)));
     }
 }

@@ -145,6 +145,7 @@ fn handler_of(c: &CommandDef) -> (Handler, bool) {
         "vkBeginCommandBuffer" => typed(ray::begin),
         "vkFreeCommandBuffers" => typed(ray::free),
         "vkCmdBindPipeline" => typed(ray::bind_pipeline),
+        "vkCmdUpdateBuffer" => typed(ray::update_buffer),
         "vkCmdPushConstants" => typed(ray::push_constants),
         "vkCmdPushConstants2" => typed(ray::push_constants2),
         "vkGetAccelerationStructureBuildSizes" => typed(ray::build_sizes),

@@ -1,6 +1,6 @@
 //! Command buffers in which something is translated: what the dispatch disturbs, and how it is put back.
 
-use super::{Own, Patcher};
+use super::{Own, Patcher, words};
 use crate::error::Result;
 use crate::exec::{Call, Outcome};
 use crate::link::Linked;
@@ -87,12 +87,9 @@ pub fn push_constants(
     linked: &mut Linked,
     report: &mut Report,
 ) -> Result<Outcome> {
-    if vk.ray.on
-        && let Some(p) = call.image.ptr(40).filter(|p| p.has_data())
-    {
-        let values = call.image.bytes()[p.to as usize..p.to as usize + p.len as usize].to_vec();
-        let (layout, stages, offset) = (linked.arg(1), linked.arg(2) as u32, linked.arg(3) as u32);
-        remember(vk, call.image.u64(0), layout, stages, offset, values);
+    if let Some(p) = call.image.ptr(40).filter(|p| p.has_data()) {
+        let about = (linked.arg(1), linked.arg(2) as u32, linked.arg(3) as u32);
+        words::push(vk, call, linked, about, (p.to, p.len));
     }
     vk.raw(call, linked, report)
 }
@@ -105,19 +102,17 @@ pub fn push_constants2(
     linked: &mut Linked,
     report: &mut Report,
 ) -> Result<Outcome> {
-    if vk.ray.on
-        && let Some(info) = call.image.target(8)
+    if let Some(info) = call.image.target(8)
         && let Some(p) = call.image.ptr(info + 40).filter(|p| p.has_data())
     {
-        let values = call.image.bytes()[p.to as usize..p.to as usize + p.len as usize].to_vec();
-        let (layout, stages, offset) =
-            (linked.word_at(info + 16), call.image.u32(info + 24), call.image.u32(info + 28));
-        remember(vk, call.image.u64(0), layout, stages, offset, values);
+        let about = (linked.word_at(info + 16), call.image.u32(info + 24), call.image.u32(info + 28));
+        words::push(vk, call, linked, about, (p.to, p.len));
     }
     vk.raw(call, linked, report)
 }
 
-fn remember(vk: &mut Vulkan, id: u64, layout: u64, stages: u32, offset: u32, values: Vec<u8>) {
+/// Push constants that a translation in this command buffer must put back.
+pub(super) fn remember(vk: &mut Vulkan, id: u64, layout: u64, stages: u32, offset: u32, values: Vec<u8>) {
     let (layout, stages) = (vk::PipelineLayout::from_raw(layout), vk::ShaderStageFlags::from_raw(stages));
     let pushed = &mut state(vk, id).pushed;
     // The same range again replaces the one before; order matters, so it moves to the end.

@@ -14,12 +14,15 @@ mod groups;
 mod own;
 mod tables;
 mod trace;
+mod words;
 
 pub use build::{build, build_sizes, create, destroy, indirect_build};
 pub use commands::{begin, bind_pipeline, free, push_constants, push_constants2};
 pub use groups::{create_pipelines, group_handles};
 pub(crate) use tables::refresh;
 pub use trace::{trace, trace_indirect2};
+pub use words::update_buffer;
+pub(crate) use words::{buffer_written, is_table, written};
 
 use super::{DeviceState, Vk, Vulkan};
 use crate::error::{Error, Result};
@@ -59,6 +62,10 @@ pub struct Counters {
     pub handles: [u64; 2],
     /// Addresses in shader records.
     pub record_addresses: u64,
+    /// Addresses in push constants.
+    pub push_constant_addresses: u64,
+    /// Addresses in what the host wrote to memory, in updates of buffers and in their initial contents.
+    pub written_addresses: u64,
 }
 
 /// One device's shaders and tables.
