@@ -37,7 +37,13 @@ pub struct Profile {
     pub driver: f64,
     /// Of `own`, what went into going round in waiting loops.
     pub polling: f64,
+    /// The program's functions, and shared ones with what they executed on its behalf: (object file, name,
+    /// instructions), most first, [`FUNCTIONS`] of them.
+    pub functions: Vec<(String, String, f64)>,
 }
+
+/// How many functions are kept by name.
+const FUNCTIONS: usize = 200;
 
 /// Which object file an object file's name names: the program's own is `program`.
 pub fn part_of(object: &str, program: &str) -> Part {
@@ -67,6 +73,7 @@ type Function = (u32, u32);
 #[derive(Default)]
 struct Graph {
     objects: HashMap<u32, String>,
+    names: HashMap<u32, String>,
     own_cost: HashMap<Function, u64>,
     /// (caller, called) -> instructions below the calls, and how many calls.
     calls: HashMap<(Function, Function), (u64, u64)>,
@@ -82,13 +89,21 @@ pub fn read(text: &str, program: &str, calls: u64) -> Result<Profile, String> {
     let mut profile = Profile { polling: polling(&graph, part_of, calls), ..Profile::default() };
     let mut objects: HashMap<&str, u64> = HashMap::new();
     for (function, &cost) in &graph.own_cost {
+        let mut list = |cost: f64| {
+            let name = |names: &HashMap<u32, String>, id| names.get(&id).cloned().unwrap_or_default();
+            profile.functions.push((name(&graph.objects, function.0), name(&graph.names, function.1), cost));
+        };
         *objects.entry(graph.objects.get(&function.0).map_or("?", String::as_str)).or_default() += cost;
         let cost = cost as f64;
         match part_of(function) {
-            Part::Own => profile.own += cost,
+            Part::Own => {
+                list(cost);
+                profile.own += cost;
+            }
             Part::Driver => profile.driver += cost,
             Part::Shared => {
                 let share = shares.get(function).copied().unwrap_or(1.0);
+                list(cost * share);
                 profile.for_own += cost * share;
                 profile.driver += cost * (1.0 - share);
             }
@@ -96,6 +111,8 @@ pub fn read(text: &str, program: &str, calls: u64) -> Result<Profile, String> {
     }
     profile.objects = objects.into_iter().map(|(name, cost)| (name.to_string(), cost)).collect();
     profile.objects.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+    profile.functions.sort_by(|a, b| b.2.total_cmp(&a.2).then_with(|| (&a.0, &a.1).cmp(&(&b.0, &b.1))));
+    profile.functions.truncate(FUNCTIONS);
     Ok(profile)
 }
 
@@ -144,7 +161,7 @@ fn polling(graph: &Graph, part_of: impl Fn(&Function) -> Part, calls: u64) -> f6
         let cost = graph.own_cost.get(f).copied().unwrap_or(0);
         cost as f64 * (rounds - first) as f64 / *rounds as f64
     };
-    polls.iter().map(spent).sum()
+    polls.iter().map(spent).fold(0.0, |sum, n| sum + n)
 }
 
 fn parse(text: &str) -> Result<Graph, String> {
@@ -173,8 +190,8 @@ fn parse(text: &str) -> Result<Graph, String> {
         match key {
             "ob" => object = graph.object(value)?,
             "cob" => called_object = Some(graph.object(value)?),
-            "fn" => function = number(value)?.0,
-            "cfn" => called_function = number(value)?.0,
+            "fn" => function = graph.function(value)?,
+            "cfn" => called_function = graph.function(value)?,
             "calls" => {
                 let n = value.split(' ').next().and_then(|n| n.parse::<u64>().ok());
                 below = Some(n.ok_or_else(|| odd(line))?);
@@ -186,6 +203,13 @@ fn parse(text: &str) -> Result<Graph, String> {
 }
 
 impl Graph {
+    fn function(&mut self, value: &str) -> Result<u32, String> {
+        let (id, name) = number(value)?;
+        if !name.is_empty() {
+            self.names.insert(id, name.to_string());
+        }
+        Ok(id)
+    }
     fn object(&mut self, value: &str) -> Result<u32, String> {
         let (id, name) = number(value)?;
         if !name.is_empty() {
@@ -262,6 +286,8 @@ fn=(5) start
         assert!((p.for_own - (20.0 + 10.0 + 7.0)).abs() < 1e-3, "{p:?}");
         assert!((p.driver - (500.0 + 40.0 + 20.0)).abs() < 1e-3, "{p:?}");
         assert_eq!(p.polling, 0.0);
+        assert_eq!(p.functions[0], ("/opt/replayer".to_string(), "main".to_string(), 100.0));
+        assert_eq!(p.functions.len(), 4);
     }
 
     #[test]

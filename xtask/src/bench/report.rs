@@ -29,6 +29,7 @@ pub fn write(args: &Args, machine: &Machine, results: &Results) -> Result<(), St
     put("runs.csv", runs(results))?;
     if let Some(counted) = &results.instructions {
         put("objects.csv", objects(counted))?;
+        put("functions.csv", functions(counted))?;
     }
     Ok(())
 }
@@ -232,6 +233,17 @@ fn objects(counted: &Counted) -> String {
     for side in &counted.sides {
         for (name, n) in &side.profile.objects {
             let _ = writeln!(t, "{},{},{n}", side.label, file_name(name));
+        }
+    }
+    t
+}
+
+fn functions(counted: &Counted) -> String {
+    let mut t = String::from("side,object,instructions,instructions_per_call,function\n");
+    for side in &counted.sides {
+        for (object, name, n) in side.profile.functions.iter().filter(|f| f.2 >= 1.0) {
+            let (object, name) = (file_name(object), name.replace('"', "'"));
+            let _ = writeln!(t, "{},{object},{n:.0},{:.1},\"{name}\"", side.label, n / counted.calls as f64);
         }
     }
     t
