@@ -39,6 +39,7 @@ static CAPTURE: LazyLock<Capture> = LazyLock::new(|| {
 });
 
 /// The capture's calls, decoded.
+#[allow(clippy::vec_box, reason = "as the reader hands them over")]
 fn calls() -> Vec<Box<Call>> {
     let (mut scratch, mut frames) = (Scratch::new(), FrameCounter::new(CAPTURE.header()));
     let call = |block| {
