@@ -6,10 +6,9 @@
 //!
 //! The sides of a comparison are run in turn, after one run each that does not count; what is claimed are ratios of
 //! medians. Everything lands in the output folder: `README.md` (machine, commands, tables), `runs.csv` (every run),
-//! `objects.csv` and
-//! `functions.csv` (instructions by object file, and of the replayers' own functions), `summary.json`. A comparison whose tool or capture is not here is
-//! skipped by name. Guarantees: an existing folder is not touched; a run that fails fails the whole. Refuses fewer than
-//! one run; says so when there are fewer than five.
+//! `objects.csv` and `functions.csv` (instructions by object file, and of the replayers' own functions), `summary.json`.
+//! A comparison whose tool or capture is not here is skipped by name. Guarantees: an existing folder is not touched; a
+//! run that fails fails the whole. Refuses fewer than one run; says so when there are fewer than five.
 
 mod callgrind;
 mod instructions;
