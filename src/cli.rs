@@ -40,6 +40,18 @@ pub struct ReplayArgs {
     /// Leave submissions as they are: CPU times only, and no cost of measuring
     #[arg(long)]
     pub no_gpu_times: bool,
+    /// What to time on the GPU; below frames the capture is replayed once more, to say what measuring cost
+    #[arg(long, value_enum, value_name = "LEVEL", default_value_t = TimesLevel::Frame, conflicts_with_all = ["no_gpu_times", "echo"])]
+    pub times: TimesLevel,
+    /// With --times pass or command: let each one run alone, between full barriers (not inside render passes)
+    #[arg(long)]
+    pub isolate: bool,
+    /// With --times submit, pass or command: write every span as a line of CSV
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// With --times submit, pass or command: write a timeline that ui.perfetto.dev opens
+    #[arg(long, value_name = "FILE")]
+    pub perfetto: Option<PathBuf>,
     /// Print everything as JSON (with a schema_version) instead of the table
     #[arg(long)]
     pub json: bool,
@@ -49,6 +61,19 @@ pub struct ReplayArgs {
     /// Answer every call with what the capture recorded instead of calling a driver; no times
     #[arg(long)]
     pub echo: bool,
+}
+
+/// What `--times` times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TimesLevel {
+    /// Frames
+    Frame,
+    /// Each submission
+    Submit,
+    /// Labels, render passes, and what runs between passes
+    Pass,
+    /// Each draw, dispatch, trace, build, copy, clear, barrier …
+    Command,
 }
 
 /// How to replay: shared by every sub-command that does.

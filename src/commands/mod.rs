@@ -7,6 +7,7 @@ mod info;
 mod recompress;
 mod replay;
 mod screenshot;
+mod times;
 mod verify;
 
 use crate::cli::{Cli, Command};

@@ -3,6 +3,7 @@
 //! Guarantees: stdout carries the report alone; what was done differently from the capture is counted and, with `-v`,
 //! named. A divergence ends with exit code 5, also when `--keep-going` passed it over.
 
+use super::times::Times;
 use crate::cli::{ReplayArgs, RunArgs};
 use crate::exit::{Exit, Failure, complain};
 use crate::mmap::Map;
@@ -29,10 +30,13 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     let on = if args.echo { On::Echo } else { On::Vulkan };
     let mut all = FrameTimes::default();
     let mut last = None;
+    let mut times = Times::new(args)?;
+    times.reference(&capture, &options)?;
     for repeat in 0..args.repeat.max(1) {
         let bar = progress::bytes(capture.bytes().len() as u64, "replaying");
         let (hook, out) = FrameTimesHook::new(!args.no_gpu_times);
-        let hooks: Vec<Box<dyn Hook>> = if args.echo { Vec::new() } else { vec![Box::new(hook)] };
+        let mut hooks: Vec<Box<dyn Hook>> = if args.echo { Vec::new() } else { vec![Box::new(hook)] };
+        times.before(&mut hooks);
         let r = replay(
             &capture,
             &options,
@@ -43,6 +47,7 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
         );
         bar.finish_and_clear();
         let summary = r.map_err(failure)?;
+        times.after();
         let mut out = out.borrow_mut();
         all.frames.append(&mut out.frames);
         all.timed += out.timed;
@@ -51,7 +56,7 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
         last = Some(summary);
     }
     let summary = last.expect("at least one repetition");
-    let exit = say(args, &capture, &summary, &all)?;
+    let exit = say(args, &capture, &summary, &all, &times)?;
     Ok(exit)
 }
 
@@ -146,14 +151,22 @@ fn cost(times: &FrameTimes) -> Cost {
     }
 }
 
-fn say(args: &ReplayArgs, capture: &Capture, s: &Summary, times: &FrameTimes) -> Result<Exit, Failure> {
+fn say(
+    args: &ReplayArgs,
+    capture: &Capture,
+    s: &Summary,
+    times: &FrameTimes,
+    within: &Times,
+) -> Result<Exit, Failure> {
+    let inner = within.report(args, s, times)?;
     let run = analyses::Run { load_frame: s.load_frame, cost: cost(times) };
     let report = analyses::frame_times::report(&run, &times.frames);
     let text = if args.json {
-        let json = to_json(capture, s, times, &report);
+        let mut json = to_json(capture, s, times, &report);
+        json["times"] = within.to_json(inner.as_ref());
         serde_json::to_string_pretty(&json).map_err(Failure::new)? + "\n"
     } else {
-        heading(capture, s) + &analyses::report::text::render(&report)
+        heading(capture, s) + &analyses::report::text::render(inner.as_ref().unwrap_or(&report))
     };
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Failure::write("stdout", &e))?;
@@ -195,6 +208,8 @@ fn complaints(args: &ReplayArgs, s: &Summary) -> Exit {
             (t.handles[0], "shader-group handles in shader binding tables translated"),
             (t.handles[1], "shader-group handles in shader binding tables not known"),
             (t.record_addresses, "addresses in shader records translated"),
+            (t.push_constant_addresses, "addresses in push constants translated"),
+            (t.written_addresses, "addresses in written memory translated"),
         ] {
             if n > 0 {
                 eprintln!("  {n} × {what}");
@@ -233,6 +248,8 @@ fn to_json(capture: &Capture, s: &Summary, times: &FrameTimes, report: &analyses
             "shader_group_handles": s.translated.handles[0],
             "shader_group_handles_unknown": s.translated.handles[1],
             "addresses_in_shader_records": s.translated.record_addresses,
+            "addresses_in_push_constants": s.translated.push_constant_addresses,
+            "addresses_in_written_memory": s.translated.written_addresses,
         },
         "report": report,
         "frame_times": times.frames,

@@ -36,7 +36,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::rc::Rc;
 use submit::{Current, Waiting};
-use trace::{CommandTime, TimeNames};
+use trace::{CommandTime, Nanos, TimeNames};
 
 /// How much is timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -100,6 +100,8 @@ pub struct CommandTimesHook {
     waiting: VecDeque<Waiting>,
     current: Option<Current>,
     submits: u64,
+    /// Where this replay's time begins.
+    start: Nanos,
     sweep_at: usize,
 }
 
@@ -122,9 +124,11 @@ const OTHERS: &[&str] = &[
 ];
 
 impl CommandTimesHook {
-    /// The hook, and where its results will be.
-    pub fn new(level: Level, isolate: bool) -> (Self, Rc<RefCell<CommandTimes>>) {
-        let out = Rc::new(RefCell::new(CommandTimes::default()));
+    /// The hook, and where its results will be: behind what `earlier` replays found, in time too.
+    pub fn new(level: Level, isolate: bool, earlier: CommandTimes) -> (Self, Rc<RefCell<CommandTimes>>) {
+        let submits = earlier.records.iter().map(|r| r.submit + 1).max().unwrap_or(0);
+        let start = earlier.records.iter().map(|r| r.end).max().unwrap_or_default();
+        let out = Rc::new(RefCell::new(earlier));
         let hook = CommandTimesHook {
             level,
             isolate,
@@ -139,7 +143,8 @@ impl CommandTimesHook {
             clocks: HashMap::new(),
             waiting: VecDeque::new(),
             current: None,
-            submits: 0,
+            submits,
+            start,
             sweep_at: SWEEP,
         };
         (hook, out)

@@ -19,7 +19,7 @@ impl CommandTimesHook {
         self.sweep(cx);
         let live = vk::CommandBuffer::from_raw(cx.objects.live(id));
         let Some(vk) = cx.backend.vulkan() else { return Ok(()) };
-        let target = Target { device: b.device, family: b.family, ash: vk.device(b.device)?.ash.clone(), live };
+        let target = Target { device: b.device, ash: vk.device(b.device)?.ash.clone(), live };
         let (level, isolate) = (self.level, self.isolate);
         let r = self.recordings.entry(id).or_insert_with(|| Recording::new(target.clone(), level, isolate));
         r.restart(target);

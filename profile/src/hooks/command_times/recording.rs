@@ -52,7 +52,6 @@ struct Open {
 #[derive(Clone)]
 pub struct Target {
     pub device: u64,
-    pub family: u32,
     pub ash: ash::Device,
     pub live: vk::CommandBuffer,
 }
@@ -181,11 +180,6 @@ impl Recording {
     /// The node that what is recorded now lies within.
     pub fn node(&self) -> u32 {
         self.open.last().map_or(0, |o| o.node)
-    }
-
-    /// Inside a render pass.
-    pub fn in_pass(&self) -> bool {
-        self.pass.is_some()
     }
 
     /// Commands here are not timed one by one.

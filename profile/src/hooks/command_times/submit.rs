@@ -281,7 +281,8 @@ impl CommandTimesHook {
         if !w.keep {
             return;
         }
-        let clock = self.clocks.entry(w.device).or_default();
+        let (clock, start) = (self.clocks.entry(w.device).or_default(), self.start);
+        let mut time = |raw| start + clock.nanos(raw, bits, period);
         let all = w.slot.results(2 + w.parts.iter().map(|p| p.queries as usize).sum::<usize>());
         let mut out = self.out.borrow_mut();
         let out = &mut *out;
@@ -299,14 +300,14 @@ impl CommandTimesHook {
             node,
             pipeline: 0,
             isolated: false,
-            begin: clock.nanos(all[0], bits, period),
-            end: clock.nanos(all[1], bits, period),
+            begin: time(all[0]),
+            end: time(all[1]),
         };
         out.records.push(submission);
         for part in &w.parts {
             for s in part.spans.iter() {
                 let (Some(begin), Some(end)) = (s.begin, s.end) else { continue };
-                let mut at = |q: u32| clock.nanos(all[part.at + q as usize], bits, period);
+                let mut at = |q: u32| time(all[part.at + q as usize]);
                 out.records.push(CommandTime {
                     command_buffer: part.command_buffer,
                     position: part.position,
