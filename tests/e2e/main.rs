@@ -13,3 +13,4 @@ mod replay;
 mod roundtrip;
 mod screenshot;
 mod support;
+mod trimmed;
