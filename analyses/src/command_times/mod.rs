@@ -73,14 +73,24 @@ impl Fold for Times {
 
     fn finish(self: Box<Self>) -> Report {
         let only_load = self.records.iter().all(|r| Some(r.frame) == self.run.load_frame);
-        let placed: Vec<(&CommandTime, Place)> = self
+        let mut queue_labels = 0;
+        let placed: Vec<Timed<'_>> = self
             .records
             .iter()
             .zip(places(&self.records))
-            .filter(|(r, _)| only_load || Some(r.frame) != self.run.load_frame)
+            .map(|(record, place)| {
+                if record.kind == SpanKind::Submit {
+                    queue_labels = self.names.path(record.node).len().saturating_sub(1);
+                }
+                Timed { record, place, queue_labels }
+            })
+            .filter(|t| only_load || Some(t.record.frame) != self.run.load_frame)
             .collect();
-        let total: u64 = of_kind(&placed, SpanKind::Submit).map(|(_, p)| p.time().0).sum();
-        let finest = placed.iter().map(|(r, _)| r.kind).max().unwrap_or(SpanKind::Submit);
+        let submits = placed.iter().filter(|t| t.record.kind == SpanKind::Submit);
+        let total: u64 = submits.map(|t| t.place.time().0).sum();
+        let finest = placed.iter().map(|t| t.record.kind).max().unwrap_or(SpanKind::Submit);
+        // What runs between passes is as fine as they are.
+        let finest = if finest == SpanKind::Run { SpanKind::Pass } else { finest };
         Report {
             schema_version: SCHEMA_VERSION,
             analysis: CommandTimes.name().to_owned(),
@@ -94,11 +104,12 @@ impl Fold for Times {
     }
 }
 
-fn of_kind<'p>(
-    placed: &'p [(&'p CommandTime, Place)],
-    kind: SpanKind,
-) -> impl Iterator<Item = &'p (&'p CommandTime, Place)> {
-    placed.iter().filter(move |(r, _)| r.kind == kind)
+/// A record, where it is in time, and how many of the names around it are labels of its queue.
+#[derive(Clone, Copy)]
+struct Timed<'r> {
+    record: &'r CommandTime,
+    place: Place,
+    queue_labels: usize,
 }
 
 /// What one row of the table of the most expensive sums.
@@ -134,7 +145,7 @@ fn object(names: &TimeNames, id: u64) -> String {
     }
 }
 
-/// A label that counts (`frame 1`, `frame 2`, …) is one place in all frames: digits become `#`.
+/// A queue's label that counts (`frame 1`, `frame 2`, …) is one place in all frames: digits become `#`.
 fn placeless(name: &str) -> String {
     let mut out = String::new();
     for c in name.chars() {
@@ -147,27 +158,31 @@ fn placeless(name: &str) -> String {
     out
 }
 
-/// The path around a span, its outermost label with its number left out where it names a queue's frame.
-fn around(names: &TimeNames, record: &CommandTime) -> Vec<String> {
-    let mut path: Vec<String> = names.path(record.node).into_iter().map(str::to_owned).collect();
-    let own = path.pop();
-    if record.kind == SpanKind::Label || record.kind == SpanKind::Pass {
-        path.extend(own);
+/// The path around a span, or of one that others are within.
+fn around(names: &TimeNames, timed: &Timed<'_>) -> Vec<String> {
+    let mut path: Vec<String> = names.path(timed.record.node).into_iter().map(str::to_owned).collect();
+    if !matches!(timed.record.kind, SpanKind::Label | SpanKind::Pass) {
+        path.pop();
     }
-    if let Some(first) = path.first_mut() {
-        *first = placeless(first);
-    }
+    path.iter_mut().take(timed.queue_labels).for_each(|name| *name = placeless(name));
     path
 }
 
-fn top(placed: &[(&CommandTime, Place)], finest: SpanKind, total: u64, names: &TimeNames) -> Table {
-    // At the level of passes what runs between them is as fine as they are.
-    let counts = |r: &CommandTime, p: Place| r.kind == finest || (finest == SpanKind::Run || finest == SpanKind::Pass) && r.kind == SpanKind::Pass && p.leaf;
+fn top(placed: &[Timed<'_>], finest: SpanKind, total: u64, names: &TimeNames) -> Table {
+    let counts = |t: &&Timed<'_>| match t.record.kind {
+        SpanKind::Run => finest == SpanKind::Pass,
+        kind => kind == finest,
+    };
     let mut sums: HashMap<(String, u32, u32, u64), (Sum, &CommandTime)> = HashMap::new();
-    for (r, p) in placed.iter().filter(|(r, p)| counts(r, *p)) {
-        let path: Vec<String> = around(names, r);
-        let key = (path.join(" › ") + "\0" + names.path(r.node).last().unwrap_or(&""), r.position, r.index, r.pipeline);
-        sums.entry(key).or_insert_with(|| (Sum::default(), r)).0.add(p.time().0);
+    for t in placed.iter().filter(counts) {
+        let r = t.record;
+        let mut path = around(names, t);
+        if r.kind == SpanKind::Pass {
+            path.pop();
+        }
+        let own = names.path(r.node).last().copied().unwrap_or_default();
+        let key = (path.join(" › ") + "\0" + own, r.position, r.index, r.pipeline);
+        sums.entry(key).or_insert_with(|| (Sum::default(), r)).0.add(t.place.time().0);
     }
     let mut rows: Vec<_> = sums.into_iter().collect();
     rows.sort_by(|a, b| b.1.0.total.cmp(&a.1.0.total).then_with(|| a.0.cmp(&b.0)));
@@ -206,17 +221,18 @@ fn top(placed: &[(&CommandTime, Place)], finest: SpanKind, total: u64, names: &T
 }
 
 /// Totals of submissions, labels and passes, in the order they first began.
-fn tree(placed: &[(&CommandTime, Place)], total: u64, names: &TimeNames) -> Table {
+fn tree(placed: &[Timed<'_>], total: u64, names: &TimeNames) -> Table {
     let mut order: Vec<Vec<String>> = Vec::new();
     let mut sums: HashMap<Vec<String>, Sum> = HashMap::new();
-    for (r, p) in placed.iter().filter(|(r, _)| matches!(r.kind, SpanKind::Submit | SpanKind::Label | SpanKind::Pass)) {
-        let path = around(names, r);
+    let holds = |t: &&Timed<'_>| matches!(t.record.kind, SpanKind::Submit | SpanKind::Label | SpanKind::Pass);
+    for t in placed.iter().filter(holds) {
+        let path = around(names, t);
         sums.entry(path.clone())
             .or_insert_with(|| {
                 order.push(path);
                 Sum::default()
             })
-            .add(p.time().0);
+            .add(t.place.time().0);
     }
     let rows = order.iter().take(TREE).map(|path| {
         let sum = &sums[path];
@@ -242,20 +258,22 @@ fn tree(placed: &[(&CommandTime, Place)], total: u64, names: &TimeNames) -> Tabl
     }
 }
 
-fn notes(placed: &[(&CommandTime, Place)], only_load: bool) -> Vec<String> {
+fn notes(placed: &[Timed<'_>], only_load: bool) -> Vec<String> {
     let mut notes = Vec::new();
     if placed.is_empty() {
         notes.push("Nothing was timed.".to_owned());
     } else if only_load {
         notes.push("Only the load frame was timed.".to_owned());
     }
-    let alone = placed.iter().filter(|(r, _)| r.isolated).count();
-    if alone > 0 {
-        let commands = |alone| of_kind(placed, SpanKind::Command).filter(|(r, _)| r.isolated == alone).count();
+    let alone = |alone: bool| {
+        let works = placed.iter().filter(|t| !matches!(t.record.kind, SpanKind::Submit | SpanKind::Label));
+        works.filter(|t| t.record.isolated == alone).count()
+    };
+    if alone(true) > 0 {
         notes.push(format!(
-            "Isolated: barriers let {} commands run alone; {} are inside render passes, where nothing can be isolated.",
-            commands(true),
-            commands(false)
+            "Isolated: full barriers let {} spans run alone; {} are inside render passes, where nothing can be isolated.",
+            alone(true),
+            alone(false)
         ));
     }
     notes

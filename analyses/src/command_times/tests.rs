@@ -96,7 +96,7 @@ fn what_could_not_be_isolated_is_said() {
     let (names, mut records) = known();
     records[2].isolated = true;
     let r = report(&run(None), &names, &records);
-    assert!(r.notes[0].contains("1 commands run alone; 5 are inside"), "{:?}", r.notes);
+    assert!(r.notes[0].contains("1 spans run alone; 7 are inside"), "{:?}", r.notes);
 }
 
 #[test]
