@@ -84,13 +84,19 @@ impl Times {
     }
 
     /// The report, with its files written; none at the level of frames.
-    pub fn report(&self, args: &ReplayArgs, s: &Summary, frames: &FrameTimes) -> Result<Option<Report>, Failure> {
+    pub fn report(
+        &self,
+        args: &ReplayArgs,
+        s: &Summary,
+        frames: &FrameTimes,
+    ) -> Result<Option<Report>, Failure> {
         if self.level.is_none() {
             return Ok(None);
         }
         let (names, records) = (&self.found.names, &self.found.records);
         let (cost, note) = self.cost(s.load_frame, frames);
-        let mut report = command_times::report(&analyses::Run { load_frame: s.load_frame, cost }, names, records);
+        let mut report =
+            command_times::report(&analyses::Run { load_frame: s.load_frame, cost }, names, records);
         report.notes.extend(self.found.notes.iter().map(|(what, n)| format!("{n} × {what}.")));
         report.notes.extend(note);
         if let Some(file) = &args.csv {
@@ -106,7 +112,8 @@ impl Times {
     /// A frame's mean GPU time without and with; and what a span costs.
     fn cost(&self, load: Option<u64>, frames: &FrameTimes) -> (Cost, Option<String>) {
         let played = |all: &[FrameTime]| {
-            let gpu: Vec<u64> = all.iter().filter(|f| Some(f.frame) != load).filter_map(|f| Some(f.gpu?.0)).collect();
+            let gpu: Vec<u64> =
+                all.iter().filter(|f| Some(f.frame) != load).filter_map(|f| Some(f.gpu?.0)).collect();
             (gpu.iter().sum::<u64>(), gpu.len() as u64)
         };
         let ((without, n), (with, m)) = (played(&self.reference), played(&frames.frames));
@@ -114,10 +121,14 @@ impl Times {
             return (Cost::Unknown { why: "no frame but the load frame has a GPU time".into() }, None);
         }
         let (without, with) = (Nanos(without / n), Nanos(with / m));
-        let of = format!("a frame's mean GPU time over {n} frames, replayed once more with timestamps around frames only");
+        let of = format!(
+            "a frame's mean GPU time over {n} frames, replayed once more with timestamps around frames only"
+        );
         let spans = self.found.records.iter().filter(|r| Some(r.frame) != load).count() as u64;
         let each = (with.0 as f64 - without.0 as f64) * m as f64 / spans.max(1) as f64;
-        let note = format!("{spans} spans in {m} frames: {each:+.0} ns of GPU time a span, the two replays' own difference included.");
+        let note = format!(
+            "{spans} spans in {m} frames: {each:+.0} ns of GPU time a span, the two replays' own difference included."
+        );
         (Cost::Measured { of, without, with }, Some(note))
     }
 
@@ -125,15 +136,21 @@ impl Times {
     pub fn to_json(&self, report: Option<&Report>) -> Value {
         let Some(report) = report else { return Value::Null };
         let names = &self.found.names;
-        let spans: Vec<Value> = self.found.records.iter().zip(command_times::places(&self.found.records)).map(|(r, p)| {
-            json!({
-                "frame": r.frame, "submit": r.submit, "device": r.device, "queue": r.queue,
-                "command_buffer": r.command_buffer, "position": r.position, "index": r.index,
-                "kind": r.kind.name(), "depth": r.depth, "path": names.path(r.node),
-                "pipeline": r.pipeline, "pipeline_name": names.objects.get(&r.pipeline),
-                "isolated": r.isolated, "begin_ns": r.begin.0, "end_ns": r.end.0, "time_ns": p.time().0,
+        let spans: Vec<Value> = self
+            .found
+            .records
+            .iter()
+            .zip(command_times::places(&self.found.records))
+            .map(|(r, p)| {
+                json!({
+                    "frame": r.frame, "submit": r.submit, "device": r.device, "queue": r.queue,
+                    "command_buffer": r.command_buffer, "position": r.position, "index": r.index,
+                    "kind": r.kind.name(), "depth": r.depth, "path": names.path(r.node),
+                    "pipeline": r.pipeline, "pipeline_name": names.objects.get(&r.pipeline),
+                    "isolated": r.isolated, "begin_ns": r.begin.0, "end_ns": r.end.0, "time_ns": p.time().0,
+                })
             })
-        }).collect();
+            .collect();
         json!({
             "level": self.level.map(|l| format!("{l:?}").to_lowercase()),
             "isolate": self.isolate,

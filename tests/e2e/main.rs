@@ -13,4 +13,5 @@ mod replay;
 mod roundtrip;
 mod screenshot;
 mod support;
+mod times;
 mod trimmed;

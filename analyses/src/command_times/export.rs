@@ -83,7 +83,8 @@ pub fn perfetto(names: &TimeNames, records: &[CommandTime], frames: &[FrameTime]
             args,
         });
     }
-    let process = timeline.process(0, "replay on the CPU (a clock of its own; waits between frames left out)");
+    let process =
+        timeline.process(0, "replay on the CPU (a clock of its own; waits between frames left out)");
     timeline.thread(process, 1, "frames");
     let mut begin = trace::Nanos(0);
     for f in frames {

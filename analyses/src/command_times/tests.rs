@@ -37,7 +37,13 @@ fn known() -> (TimeNames, Vec<CommandTime>) {
         let t = frame * 10_000_000;
         let mut add = |kind, depth, node, index, from: u64, to: u64| {
             let pipeline = if kind == SpanKind::Command { 9 } else { 0 };
-            records.push(CommandTime { frame, submit: frame - 2, index, pipeline, ..span(kind, depth, node, t + from, t + to) });
+            records.push(CommandTime {
+                frame,
+                submit: frame - 2,
+                index,
+                pipeline,
+                ..span(kind, depth, node, t + from, t + to)
+            });
         };
         add(SpanKind::Submit, 0, submit, 0, 0, 8_000_000);
         add(SpanKind::Label, 1, world, 1, 0, 8_000_000);
@@ -67,7 +73,8 @@ vkCmdDispatch  0:2  sky       frame # › world                           2  1.0
 ";
     let text = text::render(&report(&run(Some(1)), &names, &records));
     // Blanks are the text exporter's affair.
-    let squeeze = |s: &str| s.lines().map(|l| l.split_whitespace().collect::<Vec<_>>().join(" ")).collect::<Vec<_>>();
+    let squeeze =
+        |s: &str| s.lines().map(|l| l.split_whitespace().collect::<Vec<_>>().join(" ")).collect::<Vec<_>>();
     assert_eq!(squeeze(&text)[..7], squeeze(expected)[..]);
     let tree = "\
 labels and passes times mean max share
@@ -116,7 +123,13 @@ fn rows_and_timeline_hold_every_span() {
     let table = rows(&names, &records);
     let csv = csv::render(&table);
     assert_eq!(csv.lines().count(), records.len() + 1);
-    assert!(csv.lines().nth(6).unwrap().contains("frame 2 › world › render pass 'main',sky,0,21000000,27000000,2000000"), "{csv}");
+    assert!(
+        csv.lines()
+            .nth(6)
+            .unwrap()
+            .contains("frame 2 › world › render pass 'main',sky,0,21000000,27000000,2000000"),
+        "{csv}"
+    );
     let frames = [FrameTime { frame: 2, gpu: Some(Nanos(8_000_000)), cpu: Nanos(100) }];
     let timeline = perfetto(&names, &records, &frames, "a device");
     assert_eq!(timeline.slices.len(), records.len() + 1);

@@ -64,10 +64,14 @@ fn micros(n: Nanos) -> Value {
 pub fn render(timeline: &Timeline) -> String {
     let mut events: Vec<Value> = Vec::with_capacity(timeline.slices.len() + 8);
     for (i, (_, name)) in timeline.processes.iter().enumerate() {
-        events.push(json!({ "name": "process_name", "ph": "M", "pid": i + 1, "tid": 0, "args": { "name": name } }));
+        events.push(
+            json!({ "name": "process_name", "ph": "M", "pid": i + 1, "tid": 0, "args": { "name": name } }),
+        );
     }
     for (pid, tid, name) in &timeline.threads {
-        events.push(json!({ "name": "thread_name", "ph": "M", "pid": pid, "tid": tid, "args": { "name": name } }));
+        events.push(
+            json!({ "name": "thread_name", "ph": "M", "pid": pid, "tid": tid, "args": { "name": name } }),
+        );
     }
     for s in &timeline.slices {
         let args: Map<String, Value> = s.args.iter().map(|(k, v)| ((*k).to_owned(), json!(v))).collect();

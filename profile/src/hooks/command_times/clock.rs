@@ -19,7 +19,11 @@ impl Clock {
         let forward = Ticks(raw).since(Ticks(last), valid_bits).0;
         let half = 1u64 << (valid_bits.clamp(1, 64) - 1);
         // Queues are not in step: a reading may lie before the last one.
-        let step = if forward < half { forward as i64 } else { -(Ticks(last).since(Ticks(raw), valid_bits).0 as i64) };
+        let step = if forward < half {
+            forward as i64
+        } else {
+            -(Ticks(last).since(Ticks(raw), valid_bits).0 as i64)
+        };
         self.total = self.total.saturating_add(step);
         self.last = Some(raw);
         Ticks(self.total.max(0) as u64)

@@ -156,7 +156,9 @@ impl CommandTimesHook {
             let Some(vk) = cx.backend.vulkan() else { return Ok(None) };
             let made = Slots::new(vk.device(device)?, family)?;
             if made.is_none() {
-                let why = format!("queue family {family} has no timestamps, or cannot reset them: nothing of it is timed");
+                let why = format!(
+                    "queue family {family} has no timestamps, or cannot reset them: nothing of it is timed"
+                );
                 self.out.borrow_mut().note(&why);
             }
             self.slots.insert((device, family), made);
@@ -259,7 +261,8 @@ impl Hook for CommandTimesHook {
     }
 
     fn wants(&self) -> Commands {
-        let recorded = COMMANDS.iter().map(|c| c.name).filter(|n| self.level > Level::Submit && n.starts_with("vkCmd"));
+        let recorded =
+            COMMANDS.iter().map(|c| c.name).filter(|n| self.level > Level::Submit && n.starts_with("vkCmd"));
         Commands::named(&OTHERS.iter().copied().chain(recorded).collect::<Vec<_>>())
     }
 

@@ -27,7 +27,13 @@ impl CommandTimesHook {
     }
 
     /// A command that is recorded.
-    pub(super) fn recorded(&mut self, cx: &mut Executor, call: &mut Call, next: Next, role: Role) -> Result<Outcome> {
+    pub(super) fn recorded(
+        &mut self,
+        cx: &mut Executor,
+        call: &mut Call,
+        next: Next,
+        role: Role,
+    ) -> Result<Outcome> {
         let id = call.image.u64(0);
         let out = self.out.clone();
         let Some(r) = self.recordings.get_mut(&id) else { return next.run(cx, call) };

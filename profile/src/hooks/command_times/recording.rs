@@ -130,7 +130,8 @@ impl Recording {
         }
         let q = self.used;
         if q / CHUNK == self.chunks.len() as u32 {
-            let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(CHUNK);
+            let info =
+                vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(CHUNK);
             // SAFETY: a plain creation on a live device.
             let pool = unsafe { self.target.ash.create_query_pool(&info, None) };
             self.chunks.push(pool.map_err(|e| Error::driver("vkCreateQueryPool", e))?);

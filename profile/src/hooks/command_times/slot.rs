@@ -82,7 +82,9 @@ impl Slots {
             Ok(Slot {
                 commands: Vec::new(),
                 taken: 0,
-                pair: d.create_query_pool(&queries, None).map_err(|e| Error::driver("vkCreateQueryPool", e))?,
+                pair: d
+                    .create_query_pool(&queries, None)
+                    .map_err(|e| Error::driver("vkCreateQueryPool", e))?,
                 fence: d
                     .create_fence(&vk::FenceCreateInfo::default(), None)
                     .map_err(|e| Error::driver("vkCreateFence", e))?,
@@ -96,7 +98,9 @@ impl Slots {
 
     fn grow(&self, slot: &mut Slot, results: usize) -> Result<()> {
         let d = &self.device;
-        let info = vk::BufferCreateInfo::default().size(results as u64 * 8).usage(vk::BufferUsageFlags::TRANSFER_DST);
+        let info = vk::BufferCreateInfo::default()
+            .size(results as u64 * 8)
+            .usage(vk::BufferUsageFlags::TRANSFER_DST);
         // SAFETY: plain creations on a live device; nothing uses the slot.
         unsafe {
             d.destroy_buffer(slot.buffer, None);
@@ -112,10 +116,13 @@ impl Slots {
                 })
             };
             let ty = find(coherent | vk::MemoryPropertyFlags::HOST_CACHED).or_else(|| find(coherent));
-            let ty = ty.ok_or_else(|| Error::new(Kind::Unsupported, "no memory that the host can read results from"))?;
+            let ty = ty.ok_or_else(|| {
+                Error::new(Kind::Unsupported, "no memory that the host can read results from")
+            })?;
             let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(ty);
             slot.memory = d.allocate_memory(&info, None).map_err(|e| Error::driver("vkAllocateMemory", e))?;
-            d.bind_buffer_memory(slot.buffer, slot.memory, 0).map_err(|e| Error::driver("vkBindBufferMemory", e))?;
+            d.bind_buffer_memory(slot.buffer, slot.memory, 0)
+                .map_err(|e| Error::driver("vkBindBufferMemory", e))?;
             let map = d.map_memory(slot.memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty());
             slot.map = map.map_err(|e| Error::driver("vkMapMemory", e))?.cast();
             slot.capacity = results;
@@ -124,18 +131,26 @@ impl Slots {
     }
 
     /// A command buffer of the slot, recorded by `body`, to be submitted once.
-    pub fn record(&self, slot: &mut Slot, body: impl FnOnce(&ash::Device, vk::CommandBuffer)) -> Result<vk::CommandBuffer> {
+    pub fn record(
+        &self,
+        slot: &mut Slot,
+        body: impl FnOnce(&ash::Device, vk::CommandBuffer),
+    ) -> Result<vk::CommandBuffer> {
         let d = &self.device;
         // SAFETY: nothing uses the slot's command buffers; `body` only records.
         unsafe {
             if slot.taken == slot.commands.len() {
-                let info = vk::CommandBufferAllocateInfo::default().command_pool(self.pool).command_buffer_count(8);
-                let more = d.allocate_command_buffers(&info).map_err(|e| Error::driver("vkAllocateCommandBuffers", e))?;
+                let info =
+                    vk::CommandBufferAllocateInfo::default().command_pool(self.pool).command_buffer_count(8);
+                let more = d
+                    .allocate_command_buffers(&info)
+                    .map_err(|e| Error::driver("vkAllocateCommandBuffers", e))?;
                 slot.commands.extend(more);
             }
             let cmd = slot.commands[slot.taken];
             slot.taken += 1;
-            let info = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+            let info =
+                vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
             d.begin_command_buffer(cmd, &info).map_err(|e| Error::driver("vkBeginCommandBuffer", e))?;
             body(d, cmd);
             d.end_command_buffer(cmd).map_err(|e| Error::driver("vkEndCommandBuffer", e))?;
@@ -149,7 +164,8 @@ impl Slots {
         // SAFETY: the fence was given to the queue after the submission.
         unsafe {
             if wait {
-                d.wait_for_fences(&[slot.fence], true, u64::MAX).map_err(|e| Error::driver("vkWaitForFences", e))?;
+                d.wait_for_fences(&[slot.fence], true, u64::MAX)
+                    .map_err(|e| Error::driver("vkWaitForFences", e))?;
             } else if !d.get_fence_status(slot.fence).map_err(|e| Error::driver("vkGetFenceStatus", e))? {
                 return Ok(false);
             }

@@ -87,12 +87,18 @@ impl CommandTimesHook {
             at += r.used as usize;
         }
         let elsewhere = |other: &Waiting| {
-            other.queue != queue.id && other.parts.iter().any(|p| parts.iter().any(|q| q.queries > 0 && q.command_buffer == p.command_buffer))
+            other.queue != queue.id
+                && other
+                    .parts
+                    .iter()
+                    .any(|p| parts.iter().any(|q| q.queries > 0 && q.command_buffer == p.command_buffer))
         };
         if self.waiting.iter().any(elsewhere) {
             self.collect(Some(queue.device), false)?;
             if self.waiting.iter().any(elsewhere) {
-                self.out.borrow_mut().note("command buffers that may run on two queues at once: their times may be wrong");
+                self.out
+                    .borrow_mut()
+                    .note("command buffers that may run on two queues at once: their times may be wrong");
             }
         }
         let outer = self.queue_labels.get(&queue.id).and_then(|l| l.last()).copied().unwrap_or(0);
@@ -110,7 +116,8 @@ impl CommandTimesHook {
             keep,
         };
         self.submits += 1;
-        let mut current = Current { waiting, device, queue: queue.live, arrays: Vec::new(), infos: Vec::new() };
+        let mut current =
+            Current { waiting, device, queue: queue.live, arrays: Vec::new(), infos: Vec::new() };
         let first = call.command.canonical == "vkQueueSubmit";
         // SAFETY: linked memory holds `n` structs of the command's type; the linker checked arrays against counts.
         unsafe {
@@ -122,7 +129,10 @@ impl CommandTimesHook {
                 let around = self.around(&mut current.waiting, count)?;
                 let mut around = around.into_iter();
                 for info in infos.iter_mut().filter(|i| i.command_buffer_count > 0) {
-                    let live = std::slice::from_raw_parts(info.p_command_buffers, info.command_buffer_count as usize);
+                    let live = std::slice::from_raw_parts(
+                        info.p_command_buffers,
+                        info.command_buffer_count as usize,
+                    );
                     let v: Vec<_> = live.iter().flat_map(|c| enclosed(*c, around.next())).collect();
                     info.command_buffer_count = v.len() as u32;
                     current.arrays.push(v.into());
@@ -132,9 +142,12 @@ impl CommandTimesHook {
                 let infos = std::slice::from_raw_parts_mut(linked.ptr::<vk::SubmitInfo2<'static>>(2), n);
                 let grouped = |i: &vk::SubmitInfo2<'_>| {
                     i.command_buffer_info_count > 0
-                        && std::slice::from_raw_parts(i.p_command_buffer_infos, i.command_buffer_info_count as usize)
-                            .iter()
-                            .any(|c| c.device_mask > 1)
+                        && std::slice::from_raw_parts(
+                            i.p_command_buffer_infos,
+                            i.command_buffer_info_count as usize,
+                        )
+                        .iter()
+                        .any(|c| c.device_mask > 1)
                 };
                 if infos.iter().any(|i| i.flags.contains(vk::SubmitFlags::PROTECTED) || grouped(i)) {
                     return self.only_reset(current);
@@ -217,7 +230,9 @@ impl CommandTimesHook {
     fn only_reset(&mut self, mut current: Current) -> Result<()> {
         self.out.borrow_mut().note("submissions for device groups or protected memory: not timed");
         current.waiting.keep = false;
-        let Some(Some(slots)) = self.slots.get(&(current.waiting.device, current.waiting.family)) else { return Ok(()) };
+        let Some(Some(slots)) = self.slots.get(&(current.waiting.device, current.waiting.family)) else {
+            return Ok(());
+        };
         let pools: Vec<_> = current
             .waiting
             .parts
