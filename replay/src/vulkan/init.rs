@@ -113,7 +113,7 @@ fn init_image_with(
 }
 
 /// Lays mip levels out for a copy. Newer files align levels to the texel size, older ones do not; the sum tells.
-fn stage(
+pub(super) fn stage(
     image: &ImageState,
     aspect: vk::ImageAspectFlags,
     levels: &[u64],

@@ -1,4 +1,6 @@
-//! The shaders beside this file: compiled, and valid.
+//! The shaders are compiled and valid; what is drawn arrives (see `bits.rs`).
+
+mod bits;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
