@@ -31,8 +31,8 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     let mut all = FrameTimes::default();
     let mut last = None;
     let mut times = Times::new(args)?;
-    times.reference(&capture, &options)?;
     for repeat in 0..args.repeat.max(1) {
+        times.reference(&capture, &options, repeat)?;
         let bar = progress::bytes(capture.bytes().len() as u64, "replaying");
         let (hook, out) = FrameTimesHook::new(!args.no_gpu_times);
         let mut hooks: Vec<Box<dyn Hook>> = if args.echo { Vec::new() } else { vec![Box::new(hook)] };
@@ -210,6 +210,7 @@ fn complaints(args: &ReplayArgs, s: &Summary) -> Exit {
             (t.record_addresses, "addresses in shader records translated"),
             (t.push_constant_addresses, "addresses in push constants translated"),
             (t.written_addresses, "addresses in written memory translated"),
+            (t.doubtful_addresses, "words in written memory that may be addresses or numbers left as they are"),
         ] {
             if n > 0 {
                 eprintln!("  {n} × {what}");
@@ -250,6 +251,7 @@ fn to_json(capture: &Capture, s: &Summary, times: &FrameTimes, report: &analyses
             "addresses_in_shader_records": s.translated.record_addresses,
             "addresses_in_push_constants": s.translated.push_constant_addresses,
             "addresses_in_written_memory": s.translated.written_addresses,
+            "doubtful_words_in_written_memory": s.translated.doubtful_addresses,
         },
         "report": report,
         "frame_times": times.frames,

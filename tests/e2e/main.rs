@@ -9,6 +9,7 @@ mod device;
 mod live;
 mod parity;
 mod ray;
+mod rays;
 mod replay;
 mod roundtrip;
 mod screenshot;

@@ -243,7 +243,7 @@ impl Running {
             device.cmd_push_constants(commands, layout, vk::ShaderStageFlags::RAYGEN_KHR, 0, &camera);
             let pipelines = &gpu.ray().pipelines;
             let (raygen, miss, hit, callable) = (&table.raygen, &table.miss, &table.hit, &table.callable);
-            if number % 2 == 0 {
+            if number.is_multiple_of(2) {
                 pipelines.cmd_trace_rays_indirect(commands, raygen, miss, hit, callable, self.launch);
             } else {
                 let (width, height) = (EXTENT.width, EXTENT.height);

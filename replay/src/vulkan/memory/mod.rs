@@ -371,13 +371,7 @@ pub fn fill(vk: &mut Vulkan, memory: u64, offset: u64, data: &[u8], report: &mut
             m.size
         )));
     }
-    let tables: Vec<(u64, u64)> = m
-        .bound
-        .iter()
-        .filter(|b| !b.image && super::ray::is_table(vk, b.resource))
-        .map(|b| (b.offset, b.size))
-        .collect();
-    let translated = super::ray::written(vk, mapped_at + offset, data, &tables);
+    let translated = super::ray::memory_written(vk, memory, mapped_at + offset, data);
     let data = translated.as_deref().unwrap_or(data);
     let Some(m) = vk.memory.by_id.get(&memory) else { return Ok(()) };
     if m.live == vk::DeviceMemory::null() {

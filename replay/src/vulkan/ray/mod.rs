@@ -1,9 +1,10 @@
 //! Ray tracing on a device where addresses and shader-group handles are not the captured ones.
 //!
-//! Addresses inside structs are relocations and need nothing here. Inside buffers they are translated on the GPU, right
-//! before they are used, into copies of our own: instances of top-level builds (`build.rs`), records of shader binding
-//! tables (`trace.rs`). The application's own buffers stay as it wrote them. The translating dispatch takes part in the
-//! application's command buffer; what it disturbs (compute pipeline, push constants) is put back (`commands.rs`).
+//! Addresses inside structs are relocations and need nothing here. Pointers among push constants, and in what the host
+//! writes to memory, are translated as they come (`words.rs`). Instances of top-level builds (`build.rs`) and records of
+//! shader binding tables (`trace.rs`) are translated on the GPU, right before they are used, into copies of our own. The
+//! translating dispatch takes part in the application's command buffer; what it disturbs (compute pipeline, push
+//! constants) is put back (`commands.rs`).
 //!
 //! Refuses by name: builds and traces whose arguments lie in device memory (indirect builds with instances, indirect2
 //! traces).
@@ -22,7 +23,7 @@ pub use groups::{create_pipelines, group_handles};
 pub(crate) use tables::refresh;
 pub use trace::{trace, trace_indirect2};
 pub use words::update_buffer;
-pub(crate) use words::{buffer_written, is_table, written};
+pub(crate) use words::{buffer_written, memory_written};
 
 use super::{DeviceState, Vk, Vulkan};
 use crate::error::{Error, Result};
@@ -66,6 +67,8 @@ pub struct Counters {
     pub push_constant_addresses: u64,
     /// Addresses in what the host wrote to memory, in updates of buffers and in their initial contents.
     pub written_addresses: u64,
+    /// Words there that may be addresses or numbers, and were left as they are.
+    pub doubtful_addresses: u64,
 }
 
 /// One device's shaders and tables.

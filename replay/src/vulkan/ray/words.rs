@@ -5,12 +5,16 @@
 //! address before it can write it, so that the range is known when the word comes. Where every address is the captured
 //! one, and where nobody asked for an address, the data is not even looked at.
 //!
-//! Left alone: references to acceleration structures, which are translated where a build reads them, and shader binding
-//! tables, which are translated where a trace reads them. A table that is uploaded through another buffer is looked at
-//! twice; that does harm only where live and captured ranges overlap.
+//! Some drivers' addresses look like two small numbers: 0xE0_0000_00C0 is also the indices 192 and 224 of a mesh. Such a
+//! word is taken for a pointer only where shaders read structures: in push constants, and in buffers made for storage,
+//! uniforms or addresses and for neither vertices, indices nor build inputs. Elsewhere, as in staging buffers, it is
+//! left alone and counted.
 //!
-//! Not found: pointers that shaders compute or the application packs otherwise than as aligned 64-bit words. Taken
-//! wrongly: numbers that happen to lie in a range; ranges are a small part of 2^64.
+//! Also left alone: references to acceleration structures, which are translated where a build reads them, and shader
+//! binding tables, which are translated where a trace reads them. A table that is uploaded through another buffer is
+//! looked at twice; that does harm only where live and captured ranges overlap.
+//!
+//! Not found: pointers that shaders compute or the application packs otherwise than as aligned 64-bit words.
 
 use super::commands::remember;
 use crate::error::Result;
@@ -21,66 +25,128 @@ use crate::report::Report;
 use crate::vulkan::Vulkan;
 use ash::vk;
 
-/// Where in `data`, which begins `at` bytes into whatever its alignment counts from, which live pointers go.
-fn pointers(vk: &Vulkan, at: u64, data: &[u8]) -> Vec<(usize, u64)> {
+/// Halves of an address below this may as well be indices or sizes.
+const SMALL: u64 = 1 << 24;
+
+/// A word that lies in a captured range.
+struct Found {
+    /// Where in the data.
+    place: usize,
+    live: u64,
+    /// It may as well be two numbers.
+    doubtful: bool,
+}
+
+/// The words of `data` that lie in captured ranges; `at` is what the alignment of its first byte counts from.
+fn pointers(vk: &Vulkan, at: u64, data: &[u8]) -> Vec<Found> {
     let Some((low, high)) = vk.addresses.bounds() else { return Vec::new() };
+    words(at, data)
+        .filter(|(_, word)| (low..high).contains(word) && !vk.ray.references.contains_key(word))
+        .filter(|(_, word)| plausible(*word))
+        .filter_map(|(place, word)| {
+            Some(Found { place, live: vk.addresses.known(word)?, doubtful: doubtful(word) })
+        })
+        .collect()
+}
+
+fn doubtful(word: u64) -> bool {
+    word >> 32 < SMALL && word & 0xFFFF_FFFF < SMALL
+}
+
+/// Whether what a pointer points to would be aligned.
+fn plausible(word: u64) -> bool {
+    word.is_multiple_of(if doubtful(word) { 16 } else { 4 })
+}
+
+/// The aligned words of `data` and where in it they are.
+fn words(at: u64, data: &[u8]) -> impl Iterator<Item = (usize, u64)> {
     let first = (at.next_multiple_of(8) - at) as usize;
-    let words = data.get(first..).unwrap_or_default().chunks_exact(8);
-    let words = (first..).step_by(8).zip(words);
-    let mut found = Vec::new();
-    for (place, word) in words {
-        let word = u64::from_le_bytes(word.try_into().expect("8 bytes"));
-        if (low..high).contains(&word)
-            && !vk.ray.references.contains_key(&word)
-            && let Some(live) = vk.addresses.known(word)
-        {
-            found.push((place, live));
-        }
-    }
-    found
+    let chunks = data.get(first..).unwrap_or_default().chunks_exact(8);
+    let word = |chunk: &[u8]| u64::from_le_bytes(chunk.try_into().expect("8 bytes"));
+    chunks.enumerate().map(move |(i, chunk)| (first + i * 8, word(chunk)))
 }
 
-fn put(data: &mut [u8], found: &[(usize, u64)]) {
-    for (place, live) in found {
-        data[*place..place + 8].copy_from_slice(&live.to_le_bytes());
+fn put(data: &mut [u8], found: &[Found]) {
+    for f in found {
+        data[f.place..f.place + 8].copy_from_slice(&f.live.to_le_bytes());
     }
 }
 
-/// The bytes of a write at `at` of some memory, with its pointers translated; none if it has no pointers.
-///
-/// `tables` are the parts, as (offset, size), in which pointers are translated later.
-pub(crate) fn written(vk: &mut Vulkan, at: u64, data: &[u8], tables: &[(u64, u64)]) -> Option<Vec<u8>> {
-    let mut found = pointers(vk, at, data);
-    found.retain(|(place, _)| {
-        let place = at + *place as u64;
-        !tables.iter().any(|(offset, size)| (*offset..offset + size).contains(&place))
-    });
+/// The bytes of a write `at` bytes into a memory, with its pointers translated; none if it has no pointers.
+pub(crate) fn memory_written(vk: &mut Vulkan, memory: u64, at: u64, data: &[u8]) -> Option<Vec<u8>> {
+    let found = pointers(vk, at, data);
     if found.is_empty() {
         return None;
     }
-    vk.ray.totals.written_addresses += found.len() as u64;
-    let mut data = data.to_vec();
-    put(&mut data, &found);
-    Some(data)
+    let bound = vk.memory.by_id.get(&memory).map_or(&[][..], |m| &m.bound);
+    let holder = |f: &Found| {
+        let at = at + f.place as u64;
+        let holds = bound.iter().find(|b| !b.image && (b.offset..b.offset + b.size).contains(&at));
+        holds.map_or(vk::BufferUsageFlags::empty(), |b| usage(vk, b.resource))
+    };
+    let sure = found.into_iter().map(|f| (fate(holder(&f), &f), f)).collect();
+    translated(vk, data, sure)
 }
 
 /// The same for the contents of one buffer.
-pub(crate) fn buffer_written(vk: &mut Vulkan, buffer: u64, at: u64, data: &[u8]) -> Option<Vec<u8>> {
-    if is_table(vk, buffer) { None } else { written(vk, at, data, &[]) }
+pub(crate) fn buffer_written(vk: &mut Vulkan, buffer: u64, data: &[u8]) -> Option<Vec<u8>> {
+    let usage = usage(vk, buffer);
+    let found = pointers(vk, 0, data).into_iter().map(|f| (fate(usage, &f), f)).collect();
+    translated(vk, data, found)
 }
 
-/// Whether a buffer is made to hold shader binding tables.
-pub(crate) fn is_table(vk: &Vulkan, buffer: u64) -> bool {
-    let table = vk::BufferUsageFlags::SHADER_BINDING_TABLE_KHR;
-    vk.buffers.get(&buffer).is_some_and(|b| b.usage.contains(table))
+fn usage(vk: &Vulkan, buffer: u64) -> vk::BufferUsageFlags {
+    vk.buffers.get(&buffer).map_or(vk::BufferUsageFlags::empty(), |b| b.usage)
+}
+
+/// What becomes of a word.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Fate {
+    Translated,
+    /// Where it is used.
+    Later,
+    /// It may be no pointer.
+    Left,
+}
+
+/// What becomes of a word in a buffer of this usage.
+fn fate(usage: vk::BufferUsageFlags, found: &Found) -> Fate {
+    use vk::BufferUsageFlags as U;
+    let structures = usage.intersects(U::STORAGE_BUFFER | U::UNIFORM_BUFFER | U::SHADER_DEVICE_ADDRESS);
+    let numbers = U::VERTEX_BUFFER | U::INDEX_BUFFER | U::ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR;
+    if usage.contains(U::SHADER_BINDING_TABLE_KHR) {
+        Fate::Later
+    } else if found.doubtful && (!structures || usage.intersects(numbers)) {
+        Fate::Left
+    } else {
+        Fate::Translated
+    }
+}
+
+/// Keeps what is to be translated now, and counts.
+fn settle(vk: &mut Vulkan, found: Vec<(Fate, Found)>) -> Vec<Found> {
+    let totals = &mut vk.ray.totals;
+    totals.doubtful_addresses += found.iter().filter(|f| f.0 == Fate::Left).count() as u64;
+    let kept: Vec<Found> = found.into_iter().filter(|f| f.0 == Fate::Translated).map(|f| f.1).collect();
+    totals.written_addresses += kept.len() as u64;
+    kept
+}
+
+fn translated(vk: &mut Vulkan, data: &[u8], found: Vec<(Fate, Found)>) -> Option<Vec<u8>> {
+    let found = settle(vk, found);
+    (!found.is_empty()).then(|| {
+        let mut data = data.to_vec();
+        put(&mut data, &found);
+        data
+    })
 }
 
 /// Puts the pointers of data at image offset `to` into the linked call; nothing where the image is aligned too little.
-fn put_linked(linked: &mut Linked, to: u32, found: &[(usize, u64)]) {
-    for (place, live) in found {
-        let at = to + *place as u32;
-        linked.set_u32_at(at, *live as u32);
-        linked.set_u32_at(at + 4, (*live >> 32) as u32);
+fn put_linked(linked: &mut Linked, to: u32, found: &[Found]) {
+    for f in found {
+        let at = to + f.place as u32;
+        linked.set_u32_at(at, f.live as u32);
+        linked.set_u32_at(at + 4, (f.live >> 32) as u32);
     }
 }
 
@@ -110,13 +176,50 @@ pub fn update_buffer(
     linked: &mut Linked,
     report: &mut Report,
 ) -> Result<Outcome> {
-    if let Some(p) = call.image.ptr(32).filter(|p| p.has_data() && p.to % 4 == 0)
-        && !is_table(vk, call.image.u64(8))
-    {
+    if let Some(p) = call.image.ptr(32).filter(|p| p.has_data() && p.to % 4 == 0) {
         let data = &call.image.bytes()[p.to as usize..p.to as usize + p.len as usize];
-        let found = pointers(vk, call.image.u64(16), data);
+        let usage = usage(vk, call.image.u64(8));
+        let found =
+            pointers(vk, call.image.u64(16), data).into_iter().map(|f| (fate(usage, &f), f)).collect();
+        let found = settle(vk, found);
         put_linked(linked, p.to, &found);
-        vk.ray.totals.written_addresses += found.len() as u64;
     }
     vk.raw(call, linked, report)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_aligned_to_what_they_are_written_to() {
+        let data: Vec<u8> = (0..21).collect();
+        let places = |at, n| words(at, &data[..n]).map(|w| w.0).collect::<Vec<_>>();
+        assert_eq!(places(16, 21), [0, 8]);
+        assert_eq!(places(20, 21), [4, 12]);
+        assert_eq!(places(21, 21), [3, 11]);
+        assert!(places(20, 11).is_empty());
+        assert!(places(1, 3).is_empty());
+        assert_eq!(words(4, &data).next(), Some((4, 0x0B0A_0908_0706_0504)));
+    }
+
+    #[test]
+    fn pointers_go_where_they_were_found() {
+        let mut data = [0; 12];
+        put(&mut data, &[Found { place: 4, live: 0x0102, doubtful: false }]);
+        assert_eq!(data, [0, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn two_small_numbers_are_a_pointer_only_where_shaders_read_structures() {
+        use vk::BufferUsageFlags as U;
+        assert!(doubtful(0xE0_0000_00C0) && plausible(0xE0_0000_00C0) && !plausible(0xE0_0000_00C4));
+        assert!(!doubtful(0x7FCA_387F_D0BC) && plausible(0x7FCA_387F_D0BC) && !plausible(0x7FCA_387F_D0BF));
+        let [sure, doubtful] = [false, true].map(|doubtful| Found { place: 0, live: 1, doubtful });
+        assert_eq!(fate(U::TRANSFER_SRC, &doubtful), Fate::Left);
+        assert_eq!(fate(U::TRANSFER_SRC, &sure), Fate::Translated);
+        assert_eq!(fate(U::STORAGE_BUFFER, &doubtful), Fate::Translated);
+        assert_eq!(fate(U::STORAGE_BUFFER | U::INDEX_BUFFER, &doubtful), Fate::Left);
+        assert_eq!(fate(U::SHADER_BINDING_TABLE_KHR, &sure), Fate::Later);
+    }
 }

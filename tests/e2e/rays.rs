@@ -1,0 +1,82 @@
+//! The scene `rays`: pointers wherever an application may put them, procedural geometry, callables, indirect traces,
+//! updates and compaction, against the images that the scene itself read back.
+//!
+//! That the validation layer is silent about it, in every memory mode, the test of every capture in `replay.rs` says.
+//! Buffers lie elsewhere in each run of the driver, so that a pointer that was not translated is a wrong image or a crash.
+
+use crate::device::device;
+use crate::support::{Scratch, root, run, text};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+const FRAMES: [u32; 3] = [1, 4, 8];
+
+fn sample(name: &str) -> PathBuf {
+    root().join("captures/samples").join(name)
+}
+
+/// Width, height and RGB of a PNG.
+fn rgb(file: &Path) -> (u32, u32, Vec<u8>) {
+    let decoder =
+        png::Decoder::new(std::io::BufReader::new(std::fs::File::open(file).expect("the PNG is there")));
+    let mut reader = decoder.read_info().expect("a PNG");
+    let mut pixels = vec![0; reader.output_buffer_size().expect("a size")];
+    let info = reader.next_frame(&mut pixels).expect("pixels");
+    let samples = info.color_type.samples();
+    let rgb = pixels[..info.buffer_size()].chunks_exact(samples).flat_map(|p| [p[0], p[1], p[2]]).collect();
+    (info.width, info.height, rgb)
+}
+
+/// Whether this is the driver the sample was taken on: another one may answer rays differently in the last bit.
+fn taken_here() -> bool {
+    text(&run(["devices"]).stdout).contains("llvmpipe")
+}
+
+#[test]
+fn rays_gives_the_images_that_the_scene_presented() {
+    if !device("rays_gives_the_images") || !taken_here() {
+        return;
+    }
+    let capture = sample("rays.gfxr");
+    for memory in ["auto", "remap", "rebind"] {
+        let scratch = Scratch::new(&format!("rays-{memory}"));
+        let folder = scratch.path("shots");
+        let frames = FRAMES.map(|n| n.to_string()).join(",");
+        let file = capture.to_str().expect("a path");
+        let into = folder.to_str().expect("a path");
+        let out = run(["screenshot", file, "--memory", memory, "--frames", &frames, "-o", into]);
+        assert!(out.status.success(), "--memory {memory}: {}", text(&out.stderr));
+        let written: Vec<String> = text(&out.stdout).lines().map(str::to_owned).collect();
+        assert_eq!(written.len(), FRAMES.len(), "--memory {memory}: {written:?}");
+        for (frame, shot) in FRAMES.iter().zip(&written) {
+            let expected = rgb(&sample(&format!("rays_frame_{frame}.png")));
+            assert!(rgb(Path::new(shot)) == expected, "--memory {memory}: frame {frame} differs");
+        }
+    }
+}
+
+#[test]
+fn every_pointer_of_rays_is_translated_and_counted() {
+    if !device("every_pointer_of_rays") {
+        return;
+    }
+    let capture = sample("rays.gfxr");
+    let file = capture.to_str().expect("a path");
+    for memory in ["auto", "rebind"] {
+        let out = run([file, "--memory", memory, "--json"]);
+        assert!(out.status.success(), "--memory {memory}: {}", text(&out.stderr));
+        let v: Value = serde_json::from_slice(&out.stdout).expect("JSON");
+        let t = &v["translated"];
+        // 8 frames of 8 instances, of 9 records with 8 pointers, of two pushes with one pointer each.
+        assert_eq!(t["instance_references"], 64, "{t}");
+        assert_eq!(t["instance_references_unknown"], 0, "{t}");
+        assert_eq!(t["shader_group_handles"], 72, "{t}");
+        assert_eq!(t["shader_group_handles_unknown"], 0, "{t}");
+        assert_eq!(t["addresses_in_shader_records"], 64, "{t}");
+        assert_eq!(t["addresses_in_push_constants"], 16, "{t}");
+        // A ring of 6 materials, 2 meshes with 2 pointers, a heap with one, and where the compute shader writes.
+        assert_eq!(t["addresses_in_written_memory"], 13, "{t}");
+        assert_eq!(v["unknown_addresses"], 0, "{v}");
+        assert_eq!(v["divergences"]["count"], 0, "{v}");
+    }
+}
