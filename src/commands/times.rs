@@ -1,7 +1,8 @@
 //! `--times submit|pass|command`: what goes on within frames, beside the replay that times the frames themselves.
 //!
-//! Guarantees: no report without its cost. The capture is replayed once more without the finer timestamps, and the mean
-//! GPU time of a frame of each is set against the other; at the level of commands the difference is also given per span.
+//! Guarantees: no report without its cost. Before each repetition the capture is replayed without the finer timestamps.
+//! Of each frame the median GPU time over the repetitions is taken, and the mean of these over the frames, without and
+//! with; the difference is also given per span. One repetition says little: the first replay finds the machine cold.
 
 use super::replay::{Bar, failure};
 use crate::cli::{ReplayArgs, TimesLevel};
@@ -18,6 +19,7 @@ use replay::options::Options;
 use replay::session::{On, Summary, replay};
 use serde_json::{Value, json};
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
 use trace::{FrameTime, Nanos};
@@ -52,7 +54,7 @@ impl Times {
     }
 
     /// Replays the capture with frames timed only.
-    pub fn reference(&mut self, capture: &Capture, options: &Options) -> Result<(), Failure> {
+    pub fn reference(&mut self, capture: &Capture, options: &Options, repeat: u32) -> Result<(), Failure> {
         if self.level.is_none() {
             return Ok(());
         }
@@ -60,10 +62,10 @@ impl Times {
         let (hook, out) = FrameTimesHook::new(true);
         // The measured replay comes after this one and reads the same bytes: none are given back.
         let mut shown = Bar { bar: &bar, map: None, released: 0 };
-        let r = replay(capture, options, On::Vulkan, vec![Box::new(hook)], 0, &mut shown);
+        let r = replay(capture, options, On::Vulkan, vec![Box::new(hook)], repeat, &mut shown);
         bar.finish_and_clear();
         r.map_err(failure)?;
-        self.reference = std::mem::take(&mut out.borrow_mut().frames);
+        self.reference.append(&mut out.borrow_mut().frames);
         Ok(())
     }
 
@@ -109,26 +111,24 @@ impl Times {
         Ok(Some(report))
     }
 
-    /// A frame's mean GPU time without and with; and what a span costs.
+    /// A frame's GPU time without and with; and what a span costs.
     fn cost(&self, load: Option<u64>, frames: &FrameTimes) -> (Cost, Option<String>) {
-        let played = |all: &[FrameTime]| {
-            let gpu: Vec<u64> =
-                all.iter().filter(|f| Some(f.frame) != load).filter_map(|f| Some(f.gpu?.0)).collect();
-            (gpu.iter().sum::<u64>(), gpu.len() as u64)
-        };
-        let ((without, n), (with, m)) = (played(&self.reference), played(&frames.frames));
-        if n == 0 || m == 0 {
+        let (Some((without, _)), Some((with, n))) =
+            (typical(&self.reference, load), typical(&frames.frames, load))
+        else {
             return (Cost::Unknown { why: "no frame but the load frame has a GPU time".into() }, None);
-        }
-        let (without, with) = (Nanos(without / n), Nanos(with / m));
+        };
+        let played = frames.frames.iter().filter(|f| Some(f.frame) != load && f.gpu.is_some()).count();
+        let repeats = played / n;
         let of = format!(
-            "a frame's mean GPU time over {n} frames, replayed once more with timestamps around frames only"
+            "a frame's GPU time, mean of {n} frames' medians of {repeats} replays with these timestamps and {repeats} without"
         );
-        let spans = self.found.records.iter().filter(|r| Some(r.frame) != load).count() as u64;
-        let each = (with.0 as f64 - without.0 as f64) * m as f64 / spans.max(1) as f64;
-        let note = format!(
-            "{spans} spans in {m} frames: {each:+.0} ns of GPU time a span, the two replays' own difference included."
-        );
+        let spans = self.found.records.iter().filter(|r| Some(r.frame) != load).count();
+        let each = (with.0 as f64 - without.0 as f64) * played as f64 / spans.max(1) as f64;
+        let mut note = format!("{spans} spans in {played} frames: {each:+.0} ns of GPU time a span.");
+        if repeats < 5 {
+            note += " From so few replays this is mostly chance; --repeat 5 or more says more.";
+        }
         (Cost::Measured { of, without, with }, Some(note))
     }
 
@@ -161,8 +161,37 @@ impl Times {
     }
 }
 
+/// The mean over frames of each frame's median GPU time, and how many frames; none if none but the load frame has any.
+fn typical(all: &[FrameTime], load: Option<u64>) -> Option<(Nanos, usize)> {
+    let mut frames: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    for f in all.iter().filter(|f| Some(f.frame) != load) {
+        frames.entry(f.frame).or_default().extend(f.gpu.map(|n| n.0));
+    }
+    frames.retain(|_, times| !times.is_empty());
+    let median = |times: &mut Vec<u64>| {
+        times.sort_unstable();
+        times[times.len() / 2]
+    };
+    let n = frames.len();
+    (n > 0).then(|| (Nanos(frames.values_mut().map(median).sum::<u64>() / n as u64), n))
+}
+
 fn write(file: &Path, text: &str) -> Result<(), Failure> {
     let mut out = Output::create(Some(file))?;
     out.write(text.as_bytes())?;
     out.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_typical_frame_is_the_mean_of_medians() {
+        let f = |frame, gpu: Option<u64>| FrameTime { frame, gpu: gpu.map(Nanos), cpu: Nanos(0) };
+        let all =
+            [f(1, Some(900)), f(2, Some(10)), f(2, Some(99)), f(2, Some(12)), f(3, Some(20)), f(4, None)];
+        assert_eq!(typical(&all, Some(1)), Some((Nanos(16), 2)));
+        assert_eq!(typical(&all[..1], Some(1)), None);
+    }
 }
