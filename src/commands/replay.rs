@@ -210,7 +210,10 @@ fn complaints(args: &ReplayArgs, s: &Summary) -> Exit {
             (t.record_addresses, "addresses in shader records translated"),
             (t.push_constant_addresses, "addresses in push constants translated"),
             (t.written_addresses, "addresses in written memory translated"),
-            (t.doubtful_addresses, "words in written memory that may be addresses or numbers left as they are"),
+            (
+                t.doubtful_addresses,
+                "words in written memory that may be addresses or numbers left as they are",
+            ),
         ] {
             if n > 0 {
                 eprintln!("  {n} × {what}");
