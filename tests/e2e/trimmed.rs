@@ -2,7 +2,8 @@
 //!
 //! The samples are of the scene `msaa` (captures/README.md): what it presented depends on the contents of a dozen images,
 //! most of them multisampled. Pixels are compared with what the scene itself read back: exactly on the driver that the
-//! samples were made with; elsewhere a channel may be one step off, because decoding sRGB is not exact.
+//! samples were made with; elsewhere a channel may be a few steps off, because what decodes sRGB and block-compressed
+//! colours is not exact.
 //!
 //! Refuses to pass for want of a device when `RERAY_REQUIRE_DEVICE` is set (as in CI).
 
@@ -57,7 +58,7 @@ fn replay(file: &Path, flags: &[&str]) -> Value {
 /// How far a channel may be off on this device.
 fn tolerance(report: &Value) -> u8 {
     let name = report["device"].as_str().expect("a device has a name");
-    u8::from(!name.contains("llvmpipe"))
+    if name.contains("llvmpipe") { 0 } else { 4 }
 }
 
 /// Pixels (x, y) that differ by more than the tolerance.
@@ -120,7 +121,7 @@ fn every_content_in_the_sample_shows() {
         let file = scratch.path("without.gfxr");
         std::fs::write(&file, without(&capture, index)).expect("written");
         let picture = &shown(&file, &scratch.path("without"), &[])[0];
-        if differing(&presented(10), picture, 1).is_empty() {
+        if differing(&presented(10), picture, 4).is_empty() {
             unseen.push(image);
         }
     }

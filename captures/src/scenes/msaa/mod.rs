@@ -14,6 +14,7 @@
 //! Dynamic rendering is used because capture layers that keep multisampled depth and stencil do so only where the
 //! application turned it on.
 
+mod contents;
 mod draws;
 mod images;
 
@@ -25,8 +26,9 @@ use crate::error::Result;
 use crate::gpu::pipeline::{Layout, Resource, Spirv, cover};
 use crate::gpu::swapchain::Swapchain;
 use crate::gpu::{Colour, Gpu, Needs};
+use contents::Images;
 use draws::{PUSH, Targets, depth_of, pipeline, push, within};
-use images::{COLOUR, DEPTH, Image, PRESENT, READ, nothing};
+use images::{COLOUR, DEPTH, PRESENT, READ, nothing};
 
 /// The size of the swapchain: the canvas, and around it tiles of [`TILE`].
 const EXTENT: vk::Extent2D = vk::Extent2D { width: 192, height: 128 };
@@ -78,6 +80,10 @@ impl Scene for Msaa {
         15
     }
 
+    fn pictured(&self) -> &'static [u32] {
+        &[10, 11, 12]
+    }
+
     fn extent(&self) -> vk::Extent2D {
         EXTENT
     }
@@ -98,18 +104,6 @@ impl Scene for Msaa {
     fn build(&self, gpu: &Gpu, swapchain: &Swapchain) -> Result<Box<dyn Show>> {
         Ok(Box::new(Running::new(gpu, swapchain)?))
     }
-}
-
-/// The images.
-struct Images {
-    canvas: Image,
-    relief: Image,
-    resolved: Image,
-    tiles: Vec<Image>,
-    shadow: Image,
-    stamp: Image,
-    bricks: Image,
-    dots: Image,
 }
 
 /// The pipelines.
@@ -139,67 +133,6 @@ struct Running {
     slots: Vec<(vk::CommandPool, vk::CommandBuffer)>,
     shown: Vec<(vk::Image, vk::ImageView)>,
     format: vk::Format,
-}
-
-impl Images {
-    fn new(gpu: &Gpu) -> Result<Self> {
-        use vk::ImageUsageFlags as Usage;
-        let about = images::About {
-            format: CANVAS_COLOUR,
-            extent: TILE,
-            levels: 1,
-            layers: 1,
-            samples: ONE,
-            usage: Usage::COLOR_ATTACHMENT | Usage::SAMPLED,
-        };
-        let canvas = images::About { extent: CANVAS, samples: FOUR, usage: Usage::COLOR_ATTACHMENT, ..about };
-        let relief = images::About { format: CANVAS_DEPTH, usage: Usage::DEPTH_STENCIL_ATTACHMENT, ..canvas };
-        let shadow = images::About {
-            format: vk::Format::D16_UNORM,
-            layers: 2,
-            samples: FOUR,
-            usage: Usage::DEPTH_STENCIL_ATTACHMENT | Usage::SAMPLED,
-            ..about
-        };
-        let stamp = images::About { format: vk::Format::R8G8B8A8_UINT, ..about };
-        let filled = images::About { usage: Usage::TRANSFER_DST | Usage::SAMPLED, ..about };
-        let bricks = images::About {
-            format: vk::Format::BC1_RGB_UNORM_BLOCK,
-            extent: vk::Extent2D { width: 20, height: 12 },
-            levels: 3,
-            layers: 3,
-            ..filled
-        };
-        let dots = images::About {
-            format: vk::Format::R8_UNORM,
-            extent: vk::Extent2D { width: 3, height: 3 },
-            levels: 2,
-            ..filled
-        };
-        let tile = |(name, format)| Image::new(gpu, name, images::About { format, samples: FOUR, ..about });
-        let made = Self {
-            canvas: Image::new(gpu, "canvas", canvas)?,
-            relief: Image::new(gpu, "relief", relief)?,
-            resolved: Image::new(gpu, "resolved", images::About { extent: CANVAS, ..about })?,
-            tiles: TILES.into_iter().map(tile).collect::<Result<_>>()?,
-            shadow: Image::new(gpu, "shadow", shadow)?,
-            stamp: Image::new(gpu, "stamp", stamp)?,
-            bricks: Image::new(gpu, "bricks", bricks)?,
-            dots: Image::new(gpu, "dots", dots)?,
-        };
-        // Blocks of 4x4 texels and 8 bytes: 5x3, 3x2 and 2x1 of them, in three layers.
-        let levels = [15, 6, 2].map(|blocks: usize| blocks * 8 * 3);
-        let bytes: Vec<u8> = (0..levels.iter().sum::<usize>()).map(|i| (i * 37 + i / 8 * 11) as u8).collect();
-        made.bricks.fill(gpu, "bricks", &levels, &bytes)?;
-        made.dots.fill(gpu, "dots", &[9, 1], &[0, 31, 62, 93, 124, 155, 186, 217, 248, 200])?;
-        Ok(made)
-    }
-
-    /// The images that shaders read, in the order of `develop.frag`'s bindings.
-    fn read(&self) -> Vec<&Image> {
-        let others = [&self.shadow, &self.stamp, &self.bricks, &self.dots];
-        std::iter::once(&self.resolved).chain(&self.tiles).chain(others).collect()
-    }
 }
 
 impl Pipelines {
