@@ -115,7 +115,17 @@ fn worker(
         if index >= end || findings.lock().expect("not poisoned").len() >= MOST_FINDINGS {
             return report;
         }
-        let input = inputs.make(plan.target, seeds, plan.seed, index);
+        // Making an input reads and decodes, too.
+        let made = catch_unwind(AssertUnwindSafe(|| inputs.make(plan.target, seeds, plan.seed, index)));
+        let input = match made {
+            Ok(input) => input,
+            Err(panic) => {
+                inputs = Inputs::default();
+                let what = format!("panic while it was made: {}", text_of(&*panic));
+                findings.lock().expect("not poisoned").push((index, what));
+                continue;
+            }
+        };
         let began = Instant::now();
         at.index.store(index, Relaxed);
         at.since.store(1 + start.elapsed().as_millis() as u64, Relaxed);
@@ -150,12 +160,16 @@ fn worker(
             }
             Err(panic) => {
                 inputs = Inputs::default();
-                let text = panic.downcast_ref::<String>().map(String::as_str);
-                let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("?");
-                found(format!("panic: {text}"));
+                found(format!("panic: {}", text_of(&*panic)));
             }
         }
     }
+}
+
+/// What a panic said.
+fn text_of(panic: &(dyn std::any::Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("?")
 }
 
 /// Looks at what every thread is at, and ends the process if one is at the same for too long.
