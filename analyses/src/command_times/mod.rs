@@ -3,7 +3,7 @@
 //!
 //! *Input.* [`CommandTime`] records and the names they refer to; what their ends mean is said there.
 //!
-//! *Definitions.* A span's time is its end less the later of its begin and the end of the span before it ([`nest`]): what
+//! *Definitions.* A span's time is its end less the later of its begin and the end of the span before it (`nest.rs`): what
 //! overlaps counts once, for the one that began first. The table of the most expensive sums equal spans (same command
 //! buffer position, recorded index and name) over frames: `times` is how often, mean and max are of one time, share is
 //! the sum's part of all submissions' time, and cumulative share adds the rows up from the top. The tree sums every
