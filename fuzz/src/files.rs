@@ -8,6 +8,7 @@
 use gfxr_parse::container::{BlockKind, Blocks, Compression, Compressor, Payload, Scratch};
 use gfxr_parse::decode::{decode_call, decode_struct_array};
 use gfxr_parse::image::Image;
+use gfxr_parse::limits::TRUSTED_SIZE;
 use gfxr_parse::meta::id;
 use gfxr_parse::schema::{command, struct_named};
 
@@ -164,8 +165,8 @@ impl Files {
         let mut out = if rng.chance(1, 2) { self.recompressed(&out, codec) } else { out };
         let compressed =
             out.get(8..12).is_some_and(|t| u32::from_le_bytes([t[0], t[1], t[2], t[3]]) & COMPRESSED != 0);
-        if compressed && rng.chance(1, 4) {
-            set(&mut out, 24, 8, rng); // the size it declares
+        if compressed {
+            mutate_compressed(&mut out, rng);
         }
         Some(out)
     }
@@ -189,6 +190,26 @@ impl Files {
         let size = (out.len() - HEADER_BYTES) as u64;
         out[..8].copy_from_slice(&size.to_le_bytes());
         Some(out)
+    }
+}
+
+/// Another declared size (beyond what is allocated as declared, too), other compressed bytes, both or neither.
+fn mutate_compressed(block: &mut Vec<u8>, rng: &mut Rng) {
+    const SIZE: usize = HEADER_BYTES + 12; // call id, thread
+    match rng.below(8) {
+        0 => set(block, SIZE, 8, rng),
+        1 => {
+            let size = TRUSTED_SIZE as u64 * (1 + rng.below(4) as u64) + rng.below(3) as u64 - 1;
+            block[SIZE..SIZE + 8].copy_from_slice(&size.to_le_bytes());
+        }
+        _ => {}
+    }
+    if rng.chance(1, 4) {
+        let mut raw = block.split_off(SIZE + 8);
+        calls::mutate_bytes(&mut raw, rng);
+        block.extend_from_slice(&raw);
+        let size = (block.len() - HEADER_BYTES) as u64;
+        block[..8].copy_from_slice(&size.to_le_bytes());
     }
 }
 

@@ -115,6 +115,8 @@ fn worker(
         if index >= end || findings.lock().expect("not poisoned").len() >= MOST_FINDINGS {
             return report;
         }
+        at.index.store(index, Relaxed);
+        at.since.store(1 + start.elapsed().as_millis() as u64, Relaxed);
         // Making an input reads and decodes, too.
         let made = catch_unwind(AssertUnwindSafe(|| inputs.make(plan.target, seeds, plan.seed, index)));
         let input = match made {
@@ -127,8 +129,6 @@ fn worker(
             }
         };
         let began = Instant::now();
-        at.index.store(index, Relaxed);
-        at.since.store(1 + start.elapsed().as_millis() as u64, Relaxed);
         alloc::take_largest();
         let result = catch_unwind(AssertUnwindSafe(|| match plan.target {
             Target::Echo => echo::run(input.bytes(), index),
