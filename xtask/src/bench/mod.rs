@@ -105,7 +105,7 @@ fn parse(args: &[String]) -> Result<Args, String> {
         runs: 5,
         only: vec![],
         out: root.join("benches/runs").join(format!("{}-peers", machine::today())),
-        scratch: target.join("tmp/bench-peers"),
+        scratch: target.join("tmp").join(format!("bench-peers-{}", std::process::id())),
     };
     let mut words = args.iter();
     while let Some(word) = words.next() {
