@@ -17,6 +17,10 @@ use crate::targets::Ran;
 
 /// An input that takes longer hangs.
 pub const HANG: Duration = Duration::from_secs(10);
+/// How often the watching thread looks.
+const LOOK: Duration = Duration::from_millis(100);
+/// The index of no input.
+const IDLE: u64 = u64::MAX;
 /// After so many findings a run ends.
 const MOST_FINDINGS: usize = 20;
 
@@ -64,30 +68,24 @@ impl Report {
     }
 }
 
-/// What a thread is at, for the clock: when it began (in milliseconds of the run, plus one; 0: idle), and what with.
-#[derive(Default)]
-struct At {
-    since: AtomicU64,
-    index: AtomicU64,
-}
-
 /// Runs them all.
 pub fn run(plan: &Plan, seeds: &Seeds) -> Report {
     alloc::take_largest_of_all();
     let start = Instant::now();
     let next = AtomicU64::new(plan.first);
     let (done, findings) = (AtomicBool::new(false), Mutex::new(Vec::new()));
-    let at: Vec<At> = (0..plan.threads).map(|_| At::default()).collect();
+    // What each thread is at.
+    let at: Vec<AtomicU64> = (0..plan.threads).map(|_| AtomicU64::new(IDLE)).collect();
     let mut report = Report::default();
     std::thread::scope(|scope| {
         let workers: Vec<_> = at
             .iter()
             .map(|at| {
                 let (next, findings) = (&next, &findings);
-                scope.spawn(move || worker(plan, seeds, next, at, start, findings))
+                scope.spawn(move || worker(plan, seeds, next, at, findings))
             })
             .collect();
-        scope.spawn(|| watch(plan, seeds, &at, start, &done));
+        scope.spawn(|| watch(plan, seeds, &at, &done));
         for worker in workers {
             report.add(worker.join().expect("panics are caught inside"));
         }
@@ -103,8 +101,7 @@ fn worker(
     plan: &Plan,
     seeds: &Seeds,
     next: &AtomicU64,
-    at: &At,
-    start: Instant,
+    at: &AtomicU64,
     findings: &Mutex<Vec<(u64, String)>>,
 ) -> Report {
     let mut report = Report::default();
@@ -115,8 +112,7 @@ fn worker(
         if index >= end || findings.lock().expect("not poisoned").len() >= MOST_FINDINGS {
             return report;
         }
-        at.index.store(index, Relaxed);
-        at.since.store(1 + start.elapsed().as_millis() as u64, Relaxed);
+        at.store(index, Relaxed);
         // Making an input reads and decodes, too.
         let made = catch_unwind(AssertUnwindSafe(|| inputs.make(plan.target, seeds, plan.seed, index)));
         let input = match made {
@@ -137,7 +133,7 @@ fn worker(
         let took = began.elapsed();
         let asked =
             if plan.target == Target::Echo { alloc::take_largest_of_all() } else { alloc::take_largest() };
-        at.since.store(0, Relaxed);
+        at.store(IDLE, Relaxed);
 
         report.inputs += 1;
         report.bytes += input.bytes().len() as u64;
@@ -172,17 +168,21 @@ fn text_of(panic: &(dyn std::any::Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("?")
 }
 
-/// Looks at what every thread is at, and ends the process if one is at the same for too long.
-fn watch(plan: &Plan, seeds: &Seeds, at: &[At], start: Instant, done: &AtomicBool) {
+/// Looks at what every thread is at, and ends the process if one is at the same for too long. Time is counted in looks,
+/// so that a process that was stopped for a while does not hang.
+fn watch(plan: &Plan, seeds: &Seeds, at: &[AtomicU64], done: &AtomicBool) {
+    const LOOKS: u32 = (HANG.as_millis() / LOOK.as_millis()) as u32;
+    let mut seen = vec![(IDLE, 0); at.len()];
     while !done.load(Relaxed) {
-        std::thread::sleep(Duration::from_millis(100));
-        let now = 1 + start.elapsed().as_millis() as u64;
-        for at in at {
-            let (index, since) = (at.index.load(Relaxed), at.since.load(Relaxed));
-            if since != 0 && now.saturating_sub(since) > HANG.as_millis() as u64 {
-                let input = Inputs::default().make(plan.target, seeds, plan.seed, index);
-                keep(plan, index, &input);
-                eprintln!("{} {:#x} {index}: hangs, {HANG:?} and no end", plan.target.name(), plan.seed);
+        std::thread::sleep(LOOK);
+        for (at, (index, looks)) in at.iter().zip(&mut seen) {
+            let now = at.load(Relaxed);
+            *looks = if now == *index && now != IDLE { *looks + 1 } else { 0 };
+            *index = now;
+            if *looks > LOOKS {
+                let input = Inputs::default().make(plan.target, seeds, plan.seed, now);
+                keep(plan, now, &input);
+                eprintln!("{} {:#x} {now}: hangs, {HANG:?} and no end", plan.target.name(), plan.seed);
                 std::process::exit(1);
             }
         }
