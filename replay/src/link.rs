@@ -8,7 +8,8 @@
 use crate::error::{Error, Kind, Result};
 use crate::objects::Objects;
 use gfxr_parse::image::Image;
-use gfxr_parse::schema::generated::HANDLES;
+use gfxr_parse::schema::generated::{HANDLES, STRUCTS};
+use gfxr_parse::schema::{CommandDef, Ty};
 
 /// Most memory set aside for results whose contents the capture left out.
 const MAX_SPARE: u64 = 256 << 20;
@@ -92,6 +93,27 @@ impl Linked {
         Ok(())
     }
 
+    /// Gives structs whose contents the capture left out (the call failed then) the sType that the driver reads. To be
+    /// called after [`Linked::link`], with the same call.
+    pub fn stamp(&mut self, command: &CommandDef, image: &Image) {
+        if self.spare.is_empty() {
+            return;
+        }
+        let mut spare = self.spare.iter_mut();
+        // `spare` holds one piece for each of these, in this order.
+        let missing = image
+            .ptrs
+            .iter()
+            .filter(|p| !p.inline && p.to == 0 && p.out_size != 0 && p.len != 0 && !p.is_null());
+        for (p, piece) in missing.zip(&mut spare) {
+            let param = command.params.iter().find(|m| m.at == p.at);
+            let Some(Ty::Struct(id)) = param.map(|m| m.ty) else { continue };
+            if let Some(stype) = STRUCTS[id as usize].stype {
+                piece.iter_mut().step_by(p.out_size as usize / 8).for_each(|w| *w = u64::from(stype));
+            }
+        }
+    }
+
     /// The argument slots (and everything behind them).
     pub fn words(&self) -> &[u64] {
         &self.words
@@ -142,5 +164,31 @@ fn unknown_handle(id: u64, ty: u16, virt: bool) -> Error {
         )
     } else {
         Error::divergence(format!("{name} {id} was never created, or is already destroyed"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gfxr_parse::decode::decode_call;
+    use gfxr_parse::image::attrib;
+    use gfxr_parse::schema::command_named;
+
+    #[test]
+    fn results_that_the_capture_left_out_have_their_type() {
+        let c = command_named("vkGetPhysicalDeviceImageFormatProperties2").expect("core");
+        let mut bytes = vec![0u8; 8];
+        bytes.extend(attrib::NULL.to_le_bytes());
+        bytes.extend((attrib::SINGLE | attrib::STRUCT | attrib::ADDRESS).to_le_bytes());
+        bytes.extend(0x7000u64.to_le_bytes());
+        bytes.extend((-11i32).to_le_bytes());
+        let mut image = Image::default();
+        decode_call(c, &bytes, &mut image).expect("as the layer writes a failed query");
+        let mut linked = Linked::default();
+        linked.link(&image, &Objects::default(), Lenience::default(), |a| a).expect("nothing unknown");
+        linked.stamp(c, &image);
+        let first: *const u64 = linked.ptr(2);
+        assert!(!first.is_null());
+        assert_eq!(linked.spare[0], [1_000_059_003, 0, 0, 0, 0, 0]);
     }
 }

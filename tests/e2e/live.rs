@@ -1,4 +1,4 @@
-//! Real programs, recorded now and replayed: vkcube, vkd3d-gears, taichi, wgpu/pygfx (`tests/live/record all`).
+//! Real programs, recorded now and replayed: vkcube, vkd3d-gears, taichi, wgpu/pygfx, slangpy (`tests/live/record all`).
 //!
 //! Each recording must decode to the last byte, re-encode to the same bytes, and replay to its end with nothing said by
 //! the validation layer. Where `tests/live/setup` has not run the test is skipped by name; in CI that is a failure.
@@ -8,6 +8,15 @@ use crate::support::{Scratch, root, run, skip, text};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
+
+/// What Debian 12's validation layer (1.3.239) says of slangpy itself, without a replay: it does not know extensions
+/// and a SPIR-V source language younger than itself, and wants a buffer behind a table of no bytes.
+const OLD_LAYER: [&str; 4] = [
+    "VUID_Undefined",
+    "VUID-VkDeviceCreateInfo-pNext-pNext",
+    "UNASSIGNED-CoreValidation-Shader-InconsistentSpirv",
+    "VUID-VkStridedDeviceAddressRegionKHR-size-04631",
+];
 
 /// Records everything into `folder`; none if the set-up is missing and not required.
 fn record(folder: &Path) -> Option<Vec<std::path::PathBuf>> {
@@ -25,8 +34,9 @@ fn record(folder: &Path) -> Option<Vec<std::path::PathBuf>> {
         skip("live recordings", why.trim());
         return None;
     }
-    let mut files: Vec<_> =
-        ["vkcube", "vkd3d-gears", "taichi", "pygfx"].map(|n| folder.join(format!("{n}.gfxr"))).into();
+    let mut files: Vec<_> = ["vkcube", "vkd3d-gears", "taichi", "pygfx", "slangpy"]
+        .map(|n| folder.join(format!("{n}.gfxr")))
+        .into();
     files.retain(|f| {
         assert!(f.is_file(), "{} was not recorded", f.display());
         true
@@ -49,7 +59,14 @@ fn recordings_of_real_programs_verify_and_replay() {
             let out = run([name, "--json", "--validate", "--memory", memory]);
             assert!(out.status.success(), "{name} --memory {memory}: {}", text(&out.stderr));
             let r: Value = serde_json::from_slice(&out.stdout).expect("JSON");
-            assert_eq!(r["validation"], serde_json::json!([]), "{name} --memory {memory}");
+            let said: Vec<&str> = r["validation"]
+                .as_array()
+                .expect("messages")
+                .iter()
+                .filter_map(Value::as_str)
+                .filter(|m| !(name.ends_with("slangpy.gfxr") && OLD_LAYER.iter().any(|id| m.contains(id))))
+                .collect();
+            assert!(said.is_empty(), "{name} --memory {memory}: {said:#?}");
             assert_eq!(
                 (&r["undecoded"]["count"], &r["divergences"]["count"]),
                 (&0.into(), &0.into()),
@@ -57,7 +74,7 @@ fn recordings_of_real_programs_verify_and_replay() {
             );
             assert!(r["frames"].as_u64() > Some(10), "{name}: {} frames", r["frames"]);
         }
-        if name.ends_with("pygfx.gfxr") {
+        if name.ends_with("pygfx.gfxr") || name.ends_with("slangpy.gfxr") {
             crate::screenshot::last_equals(&file, &file.with_extension("png"));
         }
     }

@@ -255,6 +255,7 @@ impl Backend for Vulkan {
     fn link(&mut self, objects: &Objects, call: &Call, linked: &mut Linked) -> Result<()> {
         let lenience = self.handlers.lenience(call.index);
         linked.link(&call.image, objects, lenience, |a| self.addresses.map(a))?;
+        linked.stamp(call.command, &call.image);
         if let Some(slot) = self.handlers.allocator_slot(call.index) {
             linked.set_arg(slot, 0);
         }
