@@ -27,16 +27,23 @@ fn rgb(file: &Path) -> (u32, u32, Vec<u8>) {
     (info.width, info.height, rgb)
 }
 
-/// Whether this is the driver the sample was taken on: another one may answer rays differently in the last bit.
+/// The share of values that may differ by more than 2: none on the driver the sample was taken on. Elsewhere rays pass
+/// edges on the other side of the last bit; 64-bit floats on the CPU (a test of the scene) differ in 0.03 %.
+fn allowed() -> f64 {
+    if taken_here() { 0.0 } else { 0.005 }
+}
+
+/// Whether this is the driver the sample was taken on.
 fn taken_here() -> bool {
     text(&run(["devices"]).stdout).contains("llvmpipe")
 }
 
 #[test]
 fn rays_gives_the_images_that_the_scene_presented() {
-    if !device("rays_gives_the_images") || !taken_here() {
+    if !device("rays_gives_the_images") {
         return;
     }
+    let allowed = allowed();
     let capture = sample("rays.gfxr");
     for memory in ["auto", "remap", "rebind"] {
         let scratch = Scratch::new(&format!("rays-{memory}"));
@@ -50,7 +57,12 @@ fn rays_gives_the_images_that_the_scene_presented() {
         assert_eq!(written.len(), FRAMES.len(), "--memory {memory}: {written:?}");
         for (frame, shot) in FRAMES.iter().zip(&written) {
             let expected = rgb(&sample(&format!("rays_frame_{frame}.png")));
-            assert!(rgb(Path::new(shot)) == expected, "--memory {memory}: frame {frame} differs");
+            let got = rgb(Path::new(shot));
+            assert_eq!((got.0, got.1), (expected.0, expected.1), "--memory {memory}: frame {frame}");
+            let least = if allowed == 0.0 { 0 } else { 2 };
+            let off = got.2.iter().zip(&expected.2).filter(|(a, b)| a.abs_diff(**b) > least).count();
+            let share = off as f64 / expected.2.len() as f64;
+            assert!(share <= allowed, "--memory {memory}: {share:.4} of frame {frame}'s values differ");
         }
     }
 }

@@ -16,7 +16,7 @@ pub const MATERIAL_BYTES: u64 = 48;
 
 /// The materials, each with the colour and gloss, the pattern, its scale, and how much of a sphere it cuts out.
 /// Each is linked to the next, and the last to the first.
-const MATERIALS: [([f32; 4], [f32; 3]); 6] = [
+pub const MATERIALS: [([f32; 4], [f32; 3]); 6] = [
     ([0.72, 0.68, 0.60, 0.08], [0.0, 1.0, 0.0]),
     ([0.10, 0.13, 0.20, 0.22], [1.0, 1.6, 0.02]),
     ([0.92, 0.50, 0.12, 0.20], [1.0, 1.6, 0.06]),

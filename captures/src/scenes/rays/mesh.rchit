@@ -13,17 +13,24 @@ layout(shaderRecordEXT, std430) buffer Record {
     Mesh mesh;
 };
 layout(location = 0) rayPayloadInEXT Found found;
-hitAttributeEXT vec2 weights;
 
 vec3 three(Corners corners, uint at) { return vec3(corners.of[at], corners.of[at + 1], corners.of[at + 2]); }
 
 void main() {
-    vec3 weight = vec3(1.0 - weights.x - weights.y, weights);
-    vec3 at = vec3(0.0), normal = vec3(0.0);
+    // Weights from where the ray ends, not from the attribute: llvmpipe's intersection shaders overwrite that of a
+    // triangle that was hit before, also when what they report is ignored.
+    vec3 at = gl_ObjectRayOriginEXT + gl_HitTEXT * gl_ObjectRayDirectionEXT;
+    uint corner[3];
+    vec3 away[3];
     for (int i = 0; i < 3; ++i) {
-        uint corner = mesh.triangles.of[3 * gl_PrimitiveID + i] * 6;
-        at += weight[i] * three(mesh.corners, corner);
-        normal += weight[i] * three(mesh.corners, corner + 3);
+        corner[i] = mesh.triangles.of[3 * gl_PrimitiveID + i] * 6;
+        away[i] = three(mesh.corners, corner[i]) - at;
+    }
+    vec3 across = cross(away[1] - away[0], away[2] - away[0]);
+    vec3 normal = vec3(0.0);
+    for (int i = 0; i < 3; ++i) {
+        float weight = dot(cross(away[(i + 1) % 3], away[(i + 2) % 3]), across);
+        normal += weight * three(mesh.corners, corner[i] + 3);
     }
     normal = normalize(mat3(gl_ObjectToWorldEXT) * normal);
     vec4 surface = textured(material, at);

@@ -13,6 +13,8 @@
 //! | `trace` | directly in odd frames, indirectly in even ones |
 //! | `show` | blits the picture to the swapchain |
 
+#[cfg(test)]
+mod arithmetic;
 mod content;
 mod structures;
 mod table;
