@@ -11,7 +11,6 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 
 use gfxr_parse::container::{Capture, FrameCounter, Scratch, read_file};
-use gfxr_parse::image::Image;
 use replay::ahead::{What, read};
 use replay::backend::Echo;
 use replay::exec::{Call, Executor};
@@ -44,7 +43,7 @@ fn calls() -> Vec<Box<Call>> {
     let (mut scratch, mut frames) = (Scratch::new(), FrameCounter::new(CAPTURE.header()));
     let call = |block| {
         let place = frames.feed(&block);
-        match read(&block, place, Image::default(), &mut scratch) {
+        match read(&block, place, None, &mut scratch) {
             Ok(What::Call(call)) => Some(call),
             _ => None,
         }

@@ -1,26 +1,34 @@
-//! Decoding ahead: blocks are decompressed and decoded on other threads, in batches, and handed over in order.
+//! Decoding ahead: blocks are decompressed and decoded on another thread, in batches, and handed over in order.
+//!
+//! A batch that the consumer waits for is decoded on all cores; while others wait for the consumer, one thread is enough
+//! and waking more would cost more than they do. Batches and the memory of calls go round: in the long run nothing is
+//! allocated for a call.
 //!
 //! Guarantees: the consumer sees every block of the capture once, in order; at most a few batches wait, so memory stays
 //! bounded by their size. A block that cannot be read or decoded is an item of its own and does not end the file.
 
 use crate::exec::Call;
-use gfxr_parse::container::{Block, BlockKind, Capture, FrameCounter, FrameRule, MarkerKind, Place, Scratch};
+use gfxr_parse::container::{
+    AllBlocks, Block, BlockKind, Capture, FrameCounter, FrameRule, FunctionCall, MarkerKind, Place, Scratch,
+};
 use gfxr_parse::decode::decode_call;
 use gfxr_parse::error::{Error, Kind};
 use gfxr_parse::image::Image;
 use gfxr_parse::meta::MetaBlock;
-use gfxr_parse::schema::command;
-use gfxr_parse::schema::generated::UNDECODABLE;
+use gfxr_parse::schema::command_index;
+use gfxr_parse::schema::generated::{COMMANDS, UNDECODABLE};
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 
 /// Blocks in a batch.
-const BATCH_BLOCKS: usize = 256;
+const BATCH_BLOCKS: usize = 512;
 /// Bytes of the file after which a batch is closed early.
 const BATCH_BYTES: usize = 1 << 20;
 /// Batches that may wait for the consumer.
 const WAITING: usize = 2;
+/// A decoded call of more bytes does not keep its memory for the next one.
+const KEPT_BYTES: usize = 64 << 10;
 
 /// One block, ready to use.
 pub struct Item<'a> {
@@ -76,129 +84,142 @@ pub fn run<'a, B>(
     let rule = FrameRule::detect(capture.header(), capture.blocks());
     std::thread::scope(|scope| {
         let (send, receive) = sync_channel::<Vec<Item<'a>>>(WAITING);
-        let (give_back, returned) = channel::<Vec<Image>>();
-        scope.spawn(move || produce(capture, rule, &send, &returned));
+        let (give_back, returned) = channel::<Vec<Item<'a>>>();
+        scope.spawn(move || Producer::new(capture, rule, returned).run(&send));
         while let Ok(mut batch) = receive.recv() {
-            let mut images = Vec::with_capacity(batch.len());
             for item in &mut batch {
                 if let ControlFlow::Break(b) = consume(item) {
                     return Some(b); // the producer stops when the channel is gone
                 }
-                if let What::Call(call) = &mut item.what {
-                    images.push(std::mem::take(&mut call.image));
-                }
             }
-            let _ = give_back.send(images);
+            let _ = give_back.send(batch);
         }
         None
     })
 }
 
-fn produce<'a>(
-    capture: &'a Capture,
-    rule: FrameRule,
-    send: &SyncSender<Vec<Item<'a>>>,
-    returned: &Receiver<Vec<Image>>,
-) {
-    let mut frames = FrameCounter::with_rule(rule);
-    let mut blocks = capture.all_blocks();
-    let mut pool: Vec<Image> = Vec::new();
-    let mut last = (0, 0);
-    loop {
-        let mut batch: Vec<Prepared<'a>> = Vec::with_capacity(BATCH_BLOCKS);
-        let mut bytes = 0;
-        pool.extend(returned.try_iter().flatten());
-        while batch.len() < BATCH_BLOCKS && bytes < BATCH_BYTES {
-            match blocks.next() {
+struct Producer<'a> {
+    blocks: AllBlocks<'a>,
+    frames: FrameCounter,
+    /// Index and offset of the last block.
+    last: (u64, u64),
+    returned: Receiver<Vec<Item<'a>>>,
+    /// Batches that have been sent and have not come back.
+    out: usize,
+    /// Memory of batches and calls that have come back.
+    batches: Vec<Vec<Item<'a>>>,
+    #[allow(clippy::vec_box, reason = "a call goes round by its address, not by its 200 bytes")]
+    calls: Vec<Box<Call>>,
+    scratch: Scratch,
+}
+
+impl<'a> Producer<'a> {
+    fn new(capture: &'a Capture, rule: FrameRule, returned: Receiver<Vec<Item<'a>>>) -> Self {
+        Producer {
+            blocks: capture.all_blocks(),
+            frames: FrameCounter::with_rule(rule),
+            last: (0, 0),
+            returned,
+            out: 0,
+            batches: Vec::new(),
+            calls: Vec::new(),
+            scratch: Scratch::new(),
+        }
+    }
+
+    fn run(mut self, send: &SyncSender<Vec<Item<'a>>>) {
+        let mut raw = Vec::new();
+        loop {
+            self.take_back();
+            let mut batch = self.batches.pop().unwrap_or_else(|| Vec::with_capacity(BATCH_BLOCKS));
+            if self.out >= WAITING {
+                self.next(|found, scratch| batch.push(found.decode(scratch)));
+            } else {
+                self.next(|found, _| raw.push(found));
+                batch.par_extend(
+                    raw.par_drain(..).with_min_len(32).map_init(Scratch::new, |s, found| found.decode(s)),
+                );
+            }
+            let ended = batch.is_empty();
+            if ended {
+                let Some(e) = self.blocks.truncated() else { return };
+                self.last.0 += 1;
+                batch.push(self.bad(e).decode(&mut self.scratch));
+            }
+            if send.send(batch).is_err() || ended {
+                return;
+            }
+            self.out += 1;
+        }
+    }
+
+    /// Takes the memory of consumed batches.
+    fn take_back(&mut self) {
+        while let Ok(mut batch) = self.returned.try_recv() {
+            self.out -= 1;
+            for item in batch.drain(..) {
+                if let What::Call(call) = item.what
+                    && self.calls.len() < BATCH_BLOCKS
+                    && call.image.len() <= KEPT_BYTES
+                {
+                    self.calls.push(call);
+                }
+            }
+            self.batches.push(batch);
+        }
+    }
+
+    /// Finds the blocks of the next batch; none at the end.
+    fn next(&mut self, mut each: impl FnMut(Found<'a>, &mut Scratch)) {
+        let (mut blocks, mut bytes) = (0, 0);
+        while blocks < BATCH_BLOCKS && bytes < BATCH_BYTES {
+            let found = match self.blocks.next() {
                 None => break,
                 Some(Ok(block)) => {
                     bytes += block.raw().len();
-                    last = (block.index, block.offset);
-                    let place = frames.feed(&block);
-                    let image = if block.call_id().is_some() { pool.pop() } else { None };
-                    batch.push(Prepared { place, from: Ok((block, image)) });
+                    self.last = (block.index, block.offset);
+                    let memory = if block.call_id().is_some() { self.calls.pop() } else { None };
+                    Found { at: self.last, place: self.frames.feed(&block), block: Ok((block, memory)) }
                 }
-                Some(Err(e)) => {
-                    let place = Place { frame: frames.frame(), state: false, ends_frame: false };
-                    batch.push(Prepared { place, from: Err((e, last)) });
-                }
-            }
+                Some(Err(e)) => self.bad(e),
+            };
+            blocks += 1;
+            each(found, &mut self.scratch);
         }
-        // Images beyond what a batch needs would only hold memory.
-        pool.truncate(BATCH_BLOCKS);
-        if batch.is_empty() {
-            if let Some(e) = blocks.truncated() {
-                let place = Place { frame: frames.frame(), state: false, ends_frame: false };
-                let item = Item { block: last.0 + 1, offset: last.1, place, what: What::Bad(e) };
-                let _ = send.send(vec![item]);
-            }
-            return;
-        }
-        let items = batch.into_par_iter().with_min_len(32).map_init(Scratch::new, Prepared::read).collect();
-        if send.send(items).is_err() {
-            return;
-        }
+    }
+
+    fn bad(&self, e: Error) -> Found<'a> {
+        let place = Place { frame: self.frames.frame(), state: false, ends_frame: false };
+        Found { at: self.last, place, block: Err(e) }
     }
 }
 
-/// A block before decoding, with memory for its call.
-struct Prepared<'a> {
+/// A block before decoding, with memory for its call, or why there is none.
+struct Found<'a> {
+    at: (u64, u64),
     place: Place,
-    from: Found<'a>,
+    block: Result<(Block<'a>, Option<Box<Call>>), Error>,
 }
 
-/// A block and memory for its call, or why there is none and where the last one was (index, offset).
-type Found<'a> = Result<(Block<'a>, Option<Image>), (Error, (u64, u64))>;
-
-impl<'a> Prepared<'a> {
-    fn read(scratch: &mut Scratch, self_: Prepared<'a>) -> Item<'a> {
-        let place = self_.place;
-        match self_.from {
-            Err((e, (block, offset))) => Item { block, offset, place, what: What::Bad(e) },
-            Ok((block, image)) => {
-                let what = read(&block, place, image.unwrap_or_default(), scratch).unwrap_or_else(What::Bad);
-                Item { block: block.index, offset: block.offset, place, what }
-            }
-        }
+impl<'a> Found<'a> {
+    fn decode(self, scratch: &mut Scratch) -> Item<'a> {
+        let place = self.place;
+        let what = self.block.and_then(|(block, memory)| read(&block, place, memory, scratch));
+        Item { block: self.at.0, offset: self.at.1, place, what: what.unwrap_or_else(What::Bad) }
     }
 }
 
-/// Reads one block: decompresses and decodes what it holds.
+/// Reads one block: decompresses and decodes what it holds, a call into `memory` where there is any.
 pub fn read<'a>(
     block: &Block<'a>,
     place: Place,
-    mut image: Image,
+    memory: Option<Box<Call>>,
     scratch: &mut Scratch,
 ) -> Result<What<'a>, Error> {
+    if let Some(call) = block.call()? {
+        return read_call(block, &call, place, memory, scratch).map(What::Call);
+    }
     Ok(match block.kind()? {
-        BlockKind::Call(call) => {
-            let Some(c) = command(call.call_id) else {
-                let named = UNDECODABLE.iter().find(|u| u.0 == call.call_id);
-                let text = named.map_or_else(
-                    || format!("call id {:#x} is not known to this build", call.call_id),
-                    |u| format!("{} is not decoded: {}", u.1, u.2),
-                );
-                return Err(block.blame(Error::new(Kind::Unknown, text)));
-            };
-            let bytes = call.payload.bytes(scratch)?;
-            decode_call(c, bytes, &mut image).map_err(|e| {
-                let e = if call.payload.is_compressed() {
-                    e.in_decompressed()
-                } else {
-                    e.rebase(call.payload.offset())
-                };
-                block.blame(e)
-            })?;
-            What::Call(Box::new(Call {
-                command: c,
-                index: crate::hook::index_of(c),
-                image,
-                block: block.index,
-                thread: call.thread,
-                frame: if place.state { 0 } else { place.frame },
-                in_state: place.state,
-            }))
-        }
         BlockKind::Meta(meta) => {
             let data = match meta.meta.payload() {
                 Some(p) if p.is_compressed() => Data::Own(p.bytes(scratch)?.to_vec()),
@@ -214,4 +235,44 @@ pub fn read<'a>(
         },
         _ => What::Nothing,
     })
+}
+
+fn read_call(
+    block: &Block<'_>,
+    found: &FunctionCall<'_>,
+    place: Place,
+    memory: Option<Box<Call>>,
+    scratch: &mut Scratch,
+) -> Result<Box<Call>, Error> {
+    let index = command_index(found.call_id).ok_or_else(|| not_decoded(block, found.call_id))?;
+    let command = &COMMANDS[index];
+    let frame = if place.state { 0 } else { place.frame };
+    let (thread, in_state) = (found.thread, place.state);
+    let mut call = match memory {
+        Some(mut call) => {
+            (call.command, call.index, call.block) = (command, index, block.index);
+            (call.thread, call.frame, call.in_state) = (thread, frame, in_state);
+            call
+        }
+        None => {
+            let image = Image::default();
+            Box::new(Call { command, index, image, block: block.index, thread, frame, in_state })
+        }
+    };
+    let bytes = found.payload.bytes(scratch)?;
+    decode_call(command, bytes, &mut call.image).map_err(|e| {
+        let plain = !found.payload.is_compressed();
+        block.blame(if plain { e.rebase(found.payload.offset()) } else { e.in_decompressed() })
+    })?;
+    Ok(call)
+}
+
+#[cold]
+fn not_decoded(block: &Block<'_>, id: u32) -> Error {
+    let named = UNDECODABLE.iter().find(|u| u.0 == id);
+    let text = named.map_or_else(
+        || format!("call id {id:#x} is not known to this build"),
+        |u| format!("{} is not decoded: {}", u.1, u.2),
+    );
+    block.blame(Error::new(Kind::Unknown, text))
 }

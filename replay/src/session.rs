@@ -14,7 +14,6 @@ use crate::options::{FrameBy, MemoryMode, Options};
 use crate::report::Report;
 use crate::vulkan::{CapturedGpu, Prologue, Vulkan, negotiate};
 use gfxr_parse::container::{Capture, FrameCounter, FrameRule, Scratch};
-use gfxr_parse::image::Image;
 use gfxr_parse::meta::Meta;
 use std::ops::ControlFlow;
 
@@ -78,7 +77,7 @@ pub fn prologue(capture: &Capture) -> (Prologue, bool) {
             }
             continue;
         }
-        match ahead::read(&block, place, Image::default(), &mut scratch) {
+        match ahead::read(&block, place, None, &mut scratch) {
             Ok(What::Meta(m, _)) => match &m.meta {
                 Meta::DeviceProperties(d) => {
                     let gpu = CapturedGpu {

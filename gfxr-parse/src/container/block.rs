@@ -90,9 +90,21 @@ impl<'a> Block<'a> {
     pub fn meta_type(&self) -> Option<u16> {
         if self.base_type() == block_type::META_DATA { self.first().map(|id| id as u16) } else { None }
     }
+    /// Reads the body of a function call; none if this is something else.
+    #[inline]
+    pub fn call(&self) -> Result<Option<FunctionCall<'a>>> {
+        if self.base_type() != block_type::FUNCTION_CALL {
+            return Ok(None);
+        }
+        FunctionCall::read(&mut self.fields()).map(Some)
+    }
+    #[inline]
+    fn fields(&self) -> Fields<'a> {
+        Fields::new(self.body(), self.offset + HEADER_BYTES as u64, self.index, self.codec())
+    }
     /// Reads the body; data stay compressed.
     pub fn kind(&self) -> Result<BlockKind<'a>> {
-        let mut f = Fields::new(self.body(), self.offset + HEADER_BYTES as u64, self.index, self.codec());
+        let mut f = self.fields();
         Ok(match self.base_type() {
             block_type::FUNCTION_CALL => BlockKind::Call(FunctionCall::read(&mut f)?),
             block_type::META_DATA => BlockKind::Meta(MetaBlock::read(&mut f)?),

@@ -139,7 +139,6 @@ mod tests {
     use super::super::recorded::{self, Recorded, Step};
     use super::*;
     use gfxr_parse::container::{Capture, FrameCounter, Scratch, read_file};
-    use gfxr_parse::image::Image;
     use replay::ahead::{self, What};
     use replay::objects::Objects;
     use std::path::Path;
@@ -156,7 +155,7 @@ mod tests {
             if place.frame > frame {
                 break;
             }
-            let Ok(What::Call(call)) = ahead::read(&block, place, Image::default(), &mut scratch) else {
+            let Ok(What::Call(call)) = ahead::read(&block, place, None, &mut scratch) else {
                 continue;
             };
             let name = call.command.canonical;
