@@ -85,6 +85,10 @@ pub struct RunArgs {
     /// Captured memory: none (as it was), remap (other memory types), rebind (every resource gets its own), auto
     #[arg(long, value_name = "MODE", default_value = "auto")]
     pub memory: String,
+    /// Device addresses and shader-group handles: exact (as captured; the capture's own driver, with captureReplay
+    /// features), translate (wherever they are, rewritten), auto
+    #[arg(long, value_name = "MODE", default_value = "auto")]
+    pub addresses: String,
     /// What ends a frame: present, boundary (VK_EXT_frame_boundary), submit, label:NAME, file, auto
     #[arg(long, value_name = "RULE", default_value = "auto")]
     pub frame_by: String,

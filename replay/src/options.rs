@@ -26,6 +26,29 @@ impl MemoryMode {
     }
 }
 
+/// How device addresses and shader-group handles of the capture become those of this device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum AddressMode {
+    /// `Exact` on the driver the capture was taken on where it has the captureReplay features, else `Translate`.
+    #[default]
+    Auto,
+    /// The driver is told which addresses and handles to give.
+    Exact,
+    /// The driver's own; whatever held a captured one is rewritten.
+    Translate,
+}
+
+impl AddressMode {
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            AddressMode::Auto => "auto",
+            AddressMode::Exact => "exact",
+            AddressMode::Translate => "translate",
+        }
+    }
+}
+
 /// What ends a frame.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub enum FrameBy {
@@ -51,6 +74,8 @@ pub struct Options {
     pub gpu: Option<String>,
     /// See [`MemoryMode`].
     pub memory: MemoryMode,
+    /// See [`AddressMode`].
+    pub addresses: AddressMode,
     /// Go on after divergences, counting them.
     pub keep_going: bool,
     /// Drop features and extensions that the device lacks instead of refusing.

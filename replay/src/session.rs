@@ -10,7 +10,7 @@ use crate::error::{Error, Kind, Result};
 use crate::exec::Executor;
 use crate::frames::{Framer, resolve};
 use crate::hook::{Frame, Hook};
-use crate::options::{FrameBy, MemoryMode, Options};
+use crate::options::{AddressMode, FrameBy, MemoryMode, Options};
 use crate::report::Report;
 use crate::vulkan::{CapturedGpu, Prologue, Vulkan, negotiate};
 use gfxr_parse::container::{Capture, FrameCounter, FrameRule, Scratch};
@@ -56,6 +56,10 @@ pub struct Summary {
     pub negotiation: Vec<negotiate::Line>,
     /// Addresses that were passed on without being known.
     pub unknown_addresses: u64,
+    /// How addresses become those of this device, on Vulkan.
+    pub addresses: Option<AddressMode>,
+    /// What came of exact addresses.
+    pub exact: crate::vulkan::ExactCounts,
     /// What was translated inside buffers.
     pub translated: crate::vulkan::Counters,
 }
@@ -177,13 +181,14 @@ pub fn replay(
     let frames = run.frames;
     let mut cx = run.cx;
     let (mut gpu, mut memory, mut negotiation, mut unknown_addresses) = (None, None, Vec::new(), 0);
-    let mut translated = Default::default();
+    let (mut translated, mut exact, mut addresses) = (Default::default(), Default::default(), None);
     if let Some(vk) = cx.backend.vulkan() {
         gpu = vk.last_gpu.clone();
         memory = vk.memory_mode;
         negotiation = std::mem::take(&mut vk.negotiation);
         unknown_addresses = vk.unknown_addresses();
         translated = vk.translated();
+        (exact, addresses) = (vk.exact.counts, vk.address_mode());
     }
     let report = std::mem::take(&mut cx.report);
     Ok(Summary {
@@ -195,6 +200,8 @@ pub fn replay(
         memory,
         negotiation,
         unknown_addresses,
+        addresses,
+        exact,
         translated,
     })
 }

@@ -13,7 +13,7 @@ use gfxr_parse::container::Capture;
 use profile::hooks::frame_times::{FrameTimes, FrameTimesHook};
 use replay::error::Kind;
 use replay::hook::Hook;
-use replay::options::{FrameBy, MemoryMode, Options};
+use replay::options::{AddressMode, FrameBy, MemoryMode, Options};
 use replay::session::{On, Progress, Summary, replay};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -113,9 +113,20 @@ pub fn options(args: &RunArgs) -> Result<Options, Failure> {
             )));
         }
     };
+    let addresses = match args.addresses.as_str() {
+        "auto" => AddressMode::Auto,
+        "exact" => AddressMode::Exact,
+        "translate" => AddressMode::Translate,
+        other => {
+            return Err(Failure::usage(format_args!(
+                "--addresses {other}: expected auto, exact or translate"
+            )));
+        }
+    };
     Ok(Options {
         gpu: args.gpu.clone(),
         memory,
+        addresses,
         keep_going: args.keep_going,
         remove_unsupported: args.remove_unsupported,
         validate: args.validate,
@@ -202,7 +213,13 @@ fn complaints(args: &ReplayArgs, s: &Summary) -> Exit {
         }
         s.report.notes.iter().for_each(|(what, n)| eprintln!("  {n} × {what}"));
         let t = &s.translated;
+        let e = &s.exact;
         for (n, what) in [
+            (e.addresses[0], "addresses are as captured"),
+            (e.addresses[1], "addresses are elsewhere though the driver was told"),
+            (e.handles[0], "shader-group handles are as captured"),
+            (e.handles[1], "shader-group handles are others though the driver was told"),
+            (e.refused, "objects refused by the driver at their captured address"),
             (t.references[0], "acceleration-structure references in instances translated"),
             (t.references[1], "acceleration-structure references in instances not known"),
             (t.handles[0], "shader-group handles in shader binding tables translated"),
@@ -233,6 +250,7 @@ fn to_json(capture: &Capture, s: &Summary, times: &FrameTimes, report: &analyses
         "capture": capture.name(),
         "device": s.gpu,
         "memory": s.memory.map(|m| m.name()),
+        "addresses": s.addresses.map(|m| m.name()),
         "frame_by": format!("{:?}", s.frame_by).to_lowercase(),
         "calls": s.report.calls,
         "frames": s.frames,
@@ -255,6 +273,13 @@ fn to_json(capture: &Capture, s: &Summary, times: &FrameTimes, report: &analyses
             "addresses_in_push_constants": s.translated.push_constant_addresses,
             "addresses_in_written_memory": s.translated.written_addresses,
             "doubtful_words_in_written_memory": s.translated.doubtful_addresses,
+        },
+        "as_captured": {
+            "addresses": s.exact.addresses[0],
+            "addresses_elsewhere": s.exact.addresses[1],
+            "shader_group_handles": s.exact.handles[0],
+            "shader_group_handles_otherwise": s.exact.handles[1],
+            "refused": s.exact.refused,
         },
         "report": report,
         "frame_times": times.frames,

@@ -92,3 +92,33 @@ fn every_pointer_of_rays_is_translated_and_counted() {
         assert_eq!(v["divergences"]["count"], 0, "{v}");
     }
 }
+
+#[test]
+fn exact_addresses_are_given_or_refused_by_name() {
+    if !device("exact_addresses") {
+        return;
+    }
+    let capture = sample("rays.gfxr");
+    let file = capture.to_str().expect("a path");
+    let out = run([file, "--addresses", "exact", "--json"]);
+    let said = text(&out.stderr);
+    if out.status.success() {
+        let v: Value = serde_json::from_slice(&out.stdout).expect("JSON");
+        assert_eq!(v["addresses"], "exact");
+    } else {
+        assert_eq!(out.status.code(), Some(77), "{said}");
+        assert!(said.contains("has no bufferDeviceAddressCaptureReplay"), "{said}");
+        assert!(said.contains("--addresses translate"), "{said}");
+        assert!(out.stdout.is_empty(), "{}", text(&out.stdout));
+    }
+    let out = run([file, "--addresses", "exact", "--memory", "rebind"]);
+    assert_eq!(out.status.code(), Some(77));
+    assert!(text(&out.stderr).contains("--memory none or remap"), "{}", text(&out.stderr));
+    let out = run([file, "--addresses", "translate", "--json"]);
+    let v: Value = serde_json::from_slice(&out.stdout).expect("JSON");
+    assert_eq!(v["addresses"], "translate");
+    assert_eq!(v["as_captured"]["addresses"], 0);
+    // A capture that asks for no address has nothing to be exact about.
+    let out = run([sample("cubes.gfxr").to_str().expect("a path"), "--addresses", "exact", "--json"]);
+    assert!(out.status.success(), "{}", text(&out.stderr));
+}

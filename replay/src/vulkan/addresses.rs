@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 pub struct Addresses {
     /// captured base -> (live base, size).
     ranges: BTreeMap<u64, (u64, u64)>,
-    /// Every range is where it was: nothing to look up.
-    identical: bool,
+    /// How many ranges are not where they were; nothing is to look up where none is.
+    moved: usize,
     /// Something was added since whoever mirrors this looked last.
     pub changed: bool,
     /// Addresses that fell into no known range and were passed on as they are.
@@ -21,17 +21,24 @@ impl Addresses {
         if captured == 0 || live == 0 {
             return;
         }
-        self.identical = captured == live && (self.identical || self.ranges.is_empty());
         self.changed = true;
+        self.remove(captured);
+        self.moved += usize::from(captured != live);
         self.ranges.insert(captured, (live, size.max(1)));
     }
     /// The object whose captured address this was is gone.
     pub fn remove(&mut self, captured: u64) {
-        self.ranges.remove(&captured);
+        if let Some((live, _)) = self.ranges.remove(&captured) {
+            self.moved -= usize::from(captured != live);
+        }
+    }
+    /// Every range is where it was.
+    pub fn nothing_moved(&self) -> bool {
+        self.moved == 0
     }
     /// Below and above every captured address there is something to look up about; none if there is nothing.
     pub fn bounds(&self) -> Option<(u64, u64)> {
-        let (low, _) = self.ranges.first_key_value().filter(|_| !self.identical)?;
+        let (low, _) = self.ranges.first_key_value().filter(|_| self.moved != 0)?;
         let (last, (_, size)) = self.ranges.last_key_value()?;
         Some((*low, last.saturating_add(*size)))
     }
@@ -53,7 +60,7 @@ impl Addresses {
     }
     /// Where a captured address is now; itself if nothing is known about it.
     pub fn map(&self, captured: u64) -> u64 {
-        if self.identical {
+        if self.moved == 0 && !self.ranges.is_empty() {
             return captured;
         }
         self.known(captured).unwrap_or_else(|| {

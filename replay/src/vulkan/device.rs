@@ -107,6 +107,7 @@ pub fn create(
             extensions.push(need);
         }
     }
+    let exact;
     // SAFETY: the chain is linked memory.
     unsafe {
         drop_from_chain(&mut info.p_next, |s| {
@@ -115,6 +116,8 @@ pub fn create(
         let Some(instance) = vk.instances.get(&instance_id) else {
             return Err(Error::divergence("the device's instance is gone"));
         };
+        let memory = memory::choose_mode(&vk.options, &vk.prologue, gpu_id, &gpu);
+        exact = super::exact::negotiate(vk, &instance.ash, gpu_id, &gpu, info, memory)?;
         negotiate::features(&vk.entry, &instance.ash, &gpu, info, vk.options.remove_unsupported, &mut lines)?;
     }
     vk.negotiation = lines;
@@ -171,6 +174,7 @@ pub fn create(
     };
     vk.devices.insert(id, state);
     super::ray::device_made(vk, id);
+    super::exact::device_made(vk, id, exact);
     Ok(outcome)
 }
 

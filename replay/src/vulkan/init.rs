@@ -2,7 +2,7 @@
 
 use super::resources::ImageState;
 use super::upload::Region;
-use super::{Vulkan, init_draw, memory, swapchain};
+use super::{Vulkan, exact, init_draw, memory, swapchain};
 use crate::backend::MetaBlock;
 use crate::error::{Error, Kind, Result};
 use crate::objects::Objects;
@@ -19,6 +19,7 @@ pub fn meta(
 ) -> Result<()> {
     let data = block.data;
     let place = |e: Error| e.at(|| format!("block {}", block.block));
+    exact::remember(vk, block.meta, report);
     match block.meta {
         Meta::FillMemory(m) => memory::fill(vk, m.memory, m.offset, data, report).map_err(place),
         Meta::InitBuffer(m) => init_buffer(vk, m.buffer, data, report).map_err(place),

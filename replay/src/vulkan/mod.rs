@@ -10,6 +10,7 @@ mod addresses;
 mod debug;
 mod debug_names;
 mod device;
+mod exact;
 mod gpu;
 mod handlers;
 mod init;
@@ -30,6 +31,7 @@ mod upload;
 mod wait;
 
 pub use device::{DeviceState, QueueState};
+pub use exact::Counts as ExactCounts;
 pub use gpu::{Gpu, list_gpus};
 pub use ray::Counters;
 pub use resources::{BufferState, ImageState};
@@ -130,6 +132,7 @@ pub struct Vulkan {
     pub(crate) templates: HashMap<u64, template::TemplateState>,
     pub(crate) addresses: addresses::Addresses,
     pub(crate) ray: ray::Ray,
+    pub(crate) exact: exact::Exact,
     pub(crate) messages: debug::Messages,
     /// What the negotiation decided, for `-v` and the JSON.
     pub negotiation: Vec<negotiate::Line>,
@@ -169,6 +172,7 @@ impl Vulkan {
             templates: HashMap::new(),
             addresses: addresses::Addresses::default(),
             ray: ray::Ray::default(),
+            exact: exact::Exact::default(),
             messages: debug::Messages::default(),
             negotiation: Vec::new(),
             memory_mode: None,

@@ -1,7 +1,7 @@
 //! Buffers, images and their addresses: what handlers and hooks need to know of them.
 
 use super::memory::Alloc;
-use super::{Vulkan, init_draw, require_handles};
+use super::{Vulkan, exact, init_draw, require_handles};
 use crate::error::{Error, Kind, Result};
 use crate::exec::{Call, Outcome};
 use crate::link::Linked;
@@ -141,7 +141,8 @@ pub fn create_buffer(
         info.usage |= vk::BufferUsageFlags::TRANSFER_SRC;
     }
     let (size, usage) = (info.size, info.usage);
-    let outcome = vk.raw(call, linked, report)?;
+    let id = new_object(call).ok().map(|(id, _)| id);
+    let outcome = exact::create_buffer(vk, id, call, linked, report)?;
     if outcome.result() >= 0
         && let Ok((id, at)) = new_object(call)
     {
@@ -290,6 +291,7 @@ pub fn buffer_address(
     let size = vk.buffers.get(&buffer).map_or(1, |b| b.size);
     let captured = call.image.u64(call.image.ret_at());
     vk.addresses.insert(captured, outcome.ret, size);
+    exact::compare(vk, call.image.u64(0), captured, outcome.ret);
     if let Some(b) = vk.buffers.get_mut(&buffer) {
         b.captured_address = captured;
     }
@@ -307,6 +309,8 @@ pub fn acceleration_structure_address(
     let outcome = vk.raw(call, linked, report)?;
     let captured = call.image.u64(call.image.ret_at());
     vk.ray.references.insert(captured, outcome.ret);
+    vk.ray.moved |= captured != outcome.ret;
+    exact::compare(vk, call.image.u64(0), captured, outcome.ret);
     // VkAccelerationStructureDeviceAddressInfoKHR: sType, pNext, accelerationStructure.
     if let Some(info) = call.image.target(8) {
         vk.ray.addresses.insert(call.image.u64(info + 16), captured);

@@ -150,7 +150,7 @@ pub fn allocate(
         .memory_types
         .get(info.memory_type_index as usize)
         .map_or(Default::default(), |t| t.property_flags);
-    let outcome = vk.raw(call, linked, report)?;
+    let outcome = super::exact::allocate(vk, id, call, linked, report)?;
     if outcome.result() >= 0
         && let Some(at) = id_at
     {

@@ -9,7 +9,7 @@ use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
 use crate::vulkan::resources::new_object;
-use crate::vulkan::{Vulkan, addresses::Addresses};
+use crate::vulkan::{Vulkan, addresses::Addresses, exact};
 use ash::vk::{self, Handle};
 
 /// Bytes of a VkAccelerationStructureInstanceKHR.
@@ -46,8 +46,6 @@ pub fn create(
     let Some(info) = (unsafe { info.as_mut() }) else {
         return Err(Error::divergence("pCreateInfo is missing"));
     };
-    info.create_flags &= !vk::AccelerationStructureCreateFlagsKHR::DEVICE_ADDRESS_CAPTURE_REPLAY;
-    info.device_address = 0;
     let device = call.image.u64(0);
     let captured = info.size;
     let wanted = vk.ray.sizes.get(&captured).copied().unwrap_or(captured);
@@ -60,7 +58,8 @@ pub fn create(
         grown = Some(own);
         report.note("acceleration structures moved to larger buffers");
     }
-    let outcome = vk.raw(call, linked, report)?;
+    let id = new_object(call).ok().map(|(id, _)| id);
+    let outcome = exact::create_structure(vk, id, grown.is_some(), call, linked, report)?;
     if let (Some(own), Ok((id, _))) = (grown, new_object(call)) {
         vk.ray.grown.insert(id, own);
     }
@@ -103,6 +102,7 @@ pub fn build(
     if n == 0 || infos.is_null() || ranges.is_null() {
         return vk.raw(call, linked, report);
     }
+    let as_captured = vk.all_as_captured(device);
     // Captured scratch addresses say how much room the application left behind them.
     let scratch: Vec<u64> = captured_scratch(call, n);
     with_patcher(vk, device, |vk, p| {
@@ -119,7 +119,8 @@ pub fn build(
                     };
                     (&mut *geometry, &mut *range.add(g))
                 };
-                if geometry.geometry_type != vk::GeometryTypeKHR::INSTANCES || range.primitive_count == 0 {
+                let instances = geometry.geometry_type == vk::GeometryTypeKHR::INSTANCES;
+                if !instances || range.primitive_count == 0 || as_captured {
                     continue;
                 }
                 // SAFETY: the geometry type says which member is meant.

@@ -6,7 +6,7 @@ use crate::exec::{Call, Outcome};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
-use crate::vulkan::{Vk, Vulkan};
+use crate::vulkan::{Vk, Vulkan, exact};
 use ash::vk::{self, Handle};
 use gfxr_parse::schema::{Ty, generated::STRUCTS};
 
@@ -19,10 +19,11 @@ pub fn create_pipelines(
     report: &mut Report,
 ) -> Result<Outcome> {
     let Ty::Struct(id) = call.command.params[4].ty else { unreachable!("create infos are structs") };
+    let mut count = 0;
     if let Some(p) = call.image.ptr(32).filter(|p| p.has_data()) {
         let drop = vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED
-            | vk::PipelineCreateFlags::EARLY_RETURN_ON_FAILURE
-            | vk::PipelineCreateFlags::RAY_TRACING_SHADER_GROUP_HANDLE_CAPTURE_REPLAY_KHR;
+            | vk::PipelineCreateFlags::EARLY_RETURN_ON_FAILURE;
+        count = p.len as usize;
         let infos: *mut vk::RayTracingPipelineCreateInfoKHR = linked.ptr(4);
         for i in 0..p.len as usize {
             // SAFETY: linked memory, checked against its count.
@@ -35,7 +36,7 @@ pub fn create_pipelines(
         );
     }
     linked.set_arg(1, 0); // the deferred operation
-    let outcome = vk.raw(call, linked, report)?;
+    let outcome = exact::create_pipelines(vk, count, call, linked, report)?;
     // VK_OPERATION_DEFERRED_KHR at capture is no other outcome than this one.
     Ok(outcome)
 }
@@ -60,12 +61,15 @@ fn handles_of(
     })
 }
 
-fn pair(vk: &mut Vulkan, captured: &[u8], live: &[u8], count: u32) {
+fn pair(vk: &mut Vulkan, device: u64, captured: &[u8], live: &[u8], count: u32) {
     let (then, now) = (captured.len() / count as usize, live.len() / count as usize);
     if then == 0 || now == 0 {
         return;
     }
-    for (c, l) in captured.chunks_exact(then).zip(live.chunks_exact(now)) {
+    let pairs = || captured.chunks_exact(then).zip(live.chunks_exact(now));
+    exact::compare_handles(vk, device, pairs());
+    for (c, l) in pairs() {
+        vk.ray.moved |= c != l;
         vk.ray.handles.insert(c.to_vec(), l.to_vec());
     }
     vk.ray.dirty = true;
@@ -84,7 +88,7 @@ pub fn group_handles(
     if let (Some((to, len)), true) = (captured, call.image.ret() == Some(0) && count > 0) {
         let pipeline = vk::Pipeline::from_raw(linked.arg(1));
         let now = handles_of(vk, call.image.u64(0), pipeline, call.image.u32(16), count)?;
-        pair(vk, &call.image.bytes()[to..to + len], &now, count);
+        pair(vk, call.image.u64(0), &call.image.bytes()[to..to + len], &now, count);
     }
     Ok(Outcome::captured(call))
 }

@@ -48,6 +48,8 @@ pub struct Ray {
     pub addresses: HashMap<u64, u64>,
     /// Structures whose buffer the application made too small for this device.
     grown: HashMap<u64, Own>,
+    /// Some acceleration structure or shader group is not what it was at capture.
+    pub moved: bool,
     /// The tables in device memory lag behind.
     dirty: bool,
     /// Totals, by what was translated; see [`Counters`].
@@ -224,6 +226,13 @@ fn with_patcher<R>(
     let r = f(vk, &mut p);
     vk.ray.patchers.insert(device, p);
     r
+}
+
+impl Ray {
+    /// Every acceleration structure and shader group so far is what it was at capture.
+    pub(crate) fn nothing_moved(&self) -> bool {
+        !self.moved
+    }
 }
 
 impl Vulkan {

@@ -21,6 +21,9 @@ pub fn trace(
     report: &mut Report,
 ) -> Result<Outcome> {
     let device = device_of(vk, call)?;
+    if vk.all_as_captured(device) {
+        return vk.raw(call, linked, report);
+    }
     let cmd_id = call.image.u64(0);
     let cmd = vk::CommandBuffer::from_raw(linked.arg(0));
     let captured_bytes = vk.ray.handles.keys().next().map_or(0, Vec::len) as u32;
