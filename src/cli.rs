@@ -10,6 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use gfxr_parse::container::Compression;
 use profile::hooks::screenshot::Shape;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Reads a GFXReconstruct capture (.gfxr) and says what is in it and what the GPU did.
 #[derive(Debug, Parser)]
@@ -101,9 +102,12 @@ pub struct RunArgs {
     /// Run under the Khronos validation layer and print what it says
     #[arg(long)]
     pub validate: bool,
-    /// Seconds to wait for the GPU before giving up
-    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
-    pub watchdog: u64,
+    /// Seconds to wait for the GPU before giving up (fractions too); what had finished until then is reported, exit code 6
+    #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = seconds)]
+    pub watchdog: Duration,
+    /// Mark each command on the GPU, so that a hang or a lost device names the command; slow: commands run one by one
+    #[arg(long)]
+    pub breadcrumbs: bool,
 }
 
 /// The sub-commands.
@@ -281,4 +285,13 @@ pub struct RecompressArgs {
     /// The file to write; it is there whole or not at all
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
+}
+
+/// A time above zero, in seconds.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| format!("\"{text}\" is not a number of seconds"))?;
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(d) if !d.is_zero() => Ok(d),
+        _ => Err(format!("\"{text}\": it takes more than zero seconds to wait")),
+    }
 }

@@ -6,6 +6,7 @@
 //! | 1 | failed: input that cannot be read, or that only in part could be; output that cannot be written |
 //! | 2 | usage: flags that make no sense |
 //! | 5 | verification failed, or the replay diverged from the capture |
+//! | 6 | the GPU hung or was lost; what had finished until then is reported |
 //! | 77 | no usable Vulkan device |
 //!
 //! Guarantees: a failure is reported once, as one line on stderr; a reader that closed our stdout is no failure.
@@ -25,6 +26,8 @@ pub enum Exit {
     Usage = 2,
     /// Verification failed, or the replay diverged.
     Diverged = 5,
+    /// The device hangs or is lost.
+    Gone = 6,
     /// No device here can do it.
     NoDevice = 77,
 }
@@ -36,6 +39,7 @@ Exit codes:
   1   failed, or done only in part (what was wrong is on stderr)
   2   usage: the flags make no sense
   5   verification failed, or the replay diverged from the capture
+  6   the GPU hung or was lost (the frames until then are reported)
   77  no usable Vulkan device";
 
 impl From<Exit> for ExitCode {

@@ -5,7 +5,7 @@ use crate::exec::{Call, Outcome};
 use crate::hook::Frame;
 use crate::link::{Lenience, Linked};
 use crate::objects::Objects;
-use crate::report::Report;
+use crate::report::{InFlight, Report};
 use gfxr_parse::meta::Meta;
 
 /// See the module's header.
@@ -40,6 +40,10 @@ pub trait Backend {
     /// A frame has ended.
     fn frame(&mut self, _frame: Frame) -> Result<()> {
         Ok(())
+    }
+    /// Submissions that are not known to have finished.
+    fn in_flight(&mut self) -> Vec<InFlight> {
+        Vec::new()
     }
     /// The replay has ended.
     fn finish(&mut self, report: &mut Report) -> Result<()>;

@@ -18,6 +18,12 @@ pub enum Kind {
     Unsupported,
     /// The driver failed where it did not at capture, outside a captured call (our own objects).
     Driver,
+    /// The GPU did not finish in the time that the watchdog gives it: nothing more may wait for it.
+    Hang,
+    /// The device is lost.
+    Lost,
+    /// No memory is left, on the device or on the host.
+    Memory,
     /// A bug or a limit of this program.
     Internal,
 }
@@ -35,7 +41,43 @@ impl Error {
     /// Our own call into the driver failed.
     #[cold]
     pub fn driver(what: &str, result: ash::vk::Result) -> Self {
-        Self::new(Kind::Driver, format!("{what} failed: {result:?}"))
+        Self::failed(format!("{what} failed: {result:?}"), result)
+            .unwrap_or_else(|text| Self::new(Kind::Driver, text))
+    }
+    /// The error of a result that means the same wherever it comes from: lost devices, no memory. Gives the text back
+    /// for any other result.
+    #[cold]
+    pub fn failed(text: String, result: ash::vk::Result) -> Result<Self, String> {
+        use ash::vk::Result as R;
+        match result {
+            R::ERROR_DEVICE_LOST => Ok(Self::new(Kind::Lost, text)),
+            R::ERROR_OUT_OF_DEVICE_MEMORY => Ok(Self::new(
+                Kind::Memory,
+                format!(
+                    "{text}\nThe device has no memory left for what the capture makes. Close what else uses it, replay fewer frames \
+                     (--frames), or choose a device with more (--gpu, `reray-replay devices`)"
+                ),
+            )),
+            R::ERROR_OUT_OF_HOST_MEMORY => Ok(Self::new(
+                Kind::Memory,
+                format!(
+                    "{text}\nThis machine has no memory left. Close other programs, or replay fewer frames (--frames)"
+                ),
+            )),
+            _ => Err(text),
+        }
+    }
+    /// The watchdog's time is over. `what` did not happen.
+    #[cold]
+    pub fn hang(what: &str, watchdog_ns: u64) -> Self {
+        Self::new(Kind::Hang, format!("{what} within {} s (--watchdog)", seconds(watchdog_ns)))
+    }
+    /// Adds a line.
+    #[cold]
+    pub fn with(mut self, line: &str) -> Self {
+        self.0.1.push('\n');
+        self.0.1.push_str(line);
+        self
     }
     /// A divergence between capture and replay.
     #[cold]
@@ -52,10 +94,19 @@ impl Error {
     pub fn kind(&self) -> Kind {
         self.0.0
     }
+    /// The device hangs or is lost: nothing may wait for it any more.
+    pub fn is_gone(&self) -> bool {
+        matches!(self.kind(), Kind::Hang | Kind::Lost)
+    }
     /// The message without the place.
     pub fn message(&self) -> &str {
         &self.0.1
     }
+}
+
+/// Seconds as short as they can be said.
+fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
 }
 
 impl fmt::Display for Error {

@@ -8,7 +8,7 @@ use crate::error::{Error, Kind, Result};
 use crate::hook::{Frame, Hook, Next};
 use crate::link::Linked;
 use crate::objects::Objects;
-use crate::report::Report;
+use crate::report::{InFlight, Report};
 use gfxr_parse::image::Image;
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::schema::{CommandDef, Ty, handle_named};
@@ -232,10 +232,12 @@ impl Executor {
         }
         let (then, now) = (call.image.ret().unwrap_or(0), outcome.result());
         if then >= 0 && now < 0 {
-            let (then, now) = (result_name(then), result_name(now));
-            return Err(Error::divergence(format!(
-                "the capture recorded {then}, the driver now returned {now}"
-            )));
+            let text = format!(
+                "the capture recorded {}, the driver now returned {}",
+                result_name(then),
+                result_name(now)
+            );
+            return Err(Error::failed(text, ash::vk::Result::from_raw(now)).unwrap_or_else(Error::divergence));
         }
         Ok(())
     }
@@ -264,7 +266,8 @@ impl Executor {
 
     fn pass_over(&mut self, r: Result<()>) -> Result<()> {
         r.or_else(|e| {
-            let recoverable = matches!(e.kind(), Kind::Divergence | Kind::Unsupported | Kind::Capture);
+            let recoverable =
+                matches!(e.kind(), Kind::Divergence | Kind::Unsupported | Kind::Capture | Kind::Memory);
             if recoverable && self.keep_going {
                 self.report.divergence(&e);
                 Ok(())
@@ -285,8 +288,22 @@ impl Executor {
     /// Ends the replay.
     pub fn finish(&mut self) -> Result<()> {
         let r = self.backend.finish(&mut self.report);
+        if r.as_ref().is_err_and(Error::is_gone) {
+            return r; // hooks would wait for what never ends
+        }
         self.around(self.all_hooks(), |hook, cx| hook.finish(cx))?;
         r
+    }
+
+    /// The replay stops early: asks the backend and the hooks what they know of the work that is not done.
+    pub fn stopped(&mut self, e: &Error) -> Vec<InFlight> {
+        let mut found = Vec::new();
+        let asked = self.around(self.all_hooks(), |hook, cx| {
+            found.extend(hook.stopped(cx, e));
+            Ok(())
+        });
+        debug_assert!(asked.is_ok());
+        if found.is_empty() { self.backend.in_flight() } else { found }
     }
 
     fn all_hooks(&self) -> u32 {

@@ -5,9 +5,10 @@
 //! addresses: timestamps go there, so that nobody times another hook's work. A hook's own objects go straight to `ash`
 //! and never enter the object table.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exec::{Call, Executor, Outcome};
 use crate::link::Linked;
+use crate::report::InFlight;
 use gfxr_parse::schema::{CommandDef, command_named, generated::COMMANDS};
 
 /// What a hook asks of the device, merged once before vkCreateDevice.
@@ -15,6 +16,8 @@ use gfxr_parse::schema::{CommandDef, command_named, generated::COMMANDS};
 pub struct Needs {
     /// Device extensions by name; a missing one refuses the plan.
     pub device_extensions: Vec<&'static str>,
+    /// Device extensions that are used where they are.
+    pub optional_device_extensions: Vec<&'static str>,
     /// Instance extensions by name.
     pub instance_extensions: Vec<&'static str>,
     /// Images and buffers need to be copied from.
@@ -107,6 +110,11 @@ pub trait Hook {
     /// A frame has ended.
     fn frame(&mut self, _cx: &mut Executor, _frame: Frame) -> Result<()> {
         Ok(())
+    }
+    /// The replay stops early. What of the device's work is not done, if the hook knows: with a hang or a lost device
+    /// nothing may wait for it any more.
+    fn stopped(&mut self, _cx: &mut Executor, _e: &Error) -> Vec<InFlight> {
+        Vec::new()
     }
     /// The replay has ended; nothing more is called. Devices may already be gone.
     fn finish(&mut self, _cx: &mut Executor) -> Result<()> {

@@ -1,5 +1,7 @@
 //! What the user may choose about a replay.
 
+use std::time::Duration;
+
 /// How captured memory objects become memory here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum MemoryMode {
@@ -82,8 +84,8 @@ pub struct Options {
     pub remove_unsupported: bool,
     /// Turn the Khronos validation layer on and collect what it says.
     pub validate: bool,
-    /// Seconds after which waiting for the GPU is given up.
-    pub watchdog_s: u64,
+    /// How long to wait for the GPU before giving up; 120 s if it is not said.
+    pub watchdog: Option<Duration>,
     /// See [`FrameBy`].
     pub frame_by: FrameBy,
     /// First and last frame to run hooks' measurements on; frames after the last are not replayed.
@@ -93,6 +95,6 @@ pub struct Options {
 impl Options {
     /// The watchdog in nanoseconds.
     pub fn watchdog_ns(&self) -> u64 {
-        if self.watchdog_s == 0 { 120_000_000_000 } else { self.watchdog_s * 1_000_000_000 }
+        self.watchdog.map_or(120_000_000_000, |d| u64::try_from(d.as_nanos()).unwrap_or(u64::MAX))
     }
 }

@@ -40,6 +40,53 @@ impl Tally {
     }
 }
 
+/// A submission that was not done when the replay stopped, and as far as is known, where in it the device was.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InFlight {
+    /// Which submission of the replay, from 0.
+    pub submit: u64,
+    /// The block that submitted it.
+    pub block: u64,
+    /// The frame it was submitted in.
+    pub frame: u64,
+    /// The queue, by the capture's id.
+    pub queue: u64,
+    /// Whether the device had begun it, where that is known.
+    pub begun: Option<bool>,
+    /// The command buffer that was running, by the capture's id.
+    pub command_buffer: Option<u64>,
+    /// The commands of it among which is the one that ran: first and last, counted from 1.
+    pub index: Option<(u32, u32)>,
+    /// The first of them.
+    pub command: Option<&'static str>,
+    /// Debug labels around it, the outermost first.
+    pub labels: Vec<String>,
+}
+
+impl std::fmt::Display for InFlight {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { submit, block, frame, queue, .. } = self;
+        write!(f, "submission {submit} (block {block}, frame {frame}, queue {queue})")?;
+        match (self.command_buffer, self.index, self.command) {
+            (Some(c), Some((a, b)), Some(name)) => {
+                write!(f, ": in command buffer {c} at command {a}, {name}")?;
+                if a != b {
+                    write!(f, ", or one after it up to command {b}")?;
+                }
+                if !self.labels.is_empty() {
+                    write!(f, ", in {}", self.labels.join(" > "))?;
+                }
+                Ok(())
+            }
+            (Some(c), ..) => {
+                write!(f, ": at the beginning of command buffer {c}, which waits for what came before")
+            }
+            _ if self.begun == Some(false) => write!(f, ": not begun"),
+            _ => Ok(()),
+        }
+    }
+}
+
 impl Report {
     /// One more thing done differently.
     pub fn note(&mut self, what: &str) {

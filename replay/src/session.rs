@@ -11,7 +11,7 @@ use crate::exec::Executor;
 use crate::frames::{Framer, resolve};
 use crate::hook::{Frame, Hook};
 use crate::options::{AddressMode, FrameBy, MemoryMode, Options};
-use crate::report::Report;
+use crate::report::{InFlight, Report};
 use crate::vulkan::{CapturedGpu, Prologue, Vulkan, negotiate};
 use gfxr_parse::container::{Capture, FrameCounter, FrameRule, Scratch};
 use gfxr_parse::meta::Meta;
@@ -42,6 +42,8 @@ impl Progress for () {
 pub struct Summary {
     /// What happened.
     pub report: Report,
+    /// Work that the device had not finished, if the replay stopped early.
+    pub in_flight: Vec<InFlight>,
     /// The rule by which frames were counted.
     pub frame_by: FrameBy,
     /// Frames that ended, the load among them.
@@ -124,12 +126,28 @@ pub fn replay(
     repeat: u32,
     progress: &mut dyn Progress,
 ) -> Result<Summary> {
+    match replay_as_far(capture, options, on, hooks, repeat, progress)? {
+        (_, Some(e)) => Err(e),
+        (summary, None) => Ok(summary),
+    }
+}
+
+/// Replays a capture as far as it goes: a replay that stops after its first frame leaves a summary, and why it stopped.
+pub fn replay_as_far(
+    capture: &Capture,
+    options: &Options,
+    on: On,
+    hooks: Vec<Box<dyn Hook>>,
+    repeat: u32,
+    progress: &mut dyn Progress,
+) -> Result<(Summary, Option<Error>)> {
     let (prologue, boundary) = prologue(capture);
     let trimmed = prologue.trimmed;
     let mut needs = crate::hook::Needs::default();
     for h in &hooks {
         let n = h.needs();
         needs.device_extensions.extend(n.device_extensions);
+        needs.optional_device_extensions.extend(n.optional_device_extensions);
         needs.instance_extensions.extend(n.instance_extensions);
         needs.transfer_src |= n.transfer_src;
     }
@@ -149,18 +167,18 @@ pub fn replay(
         progress,
     };
     run.cx.measuring = run.in_window();
+    let load_frame = match rule {
+        FrameBy::File => None,
+        _ if trimmed => Some(0),
+        _ => Some(1),
+    };
     let stopped = ahead::run(capture, |item| match run.item(item) {
         Ok(true) => ControlFlow::Continue(()),
         Ok(false) => ControlFlow::Break(None),
         Err(e) => ControlFlow::Break(Some(e)),
     });
     if let Some(Some(e)) = stopped {
-        // Messages explain failures: keep them.
-        let _ = run.cx.backend.finish(&mut run.cx.report);
-        for m in run.cx.report.validation.iter().take(8) {
-            tracing::warn!("validation: {m}");
-        }
-        return Err(e);
+        return run.stop(e, rule, load_frame);
     }
     // What follows the last boundary is a frame only if nothing ends frames here.
     if stopped.is_none()
@@ -172,38 +190,10 @@ pub fn replay(
     if run.cx.report.calls == 0 && run.cx.report.undecoded.count == 0 {
         return Err(Error::new(Kind::Capture, format!("{} holds no call of the Vulkan API", capture.name())));
     }
-    run.cx.finish()?;
-    let load_frame = match rule {
-        FrameBy::File => None,
-        _ if trimmed => Some(0),
-        _ => Some(1),
-    };
-    let frames = run.frames;
-    let mut cx = run.cx;
-    let (mut gpu, mut memory, mut negotiation, mut unknown_addresses) = (None, None, Vec::new(), 0);
-    let (mut translated, mut exact, mut addresses) = (Default::default(), Default::default(), None);
-    if let Some(vk) = cx.backend.vulkan() {
-        gpu = vk.last_gpu.clone();
-        memory = vk.memory_mode;
-        negotiation = std::mem::take(&mut vk.negotiation);
-        unknown_addresses = vk.unknown_addresses();
-        translated = vk.translated();
-        (exact, addresses) = (vk.exact.counts, vk.address_mode());
+    match run.cx.finish() {
+        Ok(()) => Ok((run.summary(rule, load_frame), None)),
+        Err(e) => run.stop(e, rule, load_frame),
     }
-    let report = std::mem::take(&mut cx.report);
-    Ok(Summary {
-        report,
-        frame_by: rule,
-        frames,
-        load_frame,
-        gpu,
-        memory,
-        negotiation,
-        unknown_addresses,
-        addresses,
-        exact,
-        translated,
-    })
 }
 
 struct Run<'p> {
@@ -219,6 +209,75 @@ struct Run<'p> {
 }
 
 impl Run<'_> {
+    /// What there is to say at the end.
+    fn summary(&mut self, frame_by: FrameBy, load_frame: Option<u64>) -> Summary {
+        let (mut gpu, mut memory, mut negotiation, mut unknown_addresses) = (None, None, Vec::new(), 0);
+        let (mut translated, mut exact, mut addresses) = (Default::default(), Default::default(), None);
+        if let Some(vk) = self.cx.backend.vulkan() {
+            gpu = vk.last_gpu.clone();
+            memory = vk.memory_mode;
+            negotiation = std::mem::take(&mut vk.negotiation);
+            unknown_addresses = vk.unknown_addresses();
+            translated = vk.translated();
+            (exact, addresses) = (vk.exact.counts, vk.address_mode());
+        }
+        Summary {
+            report: std::mem::take(&mut self.cx.report),
+            in_flight: Vec::new(),
+            frame_by,
+            frames: self.frames,
+            load_frame,
+            gpu,
+            memory,
+            negotiation,
+            unknown_addresses,
+            addresses,
+            exact,
+            translated,
+        }
+    }
+
+    /// The replay stops early. Nothing waits for a device that hangs or is lost, and nothing of it is given back: that
+    /// could wait, too.
+    fn stop(
+        mut self,
+        mut e: Error,
+        rule: FrameBy,
+        load_frame: Option<u64>,
+    ) -> Result<(Summary, Option<Error>)> {
+        // What ended well until now is brought in, and may find the device gone.
+        let finished = if e.is_gone() { Ok(()) } else { self.cx.finish() };
+        let gone = e.is_gone() || finished.is_err_and(|e| e.is_gone());
+        let mut in_flight = Vec::new();
+        if gone {
+            in_flight = self.cx.stopped(&e);
+            if let Some(first) = in_flight.first() {
+                e = e.with(&format!("Not finished: {first}"));
+            }
+            if in_flight.len() > 1 {
+                e = e.with(&format!("and {} more behind it", in_flight.len() - 1));
+            }
+            if !in_flight.iter().any(|f| f.begun.is_some()) {
+                e = e.with("--breadcrumbs says in which command of it (slower: each command runs alone)");
+            }
+            if let Some(vk) = self.cx.backend.vulkan() {
+                vk.abandoned = true;
+            }
+        } else {
+            // Messages explain failures.
+            for m in self.cx.report.validation.iter().take(8) {
+                tracing::warn!("validation: {m}");
+            }
+        }
+        let left = self.frames > 0;
+        let mut summary = self.summary(rule, load_frame);
+        summary.in_flight = in_flight;
+        if gone {
+            std::mem::forget(self.cx);
+        }
+        if left { Ok((summary, Some(e))) } else { Err(e) }
+    }
+
     fn in_window(&self) -> bool {
         self.window.is_none_or(|(a, b)| (a..=b).contains(&self.frame))
     }

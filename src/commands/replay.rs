@@ -10,11 +10,12 @@ use crate::mmap::Map;
 use crate::{input, progress};
 use analyses::report::Cost;
 use gfxr_parse::container::Capture;
+use profile::hooks::breadcrumbs::BreadcrumbsHook;
 use profile::hooks::frame_times::{FrameTimes, FrameTimesHook};
-use replay::error::Kind;
+use replay::error::{Error, Kind};
 use replay::hook::Hook;
 use replay::options::{AddressMode, FrameBy, MemoryMode, Options};
-use replay::session::{On, Progress, Summary, replay};
+use replay::session::{On, Progress, Summary, replay_as_far};
 use serde_json::{Value, json};
 use std::io::Write;
 
@@ -29,7 +30,7 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     }
     let on = if args.echo { On::Echo } else { On::Vulkan };
     let mut all = FrameTimes::default();
-    let mut last = None;
+    let (mut last, mut stopped) = (None, None);
     let mut times = Times::new(args)?;
     for repeat in 0..args.repeat.max(1) {
         times.reference(&capture, &options, repeat)?;
@@ -37,7 +38,8 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
         let (hook, out) = FrameTimesHook::new(!args.no_gpu_times);
         let mut hooks: Vec<Box<dyn Hook>> = if args.echo { Vec::new() } else { vec![Box::new(hook)] };
         times.before(&mut hooks);
-        let r = replay(
+        breadcrumbs(&args.run, &mut hooks);
+        let r = replay_as_far(
             &capture,
             &options,
             on,
@@ -46,7 +48,7 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
             &mut Bar { bar: &bar, map: map.as_deref(), released: 0 },
         );
         bar.finish_and_clear();
-        let summary = r.map_err(failure)?;
+        let (summary, why) = r.map_err(failure)?;
         times.after();
         let mut out = out.borrow_mut();
         all.frames.append(&mut out.frames);
@@ -54,10 +56,21 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
         all.untimed += out.untimed;
         all.cost = all.cost.or(out.cost);
         last = Some(summary);
+        if why.is_some() {
+            stopped = why;
+            break;
+        }
     }
     let summary = last.expect("at least one repetition");
-    let exit = say(args, &capture, &summary, &all, &times)?;
-    Ok(exit)
+    let exit = say(args, &capture, &summary, &all, &times, stopped.as_ref())?;
+    stopped.map_or(Ok(exit), |e| Err(failure(e)))
+}
+
+/// The hook that marks commands, innermost, if the flag asks for it.
+pub fn breadcrumbs(args: &RunArgs, hooks: &mut Vec<Box<dyn Hook>>) {
+    if args.breadcrumbs {
+        hooks.push(Box::new(BreadcrumbsHook::default()));
+    }
 }
 
 /// Shows how far a replay is, and gives back the memory of the file behind it.
@@ -130,7 +143,7 @@ pub fn options(args: &RunArgs) -> Result<Options, Failure> {
         keep_going: args.keep_going,
         remove_unsupported: args.remove_unsupported,
         validate: args.validate,
-        watchdog_s: args.watchdog,
+        watchdog: Some(args.watchdog),
         frame_by,
         frames: None,
     })
@@ -142,6 +155,7 @@ pub fn failure(e: replay::error::Error) -> Failure {
         Kind::NoDevice => Exit::NoDevice,
         Kind::Divergence => Exit::Diverged,
         Kind::Unsupported => Exit::NoDevice,
+        Kind::Hang | Kind::Lost => Exit::Gone,
         _ => Exit::Failed,
     };
     Failure::Error(exit, e.to_string())
@@ -168,6 +182,7 @@ fn say(
     s: &Summary,
     times: &FrameTimes,
     within: &Times,
+    stopped: Option<&Error>,
 ) -> Result<Exit, Failure> {
     let inner = within.report(args, s, times)?;
     let run = analyses::Run { load_frame: s.load_frame, cost: cost(times) };
@@ -175,6 +190,7 @@ fn say(
     let text = if args.json {
         let mut json = to_json(capture, s, times, &report);
         json["times"] = within.to_json(inner.as_ref());
+        json["stopped"] = stopped.map_or(Value::Null, |e| stopped_json(e, s));
         serde_json::to_string_pretty(&json).map_err(Failure::new)? + "\n"
     } else {
         heading(capture, s) + &analyses::report::text::render(inner.as_ref().unwrap_or(&report))
@@ -183,6 +199,22 @@ fn say(
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Failure::write("stdout", &e))?;
     drop(out);
     Ok(complaints(args, s))
+}
+
+/// Why a replay stopped early.
+fn stopped_json(e: &Error, s: &Summary) -> Value {
+    let in_flight = s.in_flight.iter().map(|f| {
+        json!({
+            "submit": f.submit, "block": f.block, "frame": f.frame, "queue": f.queue, "begun": f.begun,
+            "command_buffer": f.command_buffer, "index": f.index.map(|i| i.0), "last_index": f.index.map(|i| i.1),
+            "command": f.command, "labels": f.labels,
+        })
+    });
+    json!({
+        "why": format!("{:?}", e.kind()).to_lowercase(),
+        "message": e.to_string(),
+        "in_flight": in_flight.collect::<Vec<_>>(),
+    })
 }
 
 fn heading(capture: &Capture, s: &Summary) -> String {

@@ -4,7 +4,7 @@
 //! thread of their own while the capture goes on. Refuses frames that the capture does not have, naming the last one it
 //! has: before replaying where presents say how many there are, else after.
 
-use super::replay::{failure, options};
+use super::replay::{breadcrumbs, failure, options};
 use crate::cli::ScreenshotArgs;
 use crate::exit::{Exit, Failure, complain};
 use crate::select::Ranges;
@@ -13,6 +13,7 @@ use gfxr_parse::container::{Capture, FrameCounter, FrameRule};
 use gfxr_parse::schema::command_named;
 use profile::hooks::screenshot::{ScreenshotHook, Seen, Shot, What, Wish};
 use replay::error::{Error, Kind};
+use replay::hook::Hook;
 use replay::options::{FrameBy, Options};
 use replay::session::{On, Progress, Summary, replay};
 use std::fs;
@@ -46,7 +47,9 @@ pub fn run(args: &ScreenshotArgs) -> Result<Exit, Failure> {
         };
         let (hook, seen) = ScreenshotHook::new(wish, Box::new(take));
         let bar = progress::bytes(capture.bytes().len() as u64, "replaying");
-        let replayed = replay(&capture, &options, On::Vulkan, vec![Box::new(hook)], 0, &mut Bar(&bar));
+        let mut hooks: Vec<Box<dyn Hook>> = vec![Box::new(hook)];
+        breadcrumbs(&args.run, &mut hooks);
+        let replayed = replay(&capture, &options, On::Vulkan, hooks, 0, &mut Bar(&bar));
         bar.finish_and_clear();
         let written = writer.join().unwrap_or_else(|_| Err(Failure::new("writing screenshots failed")));
         (replayed, seen, written)

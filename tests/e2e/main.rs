@@ -16,3 +16,4 @@ mod screenshot;
 mod support;
 mod times;
 mod trimmed;
+mod watchdog;

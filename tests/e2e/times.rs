@@ -259,7 +259,7 @@ fn pixels(file: &Path, level: Option<(Level, bool)>) -> Vec<(u64, Vec<u8>)> {
         hooks.push(Box::new(hook));
         found = Some(out);
     }
-    let options = Options { watchdog_s: 120, ..Options::default() };
+    let options = Options { ..Options::default() };
     replay(&capture, &options, On::Vulkan, hooks, 0, &mut ()).expect("it replays");
     assert!(found.is_none_or(|f| !f.borrow().records.is_empty()));
     shots.take()

@@ -7,6 +7,7 @@
 mod cubes;
 mod msaa;
 mod rays;
+mod steps;
 
 use ash::vk;
 
@@ -15,7 +16,7 @@ use crate::gpu::swapchain::Swapchain;
 use crate::gpu::{Gpu, Needs};
 
 /// Every scene, in the order in which `--list` names them.
-pub static SCENES: &[&dyn Scene] = &[&cubes::Cubes, &msaa::Msaa, &rays::Rays];
+pub static SCENES: &[&dyn Scene] = &[&cubes::Cubes, &msaa::Msaa, &rays::Rays, &steps::Steps];
 
 /// How many frames may be recorded before the first of them is finished.
 ///

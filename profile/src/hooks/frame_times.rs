@@ -6,20 +6,25 @@
 
 use super::timestamps::{Pair, Timer};
 use replay::ash::vk;
-use replay::error::Result;
+use replay::error::{Error, Result};
 use replay::exec::{Call, Executor, Outcome};
 use replay::hook::{Commands, Frame, Hook, Next};
 use replay::link::Linked;
+use replay::report::InFlight;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
-use std::time::Instant;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
 use trace::{FrameTime, Nanos};
 
 /// Results beyond which reading them is not put off any longer. Asking for results may block until the GPU is done (a
 /// software driver holds a lock while it works); that wait would be missing from the frame that the application itself
 /// waits in, so it is asked seldom.
 const MOST_WAITING: usize = 512;
+
+/// How long to ask a device that hangs for results it has.
+const RESULTS_WAIT: Duration = Duration::from_millis(500);
 
 /// What the hook found; shared with whoever made it.
 #[derive(Debug, Default)]
@@ -191,9 +196,7 @@ impl Hook for FrameTimesHook {
         if let Some(vk) = cx.backend.vulkan()
             && let Ok(d) = vk.device(device)
         {
-            // SAFETY: nothing else uses the device.
-            unsafe { d.ash.device_wait_idle() }
-                .map_err(|e| replay::error::Error::driver("vkDeviceWaitIdle", e))?;
+            d.wait_idle()?;
             self.collect(Some(device), true)?;
             let gone: Vec<u64> = self.timers.iter().filter(|t| t.1.0 == device).map(|t| *t.0).collect();
             for q in gone {
@@ -270,6 +273,28 @@ impl Hook for FrameTimesHook {
         }
         self.current += 1;
         Ok(())
+    }
+
+    /// Results that are there already; asking may itself block, and then the records stay without GPU times.
+    fn stopped(&mut self, _: &mut Executor, _: &Error) -> Vec<InFlight> {
+        let mut timers = std::mem::take(&mut self.timers);
+        let (send, spans) = mpsc::channel();
+        std::thread::spawn(move || {
+            for timer in timers.values_mut().filter_map(|(_, t)| t.as_mut()) {
+                // A lost device has no results.
+                let _ = timer.collect(false, |s| {
+                    let _ = send.send((s.tag, s.nanos));
+                });
+            }
+            drop(send);
+            // Nothing may be destroyed that the device still uses.
+            std::mem::forget(timers);
+        });
+        while let Ok((frame, nanos)) = spans.recv_timeout(RESULTS_WAIT) {
+            add(&self.out, frame, nanos);
+        }
+        self.out.borrow_mut().frames.truncate(self.current);
+        Vec::new()
     }
 
     fn finish(&mut self, _: &mut Executor) -> Result<()> {

@@ -3,6 +3,7 @@
 // Hooks call the driver; every block says why it may.
 #![allow(unsafe_code)]
 
+pub mod breadcrumbs;
 pub mod command_times;
 pub mod frame_times;
 pub mod screenshot;

@@ -35,6 +35,10 @@ pub struct DeviceState {
     pub(crate) upload: Option<Upload>,
     /// Memory of our own.
     pub(crate) pool: memory::Pool,
+    /// Queues that the application got hold of.
+    pub(crate) queues: Vec<vk::Queue>,
+    /// How long any wait for it may take.
+    pub watchdog_ns: u64,
 }
 
 /// A queue the application asked for.
@@ -101,7 +105,8 @@ pub fn create(
     let asked = unsafe { strings(info.pp_enabled_extension_names, info.enabled_extension_count) };
     let mut lines = Vec::new();
     let mut extensions = negotiate::extensions(&gpu, &asked, vk.options.remove_unsupported, &mut lines);
-    for need in &vk.needs.device_extensions {
+    let optional = vk.needs.optional_device_extensions.iter().filter(|n| gpu.has(n));
+    for need in vk.needs.device_extensions.iter().chain(optional) {
         let need = CString::new(*need).expect("a constant");
         if !extensions.contains(&need) {
             extensions.push(need);
@@ -171,6 +176,8 @@ pub fn create(
         extensions,
         upload: None,
         pool: memory::Pool::default(),
+        queues: Vec::new(),
+        watchdog_ns: vk.options.watchdog_ns(),
     };
     vk.devices.insert(id, state);
     super::ray::device_made(vk, id);
@@ -205,8 +212,8 @@ pub fn destroy(
 /// Destroys what we made on a device: virtual swapchains' images, uploads, memory.
 fn release(vk: &mut Vulkan, objects: &mut Objects, id: u64) -> Result<()> {
     super::swapchain::settle(vk)?;
-    // SAFETY: nothing else uses the device.
-    unsafe { vk.device(id)?.ash.device_wait_idle() }.map_err(|e| Error::driver("vkDeviceWaitIdle", e))?;
+    vk.device(id)?.wait_idle()?;
+    vk.watch.idle(id, None);
     super::ray::device_gone(vk, id)?;
     let chains: Vec<u64> = vk.swapchains.iter().filter(|s| s.1.device == id).map(|s| *s.0).collect();
     for c in chains {
@@ -243,7 +250,13 @@ pub fn get_queue(
     };
     if let Some(h) = out {
         let (id, live) = (call.image.u64(h.at), vk::Queue::from_raw(linked.word_at(h.at)));
-        vk.queues.insert(id, QueueState { id, device: call.image.u64(0), family, live });
+        let device = call.image.u64(0);
+        vk.queues.insert(id, QueueState { id, device, family, live });
+        if let Some(d) = vk.devices.get_mut(&device)
+            && !d.queues.contains(&live)
+        {
+            d.queues.push(live);
+        }
     }
     Ok(outcome)
 }

@@ -2,7 +2,7 @@
 
 use super::{
     Vulkan, debug_names, device, instance, memory, pipeline, queue, ray, resources, surface, swapchain,
-    template, wait,
+    template, wait, watchdog,
 };
 use crate::error::{Error, Kind, Result};
 use crate::exec::{Call, Outcome};
@@ -124,6 +124,10 @@ fn handler_of(c: &CommandDef) -> (Handler, bool) {
         "vkQueueSubmit" | "vkQueueSubmit2" => typed(queue::submit),
         "vkQueueBindSparse" => typed(queue::bind_sparse),
         "vkWaitForFences" => typed(wait::wait_for_fences),
+        "vkDeviceWaitIdle" => typed(watchdog::device_wait_idle),
+        "vkQueueWaitIdle" => typed(watchdog::queue_wait_idle),
+        "vkResetFences" => typed(watchdog::reset_fences),
+        "vkDestroyFence" => typed(watchdog::destroy_fence),
         "vkGetFenceStatus" => typed(wait::fence_status),
         "vkWaitSemaphores" => typed(wait::wait_semaphores),
         "vkGetSemaphoreCounterValue" => typed(wait::semaphore_counter),

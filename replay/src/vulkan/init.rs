@@ -47,8 +47,7 @@ pub fn meta(
 /// The snapshot is complete.
 pub fn state_ends(vk: &mut Vulkan, _: &mut Objects) -> Result<()> {
     for d in vk.devices.values() {
-        // SAFETY: nothing else uses the device.
-        unsafe { d.ash.device_wait_idle() }.map_err(|e| Error::driver("vkDeviceWaitIdle", e))?;
+        d.wait_idle()?;
     }
     Ok(())
 }

@@ -29,6 +29,7 @@ mod table;
 mod template;
 mod upload;
 mod wait;
+mod watchdog;
 
 pub use device::{DeviceState, QueueState};
 pub use exact::Counts as ExactCounts;
@@ -44,7 +45,7 @@ use crate::hook::{Frame, Needs};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::options::Options;
-use crate::report::Report;
+use crate::report::{InFlight, Report};
 use ash::vk;
 use gfxr_parse::schema::{HandleId, handle_named};
 use handlers::{Handler, Handlers};
@@ -134,6 +135,9 @@ pub struct Vulkan {
     pub(crate) ray: ray::Ray,
     pub(crate) exact: exact::Exact,
     pub(crate) messages: debug::Messages,
+    pub(crate) watch: watchdog::Watch,
+    /// The device hangs or is lost: nothing waits for it any more.
+    pub abandoned: bool,
     /// What the negotiation decided, for `-v` and the JSON.
     pub negotiation: Vec<negotiate::Line>,
     /// Name of the physical device the latest device was made on.
@@ -174,6 +178,8 @@ impl Vulkan {
             ray: ray::Ray::default(),
             exact: exact::Exact::default(),
             messages: debug::Messages::default(),
+            watch: watchdog::Watch::default(),
+            abandoned: false,
             negotiation: Vec::new(),
             memory_mode: None,
             last_gpu: None,
@@ -224,6 +230,11 @@ impl Vulkan {
     /// Devices by captured id.
     pub fn devices(&self) -> impl Iterator<Item = (u64, &DeviceState)> {
         self.devices.iter().map(|(&id, d)| (id, d))
+    }
+    /// The instance that a device was made from.
+    pub fn instance_of(&self, device: u64) -> Option<&ash::Instance> {
+        let d = self.devices.get(&device)?;
+        self.instances.get(&d.instance_id).map(|i| &i.ash)
     }
     /// Queues by captured id.
     pub fn queue(&self, id: u64) -> Option<&QueueState> {
@@ -294,12 +305,15 @@ impl Backend for Vulkan {
     fn finish(&mut self, report: &mut Report) -> Result<()> {
         swapchain::settle(self)?;
         for d in self.devices.values() {
-            // SAFETY: the device is alive; nothing else uses it.
-            unsafe { d.ash.device_wait_idle() }.map_err(|e| Error::driver("vkDeviceWaitIdle", e))?;
+            d.wait_idle()?;
         }
         ray::collect(self)?;
         report.validation.extend(self.messages.take());
         Ok(())
+    }
+
+    fn in_flight(&mut self) -> Vec<InFlight> {
+        watchdog::in_flight(self)
     }
 
     fn vulkan(&mut self) -> Option<&mut Vulkan> {
@@ -311,9 +325,8 @@ impl Drop for Vulkan {
     /// A capture that ends before it destroys its devices (killed, trimmed) leaves them to us. Objects inside a device
     /// die with the process; destroying the device under them would be invalid, so only work is waited for.
     fn drop(&mut self) {
-        for d in self.devices.values() {
-            // SAFETY: as in `finish`.
-            let _ = unsafe { d.ash.device_wait_idle() };
+        for d in self.devices.values().filter(|_| !self.abandoned) {
+            let _ = d.wait_idle();
         }
     }
 }

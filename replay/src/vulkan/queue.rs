@@ -7,6 +7,7 @@ use crate::link::Linked;
 use crate::objects::Objects;
 use crate::options::MemoryMode;
 use crate::report::Report;
+use ash::vk::Handle;
 
 /// vkQueueSubmit, vkQueueSubmit2.
 pub fn submit(
@@ -20,7 +21,16 @@ pub fn submit(
     if vk.ray.on {
         super::ray::refresh(vk)?;
     }
-    vk.raw(call, linked, report)
+    if let Some(q) = vk.queues.get(&call.image.u64(0)) {
+        super::watchdog::before_waiting(vk, q.device)?;
+    }
+    let outcome = vk.raw(call, linked, report)?;
+    if outcome.result() >= 0
+        && let Some(q) = vk.queues.get(&call.image.u64(0))
+    {
+        vk.watch.submitted(call, q.device, ash::vk::Fence::from_raw(linked.arg(3)));
+    }
+    Ok(outcome)
 }
 
 /// vkQueueBindSparse: passes through where memory does.

@@ -45,6 +45,7 @@ pub struct Presented {
 /// Makes up for the last present. Before any other submission, and before a semaphore is destroyed.
 pub(crate) fn settle(vk: &mut Vulkan) -> Result<()> {
     let Some(p) = vk.presented.take() else { return Ok(()) };
+    super::watchdog::before_waiting(vk, p.device)?;
     vk.device(p.device)?.submit_empty(p.queue, &p.waits, &[], vk::Fence::null())
 }
 
@@ -61,8 +62,7 @@ pub fn destroy_semaphore(
         settle(vk)?;
         // The application had waited for the present in its own way; here the wait itself must be over.
         let d = vk.device(call.image.u64(0))?;
-        // SAFETY: nothing else uses the device.
-        unsafe { d.ash.device_wait_idle() }.what("vkDeviceWaitIdle")?;
+        d.wait_idle()?;
     }
     vk.raw(call, linked, report)
 }
@@ -261,8 +261,7 @@ pub fn destroy(
         // With a real swapchain the presentation engine's own work would have kept the images alive; our empty
         // submissions may still be under way.
         let d = vk.device(s.device)?;
-        // SAFETY: nothing else uses the device.
-        unsafe { d.ash.device_wait_idle() }.what("vkDeviceWaitIdle")?;
+        d.wait_idle()?;
     }
     release(vk, objects, id)?;
     Ok(Outcome::captured(call))
@@ -321,6 +320,9 @@ pub(crate) fn signal(
     let semaphore = lookup(semaphore, vk.types.semaphore)?;
     let fence = vk::Fence::from_raw(lookup(fence, vk.types.fence)?);
     let presented = vk.presented.take();
+    if presented.is_some() {
+        super::watchdog::before_waiting(vk, device)?;
+    }
     let d = vk.device(device)?;
     let (queue, waits) = presented.map_or_else(|| (d.own_queue().0, Vec::new()), |p| (p.queue, p.waits));
     let signals = [vk::Semaphore::from_raw(semaphore)];

@@ -15,6 +15,7 @@ pub struct Upload {
     fence: vk::Fence,
     queue: vk::Queue,
     staging: Option<Staging>,
+    watchdog_ns: u64,
 }
 
 struct Staging {
@@ -40,7 +41,7 @@ impl Upload {
             let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
             let cmd = d.ash.allocate_command_buffers(&info).what("vkAllocateCommandBuffers")?[0];
             let fence = d.ash.create_fence(&vk::FenceCreateInfo::default(), None).what("vkCreateFence")?;
-            Ok(Upload { pool, cmd, fence, queue, staging: None })
+            Ok(Upload { pool, cmd, fence, queue, staging: None, watchdog_ns: d.watchdog_ns })
         }
     }
 
@@ -126,7 +127,12 @@ impl Upload {
             let cmds = [self.cmd];
             let submit = vk::SubmitInfo::default().command_buffers(&cmds);
             d.queue_submit(self.queue, &[submit], self.fence).what("vkQueueSubmit")?;
-            d.wait_for_fences(&[self.fence], true, u64::MAX).what("vkWaitForFences")?;
+            match d.wait_for_fences(&[self.fence], true, self.watchdog_ns) {
+                Err(vk::Result::TIMEOUT) => {
+                    return Err(Error::hang("a copy of the replay's own did not finish", self.watchdog_ns));
+                }
+                r => r.what("vkWaitForFences")?,
+            }
             d.reset_fences(&[self.fence]).what("vkResetFences")
         }
     }
@@ -298,8 +304,7 @@ impl DeviceState {
         regions: &[Region],
         size: u64,
     ) -> Result<Vec<u8>> {
-        // SAFETY: nothing else uses the device.
-        unsafe { self.ash.device_wait_idle() }.what("vkDeviceWaitIdle")?;
+        self.wait_idle()?;
         self.with_upload(|u, d, props| {
             let at = u.staging(d, props, size)?;
             let to = u.staging.as_ref().expect("just made").buffer;

@@ -33,10 +33,7 @@ fn bounded(
     }
     let outcome = vk.raw(call, linked, report)?;
     if outcome.result() == TIMEOUT && call.image.ret() == Some(SUCCESS) {
-        return Err(Error::divergence(format!(
-            "the GPU did not finish within {} s (--watchdog); at capture it did",
-            watchdog / 1_000_000_000
-        )));
+        return Err(Error::hang("the GPU did not finish, as it did at capture,", watchdog));
     }
     Ok(outcome)
 }
@@ -79,10 +76,9 @@ pub fn fence_status(
     let d = vk.device(call.image.u64(0))?;
     // SAFETY: a live fence of this device.
     match unsafe { d.ash.wait_for_fences(&[fence], true, watchdog) } {
-        Err(vk::Result::TIMEOUT) => Err(Error::divergence(format!(
-            "the fence was not signalled within {} s (--watchdog); at capture it was",
-            watchdog / 1_000_000_000
-        ))),
+        Err(vk::Result::TIMEOUT) => {
+            Err(Error::hang("the fence was not signalled, as it was at capture,", watchdog))
+        }
         r => r.what("vkWaitForFences").map(|()| Outcome::captured(call)),
     }
 }
@@ -119,10 +115,9 @@ pub fn semaphore_counter(
         unsafe { d.ash.wait_semaphores(&info, watchdog) }
     };
     match r {
-        Err(vk::Result::TIMEOUT) => Err(Error::divergence(format!(
-            "the semaphore did not reach {value} within {} s (--watchdog); at capture it had",
-            watchdog / 1_000_000_000
-        ))),
+        Err(vk::Result::TIMEOUT) => {
+            Err(Error::hang(&format!("the semaphore did not reach {value}, as it had at capture,"), watchdog))
+        }
         r => r.what("vkWaitSemaphores").map(|()| Outcome::captured(call)),
     }
 }

@@ -27,7 +27,7 @@ use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::view::View;
 use recording::Recording;
 use replay::ash::vk;
-use replay::error::{Error, Result};
+use replay::error::Result;
 use replay::exec::{Call, Executor, Outcome};
 use replay::hook::{Commands, Frame, Hook, Next};
 use replay::link::Linked;
@@ -280,8 +280,7 @@ impl Hook for CommandTimesHook {
                 if let Some(vk) = cx.backend.vulkan()
                     && let Ok(d) = vk.device(device)
                 {
-                    // SAFETY: nothing else uses the device.
-                    unsafe { d.ash.device_wait_idle() }.map_err(|e| Error::driver("vkDeviceWaitIdle", e))?;
+                    d.wait_idle()?;
                     self.destroy(Some(device))?;
                 }
                 next.run(cx, call)

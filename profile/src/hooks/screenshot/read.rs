@@ -6,7 +6,7 @@
 
 use super::format;
 use replay::ash::vk::{self, ImageAspectFlags as Aspect, ImageLayout as Layout};
-use replay::error::{Error, Kind, Result};
+use replay::error::{Error, Result};
 use replay::vulkan::{ImageState, Vulkan};
 
 /// Texels as they were stored.
@@ -39,11 +39,8 @@ pub fn settle(vk: &mut Vulkan, queue: u64, watchdog_ns: u64) -> Result<()> {
         d.queue_submit(q.live, &[], fence).map_err(failed)?;
         match d.wait_for_fences(&[fence], true, watchdog_ns) {
             Err(vk::Result::TIMEOUT) => {
-                let s = watchdog_ns / 1_000_000_000;
-                let text = format!(
-                    "VkQueue {queue} did not finish within {s} s (--watchdog), so nothing can be read back"
-                );
-                return Err(Error::new(Kind::Driver, text));
+                let text = format!("VkQueue {queue}, whose image is to be read back, did not finish");
+                return Err(Error::hang(&text, watchdog_ns));
             }
             r => r.map_err(failed)?,
         }

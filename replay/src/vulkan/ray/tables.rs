@@ -5,7 +5,7 @@
 
 use super::{Patcher, with_patcher};
 use crate::error::{Error, Kind, Result};
-use crate::vulkan::{Vk, Vulkan};
+use crate::vulkan::Vulkan;
 
 /// Room for 16,384 acceleration structures.
 pub const REFERENCE_BYTES: u64 = 8 + 24 * 16_384;
@@ -21,8 +21,7 @@ pub(crate) fn refresh(vk: &mut Vulkan) -> Result<()> {
     }
     let devices: Vec<u64> = vk.ray.patchers.keys().copied().collect();
     for id in devices {
-        // SAFETY: nothing else uses the device.
-        unsafe { vk.device(id)?.ash.device_wait_idle() }.what("vkDeviceWaitIdle")?;
+        vk.device(id)?.wait_idle()?;
         with_patcher(vk, id, |vk, p| write(vk, p))?;
     }
     vk.ray.dirty = false;

@@ -53,6 +53,8 @@ impl Bench {
                 extensions: Vec::new(),
                 upload: None,
                 pool: Pool::default(),
+                queues: Vec::new(),
+                watchdog_ns: 60_000_000_000,
             };
             Some(Bench { state, instance, _entry: entry })
         }

@@ -1,0 +1,260 @@
+//! Waiting that ends: every wait of the replay for the device has the watchdog's time, and what had not finished then is
+//! known by submission.
+//!
+//! Guarantees: a device that never finishes ends the replay with [`Kind::Hang`](crate::error::Kind), not with a hang of
+//! ours; the submissions that are not known to have finished are named, oldest first. A submission counts as finished
+//! once a fence says so that it or a later one of its queue signals, or once the queue was idle; one without a fence may
+//! be named although it had. Refuses nothing.
+
+use super::{DeviceState, Vk, Vulkan};
+use crate::error::{Error, Result};
+use crate::exec::{Call, Outcome};
+use crate::link::Linked;
+use crate::objects::Objects;
+use crate::report::{InFlight, Report};
+use ash::vk::{self, Handle};
+use std::collections::VecDeque;
+
+/// Submissions remembered at most. More than that are under way only where nothing ever waits.
+const MOST: usize = 256;
+
+struct Submitted {
+    number: u64,
+    block: u64,
+    frame: u64,
+    queue: u64,
+    device: u64,
+    fence: vk::Fence,
+}
+
+/// Submissions under way.
+#[derive(Default)]
+pub struct Watch {
+    next: u64,
+    pending: VecDeque<Submitted>,
+}
+
+impl Watch {
+    /// One more submission has been made.
+    pub fn submitted(&mut self, call: &Call, device: u64, fence: vk::Fence) {
+        if self.pending.len() == MOST {
+            self.pending.pop_front();
+        }
+        self.pending.push_back(Submitted {
+            number: self.next,
+            block: call.block,
+            frame: call.frame,
+            queue: call.image.u64(0),
+            device,
+            fence,
+        });
+        self.next += 1;
+    }
+
+    /// The application may reset or destroy this fence: what it belonged to is done.
+    pub fn finished(&mut self, fence: vk::Fence) {
+        if fence != vk::Fence::null()
+            && let Some(i) = self.pending.iter().rposition(|s| s.fence == fence)
+        {
+            self.done_until(i);
+        }
+    }
+
+    /// Submission `i` and those before it on its queue are done.
+    fn done_until(&mut self, i: usize) {
+        let (queue, number) = (self.pending[i].queue, self.pending[i].number);
+        self.pending.retain(|s| s.queue != queue || s.number > number);
+    }
+
+    /// A queue of a device, or all of them, has nothing to do any more.
+    pub fn idle(&mut self, device: u64, queue: Option<u64>) {
+        self.pending.retain(|s| s.device != device || queue.is_some_and(|q| q != s.queue));
+    }
+
+    /// What is not known to have finished.
+    fn in_flight(&mut self, signalled: impl Fn(u64, vk::Fence) -> bool) -> Vec<InFlight> {
+        while let Some(i) =
+            self.pending.iter().rposition(|s| s.fence != vk::Fence::null() && signalled(s.device, s.fence))
+        {
+            self.done_until(i);
+        }
+        let one = |s: &Submitted| InFlight {
+            submit: s.number,
+            block: s.block,
+            frame: s.frame,
+            queue: s.queue,
+            ..Default::default()
+        };
+        self.pending.iter().map(one).collect()
+    }
+}
+
+/// Before a submission that waits for semaphores: a software driver runs what was submitted before within that call,
+/// where no watchdog reaches. There, that is waited for first.
+pub fn before_waiting(vk: &Vulkan, device: u64) -> Result<()> {
+    let Some(d) = vk.devices.get(&device).filter(|d| d.runs_on_host()) else { return Ok(()) };
+    match vk.watch.pending.iter().rfind(|s| s.device == device) {
+        None => Ok(()),
+        Some(s) if s.fence != vk::Fence::null() => d.wait(&[s.fence]),
+        Some(_) => d.wait_queues(&d.queues),
+    }
+}
+
+/// What is not known to have finished, oldest first.
+pub fn in_flight(vk: &mut Vulkan) -> Vec<InFlight> {
+    let devices = &vk.devices;
+    vk.watch.in_flight(|device, fence| {
+        // SAFETY: a fence stays alive as long as a submission is remembered with it: destroying it forgets those.
+        devices.get(&device).is_some_and(|d| unsafe { d.ash.get_fence_status(fence) } == Ok(true))
+    })
+}
+
+impl DeviceState {
+    /// Waits until everything submitted is done; not for ever.
+    pub fn wait_idle(&self) -> Result<()> {
+        let mut queues = self.queues.clone();
+        if queues.is_empty() {
+            queues.push(self.own_queue().0);
+        }
+        self.wait_queues(&queues)?;
+        // SAFETY: nothing else uses the device.
+        unsafe { self.ash.device_wait_idle() }.what("vkDeviceWaitIdle")
+    }
+
+    /// The driver is software.
+    fn runs_on_host(&self) -> bool {
+        self.gpu.properties.device_type == vk::PhysicalDeviceType::CPU
+    }
+
+    /// Waits for queues, by fences.
+    fn wait_queues(&self, queues: &[vk::Queue]) -> Result<()> {
+        let mut fences = Vec::with_capacity(queues.len());
+        let mut submitted = Ok(());
+        // SAFETY: plain creations; a fence is destroyed once nothing is to signal it.
+        unsafe {
+            for q in queues {
+                fences.push(self.ash.create_fence(&Default::default(), None).what("vkCreateFence")?);
+                submitted = self.ash.queue_submit(*q, &[], fences[fences.len() - 1]).what("vkQueueSubmit");
+                if submitted.is_err() {
+                    break;
+                }
+            }
+            submitted?;
+            self.wait(&fences)?;
+            fences.iter().for_each(|f| self.ash.destroy_fence(*f, None));
+        }
+        Ok(())
+    }
+
+    /// Waits for fences.
+    pub fn wait(&self, fences: &[vk::Fence]) -> Result<()> {
+        // SAFETY: live fences of this device.
+        match unsafe { self.ash.wait_for_fences(fences, true, self.watchdog_ns) } {
+            Err(vk::Result::TIMEOUT) => Err(Error::hang("the GPU did not finish", self.watchdog_ns)),
+            r => r.what("vkWaitForFences"),
+        }
+    }
+}
+
+/// vkDeviceWaitIdle.
+pub fn device_wait_idle(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
+    if call.image.ret().is_some_and(|r| r < 0) {
+        return Ok(Outcome::captured(call));
+    }
+    let id = call.image.u64(0);
+    vk.device(id)?.wait_idle()?;
+    vk.watch.idle(id, None);
+    vk.raw(call, linked, report)
+}
+
+/// vkQueueWaitIdle.
+pub fn queue_wait_idle(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
+    if call.image.ret().is_some_and(|r| r < 0) {
+        return Ok(Outcome::captured(call));
+    }
+    let id = call.image.u64(0);
+    if let Some(q) = vk.queues.get(&id).copied() {
+        vk.device(q.device)?.wait_queues(&[q.live])?;
+        vk.watch.idle(q.device, Some(id));
+    }
+    vk.raw(call, linked, report)
+}
+
+/// vkResetFences: fences that are reset are no longer waited for by anybody.
+pub fn reset_fences(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
+    let (n, fences) = (linked.arg(1) as u32 as usize, linked.ptr::<vk::Fence>(2));
+    for i in (0..n).filter(|_| !fences.is_null()) {
+        // SAFETY: linked memory holds `n` fences (the linker checked the count).
+        vk.watch.finished(unsafe { *fences.add(i) });
+    }
+    vk.raw(call, linked, report)
+}
+
+/// vkDestroyFence.
+pub fn destroy_fence(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
+    vk.watch.finished(vk::Fence::from_raw(linked.arg(1)));
+    vk.raw(call, linked, report)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn watch(fences: &[(u64, u64)]) -> Watch {
+        let one = |(i, (queue, fence)): (usize, &(u64, u64))| Submitted {
+            number: i as u64,
+            block: 100 + i as u64,
+            frame: 1,
+            queue: *queue,
+            device: 1,
+            fence: vk::Fence::from_raw(*fence),
+        };
+        Watch { next: fences.len() as u64, pending: fences.iter().enumerate().map(one).collect() }
+    }
+
+    fn left(w: &mut Watch, signalled: &[u64]) -> Vec<u64> {
+        w.in_flight(|_, f| signalled.contains(&f.as_raw())).iter().map(|i| i.submit).collect()
+    }
+
+    #[test]
+    fn a_fence_finishes_what_came_before_it_on_its_queue_only() {
+        let all = [(7, 0), (7, 21), (8, 0), (7, 22), (7, 0)];
+        assert_eq!(left(&mut watch(&all), &[]), [0, 1, 2, 3, 4]);
+        assert_eq!(left(&mut watch(&all), &[21]), [2, 3, 4]);
+        assert_eq!(left(&mut watch(&all), &[22]), [2, 4]);
+        let mut w = watch(&all);
+        w.finished(vk::Fence::from_raw(21));
+        w.finished(vk::Fence::null());
+        assert_eq!(left(&mut w, &[]), [2, 3, 4]);
+        w.idle(1, Some(8));
+        assert_eq!(left(&mut w, &[]), [3, 4]);
+        w.idle(2, None);
+        assert_eq!(left(&mut w, &[]), [3, 4]);
+        w.idle(1, None);
+        assert!(left(&mut w, &[]).is_empty());
+    }
+}
