@@ -13,6 +13,7 @@ pub mod hooks;
 mod needs;
 mod pass;
 mod probe;
+pub mod spirv;
 
 pub use needs::Needs;
 pub use pass::{Change, Error, Pass, Result, Shader, Sink};

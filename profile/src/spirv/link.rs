@@ -1,0 +1,241 @@
+//! Taking functions of one module into another.
+//!
+//! What probes call is written in GLSL and compiled once; [`Library::import`] brings a function with all it needs:
+//! other functions, types, constants, variables, capabilities, extensions. Guarantees: types and constants that the
+//! module has are used again; built-in inputs that it has too. Decorated types are brought as they are. Refuses
+//! libraries that need an extended instruction set of debug information.
+
+use super::{Inst, Module, Op, Operand, Result, Types, malformed};
+use rspirv::spirv::{Decoration, StorageClass};
+use std::collections::HashMap;
+
+/// A module whose functions others may have.
+pub struct Library {
+    module: Module,
+    names: HashMap<String, u32>,
+}
+
+/// What has been brought into one module so far.
+#[derive(Clone, Debug, Default)]
+pub struct Imported {
+    ids: HashMap<u32, u32>,
+}
+
+impl Library {
+    /// Reads one. Functions are found by the name before their parenthesis.
+    pub fn read(words: &[u32]) -> Result<Self> {
+        let module = Module::read(words)?;
+        let mut names = HashMap::new();
+        for n in &module.names {
+            if let [Operand::IdRef(id), Operand::LiteralString(name)] = &n.inst.operands[..]
+                && module.function(*id).is_some()
+            {
+                let name = name.split('(').next().unwrap_or(name);
+                if names.insert(name.to_string(), *id).is_some() {
+                    return malformed(format!("the library has two functions called {name}"));
+                }
+            }
+        }
+        Ok(Library { module, names })
+    }
+
+    /// Brings a function into `m`, with all it needs, unless it is there; its id there.
+    pub fn import(&self, m: &mut Module, types: &mut Types, done: &mut Imported, name: &str) -> Result<u32> {
+        let Some(&id) = self.names.get(name) else {
+            return malformed(format!("the library has no function called {name}"));
+        };
+        self.header(m);
+        self.function(m, types, done, id)
+    }
+
+    /// Capabilities and extensions. All of them: a library is one set of needs.
+    fn header(&self, m: &mut Module) {
+        for c in &self.module.capabilities {
+            if let Some(Operand::Capability(c)) = c.inst.operands.first() {
+                m.capability(*c);
+            }
+        }
+        for e in &self.module.extensions {
+            if let Some(Operand::LiteralString(name)) = e.inst.operands.first() {
+                m.extension(name);
+            }
+        }
+    }
+
+    fn function(&self, m: &mut Module, types: &mut Types, done: &mut Imported, id: u32) -> Result<u32> {
+        if let Some(&there) = done.ids.get(&id) {
+            return Ok(there);
+        }
+        let Some(f) = self.module.function(id).map(|i| &self.module.functions[i]) else {
+            return malformed(format!("the library has no function {id}"));
+        };
+        // Everything that it refers to and does not define, then what it defines.
+        let mut f = f.clone();
+        let mut local: Vec<u32> = vec![id];
+        local.extend(f.params.iter().chain(f.insts()).filter_map(Inst::id));
+        local.extend(f.blocks.iter().map(|b| b.label));
+        for l in &local {
+            let fresh = m.fresh();
+            done.ids.insert(*l, fresh);
+        }
+        let used: Vec<u32> =
+            std::iter::once(&f.def).chain(&f.params).chain(f.insts()).flat_map(Inst::ids).collect();
+        for u in used {
+            if !done.ids.contains_key(&u) {
+                if self.module.function(u).is_some() {
+                    self.function(m, types, done, u)?;
+                } else {
+                    self.global(m, types, done, u)?;
+                }
+            }
+        }
+        self.decorations(m, done, &local);
+        f.lines.clear();
+        for b in &mut f.blocks {
+            b.label = done.ids[&b.label];
+            b.at = None;
+            b.lines.clear();
+            b.body.retain(|i| !matches!(i.op(), Op::Line | Op::NoLine));
+        }
+        f.params.retain(|i| i.op() == Op::FunctionParameter);
+        let insts = std::iter::once(&mut f.def)
+            .chain(&mut f.params)
+            .chain(f.blocks.iter_mut().flat_map(|b| &mut b.body));
+        insts.for_each(|i| rename(i, &done.ids));
+        m.functions.push(f);
+        Ok(done.ids[&id])
+    }
+
+    fn global(&self, m: &mut Module, types: &mut Types, done: &mut Imported, id: u32) -> Result<()> {
+        let Some(inst) = self.module.global(id) else {
+            return match self.module.imports.iter().find(|i| i.id() == Some(id)) {
+                Some(i) => {
+                    let there =
+                        m.imports.iter().find(|j| j.inst.operands == i.inst.operands).and_then(Inst::id);
+                    let new = there.unwrap_or_else(|| {
+                        let fresh = m.fresh();
+                        m.imports.push(Inst::new(
+                            Op::ExtInstImport,
+                            None,
+                            Some(fresh),
+                            i.inst.operands.clone(),
+                        ));
+                        fresh
+                    });
+                    done.ids.insert(id, new);
+                    Ok(())
+                }
+                None => malformed(format!("the library refers to {id}, which nothing defines")),
+            };
+        };
+        let mut inst = inst.clone();
+        // A pointer type may speak of a struct that speaks of it.
+        if inst.op() == Op::TypePointer && self.forward(id) {
+            let fresh = m.fresh();
+            done.ids.insert(id, fresh);
+            m.globals.push(Inst::new(
+                Op::TypeForwardPointer,
+                None,
+                None,
+                vec![Operand::IdRef(fresh), inst.inst.operands[0].clone()],
+            ));
+        }
+        for u in inst.ids().collect::<Vec<_>>() {
+            if !done.ids.contains_key(&u) {
+                self.global(m, types, done, u)?;
+            }
+        }
+        if let Some(built_in) = self.built_in(id).filter(|_| inst.op() == Op::Variable)
+            && let Some(there) = built_in_of(m, &built_in)
+        {
+            done.ids.insert(id, there);
+            return Ok(());
+        }
+        let own = done.ids.get(&id).copied();
+        rename(&mut inst, &done.ids);
+        let decorated = self.module.annotations.iter().any(|a| a.id_at(0) == Some(id));
+        let plain = own.is_none()
+            && !decorated
+            && matches!(
+                inst.op(),
+                Op::TypeVoid
+                    | Op::TypeBool
+                    | Op::TypeInt
+                    | Op::TypeFloat
+                    | Op::TypeVector
+                    | Op::TypeFunction
+                    | Op::TypePointer
+                    | Op::Constant
+                    | Op::ConstantTrue
+                    | Op::ConstantFalse
+                    | Op::ConstantNull
+            );
+        if plain {
+            let there = types.get(m, inst.op(), inst.inst.result_type, inst.inst.operands.clone());
+            done.ids.insert(id, there);
+            return Ok(());
+        }
+        let new = own.unwrap_or_else(|| m.fresh());
+        inst.inst.result_id = Some(new);
+        inst.at = None;
+        done.ids.insert(id, new);
+        if inst.op() == Op::Variable {
+            let class = inst.inst.operands.first();
+            let io = matches!(class, Some(Operand::StorageClass(StorageClass::Input | StorageClass::Output)));
+            m.interface(new, io);
+        }
+        m.globals.push(inst);
+        self.decorations(m, done, &[id]);
+        Ok(())
+    }
+
+    fn forward(&self, id: u32) -> bool {
+        self.module.globals.iter().any(|i| i.op() == Op::TypeForwardPointer && i.id_at(0) == Some(id))
+    }
+
+    fn built_in(&self, id: u32) -> Option<Operand> {
+        let of = |i: &&Inst| {
+            i.op() == Op::Decorate
+                && i.id_at(0) == Some(id)
+                && i.inst.operands.get(1) == Some(&Operand::Decoration(Decoration::BuiltIn))
+        };
+        self.module.annotations.iter().find(of).and_then(|i| i.inst.operands.get(2).cloned())
+    }
+
+    fn decorations(&self, m: &mut Module, done: &Imported, of: &[u32]) {
+        for a in &self.module.annotations {
+            if a.id_at(0).is_some_and(|id| of.contains(&id)) {
+                let mut a = a.clone();
+                rename(&mut a, &done.ids);
+                m.annotations.push(a);
+            }
+        }
+    }
+}
+
+/// The input variable that a module has for a built-in, if it has one by itself (not inside a block).
+pub fn built_in_of(m: &Module, built_in: &Operand) -> Option<u32> {
+    let decorated = m.annotations.iter().filter(|i| {
+        i.op() == Op::Decorate
+            && i.inst.operands.get(1) == Some(&Operand::Decoration(Decoration::BuiltIn))
+            && i.inst.operands.get(2) == Some(built_in)
+    });
+    decorated.filter_map(|i| i.id_at(0)).find(|&id| {
+        m.global(id).is_some_and(|v| {
+            v.op() == Op::Variable
+                && v.inst.operands.first() == Some(&Operand::StorageClass(StorageClass::Input))
+        })
+    })
+}
+
+fn rename(i: &mut Inst, ids: &HashMap<u32, u32>) {
+    let new = |id: u32| ids.get(&id).copied().unwrap_or(id);
+    i.inst.result_type = i.inst.result_type.map(new);
+    i.inst.result_id = i.inst.result_id.map(new);
+    for o in &mut i.inst.operands {
+        if let Some(id) = o.id_ref_any_mut() {
+            *id = new(*id);
+        }
+    }
+    i.at = None;
+}

@@ -1,0 +1,49 @@
+//! SPIR-V, taken apart so that probes can be put in and the whole put together again.
+//!
+//! [`Module`] keeps the sections of the logical layout and, for every instruction, where it stood in the module as the
+//! application made it. rspirv reads and writes the instructions; its own module type refuses some modules that drivers
+//! take (debug information outside functions, execution modes with ids), so the sections are kept here.
+//!
+//! [`Graph`] holds what is true of any control-flow graph: dominators, post-dominators, loops. [`Cfg`] is one of a
+//! function. Passes never split blocks: they put calls of helper functions at [`Place`]s, or a block on an edge.
+
+mod cfg;
+mod edit;
+mod entry;
+mod graph;
+mod link;
+mod module;
+#[cfg(test)]
+mod tests;
+mod types;
+
+pub use cfg::{Cfg, Edge, EdgeKind};
+pub use edit::Place;
+pub use entry::{EntryPoint, stage_of};
+pub use graph::{Graph, Loop};
+pub use link::{Imported, Library, built_in_of};
+pub use module::{Block, Function, Inst, Module};
+pub use types::Types;
+
+pub use rspirv::dr::{Instruction, Operand};
+pub use rspirv::spirv::Op;
+use std::fmt;
+
+/// Why a module cannot be rewritten.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Malformed(pub String);
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Malformed {}
+
+/// What the library answers with.
+pub type Result<T> = std::result::Result<T, Malformed>;
+
+pub(crate) fn malformed<T>(why: impl Into<String>) -> Result<T> {
+    Err(Malformed(why.into()))
+}

@@ -1,0 +1,408 @@
+//! A module by its sections.
+//!
+//! Guarantees: [`Module::words`] of an untouched module gives the words it was read from, or reading refused it. Every
+//! instruction of the original knows its word offset there; what was put in since has none. Refuses: what is no SPIR-V,
+//! and opcodes that the grammar of this build does not have.
+
+use super::{Result, malformed};
+use rspirv::binary::{Assemble, Consumer, ParseAction, parse_words};
+use rspirv::dr::{Instruction, ModuleHeader, Operand};
+use rspirv::spirv::{AddressingModel, Capability, Op};
+
+/// An instruction and its first word's offset in the original module.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Inst {
+    /// The instruction.
+    pub inst: Instruction,
+    /// Where it stood; `None` if it was put in.
+    pub at: Option<u32>,
+}
+
+impl Inst {
+    /// One that is put in.
+    pub fn new(op: Op, ty: Option<u32>, id: Option<u32>, operands: Vec<Operand>) -> Self {
+        Inst { inst: Instruction::new(op, ty, id, operands), at: None }
+    }
+    /// Its opcode.
+    pub fn op(&self) -> Op {
+        self.inst.class.opcode
+    }
+    /// Its result.
+    pub fn id(&self) -> Option<u32> {
+        self.inst.result_id
+    }
+    /// The id in operand `i`.
+    pub fn id_at(&self, i: usize) -> Option<u32> {
+        self.inst.operands.get(i).and_then(Operand::id_ref_any)
+    }
+    /// Every id that it uses, its type included.
+    pub fn ids(&self) -> impl Iterator<Item = u32> + '_ {
+        self.inst.result_type.into_iter().chain(self.inst.operands.iter().filter_map(Operand::id_ref_any))
+    }
+    /// It ends a block.
+    pub fn is_terminator(&self) -> bool {
+        is_terminator(self.op())
+    }
+}
+
+fn is_terminator(op: Op) -> bool {
+    rspirv::grammar::reflect::is_block_terminator(op)
+        || matches!(op, Op::IgnoreIntersectionNV | Op::TerminateRayNV)
+}
+
+/// A basic block: everything behind its label, the terminator last.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block {
+    /// Its label's id.
+    pub label: u32,
+    /// Where the label stood.
+    pub at: Option<u32>,
+    /// Lines before the label.
+    pub lines: Vec<Inst>,
+    /// Its instructions.
+    pub body: Vec<Inst>,
+}
+
+impl Block {
+    /// The terminator.
+    pub fn end(&self) -> &Inst {
+        self.body.last().expect("a block has its terminator")
+    }
+    /// The merge instruction, if there is one.
+    pub fn merge(&self) -> Option<&Inst> {
+        let i = self.body.len().checked_sub(2)?;
+        self.body.get(i).filter(|i| matches!(i.op(), Op::SelectionMerge | Op::LoopMerge))
+    }
+}
+
+/// A function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    /// Lines before OpFunction.
+    pub lines: Vec<Inst>,
+    /// OpFunction.
+    pub def: Inst,
+    /// OpFunctionParameter, with lines between them.
+    pub params: Vec<Inst>,
+    /// Its blocks, the entry first. None in a declaration.
+    pub blocks: Vec<Block>,
+    /// OpFunctionEnd, with the lines before it.
+    end: Vec<Inst>,
+}
+
+impl Function {
+    /// A function with its result id, result type, function type, control bits, parameters and blocks.
+    pub fn new(def: Inst, params: Vec<Inst>, blocks: Vec<Block>) -> Self {
+        Function {
+            lines: vec![],
+            def,
+            params,
+            blocks,
+            end: vec![Inst::new(Op::FunctionEnd, None, None, vec![])],
+        }
+    }
+    /// Its result id.
+    pub fn id(&self) -> u32 {
+        self.def.id().unwrap_or(0)
+    }
+    /// Every instruction but labels.
+    pub fn insts(&self) -> impl Iterator<Item = &Inst> {
+        self.blocks.iter().flat_map(|b| &b.body)
+    }
+}
+
+/// See the module's header.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Module {
+    version: u32,
+    generator: u32,
+    schema: u32,
+    /// One more than the largest id.
+    pub bound: u32,
+    /// OpCapability.
+    pub capabilities: Vec<Inst>,
+    /// OpExtension.
+    pub extensions: Vec<Inst>,
+    /// OpExtInstImport.
+    pub imports: Vec<Inst>,
+    /// OpMemoryModel.
+    pub memory_model: Option<Inst>,
+    /// OpEntryPoint.
+    pub entry_points: Vec<Inst>,
+    /// OpExecutionMode, OpExecutionModeId.
+    pub modes: Vec<Inst>,
+    /// OpString, OpSource and the like.
+    pub strings: Vec<Inst>,
+    /// OpName, OpMemberName.
+    pub names: Vec<Inst>,
+    /// OpModuleProcessed.
+    pub processed: Vec<Inst>,
+    /// Decorations.
+    pub annotations: Vec<Inst>,
+    /// Types, constants, variables, and the debug information between them.
+    pub globals: Vec<Inst>,
+    /// Functions.
+    pub functions: Vec<Function>,
+    /// Non-semantic instructions behind the last function.
+    pub tail: Vec<Inst>,
+}
+
+impl Module {
+    /// Reads a module.
+    pub fn read(words: &[u32]) -> Result<Self> {
+        let mut reader = Reader { words, at: 5, ..Reader::default() };
+        if words.len() < 5 {
+            return malformed(format!("{} words are no SPIR-V module: its header has 5", words.len()));
+        }
+        if let Err(e) = parse_words(words, &mut reader) {
+            return malformed(format!("word {}: {e}", reader.at));
+        }
+        let m = reader.module.ok_or_else(|| super::Malformed("there is no header".into()))?;
+        let again = m.words();
+        if again != words {
+            let at =
+                again.iter().zip(words).position(|(a, b)| a != b).unwrap_or(again.len().min(words.len()));
+            return malformed(format!("word {at} is not understood: it would not be written back as it is"));
+        }
+        Ok(m)
+    }
+
+    /// The words of the module.
+    pub fn words(&self) -> Vec<u32> {
+        let mut out =
+            vec![rspirv::spirv::MAGIC_NUMBER, self.version, self.generator, self.bound, self.schema];
+        let sections = [&self.capabilities, &self.extensions, &self.imports];
+        sections.into_iter().flatten().for_each(|i| i.inst.assemble_into(&mut out));
+        self.memory_model.iter().for_each(|i| i.inst.assemble_into(&mut out));
+        let sections = [
+            &self.entry_points,
+            &self.modes,
+            &self.strings,
+            &self.names,
+            &self.processed,
+            &self.annotations,
+            &self.globals,
+        ];
+        sections.into_iter().flatten().for_each(|i| i.inst.assemble_into(&mut out));
+        for f in &self.functions {
+            f.lines.iter().for_each(|i| i.inst.assemble_into(&mut out));
+            f.def.inst.assemble_into(&mut out);
+            f.params.iter().for_each(|i| i.inst.assemble_into(&mut out));
+            for b in &f.blocks {
+                b.lines.iter().for_each(|i| i.inst.assemble_into(&mut out));
+                Instruction::new(Op::Label, None, Some(b.label), vec![]).assemble_into(&mut out);
+                b.body.iter().for_each(|i| i.inst.assemble_into(&mut out));
+            }
+            f.end.iter().for_each(|i| i.inst.assemble_into(&mut out));
+        }
+        self.tail.iter().for_each(|i| i.inst.assemble_into(&mut out));
+        out
+    }
+
+    /// Major and minor version.
+    pub fn version(&self) -> (u8, u8) {
+        ((self.version >> 16) as u8, (self.version >> 8) as u8)
+    }
+
+    /// Raises the version to at least this.
+    pub fn at_least(&mut self, (major, minor): (u8, u8)) {
+        self.version = self.version.max(u32::from(major) << 16 | u32::from(minor) << 8);
+    }
+
+    /// An id that nothing has.
+    pub fn fresh(&mut self) -> u32 {
+        self.bound += 1;
+        self.bound - 1
+    }
+
+    /// Lets the module reach memory by its address, and its subgroups be asked.
+    pub fn physical_addresses(&mut self) {
+        self.at_least((1, 3));
+        self.capability(Capability::PhysicalStorageBufferAddresses);
+        if self.version() < (1, 5) {
+            self.extension("SPV_KHR_physical_storage_buffer");
+        }
+        let Some(model) = &mut self.memory_model else { return };
+        if let Some(o @ Operand::AddressingModel(AddressingModel::Logical)) = model.inst.operands.first_mut()
+        {
+            *o = Operand::AddressingModel(AddressingModel::PhysicalStorageBuffer64);
+        }
+    }
+
+    /// Declares a capability, once.
+    pub fn capability(&mut self, c: Capability) {
+        if !self.has_capability(c) {
+            self.capabilities.push(Inst::new(Op::Capability, None, None, vec![Operand::Capability(c)]));
+        }
+    }
+
+    /// Whether a capability is declared.
+    pub fn has_capability(&self, c: Capability) -> bool {
+        self.capabilities.iter().any(|i| i.inst.operands.first() == Some(&Operand::Capability(c)))
+    }
+
+    /// Declares an extension, once.
+    pub fn extension(&mut self, name: &str) {
+        let operand = Operand::LiteralString(name.into());
+        if !self.extensions.iter().any(|i| i.inst.operands.first() == Some(&operand)) {
+            self.extensions.push(Inst::new(Op::Extension, None, None, vec![operand]));
+        }
+    }
+
+    /// The global instruction with this result.
+    pub fn global(&self, id: u32) -> Option<&Inst> {
+        self.globals.iter().find(|i| i.id() == Some(id))
+    }
+
+    /// The function with this result.
+    pub fn function(&self, id: u32) -> Option<usize> {
+        self.functions.iter().position(|f| f.id() == id)
+    }
+
+    /// How many instructions its functions hold.
+    pub fn len(&self) -> usize {
+        self.functions.iter().map(|f| f.insts().count()).sum()
+    }
+
+    /// Whether its functions hold none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+#[derive(Default)]
+struct Reader<'w> {
+    words: &'w [u32],
+    /// Offset of the instruction that comes next.
+    at: usize,
+    module: Option<Module>,
+    function: Option<Function>,
+    block: Option<Block>,
+    /// Lines between functions and blocks, until it is known what they belong to.
+    lines: Vec<Inst>,
+    done: bool,
+}
+
+impl Reader<'_> {
+    fn take(&mut self, inst: Instruction) -> std::result::Result<(), String> {
+        let at = u32::try_from(self.at).map_err(|_| "the module is too long")?;
+        let count = self.words.get(self.at).map_or(0, |w| w >> 16);
+        if count == 0 {
+            return Err("an instruction of no words".into());
+        }
+        self.at += count as usize;
+        let op = inst.class.opcode;
+        let inst = Inst { inst, at: Some(at) };
+        let Some(m) = &mut self.module else { return Err("an instruction before the header".into()) };
+        match op {
+            Op::Function => {
+                if self.function.is_some() {
+                    return Err("OpFunction inside a function".into());
+                }
+                let lines = std::mem::take(&mut self.lines);
+                self.function = Some(Function { lines, ..Function::new(inst, vec![], vec![]) });
+                return Ok(());
+            }
+            Op::FunctionEnd => {
+                let mut f = self.function.take().ok_or("OpFunctionEnd outside a function")?;
+                if self.block.is_some() {
+                    return Err("a block without a terminator".into());
+                }
+                f.end = std::mem::take(&mut self.lines);
+                f.end.push(inst);
+                m.functions.push(f);
+                self.done = true;
+                return Ok(());
+            }
+            _ => {}
+        }
+        if let Some(f) = &mut self.function {
+            match (op, &mut self.block) {
+                (Op::Line | Op::NoLine, None) => self.lines.push(inst),
+                (Op::FunctionParameter, None) if f.blocks.is_empty() => {
+                    f.params.append(&mut self.lines);
+                    f.params.push(inst);
+                }
+                (Op::Label, None) => {
+                    let lines = std::mem::take(&mut self.lines);
+                    self.block =
+                        Some(Block { label: inst.id().unwrap_or(0), at: inst.at, lines, body: vec![] });
+                }
+                (_, Some(b)) if op != Op::Label => {
+                    let end = inst.is_terminator();
+                    b.body.push(inst);
+                    if end {
+                        f.blocks.extend(self.block.take());
+                    }
+                }
+                _ => return Err(format!("Op{op:?} between the blocks of a function")),
+            }
+            return Ok(());
+        }
+        let section = match op {
+            Op::Capability => &mut m.capabilities,
+            Op::Extension => &mut m.extensions,
+            Op::ExtInstImport => &mut m.imports,
+            Op::EntryPoint => &mut m.entry_points,
+            Op::ExecutionMode | Op::ExecutionModeId => &mut m.modes,
+            Op::String | Op::Source | Op::SourceExtension | Op::SourceContinued => &mut m.strings,
+            Op::Name | Op::MemberName => &mut m.names,
+            Op::ModuleProcessed => &mut m.processed,
+            Op::MemoryModel => {
+                m.memory_model = Some(inst);
+                return Ok(());
+            }
+            _ if op.is_annotation() => &mut m.annotations,
+            Op::Line | Op::NoLine if self.done => &mut self.lines,
+            _ if self.done => &mut m.tail,
+            _ => &mut m.globals,
+        };
+        section.push(inst);
+        Ok(())
+    }
+}
+
+impl Consumer for Reader<'_> {
+    fn initialize(&mut self) -> ParseAction {
+        ParseAction::Continue
+    }
+    fn finalize(&mut self) -> ParseAction {
+        if self.function.is_some() {
+            return ParseAction::Error(Box::new(super::Malformed("a function without its end".into())));
+        }
+        if let Some(m) = &mut self.module {
+            m.tail.append(&mut self.lines);
+        }
+        ParseAction::Continue
+    }
+    fn consume_header(&mut self, _: ModuleHeader) -> ParseAction {
+        // rspirv puts its own name in as the generator.
+        let &[_, version, generator, bound, schema, ..] = self.words else { return ParseAction::Stop };
+        self.module = Some(Module {
+            version,
+            generator,
+            schema,
+            bound,
+            capabilities: vec![],
+            extensions: vec![],
+            imports: vec![],
+            memory_model: None,
+            entry_points: vec![],
+            modes: vec![],
+            strings: vec![],
+            names: vec![],
+            processed: vec![],
+            annotations: vec![],
+            globals: vec![],
+            functions: vec![],
+            tail: vec![],
+        });
+        ParseAction::Continue
+    }
+    fn consume_instruction(&mut self, inst: Instruction) -> ParseAction {
+        match self.take(inst) {
+            Ok(()) => ParseAction::Continue,
+            Err(e) => ParseAction::Error(Box::new(super::Malformed(e))),
+        }
+    }
+}
