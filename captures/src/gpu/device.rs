@@ -23,6 +23,8 @@ pub struct Needs {
     pub features: vk::PhysicalDeviceFeatures,
     /// The feature of VK_KHR_dynamic_rendering; the scene names the extension and those it stands on.
     pub dynamic_rendering: bool,
+    /// The feature of VK_KHR_timeline_semaphore; the scene names the extension.
+    pub timeline_semaphore: bool,
     /// Vulkan 1.2 with ray-tracing pipelines, indirect traces and buffer addresses; the scene names the extensions.
     pub ray_tracing: bool,
 }
@@ -57,6 +59,10 @@ impl Gpu {
         if needs.dynamic_rendering {
             device_info = device_info.push_next(&mut rendering);
         }
+        let mut timeline = vk::PhysicalDeviceTimelineSemaphoreFeatures::default().timeline_semaphore(true);
+        if needs.timeline_semaphore {
+            device_info = device_info.push_next(&mut timeline);
+        }
         let mut wanted = ray::Features::wanted();
         if needs.ray_tracing {
             device_info = wanted.chain(device_info);
@@ -86,6 +92,11 @@ impl Gpu {
     /// The functions of VK_KHR_dynamic_rendering, for a scene that needs it.
     pub fn rendering(&self) -> ash::khr::dynamic_rendering::Device {
         ash::khr::dynamic_rendering::Device::new(&self.instance, &self.device)
+    }
+
+    /// The functions of VK_KHR_timeline_semaphore, for a scene that needs it.
+    pub fn timeline(&self) -> ash::khr::timeline_semaphore::Device {
+        ash::khr::timeline_semaphore::Device::new(&self.instance, &self.device)
     }
 
     /// The functions that describe the surface, with what they are asked about.
@@ -176,6 +187,14 @@ fn suits(
         unsafe { instance.get_physical_device_features2(physical, &mut features) };
         if rendering.dynamic_rendering == vk::FALSE {
             return Ok(Err("lacks dynamic rendering".to_owned()));
+        }
+    }
+    if needs.timeline_semaphore {
+        let mut timeline = vk::PhysicalDeviceTimelineSemaphoreFeatures::default();
+        let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut timeline);
+        unsafe { instance.get_physical_device_features2(physical, &mut features) };
+        if timeline.timeline_semaphore == vk::FALSE {
+            return Ok(Err("lacks timeline semaphores".to_owned()));
         }
     }
 

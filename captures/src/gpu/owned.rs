@@ -51,6 +51,7 @@ owned! {
     DescriptorPool => destroy_descriptor_pool,
     DescriptorSetLayout => destroy_descriptor_set_layout,
     DeviceMemory => free_memory,
+    Event => destroy_event,
     Fence => destroy_fence,
     Framebuffer => destroy_framebuffer,
     Image => destroy_image,

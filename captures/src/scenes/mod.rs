@@ -5,6 +5,7 @@
 //! says, for each frame, which command buffers to submit.
 
 mod cubes;
+mod feedback;
 mod msaa;
 mod rays;
 mod steps;
@@ -16,7 +17,8 @@ use crate::gpu::swapchain::Swapchain;
 use crate::gpu::{Gpu, Needs};
 
 /// Every scene, in the order in which `--list` names them.
-pub static SCENES: &[&dyn Scene] = &[&cubes::Cubes, &msaa::Msaa, &rays::Rays, &steps::Steps];
+pub static SCENES: &[&dyn Scene] =
+    &[&cubes::Cubes, &feedback::Feedback, &msaa::Msaa, &rays::Rays, &steps::Steps];
 
 /// How many frames may be recorded before the first of them is finished.
 ///
