@@ -9,6 +9,7 @@
 
 pub mod command_times;
 pub mod frame_times;
+pub mod loop_times;
 pub mod report;
 
 use report::{Cost, Report};

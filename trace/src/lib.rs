@@ -11,11 +11,13 @@
 mod batch;
 mod command_time;
 mod frame_time;
+mod iteration;
 mod units;
 
 pub use batch::{Batch, RecordKind, RecordKinds};
 pub use command_time::{CommandTime, Node, SpanKind, TimeNames};
 pub use frame_time::FrameTime;
+pub use iteration::Iteration;
 pub use units::{Nanos, Ticks};
 
 /// The version of the records' meaning and fields. It goes up by one when a field changes or goes; readers of
