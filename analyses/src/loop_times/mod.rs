@@ -91,7 +91,7 @@ fn row(name: &str, times: Vec<u64>, seed: u64) -> Option<Vec<Cell>> {
     let interval = s.median_interval(seed);
     Some(vec![
         name.into(),
-        Cell::Count(s.len() as u64),
+        Cell::Count(s.count() as u64),
         Cell::Number(mean / 1e6),
         ms(s.percentile(50.0)),
         ms(s.percentile(90.0)),

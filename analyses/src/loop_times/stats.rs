@@ -18,13 +18,13 @@ impl Sample {
     }
 
     /// How many.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.0.len()
     }
 
     /// See the module's header; none of nothing.
     pub fn percentile(&self, p: f64) -> Option<u64> {
-        self.0.get(rank(self.len(), p)).copied()
+        self.0.get(rank(self.count(), p)).copied()
     }
 
     /// The largest.
@@ -35,14 +35,14 @@ impl Sample {
     /// None of nothing.
     pub fn mean(&self) -> Option<f64> {
         let sum: u128 = self.0.iter().map(|v| u128::from(*v)).sum();
-        (!self.0.is_empty()).then(|| sum as f64 / self.len() as f64)
+        (!self.0.is_empty()).then(|| sum as f64 / self.count() as f64)
     }
 
     /// None of fewer than two.
     pub fn deviation(&self) -> Option<f64> {
         let mean = self.mean()?;
         let squares: f64 = self.0.iter().map(|v| (*v as f64 - mean).powi(2)).sum();
-        (self.len() > 1).then(|| (squares / (self.len() - 1) as f64).sqrt())
+        (self.count() > 1).then(|| (squares / (self.count() - 1) as f64).sqrt())
     }
 
     /// 95 % of what the median would be if the iterations were drawn again; the same for the same seed.
@@ -50,7 +50,7 @@ impl Sample {
         if self.0.is_empty() {
             return None;
         }
-        let (n, mut random) = (self.len(), Random(seed));
+        let (n, mut random) = (self.count(), Random(seed));
         // The values are sorted, so a resample's median is the value at the median of the drawn places.
         let mut places = vec![0usize; n];
         let mut medians: Vec<u64> = (0..RESAMPLES)
