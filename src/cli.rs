@@ -158,6 +158,9 @@ pub struct ScreenshotArgs {
     /// Keep the alpha channel; without it images are opaque, as on a screen
     #[arg(long)]
     pub alpha: bool,
+    /// Print before each name the BLAKE3 of the image: width, height (32 bits each) and the bytes of its pixels
+    #[arg(long)]
+    pub hash: bool,
     /// How to replay.
     #[command(flatten)]
     pub run: RunArgs,

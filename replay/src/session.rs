@@ -187,8 +187,10 @@ pub fn replay_as_far(
     {
         run.end_frame()?;
     }
-    if run.cx.report.calls == 0 && run.cx.report.undecoded.count == 0 {
-        return Err(Error::new(Kind::Capture, format!("{} holds no call of the Vulkan API", capture.name())));
+    if run.cx.report.calls == 0 {
+        let why = run.cx.report.undecoded.first.first().map_or(String::new(), |e| format!(": {e}"));
+        let text = format!("{} holds no call of the Vulkan API{why}", capture.name());
+        return Err(Error::new(Kind::Capture, text));
     }
     match run.cx.finish() {
         Ok(()) => Ok((run.summary(rule, load_frame), None)),

@@ -17,7 +17,6 @@ use replay::hook::Hook;
 use replay::options::{FrameBy, Options};
 use replay::session::{On, Progress, Summary, replay};
 use std::fs;
-use std::path::Path;
 use std::sync::mpsc;
 
 /// Shots that may wait to be written.
@@ -40,7 +39,7 @@ pub fn run(args: &ScreenshotArgs) -> Result<Exit, Failure> {
 
     let (to_writer, shots) = mpsc::sync_channel::<Shot>(AHEAD);
     let (replayed, seen, written) = std::thread::scope(|scope| {
-        let writer = scope.spawn(move || shots.iter().try_for_each(|s| write(&args.output, s, args.alpha)));
+        let writer = scope.spawn(move || shots.iter().try_for_each(|s| write(args, s)));
         // The writer is gone only if it failed, and then says why itself.
         let take = move |s| {
             to_writer.send(s).map_err(|_| Error::new(Kind::Internal, "a screenshot cannot be written"))
@@ -122,14 +121,32 @@ fn no_such_frame(n: u64, (first, last): (u64, u64)) -> Failure {
 }
 
 /// Encodes, writes, says so.
-fn write(folder: &Path, shot: Shot, alpha: bool) -> Result<(), Failure> {
+fn write(args: &ScreenshotArgs, shot: Shot) -> Result<(), Failure> {
+    let (folder, alpha) = (&args.output, args.alpha);
     let swapchain = shot.swapchain.map_or(String::new(), |id| format!("_swapchain_{id}"));
     let path = folder.join(format!("frame_{}{swapchain}.png", shot.frame));
     let png = encode(&shot, alpha).map_err(|e| Failure::new(format_args!("{}: {e}", path.display())))?;
     output::write_file(&path, &png)?;
     let mut out = output::Output::create(None)?;
-    out.write(format!("{}\n", path.display()).as_bytes())?;
+    let hash = if args.hash { format!("{}  ", hash(&shot, alpha)) } else { String::new() };
+    out.write(format!("{hash}{}\n", path.display()).as_bytes())?;
     out.finish()
+}
+
+/// What two runs have in common if they show the same.
+fn hash(shot: &Shot, alpha: bool) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&shot.width.to_le_bytes()).update(&shot.height.to_le_bytes());
+    if alpha {
+        hasher.update(&shot.rgba)
+    } else {
+        hasher.update(&rgb(shot))
+    };
+    hasher.finalize()
+}
+
+fn rgb(shot: &Shot) -> Vec<u8> {
+    shot.rgba.chunks_exact(4).flat_map(|t| &t[..3]).copied().collect()
 }
 
 fn encode(shot: &Shot, alpha: bool) -> Result<Vec<u8>, png::EncodingError> {
@@ -141,8 +158,7 @@ fn encode(shot: &Shot, alpha: bool) -> Result<Vec<u8>, png::EncodingError> {
     if alpha {
         writer.write_image_data(&shot.rgba)?;
     } else {
-        let rgb: Vec<u8> = shot.rgba.chunks_exact(4).flat_map(|t| &t[..3]).copied().collect();
-        writer.write_image_data(&rgb)?;
+        writer.write_image_data(&rgb(shot))?;
     }
     writer.finish()?;
     Ok(bytes)

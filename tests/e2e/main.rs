@@ -7,6 +7,7 @@ mod cli;
 mod damage;
 mod device;
 mod live;
+mod matrix;
 mod parity;
 mod ray;
 mod rays;
