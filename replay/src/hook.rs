@@ -22,6 +22,8 @@ pub struct Needs {
     pub instance_extensions: Vec<&'static str>,
     /// Images and buffers need to be copied from.
     pub transfer_src: bool,
+    /// Images and buffers need to be copied from and to, as far as the device can.
+    pub restorable: bool,
 }
 
 /// Which commands a hook sees. The others cost it nothing.

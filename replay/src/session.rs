@@ -150,6 +150,7 @@ pub fn replay_as_far(
         needs.optional_device_extensions.extend(n.optional_device_extensions);
         needs.instance_extensions.extend(n.instance_extensions);
         needs.transfer_src |= n.transfer_src;
+        needs.restorable |= n.restorable;
     }
     let backend: Box<dyn Backend> = match on {
         On::Vulkan => Box::new(Vulkan::new(options.clone(), prologue, needs)?),

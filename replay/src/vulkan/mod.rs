@@ -7,6 +7,7 @@
 #![allow(unsafe_code)]
 
 mod addresses;
+pub mod contents;
 mod debug;
 mod debug_names;
 mod device;

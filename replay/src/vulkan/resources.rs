@@ -21,6 +21,8 @@ pub struct BufferState {
     pub size: u64,
     /// As created here.
     pub usage: vk::BufferUsageFlags,
+    /// As created here.
+    pub flags: vk::BufferCreateFlags,
     /// Captured memory object and offset.
     pub memory: Option<(u64, u64)>,
     /// The address it had at capture, once the application asked for it.
@@ -49,6 +51,8 @@ pub struct ImageState {
     pub samples: vk::SampleCountFlags,
     /// As created here.
     pub usage: vk::ImageUsageFlags,
+    /// As created here.
+    pub flags: vk::ImageCreateFlags,
     /// Linear, optimal or by DRM modifier.
     pub tiling: vk::ImageTiling,
     /// Bytes of memory it takes here.
@@ -75,6 +79,7 @@ impl ImageState {
             layers: info.array_layers,
             samples: info.samples,
             usage: info.usage,
+            flags: info.flags,
             tiling: info.tiling,
             size,
             memory: None,
@@ -140,7 +145,11 @@ pub fn create_buffer(
     if vk.needs.transfer_src {
         info.usage |= vk::BufferUsageFlags::TRANSFER_SRC;
     }
-    let (size, usage) = (info.size, info.usage);
+    if vk.needs.restorable {
+        // SAFETY: a linked create info.
+        unsafe { super::contents::widen_buffer(info) };
+    }
+    let (size, usage, flags) = (info.size, info.usage, info.flags);
     let id = new_object(call).ok().map(|(id, _)| id);
     let outcome = exact::create_buffer(vk, id, call, linked, report)?;
     if outcome.result() >= 0
@@ -152,6 +161,7 @@ pub fn create_buffer(
             live,
             size,
             usage,
+            flags,
             memory: None,
             captured_address: 0,
             alloc: None,
@@ -214,6 +224,9 @@ pub fn create_image(
     }
     if !transient && vk.needs.transfer_src {
         info.usage |= vk::ImageUsageFlags::TRANSFER_SRC;
+    }
+    if vk.needs.restorable {
+        super::contents::widen_image(vk, call.image.u64(0), info)?;
     }
     // SAFETY: a linked chain.
     unsafe { widen_stencil(info.p_next, info.usage & !asked) };

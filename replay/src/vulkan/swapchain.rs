@@ -183,6 +183,11 @@ pub fn get_images(
 }
 
 fn make_image(vk: &mut Vulkan, s: &SwapchainState, id: u64) -> Result<ImageState> {
+    // Screenshots read it; a frame that is repeated is put back.
+    let ours = match vk.needs.restorable {
+        true => vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST,
+        false => vk::ImageUsageFlags::TRANSFER_SRC,
+    };
     let d = vk.device_mut(s.device)?;
     let mut flags = vk::ImageCreateFlags::empty();
     if s.flags.contains(vk::SwapchainCreateFlagsKHR::MUTABLE_FORMAT) {
@@ -200,8 +205,7 @@ fn make_image(vk: &mut Vulkan, s: &SwapchainState, id: u64) -> Result<ImageState
         .mip_levels(1)
         .array_layers(s.layers)
         .samples(vk::SampleCountFlags::TYPE_1)
-        // Screenshots read it.
-        .usage(s.usage | vk::ImageUsageFlags::TRANSFER_SRC);
+        .usage(s.usage | ours);
     if !s.families.is_empty() {
         info = info.sharing_mode(vk::SharingMode::CONCURRENT).queue_family_indices(&s.families);
     }

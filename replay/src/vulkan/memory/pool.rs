@@ -78,6 +78,12 @@ impl Alloc {
 }
 
 impl Alloc {
+    /// The bytes, where the host sees them; nothing on the device writes them meanwhile.
+    pub fn bytes(&self) -> Option<&[u8]> {
+        // SAFETY: mapped as long as its device lives, of that size, and idle.
+        (self.0.mapped != 0)
+            .then(|| unsafe { std::slice::from_raw_parts(self.0.mapped as *const u8, self.0.size as usize) })
+    }
     /// Reads 32 bits at `at`; 0 if the memory is not visible to the host.
     pub fn read_u32(&self, at: u64) -> u32 {
         if self.0.mapped == 0 || at + 4 > self.0.size {
