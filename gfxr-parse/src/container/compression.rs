@@ -14,6 +14,7 @@ use std::str::FromStr;
 use flate2::{Decompress, FlushDecompress, Status};
 use zstd::zstd_safe::{self, DCtx, InBuffer, OutBuffer};
 
+use crate::container::lz4;
 use crate::error::{Error, Kind, Result};
 use crate::limits::TRUSTED_SIZE;
 
@@ -68,6 +69,7 @@ impl FromStr for Compression {
 #[derive(Default)]
 pub struct Scratch {
     buffer: Vec<u8>,
+    lz4: Option<Box<lz4::Decoder>>,
     zstd: Option<DCtx<'static>>,
     zlib: Option<Decompress>,
 }
@@ -78,7 +80,15 @@ impl Scratch {
         Self::default()
     }
     /// Decompresses `raw`, which must become exactly `size` bytes.
+    #[inline]
     pub(crate) fn decompress(&mut self, codec: Compression, raw: &[u8], size: u64) -> Result<&[u8]> {
+        if codec == Compression::Lz4 && size.max(raw.len() as u64) <= lz4::WINDOW_BYTES as u64 {
+            return self.small_lz4(raw, size as usize);
+        }
+        self.decompress_large(codec, raw, size)
+    }
+
+    fn decompress_large(&mut self, codec: Compression, raw: &[u8], size: u64) -> Result<&[u8]> {
         let size =
             usize::try_from(size).map_err(|_| Error::limit("uncompressed size", size, usize::MAX as u64))?;
         match codec {
@@ -113,6 +123,17 @@ impl Scratch {
                 Err(wrong_size(Compression::Lz4, size, lz4_size(raw)))
             }
             Err(e) => Err(damaged(Compression::Lz4, &e.to_string())),
+        }
+    }
+
+    /// Most calls: see `lz4.rs`.
+    #[inline]
+    fn small_lz4(&mut self, raw: &[u8], size: usize) -> Result<&[u8]> {
+        let decoder = self.lz4.get_or_insert_with(|| Box::new(lz4::Decoder::new()));
+        match decoder.decode(raw, size) {
+            Ok(bytes) if bytes.len() == size => Ok(bytes),
+            Ok(bytes) => Err(wrong_size(Compression::Lz4, size, Some(bytes.len() as u64))),
+            Err(damage) => Err(small_damage(damage, raw, size)),
         }
     }
 
@@ -226,6 +247,15 @@ fn lz4_size(raw: &[u8]) -> Option<u64> {
         }
         at += 2;
         total += length(&mut at, token & 15)? + 4;
+    }
+}
+
+#[cold]
+fn small_damage(damage: lz4::Damage, raw: &[u8], size: usize) -> Error {
+    match damage {
+        lz4::Damage::TooLarge => wrong_size(Compression::Lz4, size, lz4_size(raw)),
+        lz4::Damage::CutOff => damaged(Compression::Lz4, "a sequence runs past the end"),
+        lz4::Damage::Before => damaged(Compression::Lz4, "a match begins before the data do"),
     }
 }
 

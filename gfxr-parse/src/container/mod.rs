@@ -17,6 +17,7 @@ pub mod compression;
 pub mod fields;
 pub mod frames;
 pub mod header;
+pub mod lz4;
 pub mod payload;
 pub mod reader;
 
