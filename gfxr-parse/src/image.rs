@@ -58,14 +58,17 @@ pub struct Ptr {
 
 impl Ptr {
     /// Null in the captured program.
+    #[inline]
     pub fn is_null(&self) -> bool {
         self.attrib & attrib::NULL != 0
     }
     /// Its data are in the image.
+    #[inline]
     pub fn has_data(&self) -> bool {
         self.attrib & (attrib::DATA | attrib::NULL) == attrib::DATA
     }
     /// Written as an array, whatever the API says it is.
+    #[inline]
     pub fn is_array(&self) -> bool {
         self.attrib & (attrib::ARRAY | attrib::NULL) == attrib::ARRAY
     }
@@ -106,6 +109,7 @@ pub struct Image {
 
 impl Image {
     /// Empties it, keeping its memory.
+    #[inline]
     pub fn clear(&mut self) {
         self.words.clear();
         self.ptrs.clear();
@@ -116,6 +120,7 @@ impl Image {
         self.command = None;
     }
     /// Size in bytes, a multiple of 8.
+    #[inline]
     pub fn len(&self) -> usize {
         self.words.len() * 8
     }
@@ -124,38 +129,46 @@ impl Image {
         self.words.is_empty()
     }
     /// The image as 64-bit words (for a copy that stays aligned).
+    #[inline]
     pub fn words(&self) -> &[u64] {
         &self.words
     }
     /// All bytes.
+    #[inline]
     pub fn bytes(&self) -> &[u8] {
         bytemuck::cast_slice(&self.words)
     }
     /// All bytes, to edit scalars in place before encoding or linking.
+    #[inline]
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         bytemuck::cast_slice_mut(&mut self.words)
     }
     /// Appends `size` zero bytes (rounded up to 8) and returns their offset, which is 8-aligned.
+    #[inline]
     pub fn alloc(&mut self, size: usize) -> u32 {
         let at = self.words.len() * 8;
         self.words.resize(self.words.len() + size.div_ceil(8), 0);
         at as u32
     }
     /// Reads one byte.
+    #[inline]
     pub fn u8(&self, at: u32) -> u8 {
         self.bytes()[at as usize]
     }
     /// Reads 16 bits.
+    #[inline]
     pub fn u16(&self, at: u32) -> u16 {
         let i = at as usize;
         u16::from_le_bytes(self.bytes()[i..i + 2].try_into().expect("2 bytes"))
     }
     /// Reads 32 bits.
+    #[inline]
     pub fn u32(&self, at: u32) -> u32 {
         let i = at as usize;
         u32::from_le_bytes(self.bytes()[i..i + 4].try_into().expect("4 bytes"))
     }
     /// Reads 64 bits.
+    #[inline]
     pub fn u64(&self, at: u32) -> u64 {
         let i = at as usize;
         u64::from_le_bytes(self.bytes()[i..i + 8].try_into().expect("8 bytes"))
@@ -165,29 +178,41 @@ impl Image {
         f32::from_bits(self.u32(at))
     }
     /// Overwrites 32 bits.
+    #[inline]
     pub fn set_u32(&mut self, at: u32, v: u32) {
         let i = at as usize;
         self.bytes_mut()[i..i + 4].copy_from_slice(&v.to_le_bytes());
     }
     /// Overwrites 64 bits.
+    #[inline]
     pub fn set_u64(&mut self, at: u32, v: u64) {
+        debug_assert!(at.is_multiple_of(8), "as C aligns them");
+        self.words[at as usize / 8] = v;
+    }
+    /// Overwrites bytes.
+    #[inline]
+    pub fn put(&mut self, at: u32, bytes: &[u8]) {
         let i = at as usize;
-        self.bytes_mut()[i..i + 8].copy_from_slice(&v.to_le_bytes());
+        self.bytes_mut()[i..i + bytes.len()].copy_from_slice(bytes);
     }
     /// The record of the pointer whose slot is `at`; none when it is null.
+    #[inline]
     pub fn ptr(&self, at: u32) -> Option<&Ptr> {
         let n = self.u64(at);
         if n == 0 { None } else { self.ptrs.get(n as usize - 1) }
     }
     /// Where the pointer in slot `at` leads, if its data are there. An array of none leads nowhere.
+    #[inline]
     pub fn target(&self, at: u32) -> Option<u32> {
         self.ptr(at).filter(|p| p.has_data() && p.to != 0).map(|p| p.to)
     }
     /// Offset of the return value's slot (valid only if the command returns something).
+    #[inline]
     pub fn ret_at(&self) -> u32 {
         self.command.map_or(0, |c| c.params.len() as u32 * 8)
     }
     /// The captured VkResult (or other return value), if the command returns one.
+    #[inline]
     pub fn ret(&self) -> Option<i32> {
         self.command.and_then(|c| c.ret).map(|_| self.u32(self.ret_at()) as i32)
     }

@@ -40,8 +40,8 @@ pub fn decode_struct_array(id: StructId, encoded: &[u8], image: &mut Image) -> R
     image.clear();
     let mut d = Decoder::new(encoded, image);
     let at = d.alloc(8)?;
-    d.array(Ty::Struct(id), at).map_err(|e| e.within(STRUCTS[id as usize].name))?;
-    Ok(d.pos)
+    d.elements_at(Ty::Struct(id), at).map_err(|e| e.within(STRUCTS[id as usize].name))?;
+    Ok(d.pos())
 }
 
 /// Decodes an array of arrays of structs of type `id` (an acceleration structure's build ranges in a metadata block).
@@ -50,12 +50,13 @@ pub fn decode_struct_array2(id: StructId, encoded: &[u8], image: &mut Image) -> 
     let mut d = Decoder::new(encoded, image);
     let at = d.alloc(8)?;
     d.array2(Ty::Struct(id), at).map_err(|e| e.within(STRUCTS[id as usize].name))?;
-    Ok(d.pos)
+    Ok(d.pos())
 }
 
 struct Decoder<'a, 'i> {
-    input: &'a [u8],
-    pos: usize,
+    /// How many bytes there were, and those not read yet.
+    size: usize,
+    rest: &'a [u8],
     image: &'i mut Image,
     /// Inside memory the driver writes.
     out: bool,
@@ -65,16 +66,13 @@ struct Decoder<'a, 'i> {
 
 impl<'a, 'i> Decoder<'a, 'i> {
     fn new(input: &'a [u8], image: &'i mut Image) -> Self {
-        Decoder { input, pos: 0, image, out: false, depth: 0, chain: 0 }
+        Decoder { size: input.len(), rest: input, image, out: false, depth: 0, chain: 0 }
     }
 
     fn call(&mut self, c: &'static CommandDef) -> Result<()> {
         let slots = c.params.len() + usize::from(c.ret.is_some());
         self.alloc(slots * 8)?;
-        for p in c.params {
-            self.out = p.out;
-            self.member(p, 0).map_err(|e| e.within(p.name))?;
-        }
+        self.members::<true>(c.params, 0)?;
         self.out = false;
         if c.trailing {
             let at = self.trailing_slot(c)?;
@@ -86,11 +84,9 @@ impl<'a, 'i> Decoder<'a, 'i> {
             let at = self.image.ret_at();
             self.value(ty, at).map_err(|e| e.within("return"))?;
         }
-        self.counts(c.params, 0);
-        let left = self.input.len() - self.pos;
-        if left != 0 {
-            return Err(Error::malformed(format!("{left} bytes are left over after the last parameter"))
-                .at_offset(self.pos as u64));
+        if !self.rest.is_empty() {
+            let text = format!("{} bytes are left over after the last parameter", self.left());
+            return Err(Error::malformed(text).at_offset(self.pos() as u64));
         }
         Ok(())
     }
@@ -109,6 +105,29 @@ impl<'a, 'i> Decoder<'a, 'i> {
         }
     }
 
+    /// Members, or parameters, one after the other. What most of them are is read right here: on the small calls that
+    /// captures are made of, entering and leaving functions costs more than reading does.
+    fn members<const PARAMS: bool>(&mut self, members: &'static [Member], base: u32) -> Result<()> {
+        for m in members {
+            let at = base + m.at;
+            if PARAMS {
+                self.out = m.out;
+            }
+            match m.shape {
+                Shape::Value => self.value(m.ty, at),
+                Shape::Ptr => self.elements_at(m.ty, at),
+                Shape::Array => {
+                    let r = self.elements_at(m.ty, at);
+                    self.compare_count(members, base, m);
+                    r
+                }
+                _ => self.rare_member(members, m, base),
+            }
+            .map_err(|e| e.within(m.name))?;
+        }
+        Ok(())
+    }
+
     fn member(&mut self, m: &Member, base: u32) -> Result<()> {
         let at = base + m.at;
         match m.shape {
@@ -116,38 +135,59 @@ impl<'a, 'i> Decoder<'a, 'i> {
             Shape::Fixed(n) => self.fixed(m.ty, at, n as u64),
             Shape::Fixed2(n, k) => self.fixed(m.ty, at, n as u64 * k as u64),
             Shape::FixedStr(n) => self.fixed_str(at, n as u64),
-            Shape::Ptr => self.single(m.ty, at),
-            Shape::Array => self.array(m.ty, at),
+            Shape::Ptr | Shape::Array => self.elements_at(m.ty, at),
             Shape::Str => self.string(at, attrib::STRING, 1),
             Shape::WStr => self.string(at, attrib::WSTRING, 2),
             Shape::StrArray => self.strings(at),
             Shape::Array2 => self.array2(m.ty, at),
-            Shape::PtrPtr => self.single(Ty::Opaque, at),
+            Shape::PtrPtr => self.elements_at(Ty::Opaque, at),
             Shape::PNext => self.pnext(at),
             Shape::Absent => Ok(()),
             Shape::TemplateData => self.template(at),
         }
     }
 
+    #[inline(never)]
+    fn rare_member(&mut self, members: &[Member], m: &Member, base: u32) -> Result<()> {
+        self.member(m, base)?;
+        if matches!(m.shape, Shape::Array2 | Shape::StrArray) {
+            self.compare_count(members, base, m);
+        }
+        Ok(())
+    }
+
     /// One element by value at `at`, whose memory is already there.
+    #[inline(always)]
     fn value(&mut self, ty: Ty, at: u32) -> Result<()> {
         match ty {
-            Ty::Struct(id) => return self.strukt(id, at),
-            Ty::Bits { shift, width } => {
-                let v = self.u32()?;
-                if width < 32 && v >> width != 0 {
-                    let e = Error::malformed(format!("expected a value of {width} bits, found {v:#x}"));
-                    return Err(e.at_offset(self.pos as u64 - 4));
-                }
-                let unit = self.image.u32(at) | v << shift;
-                self.image.set_u32(at, unit);
-            }
             Ty::Handle(h) => {
                 let id = self.u64()?;
                 self.image.set_u64(at, id);
                 if id != 0 {
                     self.image.handles.push(HandleAt { at, ty: h, out: self.out, lenient: false });
                 }
+            }
+            Ty::Struct(id) => return self.strukt(id, at),
+            Ty::U32 | Ty::I32 | Ty::F32 | Ty::Bool32 | Ty::Enum(_) | Ty::Flags(_) => {
+                let v = self.u32()?;
+                self.image.set_u32(at, v);
+            }
+            _ => return self.rare_value(ty, at),
+        }
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn rare_value(&mut self, ty: Ty, at: u32) -> Result<()> {
+        match ty {
+            Ty::Bits { shift, width } => {
+                let v = self.u32()?;
+                if width < 32 && v >> width != 0 {
+                    let e = Error::malformed(format!("expected a value of {width} bits, found {v:#x}"));
+                    return Err(e.at_offset(self.pos() as u64 - 4));
+                }
+                let unit = self.image.u32(at) | v << shift;
+                self.image.set_u32(at, unit);
             }
             Ty::DeviceAddress => {
                 let v = self.u64()?;
@@ -163,26 +203,22 @@ impl<'a, 'i> Decoder<'a, 'i> {
                     self.image.opaque.push(at);
                 }
             }
-            _ => match ty.c_layout().0 {
-                4 => {
-                    let v = self.u32()?;
-                    self.image.set_u32(at, v);
-                }
-                8 => {
-                    let v = self.u64()?;
-                    self.image.set_u64(at, v);
-                }
-                n => {
-                    let bytes = self.take(n)?;
-                    let at = at as usize;
-                    self.image.bytes_mut()[at..at + n].copy_from_slice(bytes);
-                }
-            },
+            _ => {
+                let n = ty.c_layout().0;
+                let bytes = self.take(n)?;
+                self.image.put(at, bytes);
+            }
         }
         Ok(())
     }
 
+    #[inline(never)]
+    fn element(&mut self, ty: Ty, at: u32) -> Result<()> {
+        self.value(ty, at)
+    }
+
     /// `n` elements by value from `at` on.
+    #[inline(never)]
     fn elements(&mut self, ty: Ty, at: u32, n: u64) -> Result<()> {
         let (size, _) = ty.c_layout();
         match ty {
@@ -193,10 +229,8 @@ impl<'a, 'i> Decoder<'a, 'i> {
                 }
             }
             _ => {
-                let len = n as usize * size;
-                let bytes = self.take(len)?;
-                let at = at as usize;
-                self.image.bytes_mut()[at..at + len].copy_from_slice(bytes);
+                let bytes = self.take(n as usize * size)?;
+                self.image.put(at, bytes);
             }
         }
         Ok(())
@@ -207,16 +241,19 @@ impl<'a, 'i> Decoder<'a, 'i> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return Err(Error::limit("nesting of structs", self.depth as u64, MAX_DEPTH as u64)
-                .at_offset(self.pos as u64));
+                .at_offset(self.pos() as u64));
         }
         if def.special == Special::None {
             if let Some(stype) = def.stype {
                 self.check_stype(def.name, stype)?;
             }
-            for m in def.members {
-                self.member(m, at).map_err(|e| e.within(m.name))?;
+            self.members::<false>(def.members, at)?;
+            if let [address, size] = def.members
+                && address.len == Len::Member(1)
+                && size.shape == Shape::Value
+            {
+                self.compare_count(def.members, at, address); // VkHostAddressRangeEXT: its count comes last
             }
-            self.counts(def.members, at);
         } else {
             self.special(def, at)?;
         }
@@ -226,146 +263,124 @@ impl<'a, 'i> Decoder<'a, 'i> {
 
     /// A struct that says what it is must say so: the first sign of bytes and schema having lost each other.
     fn check_stype(&self, name: &str, want: u32) -> Result<()> {
-        if let Some(b) = self.input.get(self.pos..self.pos + 4) {
-            let found = u32::from_le_bytes(b.try_into().expect("4 bytes"));
+        if let Some(b) = self.rest.first_chunk() {
+            let found = u32::from_le_bytes(*b);
             // Zero is left by applications that never filled an output structure in; drivers ignore it.
             if found != want && found != 0 {
                 let named = struct_by_stype(found).map_or("no known struct", |s| STRUCTS[s as usize].name);
                 return Err(Error::malformed(format!(
                     "expected the sType of {name} ({want}), found {found} ({named})"
                 ))
-                .at_offset(self.pos as u64));
+                .at_offset(self.pos() as u64));
             }
         }
         Ok(())
     }
 
-    /// `T*` to one element.
-    fn single(&mut self, ty: Ty, at: u32) -> Result<()> {
-        let i = self.preamble(at, attrib::SINGLE | attrib::ARRAY, false)?;
-        if self.image.ptrs[i].is_array() {
-            return self.array_data(ty, i);
-        }
-        if self.image.ptrs[i].has_data() {
-            self.need(1)?;
-            let to = self.alloc(ty.c_layout().0)?;
-            self.image.ptrs[i].to = to;
-            self.value(ty, to)?;
-        } else if self.out {
-            self.image.ptrs[i].out_size = ty.c_layout().0 as u32;
-        }
-        Ok(())
+    /// `T*` to one element, or to many: as many as the wire says, for the wire of some calls has single elements where
+    /// the API has arrays (a trimmed capture's snapshot), and arrays where it has one.
+    #[inline(always)]
+    fn elements_at(&mut self, ty: Ty, at: u32) -> Result<()> {
+        let p = self.preamble(attrib::SINGLE | attrib::ARRAY)?;
+        self.pointed(ty, Ptr { at, ..p })
     }
 
-    /// `T*` to as many elements as the wire says.
-    fn array(&mut self, ty: Ty, at: u32) -> Result<()> {
-        // A trimmed capture's snapshot has single structs where the API has arrays.
-        let i = self.preamble(at, attrib::SINGLE | attrib::ARRAY, false)?;
-        self.array_data(ty, i)
-    }
-
-    fn array_data(&mut self, ty: Ty, i: usize) -> Result<()> {
-        let p = self.image.ptrs[i];
-        if p.has_data() && p.len > 0 {
-            self.need(p.len.saturating_mul(wire_min(ty)))?;
-            let size = (p.len as usize).saturating_mul(ty.c_layout().0);
-            let to = self.alloc(size)?;
-            self.image.ptrs[i].to = to;
-            self.elements(ty, to, p.len)?;
-        } else if self.out && !p.has_data() {
-            self.image.ptrs[i].out_size = ty.c_layout().0 as u32;
+    /// The elements behind a preamble: sets memory aside, records the pointer, reads them.
+    #[inline(always)]
+    fn pointed(&mut self, ty: Ty, mut p: Ptr) -> Result<()> {
+        let size = ty.c_layout().0;
+        if !p.has_data() {
+            p.out_size = if self.out { size as u32 } else { 0 };
+        } else if p.len > 0 {
+            self.need(if p.is_array() { p.len.saturating_mul(wire_min(ty)) } else { 1 })?;
+            p.to = self.alloc((p.len as usize).saturating_mul(size))?;
         }
-        Ok(())
+        self.record(p);
+        match (p.to, p.is_array()) {
+            (0, _) => Ok(()),
+            (to, true) => self.elements(ty, to, p.len),
+            (to, false) => self.element(ty, to),
+        }
     }
 
     /// `T name[capacity]` inside a struct.
     fn fixed(&mut self, ty: Ty, at: u32, capacity: u64) -> Result<()> {
-        let i = self.preamble(at, attrib::ARRAY, true)?;
-        let p = self.image.ptrs[i];
-        if p.len > capacity {
-            return Err(Error::malformed(format!("expected at most {capacity} elements, found {}", p.len))
-                .at_offset(self.pos as u64));
-        }
-        if p.has_data() {
-            self.image.ptrs[i].to = at;
-            self.elements(ty, at, p.len)?;
-        }
-        Ok(())
+        self.inline(ty, at, attrib::ARRAY, capacity, "elements")
     }
 
     fn fixed_str(&mut self, at: u32, capacity: u64) -> Result<()> {
-        let i = self.preamble(at, attrib::STRING, true)?;
-        let p = self.image.ptrs[i];
+        self.inline(Ty::U8, at, attrib::STRING, capacity, "characters")
+    }
+
+    /// An array whose memory is part of the struct.
+    fn inline(&mut self, ty: Ty, at: u32, kind: u32, capacity: u64, what: &str) -> Result<()> {
+        let p = self.preamble(kind)?;
         if p.len > capacity {
-            return Err(Error::malformed(format!("expected at most {capacity} characters, found {}", p.len))
-                .at_offset(self.pos as u64));
+            let text = format!("expected at most {capacity} {what}, found {}", p.len);
+            return Err(Error::malformed(text).at_offset(self.pos() as u64));
         }
-        if p.has_data() {
-            self.image.ptrs[i].to = at;
-            self.elements(Ty::U8, at, p.len)?;
-        }
-        Ok(())
+        let to = if p.has_data() { at } else { 0 };
+        self.record(Ptr { at, to, inline: true, ..p });
+        if p.has_data() { self.elements(ty, at, p.len) } else { Ok(()) }
     }
 
     fn string(&mut self, at: u32, kind: u32, unit: usize) -> Result<()> {
-        let i = self.preamble(at, kind, false)?;
-        let p = self.image.ptrs[i];
+        let mut p = Ptr { at, ..self.preamble(kind)? };
         if p.has_data() {
             self.need(p.len.saturating_mul(unit as u64))?;
-            let n = p.len as usize * unit;
-            let to = self.alloc(n + unit)?; // the terminating zero is not on the wire
-            self.image.ptrs[i].to = to;
-            self.elements(Ty::U8, to, n as u64)?;
+            p.to = self.alloc((p.len as usize + 1) * unit)?; // the terminating zero is not on the wire
         }
-        Ok(())
+        self.record(p);
+        if p.has_data() { self.elements(Ty::U8, p.to, p.len * unit as u64) } else { Ok(()) }
     }
 
     fn strings(&mut self, at: u32) -> Result<()> {
-        let i = self.preamble(at, attrib::STRING, false)?;
-        let p = self.image.ptrs[i];
-        if p.has_data() && p.len > 0 {
-            self.need(p.len.saturating_mul(4))?;
-            let to = self.alloc(p.len as usize * 8)?;
-            self.image.ptrs[i].to = to;
-            for k in 0..p.len as u32 {
-                self.string(to + k * 8, attrib::STRING, 1).map_err(|e| e.within(&format!("[{k}]")))?;
-            }
-        }
-        Ok(())
+        self.pointers(at, attrib::STRING, |d, at| d.string(at, attrib::STRING, 1))
     }
 
     fn array2(&mut self, ty: Ty, at: u32) -> Result<()> {
-        let i = self.preamble(at, attrib::ARRAY2D, false)?;
-        let p = self.image.ptrs[i];
-        if p.has_data() && p.len > 0 {
-            self.need(p.len.saturating_mul(4))?;
-            let to = self.alloc(p.len as usize * 8)?;
-            self.image.ptrs[i].to = to;
-            for k in 0..p.len as u32 {
-                self.inner_array(ty, to + k * 8).map_err(|e| e.within(&format!("[{k}]")))?;
-            }
+        self.pointers(at, attrib::ARRAY2D, |d, at| d.inner_array(ty, at))
+    }
+
+    /// An array of pointers, each read by `each`.
+    fn pointers(
+        &mut self,
+        at: u32,
+        kind: u32,
+        mut each: impl FnMut(&mut Self, u32) -> Result<()>,
+    ) -> Result<()> {
+        let mut p = Ptr { at, ..self.preamble(kind)? };
+        let n = if p.has_data() { p.len } else { 0 };
+        if n > 0 {
+            self.need(n.saturating_mul(4))?;
+            p.to = self.alloc(n as usize * 8)?;
+        }
+        self.record(p);
+        for k in 0..n as u32 {
+            each(self, p.to + k * 8).map_err(|e| e.within(&format!("[{k}]")))?;
         }
         Ok(())
     }
 
     fn inner_array(&mut self, ty: Ty, at: u32) -> Result<()> {
-        let i = self.preamble(at, attrib::ARRAY, false)?;
+        let mut p = self.preamble(attrib::ARRAY)?;
         // The writer of scalar inner arrays puts the length down even for a null one.
-        if self.image.ptrs[i].is_null() && !matches!(ty, Ty::Struct(_)) {
-            self.image.ptrs[i].len = self.u64()?;
+        if p.is_null() && !matches!(ty, Ty::Struct(_)) {
+            p.len = self.u64()?;
         }
-        self.array_data(ty, i)
+        self.pointed(ty, Ptr { at, ..p })
     }
 
     fn pnext(&mut self, at: u32) -> Result<()> {
-        let i = self.preamble(at, attrib::SINGLE, false)?;
-        if !self.image.ptrs[i].has_data() {
+        let mut p = Ptr { at, ..self.preamble(attrib::SINGLE)? };
+        if !p.has_data() {
+            self.record(p);
             return Ok(());
         }
         self.chain += 1;
         if self.chain > MAX_PNEXT {
             return Err(Error::limit("pNext chain length", self.chain as u64, MAX_PNEXT as u64)
-                .at_offset(self.pos as u64));
+                .at_offset(self.pos() as u64));
         }
         let stype = self.peek_u32()?;
         let Some(id) = struct_by_stype(stype) else {
@@ -376,72 +391,74 @@ impl<'a, 'i> Decoder<'a, 'i> {
                     crate::schema::generated::REGISTRY_VERSION
                 ),
             )
-            .at_offset(self.pos as u64));
+            .at_offset(self.pos() as u64));
         };
         let def = &STRUCTS[id as usize];
-        let to = self.alloc(def.size as usize)?;
-        self.image.ptrs[i].to = to;
-        self.strukt(id, to).map_err(|e| e.within(&format!("<{}>", def.name)))?;
+        p.to = self.alloc(def.size as usize)?;
+        self.record(p);
+        self.strukt(id, p.to).map_err(|e| e.within(&format!("<{}>", def.name)))?;
         self.chain -= 1;
         Ok(())
     }
 
-    /// Reads a pointer's preamble, records it and marks its slot. Returns the record's index. `kinds`: which kinds of
+    /// Reads a pointer's preamble; where the pointer lies and leads is for the caller to say. `kinds`: which kinds of
     /// pointer it may be; it is to be exactly one of them. All but [`attrib::SINGLE`] have a length behind them.
-    fn preamble(&mut self, at: u32, kinds: u32, inline: bool) -> Result<usize> {
-        let start = self.pos;
+    #[inline(always)]
+    fn preamble(&mut self, kinds: u32) -> Result<Ptr> {
+        let start = self.pos();
         let a = self.u32()?;
-        let null = a & attrib::NULL != 0;
+        let mut p = Ptr { at: 0, to: 0, attrib: a, inline: false, len: 0, addr: 0, out_size: 0 };
         // A string is written as a single one, an array of strings as an array as well.
         let plain = attrib::SINGLE | attrib::ARRAY;
-        let kind = a & attrib::KINDS & if kinds & plain == 0 { !plain } else { !0 };
-        if a & !attrib::ALL != 0 || (!null && (kind & kinds != kind || kind.count_ones() != 1)) {
-            return Err(Error::malformed(format!(
-                "expected the preamble of {} pointer, found {a:#x}",
-                attrib_name(kinds)
-            ))
-            .at_offset(start as u64));
+        let kind = a & if kinds & plain == 0 { attrib::KINDS & !plain } else { attrib::KINDS };
+        if a & !attrib::ALL != 0 || (!p.is_null() && !(kind.is_power_of_two() && kind & kinds != 0)) {
+            return Err(not_a_pointer(kinds, a).at_offset(start as u64));
         }
-        let counted = kind != attrib::SINGLE;
-        let mut p =
-            Ptr { at, to: 0, attrib: a, inline, len: u64::from(!counted && !null), addr: 0, out_size: 0 };
-        if !null {
+        if !p.is_null() {
             if a & attrib::ADDRESS != 0 {
                 p.addr = self.u64()?;
             }
-            if counted {
-                p.len = self.u64()?;
-            }
+            p.len = if kind == attrib::SINGLE { 1 } else { self.u64()? };
         }
+        Ok(p)
+    }
+
+    /// Records a pointer, in wire order, and marks its slot. Returns the record's index.
+    #[inline(always)]
+    fn record(&mut self, p: Ptr) -> usize {
         let i = self.image.ptrs.len();
         self.image.ptrs.push(p);
-        if !inline && !null {
-            self.image.set_u64(at, i as u64 + 1);
+        if !p.inline && !p.is_null() {
+            self.image.set_u64(p.at, i as u64 + 1);
         }
-        Ok(i)
+        i
     }
 
     /// Grows the image by `size` bytes within the limit.
+    #[inline]
     fn alloc(&mut self, size: usize) -> Result<u32> {
         if size > MAX_IMAGE_BYTES || self.image.len() + size > MAX_IMAGE_BYTES {
-            return Err(Error::limit("size of the decoded call", size as u64, MAX_IMAGE_BYTES as u64)
-                .at_offset(self.pos as u64));
+            return Err(self.too_large(size));
         }
         Ok(self.image.alloc(size))
     }
 
-    /// Compares what counts say with what arrays brought.
-    fn counts(&mut self, members: &[Member], base: u32) {
-        for m in members {
-            if m.shape != Shape::Array && m.shape != Shape::Array2 && m.shape != Shape::StrArray {
-                continue;
-            }
-            let Some(n) = self.image.ptr(base + m.at).map(|p| (p.len, p.has_data())) else { continue };
-            let Some(count) = self.count_of(members, base, m.len) else { continue };
-            if count > n.0 {
-                let record = self.image.u64(base + m.at) as u32 - 1;
-                self.image.short.push((record, count));
-            }
+    #[cold]
+    fn too_large(&self, size: usize) -> Error {
+        let e = Error::limit("size of the decoded call", size as u64, MAX_IMAGE_BYTES as u64);
+        e.at_offset(self.pos() as u64)
+    }
+
+    /// Compares what a count says with what its array brought. All counts but one stand before their arrays; a test
+    /// says so.
+    #[inline(always)]
+    fn compare_count(&mut self, members: &[Member], base: u32, m: &Member) {
+        let Some(len) = self.image.ptr(base + m.at).map(|p| p.len) else { return };
+        if let Some(count) = self.count_of(members, base, m.len)
+            && count > len
+        {
+            let record = self.image.u64(base + m.at) as u32 - 1;
+            self.image.short.push((record, count));
         }
     }
 
@@ -501,6 +518,12 @@ fn wire_min_member(m: &Member) -> u64 {
         Shape::Absent => 0,
         _ => 4,
     }
+}
+
+#[cold]
+fn not_a_pointer(kinds: u32, found: u32) -> Error {
+    let kind = attrib_name(kinds);
+    Error::malformed(format!("expected the preamble of {kind} pointer, found {found:#x}"))
 }
 
 fn attrib_name(kinds: u32) -> &'static str {

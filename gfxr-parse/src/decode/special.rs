@@ -101,7 +101,7 @@ impl Decoder<'_, '_> {
                 let kind = self.image.u32(at + m[2].at);
                 match union_member(m[3].ty, kind) {
                     Some(ty) => {
-                        self.single(ty.ty, at + m[3].at).map_err(|e| e.within(ty.name).within("info"))
+                        self.elements_at(ty.ty, at + m[3].at).map_err(|e| e.within(ty.name).within("info"))
                     }
                     None => Ok(()),
                 }
@@ -109,7 +109,7 @@ impl Decoder<'_, '_> {
             Special::IndirectCommandsLayoutToken => {
                 self.each(&m[..3], at)?; // sType, pNext, type
                 if let Some(ty) = token_member(m[3].ty, self.image.u32(at + m[2].at)) {
-                    self.single(ty.ty, at + m[3].at).map_err(|e| e.within(ty.name).within("data"))?;
+                    self.elements_at(ty.ty, at + m[3].at).map_err(|e| e.within(ty.name).within("data"))?;
                 }
                 self.each(&m[4..], at)
             }
@@ -122,13 +122,13 @@ impl Decoder<'_, '_> {
                 self.each(&m[..4], at)?; // pLayerName, pSettingName, type, valueCount
                 let values = at + m[4].at;
                 match self.image.u32(at + m[2].at) {
-                    0 => self.array(Ty::Bool32, values),
-                    1 => self.array(Ty::I32, values),
-                    2 => self.array(Ty::I64, values),
-                    3 => self.array(Ty::U32, values),
-                    4 => self.array(Ty::U64, values),
-                    5 => self.array(Ty::F32, values),
-                    6 => self.array(Ty::F64, values),
+                    0 => self.elements_at(Ty::Bool32, values),
+                    1 => self.elements_at(Ty::I32, values),
+                    2 => self.elements_at(Ty::I64, values),
+                    3 => self.elements_at(Ty::U32, values),
+                    4 => self.elements_at(Ty::U64, values),
+                    5 => self.elements_at(Ty::F32, values),
+                    6 => self.elements_at(Ty::F64, values),
                     7 => self.strings(values),
                     _ => Ok(()),
                 }
@@ -137,7 +137,7 @@ impl Decoder<'_, '_> {
             Special::DataGraphPipelineConstant => {
                 self.each(&m[..3], at)?; // sType, pNext, id
                 if self.image.chain_has(at + m[1].at, NAMES.tensor_description_stype) {
-                    self.array(Ty::U8, at + m[3].at).map_err(|e| e.within("pConstantData"))?;
+                    self.elements_at(Ty::U8, at + m[3].at).map_err(|e| e.within("pConstantData"))?;
                 }
                 Ok(())
             }
@@ -145,7 +145,7 @@ impl Decoder<'_, '_> {
                 "{} cannot be read by itself: no capture says which of its members is meant",
                 def.name
             ))
-            .at_offset(self.pos as u64)),
+            .at_offset(self.pos() as u64)),
         }
     }
 
@@ -183,19 +183,18 @@ impl Decoder<'_, '_> {
         }
         let ty = self.image.u32(at + m[6].at);
         let slot = at + m[7].at;
-        let i =
-            self.preamble(slot, attrib::SINGLE | attrib::ARRAY, false).map_err(|e| e.within(m[7].name))?;
-        let p = self.image.ptrs[i];
-        if p.has_data() && p.len > 0 {
-            let Ty::Struct(id) = m[7].ty else { unreachable!("pImageInfo points to structs") };
-            let info = &STRUCTS[id as usize];
-            self.need(p.len.saturating_mul(20))?;
-            let to = self.alloc(p.len as usize * info.size as usize)?;
-            self.image.ptrs[i].to = to;
-            for k in 0..p.len as u32 {
-                self.image_info(info, to + k * info.size, Some(ty))
-                    .map_err(|e| e.within(&format!("[{k}]")).within(m[7].name))?;
-            }
+        let p = self.preamble(attrib::SINGLE | attrib::ARRAY).map_err(|e| e.within(m[7].name))?;
+        let mut p = Ptr { at: slot, ..p };
+        let n = if p.has_data() { p.len } else { 0 };
+        let info = &STRUCTS[NAMES.descriptor_image_info as usize];
+        if n > 0 {
+            self.need(n.saturating_mul(20))?;
+            p.to = self.alloc(n as usize * info.size as usize)?;
+        }
+        self.record(p);
+        for k in 0..n as u32 {
+            self.image_info(info, p.to + k * info.size, Some(ty))
+                .map_err(|e| e.within(&format!("[{k}]")).within(m[7].name))?;
         }
         self.each(&m[8..], at)?;
         // Only the array that the type uses has to be as long as descriptorCount.
@@ -217,22 +216,20 @@ impl Decoder<'_, '_> {
 
     fn descriptor_data(&mut self, union: Ty, ty: u32, at: u32) -> Result<()> {
         match ty {
-            0 => self.single(Ty::Handle(NAMES.sampler), at),
+            0 => self.elements_at(Ty::Handle(NAMES.sampler), at),
             1..=3 | 10 => {
-                let i = self.preamble(at, attrib::SINGLE, false)?;
-                if self.image.ptrs[i].has_data() {
-                    let id = NAMES.descriptor_image_info;
-                    let info = &STRUCTS[id as usize];
-                    let to = self.alloc(info.size as usize)?;
-                    self.image.ptrs[i].to = to;
-                    self.image_info(info, to, Some(ty))?;
+                let mut p = Ptr { at, ..self.preamble(attrib::SINGLE)? };
+                let info = &STRUCTS[NAMES.descriptor_image_info as usize];
+                if p.has_data() {
+                    p.to = self.alloc(info.size as usize)?;
                 }
-                Ok(())
+                self.record(p);
+                if p.has_data() { self.image_info(info, p.to, Some(ty)) } else { Ok(()) }
             }
             4..=7 => {
                 let m =
                     union_members(union).iter().find(|m| m.name == "pUniformBuffer").expect("in the union");
-                self.single(m.ty, at)
+                self.elements_at(m.ty, at)
             }
             descriptor::ACCELERATION_STRUCTURE => self.value(Ty::DeviceAddress, at),
             _ => Ok(()),
@@ -246,7 +243,7 @@ impl Decoder<'_, '_> {
         if first == attrib::ARRAY | attrib::NULL
             || (first & attrib::ARRAY != 0 && first & !(attrib::ARRAY | attrib::ADDRESS | attrib::DATA) == 0)
         {
-            return self.array(Ty::U8, at);
+            return self.elements_at(Ty::U8, at);
         }
         let addr = self.u64()?;
         self.image.ptrs.push(Ptr { at, to: 0, attrib: 0, inline: true, len: 0, addr, out_size: 0 });
@@ -265,7 +262,7 @@ impl Decoder<'_, '_> {
         for n in [images, buffers, texels] {
             if n > MAX_TEMPLATE_DESCRIPTORS {
                 return Err(Error::limit("descriptors in a template", n, MAX_TEMPLATE_DESCRIPTORS)
-                    .at_offset(self.pos as u64));
+                    .at_offset(self.pos() as u64));
             }
         }
         self.need(images * 20 + buffers * 24 + texels * 8)?;
@@ -302,7 +299,7 @@ impl Decoder<'_, '_> {
             self.image.set_u64(at + 8, TEMPLATE_STRAY);
             return Ok(());
         }
-        let start = self.pos as u64;
+        let start = self.pos() as u64;
         let ty = self.u32()?;
         let size = match ty {
             descriptor::ACCELERATION_STRUCTURE => count.saturating_mul(8),
@@ -325,11 +322,9 @@ impl Decoder<'_, '_> {
     /// A preamble that is a single struct, or (template unknown to the capture layer) an empty array.
     fn preamble_any(&mut self, at: u32) -> Result<usize> {
         let first = self.peek_u32()?;
-        if first & attrib::ARRAY != 0 && first & attrib::SINGLE == 0 {
-            self.preamble(at, attrib::ARRAY, false)
-        } else {
-            self.preamble(at, attrib::SINGLE, false)
-        }
+        let array = first & attrib::ARRAY != 0 && first & attrib::SINGLE == 0;
+        let p = self.preamble(if array { attrib::ARRAY } else { attrib::SINGLE })?;
+        Ok(self.record(Ptr { at, ..p }))
     }
 }
 

@@ -203,3 +203,25 @@ fn facts_known_by_heart() {
     assert_eq!(instance.size, 64);
     assert_eq!(instance.members[2].ty, Ty::Bits { shift: 24, width: 8 });
 }
+
+#[test]
+fn counts_stand_before_their_arrays() {
+    // The decoder compares a count with its array as soon as it has read the array; it knows of the exception.
+    let (mut counted, mut behind) = (0, vec![]);
+    let structs = STRUCTS.iter().filter(|s| s.special == Special::None).map(|s| (s.name, s.members));
+    for (name, members) in structs.chain(COMMANDS.iter().map(|c| (c.name, c.params))) {
+        for (i, m) in members.iter().enumerate() {
+            if !matches!(m.shape, Shape::Array | Shape::Array2 | Shape::StrArray) {
+                continue;
+            }
+            if let Len::Member(count) | Len::MemberDiv(count, _) | Len::Field(count, _) = m.len {
+                counted += 1;
+                if usize::from(count) > i {
+                    behind.push((name, members.len(), i));
+                }
+            }
+        }
+    }
+    assert!(counted > 500, "{counted}");
+    assert_eq!(behind, [("VkHostAddressRangeConstEXT", 2, 0), ("VkHostAddressRangeEXT", 2, 0)]);
+}
