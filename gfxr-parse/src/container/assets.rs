@@ -153,6 +153,40 @@ impl<'a> AllBlocks<'a> {
         Ok(())
     }
 
+    /// The next block of whatever file it is in.
+    fn next_of_any(&mut self) -> Option<Result<Block<'a>>> {
+        if let Some(block) = self.pending.take()
+            && let Err(error) = self.enter(&block)
+        {
+            return Some(Err(error));
+        }
+        loop {
+            let depth = self.levels.len();
+            let level = self.levels.last_mut()?;
+            if level.left != Some(0)
+                && let Some(block) = level.blocks.next()
+            {
+                level.left = level.left.map(|n| n - 1);
+                self.index += 1;
+                self.borrowed += u64::from(depth > 1);
+                if names_a_file(&block) {
+                    self.pending = Some(block);
+                }
+                return Some(Ok(block));
+            }
+            let level = self.levels.pop()?;
+            if let Some(parent) = self.levels.last_mut() {
+                parent.blocks.set_index(self.index);
+            }
+            if level.left == Some(0) {
+                continue;
+            }
+            if let Some(error) = self.ended(level) {
+                return Some(Err(error));
+            }
+        }
+    }
+
     /// A file has no more blocks to give: what is wrong about that, if anything.
     fn ended(&mut self, level: Level<'a>) -> Option<Error> {
         if self.levels.is_empty() {
@@ -174,38 +208,20 @@ impl<'a> AllBlocks<'a> {
 impl<'a> Iterator for AllBlocks<'a> {
     type Item = Result<Block<'a>>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        if let Some(block) = self.pending.take()
-            && let Err(error) = self.enter(&block)
+        // Nearly always: the capture's own next block.
+        if self.pending.is_none()
+            && let [main] = &mut self.levels[..]
+            && let Some(block) = main.blocks.next()
         {
-            return Some(Err(error));
+            self.index += 1;
+            if names_a_file(&block) {
+                self.pending = Some(block);
+            }
+            return Some(Ok(block));
         }
-        loop {
-            let depth = self.levels.len();
-            let level = self.levels.last_mut()?;
-            if level.left != Some(0)
-                && let Some(block) = level.blocks.next()
-            {
-                level.left = level.left.map(|n| n - 1);
-                self.index += 1;
-                self.borrowed += u64::from(depth > 1);
-                if block.base_type() == block_type::META_DATA && block.meta_type() == Some(id::EXECUTE_BLOCKS)
-                {
-                    self.pending = Some(block);
-                }
-                return Some(Ok(block));
-            }
-            let level = self.levels.pop()?;
-            if let Some(parent) = self.levels.last_mut() {
-                parent.blocks.set_index(self.index);
-            }
-            if level.left == Some(0) {
-                continue;
-            }
-            if let Some(error) = self.ended(level) {
-                return Some(Err(error));
-            }
-        }
+        self.next_of_any()
     }
 }
 
@@ -213,6 +229,11 @@ impl fmt::Debug for AllBlocks<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "AllBlocks(next block {}, depth {})", self.index, self.levels.len())
     }
+}
+
+#[inline]
+fn names_a_file(block: &Block) -> bool {
+    block.base_type() == block_type::META_DATA && block.meta_type() == Some(id::EXECUTE_BLOCKS)
 }
 
 /// A sibling's name: one path component, so that a capture cannot make anybody read files elsewhere.

@@ -53,6 +53,7 @@ pub struct Block<'a> {
 
 impl<'a> Block<'a> {
     /// All its bytes, header included.
+    #[inline]
     pub fn raw(&self) -> &'a [u8] {
         self.raw
     }
@@ -72,6 +73,7 @@ impl<'a> Block<'a> {
         self.ty & COMPRESSED_BIT != 0
     }
     /// What its data are compressed with, if they are.
+    #[inline]
     pub fn codec(&self) -> Option<Compression> {
         self.is_compressed().then_some(self.codec)
     }
@@ -271,6 +273,7 @@ pub struct FunctionCall<'a> {
 }
 
 impl<'a> FunctionCall<'a> {
+    #[inline]
     fn read(f: &mut Fields<'a>) -> Result<Self> {
         let (call_id, thread) = (f.u32("call id")?, f.u64("thread id")?);
         Ok(FunctionCall { call_id, thread, payload: read_parameters(f)? })
@@ -316,6 +319,7 @@ impl<'a> MethodCall<'a> {
 }
 
 /// Parameters end a block: plain ones fill it, compressed ones say first what size they will have.
+#[inline]
 fn read_parameters<'a>(f: &mut Fields<'a>) -> Result<Payload<'a>> {
     let size = if f.is_compressed() { f.u64("uncompressed size")? } else { f.left() as u64 };
     f.payload(size, "parameters")

@@ -3,8 +3,6 @@
 //! Guarantees: touches the 12 bytes of each block's header and nothing else; ends at the end of the bytes, after the last
 //! whole block. Refuses nothing: whether that was the end of the file is [`Blocks::truncated`].
 
-use nom::bytes::complete::take;
-
 use crate::container::Compression;
 use crate::container::block::{Block, HEADER_BYTES};
 use crate::error::{Error, Kind};
@@ -65,9 +63,7 @@ impl<'a> Blocks<'a> {
 /// Splits a block header (size of the body, type) off.
 #[inline]
 fn parse_header(bytes: &[u8]) -> Option<(&[u8], u64, u32)> {
-    // One `take` and two loads: nom's integers add their bytes up one by one.
-    let header: Result<_, nom::Err<()>> = take(HEADER_BYTES)(bytes);
-    let (rest, header): (&[u8], &[u8]) = header.ok()?;
+    let (header, rest) = bytes.split_first_chunk::<HEADER_BYTES>()?;
     let (size, ty) = header.split_first_chunk()?;
     Some((rest, u64::from_le_bytes(*size), u32::from_le_bytes(*ty.first_chunk()?)))
 }

@@ -6,8 +6,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use nom::Parser;
 use nom::bytes::complete::take;
-use nom::{IResult, Parser};
 
 use crate::container::{Compression, Payload};
 use crate::error::{Error, Result};
@@ -46,14 +46,6 @@ impl fmt::Debug for Text<'_> {
     }
 }
 
-/// The next `N` bytes by value: one `take` and one load, as nom's integers add their bytes up one by one.
-#[inline]
-fn load<const N: usize>(input: &[u8]) -> IResult<&[u8], [u8; N], ()> {
-    let (rest, bytes) = take(N)(input)?;
-    let bytes: Option<&[u8; N]> = bytes.first_chunk();
-    bytes.map(|b| (rest, *b)).ok_or(nom::Err::Error(()))
-}
-
 /// A cursor over one block's body.
 #[derive(Clone, Debug)]
 pub struct Fields<'a> {
@@ -66,10 +58,12 @@ pub struct Fields<'a> {
 impl<'a> Fields<'a> {
     /// Over `body`, which lies at `offset` of its file and belongs to block number `block`; `codec` is what its data are
     /// compressed with, if the block's type says that they are.
+    #[inline]
     pub fn new(body: &'a [u8], offset: u64, block: u64, codec: Option<Compression>) -> Self {
         Fields { rest: body, offset, block, codec }
     }
     /// Bytes that are left.
+    #[inline]
     pub fn left(&self) -> usize {
         self.rest.len()
     }
@@ -78,6 +72,7 @@ impl<'a> Fields<'a> {
         self.offset
     }
     /// The block's type carries the compressed bit.
+    #[inline]
     pub fn is_compressed(&self) -> bool {
         self.codec.is_some()
     }
@@ -91,47 +86,49 @@ impl<'a> Fields<'a> {
         error.in_block(self.block).at_offset(self.offset)
     }
 
+    /// One comparison and one load: nom's integers add the bytes up one by one.
     #[inline]
-    fn next<O>(
-        &mut self,
-        what: &str,
-        want: u64,
-        mut parser: impl Parser<&'a [u8], Output = O, Error = ()>,
-    ) -> Result<O> {
-        match parser.parse_complete(self.rest) {
-            Ok((rest, value)) => {
-                self.offset += (self.rest.len() - rest.len()) as u64;
-                self.rest = rest;
-                Ok(value)
-            }
-            Err(_) => Err(self.blame(Error::truncated(what, want, self.rest.len() as u64))),
-        }
+    fn next<const N: usize>(&mut self, what: &str) -> Result<[u8; N]> {
+        let Some((bytes, rest)) = self.rest.split_first_chunk() else {
+            return Err(self.missing(what, N as u64));
+        };
+        self.offset += N as u64;
+        self.rest = rest;
+        Ok(*bytes)
+    }
+    #[cold]
+    fn missing(&self, what: &str, want: u64) -> Error {
+        self.blame(Error::truncated(what, want, self.rest.len() as u64))
     }
     /// The next 4 bytes.
     #[inline]
     pub fn u32(&mut self, what: &str) -> Result<u32> {
-        self.next(what, 4, load).map(u32::from_le_bytes)
+        self.next(what).map(u32::from_le_bytes)
     }
     /// The next 8 bytes.
     #[inline]
     pub fn u64(&mut self, what: &str) -> Result<u64> {
-        self.next(what, 8, load).map(u64::from_le_bytes)
+        self.next(what).map(u64::from_le_bytes)
     }
     /// The next 8 bytes, signed.
     pub fn i64(&mut self, what: &str) -> Result<i64> {
-        self.next(what, 8, load).map(i64::from_le_bytes)
+        self.next(what).map(i64::from_le_bytes)
     }
     /// The next `n` bytes.
     pub fn bytes(&mut self, n: u64, what: &str) -> Result<&'a [u8]> {
         // A count beyond usize is beyond what is left, too.
-        let count = usize::try_from(n).unwrap_or(usize::MAX);
-        self.next(what, n, take(count))
+        let mut parser = take::<_, _, ()>(usize::try_from(n).unwrap_or(usize::MAX));
+        let Ok((rest, bytes)) = parser.parse_complete(self.rest) else { return Err(self.missing(what, n)) };
+        self.offset += n;
+        self.rest = rest;
+        Ok(bytes)
     }
     /// The next `N` bytes by value.
     pub fn array<const N: usize>(&mut self, what: &str) -> Result<[u8; N]> {
         Ok(self.bytes(N as u64, what)?.try_into().expect("N bytes were taken"))
     }
     /// Everything that is left.
+    #[inline]
     pub fn rest(&mut self) -> &'a [u8] {
         self.offset += self.rest.len() as u64;
         std::mem::take(&mut self.rest)
@@ -153,6 +150,7 @@ impl<'a> Fields<'a> {
     }
     /// The data at the end of a block: `size` bytes, or, in a compressed block, everything left, which becomes `size`
     /// bytes when decompressed.
+    #[inline]
     pub fn payload(&mut self, size: u64, what: &str) -> Result<Payload<'a>> {
         let (at, block) = (self.offset, self.block);
         match self.codec {

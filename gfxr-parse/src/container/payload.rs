@@ -21,14 +21,17 @@ pub struct Payload<'a> {
 
 impl<'a> Payload<'a> {
     /// Plain data for a new block.
+    #[inline]
     pub fn plain(bytes: &'a [u8]) -> Self {
         Payload { raw: bytes, size: bytes.len() as u64, codec: None, block: None, offset: 0 }
     }
     /// Plain data found in a file.
+    #[inline]
     pub fn located(bytes: &'a [u8], block: u64, offset: u64) -> Self {
         Payload { block: Some(block), offset, ..Self::plain(bytes) }
     }
     /// Compressed data found in a file, `size` bytes when decompressed (as the block declares).
+    #[inline]
     pub fn compressed(raw: &'a [u8], codec: Compression, size: u64, block: u64, offset: u64) -> Self {
         Payload { raw, size, codec: Some(codec), block: Some(block), offset }
     }
@@ -53,6 +56,7 @@ impl<'a> Payload<'a> {
         self.offset
     }
     /// The data; decompressed into `scratch` if need be.
+    #[inline]
     pub fn bytes<'s>(&self, scratch: &'s mut Scratch) -> Result<&'s [u8]>
     where
         'a: 's,
@@ -61,7 +65,10 @@ impl<'a> Payload<'a> {
         if self.size > MAX_BLOCK_BYTES {
             return Err(self.blame(Error::limit("uncompressed size", self.size, MAX_BLOCK_BYTES)));
         }
-        scratch.decompress(codec, self.raw, self.size).map_err(|e| self.blame(e))
+        match scratch.decompress(codec, self.raw, self.size) {
+            Ok(bytes) => Ok(bytes),
+            Err(e) => Err(self.blame(e)),
+        }
     }
     /// Puts block and offset on an error about these data.
     #[cold]
