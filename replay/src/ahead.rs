@@ -18,6 +18,7 @@ use gfxr_parse::meta::MetaBlock;
 use gfxr_parse::schema::command_index;
 use gfxr_parse::schema::generated::{COMMANDS, UNDECODABLE};
 use rayon::prelude::*;
+use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 
@@ -27,8 +28,10 @@ const BATCH_BLOCKS: usize = 512;
 const BATCH_BYTES: usize = 1 << 20;
 /// Batches that may wait for the consumer.
 const WAITING: usize = 2;
-/// A decoded call of more bytes does not keep its memory for the next one.
-const KEPT_BYTES: usize = 64 << 10;
+/// Calls whose memory is kept for others: as many as can be on their way.
+const KEPT_CALLS: usize = (WAITING + 2) * BATCH_BLOCKS;
+/// A decoded call of more bytes does not keep its memory.
+const KEPT_BYTES: usize = 16 << 10;
 
 /// One block, ready to use.
 pub struct Item<'a> {
@@ -98,6 +101,10 @@ pub fn run<'a, B>(
     })
 }
 
+thread_local! {
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
+}
+
 struct Producer<'a> {
     blocks: AllBlocks<'a>,
     frames: FrameCounter,
@@ -137,7 +144,7 @@ impl<'a> Producer<'a> {
             } else {
                 self.next(|found, _| raw.push(found));
                 batch.par_extend(
-                    raw.par_drain(..).with_min_len(32).map_init(Scratch::new, |s, found| found.decode(s)),
+                    raw.par_drain(..).with_min_len(64).map(|f| SCRATCH.with_borrow_mut(|s| f.decode(s))),
                 );
             }
             let ended = batch.is_empty();
@@ -159,7 +166,7 @@ impl<'a> Producer<'a> {
             self.out -= 1;
             for item in batch.drain(..) {
                 if let What::Call(call) = item.what
-                    && self.calls.len() < BATCH_BLOCKS
+                    && self.calls.len() < KEPT_CALLS
                     && call.image.len() <= KEPT_BYTES
                 {
                     self.calls.push(call);
@@ -170,6 +177,7 @@ impl<'a> Producer<'a> {
     }
 
     /// Finds the blocks of the next batch; none at the end.
+    #[inline]
     fn next(&mut self, mut each: impl FnMut(Found<'a>, &mut Scratch)) {
         let (mut blocks, mut bytes) = (0, 0);
         while blocks < BATCH_BLOCKS && bytes < BATCH_BYTES {
@@ -202,6 +210,7 @@ struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
+    #[inline]
     fn decode(self, scratch: &mut Scratch) -> Item<'a> {
         let place = self.place;
         let what = self.block.and_then(|(block, memory)| read(&block, place, memory, scratch));

@@ -84,7 +84,8 @@ pub struct Executor {
     wants: Vec<(u32, u32)>,
     track: Vec<Track>,
     pooled: [u16; 2],
-    linked: Linked,
+    /// Memory for the call that runs; absent while one does.
+    linked: Option<Box<Linked>>,
     keep_going: bool,
 }
 
@@ -110,7 +111,7 @@ impl Executor {
             wants,
             track: COMMANDS.iter().map(track_of).collect(),
             pooled: ["VkCommandBuffer", "VkDescriptorSet"].map(|n| handle_named(n).expect("a core handle")),
-            linked: Linked::default(),
+            linked: None,
             keep_going,
         }
     }
@@ -141,9 +142,9 @@ impl Executor {
 
     /// Links, invokes, tracks.
     fn execute(&mut self, call: &mut Call) -> Result<Outcome> {
-        let mut linked = std::mem::take(&mut self.linked);
+        let mut linked = self.linked.take().unwrap_or_default();
         let r = self.execute_with(call, &mut linked);
-        self.linked = linked;
+        self.linked = Some(linked);
         r
     }
 
@@ -187,7 +188,8 @@ impl Executor {
     /// New objects: what the driver wrote where the capture had written ids.
     fn remember(&mut self, call: &Call, linked: &Linked, outcome: Outcome) {
         let failed = matches!(call.command.ret, Some(Ty::Enum(_))) && outcome.result() < 0;
-        if failed || !call.image.handles.iter().any(|h| h.out) {
+        let Some(first) = call.image.handles.iter().position(|h| h.out) else { return };
+        if failed {
             return;
         }
         let pool = match self.track[call.index] {
@@ -196,7 +198,7 @@ impl Executor {
             }
             _ => 0,
         };
-        for h in call.image.handles.iter().filter(|h| h.out) {
+        for h in call.image.handles[first..].iter().filter(|h| h.out) {
             let (id, live) = (call.image.u64(h.at), linked.word_at(h.at));
             if live == 0 {
                 continue; // a pipeline that only failed at replay, a slot the driver did not fill

@@ -48,16 +48,18 @@ impl Linked {
         }
         self.words.clear();
         self.words.extend_from_slice(image.words());
-        self.spare.clear();
+        if !self.spare.is_empty() {
+            self.spare.clear();
+        }
         let base = self.words.as_ptr() as u64;
         for p in &image.ptrs {
-            if p.inline {
-                continue;
+            if p.inline || p.is_null() {
+                continue; // a null pointer's slot is 0 already
             }
             let slot = p.at as usize / 8;
             self.words[slot] = if p.to != 0 {
                 base + u64::from(p.to)
-            } else if p.out_size != 0 && p.len != 0 && !p.is_null() {
+            } else if p.out_size != 0 && p.len != 0 {
                 let bytes = p.len.saturating_mul(u64::from(p.out_size));
                 if bytes > MAX_SPARE {
                     return Err(Error::new(

@@ -70,8 +70,12 @@ impl Objects {
     /// What an id names, whatever its type.
     #[inline]
     pub fn any(&self, id: u64) -> Option<&Entry> {
-        let e = if id < DENSE { self.dense.get(id as usize) } else { self.sparse.get(&id) };
+        let e = if id < DENSE { self.dense.get(id as usize) } else { self.far(id) };
         e.filter(|e| e.alive)
+    }
+    #[cold]
+    fn far(&self, id: u64) -> Option<&Entry> {
+        self.sparse.get(&id)
     }
     /// What an id names, if it is of that type.
     #[inline]

@@ -129,7 +129,7 @@ impl Scratch {
     /// Most calls: see `lz4.rs`.
     #[inline]
     fn small_lz4(&mut self, raw: &[u8], size: usize) -> Result<&[u8]> {
-        let decoder = self.lz4.get_or_insert_with(|| Box::new(lz4::Decoder::new()));
+        let decoder = self.lz4.get_or_insert_default();
         match decoder.decode(raw, size) {
             Ok(bytes) if bytes.len() == size => Ok(bytes),
             Ok(bytes) => Err(wrong_size(Compression::Lz4, size, Some(bytes.len() as u64))),

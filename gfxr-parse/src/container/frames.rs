@@ -95,11 +95,7 @@ impl FrameCounter {
     pub fn feed(&mut self, block: &Block) -> Place {
         let presents = self.rule == FrameRule::Presents;
         match block.base_type() {
-            block_type::FUNCTION_CALL => {
-                if presents && is_present(block) {
-                    return self.end_frame();
-                }
-            }
+            block_type::FUNCTION_CALL if presents && is_present(block) => return self.end_frame(),
             block_type::FRAME_MARKER => {
                 if let Some(frame) = frame_end(block) {
                     return self.marked_end(frame);

@@ -44,13 +44,14 @@ pub struct Decoder {
     out: Window,
 }
 
-impl Decoder {
-    /// One with empty windows.
-    pub fn new() -> Self {
+impl Default for Decoder {
+    fn default() -> Self {
         let empty = || Window([0; WINDOW_BYTES + ROOM_BYTES]);
         Decoder { input: empty(), out: empty() }
     }
+}
 
+impl Decoder {
     /// Decodes `raw`, which must become at most `size` bytes; neither may be larger than [`WINDOW_BYTES`].
     pub fn decode(&mut self, raw: &[u8], size: usize) -> Result<&[u8], Damage> {
         assert!(raw.len().max(size) <= WINDOW_BYTES, "a small block");
@@ -174,7 +175,7 @@ mod tests {
 
     #[test]
     fn what_another_encoder_made_comes_back() {
-        let mut decoder = Decoder::new();
+        let mut decoder = Decoder::default();
         let mut seen = 0;
         for data in samples() {
             let raw = lz4_flex::block::compress(&data);
@@ -188,7 +189,7 @@ mod tests {
 
     #[test]
     fn damaged_blocks_end_as_with_another_decoder() {
-        let mut decoder = Decoder::new();
+        let mut decoder = Decoder::default();
         let mut refused = 0;
         for data in samples().iter().filter(|d| d.len() <= 300) {
             let raw = lz4_flex::block::compress(data);
@@ -216,7 +217,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_told_apart() {
-        let mut d = Decoder::new();
+        let mut d = Decoder::default();
         assert_eq!(d.decode(&[], 10), Err(Damage::CutOff));
         assert_eq!(d.decode(&[0x20, 1], 10), Err(Damage::CutOff));
         assert_eq!(d.decode(&[0xF0, 255, 255], 10), Err(Damage::CutOff));

@@ -411,7 +411,8 @@ impl<'a, 'i> Decoder<'a, 'i> {
         // A string is written as a single one, an array of strings as an array as well.
         let plain = attrib::SINGLE | attrib::ARRAY;
         let kind = a & if kinds & plain == 0 { attrib::KINDS & !plain } else { attrib::KINDS };
-        if a & !attrib::ALL != 0 || (!p.is_null() && !(kind.is_power_of_two() && kind & kinds != 0)) {
+        let known = p.is_null() || (kind.is_power_of_two() && kind & kinds != 0);
+        if a & !attrib::ALL != 0 || !known {
             return Err(not_a_pointer(kinds, a).at_offset(start as u64));
         }
         if !p.is_null() {
