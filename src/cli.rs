@@ -108,6 +108,18 @@ pub struct RunArgs {
     /// Mark each command on the GPU, so that a hang or a lost device names the command; slow: commands run one by one
     #[arg(long)]
     pub breadcrumbs: bool,
+    /// For tests: take the ways that another driver would make necessary
+    #[arg(long, hide = true, value_name = "WAY", value_delimiter = ',')]
+    pub rehearse: Vec<Way>,
+}
+
+/// What `--rehearse` takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Way {
+    /// Acceleration structures take more bytes than the driver says
+    Growth,
+    /// Builds are done as indirect ones on a device that has none
+    Indirect,
 }
 
 /// The sub-commands.

@@ -34,7 +34,7 @@ pub trait Backend {
     /// A metadata block.
     fn meta(&mut self, objects: &mut Objects, meta: &mut MetaBlock<'_>, report: &mut Report) -> Result<()>;
     /// The state snapshot of a trimmed capture begins or ends.
-    fn state(&mut self, _objects: &mut Objects, _begins: bool) -> Result<()> {
+    fn state(&mut self, _objects: &mut Objects, _begins: bool, _report: &mut Report) -> Result<()> {
         Ok(())
     }
     /// A frame has ended.

@@ -252,7 +252,7 @@ impl Executor {
 
     /// The state snapshot begins or ends.
     pub fn state(&mut self, begins: bool) -> Result<()> {
-        self.backend.state(&mut self.objects, begins)
+        self.backend.state(&mut self.objects, begins, &mut self.report)
     }
 
     /// A block that could not be read: an error only where something after it would depend on it, that is, always,

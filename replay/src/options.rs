@@ -69,6 +69,27 @@ pub enum FrameBy {
     File,
 }
 
+/// Ways that a driver unlike the captured one makes necessary, taken on any driver: so that tests go them everywhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rehearse {
+    /// Acceleration structures, their scratch memory and their copies take more bytes than the driver says.
+    pub growth: bool,
+    /// Builds are done as indirect ones on a device that has none.
+    pub indirect: bool,
+}
+
+impl Rehearse {
+    /// What a size that the driver named counts as.
+    pub fn larger(self, size: u64) -> u64 {
+        if self.growth { size + size / 4 + 256 } else { size }
+    }
+    /// How much is made where the driver wants `size`; a rehearsed indirect build has room for one primitive more.
+    pub fn made(self, size: u64) -> u64 {
+        let size = if self.indirect { size * 2 + (16 << 10) } else { size };
+        self.larger(size)
+    }
+}
+
 /// See the module's header.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
@@ -90,6 +111,8 @@ pub struct Options {
     pub frame_by: FrameBy,
     /// First and last frame to run hooks' measurements on; frames after the last are not replayed.
     pub frames: Option<(u64, u64)>,
+    /// See [`Rehearse`].
+    pub rehearse: Rehearse,
 }
 
 impl Options {

@@ -12,7 +12,7 @@ use crate::frames::{Framer, resolve};
 use crate::hook::{Frame, Hook};
 use crate::options::{AddressMode, FrameBy, MemoryMode, Options};
 use crate::report::{InFlight, Report};
-use crate::vulkan::{CapturedGpu, Prologue, Vulkan, negotiate};
+use crate::vulkan::{CapturedGpu, ObjectAddress, Prologue, Vulkan, negotiate};
 use gfxr_parse::container::{Capture, FrameCounter, FrameRule, Scratch};
 use gfxr_parse::meta::Meta;
 use std::ops::ControlFlow;
@@ -75,8 +75,10 @@ pub fn prologue(capture: &Capture) -> (Prologue, bool) {
     for block in capture.blocks() {
         let place = counter.feed(&block);
         p.trimmed |= place.state;
-        let wanted =
-            matches!(block.meta_type(), Some(11 | 12)) || block.call_id() == Some(create_device_id());
+        let wanted = matches!(block.meta_type(), Some(11 | 12))
+            || block
+                .call_id()
+                .is_some_and(|id| id == create_device_id() || place.state && address_ids().contains(&id));
         if !wanted {
             if place.frame > 1 && !p.trimmed {
                 break;
@@ -101,6 +103,13 @@ pub fn prologue(capture: &Capture) -> (Prologue, bool) {
                 }
                 _ => {}
             },
+            Ok(What::Call(call)) if call.command.id != create_device_id() => {
+                // vkGet…DeviceAddress: device, an info struct whose third member is the object.
+                let object = call.image.target(8).map_or(0, |to| call.image.u64(to + 16));
+                let address = call.image.u64(call.image.ret_at());
+                let structure = call.command.name == "vkGetAccelerationStructureDeviceAddressKHR";
+                p.addresses.push(ObjectAddress { object, address, structure });
+            }
             Ok(What::Call(call)) => {
                 boundary |= call.image.bytes().windows(21).any(|w| w == b"VK_EXT_frame_boundary");
                 if !p.trimmed {
@@ -111,6 +120,20 @@ pub fn prologue(capture: &Capture) -> (Prologue, bool) {
         }
     }
     (p, boundary)
+}
+
+/// The calls that say at which addresses a snapshot's objects were.
+fn address_ids() -> [u32; 4] {
+    static IDS: std::sync::LazyLock<[u32; 4]> = std::sync::LazyLock::new(|| {
+        [
+            "vkGetBufferDeviceAddress",
+            "vkGetBufferDeviceAddressKHR",
+            "vkGetBufferDeviceAddressEXT",
+            "vkGetAccelerationStructureDeviceAddressKHR",
+        ]
+        .map(|n| gfxr_parse::schema::command_named(n).expect("it is in the schema").id)
+    });
+    *IDS
 }
 
 fn create_device_id() -> u32 {

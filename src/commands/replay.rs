@@ -4,7 +4,7 @@
 //! named. A divergence ends with exit code 5, also when `--keep-going` passed it over.
 
 use super::times::Times;
-use crate::cli::{ReplayArgs, RunArgs};
+use crate::cli::{ReplayArgs, RunArgs, Way};
 use crate::exit::{Exit, Failure, complain};
 use crate::mmap::Map;
 use crate::{input, progress};
@@ -14,7 +14,7 @@ use profile::hooks::breadcrumbs::BreadcrumbsHook;
 use profile::hooks::frame_times::{FrameTimes, FrameTimesHook};
 use replay::error::{Error, Kind};
 use replay::hook::Hook;
-use replay::options::{AddressMode, FrameBy, MemoryMode, Options};
+use replay::options::{AddressMode, FrameBy, MemoryMode, Options, Rehearse};
 use replay::session::{On, Progress, Summary, replay_as_far};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -144,6 +144,10 @@ pub fn options(args: &RunArgs) -> Result<Options, Failure> {
         remove_unsupported: args.remove_unsupported,
         validate: args.validate,
         watchdog: Some(args.watchdog),
+        rehearse: Rehearse {
+            growth: args.rehearse.contains(&Way::Growth),
+            indirect: args.rehearse.contains(&Way::Indirect),
+        },
         frame_by,
         frames: None,
     })
@@ -258,8 +262,6 @@ fn complaints(args: &ReplayArgs, s: &Summary) -> Exit {
             (t.handles[1], "shader-group handles in shader binding tables not known"),
             (t.record_addresses, "addresses in shader records translated"),
             (t.push_constant_addresses, "addresses in push constants translated"),
-            (t.push_constant_unknown, "pointers in push constants not known"),
-            (t.push_constant_numbers, "numbers in push constants that look like addresses left as they are"),
             (t.written_addresses, "addresses in written memory translated"),
             (
                 t.doubtful_addresses,
@@ -305,8 +307,6 @@ fn to_json(capture: &Capture, s: &Summary, times: &FrameTimes, report: &analyses
             "shader_group_handles_unknown": s.translated.handles[1],
             "addresses_in_shader_records": s.translated.record_addresses,
             "addresses_in_push_constants": s.translated.push_constant_addresses,
-            "addresses_in_push_constants_unknown": s.translated.push_constant_unknown,
-            "numbers_in_push_constants": s.translated.push_constant_numbers,
             "addresses_in_written_memory": s.translated.written_addresses,
             "doubtful_words_in_written_memory": s.translated.doubtful_addresses,
         },

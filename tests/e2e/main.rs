@@ -3,13 +3,13 @@
 //! Captures come from `../shared/captures` (tests say by name that they skip it where that folder is absent), from
 //! `captures/samples`, and from the folder that `RERAY_EXTRA_CAPTURES` names, if it is set.
 
+mod builds;
 mod cli;
 mod damage;
 mod device;
 mod live;
 mod matrix;
 mod parity;
-mod pointers;
 mod ray;
 mod rays;
 mod replay;

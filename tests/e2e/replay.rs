@@ -27,7 +27,7 @@ fn replay_raw(file: &Path, flags: &[&str]) -> Output {
     run(&args)
 }
 
-fn validation_layer() -> bool {
+pub fn validation_layer() -> bool {
     Path::new("/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json").exists()
 }
 

@@ -182,7 +182,6 @@ pub fn create(
     vk.devices.insert(id, state);
     super::ray::device_made(vk, id);
     super::exact::device_made(vk, id, exact);
-    super::known::device_made(vk, buffer_addresses);
     Ok(outcome)
 }
 

@@ -1,10 +1,10 @@
 //! Which commands have a meaning of their own. Everything else goes through the schema-driven path.
 
 use super::{
-    Vulkan, debug_names, device, instance, known, memory, pipeline, queue, ray, resources, surface,
-    swapchain, template, wait, watchdog,
+    Vulkan, debug_names, device, instance, memory, pipeline, queue, ray, resources, surface, swapchain,
+    template, wait, watchdog,
 };
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
 use crate::exec::{Call, Outcome};
 use crate::link::{Lenience, Linked};
 use crate::objects::Objects;
@@ -109,7 +109,7 @@ fn handler_of(c: &CommandDef) -> (Handler, bool) {
         "vkCreateImage" => lenient(resources::create_image),
         "vkDestroyImage" => typed(resources::destroy_image),
         "vkGetBufferDeviceAddress" => typed(resources::buffer_address),
-        "vkGetAccelerationStructureDeviceAddress" => typed(resources::acceleration_structure_address),
+        "vkGetAccelerationStructureDeviceAddress" => typed(ray::address),
         "vkCreateSemaphore" | "vkCreateFence" => typed(wait::create_sync),
 
         "vkCreateSwapchain" => lenient(swapchain::create),
@@ -136,10 +136,6 @@ fn handler_of(c: &CommandDef) -> (Handler, bool) {
 
         "vkCreateGraphicsPipelines" | "vkCreateComputePipelines" => typed(pipeline::create_pipelines),
         "vkCreateRayTracingPipelines" if c.name.ends_with("KHR") => typed(ray::create_pipelines),
-        "vkCreateShaderModule" => typed(known::create_module),
-        "vkDestroyShaderModule" => typed(known::destroy_module),
-        "vkDestroyPipeline" => typed(known::destroy_pipeline),
-        "vkDestroyPipelineLayout" => typed(known::destroy_layout),
         "vkCreatePipelineCache" => typed(pipeline::create_cache),
         "vkCreateDescriptorUpdateTemplate" => typed(template::create),
         "vkDestroyDescriptorUpdateTemplate" => typed(template::destroy),
@@ -161,22 +157,26 @@ fn handler_of(c: &CommandDef) -> (Handler, bool) {
         "vkDestroyAccelerationStructure" => typed(ray::destroy),
         "vkCmdBuildAccelerationStructures" => typed(ray::build),
         "vkCmdBuildAccelerationStructuresIndirect" => typed(ray::indirect_build),
-        "vkBuildAccelerationStructures" => (Answer(refuse_host_build), false),
+        "vkBuildAccelerationStructures" => (Answer(ray::host_build), false),
+        "vkCmdCopyAccelerationStructure" => typed(ray::copy),
+        "vkCmdCopyAccelerationStructureToMemory" => typed(ray::serialise),
+        "vkCmdCopyMemoryToAccelerationStructure" => typed(ray::deserialise),
+        "vkCopyAccelerationStructure" => typed(ray::host_copy),
+        "vkCopyAccelerationStructureToMemory" => typed(ray::host_serialise),
+        "vkCopyMemoryToAccelerationStructure" => typed(ray::host_deserialise),
+        "vkWriteAccelerationStructuresProperties" => typed(ray::host_properties),
+        "vkCmdWriteAccelerationStructuresProperties" => typed(ray::ask),
+        "vkGetDeviceAccelerationStructureCompatibility" => typed(ray::compatibility),
+        "vkCreateQueryPool" => typed(ray::create_pool),
+        "vkDestroyQueryPool" => typed(ray::destroy_pool),
         "vkGetRayTracingShaderGroupHandles" => typed(ray::group_handles),
         "vkCmdTraceRays" | "vkCmdTraceRaysIndirect" => typed(ray::trace),
-        "vkCmdTraceRaysIndirect2" => (Answer(ray::trace_indirect2), false),
+        "vkCmdTraceRaysIndirect2" => typed(ray::trace_indirect2),
+        _ if ray::is_refused(c.name) => (Answer(ray::refused), false),
         _ if surface::creates_surface(c) => (Answer(surface::create), false),
         _ if answered_by_capture(c.name) => (Captured, false),
         _ => (Handler::Plain, false),
     }
-}
-
-/// Host builds read the captured process's memory, which the capture does not hold.
-fn refuse_host_build(_: &mut Vulkan, _: &mut Objects, _: &Call, _: &mut Report) -> Result<Option<Outcome>> {
-    Err(Error::new(
-        Kind::Unsupported,
-        "a host build of an acceleration structure: its input is not in the capture",
-    ))
 }
 
 /// Queries about the world outside the device, and calls whose effect belongs to the captured process.

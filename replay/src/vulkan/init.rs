@@ -2,7 +2,7 @@
 
 use super::resources::ImageState;
 use super::upload::Region;
-use super::{Vulkan, exact, init_draw, memory, swapchain};
+use super::{Vulkan, exact, init_draw, memory, ray, swapchain};
 use crate::backend::MetaBlock;
 use crate::error::{Error, Kind, Result};
 use crate::objects::Objects;
@@ -21,6 +21,10 @@ pub fn meta(
     let place = |e: Error| e.at(|| format!("block {}", block.block));
     exact::remember(vk, block.meta, report);
     match block.meta {
+        Meta::BeginResourceInit(_) => {
+            foresee(vk);
+            Ok(())
+        }
         Meta::FillMemory(m) => memory::fill(vk, m.memory, m.offset, data, report).map_err(place),
         Meta::InitBuffer(m) => init_buffer(vk, m.buffer, data, report).map_err(place),
         Meta::InitImage(m) => init_image(vk, m, data, report).map_err(place),
@@ -30,10 +34,7 @@ pub fn meta(
             Ok(())
         }
         Meta::BuildAcceleration(_) | Meta::CopyAcceleration(_) | Meta::WriteAcceleration(_) => {
-            Err(place(Error::new(
-                Kind::Unsupported,
-                "the snapshot builds acceleration structures, which this version cannot yet",
-            )))
+            ray::meta(vk, objects, block.meta, report).map_err(place)
         }
         Meta::CreateHardwareBuffer(_) | Meta::DestroyHardwareBuffer(_) => {
             report.note("Android hardware buffers were not made");
@@ -44,8 +45,26 @@ pub fn meta(
     }
 }
 
+/// Contents are about to be loaded, whose pointers the capture explains only later: what it will say, and where that is.
+fn foresee(vk: &mut Vulkan) {
+    for a in vk.prologue.addresses.clone() {
+        let captured = a.address;
+        if a.structure {
+            ray::foresee(vk, captured);
+        }
+        let Some(b) = vk.buffers.get(&a.object).filter(|_| !a.structure) else { continue };
+        let bound = b.memory.is_some() && b.usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS);
+        let (live, size, device) = (b.live, b.size, b.device);
+        if let Some(d) = vk.devices.get(&device).filter(|_| bound && vk.addresses.known(captured).is_none()) {
+            let now = d.address_of(live);
+            vk.addresses.insert(captured, now, size);
+        }
+    }
+}
+
 /// The snapshot is complete.
-pub fn state_ends(vk: &mut Vulkan, _: &mut Objects) -> Result<()> {
+pub fn state_ends(vk: &mut Vulkan, objects: &mut Objects, report: &mut Report) -> Result<()> {
+    ray::ends(vk, objects, report)?;
     for d in vk.devices.values() {
         d.wait_idle()?;
     }

@@ -18,7 +18,6 @@ mod init;
 mod init_draw;
 pub mod inspect;
 mod instance;
-mod known;
 pub mod memory;
 pub mod negotiate;
 mod pipeline;
@@ -65,6 +64,20 @@ pub struct Prologue {
     pub trimmed: bool,
     /// The capture binds several resources to one place of memory.
     pub aliases: bool,
+    /// Where a snapshot's buffers and acceleration structures were, by captured id: it says so only after it has loaded
+    /// the contents that point there.
+    pub addresses: Vec<ObjectAddress>,
+}
+
+/// Where an object of a snapshot was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ObjectAddress {
+    /// Captured id.
+    pub object: u64,
+    /// Captured address.
+    pub address: u64,
+    /// It is an acceleration structure, else a buffer.
+    pub structure: bool,
 }
 
 /// A physical device as the capture recorded it.
@@ -136,7 +149,6 @@ pub struct Vulkan {
     pub(crate) addresses: addresses::Addresses,
     pub(crate) ray: ray::Ray,
     pub(crate) exact: exact::Exact,
-    pub(crate) known: known::Known,
     pub(crate) messages: debug::Messages,
     pub(crate) watch: watchdog::Watch,
     /// The device hangs or is lost: nothing waits for it any more.
@@ -180,7 +192,6 @@ impl Vulkan {
             addresses: addresses::Addresses::default(),
             ray: ray::Ray::default(),
             exact: exact::Exact::default(),
-            known: known::Known::default(),
             messages: debug::Messages::default(),
             watch: watchdog::Watch::default(),
             abandoned: false,
@@ -298,8 +309,8 @@ impl Backend for Vulkan {
         init::meta(self, objects, meta, report)
     }
 
-    fn state(&mut self, objects: &mut Objects, begins: bool) -> Result<()> {
-        if begins { Ok(()) } else { init::state_ends(self, objects) }
+    fn state(&mut self, objects: &mut Objects, begins: bool, report: &mut Report) -> Result<()> {
+        if begins { Ok(()) } else { init::state_ends(self, objects, report) }
     }
 
     fn frame(&mut self, _frame: Frame) -> Result<()> {

@@ -15,7 +15,7 @@ use std::ffi::{CString, c_void};
 pub enum Done {
     /// Used as asked.
     Kept,
-    /// Left out: it only watches, or only concerns windows.
+    /// Left out: it only watches, only concerns windows, or is done here by other means.
     Dropped,
     /// Left out because the user said so; the replay may differ.
     Removed,
@@ -81,6 +81,9 @@ const DROPPABLE: &[&str] = &[
     "VK_NV_low_latency2",
     "VK_AMD_anti_lag",
 ];
+
+/// Features whose commands are done without them where they are missing (`ray/indirect.rs`, `ray/copies.rs`).
+const BY_OTHER_MEANS: &[&str] = &["accelerationStructureIndirectBuild", "accelerationStructureHostCommands"];
 
 /// The extensions to ask for.
 pub fn extensions(gpu: &Gpu, asked: &[CString], remove: bool, lines: &mut Vec<Line>) -> Vec<CString> {
@@ -172,6 +175,11 @@ pub unsafe fn features(
             let here = have != 0;
             let done = match (here, remove) {
                 (true, _) => Done::Kept,
+                (false, _) if BY_OTHER_MEANS.contains(&name) => {
+                    // SAFETY: as above.
+                    unsafe { *asked = 0 };
+                    Done::Dropped
+                }
                 (false, true) => {
                     // SAFETY: as above.
                     unsafe { *asked = 0 };
@@ -241,6 +249,13 @@ pub fn refuse(lines: &[Line], gpu: &Gpu) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn features_done_by_other_means_exist() {
+        let id = struct_named("VkPhysicalDeviceAccelerationStructureFeaturesKHR").expect("the schema has it");
+        let names: Vec<_> = booleans(&STRUCTS[id as usize]).map(|b| b.0).collect();
+        assert!(BY_OTHER_MEANS.iter().all(|n| names.contains(n)), "{names:?}");
+    }
 
     #[test]
     fn feature_structs_are_found_by_the_schema() {

@@ -310,24 +310,3 @@ pub fn buffer_address(
     }
     Ok(outcome)
 }
-
-/// vkGetAccelerationStructureDeviceAddressKHR.
-pub fn acceleration_structure_address(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
-    let outcome = vk.raw(call, linked, report)?;
-    let captured = call.image.u64(call.image.ret_at());
-    vk.ray.references.insert(captured, outcome.ret);
-    vk.ray.moved |= captured != outcome.ret;
-    exact::compare(vk, call.image.u64(0), captured, outcome.ret);
-    // VkAccelerationStructureDeviceAddressInfoKHR: sType, pNext, accelerationStructure.
-    if let Some(info) = call.image.target(8) {
-        vk.ray.addresses.insert(call.image.u64(info + 16), captured);
-    }
-    vk.addresses.changed = true;
-    Ok(outcome)
-}

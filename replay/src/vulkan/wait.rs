@@ -166,6 +166,9 @@ pub fn query_results(
     loop {
         let outcome = vk.raw(call, linked, report)?;
         if outcome.result() != vk::Result::NOT_READY.as_raw() {
+            if outcome.result() == SUCCESS {
+                super::ray::learn(vk, call, linked);
+            }
             return Ok(outcome);
         }
         if Instant::now() > until {

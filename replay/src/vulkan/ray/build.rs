@@ -1,88 +1,28 @@
-//! Acceleration structures: made as large as this device wants them, built from translated instances.
+//! Builds of acceleration structures: from translated instances, with scratch memory as large as this device wants.
 
 use super::commands::{arguments, state};
 use super::own::Own;
-use super::with_patcher;
+use super::structures::{ensure, filled, loader};
+use super::{Patcher, with_patcher};
 use crate::error::{Error, Kind, Result};
 use crate::exec::{Call, Outcome};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
-use crate::vulkan::resources::new_object;
-use crate::vulkan::{Vulkan, addresses::Addresses, exact};
+use crate::vulkan::Vulkan;
 use ash::vk::{self, Handle};
 
 /// Bytes of a VkAccelerationStructureInstanceKHR.
-const INSTANCE_BYTES: u64 = 64;
+pub(super) const INSTANCE_BYTES: u64 = 64;
 
-/// vkGetAccelerationStructureBuildSizesKHR: what the captured driver wanted and what this one wants.
-pub fn build_sizes(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
-    let outcome = vk.raw(call, linked, report)?;
-    // VkAccelerationStructureBuildSizesInfoKHR: sType, pNext, accelerationStructureSize.
-    if let Some(to) = call.image.target(32) {
-        let (then, now) = (call.image.u64(to + 16), linked.word_at(to + 16));
-        let known = vk.ray.sizes.entry(then).or_insert(now);
-        *known = now.max(*known);
-    }
-    Ok(outcome)
-}
-
-/// vkCreateAccelerationStructureKHR.
-pub fn create(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
-    let info: *mut vk::AccelerationStructureCreateInfoKHR = linked.ptr(1);
-    // SAFETY: linked memory holds the create info (or null).
-    let Some(info) = (unsafe { info.as_mut() }) else {
-        return Err(Error::divergence("pCreateInfo is missing"));
-    };
-    let device = call.image.u64(0);
-    let captured = info.size;
-    let wanted = vk.ray.sizes.get(&captured).copied().unwrap_or(captured);
-    let mut grown = None;
-    if wanted > captured {
-        let d = vk.device_mut(device)?;
-        let usage = vk::BufferUsageFlags::ACCELERATION_STRUCTURE_STORAGE_KHR;
-        let own = Own::local(d, wanted, usage)?;
-        (info.buffer, info.offset, info.size) = (own.buffer(), 0, wanted);
-        grown = Some(own);
-        report.note("acceleration structures moved to larger buffers");
-    }
-    let id = new_object(call).ok().map(|(id, _)| id);
-    let outcome = exact::create_structure(vk, id, grown.is_some(), call, linked, report)?;
-    if let (Some(own), Ok((id, _))) = (grown, new_object(call)) {
-        vk.ray.grown.insert(id, own);
-    }
-    Ok(outcome)
-}
-
-/// vkDestroyAccelerationStructureKHR.
-pub fn destroy(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
-    let id = call.image.u64(8);
-    let outcome = vk.raw(call, linked, report)?;
-    if let Some(captured) = vk.ray.addresses.remove(&id) {
-        vk.ray.references.remove(&captured);
-    }
-    if let Some(own) = vk.ray.grown.remove(&id) {
-        own.destroy(&vk.device(call.image.u64(0))?.ash);
-    }
-    Ok(outcome)
+/// A translation to be recorded before a build.
+pub(super) struct Step {
+    /// Its shader.
+    pub pipeline: vk::Pipeline,
+    /// Its push constants.
+    pub arguments: Vec<u8>,
+    /// Invocations.
+    pub count: u32,
 }
 
 /// vkCmdBuildAccelerationStructuresKHR.
@@ -102,71 +42,160 @@ pub fn build(
     if n == 0 || infos.is_null() || ranges.is_null() {
         return vk.raw(call, linked, report);
     }
-    let as_captured = vk.all_as_captured(device);
+    if vk.options.rehearse.indirect {
+        return super::indirect::rehearsed(vk, call, linked, report, device);
+    }
     // Captured scratch addresses say how much room the application left behind them.
     let scratch: Vec<u64> = captured_scratch(call, n);
     with_patcher(vk, device, |vk, p| {
         for (i, &scratch) in scratch.iter().enumerate() {
             // SAFETY: linked memory; the linker checked both arrays against their counts.
             let (info, range) = unsafe { (&mut *infos.add(i), *ranges.add(i)) };
-            for g in 0..info.geometry_count as usize {
-                // SAFETY: as above; one of the two arrays is there.
-                let (geometry, range) = unsafe {
-                    let geometry = if info.p_geometries.is_null() {
-                        *info.pp_geometries.add(g) as *mut vk::AccelerationStructureGeometryKHR
-                    } else {
-                        info.p_geometries.add(g) as *mut vk::AccelerationStructureGeometryKHR
-                    };
-                    (&mut *geometry, &mut *range.add(g))
-                };
-                let instances = geometry.geometry_type == vk::GeometryTypeKHR::INSTANCES;
-                if !instances || range.primitive_count == 0 || as_captured {
-                    continue;
-                }
-                // SAFETY: the geometry type says which member is meant.
-                let (source, pointers) = unsafe {
-                    let i = &geometry.geometry.instances;
-                    (i.data.device_address, i.array_of_pointers != 0)
-                };
-                if source == 0 {
-                    continue;
-                }
-                let usage = vk::BufferUsageFlags::ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR;
-                let room = u64::from(range.primitive_count) * INSTANCE_BYTES + 16;
-                let own = Own::local(vk.device_mut(device)?, room, usage)?;
-                let target = own.address.next_multiple_of(16);
-                let args = arguments(
-                    &[
-                        source + u64::from(range.primitive_offset),
-                        target,
-                        p.references.address,
-                        p.ranges.address,
-                        p.counters.address,
-                    ],
-                    &[range.primitive_count, u32::from(pointers)],
-                );
-                let commands = state(vk, cmd_id);
-                commands.device = device;
-                commands.own.push(own);
-                let d = vk.devices[&device].ash.clone();
-                p.record(&d, cmd, p.instances, &args, range.primitive_count, &vk.ray.commands[&cmd_id]);
-                geometry.geometry.instances.array_of_pointers = 0;
-                geometry.geometry.instances.data.device_address = target;
-                range.primitive_offset = 0;
-            }
-            let counts: Vec<u32> = (0..info.geometry_count as usize)
-                // SAFETY: as above.
-                .map(|g| unsafe { (*range.add(g)).primitive_count })
-                .collect();
-            own_scratch(vk, device, cmd_id, info, &counts, scratch, p.properties.scratch_alignment)?;
+            let steps = prepare(vk, p, device, cmd_id, info, range, scratch)?;
+            record(vk, p, device, (cmd_id, cmd), &steps);
         }
         Ok(())
     })?;
     vk.raw(call, linked, report)
 }
 
+/// Records translations into the application's command buffer.
+pub(super) fn record(
+    vk: &mut Vulkan,
+    p: &Patcher,
+    device: u64,
+    (cmd_id, cmd): (u64, vk::CommandBuffer),
+    steps: &[Step],
+) {
+    if steps.is_empty() {
+        return;
+    }
+    state(vk, cmd_id).device = device;
+    let d = vk.devices[&device].ash.clone();
+    for s in steps {
+        p.record(&d, cmd, s.pipeline, &s.arguments, s.count, &vk.ray.commands[&cmd_id]);
+    }
+}
+
+/// The geometry of a build.
+///
+/// # Safety
+/// A linked build info that has `g` geometries before this one.
+pub(super) unsafe fn geometry<'a>(
+    info: &vk::AccelerationStructureBuildGeometryInfoKHR<'_>,
+    g: usize,
+) -> &'a mut vk::AccelerationStructureGeometryKHR<'a> {
+    // SAFETY: one of the two arrays is there, in linked memory of ours.
+    unsafe {
+        let at =
+            if info.p_geometries.is_null() { *info.pp_geometries.add(g) } else { info.p_geometries.add(g) };
+        &mut *(at as *mut vk::AccelerationStructureGeometryKHR<'a>)
+    }
+}
+
+/// What one build needs before it can run: instances translated, scratch and target large enough. Changes the linked
+/// build to use what was made; that lives with the command buffer `cmd_id`. `scratch`: its captured scratch address.
+pub(super) fn prepare(
+    vk: &mut Vulkan,
+    p: &Patcher,
+    device: u64,
+    cmd_id: u64,
+    info: &mut vk::AccelerationStructureBuildGeometryInfoKHR<'_>,
+    range: *mut vk::AccelerationStructureBuildRangeInfoKHR,
+    scratch: u64,
+) -> Result<Vec<Step>> {
+    let as_captured = vk.all_as_captured(device);
+    let mut steps = Vec::new();
+    let mut counts = Vec::with_capacity(info.geometry_count as usize);
+    for g in 0..info.geometry_count as usize {
+        // SAFETY: linked memory, with a range for each geometry.
+        let (geometry, range) = unsafe { (geometry(info, g), &mut *range.add(g)) };
+        counts.push(range.primitive_count);
+        let instances = geometry.geometry_type == vk::GeometryTypeKHR::INSTANCES;
+        if !instances || range.primitive_count == 0 || as_captured {
+            continue;
+        }
+        refuse_motion(info)?;
+        let Some(mut source) = source_of(geometry) else { continue };
+        source.address += u64::from(range.primitive_offset);
+        let (step, target) = translate(vk, p, device, cmd_id, source, range.primitive_count, None)?;
+        steps.push(step);
+        geometry.geometry.instances.array_of_pointers = 0;
+        geometry.geometry.instances.data.device_address = target;
+        range.primitive_offset = 0;
+    }
+    fit(vk, device, info, &counts, cmd_id, scratch, p.properties.scratch_alignment)?;
+    Ok(steps)
+}
+
+/// Instances of another shape than the one that is translated.
+pub(super) fn refuse_motion(info: &vk::AccelerationStructureBuildGeometryInfoKHR<'_>) -> Result<()> {
+    if info.flags.contains(vk::BuildAccelerationStructureFlagsKHR::MOTION_NV) {
+        return Err(Error::new(
+            Kind::Unsupported,
+            "a top-level build with motion (VK_NV_ray_tracing_motion_blur): references in its instances are not translated",
+        ));
+    }
+    Ok(())
+}
+
+/// Where a geometry's instances are.
+pub(super) struct Instances {
+    /// The live address of the first, or of the first pointer.
+    pub address: u64,
+    /// They are pointers to instances.
+    pub pointers: bool,
+}
+
+/// A geometry's instances, if it has any.
+pub(super) fn source_of(geometry: &vk::AccelerationStructureGeometryKHR<'_>) -> Option<Instances> {
+    // SAFETY: the caller saw that the geometry is one of instances.
+    let (address, pointers) = unsafe {
+        let i = &geometry.geometry.instances;
+        (i.data.device_address, i.array_of_pointers != 0)
+    };
+    (address != 0).then_some(Instances { address, pointers })
+}
+
+/// Instances whose number lies in device memory: a VkAccelerationStructureBuildRangeInfoKHR, and where to write the one
+/// that fits the copy (0: nowhere, and what is behind the last instance becomes inactive).
+pub(super) struct Counted {
+    /// Live address of the application's.
+    pub range: u64,
+    /// Live address of ours.
+    pub ours: u64,
+}
+
+/// The step that copies and translates up to `count` instances, and where to.
+pub(super) fn translate(
+    vk: &mut Vulkan,
+    p: &Patcher,
+    device: u64,
+    cmd_id: u64,
+    source: Instances,
+    count: u32,
+    counted: Option<Counted>,
+) -> Result<(Step, u64)> {
+    let usage = vk::BufferUsageFlags::ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR;
+    let own = Own::local(vk.device_mut(device)?, u64::from(count) * INSTANCE_BYTES + 16, usage)?;
+    let target = own.address.next_multiple_of(16);
+    let (range, ours) = counted.map_or((0, 0), |c| (c.range, c.ours));
+    let addresses =
+        [source.address, target, p.references.address, p.ranges.address, p.counters.address, range, ours];
+    let arguments = arguments(&addresses, &[count, u32::from(source.pointers)]);
+    keep(vk, device, cmd_id, own);
+    Ok((Step { pipeline: p.instances, arguments, count }, target))
+}
+
+/// A buffer that lives as long as what was recorded into a command buffer.
+pub(super) fn keep(vk: &mut Vulkan, device: u64, cmd_id: u64, own: Own) {
+    let commands = state(vk, cmd_id);
+    commands.device = device;
+    commands.own.push(own);
+}
+
 /// The captured scratch address of each build.
-fn captured_scratch(call: &Call, n: usize) -> Vec<u64> {
+pub(super) fn captured_scratch(call: &Call, n: usize) -> Vec<u64> {
     use gfxr_parse::schema::{Ty, generated::STRUCTS};
     let Ty::Struct(id) = call.command.params[2].ty else { return vec![0; n] };
     let def = &STRUCTS[id as usize];
@@ -175,67 +204,53 @@ fn captured_scratch(call: &Call, n: usize) -> Vec<u64> {
     (0..n as u32).map(|i| call.image.u64(to + i * def.size + at)).collect()
 }
 
-/// Scratch of our own where the application's is too small or badly aligned for this device.
-fn own_scratch(
-    vk: &mut Vulkan,
+/// What a build of so many primitives needs on this device.
+pub(super) fn needs(
+    vk: &Vulkan,
     device: u64,
-    cmd_id: u64,
-    info: &mut vk::AccelerationStructureBuildGeometryInfoKHR<'_>,
+    info: &vk::AccelerationStructureBuildGeometryInfoKHR<'_>,
     counts: &[u32],
-    captured: u64,
-    alignment: u32,
-) -> Result<()> {
-    let d = vk.device(device)?;
-    let instance =
-        vk.instances.get(&d.instance_id).ok_or_else(|| Error::divergence("the instance is gone"))?;
-    let loader = ash::khr::acceleration_structure::Device::new(&instance.ash, &d.ash);
+) -> Result<vk::AccelerationStructureBuildSizesInfoKHR<'static>> {
+    let loader = loader(vk, device)?;
     let mut sizes = vk::AccelerationStructureBuildSizesInfoKHR::default();
     // SAFETY: a linked build info and a count for each geometry.
     unsafe {
         let kind = vk::AccelerationStructureBuildTypeKHR::DEVICE;
         loader.get_acceleration_structure_build_sizes(kind, info, counts, &mut sizes);
     }
+    let larger = |size| vk.options.rehearse.larger(size);
+    sizes.acceleration_structure_size = larger(sizes.acceleration_structure_size);
+    sizes.build_scratch_size = larger(sizes.build_scratch_size);
+    sizes.update_scratch_size = larger(sizes.update_scratch_size);
+    Ok(sizes)
+}
+
+/// The target must be large enough; scratch of our own where the application's is too small or badly aligned.
+pub(super) fn fit(
+    vk: &mut Vulkan,
+    device: u64,
+    info: &mut vk::AccelerationStructureBuildGeometryInfoKHR<'_>,
+    counts: &[u32],
+    cmd_id: u64,
+    captured: u64,
+    alignment: u32,
+) -> Result<()> {
+    let sizes = needs(vk, device, info, counts)?;
     let update = info.mode == vk::BuildAccelerationStructureModeKHR::UPDATE;
+    ensure(vk, None, info.dst_acceleration_structure, sizes.acceleration_structure_size, "what is built in")?;
+    filled(vk, info.dst_acceleration_structure);
     let need = if update { sizes.update_scratch_size } else { sizes.build_scratch_size };
     // SAFETY: a union of two 64-bit values.
     let here = unsafe { info.scratch_data.device_address };
-    let left = room_behind(&vk.addresses, captured);
-    if need <= left && here % u64::from(alignment) == 0 {
+    let left = vk.addresses.left(captured);
+    let align = u64::from(alignment);
+    if need <= left && here.is_multiple_of(align) {
         return Ok(());
     }
-    let own = Own::local(vk.device_mut(device)?, need + u64::from(alignment), vk::BufferUsageFlags::empty())?;
-    info.scratch_data.device_address = own.address.next_multiple_of(u64::from(alignment));
-    let commands = state(vk, cmd_id);
-    commands.device = device;
-    commands.own.push(own);
+    let own = Own::local(vk.device_mut(device)?, need + align, vk::BufferUsageFlags::empty())?;
+    info.scratch_data.device_address = own.address.next_multiple_of(align);
+    keep(vk, device, cmd_id, own);
     Ok(())
-}
-
-fn room_behind(addresses: &Addresses, captured: u64) -> u64 {
-    addresses.left(captured)
-}
-
-/// vkCmdBuildAccelerationStructuresIndirectKHR: counts lie in device memory; without instances nothing needs them.
-pub fn indirect_build(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
-    let n = linked.arg(1) as u32 as usize;
-    let infos: *const vk::AccelerationStructureBuildGeometryInfoKHR = linked.ptr(2);
-    for i in 0..n {
-        // SAFETY: linked memory, checked against its count.
-        let info = unsafe { &*infos.add(i) };
-        if info.ty == vk::AccelerationStructureTypeKHR::TOP_LEVEL {
-            return Err(Error::new(
-                Kind::Unsupported,
-                "an indirect build of a top-level acceleration structure: how many instances it has is not known here",
-            ));
-        }
-    }
-    vk.raw(call, linked, report)
 }
 
 /// The device of the command buffer a call records into: the only one, or the one whose patcher knows it.

@@ -55,7 +55,8 @@ pub fn free(
     vk.raw(call, linked, report)
 }
 
-fn forget(vk: &mut Vulkan, id: u64) -> Result<()> {
+/// What was made for a command buffer goes; none of it is in flight.
+pub(super) fn forget(vk: &mut Vulkan, id: u64) -> Result<()> {
     if let Some(state) = vk.ray.commands.remove(&id)
         && !state.own.is_empty()
     {

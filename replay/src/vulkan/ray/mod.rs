@@ -6,20 +6,42 @@
 //! translating dispatch takes part in the application's command buffer; what it disturbs (compute pipeline, push
 //! constants) is put back (`commands.rs`).
 //!
-//! Refuses by name: builds and traces whose arguments lie in device memory (indirect builds with instances, indirect2
-//! traces).
+//! Structures are made as large as this device wants them (`structures.rs`, `sizes.rs`, `queries.rs`), copies and
+//! serialised ones follow (`copies.rs`), and a snapshot's are built again (`snapshot.rs`).
+//!
+//! Refuses by name: host builds, whose input no capture holds; and what the older and the special extensions keep
+//! references and addresses in (`refused.rs`).
 
 mod build;
 mod commands;
+mod copies;
 mod groups;
+mod indirect;
 mod own;
+mod queries;
+mod refused;
+mod sizes;
+mod snapshot;
+mod structures;
 mod tables;
 mod trace;
 mod words;
 
-pub use build::{build, build_sizes, create, destroy, indirect_build};
+pub use build::build;
 pub use commands::{begin, bind_pipeline, free, push_constants, push_constants2};
+pub use copies::{
+    compatibility, copy, deserialise, host_build, host_copy, host_deserialise, host_properties,
+    host_serialise, serialise,
+};
 pub use groups::{create_pipelines, group_handles};
+pub use indirect::indirect_build;
+pub(crate) use queries::learn;
+pub use queries::{ask, create_pool, destroy_pool};
+pub(crate) use refused::is_refused;
+pub use refused::refused;
+pub(crate) use snapshot::{ends, meta};
+pub(crate) use structures::foresee;
+pub use structures::{address, build_sizes, create, destroy};
 pub(crate) use tables::refresh;
 pub use trace::{trace, trace_indirect2};
 pub use words::update_buffer;
@@ -40,14 +62,27 @@ pub struct Ray {
     pub references: BTreeMap<u64, u64>,
     /// Shader groups: captured handle -> live one.
     pub handles: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// Acceleration structures by captured id.
+    structures: HashMap<u64, structures::Structure>,
+    /// Their captured ids by live handle.
+    by_live: HashMap<u64, u64>,
     /// Sizes the capture's driver named -> sizes this one wants.
-    sizes: HashMap<u64, u64>,
+    sizes: sizes::Sizes,
+    /// Pools of queries about structures, by captured id.
+    pools: HashMap<u64, queries::Pool>,
+    /// What this driver said about structures, by captured id.
+    answers: HashMap<u64, queries::Answers>,
+    /// Structures serialised here, by the captured address.
+    serials: HashMap<u64, copies::Serial>,
+    /// Those serialised to the host, by its pointer.
+    host_serials: HashMap<u64, copies::Serial>,
+    /// This driver said that it cannot read what the captured one had serialised.
+    incompatible: bool,
+    /// A device of another driver than the captured one exists.
+    another_driver: bool,
+    snapshot: snapshot::Snapshot,
     patchers: HashMap<u64, Patcher>,
     commands: HashMap<u64, commands::CommandState>,
-    /// Captured addresses by captured id, to forget them with their structure.
-    pub addresses: HashMap<u64, u64>,
-    /// Structures whose buffer the application made too small for this device.
-    grown: HashMap<u64, Own>,
     /// Some acceleration structure or shader group is not what it was at capture.
     pub moved: bool,
     /// The tables in device memory lag behind.
@@ -67,10 +102,6 @@ pub struct Counters {
     pub record_addresses: u64,
     /// Addresses in push constants.
     pub push_constant_addresses: u64,
-    /// Push constants that are pointers for a shader and lie in no known buffer.
-    pub push_constant_unknown: u64,
-    /// Push constants that look like addresses and are numbers for every shader.
-    pub push_constant_numbers: u64,
     /// Addresses in what the host wrote to memory, in updates of buffers and in their initial contents.
     pub written_addresses: u64,
     /// Words there that may be addresses or numbers, and were left as they are.
@@ -82,6 +113,10 @@ struct Patcher {
     layout: vk::PipelineLayout,
     instances: vk::Pipeline,
     records: vk::Pipeline,
+    tables: vk::Pipeline,
+    serials: vk::Pipeline,
+    triangles: vk::Pipeline,
+    boxes: vk::Pipeline,
     references: Own,
     ranges: Own,
     handles: Own,
@@ -96,10 +131,16 @@ struct Properties {
     handle_alignment: u32,
     base_alignment: u32,
     scratch_alignment: u32,
+    indirect_builds: bool,
+    on_cpu: bool,
 }
 
 const INSTANCES: &[u8] = include_bytes!("shaders/instances.spv");
 const RECORDS: &[u8] = include_bytes!("shaders/records.spv");
+const TABLES: &[u8] = include_bytes!("shaders/tables.spv");
+const SERIALS: &[u8] = include_bytes!("shaders/serials.spv");
+const TRIANGLES: &[u8] = include_bytes!("shaders/triangles.spv");
+const BOXES: &[u8] = include_bytes!("shaders/boxes.spv");
 /// Bytes of push constants the shaders take at most.
 const ARGUMENT_BYTES: u32 = 64;
 
@@ -112,11 +153,17 @@ impl Patcher {
         let query = ash::khr::get_physical_device_properties2::Instance::new(entry, instance);
         // SAFETY: a chain of known structs; a device without the extension leaves its struct alone.
         unsafe { query.get_physical_device_properties2(d.gpu.handle, &mut all) };
+        let mut features = vk::PhysicalDeviceAccelerationStructureFeaturesKHR::default();
+        let mut all = vk::PhysicalDeviceFeatures2::default().push_next(&mut features);
+        // SAFETY: as above.
+        unsafe { query.get_physical_device_features2(d.gpu.handle, &mut all) };
         let properties = Properties {
             handle_bytes: pipeline.shader_group_handle_size,
             handle_alignment: pipeline.shader_group_handle_alignment.max(1),
             base_alignment: pipeline.shader_group_base_alignment.max(64),
             scratch_alignment: structure.min_acceleration_structure_scratch_offset_alignment.max(1),
+            indirect_builds: features.acceleration_structure_indirect_build != 0,
+            on_cpu: d.gpu.properties.device_type == vk::PhysicalDeviceType::CPU,
         };
         let ranges = [vk::PushConstantRange::default()
             .stage_flags(vk::ShaderStageFlags::COMPUTE)
@@ -128,6 +175,10 @@ impl Patcher {
             layout,
             instances: compute(&d.ash, layout, INSTANCES)?,
             records: compute(&d.ash, layout, RECORDS)?,
+            tables: compute(&d.ash, layout, TABLES)?,
+            serials: compute(&d.ash, layout, SERIALS)?,
+            triangles: compute(&d.ash, layout, TRIANGLES)?,
+            boxes: compute(&d.ash, layout, BOXES)?,
             references: Own::visible(d, tables::REFERENCE_BYTES)?,
             ranges: Own::visible(d, tables::RANGE_BYTES)?,
             handles: Own::visible(d, tables::HANDLE_BYTES)?,
@@ -139,8 +190,9 @@ impl Patcher {
     fn destroy(self, d: &ash::Device) {
         // SAFETY: ours, and idle.
         unsafe {
-            d.destroy_pipeline(self.instances, None);
-            d.destroy_pipeline(self.records, None);
+            for p in [self.instances, self.records, self.tables, self.serials, self.triangles, self.boxes] {
+                d.destroy_pipeline(p, None);
+            }
             d.destroy_pipeline_layout(self.layout, None);
         }
         for own in [self.references, self.ranges, self.handles, self.counters] {
@@ -172,6 +224,8 @@ pub(crate) fn device_made(vk: &mut Vulkan, id: u64) {
     if let Some(d) = vk.devices.get(&id) {
         let has = |n: &str| d.extensions.iter().any(|e| e == n);
         vk.ray.on |= d.buffer_addresses && has("VK_KHR_acceleration_structure");
+        let gpu = d.gpu_id;
+        copies::device_made(vk, gpu);
     }
 }
 
@@ -181,13 +235,20 @@ pub(crate) fn device_gone(vk: &mut Vulkan, id: u64) -> Result<()> {
     let states = std::mem::take(&mut vk.ray.commands);
     let (gone, kept): (HashMap<_, _>, HashMap<_, _>) = states.into_iter().partition(|(_, s)| s.device == id);
     vk.ray.commands = kept;
-    let grown = std::mem::take(&mut vk.ray.grown);
+    structures::forget(vk, id)?;
+    vk.ray.pools.retain(|_, p| p.device() != id);
+    let serials = [std::mem::take(&mut vk.ray.serials), std::mem::take(&mut vk.ray.host_serials)];
+    let [serials, host_serials] = serials.map(|all| all.into_iter().partition(|(_, s)| s.device() == id));
+    let (gone_serials, kept): (HashMap<_, _>, HashMap<_, _>) = serials;
+    vk.ray.serials = kept;
+    let (gone_host_serials, kept): (HashMap<_, _>, HashMap<_, _>) = host_serials;
+    vk.ray.host_serials = kept;
     let patcher = vk.ray.patchers.remove(&id);
     let d = vk.device(id)?;
     for state in gone.into_values() {
         state.own.into_iter().for_each(|o| o.destroy(&d.ash));
     }
-    grown.into_values().for_each(|o| o.destroy(&d.ash));
+    gone_serials.into_values().chain(gone_host_serials.into_values()).for_each(|s| s.destroy(&d.ash));
     if let Some(p) = patcher {
         p.destroy(&d.ash);
     }

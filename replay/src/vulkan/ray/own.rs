@@ -18,6 +18,10 @@ impl Own {
     pub fn local(d: &mut DeviceState, size: u64, usage: vk::BufferUsageFlags) -> Result<Self> {
         Self::new(d, size, usage, vk::MemoryPropertyFlags::empty(), vk::MemoryPropertyFlags::DEVICE_LOCAL)
     }
+    /// For an acceleration structure.
+    pub fn structure(d: &mut DeviceState, size: u64) -> Result<Self> {
+        Self::local(d, size, vk::BufferUsageFlags::ACCELERATION_STRUCTURE_STORAGE_KHR)
+    }
     /// Visible and coherent, for tables.
     pub fn visible(d: &mut DeviceState, size: u64) -> Result<Self> {
         let visible = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;

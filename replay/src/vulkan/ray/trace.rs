@@ -26,10 +26,7 @@ pub fn trace(
     }
     let cmd_id = call.image.u64(0);
     let cmd = vk::CommandBuffer::from_raw(linked.arg(0));
-    let captured_bytes = vk.ray.handles.keys().next().map_or(0, Vec::len) as u32;
-    if captured_bytes == 0 {
-        return Err(Error::divergence("a trace before the capture asked for any shader-group handle"));
-    }
+    let captured_bytes = captured_handle_bytes(vk)?;
     with_patcher(vk, device, |vk, p| {
         for slot in 1..=4 {
             let region: *mut vk::StridedDeviceAddressRegionKHR = linked.ptr(slot);
@@ -74,10 +71,79 @@ pub fn trace(
     vk.raw(call, linked, report)
 }
 
-/// vkCmdTraceRaysIndirect2KHR: the shader binding tables' addresses lie in device memory.
-pub fn trace_indirect2(_: &mut Vulkan, _: &mut Objects, _: &Call, _: &mut Report) -> Result<Option<Outcome>> {
-    Err(Error::new(
-        Kind::Unsupported,
-        "vkCmdTraceRaysIndirect2KHR reads the addresses of its shader binding tables from device memory, where they are not translated",
-    ))
+/// Bytes of a VkTraceRaysIndirectCommand2KHR.
+const COMMAND_BYTES: u64 = 104;
+/// Records of a table whose length stands in device memory are copied by so many invocations.
+const COPIERS: u32 = 1024;
+
+/// vkCmdTraceRaysIndirect2KHR: where the tables are stands in device memory, and how long they are. A shader copies and
+/// translates them and writes a command that names the copies. None of them is longer than the longest buffer that may
+/// hold one.
+pub fn trace_indirect2(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
+    let device = device_of(vk, call)?;
+    if vk.all_as_captured(device) {
+        return vk.raw(call, linked, report);
+    }
+    let cmd_id = call.image.u64(0);
+    let cmd = vk::CommandBuffer::from_raw(linked.arg(0));
+    let captured_bytes = captured_handle_bytes(vk)?;
+    let tables = vk
+        .buffers
+        .values()
+        .filter(|b| b.device == device && b.usage.contains(vk::BufferUsageFlags::SHADER_BINDING_TABLE_KHR));
+    let longest = tables.map(|b| b.size).max().unwrap_or(0);
+    with_patcher(vk, device, |vk, p| {
+        let command =
+            Own::local(vk.device_mut(device)?, COMMAND_BYTES, vk::BufferUsageFlags::INDIRECT_BUFFER)?;
+        let target_command = command.address;
+        let commands = state(vk, cmd_id);
+        commands.device = device;
+        commands.own.push(command);
+        for which in 0..4 {
+            let align = if which == 0 { p.properties.base_alignment } else { p.properties.handle_alignment };
+            // A record may become longer by the handle's growth and by what aligns it.
+            let record = u64::from(captured_bytes.max(1));
+            let more = u64::from(p.properties.handle_bytes.saturating_sub(captured_bytes) + align);
+            let room = longest + longest.div_ceil(record) * more;
+            let capacity = u32::try_from(room).unwrap_or(u32::MAX);
+            let base = u64::from(p.properties.base_alignment);
+            let usage = vk::BufferUsageFlags::SHADER_BINDING_TABLE_KHR;
+            let own = Own::local(vk.device_mut(device)?, u64::from(capacity) + base, usage)?;
+            let addresses = [
+                linked.arg(1),
+                target_command,
+                own.address.next_multiple_of(base),
+                p.handles.address,
+                p.ranges.address,
+                p.counters.address + 8,
+            ];
+            let sizes = captured_bytes | p.properties.handle_bytes << 16;
+            let args = arguments(&addresses, &[which, capacity, sizes, align]);
+            state(vk, cmd_id).own.push(own);
+            let d = vk.devices[&device].ash.clone();
+            p.record(&d, cmd, p.tables, &args, COPIERS, &vk.ray.commands[&cmd_id]);
+        }
+        linked.set_arg(1, target_command);
+        Ok(())
+    })?;
+    vk.raw(call, linked, report)
+}
+
+/// Bytes of a shader group's handle at capture.
+fn captured_handle_bytes(vk: &Vulkan) -> Result<u32> {
+    match vk.ray.handles.keys().next() {
+        Some(handle) => Ok(handle.len() as u32),
+        None if vk.prologue.trimmed => Err(Error::new(
+            Kind::Unsupported,
+            "the snapshot does not hold the handles of the shader groups: record with GFXReconstruct 1.0 or later, or \
+             from the first frame on",
+        )),
+        None => Err(Error::divergence("a trace before the capture asked for any shader-group handle")),
+    }
 }

@@ -1,0 +1,353 @@
+//! Copies of acceleration structures: clones, compacted ones, serialised ones and back; and what the host asks for,
+//! done on the device.
+//!
+//! A serialised structure may take more room here than at capture: then it goes to a buffer of ours, which is found
+//! again by the address that the application gave. What was serialised in this replay holds this device's references;
+//! what comes from the capture's own data holds the captured ones, which are translated where they lie. Host commands
+//! run on the device and are waited for, so that they replay on devices without them; operations are never deferred.
+//!
+//! Refuses by name: copies into structures too small for them, serialised data of another driver, and host builds and
+//! host copies out of memory of the captured process, whose contents no capture holds.
+
+use super::build::device_of;
+use super::commands::{arguments, state};
+use super::own::Own;
+use super::queries::{ask_now, serialised};
+use super::structures::{ensure, filled, loader};
+use super::with_patcher;
+use crate::error::{Error, Kind, Result};
+use crate::exec::{Call, Outcome};
+use crate::link::Linked;
+use crate::objects::Objects;
+use crate::options::MemoryMode;
+use crate::report::Report;
+use crate::vulkan::Vulkan;
+use ash::vk::{self, Handle};
+
+/// What serialised data and their addresses are a multiple of.
+const SERIAL_ALIGN: u64 = 256;
+
+/// A serialised structure that this replay wrote.
+pub struct Serial {
+    /// Ours, where the application's room is too small or is the captured process's memory.
+    own: Option<Own>,
+    device: u64,
+}
+
+impl Serial {
+    /// Captured id of its device.
+    pub fn device(&self) -> u64 {
+        self.device
+    }
+    /// Destroys what is ours of it; nothing of that may be in flight.
+    pub fn destroy(self, d: &ash::Device) {
+        if let Some(own) = self.own {
+            own.destroy(d);
+        }
+    }
+}
+
+/// Whatever ran before is complete and visible.
+pub(super) fn wait_for_all(d: &ash::Device, cmd: vk::CommandBuffer) {
+    let all = vk::PipelineStageFlags::ALL_COMMANDS;
+    let barrier = vk::MemoryBarrier::default()
+        .src_access_mask(vk::AccessFlags::MEMORY_WRITE)
+        .dst_access_mask(vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE);
+    // SAFETY: recording.
+    unsafe { d.cmd_pipeline_barrier(cmd, all, all, vk::DependencyFlags::empty(), &[barrier], &[], &[]) };
+}
+
+/// Makes sure that a copy fits; gives back its target, which a snapshot may have made anew.
+pub(super) fn fit(
+    vk: &mut Vulkan,
+    objects: Option<&mut Objects>,
+    info: &vk::CopyAccelerationStructureInfoKHR<'_>,
+) -> Result<vk::AccelerationStructureKHR> {
+    let id = |s: vk::AccelerationStructureKHR| vk.ray.by_live.get(&s.as_raw()).copied();
+    let (Some(src), Some(dst)) = (id(info.src), id(info.dst)) else { return Ok(info.dst) };
+    let (from, to) = (&vk.ray.structures[&src], &vk.ray.structures[&dst]);
+    let compact = info.mode == vk::CopyAccelerationStructureModeKHR::COMPACT;
+    let need = match compact {
+        true => vk.ray.answers.get(&src).and_then(|a| a.compacted).unwrap_or(0),
+        // A clone is made as its source was.
+        false if to.captured >= from.captured => from.size,
+        false => 0,
+    };
+    ensure(vk, objects, info.dst, need, if compact { "the compacted copy" } else { "the clone" })
+}
+
+/// vkCmdCopyAccelerationStructureKHR.
+pub fn copy(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
+    let info: *const vk::CopyAccelerationStructureInfoKHR = linked.ptr(1);
+    // SAFETY: linked memory holds the struct (or null).
+    if let Some(info) = unsafe { info.as_ref() } {
+        fit(vk, None, info)?;
+        filled(vk, info.dst);
+    }
+    vk.raw(call, linked, report)
+}
+
+/// vkCopyAccelerationStructureKHR: on the device.
+pub fn host_copy(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    _: &mut Report,
+) -> Result<Outcome> {
+    let info: *mut vk::CopyAccelerationStructureInfoKHR = linked.ptr(2);
+    // SAFETY: linked memory holds the struct (or null).
+    let Some(info) = (unsafe { info.as_mut() }) else {
+        return Err(Error::divergence("pInfo is missing"));
+    };
+    fit(vk, None, info)?;
+    filled(vk, info.dst);
+    let device = call.image.u64(0);
+    let loader = loader(vk, device)?;
+    // SAFETY: recording; both structures are alive, and the source is built.
+    at_once(vk, device, |cmd| unsafe { loader.cmd_copy_acceleration_structure(cmd, info) })?;
+    Ok(Outcome::captured(call))
+}
+
+/// Records, submits, waits.
+pub(super) fn at_once(vk: &mut Vulkan, device: u64, record: impl FnOnce(vk::CommandBuffer)) -> Result<()> {
+    super::refresh(vk)?;
+    vk.device_mut(device)?.with_upload(|u, d, _| {
+        u.run(d, |cmd| {
+            wait_for_all(d, cmd);
+            record(cmd);
+        })
+    })
+}
+
+/// Where a structure is serialised to, if not to where the application says.
+fn shadow(vk: &mut Vulkan, device: u64, id: u64, report: &mut Report, host: bool) -> Result<Option<Own>> {
+    let need = serialised(vk, device, id)?;
+    let then = vk.ray.answers.get(&id).and_then(|a| a.serialised_then);
+    if let (Some(need), Some(then), false) = (need, then, host)
+        && need <= then
+    {
+        return Ok(None);
+    }
+    let guess = vk.ray.structures.get(&id).map_or(0, |s| 2 * s.size) + (64 << 10);
+    if need.is_none() {
+        report.note("structures were serialised whose serialised size nobody asked for: room was guessed");
+    }
+    let room = need.unwrap_or(guess) + SERIAL_ALIGN;
+    Own::local(vk.device_mut(device)?, room, vk::BufferUsageFlags::TRANSFER_SRC).map(Some)
+}
+
+/// vkCmdCopyAccelerationStructureToMemoryKHR.
+pub fn serialise(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
+    let device = device_of(vk, call)?;
+    let info: *mut vk::CopyAccelerationStructureToMemoryInfoKHR = linked.ptr(1);
+    // SAFETY: linked memory holds the struct (or null).
+    if let (Some(info), Some(to)) = (unsafe { info.as_mut() }, call.image.target(8)) {
+        // sType, pNext, src, dst, mode.
+        let (src, captured) = (call.image.u64(to + 16), call.image.u64(to + 24));
+        let own = shadow(vk, device, src, report, false)?;
+        if let Some(own) = &own {
+            info.dst.device_address = own.address.next_multiple_of(SERIAL_ALIGN);
+            report.note("serialised acceleration structures kept in larger buffers");
+        }
+        let before = vk.ray.serials.insert(captured, Serial { own, device });
+        if let Some(own) = before.and_then(|b| b.own) {
+            // It may be in flight still.
+            let commands = state(vk, call.image.u64(0));
+            commands.device = device;
+            commands.own.push(own);
+        }
+    }
+    vk.raw(call, linked, report)
+}
+
+/// vkCopyAccelerationStructureToMemoryKHR: on the device, to a buffer that stands for the host's memory.
+pub fn host_serialise(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
+    let info: *mut vk::CopyAccelerationStructureToMemoryInfoKHR = linked.ptr(2);
+    // SAFETY: linked memory holds the struct (or null).
+    let (Some(info), Some(to)) = (unsafe { info.as_mut() }, call.image.target(16)) else {
+        return Err(Error::divergence("pInfo is missing"));
+    };
+    let (src, pointer) = (call.image.u64(to + 16), call.image.u64(to + 24));
+    let device = call.image.u64(0);
+    let size =
+        ask_now(vk, device, &[info.src], vk::QueryType::ACCELERATION_STRUCTURE_SERIALIZATION_SIZE_KHR)?;
+    super::queries::answer(vk, src, vk::QueryType::ACCELERATION_STRUCTURE_SERIALIZATION_SIZE_KHR, size[0]);
+    let own = shadow(vk, device, src, report, true)?.expect("the host's memory is never written");
+    info.dst.device_address = own.address.next_multiple_of(SERIAL_ALIGN);
+    let loader = loader(vk, device)?;
+    // SAFETY: recording; the structure is built, and the buffer has room for it.
+    at_once(vk, device, |cmd| unsafe { loader.cmd_copy_acceleration_structure_to_memory(cmd, info) })?;
+    if let Some(before) = vk.ray.host_serials.insert(pointer, Serial { own: Some(own), device })
+        && let Some(own) = before.own
+    {
+        own.destroy(&vk.device(device)?.ash);
+    }
+    Ok(Outcome::captured(call))
+}
+
+/// vkCmdCopyMemoryToAccelerationStructureKHR.
+pub fn deserialise(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
+    let device = device_of(vk, call)?;
+    let info: *mut vk::CopyMemoryToAccelerationStructureInfoKHR = linked.ptr(1);
+    // SAFETY: linked memory holds the struct (or null).
+    let (Some(info), Some(to)) = (unsafe { info.as_mut() }, call.image.target(8)) else {
+        return Err(Error::divergence("pInfo is missing"));
+    };
+    filled(vk, info.dst);
+    // sType, pNext, src, dst, mode.
+    match vk.ray.serials.get(&call.image.u64(to + 16)) {
+        Some(Serial { own: Some(own), .. }) => {
+            info.src.device_address = own.address.next_multiple_of(SERIAL_ALIGN);
+        }
+        Some(_) => {}
+        None => {
+            check_driver(vk)?;
+            if vk.all_as_captured(device) {
+                return vk.raw(call, linked, report);
+            }
+            // SAFETY: a union of two 64-bit values.
+            let at = unsafe { info.src.device_address };
+            let (cmd_id, cmd) = (call.image.u64(0), vk::CommandBuffer::from_raw(linked.arg(0)));
+            with_patcher(vk, device, |vk, p| {
+                let args = arguments(&[at, p.references.address, p.counters.address], &[]);
+                state(vk, cmd_id).device = device;
+                let d = vk.devices[&device].ash.clone();
+                p.record(&d, cmd, p.serials, &args, 64, &vk.ray.commands[&cmd_id]);
+                Ok(())
+            })?;
+        }
+    }
+    vk.raw(call, linked, report)
+}
+
+/// Serialised data in the capture are the captured driver's.
+fn check_driver(vk: &Vulkan) -> Result<()> {
+    if vk.ray.incompatible || vk.ray.another_driver {
+        return Err(Error::new(
+            Kind::Unsupported,
+            "serialised acceleration structures in the capture's data are of another driver: this one cannot read them",
+        ));
+    }
+    Ok(())
+}
+
+/// vkCopyMemoryToAccelerationStructureKHR: on the device, from what a copy to the same memory left.
+pub fn host_deserialise(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    _: &mut Report,
+) -> Result<Outcome> {
+    let info: *mut vk::CopyMemoryToAccelerationStructureInfoKHR = linked.ptr(2);
+    // SAFETY: linked memory holds the struct (or null).
+    let (Some(info), Some(to)) = (unsafe { info.as_mut() }, call.image.target(16)) else {
+        return Err(Error::divergence("pInfo is missing"));
+    };
+    let Some(Serial { own: Some(own), .. }) = vk.ray.host_serials.get(&call.image.u64(to + 16)) else {
+        return Err(Error::new(
+            Kind::Unsupported,
+            "a host copy of a serialised acceleration structure out of memory that no copy in this capture wrote: \
+             its bytes are not in the capture",
+        ));
+    };
+    info.src.device_address = own.address.next_multiple_of(SERIAL_ALIGN);
+    filled(vk, info.dst);
+    let device = call.image.u64(0);
+    let loader = loader(vk, device)?;
+    // SAFETY: recording; the buffer holds what this device serialised.
+    at_once(vk, device, |cmd| unsafe { loader.cmd_copy_memory_to_acceleration_structure(cmd, info) })?;
+    Ok(Outcome::captured(call))
+}
+
+/// vkWriteAccelerationStructuresPropertiesKHR: on the device.
+pub fn host_properties(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    _: &mut Report,
+) -> Result<Outcome> {
+    // device, accelerationStructureCount, pAccelerationStructures, queryType, dataSize, pData, stride.
+    let device = call.image.u64(0);
+    let Some(p) = call.image.ptr(16).filter(|p| p.has_data()).copied() else {
+        return Ok(Outcome::captured(call));
+    };
+    let ids: Vec<u64> = (0..p.len as u32).map(|i| call.image.u64(p.to + i * 8)).collect();
+    let live: Vec<_> = (0..p.len as u32)
+        .map(|i| vk::AccelerationStructureKHR::from_raw(linked.word_at(p.to + i * 8)))
+        .collect();
+    let query = vk::QueryType::from_raw(call.image.u32(24) as i32);
+    let now = ask_now(vk, device, &live, query)?;
+    let data = call.image.ptr(40).filter(|p| p.has_data()).map(|p| (p.to, p.len));
+    let stride = call.image.u64(48);
+    for (i, (id, now)) in ids.into_iter().zip(now).enumerate() {
+        super::queries::answer(vk, id, query, now);
+        let at = i as u64 * stride;
+        if let Some((to, _)) = data.filter(|(_, len)| at + 8 <= *len) {
+            super::queries::compare(vk, id, query, call.image.u64(to + at as u32), now);
+        }
+    }
+    Ok(Outcome::captured(call))
+}
+
+/// vkBuildAccelerationStructuresKHR.
+pub fn host_build(_: &mut Vulkan, _: &mut Objects, _: &Call, _: &mut Report) -> Result<Option<Outcome>> {
+    Err(Error::new(
+        Kind::Unsupported,
+        "a host build of an acceleration structure: its input is memory of the captured process, which is not in the capture",
+    ))
+}
+
+/// vkGetDeviceAccelerationStructureCompatibilityKHR: whether this driver reads what the captured one wrote.
+pub fn compatibility(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
+    let outcome = vk.raw(call, linked, report)?;
+    // device, pVersionInfo, pCompatibility.
+    if let Some(to) = call.image.target(16) {
+        let compatible = vk::AccelerationStructureCompatibilityKHR::COMPATIBLE.as_raw() as u32;
+        let (then, now) = (call.image.u32(to), linked.u32_at(to));
+        vk.ray.incompatible |= then == compatible && now != compatible;
+    }
+    Ok(outcome)
+}
+
+/// A device was made: serialised data in the capture are of its driver or of another.
+pub(super) fn device_made(vk: &mut Vulkan, gpu_id: u64) {
+    let gpu = vk.gpus.get(&gpu_id);
+    let same = match (gpu, vk.prologue.gpus.get(&gpu_id)) {
+        (Some(gpu), Some(then)) => gpu.is_same(then),
+        _ => vk.memory.mode != MemoryMode::Rebind,
+    };
+    vk.ray.another_driver |= !same;
+}

@@ -1,0 +1,306 @@
+//! Indirect builds: how many primitives there are stands in device memory.
+//!
+//! Where the device has them, only top levels need anything: a shader copies and translates as many instances as stand
+//! there and writes the range for the copy. Where it has none, the build is made a direct one of as many primitives as
+//! there may be at most, from copies in which those that are too many are inactive instances, triangles without area,
+//! or boxes that are none: rays meet the same primitives under the same numbers. Where the device is a CPU the boxes are
+//! points at a corner of the first one: an inactive box makes Mesa's llvmpipe lose the others.
+
+use super::build::{
+    Counted, Step, captured_scratch, fit, geometry, keep, record, refuse_motion, source_of, translate,
+};
+use super::commands::arguments;
+use super::own::Own;
+use super::structures::loader;
+use super::{Patcher, with_patcher};
+use crate::error::{Error, Kind, Result};
+use crate::exec::{Call, Outcome};
+use crate::link::Linked;
+use crate::objects::Objects;
+use crate::report::Report;
+use crate::vulkan::Vulkan;
+use ash::vk::{self, Handle};
+
+/// Bytes of a VkAccelerationStructureBuildRangeInfoKHR.
+const RANGE_BYTES: u64 = 16;
+
+/// The command buffer and device of a call.
+#[derive(Clone, Copy)]
+struct At {
+    device: u64,
+    cmd_id: u64,
+    cmd: vk::CommandBuffer,
+}
+
+/// One build and where its ranges are.
+struct Indirect<'a, 'b> {
+    info: &'a mut vk::AccelerationStructureBuildGeometryInfoKHR<'b>,
+    /// Live address of the first range, bytes from one to the next.
+    ranges: (u64, u32),
+    /// Primitives of each geometry at most.
+    most: &'a [u32],
+    /// The captured scratch address.
+    scratch: u64,
+}
+
+/// vkCmdBuildAccelerationStructuresIndirectKHR.
+pub fn indirect_build(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
+    let device = super::build::device_of(vk, call)?;
+    let at = At { device, cmd_id: call.image.u64(0), cmd: vk::CommandBuffer::from_raw(linked.arg(0)) };
+    let n = linked.arg(1) as u32 as usize;
+    // commandBuffer, infoCount, pInfos, pIndirectDeviceAddresses, pIndirectStrides, ppMaxPrimitiveCounts.
+    let infos: *mut vk::AccelerationStructureBuildGeometryInfoKHR = linked.ptr(2);
+    let addresses: *mut u64 = linked.ptr(3);
+    let strides: *const u32 = linked.ptr(4);
+    let most: *const *const u32 = linked.ptr(5);
+    if n == 0 || infos.is_null() || addresses.is_null() || strides.is_null() || most.is_null() {
+        return vk.raw(call, linked, report);
+    }
+    let scratch = captured_scratch(call, n);
+    let native = with_patcher(vk, device, |vk, p| {
+        for (i, &scratch) in scratch.iter().enumerate() {
+            // SAFETY: linked memory; the linker checked every array against its count.
+            let (info, address, stride, most) = unsafe {
+                let info = &mut *infos.add(i);
+                let most = std::slice::from_raw_parts(*most.add(i), info.geometry_count as usize);
+                (info, &mut *addresses.add(i), *strides.add(i), most)
+            };
+            let one = Indirect { info, ranges: (*address, stride), most, scratch };
+            if p.properties.indirect_builds {
+                *address = counted(vk, p, at, one)?;
+            } else {
+                direct(vk, p, at, one)?;
+            }
+        }
+        Ok(p.properties.indirect_builds)
+    })?;
+    if native {
+        return vk.raw(call, linked, report);
+    }
+    report.note("indirect builds made direct ones: this device has no indirect builds");
+    Ok(Outcome::captured(call))
+}
+
+/// Instances translated on the device; gives back where the ranges are now.
+fn counted(vk: &mut Vulkan, p: &Patcher, at: At, one: Indirect<'_, '_>) -> Result<u64> {
+    let Indirect { info, ranges: (address, stride), most, scratch } = one;
+    let mut ranges = address;
+    for (g, &most) in most.iter().enumerate() {
+        // SAFETY: one of as many geometries.
+        let geometry = unsafe { geometry(info, g) };
+        let instances = geometry.geometry_type == vk::GeometryTypeKHR::INSTANCES;
+        if !instances || most == 0 || vk.all_as_captured(at.device) {
+            continue;
+        }
+        refuse_motion(info)?;
+        if info.geometry_count > 1 {
+            return Err(Error::new(Kind::Capture, "a top-level build with several geometries"));
+        }
+        let Some(source) = source_of(geometry) else { continue };
+        let usage = vk::BufferUsageFlags::INDIRECT_BUFFER;
+        let own = Own::local(vk.device_mut(at.device)?, RANGE_BYTES, usage)?;
+        let counted = Counted { range: address + g as u64 * u64::from(stride), ours: own.address };
+        ranges = own.address;
+        keep(vk, at.device, at.cmd_id, own);
+        let (step, target) = translate(vk, p, at.device, at.cmd_id, source, most, Some(counted))?;
+        record(vk, p, at.device, (at.cmd_id, at.cmd), &[step]);
+        geometry.geometry.instances.array_of_pointers = 0;
+        geometry.geometry.instances.data.device_address = target;
+    }
+    fit(vk, at.device, info, most, at.cmd_id, scratch, p.properties.scratch_alignment)?;
+    Ok(ranges)
+}
+
+/// The build as a direct one, recorded.
+fn direct(vk: &mut Vulkan, p: &Patcher, at: At, one: Indirect<'_, '_>) -> Result<()> {
+    let Indirect { info, ranges: (address, stride), most, scratch } = one;
+    let mut ranges = Vec::with_capacity(most.len());
+    for (g, &most) in most.iter().enumerate() {
+        let range = address + g as u64 * u64::from(stride);
+        // SAFETY: one of as many geometries.
+        let geometry = unsafe { geometry(info, g) };
+        ranges.push(vk::AccelerationStructureBuildRangeInfoKHR::default().primitive_count(most));
+        if most == 0 {
+            continue;
+        }
+        let step = match geometry.geometry_type {
+            vk::GeometryTypeKHR::INSTANCES => {
+                refuse_motion(info)?;
+                let Some(source) = source_of(geometry) else { continue };
+                let counted = Counted { range, ours: 0 };
+                let (step, target) = translate(vk, p, at.device, at.cmd_id, source, most, Some(counted))?;
+                geometry.geometry.instances.array_of_pointers = 0;
+                geometry.geometry.instances.data.device_address = target;
+                step
+            }
+            vk::GeometryTypeKHR::TRIANGLES => triangles(vk, p, at, geometry, range, most)?,
+            vk::GeometryTypeKHR::AABBS => boxes(vk, p, at, geometry, range, most)?,
+            other => {
+                return Err(Error::new(
+                    Kind::Unsupported,
+                    format!("an indirect build of geometry {other:?}, on a device without indirect builds"),
+                ));
+            }
+        };
+        record(vk, p, at.device, (at.cmd_id, at.cmd), &[step]);
+    }
+    fit(vk, at.device, info, most, at.cmd_id, scratch, p.properties.scratch_alignment)?;
+    let loader = loader(vk, at.device)?;
+    // SAFETY: recording into the application's command buffer; a linked build with as many ranges as geometries.
+    unsafe { loader.cmd_build_acceleration_structures(at.cmd, std::slice::from_ref(info), &[&ranges]) };
+    Ok(())
+}
+
+/// Bytes of a corner; formats that hardware builds from.
+fn corner_bytes(format: vk::Format) -> Result<u32> {
+    use vk::Format as F;
+    Ok(match format {
+        F::R8G8_SNORM | F::R8G8_UNORM => 2,
+        F::R8G8B8_SNORM | F::R8G8B8_UNORM => 3,
+        F::R16G16_SFLOAT
+        | F::R16G16_SNORM
+        | F::R16G16_UNORM
+        | F::R8G8B8A8_SNORM
+        | F::R8G8B8A8_UNORM
+        | F::A2B10G10R10_UNORM_PACK32
+        | F::A2B10G10R10_SNORM_PACK32 => 4,
+        F::R16G16B16_SFLOAT | F::R16G16B16_SNORM | F::R16G16B16_UNORM => 6,
+        F::R32G32_SFLOAT | F::R16G16B16A16_SFLOAT | F::R16G16B16A16_SNORM | F::R16G16B16A16_UNORM => 8,
+        F::R32G32B32_SFLOAT => 12,
+        F::R32G32B32A32_SFLOAT => 16,
+        F::R64G64B64_SFLOAT => 24,
+        other => {
+            return Err(Error::new(
+                Kind::Unsupported,
+                format!("an indirect build of corners in {other:?}, on a device without indirect builds"),
+            ));
+        }
+    })
+}
+
+const INPUT: vk::BufferUsageFlags = vk::BufferUsageFlags::ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR;
+
+/// A geometry of triangles becomes one of corners without indices, in buffers of ours.
+fn triangles(
+    vk: &mut Vulkan,
+    p: &Patcher,
+    at: At,
+    geometry: &mut vk::AccelerationStructureGeometryKHR<'_>,
+    range: u64,
+    most: u32,
+) -> Result<Step> {
+    // SAFETY: the geometry type says which member is meant.
+    let t = unsafe { &mut geometry.geometry.triangles };
+    let words = corner_bytes(t.vertex_format)?.div_ceil(4);
+    let own = Own::local(vk.device_mut(at.device)?, u64::from(most) * 3 * u64::from(words) * 4 + 16, INPUT)?;
+    let matrix = Own::local(vk.device_mut(at.device)?, 48 + 16, INPUT)?;
+    let (target, place) = (own.address.next_multiple_of(16), matrix.address.next_multiple_of(16));
+    keep(vk, at.device, at.cmd_id, own);
+    keep(vk, at.device, at.cmd_id, matrix);
+    let index_bytes = match t.index_type {
+        vk::IndexType::UINT16 => 2,
+        vk::IndexType::UINT32 => 4,
+        vk::IndexType::UINT8_EXT => 1,
+        _ => 0,
+    };
+    // SAFETY: unions of two 64-bit values.
+    let (corners, indices, transform) = unsafe {
+        (t.vertex_data.device_address, t.index_data.device_address, t.transform_data.device_address)
+    };
+    let addresses = [corners, indices, transform, range, target, place];
+    let arguments = arguments(&addresses, &[most, t.vertex_stride as u32, words, index_bytes]);
+    t.vertex_data.device_address = target;
+    t.vertex_stride = u64::from(words) * 4;
+    t.max_vertex = most.saturating_mul(3).saturating_sub(1);
+    t.index_type = vk::IndexType::NONE_KHR;
+    t.index_data.device_address = 0;
+    if transform != 0 {
+        t.transform_data.device_address = place;
+    }
+    Ok(Step { pipeline: p.triangles, arguments, count: most })
+}
+
+/// A geometry of boxes becomes one of boxes in a buffer of ours.
+fn boxes(
+    vk: &mut Vulkan,
+    p: &Patcher,
+    at: At,
+    geometry: &mut vk::AccelerationStructureGeometryKHR<'_>,
+    range: u64,
+    most: u32,
+) -> Result<Step> {
+    // SAFETY: the geometry type says which member is meant.
+    let a = unsafe { &mut geometry.geometry.aabbs };
+    let own = Own::local(vk.device_mut(at.device)?, u64::from(most) * 24 + 16, INPUT)?;
+    let target = own.address.next_multiple_of(16);
+    keep(vk, at.device, at.cmd_id, own);
+    // SAFETY: a union of two 64-bit values.
+    let source = unsafe { a.data.device_address };
+    let arguments =
+        arguments(&[source, range, target], &[most, a.stride as u32, u32::from(p.properties.on_cpu)]);
+    a.data.device_address = target;
+    a.stride = 24;
+    Ok(Step { pipeline: p.boxes, arguments, count: most })
+}
+
+/// A direct build done as if it had been an indirect one of up to one primitive more, on a device without: so that this
+/// way is tried where no application can go it.
+pub(super) fn rehearsed(
+    vk: &mut Vulkan,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+    device: u64,
+) -> Result<Outcome> {
+    let at = At { device, cmd_id: call.image.u64(0), cmd: vk::CommandBuffer::from_raw(linked.arg(0)) };
+    let n = linked.arg(1) as u32 as usize;
+    let infos: *mut vk::AccelerationStructureBuildGeometryInfoKHR = linked.ptr(2);
+    let ranges: *const *mut vk::AccelerationStructureBuildRangeInfoKHR = linked.ptr(3);
+    let scratch = captured_scratch(call, n);
+    with_patcher(vk, device, |vk, p| {
+        for (i, &scratch) in scratch.iter().enumerate() {
+            // SAFETY: linked memory; the linker checked both arrays against their counts.
+            let (info, ranges) = unsafe {
+                let info = &mut *infos.add(i);
+                (&mut *infos.add(i), std::slice::from_raw_parts(*ranges.add(i), info.geometry_count as usize))
+            };
+            let words = ranges
+                .iter()
+                .flat_map(|r| [r.primitive_count, r.primitive_offset, r.first_vertex, r.transform_offset]);
+            let bytes: Vec<u8> = words.flat_map(u32::to_le_bytes).collect();
+            let own = Own::visible(vk.device_mut(device)?, bytes.len().max(64) as u64)?;
+            own.write(0, &bytes);
+            let address = own.address;
+            keep(vk, device, at.cmd_id, own);
+            let most: Vec<u32> = ranges.iter().map(|r| r.primitive_count + 1).collect();
+            direct(
+                vk,
+                p,
+                at,
+                Indirect { info, ranges: (address, RANGE_BYTES as u32), most: &most, scratch },
+            )?;
+        }
+        Ok(())
+    })?;
+    report.note("direct builds rehearsed as indirect ones");
+    Ok(Outcome::captured(call))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn corners_of_every_usual_format_have_a_size() {
+        assert_eq!(corner_bytes(vk::Format::R32G32B32_SFLOAT).ok(), Some(12));
+        assert_eq!(corner_bytes(vk::Format::R16G16B16_SNORM).ok(), Some(6));
+        let e = corner_bytes(vk::Format::D16_UNORM).expect_err("no corner").to_string();
+        assert!(e.contains("D16_UNORM"), "{e}");
+    }
+}

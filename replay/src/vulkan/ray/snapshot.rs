@@ -1,0 +1,344 @@
+//! Acceleration structures in the snapshot of a trimmed capture: built, compacted and asked about again.
+//!
+//! The capture layer (1.0 and later) writes what every structure was last built from as metadata blocks, bottom levels
+//! first. They run here in command buffers of our own and are waited for. A structure whose size turns out too small for
+//! this device is made anew: descriptors are written later in a snapshot.
+//!
+//! Of structures that were compacted and whose originals are gone, the capture says how the original was built (into a
+//! temporary structure, destroyed right after), but not which copy was made of which. The temporary ones are kept until
+//! all is built, then copied to those that nothing built: by equal compacted size, as it is on the captured driver;
+//! otherwise, where there are as many of the one as of the other, in the order of their sizes, and a note says so.
+//!
+//! Refuses by name: snapshots whose layer left out how structures were built (0.9), unless their bytes may serve as they
+//! are, on the captured driver; copies whose originals cannot be told.
+
+use super::build::{needs, prepare};
+use super::commands::CommandState;
+use super::copies::{at_once, fit};
+use super::queries::{answer, ask_now};
+use super::structures::{Structure, ensure, filled, loader, renew};
+use super::with_patcher;
+use crate::error::{Error, Kind, Result};
+use crate::link::{Lenience, Linked};
+use crate::objects::Objects;
+use crate::report::Report;
+use crate::vulkan::Vulkan;
+use ash::vk::{self, Handle};
+use gfxr_parse::decode::{decode_struct_array, decode_struct_array2};
+use gfxr_parse::image::Image;
+use gfxr_parse::meta::{BuildAcceleration, CopyAcceleration, Meta, WriteAcceleration};
+use gfxr_parse::schema::struct_named;
+
+/// The id under which translations of a snapshot keep their buffers; no capture uses it.
+const OURS: u64 = u64::MAX;
+
+/// What is known while a snapshot is loaded.
+#[derive(Default)]
+pub struct Snapshot {
+    /// Metadata blocks said how structures are built.
+    builds: u64,
+    /// Temporary structures whose copies are not made yet.
+    originals: Vec<Structure>,
+}
+
+/// Types 28, 29 and 30.
+pub(crate) fn meta(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    meta: &Meta<'_>,
+    report: &mut Report,
+) -> Result<()> {
+    match meta {
+        Meta::BuildAcceleration(m) => build(vk, objects, m, report),
+        Meta::CopyAcceleration(m) => copy(vk, objects, m),
+        Meta::WriteAcceleration(m) => write(vk, objects, m),
+        _ => Ok(()),
+    }
+}
+
+fn damaged(e: gfxr_parse::error::Error, offset: u64) -> Error {
+    Error::new(Kind::Capture, e.rebase(offset).to_string())
+}
+
+fn struct_id(name: &str) -> gfxr_parse::schema::StructId {
+    struct_named(name).expect("the schema has it")
+}
+
+fn link(vk: &Vulkan, objects: &Objects, image: &Image) -> Result<Linked> {
+    let mut linked = Linked::default();
+    linked.link(image, objects, Lenience::default(), |a| vk.addresses.map(a))?;
+    Ok(linked)
+}
+
+/// Type 28.
+fn build(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    m: &BuildAcceleration<'_>,
+    report: &mut Report,
+) -> Result<()> {
+    vk.ray.snapshot.builds += 1;
+    let (mut image, mut range_image) = (Image::default(), Image::default());
+    let id = struct_id("VkAccelerationStructureBuildGeometryInfoKHR");
+    let read = decode_struct_array(id, m.encoded, &mut image).map_err(|e| damaged(e, m.offset))?;
+    let rest = &m.encoded[read.min(m.encoded.len())..];
+    let id = struct_id("VkAccelerationStructureBuildRangeInfoKHR");
+    decode_struct_array2(id, rest, &mut range_image).map_err(|e| damaged(e, m.offset + read as u64))?;
+    let mut linked = link(vk, objects, &image)?;
+    let mut range_linked = link(vk, objects, &range_image)?;
+    let Some(outer) = image.ptr(0).filter(|p| p.has_data()).copied() else { return Ok(()) };
+    let infos: *mut vk::AccelerationStructureBuildGeometryInfoKHR = linked.ptr(0);
+    let ranges: *const *mut vk::AccelerationStructureBuildRangeInfoKHR = range_linked.ptr(0);
+    let inner = |i: u64| {
+        let to = range_image.ptr(0).filter(|p| p.has_data() && p.len > i)?.to;
+        range_image.ptr(to + i as u32 * 8).filter(|p| p.has_data()).map(|p| p.len)
+    };
+    for i in 0..outer.len {
+        // SAFETY: linked memory of as many structs.
+        let info = unsafe { &mut *infos.add(i as usize) };
+        if inner(i).unwrap_or(0) < u64::from(info.geometry_count) {
+            return Err(Error::new(Kind::Capture, "a build with fewer ranges than geometries"));
+        }
+        // SAFETY: as many ranges as geometries, just compared.
+        let range = unsafe { *ranges.add(i as usize) };
+        one(vk, objects, m.device, info, range, report)?;
+    }
+    Ok(())
+}
+
+/// Builds one structure and waits.
+fn one(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    device: u64,
+    info: &mut vk::AccelerationStructureBuildGeometryInfoKHR<'_>,
+    range: *mut vk::AccelerationStructureBuildRangeInfoKHR,
+    report: &mut Report,
+) -> Result<()> {
+    if info.ty == vk::AccelerationStructureTypeKHR::TOP_LEVEL {
+        copies(vk, objects, device, report)?;
+    }
+    // What it was updated from is not there.
+    info.mode = vk::BuildAccelerationStructureModeKHR::BUILD;
+    info.src_acceleration_structure = vk::AccelerationStructureKHR::null();
+    let counts: Vec<u32> = (0..info.geometry_count as usize)
+        // SAFETY: the caller compared the counts.
+        .map(|g| unsafe { (*range.add(g)).primitive_count })
+        .collect();
+    let need = needs(vk, device, info, &counts)?.acceleration_structure_size;
+    let id = vk.ray.by_live.get(&info.dst_acceleration_structure.as_raw()).copied();
+    info.dst_acceleration_structure = match id.filter(|id| vk.ray.structures[id].address == 0) {
+        // A temporary one, in memory that something else may be using by now.
+        Some(id) => renew(vk, objects, id, need)?,
+        None => ensure(vk, Some(objects), info.dst_acceleration_structure, need, "the build of")?,
+    };
+    filled(vk, info.dst_acceleration_structure);
+    let steps = with_patcher(vk, device, |vk, p| prepare(vk, p, device, OURS, info, range, 0))?;
+    super::refresh(vk)?;
+    let loader = loader(vk, device)?;
+    let d = vk.device(device)?.ash.clone();
+    with_patcher(vk, device, |vk, p| {
+        vk.device_mut(device)?.with_upload(|u, _, _| {
+            u.run(&d, |cmd| {
+                super::copies::wait_for_all(&d, cmd);
+                for s in &steps {
+                    p.record(&d, cmd, s.pipeline, &s.arguments, s.count, &CommandState::default());
+                }
+                // SAFETY: recording; a linked build with its ranges, its target large enough.
+                unsafe {
+                    let ranges = std::slice::from_raw_parts(range, info.geometry_count as usize);
+                    loader.cmd_build_acceleration_structures(cmd, std::slice::from_ref(info), &[ranges]);
+                }
+            })
+        })
+    })?;
+    super::commands::forget(vk, OURS)
+}
+
+/// Type 29.
+fn copy(vk: &mut Vulkan, objects: &mut Objects, m: &CopyAcceleration<'_>) -> Result<()> {
+    let mut image = Image::default();
+    let id = struct_id("VkCopyAccelerationStructureInfoKHR");
+    decode_struct_array(id, m.encoded, &mut image).map_err(|e| damaged(e, m.offset))?;
+    let Some(outer) = image.ptr(0).filter(|p| p.has_data()).copied() else { return Ok(()) };
+    for i in 0..outer.len as usize {
+        // A copy before may have made a structure anew.
+        let mut linked = link(vk, objects, &image)?;
+        let infos: *mut vk::CopyAccelerationStructureInfoKHR = linked.ptr(0);
+        // SAFETY: linked memory of as many structs.
+        let info = unsafe { &mut *infos.add(i) };
+        copy_one(vk, objects, m.device, info)?;
+    }
+    Ok(())
+}
+
+fn copy_one(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    device: u64,
+    info: &mut vk::CopyAccelerationStructureInfoKHR<'_>,
+) -> Result<()> {
+    if info.mode == vk::CopyAccelerationStructureModeKHR::COMPACT {
+        let query = vk::QueryType::ACCELERATION_STRUCTURE_COMPACTED_SIZE_KHR;
+        let now = ask_now(vk, device, &[info.src], query)?;
+        if let Some(&id) = vk.ray.by_live.get(&info.src.as_raw()) {
+            answer(vk, id, query, now[0]);
+        }
+        info.dst =
+            ensure(vk, Some(objects), info.dst, vk.options.rehearse.larger(now[0]), "the compacted copy")?;
+    } else {
+        info.dst = fit(vk, Some(objects), info)?;
+    }
+    filled(vk, info.dst);
+    let loader = loader(vk, device)?;
+    // SAFETY: recording; the source is built, the target large enough.
+    at_once(vk, device, |cmd| unsafe { loader.cmd_copy_acceleration_structure(cmd, info) })
+}
+
+/// Type 30.
+fn write(vk: &mut Vulkan, objects: &Objects, m: &WriteAcceleration) -> Result<()> {
+    let live = vk::AccelerationStructureKHR::from_raw(objects.live(m.acceleration_structure));
+    if live == vk::AccelerationStructureKHR::null() {
+        return Ok(());
+    }
+    let query = vk::QueryType::from_raw(m.query_type as i32);
+    let now = ask_now(vk, m.device, &[live], query)?;
+    answer(vk, m.acceleration_structure, query, now[0]);
+    Ok(())
+}
+
+/// A structure goes. True: it is a temporary one of a snapshot, and is kept until its copy is made.
+pub(super) fn keeps(vk: &mut Vulkan, id: u64, in_state: bool) -> bool {
+    let bottom = |s: &Structure| s.kind != vk::AccelerationStructureTypeKHR::TOP_LEVEL;
+    let original = |s: &Structure| in_state && s.filled && s.address == 0 && bottom(s);
+    if !vk.ray.structures.get(&id).is_some_and(original) {
+        return false;
+    }
+    if let Some(s) = vk.ray.structures.remove(&id) {
+        vk.ray.by_live.remove(&s.live.as_raw());
+        vk.ray.snapshot.originals.push(s);
+    }
+    true
+}
+
+/// Which original each copy was made of: both given by (captured bytes, bytes of the copy here); copies by their captured
+/// bytes. True where that was found by order alone.
+fn pairs(originals: &[(u64, u64)], copies: &[u64]) -> Option<(Vec<usize>, bool)> {
+    let mut left: Vec<usize> = (0..originals.len()).collect();
+    let equal: Option<Vec<usize>> = copies
+        .iter()
+        .map(|c| left.iter().position(|&o| originals[o].1 == *c).map(|at| left.remove(at)))
+        .collect();
+    if let Some(found) = equal {
+        return Some((found, false));
+    }
+    if originals.len() != copies.len() {
+        return None;
+    }
+    let mut by_size: Vec<usize> = (0..originals.len()).collect();
+    by_size.sort_by_key(|&o| originals[o].0);
+    let mut order: Vec<usize> = (0..copies.len()).collect();
+    order.sort_by_key(|&c| copies[c]);
+    let mut found = vec![0; copies.len()];
+    for (o, c) in by_size.into_iter().zip(order) {
+        if copies[c] > originals[o].0 {
+            return None;
+        }
+        found[c] = o;
+    }
+    Some((found, true))
+}
+
+/// Makes the copies whose originals the snapshot built only for them.
+fn copies(vk: &mut Vulkan, objects: &mut Objects, device: u64, report: &mut Report) -> Result<()> {
+    let mut originals = std::mem::take(&mut vk.ray.snapshot.originals);
+    if originals.is_empty() {
+        return Ok(());
+    }
+    let mut empty: Vec<u64> = vk
+        .ray
+        .structures
+        .iter()
+        .filter(|(_, s)| !s.filled && s.device == device)
+        .filter(|(_, s)| s.kind != vk::AccelerationStructureTypeKHR::TOP_LEVEL)
+        .map(|(id, _)| *id)
+        .collect();
+    empty.sort_unstable();
+    let live: Vec<_> = originals.iter().map(|s| s.live).collect();
+    let query = vk::QueryType::ACCELERATION_STRUCTURE_COMPACTED_SIZE_KHR;
+    let compacted = ask_now(vk, device, &live, query)?;
+    let sizes: Vec<(u64, u64)> = originals.iter().zip(&compacted).map(|(s, c)| (s.captured, *c)).collect();
+    let wanted: Vec<u64> = empty.iter().map(|id| vk.ray.structures[id].captured).collect();
+    let Some((found, by_order)) = pairs(&sizes, &wanted) else {
+        return Err(Error::new(
+            Kind::Unsupported,
+            format!(
+                "the snapshot has {} compacted acceleration structures and {} originals, and does not say which is of \
+                 which: a capture from the first frame on does",
+                empty.len(),
+                originals.len()
+            ),
+        ));
+    };
+    if by_order && !empty.is_empty() {
+        report.note("compacted structures of the snapshot were told apart by the order of their sizes");
+    }
+    for (id, o) in empty.into_iter().zip(found) {
+        let dst = vk.ray.structures[&id].live;
+        let need = vk.options.rehearse.larger(compacted[o]);
+        let dst = ensure(vk, Some(objects), dst, need, "the compacted copy")?;
+        filled(vk, dst);
+        let info = vk::CopyAccelerationStructureInfoKHR::default()
+            .src(originals[o].live)
+            .dst(dst)
+            .mode(vk::CopyAccelerationStructureModeKHR::COMPACT);
+        let loader = loader(vk, device)?;
+        // SAFETY: recording; the source is built, the target large enough.
+        at_once(vk, device, |cmd| unsafe { loader.cmd_copy_acceleration_structure(cmd, &info) })?;
+    }
+    originals.drain(..).try_for_each(|s| s.destroy(vk))
+}
+
+/// The snapshot is complete: nothing in it may be left unbuilt for want of knowing how.
+pub(crate) fn ends(vk: &mut Vulkan, objects: &mut Objects, report: &mut Report) -> Result<()> {
+    let mut devices: Vec<u64> = vk.ray.snapshot.originals.iter().map(|s| s.device).collect();
+    devices.dedup();
+    for device in devices {
+        copies(vk, objects, device, report)?;
+    }
+    let unbuilt = vk.ray.structures.values().filter(|s| !s.filled).count();
+    if unbuilt == 0 {
+        return Ok(());
+    }
+    if vk.ray.snapshot.builds == 0 && vk.ray.another_driver {
+        return Err(Error::new(
+            Kind::Unsupported,
+            format!(
+                "the snapshot does not say how its {unbuilt} acceleration structures are built, and their bytes are \
+                 another driver's: record with GFXReconstruct 1.0 or later, or from the first frame on"
+            ),
+        ));
+    }
+    report.note("acceleration structures of the snapshot that nothing in it builds: unused, or with the captured bytes");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_compacted_sizes_tell_originals_whatever_their_order_and_number() {
+        let originals = [(100, 60), (500, 300), (90, 80)];
+        assert_eq!(pairs(&originals, &[300, 60]), Some((vec![1, 0], false)));
+        assert_eq!(pairs(&originals, &[]), Some((vec![], false)));
+    }
+
+    #[test]
+    fn another_drivers_sizes_tell_by_order_only_if_nothing_is_left_over() {
+        let originals = [(100, 61), (500, 301)];
+        assert_eq!(pairs(&originals, &[300, 60]), Some((vec![1, 0], true)));
+        assert_eq!(pairs(&originals, &[300]), None);
+        assert_eq!(pairs(&originals, &[300, 200]), None);
+    }
+}
