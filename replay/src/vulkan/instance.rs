@@ -16,6 +16,14 @@ pub struct InstanceState {
     messenger: Option<(ash::ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
 }
 
+#[cfg(test)]
+impl InstanceState {
+    /// One that a test has made itself.
+    pub fn bare(ash: ash::Instance) -> Self {
+        InstanceState { ash, messenger: None }
+    }
+}
+
 const VALIDATION: &CStr = c"VK_LAYER_KHRONOS_validation";
 
 /// Instance extensions that bring nothing to a replay without a window, or only watch.

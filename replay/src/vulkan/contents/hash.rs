@@ -3,8 +3,10 @@
 //! BLAKE3 over bytes as copies to buffers give them (texel blocks packed, little-endian as the device stores them; of
 //! 24-bit depths the 24 bits). An image: by aspect (colour; depth, stencil; planes), then mip level, then layer; parts in
 //! no layout are left out. Everything changed: for each changed buffer, then each changed image, in order of captured
-//! ids, the id (8 bytes) and the changed spans or parts. Multisampled images and structures are left out.
+//! ids, the id (8 bytes) and the spans or parts that changed or had no contents before. Multisampled images and structures
+//! are left out.
 
+use super::layouts::Part;
 use super::learn::{Moves, readable};
 use super::read::{self, Chunk, idle};
 use super::{ImageCopy, Snapshot, format};
@@ -51,7 +53,8 @@ impl Snapshot {
                 ids.push(*id);
             }
             for (id, i) in self.images.iter().filter(|i| i.1.state.device == device && is_readable(i.1)) {
-                let parts: Vec<_> = i.changed.iter().copied().filter(|p| i.end.defined(*p)).collect();
+                let changed = |p: &Part| i.changed.contains(p) || !i.start.defined(*p);
+                let parts: Vec<_> = i.end.parts().filter(|p| i.end.defined(*p) && changed(p)).collect();
                 for p in &parts {
                     read::part(ids.len(), &i.state, None, &i.end, *p, &mut chunks);
                 }

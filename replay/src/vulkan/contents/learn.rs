@@ -1,11 +1,11 @@
 //! Learning what the frame changes: every resource is compared with its copy.
 
 use super::copies::{barriers, full_barrier, move_images};
-use super::layouts::{Layouts, Part};
+use super::layouts::{Layouts, Part, Range};
 use super::read::{self, Chunk, idle, run};
 use super::take::{comparable, hopeless_buffer, is_bound};
 use super::tracker::untouched;
-use super::{BufferCopy, ImageCopy, Snapshot, format};
+use super::{BufferCopy, ImageCopy, Snapshot, format, twin};
 use crate::error::Result;
 use crate::exec::Executor;
 use crate::vulkan::Vulkan;
@@ -39,6 +39,14 @@ impl Snapshot {
             idle(d)?;
         }
         let new = if self.ended { 0 } else { self.frame_ends(vk) };
+        let found = std::mem::take(&mut self.tracking.state_mut().found);
+        for (id, bytes) in found {
+            let Some(b) = self.buffers.get_mut(&id).filter(|b| b.twin.is_none()) else { continue };
+            let d = vk.device_mut(b.device)?;
+            let twin = twin::buffer(d, b.size, vk::BufferUsageFlags::empty(), &mut self.cost)?;
+            d.write_buffer(twin.live, &bytes)?;
+            b.twin = Some(twin);
+        }
         let devices: Vec<u64> = vk.devices.keys().copied().collect();
         for device in devices {
             self.work(vk, device)?.recorded = None;
@@ -68,7 +76,9 @@ impl Snapshot {
                 None => {
                     new += 1;
                     let mut start = untouched(image);
-                    start.set(super::layouts::Range::all(vk::ImageAspectFlags::from_raw(!0)), L::UNDEFINED);
+                    if image.layout != L::PREINITIALIZED {
+                        start.set(Range::all(vk::ImageAspectFlags::from_raw(!0)), L::UNDEFINED);
+                    }
                     let copy = ImageCopy {
                         state: image.clone(),
                         twin: None,
@@ -322,7 +332,7 @@ mod tests {
         let part = |aspect| Part { aspect, level: 0, layer: 0 };
         let mut l = Layouts::new(&[A::DEPTH, A::STENCIL], 1, 1, L::GENERAL);
         assert_eq!(together(&l, part(1)).collect::<Vec<_>>(), [part(0), part(1)]);
-        l.set(crate::vulkan::contents::layouts::Range::all(A::DEPTH), L::UNDEFINED);
+        l.set(Range::all(A::DEPTH), L::UNDEFINED);
         assert_eq!(together(&l, part(1)).collect::<Vec<_>>(), [part(1)]);
         let planes = Layouts::new(&[A::PLANE_0, A::PLANE_1], 1, 1, L::GENERAL);
         assert_eq!(together(&planes, part(1)).collect::<Vec<_>>(), [part(1)]);

@@ -10,16 +10,18 @@
 //! order in which they were last used before the frame; then structures. Images that bytes say nothing about
 //! (multisampled, of an unknown format, sharing memory) are put back whenever the frame may write them. Buffers that the
 //! frame itself creates hold zeros again, or what the host had put where they were bound; images that it creates are left
-//! as they are, in no layout, so that the frame's first use of them is valid again. Contents of an image that was in no
+//! as they are, in no layout, so that the frame's first use of them is valid again. No image can be made PREINITIALIZED
+//! again: those are left as they are, in GENERAL, which whoever repeats the frame says in its barriers instead. Contents of an image that was in no
 //! layout before the frame are undefined and left alone.
 //!
 //! Not put back, by name and number in [`Snapshot::not_restored`]: transient attachments, protected and sparse resources,
-//! images that the device cannot copy or that would need more memory for it, images still PREINITIALIZED. Unsafe, and so
+//! images that the device cannot copy or that would need more memory for it. Unsafe, and so
 //! at capture: a resource that is read although another one that shares its memory was written since.
 
 mod copies;
 mod format;
 mod hash;
+mod host;
 mod layouts;
 mod learn;
 mod read;
@@ -27,6 +29,8 @@ mod restore;
 mod scan;
 mod structures;
 mod take;
+#[cfg(test)]
+mod tests;
 mod tracker;
 mod twin;
 mod usage;

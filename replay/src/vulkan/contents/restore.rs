@@ -121,14 +121,24 @@ impl Snapshot {
     }
 }
 
+/// The layout to go back to, if there is one.
+fn again(start: L) -> Option<L> {
+    match start {
+        L::UNDEFINED => None,
+        // Contents count, but there is no way back to it; so it is said to be GENERAL from then on.
+        L::PREINITIALIZED => Some(L::GENERAL),
+        other => Some(other),
+    }
+}
+
 /// Images are what and where they were.
 fn put_back(d: &ash::Device, cmd: vk::CommandBuffer, images: &[&ImageCopy], done: &mut Restored) {
     let (mut before, mut after) = (Vec::new(), Vec::new());
     let copied = |i: &ImageCopy, p: Part| i.twin.is_some() && i.changed.contains(&p);
     for i in images {
         let mine = |there: bool| {
-            i.start.moves(i.start.parts().filter(|p| i.start.defined(*p)).filter_map(|p| {
-                let (start, end) = (i.start.of(p), i.end.of(p));
+            i.start.moves(i.start.parts().filter_map(|p| {
+                let (start, end) = (again(i.start.of(p))?, i.end.of(p));
                 match (copied(i, p), there) {
                     (true, true) => Some((p, end, L::TRANSFER_DST_OPTIMAL)),
                     (true, false) => Some((p, L::TRANSFER_DST_OPTIMAL, start)),

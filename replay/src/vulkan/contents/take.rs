@@ -37,6 +37,7 @@ impl Snapshot {
         s.cost.buffers = s.buffers.len() as u64;
         s.cost.images = s.images.values().filter(|i| i.twin.is_some()).count() as u64;
         let mut state = tracking.state_mut();
+        state.memories = Some(vk.memory.by_id.keys().copied().collect());
         state.written.clear();
         state.rebuilt.clear();
         drop(state);
@@ -96,9 +97,6 @@ impl Snapshot {
             let tracked = self.tracking.state().image(id, &state);
             let start = tracked.layouts;
             let defined = start.parts().any(|p| start.defined(p));
-            if start.parts().any(|p| start.of(p) == L::PREINITIALIZED) {
-                self.note("images still PREINITIALIZED: their layout cannot be asked for again");
-            }
             let mut twin = None;
             match hopeless_image(&state).filter(|_| defined) {
                 Some(why) => self.note(why),

@@ -5,15 +5,15 @@
 //! layouts is then known, and nothing of this runs inside a measured frame. Refuses nothing; what is nested deeper than
 //! `NESTED` is not seen.
 
-use super::format;
 use super::layouts::Layouts;
 use super::scan::{self, Event, Scan};
+use super::{format, host};
 use crate::error::Result;
 use crate::exec::{Call, Executor, Outcome};
 use crate::hook::{Commands, Hook, Needs, Next};
 use crate::link::Linked;
 use crate::objects::Objects;
-use crate::vulkan::ImageState;
+use crate::vulkan::{ImageState, Vulkan};
 use ash::vk::{self, Handle};
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::view::View;
@@ -34,10 +34,11 @@ const OTHERS: &[&str] = &[
     "vkDestroySwapchainKHR",
     "vkDestroyAccelerationStructureKHR",
 ];
+const BINDS: &[&str] = &["vkBindBufferMemory", "vkBindBufferMemory2"];
 const STRUCTURE: &str = "vkCreateAccelerationStructureKHR";
 
 /// The handle and the layouts of an image that nothing is known of yet.
-type Base<'b> = &'b dyn Fn(u64) -> Option<(u64, Layouts)>;
+pub(super) type Base<'b> = &'b dyn Fn(u64) -> Option<(u64, Layouts)>;
 
 /// What is known of an image.
 #[derive(Clone, Debug)]
@@ -76,6 +77,10 @@ pub(super) struct State {
     /// Since the snapshot: images that may have been written, structures that were.
     pub written: HashSet<u64>,
     pub rebuilt: HashSet<u64>,
+    /// Memory objects that there were at the snapshot; none before it.
+    pub memories: Option<HashSet<u64>>,
+    /// What the host had put where the frame bound new buffers.
+    pub found: HashMap<u64, Vec<u8>>,
     pub asleep: bool,
 }
 
@@ -158,7 +163,7 @@ impl State {
         }
     }
 
-    fn apply(&mut self, event: &Event, base: Base<'_>) {
+    pub fn apply(&mut self, event: &Event, base: Base<'_>) {
         self.clock += 1;
         let now = self.clock;
         match event {
@@ -186,6 +191,23 @@ impl State {
                 }
             }
             Event::Execute(_) => {}
+        }
+    }
+
+    /// The repeated frame has bound buffers.
+    fn bound(&mut self, call: &Call, vulkan: &Vulkan) {
+        let Some(memories) = &self.memories else { return };
+        let v = View::call(&call.image);
+        let ids = v.u64("buffer").into_iter().chain(v.structs("pBindInfos").filter_map(|i| i.u64("buffer")));
+        for id in ids {
+            let Some(b) = vulkan.buffer(id) else { continue };
+            // What the frame itself writes to memory of its own, it writes again.
+            if b.alloc.is_none() && !b.memory.is_some_and(|m| memories.contains(&m.0)) {
+                continue;
+            }
+            if let Some(bytes) = host::bytes(vulkan, b).filter(|all| all.iter().any(|v| *v != 0)) {
+                self.found.insert(id, bytes);
+            }
         }
     }
 
@@ -222,7 +244,7 @@ impl Hook for Tracker {
     }
 
     fn wants(&self) -> Commands {
-        let wanted = [scan::OBJECTS, scan::RECORDED, scan::HOST, SUBMITS, OTHERS].concat();
+        let wanted = [scan::OBJECTS, scan::RECORDED, scan::HOST, SUBMITS, BINDS, OTHERS].concat();
         // Under all their names.
         let all = COMMANDS.iter().filter(|c| wanted.contains(&c.canonical) || wanted.contains(&c.name));
         Commands::named(&all.map(|c| c.name).collect::<Vec<_>>())
@@ -240,6 +262,10 @@ impl Hook for Tracker {
             return Ok(outcome);
         }
         if let Some(vulkan) = cx.backend.vulkan() {
+            if BINDS.contains(&call.command.canonical) {
+                state.bound(call, vulkan);
+                return Ok(outcome);
+            }
             let base = |id: u64| vulkan.image(id).map(|i| (i.live.as_raw(), untouched(i)));
             state.see(call, &cx.objects, &base);
         }
