@@ -262,6 +262,8 @@ fn complaints(args: &ReplayArgs, s: &Summary) -> Exit {
             (t.handles[1], "shader-group handles in shader binding tables not known"),
             (t.record_addresses, "addresses in shader records translated"),
             (t.push_constant_addresses, "addresses in push constants translated"),
+            (t.push_constant_unknown, "pointers in push constants not known"),
+            (t.push_constant_numbers, "numbers in push constants that look like addresses left as they are"),
             (t.written_addresses, "addresses in written memory translated"),
             (
                 t.doubtful_addresses,
@@ -307,6 +309,8 @@ fn to_json(capture: &Capture, s: &Summary, times: &FrameTimes, report: &analyses
             "shader_group_handles_unknown": s.translated.handles[1],
             "addresses_in_shader_records": s.translated.record_addresses,
             "addresses_in_push_constants": s.translated.push_constant_addresses,
+            "addresses_in_push_constants_unknown": s.translated.push_constant_unknown,
+            "numbers_in_push_constants": s.translated.push_constant_numbers,
             "addresses_in_written_memory": s.translated.written_addresses,
             "doubtful_words_in_written_memory": s.translated.doubtful_addresses,
         },

@@ -10,6 +10,7 @@ mod device;
 mod live;
 mod matrix;
 mod parity;
+mod pointers;
 mod ray;
 mod rays;
 mod replay;

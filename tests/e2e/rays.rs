@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 
 const FRAMES: [u32; 3] = [1, 4, 8];
 
-fn sample(name: &str) -> PathBuf {
+pub(crate) fn sample(name: &str) -> PathBuf {
     root().join("captures/samples").join(name)
 }
 
 /// Width, height and RGB of a PNG.
-fn rgb(file: &Path) -> (u32, u32, Vec<u8>) {
+pub(crate) fn rgb(file: &Path) -> (u32, u32, Vec<u8>) {
     let decoder =
         png::Decoder::new(std::io::BufReader::new(std::fs::File::open(file).expect("the PNG is there")));
     let mut reader = decoder.read_info().expect("a PNG");

@@ -27,6 +27,8 @@ pub struct Needs {
     pub timeline_semaphore: bool,
     /// Vulkan 1.2 with ray-tracing pipelines, indirect traces and buffer addresses; the scene names the extensions.
     pub ray_tracing: bool,
+    /// Vulkan 1.2 with buffer addresses.
+    pub addresses: bool,
 }
 
 /// A device that was looked at and found able.
@@ -62,6 +64,11 @@ impl Gpu {
         let mut timeline = vk::PhysicalDeviceTimelineSemaphoreFeatures::default().timeline_semaphore(true);
         if needs.timeline_semaphore {
             device_info = device_info.push_next(&mut timeline);
+        }
+        let mut addresses =
+            vk::PhysicalDeviceBufferDeviceAddressFeatures::default().buffer_device_address(true);
+        if needs.addresses {
+            device_info = device_info.push_next(&mut addresses);
         }
         let mut wanted = ray::Features::wanted();
         if needs.ray_tracing {
@@ -132,7 +139,11 @@ fn instance(entry: &ash::Entry, scene: &str, needs: &Needs) -> Result<(ash::Inst
         .application_version(1)
         .engine_name(c"captures")
         .engine_version(1)
-        .api_version(if needs.ray_tracing { vk::API_VERSION_1_2 } else { vk::API_VERSION_1_1 });
+        .api_version(if needs.ray_tracing || needs.addresses {
+            vk::API_VERSION_1_2
+        } else {
+            vk::API_VERSION_1_1
+        });
     let info =
         vk::InstanceCreateInfo::default().application_info(&application).enabled_extension_names(&extensions);
     let instance = unsafe { entry.create_instance(&info, None) }.doing("creating the instance")?;
@@ -198,6 +209,15 @@ fn suits(
         }
     }
 
+    if needs.addresses {
+        let properties = unsafe { instance.get_physical_device_properties(physical) };
+        let mut addresses = vk::PhysicalDeviceBufferDeviceAddressFeatures::default();
+        let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut addresses);
+        unsafe { instance.get_physical_device_features2(physical, &mut features) };
+        if properties.api_version < vk::API_VERSION_1_2 || addresses.buffer_device_address == vk::FALSE {
+            return Ok(Err("lacks buffer addresses".to_owned()));
+        }
+    }
     if needs.ray_tracing && !ray::Features::offered(instance, physical) {
         return Ok(Err("lacks ray-tracing pipelines, their indirect traces or buffer addresses".to_owned()));
     }

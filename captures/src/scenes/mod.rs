@@ -4,9 +4,11 @@
 //! frame loop, the swapchain and the synchronisation with it; a scene makes its objects once and then
 //! says, for each frame, which command buffers to submit.
 
+mod barriers;
 mod cubes;
 mod feedback;
 mod msaa;
+mod pointers;
 mod rays;
 mod steps;
 
@@ -18,7 +20,7 @@ use crate::gpu::{Gpu, Needs};
 
 /// Every scene, in the order in which `--list` names them.
 pub static SCENES: &[&dyn Scene] =
-    &[&cubes::Cubes, &feedback::Feedback, &msaa::Msaa, &rays::Rays, &steps::Steps];
+    &[&cubes::Cubes, &feedback::Feedback, &msaa::Msaa, &pointers::Pointers, &rays::Rays, &steps::Steps];
 
 /// How many frames may be recorded before the first of them is finished.
 ///

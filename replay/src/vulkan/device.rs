@@ -182,6 +182,7 @@ pub fn create(
     vk.devices.insert(id, state);
     super::ray::device_made(vk, id);
     super::exact::device_made(vk, id, exact);
+    super::known::device_made(vk, buffer_addresses);
     Ok(outcome)
 }
 

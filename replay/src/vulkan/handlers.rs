@@ -1,8 +1,8 @@
 //! Which commands have a meaning of their own. Everything else goes through the schema-driven path.
 
 use super::{
-    Vulkan, debug_names, device, instance, memory, pipeline, queue, ray, resources, surface, swapchain,
-    template, wait, watchdog,
+    Vulkan, debug_names, device, instance, known, memory, pipeline, queue, ray, resources, surface,
+    swapchain, template, wait, watchdog,
 };
 use crate::error::Result;
 use crate::exec::{Call, Outcome};
@@ -136,6 +136,10 @@ fn handler_of(c: &CommandDef) -> (Handler, bool) {
 
         "vkCreateGraphicsPipelines" | "vkCreateComputePipelines" => typed(pipeline::create_pipelines),
         "vkCreateRayTracingPipelines" if c.name.ends_with("KHR") => typed(ray::create_pipelines),
+        "vkCreateShaderModule" => typed(known::create_module),
+        "vkDestroyShaderModule" => typed(known::destroy_module),
+        "vkDestroyPipeline" => typed(known::destroy_pipeline),
+        "vkDestroyPipelineLayout" => typed(known::destroy_layout),
         "vkCreatePipelineCache" => typed(pipeline::create_cache),
         "vkCreateDescriptorUpdateTemplate" => typed(template::create),
         "vkDestroyDescriptorUpdateTemplate" => typed(template::destroy),

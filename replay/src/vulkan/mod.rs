@@ -18,6 +18,7 @@ mod init;
 mod init_draw;
 pub mod inspect;
 mod instance;
+mod known;
 pub mod memory;
 pub mod negotiate;
 mod pipeline;
@@ -149,6 +150,7 @@ pub struct Vulkan {
     pub(crate) addresses: addresses::Addresses,
     pub(crate) ray: ray::Ray,
     pub(crate) exact: exact::Exact,
+    pub(crate) known: known::Known,
     pub(crate) messages: debug::Messages,
     pub(crate) watch: watchdog::Watch,
     /// The device hangs or is lost: nothing waits for it any more.
@@ -192,6 +194,7 @@ impl Vulkan {
             addresses: addresses::Addresses::default(),
             ray: ray::Ray::default(),
             exact: exact::Exact::default(),
+            known: known::Known::default(),
             messages: debug::Messages::default(),
             watch: watchdog::Watch::default(),
             abandoned: false,

@@ -30,6 +30,7 @@ pub fn create_pipelines(
             linked.set_u32_at(at, linked.u32_at(at) & !drop.as_raw());
         }
     }
+    super::known::pipelines_made(vk, call);
     vk.raw(call, linked, report)
 }
 

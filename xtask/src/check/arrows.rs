@@ -1,7 +1,7 @@
 //! Which crate may name which.
 //!
 //! ```text
-//! gfxr-parse <- replay <- profile <- src          trace <- profile      trace <- analyses <- src
+//! gfxr-parse, pointers <- replay <- profile <- src          trace <- profile      trace <- analyses <- src
 //! ```
 //!
 //! Nothing lower names anything higher. A few crates are also kept away from libraries whose presence would
@@ -23,7 +23,8 @@ struct Rule {
 
 const RULES: &[Rule] = &[
     Rule { name: "gfxr-parse", ours: &[], barred: &["ash", "rspirv"], tests_may: true },
-    Rule { name: "replay", ours: &["gfxr-parse"], barred: &["rspirv"], tests_may: false },
+    Rule { name: "pointers", ours: &[], barred: &["ash", "rspirv"], tests_may: false },
+    Rule { name: "replay", ours: &["gfxr-parse", "pointers"], barred: &["rspirv"], tests_may: false },
     Rule { name: "profile", ours: &["gfxr-parse", "replay", "trace"], barred: &[], tests_may: false },
     Rule { name: "trace", ours: &[], barred: &["ash", "rspirv"], tests_may: false },
     Rule { name: "analyses", ours: &["trace"], barred: &["ash", "rspirv"], tests_may: false },

@@ -23,6 +23,7 @@ use std::ffi::CStr;
 
 use ash::vk;
 
+use super::barriers::{Access, Stage, barrier, image_barrier, show};
 use super::{Frame, SLOTS, Scene, Show};
 use crate::error::Result;
 use crate::gpu::pipeline::{Layout, Resource, Spirv};
@@ -256,29 +257,14 @@ impl Running {
 
     /// Brings the picture to an image of the swapchain.
     fn record_show(&self, gpu: &Gpu, slot: &Slot, image: vk::Image) {
-        let (device, commands) = (&gpu.device, slot.commands);
-        let (source, target) = (vk::ImageLayout::TRANSFER_SRC_OPTIMAL, vk::ImageLayout::TRANSFER_DST_OPTIMAL);
-        let layers =
-            vk::ImageSubresourceLayers::default().aspect_mask(vk::ImageAspectFlags::COLOR).layer_count(1);
-        let far = vk::Offset3D { x: EXTENT.width as i32, y: EXTENT.height as i32, z: 1 };
-        let region = vk::ImageBlit::default()
-            .src_subresource(layers)
-            .dst_subresource(layers)
-            .src_offsets([vk::Offset3D::default(), far])
-            .dst_offsets([vk::Offset3D::default(), far]);
-        let output = Stage::COLOR_ATTACHMENT_OUTPUT;
-        gpu.labelled(commands, "show", SHOW_COLOUR, || unsafe {
-            let from = (vk::ImageLayout::GENERAL, Stage::RAY_TRACING_SHADER_KHR, Access::SHADER_WRITE);
-            let to = (source, Stage::TRANSFER, Access::TRANSFER_READ);
-            image_barrier(device, commands, self.picture.handle, from, to);
-            // The submission waits for the image at the stage of colour output.
-            let from = (vk::ImageLayout::UNDEFINED, output, Access::empty());
-            image_barrier(device, commands, image, from, (target, Stage::TRANSFER, Access::TRANSFER_WRITE));
-            let filter = vk::Filter::NEAREST;
-            device.cmd_blit_image(commands, self.picture.handle, source, image, target, &[region], filter);
-            let from = (target, Stage::TRANSFER, Access::TRANSFER_WRITE);
-            let to = (vk::ImageLayout::PRESENT_SRC_KHR, output, Access::COLOR_ATTACHMENT_WRITE);
-            image_barrier(device, commands, image, from, to);
+        gpu.labelled(slot.commands, "show", SHOW_COLOUR, || {
+            show(
+                &gpu.device,
+                slot.commands,
+                (self.picture.handle, Stage::RAY_TRACING_SHADER_KHR),
+                image,
+                EXTENT,
+            );
         });
     }
 }
@@ -298,43 +284,6 @@ impl Show for Running {
         })?;
         Ok(vec![slot.commands])
     }
-}
-
-type Stage = vk::PipelineStageFlags;
-type Access = vk::AccessFlags;
-
-/// Everything of `from` before everything of `to`.
-fn barrier(device: &ash::Device, commands: vk::CommandBuffer, from: (Stage, Access), to: (Stage, Access)) {
-    let barrier = vk::MemoryBarrier::default().src_access_mask(from.1).dst_access_mask(to.1);
-    let none = vk::DependencyFlags::empty();
-    unsafe { device.cmd_pipeline_barrier(commands, from.0, to.0, none, &[barrier], &[], &[]) };
-}
-
-type ImageState = (vk::ImageLayout, Stage, Access);
-
-/// The same for an image, whose layout changes.
-fn image_barrier(
-    device: &ash::Device,
-    commands: vk::CommandBuffer,
-    image: vk::Image,
-    from: ImageState,
-    to: ImageState,
-) {
-    let range = vk::ImageSubresourceRange::default()
-        .aspect_mask(vk::ImageAspectFlags::COLOR)
-        .level_count(1)
-        .layer_count(1);
-    let barrier = vk::ImageMemoryBarrier::default()
-        .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-        .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-        .image(image)
-        .subresource_range(range)
-        .old_layout(from.0)
-        .new_layout(to.0)
-        .src_access_mask(from.2)
-        .dst_access_mask(to.2);
-    let none = vk::DependencyFlags::empty();
-    unsafe { device.cmd_pipeline_barrier(commands, from.1, to.1, none, &[], &[], &[barrier]) };
 }
 
 /// The ring of materials, each with a pointer to the next; where its first is.

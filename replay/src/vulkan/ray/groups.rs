@@ -36,6 +36,7 @@ pub fn create_pipelines(
         );
     }
     linked.set_arg(1, 0); // the deferred operation
+    crate::vulkan::known::pipelines_made(vk, call);
     let outcome = exact::create_pipelines(vk, count, call, linked, report)?;
     // VK_OPERATION_DEFERRED_KHR at capture is no other outcome than this one.
     Ok(outcome)

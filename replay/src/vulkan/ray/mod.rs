@@ -102,6 +102,10 @@ pub struct Counters {
     pub record_addresses: u64,
     /// Addresses in push constants.
     pub push_constant_addresses: u64,
+    /// Push constants that are pointers for a shader and lie in no known buffer.
+    pub push_constant_unknown: u64,
+    /// Push constants that look like addresses and are numbers for every shader.
+    pub push_constant_numbers: u64,
     /// Addresses in what the host wrote to memory, in updates of buffers and in their initial contents.
     pub written_addresses: u64,
     /// Words there that may be addresses or numbers, and were left as they are.

@@ -23,6 +23,7 @@ use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
 use crate::vulkan::Vulkan;
+use crate::vulkan::known::{self, Verdict};
 use ash::vk;
 
 /// Halves of an address below this may as well be indices or sizes.
@@ -159,13 +160,49 @@ pub(super) fn push(
     (to, len): (u32, u64),
 ) {
     let mut values = call.image.bytes()[to as usize..to as usize + len as usize].to_vec();
-    let found = if to % 4 == 0 { pointers(vk, u64::from(offset), &values) } else { Vec::new() };
+    let found = if to % 4 == 0 { pushed(vk, call, stages, offset, &values) } else { Vec::new() };
     put(&mut values, &found);
     put_linked(linked, to, &found);
     vk.ray.totals.push_constant_addresses += found.len() as u64;
     if vk.ray.on {
         remember(vk, call.image.u64(0), layout, stages, offset, values);
     }
+}
+
+/// The pointers among push constants: those that shaders know, and what looks like one where they say nothing.
+fn pushed(vk: &mut Vulkan, call: &Call, stages: u32, offset: u32, values: &[u8]) -> Vec<Found> {
+    let mut found = pointers(vk, u64::from(offset), values);
+    if vk.addresses.nothing_moved() && vk.ray.nothing_moved() {
+        return found;
+    }
+    // vkCmdPushConstants has the layout in a parameter, vkCmdPushConstants2 in its struct.
+    let layout = match call.command.params.len() {
+        2 => call.image.target(8).map_or(0, |info| call.image.u64(info + 16)),
+        _ => call.image.u64(8),
+    };
+    let places = known::pointer_places(&vk.known, layout, stages, offset, values.len() as u32);
+    let guessed: Vec<u32> = found.iter().map(|f| offset + f.place as u32).collect();
+    let mut verdicts = known::verdicts(&vk.known, layout, stages, &guessed).into_iter();
+    let before = found.len();
+    found.retain(|_| verdicts.next() == Some(Verdict::Open));
+    let looked_like = before - found.len();
+    let mut sure = 0;
+    for (at, verdict) in places.iter().zip(known::verdicts(&vk.known, layout, stages, &places)) {
+        let Verdict::Pointer { structure } = verdict else { continue };
+        sure += usize::from(guessed.contains(at));
+        let place = (at - offset) as usize;
+        let word = u64::from_le_bytes(values[place..place + 8].try_into().expect("8 bytes"));
+        let live = match structure {
+            true => vk.ray.references.get(&word).copied().or_else(|| vk.addresses.known(word)),
+            false => vk.addresses.known(word),
+        };
+        match live {
+            Some(live) => found.push(Found { place, live, doubtful: false }),
+            None => vk.ray.totals.push_constant_unknown += u64::from(word != 0),
+        }
+    }
+    vk.ray.totals.push_constant_numbers += (looked_like - sure) as u64;
+    found
 }
 
 /// vkCmdUpdateBuffer: commandBuffer, dstBuffer, dstOffset, dataSize, pData.

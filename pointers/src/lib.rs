@@ -1,0 +1,243 @@
+//! Where a SPIR-V module finds pointers: in push constants, uniform and storage buffers, shader records, and behind
+//! other pointers.
+//!
+//! A pointer is a member of type pointer to PhysicalStorageBuffer, or 64 bits (an integer, or two words) that the module
+//! turns into such a pointer, or into an acceleration structure. Members are found by their types, casts by going from
+//! each cast back to the loads that its value comes from, through copies, arithmetic, selections, local variables and
+//! calls.
+//!
+//! Guarantees: offsets and strides are those that the module declares; every layout is listed once, so that linked
+//! structures end. Knows no driver, and no capture. Refuses modules that are no SPIR-V. A cast whose value comes from
+//! elsewhere (an image, a constant, arithmetic that it does not follow) is counted, not guessed.
+
+mod index;
+mod layouts;
+mod trace;
+
+use std::fmt;
+
+/// Where a shader begins to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Root {
+    /// The push constants.
+    PushConstants,
+    /// A uniform or storage buffer.
+    Buffer {
+        /// Descriptor set.
+        set: u32,
+        /// Binding; an array of descriptors is one root.
+        binding: u32,
+    },
+    /// The data behind a shader group's handle.
+    Record,
+}
+
+/// What a pointer leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Memory of this layout.
+    Layout(usize),
+    /// An acceleration structure.
+    Structure,
+}
+
+/// One dimension of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dim {
+    /// Bytes from one element to the next.
+    pub stride: u32,
+    /// How many there are; none if only the buffer's end says.
+    pub count: Option<u32>,
+}
+
+/// A pointer, or an array of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Bytes from where the layout begins to the first of them.
+    pub offset: u32,
+    /// The arrays around it, outermost first.
+    pub dims: Vec<Dim>,
+    /// What it leads to.
+    pub target: Target,
+}
+
+/// What lies in memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Layout {
+    /// Its pointers.
+    pub fields: Vec<Field>,
+    /// Bytes that the module declares, pointers and others: first and one past the last.
+    pub declared: Vec<(u32, u32)>,
+}
+
+/// An entry point and what it is given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name.
+    pub name: String,
+    /// SPIR-V's number of its execution model.
+    pub model: u32,
+    /// What it reads, as indices into [`Module::layouts`].
+    pub roots: Vec<(Root, usize)>,
+}
+
+/// What is known of a module.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Module {
+    /// Its entry points.
+    pub entries: Vec<Entry>,
+    /// Layouts by index.
+    pub layouts: Vec<Layout>,
+    /// Casts to pointers whose values come from where this does not follow.
+    pub untraced: u32,
+}
+
+/// Why a module cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// Which word.
+    pub word: usize,
+    /// What is wrong there.
+    pub what: &'static str,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "word {}: {}", self.word, self.what)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Whether a module may have pointers at all; looks at its first instructions only.
+pub fn may_have_pointers(words: &[u32]) -> bool {
+    index::capabilities(words)
+        .any(|c| c == index::PHYSICAL_STORAGE_BUFFER || c == index::RAY_QUERY_FROM_ADDRESS)
+}
+
+impl Module {
+    /// Reads a module; one without pointers only as far as its push constants.
+    pub fn read(words: &[u32]) -> Result<Self, Error> {
+        let index = index::Index::read(words)?;
+        let mut layouts = layouts::Layouts::new(&index);
+        let roots = layouts.roots();
+        let untraced = trace::casts(&mut layouts);
+        let layouts = layouts.finish();
+        let entries = index
+            .entries
+            .iter()
+            .map(|e| Entry {
+                name: e.name.clone(),
+                model: e.model,
+                roots: roots
+                    .iter()
+                    .filter(|r| !index.lists_all_variables || e.interface.contains(&r.0))
+                    .map(|r| (r.1, r.2))
+                    .collect(),
+            })
+            .collect();
+        Ok(Module { entries, layouts, untraced })
+    }
+
+    /// An entry point by name.
+    pub fn entry(&self, name: &str) -> Option<&Entry> {
+        self.entries.iter().find(|e| e.name == name)
+    }
+}
+
+impl Field {
+    /// Whether one of its pointers lies `at` bytes from where the layout begins.
+    pub fn is_at(&self, at: u64) -> bool {
+        let Some(mut left) = at.checked_sub(u64::from(self.offset)) else { return false };
+        for d in &self.dims {
+            let stride = u64::from(d.stride.max(1));
+            let i = d.count.map_or(left / stride, |n| (left / stride).min(u64::from(n.max(1)) - 1));
+            left -= i * stride;
+        }
+        left == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_of_arrays_are_found_by_their_place() {
+        let dim = |stride, count| Dim { stride, count };
+        let field = |dims| Field { offset: 8, dims, target: Target::Structure };
+        let one = field(vec![]);
+        assert!(one.is_at(8) && !one.is_at(0) && !one.is_at(16));
+        let open = field(vec![dim(24, None)]);
+        assert!(open.is_at(8) && open.is_at(8 + 24 * 1000) && !open.is_at(20));
+        let two = field(vec![dim(64, Some(2)), dim(8, Some(3))]);
+        let hits: Vec<u64> = (0..200).filter(|at| two.is_at(*at)).collect();
+        assert_eq!(hits, [8, 16, 24, 72, 80, 88]);
+    }
+
+    /// A shader of one of the sample scenes.
+    fn shader(name: &str) -> Vec<u32> {
+        let path = format!("{}/../captures/src/scenes/{name}.spv", env!("CARGO_MANIFEST_DIR"));
+        let bytes = std::fs::read(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
+        bytes.chunks_exact(4).map(|b| u32::from_le_bytes(b.try_into().expect("4 bytes"))).collect()
+    }
+
+    fn layout_of(m: &Module, root: Root) -> &Layout {
+        let (_, layout) = m.entries[0].roots.iter().find(|r| r.0 == root).expect("the root is there");
+        &m.layouts[*layout]
+    }
+
+    fn offsets(l: &Layout) -> Vec<u32> {
+        let mut at: Vec<u32> = l.fields.iter().map(|f| f.offset).collect();
+        at.sort_unstable();
+        at
+    }
+
+    #[test]
+    fn pointers_behind_pointers_are_found() {
+        let m = Module::read(&shader("rays/move.comp")).expect("SPIR-V");
+        let push = layout_of(&m, Root::PushConstants);
+        assert_eq!(offsets(push), [0]);
+        assert_eq!(push.declared, [(0, 8), (8, 12)]);
+        let Target::Layout(motion) = push.fields[0].target else { panic!("a pointer to memory") };
+        // The reference at 16 is two words that nothing here makes a pointer of.
+        assert_eq!(offsets(&m.layouts[motion]), [0, 8]);
+        assert_eq!(m.untraced, 0);
+    }
+
+    #[test]
+    fn linked_structures_come_back_to_themselves() {
+        let m = Module::read(&shader("rays/mesh.rchit")).expect("SPIR-V");
+        let record = layout_of(&m, Root::Record);
+        assert_eq!(offsets(record), [16, 24]);
+        let material = record.fields.iter().find(|f| f.offset == 16).expect("material");
+        let Target::Layout(material) = material.target else { panic!("a pointer to memory") };
+        let next = &m.layouts[material].fields;
+        assert_eq!(next.len(), 1);
+        assert_eq!((next[0].offset, next[0].target), (32, Target::Layout(material)));
+    }
+
+    #[test]
+    fn a_module_without_pointers_says_so() {
+        let words = shader("cubes/animate.comp");
+        assert!(!may_have_pointers(&words) && may_have_pointers(&shader("rays/camera.rgen")));
+        let m = Module::read(&words).expect("SPIR-V");
+        assert!(m.layouts.iter().all(|l| l.fields.is_empty()));
+        assert!(m.entry("main").is_some_and(|e| !e.roots.is_empty()));
+    }
+
+    #[test]
+    fn what_is_no_module_is_refused() {
+        let says = |words: &[u32]| Module::read(words).expect_err("no module").to_string();
+        assert_eq!(says(&[1, 2]), "word 2: too short for SPIR-V");
+        assert_eq!(says(&[1, 2, 3, 4, 5]), "word 0: no SPIR-V, or of the other byte order");
+        let header = [0x0723_0203, 0x0001_0000, 0, 9, 0];
+        assert_eq!(
+            says(&[&header[..], &[0x0009_0011]].concat()),
+            "word 5: an instruction's length leaves the module"
+        );
+        assert_eq!(says(&[&header[..], &[0]].concat()), "word 5: an instruction's length leaves the module");
+        let many = [0x0723_0203, 0x0001_0000, 0, u32::MAX, 0];
+        assert_eq!(says(&many), "word 3: more ids than any module has");
+    }
+}

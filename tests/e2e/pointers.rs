@@ -1,0 +1,43 @@
+//! The scene `pointers`: what shaders say is a pointer is translated, what they say is a number is left alone.
+//!
+//! The scene's images are what arithmetic says, a test of its own checks that. Buffers lie elsewhere in each run of the
+//! driver, and the counts say that they did: a pointer that was missed is a wrong band of the image, or a crash.
+
+use crate::device::device;
+use crate::rays::{rgb, sample};
+use crate::support::{Scratch, run, text};
+use serde_json::Value;
+use std::path::Path;
+
+#[test]
+fn pointers_are_followed_and_numbers_are_not() {
+    if !device("pointers_are_followed") {
+        return;
+    }
+    let capture = sample("pointers.gfxr");
+    let file = capture.to_str().expect("a path");
+    for memory in ["auto", "remap", "rebind"] {
+        let scratch = Scratch::new(&format!("pointers-{memory}"));
+        let into = scratch.path("shots");
+        let into = into.to_str().expect("a path");
+        let out = run(["screenshot", file, "--memory", memory, "--frames", "1,2,3", "-o", into]);
+        assert!(out.status.success(), "--memory {memory}: {}", text(&out.stderr));
+        let written: Vec<String> = text(&out.stdout).lines().map(str::to_owned).collect();
+        assert_eq!(written.len(), 3, "--memory {memory}: {written:?}");
+        for (frame, shot) in (1..).zip(&written) {
+            let expected = rgb(&sample(&format!("pointers_frame_{frame}.png")));
+            assert!(rgb(Path::new(shot)) == expected, "--memory {memory}: frame {frame} differs");
+        }
+        let out = run([file, "--memory", memory, "--addresses", "translate", "--json"]);
+        assert!(out.status.success(), "--memory {memory}: {}", text(&out.stderr));
+        let v: Value = serde_json::from_slice(&out.stdout).expect("JSON");
+        let t = &v["translated"];
+        // In each of three frames a pair, a palette and a list, and the number that looks like an address.
+        assert_eq!(t["addresses_in_push_constants"], 9, "{t}");
+        assert_eq!(t["numbers_in_push_constants"], 3, "{t}");
+        assert_eq!(t["addresses_in_push_constants_unknown"], 0, "{t}");
+        // The pair, two nodes with a next one, three rows, and the one in the uniform buffer.
+        assert_eq!(t["addresses_in_written_memory"], 8, "{t}");
+        assert_eq!(v["divergences"]["count"], 0, "{v}");
+    }
+}
