@@ -10,10 +10,12 @@
 //! structures end. Knows no driver, and no capture. Refuses modules that are no SPIR-V. A cast whose value comes from
 //! elsewhere (an image, a constant, arithmetic that it does not follow) is counted, not guessed.
 
+mod capabilities;
 mod index;
 mod layouts;
 mod trace;
 
+pub use capabilities::{Capabilities, without};
 use std::fmt;
 
 /// Where a shader begins to read.

@@ -7,6 +7,7 @@
 //! no rule for, naming the type and the member.
 
 mod ash;
+mod capabilities;
 mod decl;
 mod emit;
 mod invoke;
@@ -53,6 +54,7 @@ pub fn run(args: &[String]) -> Result<()> {
     registry.add(overlay::EXTRA, "overlay.xml")?;
     let tables = tables::build(&registry, &call_ids(&read(&options.call_ids)?)?)?;
     let mut files = emit::files(&tables);
+    files.push(("capabilities.rs", capabilities::file(&tables, &registry)));
     files.push(("layout_test.rs", ash::layout_test(&tables, &registry, root)?));
     let folders = [
         (root.join("gfxr-parse/src/schema/generated"), files),

@@ -80,6 +80,12 @@ pub struct Registry {
     pub commands: BTreeMap<String, RawCommand>,
     /// Alias of a command to the name it stands for.
     pub command_aliases: BTreeMap<String, String>,
+    /// SPIR-V capabilities by the member of a feature struct that lets shaders declare them.
+    pub capabilities: BTreeMap<String, BTreeSet<String>>,
+    /// SPIR-V extensions by the device extension that lets shaders use them.
+    pub spirv_extensions: BTreeMap<String, BTreeSet<String>>,
+    /// Device extensions that add feature structs and nothing that is called or passed: name, structs.
+    pub shader_extensions: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// Names that only Vulkan SC requires.
@@ -131,7 +137,45 @@ impl Registry {
                 self.add_command(node, &required).map_err(|e| format!("{file}: {e}"))?;
             }
         }
+        self.add_capabilities(root);
         self.add_extensions(root).map_err(|e| format!("{file}: {e}"))
+    }
+
+    fn add_capabilities(&mut self, root: Node) {
+        for c in root.descendants().filter(|n| n.has_tag_name("spirvcapability")) {
+            for e in c.children().filter(|e| e.has_tag_name("enable")) {
+                if let (Some(name), Some(feature)) = (c.attribute("name"), e.attribute("feature")) {
+                    self.capabilities.entry(feature.to_owned()).or_default().insert(name.to_owned());
+                }
+            }
+        }
+        for x in root.descendants().filter(|n| n.has_tag_name("spirvextension")) {
+            for e in x.children().filter(|e| e.has_tag_name("enable")) {
+                if let (Some(name), Some(extension)) = (x.attribute("name"), e.attribute("extension")) {
+                    self.spirv_extensions.entry(extension.to_owned()).or_default().insert(name.to_owned());
+                }
+            }
+        }
+        for x in root.descendants().filter(|n| n.has_tag_name("extension")) {
+            let device = x.attribute("type") == Some("device");
+            let vulkan = x.attribute("supported").is_some_and(|s| s.split(',').any(|s| s == "vulkan"));
+            let items = || x.children().filter(|c| c.has_tag_name("require")).flat_map(|r| r.children());
+            let types: BTreeSet<&str> =
+                items().filter(|i| i.has_tag_name("type")).filter_map(|i| i.attribute("name")).collect();
+            let called = items().any(|i| i.has_tag_name("command"));
+            let structs: BTreeSet<String> = types
+                .iter()
+                .filter(|t| t.starts_with("VkPhysicalDevice") && t.contains("Features"))
+                .map(|t| self.canonical(t).to_owned())
+                .collect();
+            let described = |t: &str| t.starts_with("VkPhysicalDevice");
+            if let Some(name) = x.attribute("name").filter(|_| device && vulkan && !called)
+                && !structs.is_empty()
+                && types.iter().all(|t| described(t))
+            {
+                self.shader_extensions.insert(name.to_owned(), structs);
+            }
+        }
     }
 
     /// Follows aliases.

@@ -2,6 +2,8 @@
 //! The schema's tables. Guarantees and refusals: see the parent module.
 
 #[rustfmt::skip]
+mod capabilities;
+#[rustfmt::skip]
 mod commands;
 #[rustfmt::skip]
 mod enums;
@@ -17,6 +19,7 @@ mod stypes;
 #[rustfmt::skip]
 pub mod layout_test;
 
+pub use capabilities::{SHADER_EXTENSIONS, SHADER_FEATURES, ShaderExtension};
 pub use commands::{COMMANDS, COMMANDS_BY_NAME, UNDECODABLE};
 pub use enums::ENUMS;
 pub use handles::HANDLES;
