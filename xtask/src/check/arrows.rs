@@ -23,7 +23,7 @@ struct Rule {
 
 const RULES: &[Rule] = &[
     Rule { name: "gfxr-parse", ours: &[], barred: &["ash", "rspirv"], tests_may: true },
-    Rule { name: "pointers", ours: &[], barred: &["ash", "rspirv"], tests_may: false },
+    Rule { name: "pointers", ours: &[], barred: &["ash"], tests_may: false },
     Rule { name: "replay", ours: &["gfxr-parse", "pointers"], barred: &["rspirv"], tests_may: false },
     Rule { name: "profile", ours: &["gfxr-parse", "replay", "trace"], barred: &[], tests_may: false },
     Rule { name: "trace", ours: &[], barred: &["ash", "rspirv"], tests_may: false },
