@@ -38,12 +38,36 @@ pub struct Profile {
     /// Of `own`, what went into going round in waiting loops.
     pub polling: f64,
     /// The program's functions, and shared ones with what they executed on its behalf: (object file, name,
-    /// instructions), most first, [`FUNCTIONS`] of them.
+    /// instructions), most first.
     pub functions: Vec<(String, String, f64)>,
 }
 
-/// How many functions are kept by name.
-const FUNCTIONS: usize = 200;
+impl Profile {
+    /// What this one has more than another, of the same program.
+    pub fn without(&self, other: &Profile) -> Profile {
+        let object = |name: &str| other.objects.iter().find(|o| o.0 == name).map_or(0, |o| o.1);
+        let functions: HashMap<(&str, &str), f64> =
+            other.functions.iter().map(|(object, name, n)| ((object.as_str(), name.as_str()), *n)).collect();
+        let mut more = Profile {
+            objects: self.objects.iter().map(|(o, n)| (o.clone(), n.saturating_sub(object(o)))).collect(),
+            own: self.own - other.own,
+            for_own: self.for_own - other.for_own,
+            driver: self.driver - other.driver,
+            polling: self.polling - other.polling,
+            functions: self.functions.clone(),
+        };
+        for (object, name, n) in &mut more.functions {
+            *n -= functions.get(&(object.as_str(), name.as_str())).unwrap_or(&0.0);
+        }
+        more.sort();
+        more
+    }
+
+    fn sort(&mut self) {
+        self.objects.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        self.functions.sort_by(|a, b| b.2.total_cmp(&a.2).then_with(|| (&a.0, &a.1).cmp(&(&b.0, &b.1))));
+    }
+}
 
 /// Which object file an object file's name names: the program's own is `program`.
 pub fn part_of(object: &str, program: &str) -> Part {
@@ -110,9 +134,7 @@ pub fn read(text: &str, program: &str, calls: u64) -> Result<Profile, String> {
         }
     }
     profile.objects = objects.into_iter().map(|(name, cost)| (name.to_string(), cost)).collect();
-    profile.objects.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
-    profile.functions.sort_by(|a, b| b.2.total_cmp(&a.2).then_with(|| (&a.0, &a.1).cmp(&(&b.0, &b.1))));
-    profile.functions.truncate(FUNCTIONS);
+    profile.sort();
     Ok(profile)
 }
 
@@ -315,6 +337,16 @@ fn=(3)
         assert_eq!(read(text, "replayer", 999).unwrap().polling, 5000.0 * 995.0 / 1000.0);
         assert_eq!(read(text, "replayer", 1000).unwrap().polling, 0.0);
         assert_eq!(read(text, "replayer", 999).unwrap().own, 5100.0);
+    }
+
+    #[test]
+    fn differences_are_by_name() {
+        let p = read(TEXT, "replayer", 10).unwrap();
+        let twice = TEXT.replace("10 100", "10 250");
+        let more = read(&twice, "replayer", 10).unwrap().without(&p);
+        assert_eq!((more.own, more.objects[0].1), (150.0, 150));
+        assert_eq!(more.functions[0], ("/opt/replayer".to_string(), "main".to_string(), 150.0));
+        assert!(more.driver.abs() < 1e-6 && more.functions[1..].iter().all(|f| f.2.abs() < 1e-6));
     }
 
     #[test]

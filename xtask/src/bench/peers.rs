@@ -11,8 +11,6 @@ use super::measure::Sample;
 
 /// The capture with at least 400,000 blocks and thousands of short frames.
 pub const LONG: &str = "vkd3d-gears-long.gfxr";
-/// The same program, shorter: for instruction counts.
-pub const SHORT: &str = "vkd3d-gears.gfxr";
 
 /// What is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,12 +8,15 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::callgrind::Profile;
 use super::instructions::{self, Counted};
 use super::machine::Machine;
 use super::measure::{median, shown};
 use super::peers::{Metric, Target};
 use super::{Args, Measured, Results};
 
+/// How many functions of a side are written down.
+const FUNCTIONS: usize = 200;
 /// Object files that have less than this share of the instructions are one line.
 const LEAST_SHARE: f64 = 0.002;
 
@@ -65,16 +68,21 @@ fn lines(results: &Results) -> Vec<Line> {
     }
     if let Some(counted) = &results.instructions {
         for (i, side) in counted.sides.iter().enumerate().skip(1) {
-            for (metric, polling) in
-                [("own instructions a call", 1.0), ("own instructions a call, without polling", 0.0)]
-            {
-                let ratio = per_call(counted, i, polling) / per_call(counted, 0, polling);
+            let metrics = [
+                ("own instructions a call", 1.0, 1.0),
+                ("own instructions a call, without polling", 0.0, 1.0),
+                ("the same without decompressing", 0.0, 0.0),
+            ];
+            for (metric, polling, decoding) in metrics {
+                let (peer, ours) =
+                    (per_call(counted, 0, polling, decoding), per_call(counted, i, polling, decoding));
+                let ratio = ours / peer;
                 let target = Target::AtMost(instructions::TARGET);
                 lines.push(Line {
                     name: side.label.to_string(),
                     metric: metric.to_string(),
-                    peer: format!("{:.0}", per_call(counted, 0, polling)),
-                    ours: format!("{:.0}", per_call(counted, i, polling)),
+                    peer: format!("{peer:.0}"),
+                    ours: format!("{ours:.0}"),
                     ratio,
                     target: target.text(),
                     met: target.met(ratio),
@@ -89,10 +97,18 @@ fn suffix(m: &Measured) -> &'static str {
     if m.comparison.name.ends_with("null") { " to /dev/null" } else { "" }
 }
 
-/// Instructions a call, in own object files and on their behalf; `polling` is 1 to count waiting loops, 0 not to.
-fn per_call(counted: &Counted, side: usize, polling: f64) -> f64 {
-    let profile = &counted.sides[side].profile;
-    (profile.own + profile.for_own - profile.polling * (1.0 - polling)) / counted.calls as f64
+/// Instructions a call, in own object files and on their behalf; `polling` is 1 to count waiting loops, 0 not
+/// to; likewise `decoding` for decompressing.
+fn per_call(counted: &Counted, side: usize, polling: f64, decoding: f64) -> f64 {
+    let p = &counted.sides[side].profile;
+    let not_counted = p.polling * (1.0 - polling) + decompressing(p) * (1.0 - decoding);
+    (p.own + p.for_own - not_counted) / counted.calls as f64
+}
+
+/// Instructions of the functions that decode LZ4, by their names.
+fn decompressing(p: &Profile) -> f64 {
+    let decodes = |name: &str| ["LZ4_decompress", "lz4::", "lz4_flex"].iter().any(|part| name.contains(part));
+    p.functions.iter().filter(|f| decodes(&f.1)).fold(0.0, |sum, f| sum + f.2)
 }
 
 fn values(m: &Measured, side: usize, metric: Metric) -> impl Iterator<Item = f64> {
@@ -171,21 +187,30 @@ has each call's thread. The peer replays into a headless surface, ours makes non
 fn instructions_part(t: &mut String, counted: &Counted) {
     let _ = write!(
         t,
-        "\n### Instructions\n\nCallgrind, {} ({} calls), by object file; the second of two runs. \"For own\" is what \
+        "\n### Instructions\n\nCallgrind, {} ({} calls), by object file. \"For own\" is what \
          shared object files (libc, the allocator, decompressors) executed for the replayer: each function is divided \
          among its callers as the instructions below their calls are. The driver's part is the driver, LLVM, the code it \
          makes, the loader, and what shared files executed for them. \"Polling\" is what the own object file spent on \
          going round in loops that wait for the driver (all rounds but the first); it depends on how slow the driver is \
-         under callgrind, and differs from run to run.\n\n",
+         under callgrind, and differs from run to run. \"Start\" is what the shorter window took of its own in all, \
+         without polling.\n\n",
         counted.capture, counted.calls
     );
-    *t += "| | own object file | of that, polling | for own | driver's part |\n|---|--:|--:|--:|--:|\n";
+    *t +=
+        "| | own object file | of that, polling | for own | both, decompressing | driver's part | start |\n";
+    *t += "|---|--:|--:|--:|--:|--:|--:|\n";
     for side in &counted.sides {
         let p = &side.profile;
         let _ = writeln!(
             t,
-            "| `{}` | {:.0} | {:.0} | {:.0} | {:.0} |",
-            side.command, p.own, p.polling, p.for_own, p.driver
+            "| `{}` | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} |",
+            side.command,
+            p.own,
+            p.polling,
+            p.for_own,
+            decompressing(p),
+            p.driver,
+            side.start
         );
     }
     for side in &counted.sides {
@@ -241,7 +266,7 @@ fn objects(counted: &Counted) -> String {
 fn functions(counted: &Counted) -> String {
     let mut t = String::from("side,object,instructions,instructions_per_call,function\n");
     for side in &counted.sides {
-        for (object, name, n) in side.profile.functions.iter().filter(|f| f.2 >= 1.0) {
+        for (object, name, n) in side.profile.functions.iter().take(FUNCTIONS).filter(|f| f.2 >= 1.0) {
             let (object, name) = (file_name(object), name.replace('"', "'"));
             let _ = writeln!(t, "{},{object},{n:.0},{:.1},\"{name}\"", side.label, n / counted.calls as f64);
         }
@@ -279,7 +304,8 @@ fn summary(args: &Args, machine: &Machine, results: &Results) -> Value {
     let instructions = results.instructions.as_ref().map(|c| {
         let side = |s: &instructions::Side| {
             json!({ "side": s.label, "own": s.profile.own, "polling": s.profile.polling,
-                "for_own": s.profile.for_own, "driver": s.profile.driver })
+                "for_own": s.profile.for_own, "decompressing": decompressing(&s.profile),
+                "driver": s.profile.driver, "start": s.start })
         };
         json!({ "capture": c.capture, "calls": c.calls, "sides": c.sides.iter().map(side).collect::<Vec<_>>() })
     });
