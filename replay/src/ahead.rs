@@ -23,7 +23,7 @@ use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 
 /// Blocks in a batch.
-const BATCH_BLOCKS: usize = 512;
+const BATCH_BLOCKS: usize = 256;
 /// Bytes of the file after which a batch is closed early.
 const BATCH_BYTES: usize = 1 << 20;
 /// Batches that may wait for the consumer.

@@ -86,8 +86,15 @@ pub struct Bar<'b> {
 /// Bytes of the file behind the replay that stay in memory.
 const KEEP_BYTES: u64 = 4 << 20;
 
+/// Bytes after which what is shown changes.
+const STEP_BYTES: u64 = 64 << 10;
+
 impl Progress for Bar<'_> {
     fn at(&mut self, bytes: u64, _: u64) {
+        // Thousands of frames a second need no more.
+        if bytes < self.bar.position() + STEP_BYTES {
+            return;
+        }
         self.bar.set_position(bytes);
         if let Some(map) = self.map
             && bytes > self.released + 2 * KEEP_BYTES

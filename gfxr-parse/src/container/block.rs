@@ -17,6 +17,8 @@ use crate::meta::MetaBlock;
 
 /// Bytes of a block header.
 pub const HEADER_BYTES: usize = 12;
+/// Bytes of a compressed call's body before its data.
+const COMPRESSED_CALL_BYTES: usize = 20;
 /// The bit that marks a compressed block.
 pub const COMPRESSED_BIT: u32 = 0x8000_0000;
 
@@ -97,6 +99,15 @@ impl<'a> Block<'a> {
     pub fn call(&self) -> Result<Option<FunctionCall<'a>>> {
         if self.base_type() != block_type::FUNCTION_CALL {
             return Ok(None);
+        }
+        // Nearly always: compressed, and all there.
+        if self.is_compressed()
+            && let Some((head, raw)) = self.body().split_first_chunk::<COMPRESSED_CALL_BYTES>()
+        {
+            let word = |at: usize| u64::from_le_bytes(*head[at..].first_chunk().expect("within"));
+            let offset = self.offset + (HEADER_BYTES + COMPRESSED_CALL_BYTES) as u64;
+            let payload = Payload::compressed(raw, self.codec, word(12), self.index, offset);
+            return Ok(Some(FunctionCall { call_id: word(0) as u32, thread: word(4), payload }));
         }
         FunctionCall::read(&mut self.fields()).map(Some)
     }

@@ -455,7 +455,17 @@ impl<'a, 'i> Decoder<'a, 'i> {
     #[inline(always)]
     fn compare_count(&mut self, members: &[Member], base: u32, m: &Member) {
         let Some(len) = self.image.ptr(base + m.at).map(|p| p.len) else { return };
-        if let Some(count) = self.count_of(members, base, m.len)
+        let count = match m.len {
+            Len::Member(i)
+                if let Some(n) = members.get(usize::from(i))
+                    && n.shape == Shape::Value
+                    && n.ty == Ty::U32 =>
+            {
+                Some(u64::from(self.image.u32(base + n.at)))
+            }
+            _ => self.count_of(members, base, m.len),
+        };
+        if let Some(count) = count
             && count > len
         {
             let record = self.image.u64(base + m.at) as u32 - 1;

@@ -45,7 +45,7 @@ use crate::error::{Error, Kind, Result};
 use crate::exec::{Call, Outcome};
 use crate::hook::{Frame, Needs};
 use crate::link::Linked;
-use crate::objects::Objects;
+use crate::objects::{Ids, Objects};
 use crate::options::Options;
 use crate::report::{InFlight, Report};
 use ash::vk;
@@ -138,12 +138,12 @@ pub struct Vulkan {
     table: Table,
     pub(crate) instances: HashMap<u64, instance::InstanceState>,
     pub(crate) gpus: HashMap<u64, Gpu>,
-    pub(crate) devices: HashMap<u64, DeviceState>,
-    pub(crate) queues: HashMap<u64, QueueState>,
+    pub(crate) devices: Ids<DeviceState>,
+    pub(crate) queues: Ids<QueueState>,
     pub(crate) memory: memory::Memories,
-    pub(crate) images: HashMap<u64, ImageState>,
-    pub(crate) buffers: HashMap<u64, BufferState>,
-    pub(crate) swapchains: HashMap<u64, SwapchainState>,
+    pub(crate) images: Ids<ImageState>,
+    pub(crate) buffers: Ids<BufferState>,
+    pub(crate) swapchains: Ids<SwapchainState>,
     /// A present's wait semaphores that nothing has waited for yet; see `swapchain.rs`.
     pub(crate) presented: Option<swapchain::Presented>,
     pub(crate) templates: HashMap<u64, template::TemplateState>,
@@ -183,12 +183,12 @@ impl Vulkan {
             table: Table::default(),
             instances: HashMap::new(),
             gpus: HashMap::new(),
-            devices: HashMap::new(),
-            queues: HashMap::new(),
+            devices: Ids::default(),
+            queues: Ids::default(),
             memory: memory::Memories::default(),
-            images: HashMap::new(),
-            buffers: HashMap::new(),
-            swapchains: HashMap::new(),
+            images: Ids::default(),
+            buffers: Ids::default(),
+            swapchains: Ids::default(),
             presented: None,
             templates: HashMap::new(),
             addresses: addresses::Addresses::default(),

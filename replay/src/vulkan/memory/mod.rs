@@ -16,18 +16,17 @@ use super::{Gpu, Prologue, Vulkan, require_handles};
 use crate::error::{Error, Kind, Result};
 use crate::exec::{Call, Outcome};
 use crate::link::Linked;
-use crate::objects::Objects;
+use crate::objects::{Ids, Objects};
 use crate::options::{MemoryMode, Options};
 use crate::report::Report;
 use ash::vk::{self, Handle};
-use std::collections::HashMap;
 
 /// All captured memory objects.
 #[derive(Default)]
 pub struct Memories {
     /// The mode in force.
     pub mode: MemoryMode,
-    pub(crate) by_id: HashMap<u64, MemoryState>,
+    pub(crate) by_id: Ids<MemoryState>,
 }
 
 /// A captured memory object.
