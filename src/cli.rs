@@ -105,6 +105,9 @@ pub struct RunArgs {
     /// Seconds to wait for the GPU before giving up (fractions too); what had finished until then is reported, exit code 6
     #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = seconds)]
     pub watchdog: Duration,
+    /// Print on stderr what the capture asks of the device, what is here, and what was done (as `check` does)
+    #[arg(long)]
+    pub negotiation: bool,
     /// Mark each command on the GPU, so that a hang or a lost device names the command; slow: commands run one by one
     #[arg(long)]
     pub breadcrumbs: bool,
@@ -135,6 +138,8 @@ pub enum Command {
     Verify(VerifyArgs),
     /// Write a capture compressed another way (lz4, zlib, zstd, none)
     Recompress(RecompressArgs),
+    /// Say whether a capture would replay here, and what would be done differently, without replaying it
+    Check(CheckArgs),
     /// Say what this machine's devices can replay and instrument, feature by feature
     Devices(DevicesArgs),
     /// Write what frames showed as PNGs
@@ -276,6 +281,32 @@ pub struct VerifyArgs {
     /// Print JSON (with a schema_version) instead of text
     #[arg(long)]
     pub json: bool,
+}
+
+/// `check`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The table has everything that the capture asks for: version, extensions, each feature by name, limits, queues, memory,
+and every format with its use; beside it what this device has, and what a replay does:
+  kept      used as asked
+  dropped   left out; it only watches, or only concerns windows or addresses, which are handled otherwise
+  replaced  something else stands in for it
+  risked    tried all the same; it may fail
+  removed   left out because of --remove-unsupported or --keep-going; the replay may differ
+  refused   the capture cannot replay here
+Exit code 0 if it would replay, 77 if something is refused.
+
+Example:
+  reray-replay check cap.gfxr --gpu 1")]
+pub struct CheckArgs {
+    /// The capture
+    pub file: PathBuf,
+    /// Print JSON (with a schema_version) instead of text
+    #[arg(long)]
+    pub json: bool,
+    /// How it would be replayed.
+    #[command(flatten)]
+    pub run: RunArgs,
 }
 
 /// `devices`

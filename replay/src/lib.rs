@@ -22,5 +22,6 @@ pub mod options;
 pub mod report;
 pub mod session;
 pub mod vulkan;
+pub mod wants;
 
 pub use ash;

@@ -107,6 +107,8 @@ pub struct Options {
     pub validate: bool,
     /// How long to wait for the GPU before giving up; 120 s if it is not said.
     pub watchdog: Option<Duration>,
+    /// Compare all that the capture asks for with the device, also where the driver is the one it was taken on.
+    pub whole_table: bool,
     /// See [`FrameBy`].
     pub frame_by: FrameBy,
     /// First and last frame to run hooks' measurements on; frames after the last are not replayed.

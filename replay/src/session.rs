@@ -12,7 +12,9 @@ use crate::frames::{Framer, resolve};
 use crate::hook::{Frame, Hook};
 use crate::options::{AddressMode, FrameBy, MemoryMode, Options};
 use crate::report::{InFlight, Report};
+use crate::vulkan::check::Verdict;
 use crate::vulkan::{CapturedGpu, ObjectAddress, Prologue, Vulkan, negotiate};
+use crate::wants;
 use gfxr_parse::container::{Capture, FrameCounter, FrameRule, Scratch};
 use gfxr_parse::meta::Meta;
 use std::ops::ControlFlow;
@@ -136,6 +138,11 @@ fn address_ids() -> [u32; 4] {
     *IDS
 }
 
+/// What replaying a capture here would take, without replaying it.
+pub fn check(capture: &Capture, options: &Options) -> Result<Verdict> {
+    crate::vulkan::check::check(&wants::scan(capture), &prologue(capture).0, options)
+}
+
 fn create_device_id() -> u32 {
     gfxr_parse::schema::command_named("vkCreateDevice").expect("core").id
 }
@@ -181,6 +188,8 @@ pub fn replay_as_far(
     };
     let rule = resolve(&options.frame_by, capture, boundary);
     let mut run = Run {
+        capture,
+        checked: false,
         cx: Executor::new(backend, hooks, options.keep_going),
         framer: Framer::new(rule.clone()),
         window: options.frames,
@@ -223,6 +232,9 @@ pub fn replay_as_far(
 }
 
 struct Run<'p> {
+    capture: &'p Capture,
+    /// What the capture asks for was compared with the device.
+    checked: bool,
     cx: Executor,
     framer: Framer,
     window: Option<(u64, u64)>,
@@ -308,6 +320,25 @@ impl Run<'_> {
         self.window.is_none_or(|(a, b)| (a..=b).contains(&self.frame))
     }
 
+    /// Once there are devices to choose from: what this one lacks is refused, all of it, before one is made. On the
+    /// driver that a capture was taken on only what vkCreateDevice asks for is looked at, then.
+    fn compare(&mut self) -> Result<()> {
+        let Some(vk) = self.cx.backend.vulkan() else {
+            self.checked = true;
+            return Ok(());
+        };
+        match vk.is_foreign() {
+            None => return Ok(()),
+            Some(foreign) if foreign || vk.options().whole_table => {
+                let wants = wants::scan(self.capture);
+                vk.compare(&wants)?;
+            }
+            Some(_) => {}
+        }
+        self.checked = true;
+        Ok(())
+    }
+
     /// Runs one block; false: no later one is wanted.
     fn item(&mut self, item: &mut ahead::Item<'_>) -> Result<bool> {
         let place = item.place;
@@ -325,6 +356,9 @@ impl Run<'_> {
         }
         match &mut item.what {
             What::Call(call) => {
+                if !self.checked {
+                    self.compare()?;
+                }
                 call.frame = self.frame;
                 self.dirty = true;
                 self.cx.run(call)?;

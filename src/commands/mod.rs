@@ -1,5 +1,6 @@
 //! The sub-commands, one file or folder each.
 
+mod check;
 mod devices;
 mod dump;
 mod extract;
@@ -22,6 +23,7 @@ pub fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Extract(args) => extract::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Recompress(args) => recompress::run(&args),
+        Command::Check(args) => check::run(&args),
         Command::Devices(args) => devices::run(&args),
         Command::Screenshot(args) => screenshot::run(&args),
     }

@@ -155,6 +155,7 @@ pub fn options(args: &RunArgs) -> Result<Options, Failure> {
             growth: args.rehearse.contains(&Way::Growth),
             indirect: args.rehearse.contains(&Way::Indirect),
         },
+        whole_table: args.negotiation,
         frame_by,
         frames: None,
     })
@@ -250,9 +251,12 @@ fn complaints(args: &ReplayArgs, s: &Summary) -> Exit {
         complain(format_args!("{} validation messages", s.report.validation.len()));
         s.report.validation.iter().take(50).for_each(|m| eprintln!("  {m}"));
     }
+    if args.run.negotiation {
+        eprint!("{}", super::check::table(&s.negotiation));
+    }
     if args.verbose {
         for l in s.negotiation.iter().filter(|l| l.done != replay::vulkan::negotiate::Done::Kept) {
-            eprintln!("  {} {:?}", l.what, l.done);
+            eprintln!("  {} {}", l.what, l.done.name());
         }
         s.report.notes.iter().for_each(|(what, n)| eprintln!("  {n} × {what}"));
         let t = &s.translated;
@@ -301,9 +305,7 @@ fn to_json(capture: &Capture, s: &Summary, times: &FrameTimes, report: &analyses
         "frames": s.frames,
         "load_frame": s.load_frame,
         "submits": { "timed": times.timed, "untimed": times.untimed },
-        "negotiation": s.negotiation.iter().map(|l| json!({
-            "what": l.what, "here": l.here, "done": format!("{:?}", l.done).to_lowercase(),
-        })).collect::<Vec<_>>(),
+        "negotiation": super::check::lines_json(&s.negotiation),
         "notes": s.report.notes,
         "undecoded": { "count": s.report.undecoded.count, "first": s.report.undecoded.first },
         "divergences": { "count": s.report.divergences.count, "first": s.report.divergences.first },

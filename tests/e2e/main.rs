@@ -4,6 +4,7 @@
 //! `captures/samples`, and from the folder that `RERAY_EXTRA_CAPTURES` names, if it is set.
 
 mod builds;
+mod check;
 mod cli;
 mod damage;
 mod device;

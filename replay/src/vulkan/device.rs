@@ -125,8 +125,10 @@ pub fn create(
         exact = super::exact::negotiate(vk, &instance.ash, gpu_id, &gpu, info, memory)?;
         negotiate::features(&vk.entry, &instance.ash, &gpu, info, vk.options.remove_unsupported, &mut lines)?;
     }
-    vk.negotiation = lines;
-    negotiate::refuse(&vk.negotiation, &gpu)?;
+    negotiate::refuse(&lines, &gpu)?;
+    if !vk.whole_table {
+        vk.negotiation = lines;
+    }
     // SAFETY: as above.
     let buffer_addresses = unsafe { negotiate::asks_for_buffer_addresses(info) };
     let pointers: Vec<*const c_char> = extensions.iter().map(|n| n.as_ptr()).collect();

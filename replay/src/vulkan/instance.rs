@@ -27,7 +27,7 @@ impl InstanceState {
 const VALIDATION: &CStr = c"VK_LAYER_KHRONOS_validation";
 
 /// Instance extensions that bring nothing to a replay without a window, or only watch.
-fn droppable(name: &str) -> bool {
+pub(super) fn droppable(name: &str) -> bool {
     name.contains("_surface")
         || name.contains("display")
         || name.contains("debug")
@@ -54,7 +54,7 @@ pub fn create(
     let info = unsafe { &mut *info };
     // SAFETY: as above.
     let asked = unsafe { strings(info.pp_enabled_extension_names, info.enabled_extension_count) };
-    let mut names: Vec<CString> = Vec::new();
+    let (mut names, mut missing): (Vec<CString>, Vec<String>) = (Vec::new(), Vec::new());
     for name in asked {
         let text = name.to_string_lossy();
         let here = available.iter().any(|a| *a == *text);
@@ -66,11 +66,18 @@ pub fn create(
                 report.note(&format!("instance extension {text} dropped"));
             }
         } else {
-            return Err(Error::new(
-                Kind::Unsupported,
-                format!("this machine has no instance extension {text}; --remove-unsupported drops it"),
-            ));
+            missing.push(text.into_owned());
         }
+    }
+    if !missing.is_empty() {
+        return Err(Error::new(
+            Kind::Unsupported,
+            format!(
+                "no driver on this machine has the instance extensions {}; --remove-unsupported drops them, `reray-replay \
+                 check` says what else the capture asks for",
+                missing.join(", ")
+            ),
+        ));
     }
     let mut add = |n: &CStr| {
         if available.iter().any(|a| a.as_bytes() == n.to_bytes()) && !names.iter().any(|x| x.as_c_str() == n)

@@ -7,6 +7,7 @@
 #![allow(unsafe_code)]
 
 mod addresses;
+pub mod check;
 pub mod contents;
 mod debug;
 mod debug_names;
@@ -155,6 +156,8 @@ pub struct Vulkan {
     pub(crate) watch: watchdog::Watch,
     /// The device hangs or is lost: nothing waits for it any more.
     pub abandoned: bool,
+    /// The negotiation was about all of the capture.
+    whole_table: bool,
     /// What the negotiation decided, for `-v` and the JSON.
     pub negotiation: Vec<negotiate::Line>,
     /// Name of the physical device the latest device was made on.
@@ -198,6 +201,7 @@ impl Vulkan {
             messages: debug::Messages::default(),
             watch: watchdog::Watch::default(),
             abandoned: false,
+            whole_table: false,
             negotiation: Vec::new(),
             memory_mode: None,
             last_gpu: None,
@@ -220,6 +224,40 @@ impl Vulkan {
         // checked against its count.
         let ret = unsafe { crate::generated::invoke(call.command.abi, f, linked.words()) };
         Ok(Outcome { ret, called: true })
+    }
+
+    /// Whether the capture was taken on another driver than the one it will run on; none before that is known.
+    pub fn is_foreign(&self) -> Option<bool> {
+        if self.gpus.is_empty() {
+            return None;
+        }
+        let same = |(id, g): (&u64, &Gpu)| self.prologue.gpus.get(id).is_some_and(|then| g.is_same(then));
+        Some(!self.gpus.iter().all(same))
+    }
+
+    /// What the user chose.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Compares all that the capture asks for with the device; refuses what is not here.
+    pub fn compare(&mut self, wants: &crate::wants::Wants) -> Result<()> {
+        let id = wants.devices.first().map_or(0, |d| d.gpu);
+        let Some(gpu) = self.gpus.get(&id).cloned() else { return Ok(()) };
+        let Some(instance) = self.instances.get(&gpu.instance) else { return Ok(()) };
+        let here = instance::instance_extensions(&self.entry, self.options.validate)?;
+        let mut lines = check::instance_lines(wants, &here, &self.options);
+        lines.extend(check::device_lines(
+            &self.entry,
+            &instance.ash,
+            &gpu,
+            wants,
+            &self.prologue,
+            &self.options,
+        ));
+        self.whole_table = true;
+        self.negotiation = lines;
+        negotiate::refuse(&self.negotiation, &gpu)
     }
 
     /// The only device, or the one with this captured id.

@@ -19,23 +19,95 @@ pub enum Done {
     Dropped,
     /// Left out because the user said so; the replay may differ.
     Removed,
+    /// Something else stands in for it.
+    Replaced,
+    /// Tried all the same: it may fail.
+    Risked,
     /// The replay cannot go on.
     Refused,
+}
+
+/// What kind of thing was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Sort {
+    /// The Vulkan version.
+    Api,
+    /// An instance extension.
+    InstanceExtension,
+    /// A device extension.
+    DeviceExtension,
+    /// A feature.
+    Feature,
+    /// A limit that the capture comes near.
+    Limit,
+    /// Queue families and their queues.
+    Queue,
+    /// Memory types and heaps, and memory of special kinds.
+    Memory,
+    /// A format and its use.
+    Format,
+}
+
+impl Sort {
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Sort::Api => "version",
+            Sort::InstanceExtension => "instance extension",
+            Sort::DeviceExtension => "device extension",
+            Sort::Feature => "feature",
+            Sort::Limit => "limit",
+            Sort::Queue => "queues",
+            Sort::Memory => "memory",
+            Sort::Format => "format",
+        }
+    }
+}
+
+impl Done {
+    /// What it means, in a word or two.
+    pub fn name(self) -> &'static str {
+        match self {
+            Done::Kept => "kept",
+            Done::Dropped => "dropped",
+            Done::Removed => "removed",
+            Done::Replaced => "replaced",
+            Done::Risked => "risked",
+            Done::Refused => "refused",
+        }
+    }
 }
 
 /// One line of the negotiation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// An extension's name, or `VkStruct.member`.
+    /// See [`Sort`].
+    pub sort: Sort,
+    /// An extension's name, `VkStruct.member`, a format and its use.
     pub what: String,
+    /// How much of it, where that is a question.
+    pub asked: String,
+    /// How much of it is here, likewise.
+    pub found: String,
     /// This device has it.
     pub here: bool,
     /// See [`Done`].
     pub done: Done,
 }
 
+impl Line {
+    /// One without amounts.
+    pub fn new(sort: Sort, what: &str, here: bool, done: Done) -> Self {
+        Line { sort, what: what.to_owned(), asked: String::new(), found: String::new(), here, done }
+    }
+    /// The amounts.
+    pub fn of(self, asked: String, found: String) -> Self {
+        Line { asked, found, ..self }
+    }
+}
+
 /// Device extensions a replay can do without: they only observe, or belong to the window system, which is virtual.
-const DROPPABLE: &[&str] = &[
+pub(super) const DROPPABLE: &[&str] = &[
     "VK_KHR_swapchain",
     "VK_KHR_swapchain_mutable_format",
     "VK_EXT_swapchain_maintenance1",
@@ -100,7 +172,7 @@ pub fn extensions(gpu: &Gpu, asked: &[CString], remove: bool, lines: &mut Vec<Li
         if done == Done::Kept {
             names.push(name.clone());
         }
-        lines.push(Line { what: text, here, done });
+        lines.push(Line::new(Sort::DeviceExtension, &text, here, done));
     }
     // The specification wants it asked for wherever it is there.
     if gpu.has("VK_KHR_portability_subset")
@@ -187,7 +259,7 @@ pub unsafe fn features(
                 }
                 (false, false) => Done::Refused,
             };
-            lines.push(Line { what: format!("{}.{name}", def.name), here, done });
+            lines.push(Line::new(Sort::Feature, &format!("{}.{name}", def.name), here, done));
         }
     };
     if !info.p_enabled_features.is_null() {
@@ -231,19 +303,26 @@ pub unsafe fn asks_for_buffer_addresses(info: &vk::DeviceCreateInfo<'_>) -> bool
 
 /// Fails with the whole list if anything was refused.
 pub fn refuse(lines: &[Line], gpu: &Gpu) -> Result<()> {
-    let missing: Vec<&str> =
-        lines.iter().filter(|l| l.done == Done::Refused).map(|l| l.what.as_str()).collect();
-    if missing.is_empty() {
+    let refused: Vec<&Line> = lines.iter().filter(|l| l.done == Done::Refused).collect();
+    if refused.is_empty() {
         return Ok(());
     }
-    Err(Error::new(
-        Kind::Unsupported,
-        format!(
-            "{} lacks what the capture asks for:\n  {}\nReplay on another device (--gpu), or drop them with --remove-unsupported",
-            gpu.name(),
-            missing.join("\n  ")
-        ),
-    ))
+    let mut text = format!("{} lacks what the capture asks for:", gpu.name());
+    for l in &refused {
+        text += &format!("\n  {}", l.what);
+        if !l.asked.is_empty() || !l.found.is_empty() {
+            text += &format!(" (asked: {}; here: {})", l.asked, l.found);
+        }
+    }
+    text += "\nReplay on another device (--gpu; `reray-replay devices` lists them)";
+    let removable = |s| matches!(s, Sort::InstanceExtension | Sort::DeviceExtension | Sort::Feature);
+    if refused.iter().any(|l| removable(l.sort)) {
+        text += ", drop extensions and features with --remove-unsupported";
+    }
+    if refused.iter().any(|l| !removable(l.sort)) {
+        text += ", or try all the same with --keep-going";
+    }
+    Err(Error::new(Kind::Unsupported, text))
 }
 
 #[cfg(test)]

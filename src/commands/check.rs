@@ -1,0 +1,103 @@
+//! `check`: would this capture replay here, and what would be done differently? Without replaying it.
+//!
+//! Guarantees: all that the capture asks of a device is in the table, refused or not; exit code 0 if it would replay, 77
+//! if it is refused. Refuses nothing itself. What the table cannot say (whether a driver's bugs bite, whether memory
+//! suffices) shows in a replay only.
+
+use crate::cli::CheckArgs;
+use crate::exit::{Exit, Failure};
+use crate::input;
+use crate::output::Output;
+use gfxr_parse::container::Capture;
+use replay::session::check;
+use replay::vulkan::check::Verdict;
+use replay::vulkan::negotiate::{Done, Line};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+/// Runs it.
+pub fn run(args: &CheckArgs) -> Result<Exit, Failure> {
+    let capture = input::open(&args.file)?;
+    let options = super::replay::options(&args.run)?;
+    let verdict = check(&capture, &options).map_err(super::replay::failure)?;
+    let text = if args.json {
+        serde_json::to_string_pretty(&to_json(&capture, &verdict)).map_err(Failure::new)? + "\n"
+    } else {
+        to_text(&capture, &verdict)
+    };
+    let mut out = Output::create(None)?;
+    out.write(text.as_bytes())?;
+    out.finish()?;
+    Ok(if verdict.replays() { Exit::Done } else { Exit::NoDevice })
+}
+
+fn to_text(capture: &Capture, v: &Verdict) -> String {
+    let mut t = format!("{} on {}: ", capture.name(), v.gpu);
+    let driver =
+        if v.same_driver { "the driver it was taken on" } else { "another driver than it was taken on" };
+    if v.replays() {
+        let _ = writeln!(t, "would replay, memory {}; {driver}", v.memory.name());
+    } else {
+        let _ = writeln!(t, "would not replay; {driver}");
+        for l in v.lines.iter().filter(|l| l.done == Done::Refused) {
+            let _ = writeln!(t, "  because {} is not here{}", l.what, amounts(l));
+        }
+    }
+    t + "\n" + &table(&v.lines)
+}
+
+fn amounts(l: &Line) -> String {
+    match (l.asked.is_empty(), l.found.is_empty()) {
+        (true, true) => String::new(),
+        (true, false) => format!(" (here: {})", l.found),
+        (false, true) => format!(" (asked: {})", l.asked),
+        (false, false) => format!(" (asked: {}; here: {})", l.asked, l.found),
+    }
+}
+
+/// The table: what was asked for, how much of it, what is here, what is done.
+pub fn table(lines: &[Line]) -> String {
+    let here = |l: &Line| {
+        let yes = if l.here { "yes" } else { "no" };
+        if l.found.is_empty() { yes.to_owned() } else { l.found.clone() }
+    };
+    let head = ["", "asked for", "", "here", "done"].map(str::to_owned);
+    let mut rows = vec![head];
+    let mut sorted: Vec<&Line> = lines.iter().collect();
+    sorted.sort_by_key(|l| l.sort);
+    rows.extend(sorted.iter().map(|l| {
+        [l.sort.name().to_owned(), l.what.clone(), l.asked.clone(), here(l), l.done.name().to_owned()]
+    }));
+    let width = |i: usize| rows.iter().map(|r| r[i].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..4).map(width).collect();
+    let mut t = String::new();
+    for r in &rows {
+        let cells = r.iter().zip(&widths).map(|(c, w)| format!("{c:<w$}")).collect::<Vec<_>>().join("  ");
+        let _ = writeln!(t, "{}", format!("{cells}  {}", r[4]).trim_end());
+    }
+    t
+}
+
+/// The same as JSON.
+pub fn lines_json(lines: &[Line]) -> Value {
+    let one = |l: &Line| {
+        json!({
+            "sort": l.sort.name(), "what": l.what, "asked": l.asked, "found": l.found, "here": l.here,
+            "done": l.done.name(),
+        })
+    };
+    lines.iter().map(one).collect()
+}
+
+fn to_json(capture: &Capture, v: &Verdict) -> Value {
+    json!({
+        "schema_version": 1,
+        "capture": capture.name(),
+        "device": v.gpu,
+        "same_driver": v.same_driver,
+        "memory": v.memory.name(),
+        "replays": v.replays(),
+        "refused": v.lines.iter().filter(|l| l.done == Done::Refused).map(|l| &l.what).collect::<Vec<_>>(),
+        "negotiation": lines_json(&v.lines),
+    })
+}
