@@ -47,6 +47,9 @@ pub struct ReplayArgs {
     /// With --times pass or command: let each one run alone, between full barriers (not inside render passes)
     #[arg(long)]
     pub isolate: bool,
+    /// With --times pass or command: count vertices, primitives and shader invocations, too (slower; see docs/reports.md)
+    #[arg(long)]
+    pub statistics: bool,
     /// With --times submit, pass or command: write every span as a line of CSV
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,

@@ -24,6 +24,8 @@ pub struct Needs {
     pub transfer_src: bool,
     /// Images and buffers need to be copied from and to, as far as the device can.
     pub restorable: bool,
+    /// Pipeline statistics, as far as the device has them.
+    pub statistics: bool,
 }
 
 /// Which commands a hook sees. The others cost it nothing.

@@ -9,6 +9,7 @@
 
 pub mod ahead;
 pub mod backend;
+pub mod chain;
 pub mod error;
 pub mod exec;
 pub mod frames;

@@ -108,6 +108,11 @@ impl Objects {
     pub fn live(&self, id: u64) -> u64 {
         self.any(id).filter(|e| !e.virt).map_or(0, |e| e.live)
     }
+    /// Lets an id name another live object of its kind for a while; what it named before.
+    pub fn swap(&mut self, id: u64, live: u64) -> u64 {
+        let e = if id < DENSE { self.dense.get_mut(id as usize) } else { self.sparse.get_mut(&id) };
+        e.map_or(0, |e| std::mem::replace(&mut e.live, live))
+    }
     /// Forgets an object and everything allocated from it.
     pub fn remove(&mut self, id: u64) {
         self.remove_children(id);
@@ -154,6 +159,16 @@ mod tests {
         o.remove(5);
         assert_eq!(o.any(7), None);
         assert_eq!(o.get(6, 9).map(|e| e.live), Some(0x61));
+    }
+
+    #[test]
+    fn an_id_can_name_another_for_a_while() {
+        let mut o = Objects::default();
+        o.insert_in_pool(6, 0x60, 8, 5);
+        assert_eq!(o.swap(6, 0x61), 0x60);
+        assert_eq!((o.live(6), o.any(6).map(|e| e.pool)), (0x61, Some(5)));
+        assert_eq!(o.swap(6, 0x60), 0x61);
+        assert_eq!(o.swap(7, 1), 0);
     }
 
     #[test]

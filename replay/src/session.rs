@@ -181,6 +181,7 @@ pub fn replay_as_far(
         needs.instance_extensions.extend(n.instance_extensions);
         needs.transfer_src |= n.transfer_src;
         needs.restorable |= n.restorable;
+        needs.statistics |= n.statistics;
     }
     let backend: Box<dyn Backend> = match on {
         On::Vulkan => Box::new(Vulkan::new(options.clone(), prologue, needs)?),

@@ -3,12 +3,11 @@
 //! Guarantees: stdout carries the report alone; what was done differently from the capture is counted and, with `-v`,
 //! named. A divergence ends with exit code 5, also when `--keep-going` passed it over.
 
-use super::times::Times;
+use super::times::{Times, chain_note, frame_cost};
 use crate::cli::{ReplayArgs, RunArgs, Way};
 use crate::exit::{Exit, Failure, complain};
 use crate::mmap::Map;
 use crate::{input, progress};
-use analyses::report::Cost;
 use gfxr_parse::container::Capture;
 use profile::hooks::breadcrumbs::BreadcrumbsHook;
 use profile::hooks::frame_times::{FrameTimes, FrameTimesHook};
@@ -55,6 +54,7 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
         all.timed += out.timed;
         all.untimed += out.untimed;
         all.cost = all.cost.or(out.cost);
+        all.pair_gpu_ns = all.pair_gpu_ns.or(out.pair_gpu_ns);
         last = Some(summary);
         if why.is_some() {
             stopped = why;
@@ -173,21 +173,6 @@ pub fn failure(e: replay::error::Error) -> Failure {
     Failure::Error(exit, e.to_string())
 }
 
-/// What measuring cost, as far as it is known.
-fn cost(times: &FrameTimes) -> Cost {
-    match times.cost {
-        Some((without, with)) => Cost::Measured {
-            of: "submitting an empty command buffer and waiting for it".into(),
-            without,
-            with,
-        },
-        None if times.untimed > 0 => Cost::Unknown { why: "no queue of this device has timestamps".into() },
-        None => Cost::Nothing {
-            why: "submissions were left as they are; CPU times cost two clock readings a frame".into(),
-        },
-    }
-}
-
 fn say(
     args: &ReplayArgs,
     capture: &Capture,
@@ -196,9 +181,15 @@ fn say(
     within: &Times,
     stopped: Option<&Error>,
 ) -> Result<Exit, Failure> {
-    let inner = within.report(args, s, times)?;
-    let run = analyses::Run { load_frame: s.load_frame, cost: cost(times) };
-    let report = analyses::frame_times::report(&run, &times.frames);
+    let mut inner = within.report(args, s, times)?;
+    let (cost, wall) = frame_cost(times, s.load_frame);
+    let run = analyses::Run { load_frame: s.load_frame, cost };
+    let mut report = analyses::frame_times::report(&run, &times.frames);
+    report.notes.extend(wall);
+    if !args.echo {
+        let chain = chain_note(capture);
+        inner.as_mut().unwrap_or(&mut report).notes.extend(chain);
+    }
     let text = if args.json {
         let mut json = to_json(capture, s, times, &report);
         json["times"] = within.to_json(inner.as_ref());

@@ -3,6 +3,8 @@
 //! Guarantees: no report without its cost. Before each repetition the capture is replayed without the finer timestamps.
 //! Of each frame the median GPU time over the repetitions is taken, and the mean of these over the frames, without and
 //! with; the difference is also given per span. One repetition says little: the first replay finds the machine cold.
+//! What frames' own timestamps cost is measured on the device when the first queue is used, and what the chain of hooks
+//! costs without a driver.
 
 use super::replay::{Bar, failure};
 use crate::cli::{ReplayArgs, TimesLevel};
@@ -12,7 +14,7 @@ use crate::progress;
 use analyses::command_times;
 use analyses::report::{Cost, Report, csv, perfetto};
 use gfxr_parse::container::Capture;
-use profile::hooks::command_times::{CommandTimes, CommandTimesHook, Level};
+use profile::hooks::command_times::{CommandTimes, CommandTimesHook, Level, Settings};
 use profile::hooks::frame_times::{FrameTimes, FrameTimesHook};
 use replay::hook::Hook;
 use replay::options::Options;
@@ -26,8 +28,7 @@ use trace::{FrameTime, Nanos};
 
 /// See the module's header.
 pub struct Times {
-    level: Option<Level>,
-    isolate: bool,
+    settings: Option<Settings>,
     found: CommandTimes,
     running: Option<Rc<RefCell<CommandTimes>>>,
     /// The frames without the finer timestamps.
@@ -46,16 +47,19 @@ impl Times {
         if level.is_none() && (args.csv.is_some() || args.perfetto.is_some()) {
             return Err(Failure::usage("--csv and --perfetto want --times submit, pass or command"));
         }
-        if args.isolate && level.is_none_or(|l| l == Level::Submit) {
-            return Err(Failure::usage("--isolate wants --times pass or command"));
+        for (asked, flag) in [(args.isolate, "--isolate"), (args.statistics, "--statistics")] {
+            if asked && level.is_none_or(|l| l == Level::Submit) {
+                return Err(Failure::usage(format_args!("{flag} wants --times pass or command")));
+            }
         }
-        let (isolate, found) = (args.isolate, CommandTimes::default());
-        Ok(Times { level, isolate, found, running: None, reference: Vec::new() })
+        let (isolate, statistics) = (args.isolate, args.statistics);
+        let settings = level.map(|level| Settings { level, isolate, statistics, hash: super::extract::hash });
+        Ok(Times { settings, found: CommandTimes::default(), running: None, reference: Vec::new() })
     }
 
     /// Replays the capture with frames timed only.
     pub fn reference(&mut self, capture: &Capture, options: &Options, repeat: u32) -> Result<(), Failure> {
-        if self.level.is_none() {
+        if self.settings.is_none() {
             return Ok(());
         }
         let bar = progress::bytes(capture.bytes().len() as u64, "replaying without the timestamps");
@@ -71,10 +75,12 @@ impl Times {
 
     /// Adds the hook, outside of the one that times frames.
     pub fn before(&mut self, hooks: &mut Vec<Box<dyn Hook>>) {
-        if let Some(level) = self.level {
-            let (hook, out) = CommandTimesHook::new(level, self.isolate, std::mem::take(&mut self.found));
+        if let Some(settings) = self.settings {
+            let (hook, out) = CommandTimesHook::new(settings, std::mem::take(&mut self.found));
             self.running = Some(out);
+            let cpu = hook.on_the_cpu();
             hooks.insert(0, Box::new(hook));
+            hooks.insert(0, Box::new(cpu));
         }
     }
 
@@ -92,21 +98,32 @@ impl Times {
         s: &Summary,
         frames: &FrameTimes,
     ) -> Result<Option<Report>, Failure> {
-        if self.level.is_none() {
+        if self.settings.is_none() {
             return Ok(None);
         }
-        let (names, records) = (&self.found.names, &self.found.records);
+        let f = &self.found;
         let (cost, note) = self.cost(s.load_frame, frames);
-        let mut report =
-            command_times::report(&analyses::Run { load_frame: s.load_frame, cost }, names, records);
-        report.notes.extend(self.found.notes.iter().map(|(what, n)| format!("{n} × {what}.")));
+        let run = analyses::Run { load_frame: s.load_frame, cost };
+        let mut report = command_times::report(&run, &f.names, &f.records, &f.counters);
+        report.notes.extend(f.notes.iter().map(|(what, n)| format!("{n} × {what}.")));
+        if self.settings.is_some_and(|s| s.statistics) {
+            report.notes.push("Counting is part of the times: without --statistics they are shorter.".into());
+        }
+        report.notes.extend(command_times::clock_note(&f.calibrations));
         report.notes.extend(note);
         if let Some(file) = &args.csv {
-            write(file, &csv::render(&command_times::rows(names, records)))?;
+            write(file, &csv::render(&command_times::rows(&f.names, &f.records, &f.counters)))?;
         }
         if let Some(file) = &args.perfetto {
-            let device = s.gpu.as_deref().unwrap_or("GPU");
-            write(file, &perfetto::render(&command_times::perfetto(names, records, &frames.frames, device)))?;
+            let timeline = command_times::perfetto(&command_times::Recorded {
+                names: &f.names,
+                records: &f.records,
+                counters: &f.counters,
+                cpu: &f.cpu,
+                calibrations: &f.calibrations,
+                device: s.gpu.as_deref().unwrap_or("GPU"),
+            });
+            write(file, &perfetto::render(&timeline))?;
         }
         Ok(Some(report))
     }
@@ -125,7 +142,9 @@ impl Times {
         );
         let spans = self.found.records.iter().filter(|r| Some(r.frame) != load).count();
         let each = (with.0 as f64 - without.0 as f64) * played as f64 / spans.max(1) as f64;
-        let mut note = format!("{spans} spans in {played} frames: {each:+.0} ns of GPU time a span.");
+        let mut note = format!(
+            "Timestamps within frames: {spans} spans in {played} frames, {each:+.0} ns of GPU time each."
+        );
         if repeats < 5 {
             note += " From so few replays this is mostly chance; --repeat 5 or more says more.";
         }
@@ -136,29 +155,82 @@ impl Times {
     pub fn to_json(&self, report: Option<&Report>) -> Value {
         let Some(report) = report else { return Value::Null };
         let names = &self.found.names;
+        let mut counters = self.found.counters.iter().peekable();
         let spans: Vec<Value> = self
             .found
             .records
             .iter()
             .zip(command_times::places(&self.found.records))
-            .map(|(r, p)| {
+            .enumerate()
+            .map(|(at, (r, p))| {
+                let counts = counters.next_if(|c| c.span == at as u64).map(|c| {
+                    let counted = trace::COUNTERS.iter().zip(c.counts);
+                    counted.filter_map(|(name, n)| Some((*name, n?))).collect::<BTreeMap<_, _>>()
+                });
                 json!({
-                    "frame": r.frame, "submit": r.submit, "device": r.device, "queue": r.queue,
-                    "command_buffer": r.command_buffer, "position": r.position, "index": r.index,
+                    "frame": r.frame, "repeat": r.repeat, "submit": r.submit, "device": r.device, "queue": r.queue,
+                    "command_buffer": r.command_buffer, "position": r.position, "execution": r.execution, "index": r.index,
                     "kind": r.kind.name(), "depth": r.depth, "path": names.path(r.node),
                     "pipeline": r.pipeline, "pipeline_name": names.objects.get(&r.pipeline),
+                    "shaders": names.shaders.get(&r.pipeline), "statistics": counts,
                     "isolated": r.isolated, "begin_ns": r.begin.0, "end_ns": r.end.0, "time_ns": p.time().0,
                 })
             })
             .collect();
         json!({
-            "level": self.level.map(|l| format!("{l:?}").to_lowercase()),
-            "isolate": self.isolate,
+            "level": self.settings.map(|s| format!("{:?}", s.level).to_lowercase()),
+            "isolate": self.settings.is_some_and(|s| s.isolate),
+            "counted": self.settings.is_some_and(|s| s.statistics),
             "report": report,
             "not_timed": self.found.notes,
+            "query_pools_created": self.found.pools_created,
             "spans": spans,
+            "cpu": self.found.cpu,
+            "calibrations": self.found.calibrations,
         })
     }
+}
+
+/// What frames' own timestamps cost, as far as it is known: a frame's GPU time without and with them.
+pub fn frame_cost(times: &FrameTimes, load: Option<u64>) -> (Cost, Option<String>) {
+    let Some((empty_without, empty_with)) = times.cost else {
+        let cost = match times.untimed {
+            0 => Cost::Nothing {
+                why: "submissions were left as they are; CPU times cost two clock readings a frame".into(),
+            },
+            _ => Cost::Unknown { why: "no queue of this device has timestamps".into() },
+        };
+        return (cost, None);
+    };
+    let wall = format!(
+        "Submitting an empty command buffer and waiting for it takes {:.3} ms without timestamps around it, {:.3} ms with.",
+        empty_without.as_millis(),
+        empty_with.as_millis()
+    );
+    let frames: Vec<u64> =
+        times.frames.iter().filter(|f| Some(f.frame) != load).filter_map(|f| f.gpu.map(|n| n.0)).collect();
+    let (Some(pair_ns), false) = (times.pair_gpu_ns, frames.is_empty()) else {
+        return (Cost::Unknown { why: "no frame but the load frame has a GPU time".into() }, Some(wall));
+    };
+    let with = frames.iter().sum::<u64>() / frames.len() as u64;
+    let pairs = times.timed as f64 / times.frames.len().max(1) as f64;
+    let cost = Cost::Measured {
+        of: format!(
+            "a frame's GPU time, mean, with {pairs:.1} pairs of timestamps a frame that take {pair_ns:.0} ns each, measured alone"
+        ),
+        without: Nanos(with.saturating_sub((pair_ns * pairs) as u64)),
+        with: Nanos(with),
+    };
+    (cost, Some(wall))
+}
+
+/// What the chain of hooks costs, in words.
+pub fn chain_note(capture: &Capture) -> Option<String> {
+    let c = replay::chain::cost(capture)?;
+    Some(format!(
+        "The replay's own work takes {:.0} ns a call without hooks, {:.0} ns with two that see each and do nothing ({} calls, no driver).",
+        c.without_ns, c.with_ns, c.calls
+    ))
 }
 
 /// The mean over frames of each frame's median GPU time, and how many frames; none if none but the load frame has any.
@@ -185,6 +257,24 @@ fn write(file: &Path, text: &str) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_frame_s_timestamps_cost() {
+        let frame = |frame, gpu| FrameTime { frame, gpu: Some(Nanos(gpu)), cpu: Nanos(0) };
+        let mut times = FrameTimes {
+            frames: vec![frame(1, 9_000_000), frame(2, 1_000_000), frame(3, 3_000_000), frame(4, 2_000_000)],
+            timed: 8,
+            ..FrameTimes::default()
+        };
+        assert!(matches!(frame_cost(&times, Some(1)).0, Cost::Nothing { .. }));
+        (times.cost, times.pair_gpu_ns) = (Some((Nanos(10), Nanos(20))), Some(5_000.0));
+        let (cost, _) = frame_cost(&times, Some(1));
+        let Cost::Measured { of, without, with } = cost else { panic!("{cost:?}") };
+        assert_eq!((without, with), (Nanos(1_990_000), Nanos(2_000_000)));
+        assert!(of.contains("2.0 pairs of timestamps a frame that take 5000 ns each"), "{of}");
+        times.frames.truncate(1);
+        assert!(matches!(frame_cost(&times, Some(1)).0, Cost::Unknown { .. }));
+    }
 
     #[test]
     fn the_typical_frame_is_the_mean_of_medians() {

@@ -4,7 +4,7 @@
 use crate::device::device;
 use crate::support::{Scratch, root, run, shared_capture as shared, text};
 use gfxr_parse::container::{Capture, read_file};
-use profile::hooks::command_times::{CommandTimes, CommandTimesHook, Level};
+use profile::hooks::command_times::{CommandTimes, CommandTimesHook, Level, Settings};
 use profile::hooks::screenshot::{ScreenshotHook, What, Wish};
 use replay::hook::Hook;
 use replay::options::Options;
@@ -184,11 +184,28 @@ fn exports_are_whole_and_follow_their_formats() {
             other => panic!("{other:?} is no phase of ours"),
         }
     }
-    // Every span, and two frames of the CPU.
-    assert_eq!(complete.len(), spans + 2);
+    // Every span, and what the CPU did: two frames, each with a submission and a present.
+    let cpu = v["times"]["cpu"].as_array().expect("array");
+    assert_eq!(complete.len(), spans + cpu.len());
+    let named_so = |n: &str| cpu.iter().filter(|c| c["name"] == n).count();
+    assert_eq!((named_so("frame"), named_so("vkQueueSubmit"), named_so("vkQueuePresentKHR")), (2, 2, 2));
     for e in &complete {
         assert!(named.contains(&("thread_name", e["pid"].as_u64(), e["tid"].as_u64())), "{e}");
         assert!(named.iter().any(|n| n.0 == "process_name" && n.1 == e["pid"].as_u64()), "{e}");
+    }
+    let calibrated = v["times"]["calibrations"].as_array().is_some_and(|c| !c.is_empty());
+    if calibrated {
+        // One axis: the device begins a submission when the CPU has begun to submit it, and not long after the frame.
+        let slices = |cat: &str| complete.iter().filter(|e| e["cat"] == cat).collect::<Vec<_>>();
+        let begin = |e: &Value| e["ts"].as_f64().expect("a number");
+        let end = |e: &Value| begin(e) + e["dur"].as_f64().expect("a number");
+        let slack = 1e3;
+        for gpu in slices("submit") {
+            let call = slices("cpu").into_iter().find(|c| c["args"]["submit"] == gpu["args"]["submit"]);
+            let call = call.expect("each submission has its call");
+            assert!(begin(gpu) + slack > begin(call), "{gpu} before {call}");
+            assert!(begin(gpu) < end(slices("frame").last().expect("frames")) + 1e6, "{gpu}");
+        }
     }
     // Slices of a thread nest: each ends before the one around it does.
     let mut open: Vec<((&Value, &Value), f64)> = Vec::new();
@@ -203,13 +220,76 @@ fn exports_are_whole_and_follow_their_formats() {
     }
 }
 
+/// A counter of a span by the middle of its name.
+fn counter(span: &Value, name: &str) -> u64 {
+    let name = format!("VK_QUERY_PIPELINE_STATISTIC_{name}_BIT");
+    span["statistics"][&name].as_u64().unwrap_or_else(|| panic!("{name} of {span}"))
+}
+
+#[test]
+fn counters_are_what_the_scene_draws() {
+    if !device("counters_are_what") {
+        return;
+    }
+    let capture = cubes();
+    let v = timed(&capture, &["--times", "command", "--statistics", "--frames", "4-5"]);
+    let named =
+        |n: &str| spans(&v, "command").into_iter().filter(|s| path(s).last() == Some(&n)).collect::<Vec<_>>();
+    // A cube: 36 indices of 24 vertices, 12 triangles.
+    let cubes = named("vkCmdDrawIndexed");
+    assert_eq!(cubes.len(), 2 * 200);
+    for d in &cubes {
+        assert_eq!(counter(d, "INPUT_ASSEMBLY_VERTICES"), 36);
+        assert_eq!(counter(d, "INPUT_ASSEMBLY_PRIMITIVES"), 12);
+        assert!((24..=36).contains(&counter(d, "VERTEX_SHADER_INVOCATIONS")), "{d}");
+        assert_eq!(counter(d, "COMPUTE_SHADER_INVOCATIONS"), 0);
+    }
+    // A triangle that covers 480x270 pixels.
+    for d in named("vkCmdDraw") {
+        assert_eq!(counter(d, "INPUT_ASSEMBLY_VERTICES"), 3);
+        assert_eq!(counter(d, "VERTEX_SHADER_INVOCATIONS"), 3);
+        assert_eq!(counter(d, "FRAGMENT_SHADER_INVOCATIONS"), 480 * 270);
+    }
+    // 4 workgroups of 64.
+    let dispatches = named("vkCmdDispatch");
+    assert_eq!(dispatches.len(), 2);
+    assert!(dispatches.iter().all(|d| counter(d, "COMPUTE_SHADER_INVOCATIONS") == 4 * 64));
+    assert!(named("vkCmdPipelineBarrier").iter().all(|b| b["statistics"].is_null()));
+
+    // By pass: what is drawn in a band of 25 cubes belongs to the band; the report adds up what lies within.
+    let v = timed(&capture, &["--times", "pass", "--statistics", "--frames", "4-4"]);
+    let of = |kind: &str, name: &str| {
+        spans(&v, kind)
+            .into_iter()
+            .find(|s| path(s).last() == Some(&name))
+            .unwrap_or_else(|| panic!("{name}"))
+    };
+    for band in 0..8 {
+        assert_eq!(counter(of("label", &format!("band {band}")), "INPUT_ASSEMBLY_VERTICES"), 25 * 36);
+    }
+    assert!(of("pass", "render pass 'world pass'")["statistics"].is_null());
+    assert_eq!(counter(of("pass", "render pass 'develop pass'"), "INPUT_ASSEMBLY_VERTICES"), 3);
+    let tables = v["times"]["report"]["tables"].as_array().expect("tables");
+    let table = tables.iter().find(|t| t["name"] == "statistics").expect("a table");
+    let rows = table["rows"].as_array().expect("rows");
+    let world = rows.iter().find(|r| r[0] == "render pass 'world pass'").expect("a row");
+    assert_eq!(
+        (&table["columns"][2]["name"], &world[2]),
+        (&"input assembly vertices".into(), &(200 * 36).into())
+    );
+}
+
 #[test]
 fn flags_that_do_not_fit_are_refused() {
     let cubes = cubes();
     let cubes = cubes.to_str().expect("plain");
-    for flags in
-        [&["--csv", "x.csv"][..], &["--isolate"], &["--times", "submit", "--isolate"], &["--times", "often"]]
-    {
+    for flags in [
+        &["--csv", "x.csv"][..],
+        &["--isolate"],
+        &["--times", "submit", "--isolate"],
+        &["--statistics"],
+        &["--times", "often"],
+    ] {
         let out = run([&[cubes], flags].concat());
         assert_eq!(out.status.code(), Some(2), "{flags:?}: {}", text(&out.stderr));
     }
@@ -225,7 +305,8 @@ fn the_validation_layer_is_silent_at_every_level() {
     let others = ["vkcube", "vkd3d_gears_trim_40_59", "taichi_julia", "sapien_rt_llvmpipe"];
     let files = others.iter().filter_map(|n| shared(&format!("{n}.gfxr"))).chain([cubes()]);
     for file in files {
-        for flags in [&["pass"][..], &["command"], &["command", "--isolate"]] {
+        for flags in [&["pass", "--statistics"][..], &["command", "--statistics"], &["command", "--isolate"]]
+        {
             let v = timed(&file, &[&["--validate", "--times"], flags].concat());
             assert_eq!(v["validation"], serde_json::json!([]), "{} {flags:?}", file.display());
             let kind = if flags[0] == "command" { "command" } else { "submit" };
@@ -255,7 +336,8 @@ fn pixels(file: &Path, level: Option<(Level, bool)>) -> Vec<(u64, Vec<u8>)> {
     let mut hooks: Vec<Box<dyn Hook>> = vec![Box::new(screenshot)];
     let mut found = None;
     if let Some((level, isolate)) = level {
-        let (hook, out) = CommandTimesHook::new(level, isolate, CommandTimes::default());
+        let settings = Settings { level, isolate, statistics: isolate, hash: |_| String::new() };
+        let (hook, out) = CommandTimesHook::new(settings, CommandTimes::default());
         hooks.push(Box::new(hook));
         found = Some(out);
     }

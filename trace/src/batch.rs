@@ -1,6 +1,6 @@
 //! Records on their way from measuring to analysing: batches of one kind, and sets of kinds.
 
-use crate::{CommandTime, FrameTime, TimeNames};
+use crate::{CommandCounters, CommandTime, FrameTime, TimeNames};
 use std::ops::BitOr;
 
 /// Records of one kind, in the order in which they were measured.
@@ -11,6 +11,8 @@ pub enum Batch<'a> {
     FrameTimes(&'a [FrameTime]),
     /// Times of what was submitted, and the names they refer to: those of all batches so far.
     CommandTimes(&'a TimeNames, &'a [CommandTime]),
+    /// What was counted while they ran.
+    CommandCounters(&'a [CommandCounters]),
 }
 
 impl Batch<'_> {
@@ -19,6 +21,7 @@ impl Batch<'_> {
         match self {
             Batch::FrameTimes(_) => RecordKind::FrameTime,
             Batch::CommandTimes(..) => RecordKind::CommandTime,
+            Batch::CommandCounters(_) => RecordKind::CommandCounters,
         }
     }
 }
@@ -31,6 +34,8 @@ pub enum RecordKind {
     FrameTime,
     /// [`CommandTime`].
     CommandTime,
+    /// [`CommandCounters`].
+    CommandCounters,
 }
 
 /// A set of [`RecordKind`]s: what an analysis wants, and so what a run has to measure.

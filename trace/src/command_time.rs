@@ -14,6 +14,8 @@ pub enum SpanKind {
     Label,
     /// A render pass instance.
     Pass,
+    /// What a secondary command buffer holds, as one vkCmdExecuteCommands runs it.
+    Secondary,
     /// Commands outside of render passes, one after another.
     Run,
     /// One command that does work.
@@ -27,29 +29,35 @@ impl SpanKind {
             SpanKind::Submit => "submit",
             SpanKind::Label => "label",
             SpanKind::Pass => "pass",
+            SpanKind::Secondary => "secondary",
             SpanKind::Run => "run",
             SpanKind::Command => "command",
         }
     }
 }
 
-/// How long one part of one submission took, once. What ran is (submission, position, index): one recorded command runs
-/// as often as its command buffer is submitted. Spans of a submission follow each other in the order they begin; what
+/// How long one part of one submission took, once. What ran is (submission, position, execution, index): one recorded
+/// command runs as often as its command buffer is submitted, or executed by others. Spans of a submission follow each other in the order they begin; what
 /// lies within another comes after it and is deeper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandTime {
     /// The frame it was submitted in, by the capture's own count.
     pub frame: u64,
+    /// Which repetition of that frame, from 0.
+    pub repeat: u32,
     /// Which submission of the run, from 0.
     pub submit: u64,
     /// The device, by the capture's id.
     pub device: u64,
     /// The queue, by the capture's id.
     pub queue: u64,
-    /// The command buffer, by the capture's id; 0 for a submission.
+    /// The command buffer that it was recorded into, by the capture's id; 0 for a submission.
     pub command_buffer: u64,
     /// Which command buffer of the submission, from 0.
     pub position: u32,
+    /// Which secondary command buffer of those that the submitted one executes, in order, from 1; 0 for what was
+    /// recorded into the submitted one itself.
+    pub execution: u32,
     /// Which command of the command buffer begins it, from 1.
     pub index: u32,
     /// What it encloses.
@@ -84,6 +92,8 @@ pub struct TimeNames {
     pub nodes: Vec<Node>,
     /// Debug names by the capture's id.
     pub objects: BTreeMap<u64, String>,
+    /// The stages of pipelines and shader objects by the capture's id, each as its kind and its code's hash.
+    pub shaders: BTreeMap<u64, Vec<(String, String)>>,
     #[serde(skip)]
     known: HashMap<Node, u32>,
 }
@@ -91,7 +101,12 @@ pub struct TimeNames {
 impl Default for TimeNames {
     fn default() -> Self {
         let root = Node { parent: 0, name: String::new() };
-        TimeNames { nodes: vec![root], objects: BTreeMap::new(), known: HashMap::new() }
+        TimeNames {
+            nodes: vec![root],
+            objects: BTreeMap::new(),
+            shaders: BTreeMap::new(),
+            known: HashMap::new(),
+        }
     }
 }
 
@@ -155,11 +170,13 @@ mod tests {
     fn as_json() {
         let record = CommandTime {
             frame: 2,
+            repeat: 0,
             submit: 1,
             device: 3,
             queue: 4,
             command_buffer: 5,
             position: 0,
+            execution: 0,
             index: 7,
             kind: SpanKind::Command,
             depth: 2,

@@ -9,13 +9,17 @@
 #![forbid(unsafe_code)]
 
 mod batch;
+mod command_counters;
 mod command_time;
+mod cpu_span;
 mod frame_time;
 mod iteration;
 mod units;
 
 pub use batch::{Batch, RecordKind, RecordKinds};
+pub use command_counters::{COUNTERS, CommandCounters, counter_name};
 pub use command_time::{CommandTime, Node, SpanKind, TimeNames};
+pub use cpu_span::{Calibration, CpuSpan};
 pub use frame_time::FrameTime;
 pub use iteration::Iteration;
 pub use units::{Nanos, Ticks};

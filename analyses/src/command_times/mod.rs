@@ -9,23 +9,29 @@
 //! the sum's part of all submissions' time, and cumulative share adds the rows up from the top. The tree sums every
 //! span by its path of labels and passes; a row holds what lies within it.
 //!
-//! *Unit.* Milliseconds.
+//! *Counters.* Where pipeline statistics were counted ([`CommandCounters`]), a table has them for the same rows, each the
+//! mean of one time; what lies within a span counts for it, too.
+//!
+//! *Unit.* Milliseconds; counters are counts.
 //!
 //! *Caveats.* Commands run side by side on a GPU: without `--isolate` a time says how much longer the queue was busy for
 //! the command's sake, with it how long the command takes alone. A short command after a long one is thus nearly free, and
 //! a barrier takes what it waits for. Inside render passes nothing can be isolated; on tiled devices a timestamp inside a
 //! pass says little, and on some drivers it ends the batching of draws. The load frame is left out.
 
+mod axis;
+mod counters;
 mod export;
 mod nest;
 
-pub use export::{perfetto, rows};
+pub use axis::{Axis, clock_note};
+pub use export::{Recorded, perfetto, rows};
 pub use nest::{Place, places};
 
 use crate::report::{Cell, Column, Report, SCHEMA_VERSION, Table, Unit};
 use crate::{Analysis, Fold, Run};
 use std::collections::HashMap;
-use trace::{Batch, CommandTime, RecordKind, RecordKinds, SpanKind, TimeNames};
+use trace::{Batch, CommandCounters, CommandTime, RecordKind, RecordKinds, SpanKind, TimeNames};
 
 /// Rows of the table of the most expensive.
 const TOP: usize = 20;
@@ -42,18 +48,24 @@ impl Analysis for CommandTimes {
     }
 
     fn wants(&self) -> RecordKinds {
-        RecordKinds::of(RecordKind::CommandTime)
+        RecordKinds::of(RecordKind::CommandTime) | RecordKinds::of(RecordKind::CommandCounters)
     }
 
     fn start(&self, run: &Run) -> Box<dyn Fold> {
-        Box::new(Times { run: run.clone(), names: TimeNames::default(), records: Vec::new() })
+        Box::new(Times {
+            run: run.clone(),
+            names: TimeNames::default(),
+            records: Vec::new(),
+            counters: Vec::new(),
+        })
     }
 }
 
 /// The report on these records; the short way where all are at hand.
-pub fn report(run: &Run, names: &TimeNames, records: &[CommandTime]) -> Report {
+pub fn report(run: &Run, names: &TimeNames, records: &[CommandTime], counters: &[CommandCounters]) -> Report {
     let mut fold = CommandTimes.start(run);
     fold.fold(Batch::CommandTimes(names, records));
+    fold.fold(Batch::CommandCounters(counters));
     fold.finish()
 }
 
@@ -61,41 +73,55 @@ struct Times {
     run: Run,
     names: TimeNames,
     records: Vec<CommandTime>,
+    counters: Vec<CommandCounters>,
 }
 
 impl Fold for Times {
     fn fold(&mut self, batch: Batch<'_>) {
-        if let Batch::CommandTimes(names, records) = batch {
-            self.names = names.clone();
-            self.records.extend_from_slice(records);
+        match batch {
+            Batch::CommandTimes(names, records) => {
+                self.names = names.clone();
+                self.records.extend_from_slice(records);
+            }
+            Batch::CommandCounters(counters) => self.counters.extend_from_slice(counters),
+            _ => {}
         }
     }
 
     fn finish(self: Box<Self>) -> Report {
         let only_load = self.records.iter().all(|r| Some(r.frame) == self.run.load_frame);
         let mut queue_labels = 0;
+        let counts = counters::inclusive(&self.records, &self.counters);
         let placed: Vec<Timed<'_>> = self
             .records
             .iter()
             .zip(places(&self.records))
-            .map(|(record, place)| {
+            .enumerate()
+            .map(|(at, (record, place))| {
                 if record.kind == SpanKind::Submit {
                     queue_labels = self.names.path(record.node).len().saturating_sub(1);
                 }
-                Timed { record, place, queue_labels }
+                Timed { record, at, place, queue_labels }
             })
             .filter(|t| only_load || Some(t.record.frame) != self.run.load_frame)
             .collect();
         let submits = placed.iter().filter(|t| t.record.kind == SpanKind::Submit);
         let total: u64 = submits.map(|t| t.place.time().0).sum();
-        let finest = placed.iter().map(|t| t.record.kind).max().unwrap_or(SpanKind::Submit);
-        // What runs between passes is as fine as they are.
-        let finest = if finest == SpanKind::Run { SpanKind::Pass } else { finest };
+        let finest = match placed.iter().map(|t| t.record.kind).max() {
+            Some(SpanKind::Command) => SpanKind::Command,
+            None | Some(SpanKind::Submit) => SpanKind::Submit,
+            // What runs between passes is as fine as they are.
+            _ => SpanKind::Pass,
+        };
+        let top = most(&placed, finest, &self.names, &counts);
+        let mut tables = vec![top_table(&top, finest, total, &self.names)];
+        tables.extend(counters::table(&top, finest));
+        tables.push(tree(&placed, total, &self.names));
         Report {
             schema_version: SCHEMA_VERSION,
             analysis: CommandTimes.name().to_owned(),
             title: format!("GPU time by {}", finest.name()),
-            tables: vec![top(&placed, finest, total, &self.names), tree(&placed, total, &self.names)],
+            tables,
             series: Vec::new(),
             images: Vec::new(),
             notes: notes(&placed, only_load),
@@ -108,6 +134,8 @@ impl Fold for Times {
 #[derive(Clone, Copy)]
 struct Timed<'r> {
     record: &'r CommandTime,
+    /// Its number among the records.
+    at: usize,
     place: Place,
     queue_labels: usize,
 }
@@ -118,6 +146,15 @@ struct Sum {
     times: u64,
     total: u64,
     max: u64,
+    counts: Option<counters::Counts>,
+}
+
+/// One of the most expensive.
+struct Top<'r> {
+    path: String,
+    name: String,
+    sum: Sum,
+    record: &'r CommandTime,
 }
 
 impl Sum {
@@ -161,41 +198,81 @@ fn placeless(name: &str) -> String {
 /// The path around a span, or of one that others are within.
 fn around(names: &TimeNames, timed: &Timed<'_>) -> Vec<String> {
     let mut path: Vec<String> = names.path(timed.record.node).into_iter().map(str::to_owned).collect();
-    if !matches!(timed.record.kind, SpanKind::Label | SpanKind::Pass) {
+    if !matches!(timed.record.kind, SpanKind::Label | SpanKind::Pass | SpanKind::Secondary) {
         path.pop();
     }
     path.iter_mut().take(timed.queue_labels).for_each(|name| *name = placeless(name));
     path
 }
 
-fn top(placed: &[Timed<'_>], finest: SpanKind, total: u64, names: &TimeNames) -> Table {
-    let counts = |t: &&Timed<'_>| match t.record.kind {
+/// A pipeline for people: its name, or its id and the hashes of its shaders.
+fn pipeline(names: &TimeNames, id: u64) -> String {
+    let name = object(names, id);
+    match names.shaders.get(&id) {
+        Some(stages) if !stages.is_empty() => {
+            let shown: Vec<String> = stages
+                .iter()
+                .take(3)
+                .map(|(stage, hash)| format!("{stage} {}", hash.get(..8).unwrap_or(hash)))
+                .collect();
+            let more = if stages.len() > 3 { format!(" +{}", stages.len() - 3) } else { String::new() };
+            format!("{name} ({}{more})", shown.join(", "))
+        }
+        _ => name,
+    }
+}
+
+/// Equal spans together, the most expensive first.
+fn most<'r>(
+    placed: &[Timed<'r>],
+    finest: SpanKind,
+    names: &TimeNames,
+    counts: &HashMap<usize, counters::Counts>,
+) -> Vec<Top<'r>> {
+    let listed = |t: &&Timed<'_>| match t.record.kind {
         SpanKind::Run => finest == SpanKind::Pass,
         kind => kind == finest,
     };
-    let mut sums: HashMap<(String, u32, u32, u64), (Sum, &CommandTime)> = HashMap::new();
-    for t in placed.iter().filter(counts) {
+    let mut sums: HashMap<_, (Sum, &CommandTime)> = HashMap::new();
+    for t in placed.iter().filter(listed) {
         let r = t.record;
         let mut path = around(names, t);
         if r.kind == SpanKind::Pass {
             path.pop();
         }
         let own = names.path(r.node).last().copied().unwrap_or_default();
-        let key = (path.join(" › ") + "\0" + own, r.position, r.index, r.pipeline);
-        sums.entry(key).or_insert_with(|| (Sum::default(), r)).0.add(t.place.time().0);
+        let key = (path.join(" › "), own.to_owned(), r.position, r.execution, r.index, r.pipeline);
+        let sum = &mut sums.entry(key).or_insert_with(|| (Sum::default(), r)).0;
+        sum.add(t.place.time().0);
+        if let Some(of) = counts.get(&t.at) {
+            counters::add(sum.counts.get_or_insert_with(Default::default), of);
+        }
     }
     let mut rows: Vec<_> = sums.into_iter().collect();
     rows.sort_by(|a, b| b.1.0.total.cmp(&a.1.0.total).then_with(|| a.0.cmp(&b.0)));
+    rows.truncate(TOP);
+    rows.into_iter().map(|((path, name, ..), (sum, record))| Top { path, name, sum, record }).collect()
+}
+
+/// Where in a submission: command buffer, execution of a secondary one, command.
+fn at(r: &CommandTime) -> String {
+    match (r.command_buffer, r.execution) {
+        (0, _) => String::new(),
+        (_, 0) => format!("{}:{}", r.position, r.index),
+        (_, n) => format!("{}:s{n}:{}", r.position, r.index),
+    }
+}
+
+fn top_table(top: &[Top<'_>], finest: SpanKind, total: u64, names: &TimeNames) -> Table {
     let mut cumulative = 0;
-    let rows = rows.into_iter().take(TOP).map(|((key, position, index, pipeline), (sum, r))| {
+    let rows = top.iter().map(|t| {
+        let sum = &t.sum;
         cumulative += sum.total;
-        let (path, name) = key.split_once('\0').unwrap_or((&key, ""));
-        let buffer = if r.command_buffer == 0 { String::new() } else { format!("{position}:{index}") };
         vec![
-            Cell::Text(name.to_owned()),
-            Cell::Text(buffer),
-            Cell::Text(object(names, pipeline)),
-            Cell::Text(path.to_owned()),
+            Cell::Text(t.name.clone()),
+            Cell::Text(at(t.record)),
+            Cell::Text(pipeline(names, t.record.pipeline)),
+            Cell::Text(t.path.clone()),
             Cell::Count(sum.times),
             ms(sum.total / sum.times.max(1)),
             ms(sum.max),
@@ -224,7 +301,7 @@ fn top(placed: &[Timed<'_>], finest: SpanKind, total: u64, names: &TimeNames) ->
 fn tree(placed: &[Timed<'_>], total: u64, names: &TimeNames) -> Table {
     let mut order: Vec<Vec<String>> = Vec::new();
     let mut sums: HashMap<Vec<String>, Sum> = HashMap::new();
-    let holds = |t: &&Timed<'_>| matches!(t.record.kind, SpanKind::Submit | SpanKind::Label | SpanKind::Pass);
+    let holds = |t: &&Timed<'_>| !matches!(t.record.kind, SpanKind::Run | SpanKind::Command);
     for t in placed.iter().filter(holds) {
         let path = around(names, t);
         sums.entry(path.clone())
@@ -266,7 +343,8 @@ fn notes(placed: &[Timed<'_>], only_load: bool) -> Vec<String> {
         notes.push("Only the load frame was timed.".to_owned());
     }
     let alone = |alone: bool| {
-        let works = placed.iter().filter(|t| !matches!(t.record.kind, SpanKind::Submit | SpanKind::Label));
+        let holds = |t: &&Timed<'_>| matches!(t.record.kind, SpanKind::Submit | SpanKind::Label);
+        let works = placed.iter().filter(|t| !holds(t));
         works.filter(|t| t.record.isolated == alone).count()
     };
     if alone(true) > 0 {

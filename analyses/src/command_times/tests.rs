@@ -1,16 +1,18 @@
 use super::*;
 use crate::report::{Cost, csv, text};
-use trace::{FrameTime, Nanos};
+use trace::{COUNTERS, Calibration, CpuSpan, Nanos};
 
 /// A span of frame 2's submission.
 pub fn span(kind: SpanKind, depth: u32, node: u32, begin: u64, end: u64) -> CommandTime {
     CommandTime {
         frame: 2,
+        repeat: 0,
         submit: 0,
         device: 3,
         queue: 4,
         command_buffer: if kind == SpanKind::Submit { 0 } else { 5 },
         position: 0,
+        execution: 0,
         index: node,
         kind,
         depth,
@@ -71,7 +73,7 @@ vkCmdDraw      0:4  sky       frame # › world › render pass 'main'      2  4
 vkCmdDraw      0:5  sky       frame # › world › render pass 'main'      2  2.000  2.000  25.00       75.00
 vkCmdDispatch  0:2  sky       frame # › world                           2  1.000  1.000  12.50       87.50
 ";
-    let text = text::render(&report(&run(Some(1)), &names, &records));
+    let text = text::render(&report(&run(Some(1)), &names, &records, &[]));
     // Blanks are the text exporter's affair.
     let squeeze =
         |s: &str| s.lines().map(|l| l.split_whitespace().collect::<Vec<_>>().join(" ")).collect::<Vec<_>>();
@@ -90,19 +92,19 @@ render pass 'main' 2 7.000 7.000 87.50";
 #[test]
 fn the_load_frame_is_left_out_unless_there_is_no_other() {
     let (names, records) = known();
-    let r = report(&run(Some(2)), &names, &records);
+    let r = report(&run(Some(2)), &names, &records, &[]);
     assert_eq!(r.tables[0].rows[0][4], Cell::Count(1));
-    let r = report(&run(Some(2)), &names, &records[..6]);
+    let r = report(&run(Some(2)), &names, &records[..6], &[]);
     assert_eq!(r.tables[0].rows[0][4], Cell::Count(1));
     assert_eq!(r.notes, ["Only the load frame was timed."]);
-    assert_eq!(report(&run(None), &TimeNames::default(), &[]).notes, ["Nothing was timed."]);
+    assert_eq!(report(&run(None), &TimeNames::default(), &[], &[]).notes, ["Nothing was timed."]);
 }
 
 #[test]
 fn what_could_not_be_isolated_is_said() {
     let (names, mut records) = known();
     records[2].isolated = true;
-    let r = report(&run(None), &names, &records);
+    let r = report(&run(None), &names, &records, &[]);
     assert!(r.notes[0].contains("1 spans run alone; 7 are inside"), "{:?}", r.notes);
 }
 
@@ -112,25 +114,85 @@ fn passes_are_listed_with_what_runs_between_them() {
     records.retain(|r| r.index < 4);
     records[2].kind = SpanKind::Run;
     records[2 + 4].kind = SpanKind::Run;
-    let r = report(&run(None), &names, &records);
+    let r = report(&run(None), &names, &records, &[]);
     let names: Vec<&Cell> = r.tables[0].rows.iter().map(|r| &r[0]).collect();
     assert_eq!(names, [&Cell::from("render pass 'main'"), &Cell::from("vkCmdDispatch")]);
 }
 
+/// One frame's draws counted: 36 vertices a draw.
+fn counted() -> Vec<CommandCounters> {
+    let of = |span| {
+        let mut counts = [None; COUNTERS.len()];
+        (counts[0], counts[2], counts[7]) = (Some(36), Some(36), Some(0));
+        CommandCounters { span, counts }
+    };
+    vec![of(4), of(5)]
+}
+
 #[test]
-fn rows_and_timeline_hold_every_span() {
-    let (names, records) = known();
-    let table = rows(&names, &records);
-    let csv = csv::render(&table);
+fn rows_hold_every_span_and_its_counters() {
+    let (mut names, records) = known();
+    names.shaders.insert(9, vec![("vert".into(), "0123456789abcdef".into()), ("frag".into(), "fe".into())]);
+    let csv = csv::render(&rows(&names, &records, &[]));
     assert_eq!(csv.lines().count(), records.len() + 1);
+    let sixth = csv.lines().nth(6).unwrap();
     assert!(
-        csv.lines()
-            .nth(6)
-            .unwrap()
-            .contains("frame 2 › world › render pass 'main',sky,0,21000000,27000000,2000000"),
-        "{csv}"
+        sixth.ends_with(
+            "frame 2 › world › render pass 'main',sky,vert:0123456789abcdef frag:fe,0,21000000,27000000,2000000"
+        ),
+        "{sixth}"
     );
-    let frames = [FrameTime { frame: 2, gpu: Some(Nanos(8_000_000)), cpu: Nanos(100) }];
-    let timeline = perfetto(&names, &records, &frames, "a device");
-    assert_eq!(timeline.slices.len(), records.len() + 1);
+    let csv = csv::render(&rows(&names, &records, &counted()));
+    let header = csv.lines().next().unwrap();
+    assert!(header.ends_with(&[COUNTERS[0], COUNTERS[2], COUNTERS[7]].join(",")), "{header}");
+    assert!(csv.lines().nth(6).unwrap().ends_with(",2000000,36,36,0"));
+    assert!(csv.lines().nth(4).unwrap().ends_with(",7000000,,,"), "{csv}");
+}
+
+#[test]
+fn counters_have_a_table_and_shaders_a_place() {
+    let (mut names, records) = known();
+    names.shaders.insert(9, vec![("vert".into(), "0123456789abcdef".into())]);
+    let r = report(&run(None), &names, &records, &counted());
+    assert_eq!(r.tables[0].rows[0][2], Cell::from("sky (vert 01234567)"));
+    let t = &r.tables[1];
+    let columns: Vec<&str> = t.columns.iter().map(|c| c.name.as_str()).collect();
+    assert_eq!(columns, ["command", "at", "input assembly vertices", "vertex shader invocations"]);
+    // Counted in one of two frames: the mean of both.
+    assert_eq!(t.rows[0], [Cell::from("vkCmdDraw"), Cell::from("0:4"), Cell::Count(18), Cell::Count(18)]);
+}
+
+#[test]
+fn the_timeline_holds_both_sides_on_one_axis() {
+    let (names, records) = known();
+    let cpu: Vec<CpuSpan> = [("frame", 100, 900), ("vkQueueSubmit", 200, 300)]
+        .map(|(name, begin, end)| CpuSpan {
+            frame: 2,
+            repeat: 0,
+            name: name.into(),
+            submit: None,
+            begin: Nanos(begin),
+            end: Nanos(end),
+        })
+        .into();
+    let calibration = Calibration { device: 3, gpu: Nanos(20_000_000), cpu: Nanos(250), deviation: Nanos(5) };
+    let mut of = Recorded {
+        names: &names,
+        records: &records,
+        counters: &counted(),
+        cpu: &cpu,
+        calibrations: &[calibration],
+        device: "a device",
+    };
+    let timeline = perfetto(&of);
+    assert_eq!(timeline.slices.len(), records.len() + 2);
+    let submit = &timeline.slices[2];
+    assert_eq!(
+        (submit.name.as_str(), submit.begin, submit.time),
+        ("submit 0 (frame 2)", Nanos(250), Nanos(8_000_000))
+    );
+    assert!(timeline.slices[6].args.contains(&(COUNTERS[2], Cell::Count(36))));
+    of.calibrations = &[];
+    let text = crate::report::perfetto::render(&perfetto(&of));
+    assert!(text.contains("a device (VkDevice 3, a clock of its own)"), "{text}");
 }

@@ -37,6 +37,8 @@ pub struct FrameTimes {
     pub untimed: u64,
     /// Wall time of submitting nothing and waiting for it, without and with timestamps.
     pub cost: Option<(Nanos, Nanos)>,
+    /// GPU time of the timestamps around one submission, in nanoseconds, measured alone.
+    pub pair_gpu_ns: Option<f64>,
 }
 
 /// See the module's header.
@@ -70,8 +72,10 @@ impl FrameTimesHook {
             if let Some(t) = &mut timer
                 && self.out.borrow().cost.is_none()
             {
-                let (without, with) = t.calibrate(q.live)?;
-                self.out.borrow_mut().cost = Some((Nanos(without), Nanos(with)));
+                let cost = t.calibrate(q.live)?;
+                let mut out = self.out.borrow_mut();
+                out.cost = Some((Nanos(cost.wall_ns[0]), Nanos(cost.wall_ns[1])));
+                out.pair_gpu_ns = Some(cost.gpu_ns);
             }
             self.timers.insert(queue, (q.device, timer));
         }

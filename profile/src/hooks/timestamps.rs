@@ -155,9 +155,11 @@ impl Timer {
         (end.wrapping_sub(from) as f64 * self.period_ns) as u64
     }
 
-    /// What enclosing costs: the median wall time of submitting nothing and waiting for it, without and with a pair.
-    pub fn calibrate(&mut self, queue: vk::Queue) -> Result<(u64, u64)> {
+    /// What enclosing costs, alone.
+    pub fn calibrate(&mut self, queue: vk::Queue) -> Result<PairCost> {
         const ROUNDS: usize = 15;
+        /// Pairs in one submission whose GPU time is measured.
+        const PAIRS_AT_ONCE: usize = 16;
         let d = self.device.clone();
         // SAFETY: everything is made, used and destroyed here; every submission is waited for.
         unsafe {
@@ -171,6 +173,7 @@ impl Timer {
                 .map_err(|e| Error::driver("vkAllocateCommandBuffers", e))?[0];
             record(&d, empty, |_| {})?;
             let mut walls = [Vec::new(), Vec::new()];
+            let mut gpu = [Vec::new(), Vec::new()];
             for round in 0..ROUNDS * 2 {
                 let with = round % 2;
                 let mut cmds = vec![empty];
@@ -178,20 +181,39 @@ impl Timer {
                     let pair = self.take(0)?;
                     cmds = vec![pair.begin, empty, pair.end];
                 }
-                let submit = vk::SubmitInfo::default().command_buffers(&cmds);
-                let start = Instant::now();
-                d.queue_submit(queue, &[submit], fence).map_err(|e| Error::driver("vkQueueSubmit", e))?;
-                d.wait_for_fences(&[fence], true, u64::MAX)
-                    .map_err(|e| Error::driver("vkWaitForFences", e))?;
-                walls[with].push(start.elapsed().as_nanos() as u64);
-                d.reset_fences(&[fence]).map_err(|e| Error::driver("vkResetFences", e))?;
+                walls[with].push(submit_and_wait(&d, queue, fence, &cmds)?);
                 self.collect(true, |_| {})?;
+
+                // The same many times between two timestamps: what the GPU itself needs for it.
+                let around = self.take(OUTER)?;
+                let mut cmds = vec![around.begin];
+                for _ in 0..PAIRS_AT_ONCE {
+                    let pair = if with == 1 { Some(self.take(0)?) } else { None };
+                    cmds.extend(pair.map(|p| p.begin));
+                    cmds.push(empty);
+                    cmds.extend(pair.map(|p| p.end));
+                }
+                cmds.push(around.end);
+                submit_and_wait(&d, queue, fence, &cmds)?;
+                self.last_end = None;
+                self.collect(true, |s| {
+                    if s.tag == OUTER {
+                        gpu[with].push(s.nanos)
+                    }
+                })?;
             }
             d.free_command_buffers(self.pool, &[empty]);
             d.destroy_fence(fence, None);
             self.last_end = None;
-            walls.iter_mut().for_each(|w| w.sort_unstable());
-            Ok((walls[0][ROUNDS / 2], walls[1][ROUNDS / 2]))
+            let median = |v: &mut Vec<u64>| {
+                v.sort_unstable();
+                v.get(v.len() / 2).copied().unwrap_or(0)
+            };
+            let (without, with) = (median(&mut gpu[0]), median(&mut gpu[1]));
+            Ok(PairCost {
+                wall_ns: [median(&mut walls[0]), median(&mut walls[1])],
+                gpu_ns: with.saturating_sub(without) as f64 / PAIRS_AT_ONCE as f64,
+            })
         }
     }
 
@@ -204,6 +226,40 @@ impl Timer {
             }
             self.device.destroy_command_pool(self.pool, None);
         }
+    }
+}
+
+/// The pair around others.
+const OUTER: usize = 1;
+
+/// What a pair costs.
+#[derive(Clone, Copy, Debug)]
+pub struct PairCost {
+    /// Median wall time of submitting an empty command buffer and waiting for it, without and with a pair.
+    pub wall_ns: [u64; 2],
+    /// GPU time of a pair.
+    pub gpu_ns: f64,
+}
+
+/// How long it takes.
+///
+/// # Safety
+/// The command buffers are recorded, and the fence is nobody else's.
+unsafe fn submit_and_wait(
+    d: &ash::Device,
+    queue: vk::Queue,
+    fence: vk::Fence,
+    cmds: &[vk::CommandBuffer],
+) -> Result<u64> {
+    let submit = vk::SubmitInfo::default().command_buffers(cmds);
+    let start = Instant::now();
+    // SAFETY: the caller's promise.
+    unsafe {
+        d.queue_submit(queue, &[submit], fence).map_err(|e| Error::driver("vkQueueSubmit", e))?;
+        d.wait_for_fences(&[fence], true, u64::MAX).map_err(|e| Error::driver("vkWaitForFences", e))?;
+        let took = start.elapsed().as_nanos() as u64;
+        d.reset_fences(&[fence]).map_err(|e| Error::driver("vkResetFences", e))?;
+        Ok(took)
     }
 }
 

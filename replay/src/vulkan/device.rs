@@ -31,6 +31,10 @@ pub struct DeviceState {
     pub(crate) get_address: Option<vk::PFN_vkGetBufferDeviceAddress>,
     /// Names of the extensions it was made with.
     pub extensions: Vec<String>,
+    /// Pipeline statistics that hooks asked for, as far as the device has them.
+    pub statistics: super::Statistics,
+    /// Its clock beside the CPU's, where a hook wished for it and the device has it.
+    pub clocks: Option<super::Clocks>,
     /// Copies of our own; made when first needed.
     pub(crate) upload: Option<Upload>,
     /// Memory of our own.
@@ -131,6 +135,12 @@ pub fn create(
     }
     // SAFETY: as above.
     let buffer_addresses = unsafe { negotiate::asks_for_buffer_addresses(info) };
+    let mut core = vk::PhysicalDeviceFeatures::default();
+    // SAFETY: as above.
+    let statistics = unsafe {
+        let instance = &vk.instances[&instance_id].ash;
+        super::extras::add(vk, instance, &gpu, info, &mut core)
+    };
     let pointers: Vec<*const c_char> = extensions.iter().map(|n| n.as_ptr()).collect();
     info.enabled_extension_count = pointers.len() as u32;
     info.pp_enabled_extension_names = pointers.as_ptr();
@@ -156,7 +166,8 @@ pub fn create(
     vk.memory.mode = mode;
     let instance_live = vk.instances[&instance_id].ash.handle().as_raw();
     vk.table.reset(instance_live, vk.devices.is_empty().then(|| live.as_raw()));
-    let extensions = extensions.iter().map(|e| e.to_string_lossy().into_owned()).collect();
+    let extensions: Vec<String> = extensions.iter().map(|e| e.to_string_lossy().into_owned()).collect();
+    let clocks = super::Clocks::new(&vk.instances[&instance_id].ash, &ash, &extensions);
     let get_address =
         [c"vkGetBufferDeviceAddress", c"vkGetBufferDeviceAddressKHR", c"vkGetBufferDeviceAddressEXT"]
             .into_iter()
@@ -176,6 +187,8 @@ pub fn create(
         families,
         buffer_addresses,
         extensions,
+        statistics,
+        clocks,
         upload: None,
         pool: memory::Pool::default(),
         queues: Vec::new(),

@@ -13,6 +13,7 @@ mod debug;
 mod debug_names;
 mod device;
 mod exact;
+mod extras;
 mod gpu;
 mod handlers;
 mod init;
@@ -36,6 +37,7 @@ mod watchdog;
 
 pub use device::{DeviceState, QueueState};
 pub use exact::Counts as ExactCounts;
+pub use extras::{Clocks, Reading, Statistics};
 pub use gpu::{Gpu, list_gpus};
 pub use ray::Counters;
 pub use resources::{BufferState, ImageState};

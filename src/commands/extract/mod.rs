@@ -113,6 +113,6 @@ impl Reader {
 }
 
 /// The name of code: the start of its hash.
-fn hash(code: &[u8]) -> String {
+pub fn hash(code: &[u8]) -> String {
     blake3::hash(code).to_hex().as_str()[..HASH_DIGITS].to_string()
 }

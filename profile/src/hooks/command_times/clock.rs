@@ -58,6 +58,26 @@ mod tests {
     }
 
     #[test]
+    fn a_counter_of_36_bits_with_a_period_of_52_08_ns_wraps_every_hour() {
+        const BITS: u32 = 36;
+        let (period, range) = (52.08_f32, 1u64 << BITS);
+        let mut clock = Clock::default();
+        let mut read = |ticks: u64| clock.nanos((ticks % range) | 0xABC0_0000_0000_0000, BITS, period).0;
+        let begin = range - 1000;
+        assert_eq!(read(begin), 0);
+        // 2000 ticks later, behind the wrap; and ten hours on, in steps of 40 minutes.
+        assert_eq!(read(begin + 2000), 104_160);
+        let step = 46_000_000_000_u64; // 2395.68 s
+        let mut ticks = begin + 2000;
+        for _ in 0..15 {
+            ticks += step;
+            read(ticks);
+        }
+        let expected = (15.0 * 46e9 + 2000.0) * f64::from(52.08_f32);
+        assert!((read(ticks) as f64 - expected).abs() < 1.0);
+    }
+
+    #[test]
     fn all_bits_and_the_period() {
         let mut clock = Clock::default();
         assert_eq!(clock.nanos(u64::MAX - 1, 64, 10.0), Nanos(0));

@@ -1,4 +1,7 @@
 //! Which commands are timed, and what the others mean to those that are.
+//!
+//! Guarantees: every vkCmd* of the schema is either timed, or means something to the spans, or is listed by name as
+//! setting state only; a test walks the schema, so that a new registry's commands cannot be passed over.
 
 use gfxr_parse::schema::CommandDef;
 
@@ -7,7 +10,7 @@ use gfxr_parse::schema::CommandDef;
 pub enum Role {
     /// Does work: timed.
     Work(Bind),
-    /// Runs secondary command buffers: timed as one.
+    /// Runs secondary command buffers.
     Execute,
     BeginPass,
     NextSubpass,
@@ -15,8 +18,14 @@ pub enum Role {
     BeginLabel,
     EndLabel,
     BindPipeline,
-    /// Counted only.
-    Other,
+    BindShaders,
+    BeginQuery,
+    EndQuery,
+    /// From here on nothing may be injected, and from here on again.
+    BeginTiles,
+    EndTiles,
+    /// Sets state, or signals: counted only.
+    State,
 }
 
 /// The bind point whose pipeline a command runs.
@@ -31,6 +40,8 @@ pub enum Bind {
 /// Beginnings of the names of commands that do work, and the pipeline they run.
 const WORK: &[(&str, Bind)] = &[
     ("vkCmdDraw", Bind::Graphics),
+    ("vkCmdDispatchDataGraph", Bind::None),
+    ("vkCmdDispatchTile", Bind::None),
     ("vkCmdDispatch", Bind::Compute),
     ("vkCmdTraceRays", Bind::RayTracing),
     ("vkCmdBuild", Bind::None),
@@ -42,6 +53,7 @@ const WORK: &[(&str, Bind)] = &[
     ("vkCmdResolve", Bind::None),
     ("vkCmdUpdateBuffer", Bind::None),
     ("vkCmdUpdateMemory", Bind::None),
+    ("vkCmdUpdatePipelineIndirectBuffer", Bind::None),
     ("vkCmdFill", Bind::None),
     ("vkCmdDecompress", Bind::None),
     ("vkCmdConvert", Bind::None),
@@ -49,6 +61,35 @@ const WORK: &[(&str, Bind)] = &[
     ("vkCmdWaitEvents", Bind::None),
     ("vkCmdExecuteGeneratedCommands", Bind::None),
     ("vkCmdPreprocessGeneratedCommands", Bind::None),
+    ("vkCmdProcessCommandsNVX", Bind::None),
+    ("vkCmdOpticalFlowExecute", Bind::None),
+    ("vkCmdDecodeVideo", Bind::None),
+    ("vkCmdEncodeVideo", Bind::None),
+];
+
+/// Beginnings of the names of commands that set state, signal, or write a mark: the device has next to nothing to do.
+const STATE: &[&str] = &[
+    "vkCmdSet",
+    "vkCmdBind",
+    "vkCmdPush",
+    "vkCmdInsertDebugUtilsLabel",
+    "vkCmdDebugMarkerInsert",
+    "vkCmdResetEvent",
+    "vkCmdResetQueryPool",
+    "vkCmdWriteTimestamp",
+    "vkCmdWriteBufferMarker",
+    "vkCmdWriteMarkerToMemory",
+    "vkCmdBeginConditionalRendering",
+    "vkCmdEndConditionalRendering",
+    "vkCmdBeginTransformFeedback",
+    "vkCmdEndTransformFeedback",
+    "vkCmdBeginCustomResolve",
+    "vkCmdBeginVideoCoding",
+    "vkCmdEndVideoCoding",
+    "vkCmdControlVideoCoding",
+    "vkCmdBeginGpa",
+    "vkCmdEndGpa",
+    "vkCmdReserveSpaceForCommandsNVX",
 ];
 
 /// The role of a command; none for what is not recorded into a command buffer.
@@ -56,16 +97,29 @@ pub fn role(command: &CommandDef) -> Option<Role> {
     if !command.name.starts_with("vkCmd") {
         return None;
     }
-    Some(match command.canonical {
+    known(command.canonical).or(Some(Role::State))
+}
+
+fn known(name: &str) -> Option<Role> {
+    Some(match name {
         "vkCmdExecuteCommands" => Role::Execute,
         "vkCmdBeginRenderPass" | "vkCmdBeginRenderPass2" | "vkCmdBeginRendering" => Role::BeginPass,
         "vkCmdNextSubpass" | "vkCmdNextSubpass2" => Role::NextSubpass,
-        "vkCmdEndRenderPass" | "vkCmdEndRenderPass2" | "vkCmdEndRendering" => Role::EndPass,
-        n if n.starts_with("vkCmdEndRendering2") => Role::EndPass,
+        "vkCmdEndRenderPass" | "vkCmdEndRenderPass2" => Role::EndPass,
+        n if n.starts_with("vkCmdEndRendering") => Role::EndPass,
         "vkCmdBeginDebugUtilsLabelEXT" | "vkCmdDebugMarkerBeginEXT" => Role::BeginLabel,
         "vkCmdEndDebugUtilsLabelEXT" | "vkCmdDebugMarkerEndEXT" => Role::EndLabel,
         "vkCmdBindPipeline" => Role::BindPipeline,
-        name => WORK.iter().find(|w| name.starts_with(w.0)).map_or(Role::Other, |w| Role::Work(w.1)),
+        "vkCmdBindShadersEXT" => Role::BindShaders,
+        "vkCmdBeginQuery" | "vkCmdBeginQueryIndexedEXT" => Role::BeginQuery,
+        "vkCmdEndQuery" | "vkCmdEndQueryIndexedEXT" => Role::EndQuery,
+        "vkCmdBeginPerTileExecutionQCOM" => Role::BeginTiles,
+        "vkCmdEndPerTileExecutionQCOM" => Role::EndTiles,
+        name => match WORK.iter().find(|w| name.starts_with(w.0)) {
+            Some(w) => Role::Work(w.1),
+            None if STATE.iter().any(|s| name.starts_with(s)) => Role::State,
+            None => return None,
+        },
     })
 }
 
@@ -73,19 +127,51 @@ pub fn role(command: &CommandDef) -> Option<Role> {
 mod tests {
     use super::*;
     use gfxr_parse::schema::command_named;
+    use gfxr_parse::schema::generated::COMMANDS;
 
     #[test]
     fn commands_have_their_roles() {
         let of = |n: &str| role(command_named(n).expect("in the schema"));
         assert_eq!(of("vkQueueSubmit"), None);
         assert_eq!(of("vkCmdDrawIndexedIndirectCountKHR"), Some(Role::Work(Bind::Graphics)));
+        assert_eq!(of("vkCmdDrawMeshTasksEXT"), Some(Role::Work(Bind::Graphics)));
         assert_eq!(of("vkCmdDispatchBaseKHR"), Some(Role::Work(Bind::Compute)));
         assert_eq!(of("vkCmdTraceRaysIndirect2KHR"), Some(Role::Work(Bind::RayTracing)));
         assert_eq!(of("vkCmdPipelineBarrier2KHR"), Some(Role::Work(Bind::None)));
+        assert_eq!(of("vkCmdExecuteGeneratedCommandsEXT"), Some(Role::Work(Bind::None)));
+        assert_eq!(of("vkCmdDecodeVideoKHR"), Some(Role::Work(Bind::None)));
         assert_eq!(of("vkCmdBeginRenderingKHR"), Some(Role::BeginPass));
         assert_eq!(of("vkCmdEndRenderingKHR"), Some(Role::EndPass));
+        assert_eq!(of("vkCmdEndRendering2KHR"), Some(Role::EndPass));
         assert_eq!(of("vkCmdBindPipeline"), Some(Role::BindPipeline));
-        assert_eq!(of("vkCmdPushConstants"), Some(Role::Other));
-        assert_eq!(of("vkCmdSetViewport"), Some(Role::Other));
+        assert_eq!(of("vkCmdPushConstants"), Some(Role::State));
+        assert_eq!(of("vkCmdSetViewport"), Some(Role::State));
+    }
+
+    #[test]
+    fn every_recorded_command_of_the_schema_is_classified() {
+        let recorded = || COMMANDS.iter().filter(|c| c.name.starts_with("vkCmd"));
+        assert!(recorded().count() > 290);
+        let unknown: Vec<&str> =
+            recorded().filter(|c| known(c.canonical).is_none()).map(|c| c.name).collect();
+        assert_eq!(unknown, [] as [&str; 0], "timed, or state? See WORK and STATE");
+    }
+
+    #[test]
+    fn no_list_holds_what_the_schema_has_not() {
+        for beginning in WORK.iter().map(|w| w.0).chain(STATE.iter().copied()) {
+            assert!(COMMANDS.iter().any(|c| c.canonical.starts_with(beginning)), "{beginning}");
+        }
+    }
+
+    #[test]
+    fn what_takes_a_barrier_or_a_shader_is_not_on_the_list_of_states() {
+        // A beginning that is too short would swallow commands that do work.
+        let works =
+            ["Draw", "Dispatch", "Trace", "Copy", "Blit", "Build", "Execute", "Resolve", "Clear", "Video"];
+        for c in COMMANDS.iter().filter(|c| role(c) == Some(Role::State)) {
+            let verb = &c.name["vkCmd".len()..];
+            assert!(!works.iter().any(|w| verb.starts_with(w)), "{}", c.name);
+        }
     }
 }

@@ -8,86 +8,115 @@ use replay::ash::vk::{self, Handle};
 use replay::error::Result;
 use replay::exec::{Call, Executor, Outcome};
 use replay::hook::Next;
+use std::rc::Rc;
 
 impl CommandTimesHook {
     /// vkBeginCommandBuffer has succeeded.
-    pub(super) fn begin(&mut self, cx: &mut Executor, id: u64) -> Result<()> {
+    pub(super) fn begin(&mut self, cx: &mut Executor, call: &Call) -> Result<()> {
+        let id = call.image.u64(0);
         let Some(b) = self.buffers.get(&id).copied() else { return Ok(()) };
-        if !b.primary || self.slots(cx, b.device, b.family)?.is_none() {
+        if !b.primary {
+            if self.slots(cx, b.device, b.family)?.is_some() {
+                self.begin_secondary(call);
+            }
             return Ok(());
         }
-        self.sweep(cx);
+        let Some(slots) = self.slots(cx, b.device, b.family)? else { return Ok(()) };
+        let (spare, counters) = (slots.spare.clone(), slots.counters);
+        self.secondaries.remove(&id);
+        self.sweep(cx)?;
         let live = vk::CommandBuffer::from_raw(cx.objects.live(id));
-        let Some(vk) = cx.backend.vulkan() else { return Ok(()) };
-        let target = Target { device: b.device, ash: vk.device(b.device)?.ash.clone(), live };
-        let (level, isolate) = (self.level, self.isolate);
-        let r = self.recordings.entry(id).or_insert_with(|| Recording::new(target.clone(), level, isolate));
-        r.restart(target);
+        let old = self.recordings.get_mut(&id).map(|r| (std::mem::take(&mut r.copies), r.restart(live)));
+        match old {
+            Some((copies, ())) => self.give_copies(b.device, b.family, copies),
+            None => {
+                let Some(vk) = cx.backend.vulkan() else { return Ok(()) };
+                let ash = vk.device(b.device)?.ash.clone();
+                let target = Target { device: b.device, family: b.family, ash, live, spare, counters };
+                let r = Recording::new(id, target, self.settings.level, self.settings.isolate);
+                self.recordings.insert(id, r);
+            }
+        }
         Ok(())
     }
 
-    /// A command that is recorded.
+    /// A command that is recorded, into what `id` is the recording of.
     pub(super) fn recorded(
         &mut self,
         cx: &mut Executor,
+        id: u64,
         call: &mut Call,
         next: Next,
         role: Role,
     ) -> Result<Outcome> {
-        let id = call.image.u64(0);
         let out = self.out.clone();
         let Some(r) = self.recordings.get_mut(&id) else { return next.run(cx, call) };
-        r.index += 1;
+        r.here.index += 1;
+        let v = View::call(&call.image);
         match role {
-            Role::Other => next.run(cx, call),
+            Role::State => next.run(cx, call),
             Role::BindPipeline => {
-                let v = View::call(&call.image);
                 r.bind(v.u64("pipelineBindPoint").unwrap_or(u64::MAX), v.u64("pipeline").unwrap_or(0));
                 next.run(cx, call)
             }
-            Role::Work(_) | Role::Execute => {
-                let bind = if let Role::Work(b) = role { b } else { Bind::None };
-                let mut out = out.borrow_mut();
-                if role == Role::Execute {
-                    out.note("vkCmdExecuteCommands: the secondary command buffers it runs are timed as one");
-                } else if self.level == Level::Command && r.closed() {
-                    out.note("commands in a pass with several views: the pass is timed as one");
+            Role::BindShaders => {
+                let (stages, shaders) = (v.u64s("pStages"), v.u64s("pShaders"));
+                for (at, stage) in stages.iter().enumerate() {
+                    r.bind_shader(*stage, shaders.get(at).copied().unwrap_or(0));
                 }
-                let here = r.node();
-                let run = out.names.node(here, &format!("from {}", call.command.name));
-                let own = out.names.node(here, call.command.name);
-                drop(out);
-                let span = r.before_work(bind, run, own)?;
+                next.run(cx, call)
+            }
+            Role::BeginQuery | Role::EndQuery => {
+                if v.u64("queryPool").is_some_and(|p| self.counting_pools.contains(&p)) {
+                    if self.settings.statistics && role == Role::BeginQuery {
+                        out.borrow_mut().note(
+                            "pipeline-statistics queries of the application's own: nothing is counted within them",
+                        );
+                    }
+                    r.end_piece();
+                    r.here.counting = role == Role::BeginQuery;
+                }
+                next.run(cx, call)
+            }
+            Role::BeginTiles => {
+                r.tiles(true);
+                next.run(cx, call)
+            }
+            Role::EndTiles => {
                 let outcome = next.run(cx, call)?;
-                r.after_work(span)?;
+                self.with(id, |r| r.tiles(false));
                 Ok(outcome)
             }
+            Role::Execute => match self.execute(cx, id, call, next)? {
+                Some(outcome) => Ok(outcome),
+                None => self.work(cx, id, call, next, Bind::None),
+            },
+            Role::Work(bind) => self.work(cx, id, call, next, bind),
             Role::BeginPass => {
                 let (name, pass) = self.pass(call);
                 let mut out = out.borrow_mut();
-                if pass.suspends || pass.resumes {
-                    out.note("render passes that are suspended or resumed: not timed");
-                }
                 let r = self.recordings.get_mut(&id).expect("seen above");
+                if (pass.suspends || pass.resumes) && !pass.inline {
+                    out.note("render passes that are suspended or resumed around secondary command buffers: not timed");
+                }
                 let node = out.names.node(r.node(), &name);
                 drop(out);
-                r.before_pass(node, pass)?;
+                r.before_pass(node, &pass)?;
                 let outcome = next.run(cx, call)?;
-                r.begun_pass(pass);
+                r.begun_pass(pass)?;
                 Ok(outcome)
             }
             Role::NextSubpass => {
-                let outcome = next.run(cx, call)?;
-                r.next_subpass(inline(View::call(&call.image)));
-                Ok(outcome)
+                r.next_subpass(inline(v));
+                next.run(cx, call)
             }
             Role::EndPass => {
+                r.ending_pass()?;
                 let outcome = next.run(cx, call)?;
                 r.ended_pass()?;
                 Ok(outcome)
             }
             Role::BeginLabel => {
-                let v = View::call(&call.image);
                 let info = v.one("pLabelInfo").or_else(|| v.one("pMarkerInfo"));
                 let name = info.and_then(|i| i.text("pLabelName").or_else(|| i.text("pMarkerName")));
                 let node = out.borrow_mut().names.node(r.node(), &name.unwrap_or_default());
@@ -101,18 +130,49 @@ impl CommandTimesHook {
         }
     }
 
+    fn with(&mut self, id: u64, f: impl FnOnce(&mut Recording)) {
+        if let Some(r) = self.recordings.get_mut(&id) {
+            f(r);
+        }
+    }
+
+    fn work(
+        &mut self,
+        cx: &mut Executor,
+        id: u64,
+        call: &mut Call,
+        next: Next,
+        bind: Bind,
+    ) -> Result<Outcome> {
+        let Some(r) = self.recordings.get_mut(&id) else { return next.run(cx, call) };
+        let mut out = self.out.borrow_mut();
+        if self.settings.level == Level::Command && r.closed() {
+            out.note("commands where nothing may be recorded beside them (tiles, or passes for secondary command buffers)");
+        }
+        let here = r.node();
+        let run = out.names.node(here, &format!("from {}", call.command.name));
+        let own = out.names.node(here, call.command.name);
+        drop(out);
+        let span = r.before_work(bind, run, own)?;
+        let outcome = next.run(cx, call)?;
+        r.after_work(span)?;
+        Ok(outcome)
+    }
+
     /// A render pass instance: its name, and what may be recorded inside.
     fn pass(&self, call: &Call) -> (String, Pass) {
         let v = View::call(&call.image);
         if let Some(info) = v.one("pRenderingInfo") {
             let flags = vk::RenderingFlags::from_raw(info.u32("flags").unwrap_or(0));
+            // VK_RENDERING_CONTENTS_INLINE_BIT_KHR.
             let inline_too = vk::RenderingFlags::from_raw(0x10);
             let pass = Pass {
                 inline: !flags.contains(vk::RenderingFlags::CONTENTS_SECONDARY_COMMAND_BUFFERS)
                     || flags.contains(inline_too),
-                multiview: info.u32("viewMask").is_some_and(|m| m != 0),
+                views: Rc::new([info.u32("viewMask").unwrap_or(0).count_ones()]),
                 suspends: flags.contains(vk::RenderingFlags::SUSPENDING),
                 resumes: flags.contains(vk::RenderingFlags::RESUMING),
+                ..Pass::default()
             };
             let extent = info.one("renderArea").and_then(|a| a.one("extent"));
             let side = |n| extent.and_then(|e| e.u32(n)).unwrap_or(0);
@@ -124,8 +184,8 @@ impl CommandTimesHook {
             Some(n) => format!("render pass '{n}'"),
             None => format!("render pass {id}"),
         };
-        let multiview = self.multiview.get(&id).copied().unwrap_or(false);
-        (name, Pass { inline: inline(v), multiview, ..Pass::default() })
+        let views = self.views.get(&id).cloned().unwrap_or_default();
+        (name, Pass { inline: inline(v), views, ..Pass::default() })
     }
 }
 

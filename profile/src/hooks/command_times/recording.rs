@@ -1,43 +1,83 @@
-//! One command buffer's recording: which spans it has, and which queries hold their ends.
+//! One submitted command buffer's recording: which spans it has, and which queries hold their ends.
 //!
-//! Guarantees: a query is written once a recording; nothing is injected where Vulkan forbids it: in passes whose contents
-//! are secondary command buffers, in passes with several views (where a timestamp takes several queries), between a
-//! suspended pass and its resumption. Spans that end or begin there are not timed.
+//! What a secondary command buffer holds is recorded for each execution of it anew (`secondary.rs`), into queries of the
+//! command buffer that executes it: its spans are spans of this recording.
+//!
+//! Guarantees: a query is written once a submission; nothing is injected where Vulkan forbids it: in passes whose contents
+//! are secondary command buffers, between a suspended pass and its resumption, in tiles. Spans that end or begin there are
+//! not timed. A label begins with the first thing in it that is timed, and shares that timestamp.
 
 use super::Level;
 use super::commands::Bind;
+use super::queries::{Kind, Queries, Shared};
 use replay::ash::{self, vk};
-use replay::error::{Error, Result};
+use replay::error::Result;
 use std::rc::Rc;
 use trace::SpanKind;
 
-/// Queries in a pool.
-pub const CHUNK: u32 = 512;
+/// A timestamp. In a pass with several views it takes as many queries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// Number of its first result.
+    pub result: u32,
+    /// How many.
+    pub views: u32,
+    /// The first result of the first timestamp in the same subpass.
+    pub base: u32,
+}
 
 /// A span as recorded.
 #[derive(Clone, Copy, Debug)]
 pub struct Span {
     pub kind: SpanKind,
     pub node: u32,
+    pub command_buffer: u64,
+    pub execution: u32,
     pub index: u32,
     pub depth: u32,
     pub pipeline: u64,
     pub isolated: bool,
-    /// Queries of its ends; none where they could not be written.
-    pub begin: Option<u32>,
-    pub end: Option<u32>,
+    /// Its ends; none where they could not be written.
+    pub begin: Option<Stamp>,
+    pub end: Option<Stamp>,
+}
+
+/// A query of pipeline statistics.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece {
+    /// Whose.
+    pub span: usize,
+    /// Number of its first result.
+    pub result: u32,
+    pub views: u32,
+}
+
+/// Everything a submission has to know; shared with those whose results are read when it is recorded anew.
+#[derive(Clone, Debug, Default)]
+pub struct Recorded {
+    pub spans: Vec<Span>,
+    pub pieces: Vec<Piece>,
 }
 
 /// What a render pass instance allows.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Pass {
     /// Commands are recorded inside it, not in secondary command buffers.
     pub inline: bool,
-    /// It draws several views at once.
-    pub multiview: bool,
+    /// How many views each subpass draws at once.
+    pub views: Rc<[u32]>,
     /// No span may begin before it, or end after it.
     pub suspends: bool,
     pub resumes: bool,
+    pub subpass: usize,
+    /// The first timestamp of the subpass.
+    pub base: Option<u32>,
+}
+
+impl Pass {
+    fn views(&self) -> u32 {
+        self.views.get(self.subpass).copied().unwrap_or(1).max(1)
+    }
 }
 
 /// A label or pass that has begun.
@@ -52,130 +92,220 @@ struct Open {
 #[derive(Clone)]
 pub struct Target {
     pub device: u64,
+    pub family: u32,
     pub ash: ash::Device,
     pub live: vk::CommandBuffer,
+    pub spare: Shared,
+    /// What may be counted.
+    pub counters: vk::QueryPipelineStatisticFlags,
+}
+
+/// A command buffer whose commands are being seen: the submitted one, or one that it executes.
+#[derive(Clone, Default)]
+pub struct Context {
+    pub live: vk::CommandBuffer,
+    pub id: u64,
+    pub execution: u32,
+    /// Commands so far.
+    pub index: u32,
+    pub pass: Option<Pass>,
+    pub suspended: bool,
+    tiles: bool,
+    run: Option<usize>,
+    pipelines: [u64; 3],
+    /// What was open when it began.
+    open: usize,
+    /// The application's own pipeline statistics are being counted.
+    pub counting: bool,
 }
 
 /// See the module's header.
 pub struct Recording {
     pub target: Target,
-    /// Pools of [`CHUNK`] queries; kept from one recording to the next.
-    pub chunks: Vec<vk::QueryPool>,
-    /// Queries in use.
-    pub used: u32,
-    /// Shared with submissions, whose results may be read when the command buffer is recorded anew.
-    pub spans: Rc<Vec<Span>>,
+    pub stamps: Queries,
+    pub statistics: Queries,
+    pub recorded: Rc<Recorded>,
+    /// Secondary command buffers of our own that it executes.
+    pub copies: Vec<vk::CommandBuffer>,
+    /// The command buffer that is recorded into, and those that execute it.
+    pub here: Context,
+    outer: Vec<Context>,
+    executions: u32,
     open: Vec<Open>,
-    run: Option<usize>,
-    pass: Option<Pass>,
-    suspended: bool,
-    pipelines: [u64; 3],
-    /// Commands recorded so far.
-    pub index: u32,
+    /// Labels in which nothing has begun.
+    fresh: Vec<usize>,
+    piece: Option<(vk::QueryPool, u32)>,
     level: Level,
     isolate: bool,
 }
 
 impl Recording {
-    pub fn new(target: Target, level: Level, isolate: bool) -> Self {
+    pub fn new(id: u64, target: Target, level: Level, isolate: bool) -> Self {
         Recording {
-            target,
-            chunks: Vec::new(),
-            used: 0,
-            spans: Rc::default(),
+            stamps: Queries::new(Kind::Stamps, target.spare.clone()),
+            statistics: Queries::new(Kind::Statistics(target.counters), target.spare.clone()),
+            recorded: Rc::default(),
+            copies: Vec::new(),
+            here: Context { live: target.live, id, ..Context::default() },
+            outer: Vec::new(),
+            executions: 0,
             open: Vec::new(),
-            run: None,
-            pass: None,
-            suspended: false,
-            pipelines: [0; 3],
-            index: 0,
+            fresh: Vec::new(),
+            piece: None,
             level,
             isolate,
+            target,
         }
     }
 
     /// vkBeginCommandBuffer: what was recorded is gone.
-    pub fn restart(&mut self, target: Target) {
-        let chunks = std::mem::take(&mut self.chunks);
-        *self = Recording { chunks, ..Recording::new(target, self.level, self.isolate) };
+    pub fn restart(&mut self, live: vk::CommandBuffer) {
+        self.target.live = live;
+        self.stamps.restart();
+        self.statistics.restart();
+        self.recorded = Rc::default();
+        self.here = Context { live, id: self.here.id, ..Context::default() };
+        self.outer.clear();
+        self.executions = 0;
+        self.open.clear();
+        self.fresh.clear();
+        self.piece = None;
     }
 
     fn barrier(&self) {
         let all = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE;
         let b = vk::MemoryBarrier::default().src_access_mask(all).dst_access_mask(all);
-        let stages = vk::PipelineStageFlags::ALL_COMMANDS;
+        let (stages, none) = (vk::PipelineStageFlags::ALL_COMMANDS, vk::DependencyFlags::empty());
         // SAFETY: the command buffer is being recorded, outside of render passes.
         unsafe {
-            self.target.ash.cmd_pipeline_barrier(
-                self.target.live,
-                stages,
-                stages,
-                vk::DependencyFlags::empty(),
-                &[b],
-                &[],
-                &[],
-            );
+            self.target.ash.cmd_pipeline_barrier(self.here.live, stages, stages, none, &[b], &[], &[]);
         }
     }
 
     /// Something may be injected here.
     fn may(&self) -> bool {
-        !self.suspended && self.pass.is_none_or(|p| p.inline && !p.multiview)
+        let h = &self.here;
+        !h.suspended && !h.tiles && h.pass.as_ref().is_none_or(|p| p.inline)
+    }
+
+    fn views(&self) -> u32 {
+        self.here.pass.as_ref().map_or(1, Pass::views)
+    }
+
+    /// Barriers go around what begins here.
+    fn alone(&self) -> bool {
+        self.isolate && self.here.pass.is_none() && self.may()
     }
 
     /// Writes a timestamp, where one may be written.
-    fn stamp(&mut self, end: bool) -> Result<Option<u32>> {
+    fn stamp(&mut self, end: bool) -> Result<Option<Stamp>> {
         if !self.may() {
             return Ok(None);
         }
-        let q = self.used;
-        if q / CHUNK == self.chunks.len() as u32 {
-            let info =
-                vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(CHUNK);
-            // SAFETY: a plain creation on a live device.
-            let pool = unsafe { self.target.ash.create_query_pool(&info, None) };
-            self.chunks.push(pool.map_err(|e| Error::driver("vkCreateQueryPool", e))?);
-        }
-        let isolated = self.isolate && self.pass.is_none();
+        let views = self.views();
+        let q = self.stamps.take(views)?;
         // An isolated command begins when everything before the barrier is through.
-        let stage = if end || isolated {
-            vk::PipelineStageFlags::BOTTOM_OF_PIPE
-        } else {
-            vk::PipelineStageFlags::TOP_OF_PIPE
-        };
-        let pool = self.chunks[(q / CHUNK) as usize];
+        let late = end || self.alone();
+        let stage =
+            if late { vk::PipelineStageFlags::BOTTOM_OF_PIPE } else { vk::PipelineStageFlags::TOP_OF_PIPE };
         // SAFETY: the command buffer is being recorded, its family has timestamps, and the query is written once.
-        unsafe { self.target.ash.cmd_write_timestamp(self.target.live, stage, pool, q % CHUNK) };
-        self.used += 1;
-        Ok(Some(q))
+        unsafe { self.target.ash.cmd_write_timestamp(self.here.live, stage, q.pool, q.first) };
+        let base = self.here.pass.as_mut().map_or(q.result, |p| *p.base.get_or_insert(q.result));
+        let base = if views == 1 { q.result } else { base };
+        Ok(Some(Stamp { result: q.result, views, base }))
     }
 
-    fn spans(&mut self) -> &mut Vec<Span> {
-        Rc::make_mut(&mut self.spans)
+    fn recorded(&mut self) -> &mut Recorded {
+        Rc::make_mut(&mut self.recorded)
+    }
+
+    /// Labels in which nothing had begun begin now.
+    fn first_in_labels(&mut self, stamp: Option<Stamp>) {
+        if stamp.is_some() {
+            for label in std::mem::take(&mut self.fresh) {
+                self.recorded().spans[label].begin = stamp;
+            }
+        }
+    }
+
+    fn push(&mut self, kind: SpanKind, node: u32, pipeline: u64) -> usize {
+        let (h, depth) = (&self.here, self.open.len() as u32 + 1);
+        let span = Span {
+            kind,
+            node,
+            command_buffer: h.id,
+            execution: h.execution,
+            index: h.index,
+            depth,
+            pipeline,
+            isolated: kind != SpanKind::Label && self.alone(),
+            begin: None,
+            end: None,
+        };
+        self.recorded().spans.push(span);
+        self.recorded.spans.len() - 1
     }
 
     /// Begins a span; its number.
     fn begin(&mut self, kind: SpanKind, node: u32, pipeline: u64) -> Result<usize> {
-        // Labels are not isolated: what is within them is.
-        let isolated = self.isolate && self.pass.is_none() && !self.suspended && kind != SpanKind::Label;
-        if isolated {
+        self.end_piece();
+        let span = self.push(kind, node, pipeline);
+        if kind == SpanKind::Label {
+            self.fresh.push(span);
+            return Ok(span);
+        }
+        if self.recorded.spans[span].isolated {
             self.barrier();
         }
+        self.begin_here(span)?;
+        Ok(span)
+    }
+
+    fn begin_here(&mut self, span: usize) -> Result<()> {
         let begin = self.stamp(false)?;
-        let (index, depth) = (self.index, self.open.len() as u32 + 1);
-        self.spans().push(Span { kind, node, index, depth, pipeline, isolated, begin, end: None });
-        Ok(self.spans.len() - 1)
+        self.recorded().spans[span].begin = begin;
+        self.first_in_labels(begin);
+        Ok(())
     }
 
     fn end(&mut self, span: usize) -> Result<()> {
-        if self.spans[span].begin.is_some() {
+        self.end_piece();
+        let empty = self.fresh.contains(&span);
+        if empty || (self.recorded.spans[span].begin.is_some() && self.recorded.spans[span].end.is_none()) {
             let end = self.stamp(true)?;
-            self.spans()[span].end = end;
+            self.recorded().spans[span].end = end;
+            if empty {
+                self.first_in_labels(end);
+                self.fresh.retain(|s| *s != span);
+            }
         }
-        if self.spans[span].isolated && self.pass.is_none() && !self.suspended {
+        if self.recorded.spans[span].isolated && self.here.pass.is_none() && self.may() {
             self.barrier();
         }
         Ok(())
+    }
+
+    /// Counts from here on, for a span.
+    fn begin_piece(&mut self, span: usize) -> Result<()> {
+        if self.target.counters.is_empty() || !self.may() || self.here.counting || self.piece.is_some() {
+            return Ok(());
+        }
+        let views = self.views();
+        let q = self.statistics.take(views)?;
+        let none = vk::QueryControlFlags::empty();
+        // SAFETY: recording; nothing else counts, and the query is begun once.
+        unsafe { self.target.ash.cmd_begin_query(self.here.live, q.pool, q.first, none) };
+        self.piece = Some((q.pool, q.first));
+        self.recorded().pieces.push(Piece { span, result: q.result, views });
+        Ok(())
+    }
+
+    /// Counts no longer.
+    pub fn end_piece(&mut self) {
+        if let Some((pool, query)) = self.piece.take() {
+            // SAFETY: begun in this command buffer and this subpass, as everything that leaves either comes here.
+            unsafe { self.target.ash.cmd_end_query(self.here.live, pool, query) };
+        }
     }
 
     /// The node that what is recorded now lies within.
@@ -192,18 +322,25 @@ impl Recording {
     pub fn before_work(&mut self, bind: Bind, run: u32, own: u32) -> Result<Option<usize>> {
         let pipeline = match bind {
             Bind::None => 0,
-            Bind::Graphics => self.pipelines[0],
-            Bind::Compute => self.pipelines[1],
-            Bind::RayTracing => self.pipelines[2],
+            Bind::Graphics => self.here.pipelines[0],
+            Bind::Compute => self.here.pipelines[1],
+            Bind::RayTracing => self.here.pipelines[2],
         };
-        match self.level {
-            Level::Command => self.begin(SpanKind::Command, own, pipeline).map(Some),
-            Level::Pass if self.pass.is_none() && self.run.is_none() => {
-                self.run = Some(self.begin(SpanKind::Run, run, pipeline)?);
-                Ok(None)
+        let counted = matches!(bind, Bind::Graphics | Bind::Compute);
+        if self.level == Level::Command {
+            let span = self.begin(SpanKind::Command, own, pipeline)?;
+            if counted {
+                self.begin_piece(span)?;
             }
-            _ => Ok(None),
+            return Ok(Some(span));
         }
+        if self.here.pass.is_none() && self.here.run.is_none() {
+            self.here.run = Some(self.begin(SpanKind::Run, run, pipeline)?);
+        }
+        if counted && let Some(span) = self.here.run.or(self.open.last().map(|o| o.span)) {
+            self.begin_piece(span)?;
+        }
+        Ok(None)
     }
 
     /// After it.
@@ -212,41 +349,56 @@ impl Recording {
     }
 
     fn end_run(&mut self) -> Result<()> {
-        let run = self.run.take();
+        let run = self.here.run.take();
         run.map_or(Ok(()), |s| self.end(s))
     }
 
     /// Before a render pass begins.
-    pub fn before_pass(&mut self, node: u32, pass: Pass) -> Result<()> {
+    pub fn before_pass(&mut self, node: u32, pass: &Pass) -> Result<()> {
         self.end_run()?;
-        self.suspended |= pass.resumes;
+        self.here.suspended |= pass.resumes;
         let span = self.begin(SpanKind::Pass, node, 0)?;
-        if pass.suspends {
-            // Its end cannot be written.
-            self.spans()[span].begin = None;
-        }
         self.open.push(Open { span, node, pass: true });
         Ok(())
     }
 
-    /// After it has begun.
-    pub fn begun_pass(&mut self, pass: Pass) {
-        self.suspended = false;
-        self.pass = Some(pass);
+    /// After it has begun. One that resumes another begins here, where something may be written again.
+    pub fn begun_pass(&mut self, pass: Pass) -> Result<()> {
+        self.here.suspended = false;
+        let resumes = pass.resumes;
+        self.here.pass = Some(pass);
+        match self.open.last() {
+            Some(o) if resumes => self.begin_here(o.span),
+            _ => Ok(()),
+        }
     }
 
-    /// The next subpass' contents.
+    /// Before vkCmdNextSubpass.
     pub fn next_subpass(&mut self, inline: bool) {
-        if let Some(p) = &mut self.pass {
+        self.end_piece();
+        if let Some(p) = &mut self.here.pass {
             p.inline = inline;
+            p.subpass += 1;
+            p.base = None;
         }
+    }
+
+    /// Before a render pass ends: one that goes on elsewhere ends here, where something may still be written.
+    pub fn ending_pass(&mut self) -> Result<()> {
+        self.end_piece();
+        if self.here.pass.as_ref().is_some_and(|p| p.suspends)
+            && let Some(o) = self.open.iter().rfind(|o| o.pass).copied()
+        {
+            self.end(o.span)?;
+        }
+        Ok(())
     }
 
     /// After a render pass has ended.
     pub fn ended_pass(&mut self) -> Result<()> {
-        self.suspended = self.pass.take().is_some_and(|p| p.suspends);
-        if let Some(at) = self.open.iter().rposition(|o| o.pass) {
-            let o = self.open.remove(at);
+        self.here.suspended = self.here.pass.take().is_some_and(|p| p.suspends);
+        if let Some(at) = self.open[self.here.open..].iter().rposition(|o| o.pass) {
+            let o = self.open.remove(self.here.open + at);
             self.end(o.span)?;
         }
         Ok(())
@@ -263,8 +415,8 @@ impl Recording {
     /// Before a label ends; it may have begun in another command buffer.
     pub fn end_label(&mut self) -> Result<()> {
         self.end_run()?;
-        if let Some(at) = self.open.iter().rposition(|o| !o.pass) {
-            let o = self.open.remove(at);
+        if let Some(at) = self.open[self.here.open..].iter().rposition(|o| !o.pass) {
+            let o = self.open.remove(self.here.open + at);
             self.end(o.span)?;
         }
         Ok(())
@@ -273,8 +425,57 @@ impl Recording {
     /// Before vkEndCommandBuffer: labels that go on in the next command buffer end here.
     pub fn finish(&mut self) -> Result<()> {
         self.end_run()?;
-        while let Some(o) = self.open.pop() {
+        self.end_piece();
+        while self.open.len() > self.here.open
+            && let Some(o) = self.open.pop()
+        {
             self.end(o.span)?;
+        }
+        Ok(())
+    }
+
+    /// Before vkCmdExecuteCommands, whose command buffers are recorded now.
+    pub fn before_execute(&mut self) -> Result<()> {
+        self.end_run()?;
+        self.end_piece();
+        Ok(())
+    }
+
+    /// From here on, until [`Recording::leave`], commands are those of an executed command buffer; `node` is what it is
+    /// called here, and `pass` what it goes on with.
+    pub fn enter(
+        &mut self,
+        id: u64,
+        live: vk::CommandBuffer,
+        node: u32,
+        mut pass: Option<Pass>,
+    ) -> Result<()> {
+        self.executions += 1;
+        if let Some(p) = &mut pass {
+            p.base = self.here.pass.as_ref().and_then(|outer| outer.base);
+        }
+        // The span is at the place of the command that executes it.
+        let (index, counting) = (self.here.index, self.here.counting);
+        let open = self.open.len() + 1;
+        let (execution, outer) = (self.executions, self.here.clone());
+        self.outer.push(outer);
+        self.here = Context { live, id, execution, index, pass, counting, open, ..Context::default() };
+        let span = self.begin(SpanKind::Secondary, node, 0)?;
+        self.open.push(Open { span, node, pass: false });
+        self.here.index = 0;
+        Ok(())
+    }
+
+    /// Before the executed command buffer ends.
+    pub fn leave(&mut self) -> Result<()> {
+        self.finish()?;
+        if let Some(o) = self.open.pop() {
+            self.end(o.span)?;
+        }
+        let base = self.here.pass.as_ref().and_then(|p| p.base);
+        self.here = self.outer.pop().unwrap_or_default();
+        if let Some(p) = &mut self.here.pass {
+            p.base = p.base.or(base);
         }
         Ok(())
     }
@@ -282,19 +483,28 @@ impl Recording {
     /// vkCmdBindPipeline.
     pub fn bind(&mut self, point: u64, pipeline: u64) {
         match vk::PipelineBindPoint::from_raw(point as i32) {
-            vk::PipelineBindPoint::GRAPHICS => self.pipelines[0] = pipeline,
-            vk::PipelineBindPoint::COMPUTE => self.pipelines[1] = pipeline,
-            vk::PipelineBindPoint::RAY_TRACING_KHR => self.pipelines[2] = pipeline,
+            vk::PipelineBindPoint::GRAPHICS => self.here.pipelines[0] = pipeline,
+            vk::PipelineBindPoint::COMPUTE => self.here.pipelines[1] = pipeline,
+            vk::PipelineBindPoint::RAY_TRACING_KHR => self.here.pipelines[2] = pipeline,
             _ => {}
         }
     }
 
-    /// The pools in use, and how many queries of each.
-    pub fn queries(&self) -> impl Iterator<Item = (vk::QueryPool, u32)> {
-        let used = self.used;
-        self.chunks.iter().enumerate().map_while(move |(i, p)| {
-            let left = used.saturating_sub(i as u32 * CHUNK);
-            (left > 0).then_some((*p, left.min(CHUNK)))
-        })
+    /// vkCmdBindShadersEXT: a draw is named by its fragment shader, or by what it has.
+    pub fn bind_shader(&mut self, stage: u64, shader: u64) {
+        match vk::ShaderStageFlags::from_raw(stage as u32) {
+            vk::ShaderStageFlags::COMPUTE => self.here.pipelines[1] = shader,
+            vk::ShaderStageFlags::FRAGMENT if shader != 0 => self.here.pipelines[0] = shader,
+            vk::ShaderStageFlags::VERTEX | vk::ShaderStageFlags::MESH_EXT if shader != 0 => {
+                self.here.pipelines[0] = shader;
+            }
+            _ => {}
+        }
+    }
+
+    /// Between here and there nothing may be injected.
+    pub fn tiles(&mut self, on: bool) {
+        self.end_piece();
+        self.here.tiles = on;
     }
 }

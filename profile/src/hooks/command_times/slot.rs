@@ -3,9 +3,16 @@
 //!
 //! Guarantees: a slot is used again only after its fence; its buffer grows only then.
 
+use super::queries::Shared;
+use super::statistics;
 use replay::ash::{self, vk};
 use replay::error::{Error, Kind, Result};
 use replay::vulkan::DeviceState;
+
+/// Slots made ahead.
+const AHEAD: usize = 4;
+/// Results a slot has room for at first.
+const ROOM: usize = 2048;
 
 /// One queue family's slots that nothing uses.
 pub struct Slots {
@@ -13,6 +20,12 @@ pub struct Slots {
     memory: vk::PhysicalDeviceMemoryProperties,
     pool: vk::CommandPool,
     free: Vec<Slot>,
+    /// Secondary command buffers that nothing uses.
+    secondaries: Vec<vk::CommandBuffer>,
+    /// The device's query pools.
+    pub spare: Shared,
+    /// What its queues can count.
+    pub counters: vk::QueryPipelineStatisticFlags,
     /// Valid bits of the family's timestamps.
     pub bits: u32,
     /// Nanoseconds a tick.
@@ -34,7 +47,7 @@ pub struct Slot {
 
 impl Slots {
     /// For a family that can reset and copy timestamps; otherwise none.
-    pub fn new(device: &DeviceState, family: u32) -> Result<Option<Self>> {
+    pub fn new(device: &DeviceState, family: u32, spare: Shared) -> Result<Option<Self>> {
         let Some(f) = device.gpu.families.get(family as usize) else { return Ok(None) };
         if f.timestamp_valid_bits == 0
             || !f.queue_flags.intersects(vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE)
@@ -46,14 +59,43 @@ impl Slots {
             .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER | vk::CommandPoolCreateFlags::TRANSIENT);
         // SAFETY: a plain creation on a live device.
         let pool = unsafe { device.ash.create_command_pool(&info, None) };
-        Ok(Some(Slots {
+        let mut slots = Slots {
             device: device.ash.clone(),
             memory: device.gpu.memory,
             pool: pool.map_err(|e| Error::driver("vkCreateCommandPool", e))?,
             free: Vec::new(),
+            secondaries: Vec::new(),
+            spare,
+            counters: statistics::counters(device, family),
             bits: f.timestamp_valid_bits,
             period: device.gpu.properties.limits.timestamp_period,
-        }))
+        };
+        // So that the first submissions find theirs.
+        for _ in 0..AHEAD {
+            let mut slot = slots.create()?;
+            slots.grow(&mut slot, ROOM)?;
+            slots.free.push(slot);
+        }
+        Ok(Some(slots))
+    }
+
+    /// A secondary command buffer to record into.
+    pub fn secondary(&mut self) -> Result<vk::CommandBuffer> {
+        if self.secondaries.is_empty() {
+            let info = vk::CommandBufferAllocateInfo::default()
+                .command_pool(self.pool)
+                .level(vk::CommandBufferLevel::SECONDARY)
+                .command_buffer_count(8);
+            // SAFETY: a plain allocation on a live device.
+            let more = unsafe { self.device.allocate_command_buffers(&info) };
+            self.secondaries = more.map_err(|e| Error::driver("vkAllocateCommandBuffers", e))?;
+        }
+        Ok(self.secondaries.pop().expect("just filled"))
+    }
+
+    /// Secondary command buffers that nothing executes any longer.
+    pub fn give_secondaries(&mut self, all: Vec<vk::CommandBuffer>) {
+        self.secondaries.extend(all);
     }
 
     /// A slot with room for this many results.
@@ -64,7 +106,7 @@ impl Slots {
         };
         slot.taken = 0;
         if slot.capacity < results {
-            self.grow(&mut slot, results.next_power_of_two().max(256))?;
+            self.grow(&mut slot, results.next_power_of_two().max(ROOM))?;
         }
         Ok(slot)
     }

@@ -1,8 +1,9 @@
 //! Submissions: the hook's command buffers around the application's, and the results when they are there.
 
 use super::CommandTimesHook;
-use super::recording::Span;
+use super::recording::{Recorded, Stamp};
 use super::slot::{Slot, visible};
+use super::statistics::spread;
 use crate::hooks::frame_times::counted_elsewhere;
 use gfxr_parse::view::View;
 use replay::ash::vk;
@@ -10,16 +11,26 @@ use replay::error::{Error, Result};
 use replay::exec::{Call, Executor};
 use replay::link::Linked;
 use std::rc::Rc;
-use trace::{CommandTime, SpanKind};
+use trace::{CommandCounters, CommandTime, Nanos, SpanKind, Ticks};
 
 /// One command buffer of a submission.
 struct Part {
     command_buffer: u64,
     position: u32,
-    spans: Rc<Vec<Span>>,
-    /// Where its first query's result is.
+    recorded: Rc<Recorded>,
+    /// Where the results of its timestamps begin, and those of its statistics.
     at: usize,
-    queries: u32,
+    counts_at: usize,
+    stamps: u32,
+    counters: vk::QueryPipelineStatisticFlags,
+    /// Ends within a suspended render pass: nothing may come between it and the next.
+    suspends: bool,
+}
+
+impl Part {
+    fn queries(&self) -> bool {
+        self.stamps > 0
+    }
 }
 
 /// A submission whose results have not been read.
@@ -35,6 +46,10 @@ pub(super) struct Waiting {
     outer: u32,
     /// Its results are wanted.
     keep: bool,
+    /// Room for this many results.
+    results: usize,
+    /// Which repetition of its frame; known when the frame has ended.
+    pub(super) repeat: Option<u32>,
 }
 
 /// A submission that is being made.
@@ -77,21 +92,26 @@ impl CommandTimesHook {
         let mut at = 2;
         for (position, id) in batches.iter().flatten().enumerate() {
             let Some(r) = self.recordings.get(id) else { continue };
+            let counters = r.target.counters;
+            let counts_at = at + r.stamps.used as usize;
             parts.push(Part {
                 command_buffer: *id,
                 position: position as u32,
-                spans: r.spans.clone(),
+                recorded: r.recorded.clone(),
                 at,
-                queries: r.used,
+                counts_at,
+                stamps: r.stamps.used,
+                counters,
+                suspends: r.here.suspended,
             });
-            at += r.used as usize;
+            at = counts_at + (r.statistics.used * counters.as_raw().count_ones()) as usize;
         }
         let elsewhere = |other: &Waiting| {
             other.queue != queue.id
                 && other
                     .parts
                     .iter()
-                    .any(|p| parts.iter().any(|q| q.queries > 0 && q.command_buffer == p.command_buffer))
+                    .any(|p| parts.iter().any(|q| q.queries() && q.command_buffer == p.command_buffer))
         };
         if self.waiting.iter().any(elsewhere) {
             self.collect(Some(queue.device), false)?;
@@ -109,13 +129,15 @@ impl CommandTimesHook {
             family: queue.family,
             queue: queue.id,
             frame: call.frame,
-            submit: self.submits,
+            submit: self.out.borrow().submits,
             slot,
             parts,
             outer,
             keep,
+            results: at,
+            repeat: None,
         };
-        self.submits += 1;
+        self.out.borrow_mut().submits += 1;
         let mut current =
             Current { waiting, device, queue: queue.live, arrays: Vec::new(), infos: Vec::new() };
         let first = call.command.canonical == "vkQueueSubmit";
@@ -175,44 +197,64 @@ impl CommandTimesHook {
         Ok(())
     }
 
-    /// The hook's command buffers before and after each of the submission's.
+    /// The hook's command buffers before and after each of the submission's. Between two that one render pass goes on in
+    /// there is none: what the latter needs is done before the former.
     fn around(&mut self, w: &mut Waiting, count: usize) -> Result<Vec<Around>> {
         let Some(Some(slots)) = self.slots.get(&(w.device, w.family)) else { return Ok(Vec::new()) };
         let (pair, slot) = (w.slot.pair, &mut w.slot);
         let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
         let mut all = Vec::with_capacity(count);
-        let mut parts = w.parts.iter().peekable();
-        for position in 0..count {
-            let part = parts.next_if(|p| p.position as usize == position).filter(|p| p.queries > 0);
-            let recording = part.and_then(|p| self.recordings.get(&p.command_buffer));
-            let (first, last) = (position == 0, position + 1 == count);
-            let mut both = (None, None);
-            if first || recording.is_some() {
-                both.0 = Some(slots.record(slot, |d, cmd| {
+        let mut position = 0;
+        while position < count {
+            let part = |at: usize| w.parts.iter().find(|p| p.position as usize == at);
+            let mut end = position + 1;
+            while end < count && part(end - 1).is_some_and(|p| p.suspends) {
+                end += 1;
+            }
+            let group: Vec<_> = (position..end)
+                .filter_map(part)
+                .filter(|p| p.queries())
+                .filter_map(|p| self.recordings.get(&p.command_buffer).map(|r| (p, r)))
+                .collect();
+            let (first, last) = (position == 0, end == count);
+            let first_at = all.len();
+            all.resize(first_at + end - position, (None, None));
+            if first || !group.is_empty() {
+                all[first_at].0 = Some(slots.record(slot, |d, cmd| {
                     // SAFETY: recording, outside of render passes; nothing that was submitted before still needs them.
                     unsafe {
                         if first {
                             d.cmd_reset_query_pool(cmd, pair, 0, 2);
                             d.cmd_write_timestamp(cmd, vk::PipelineStageFlags::TOP_OF_PIPE, pair, 0);
                         }
-                        for (pool, n) in recording.iter().flat_map(|r| r.queries()) {
+                        for (pool, n) in
+                            group.iter().flat_map(|g| g.1.stamps.in_use().chain(g.1.statistics.in_use()))
+                        {
                             d.cmd_reset_query_pool(cmd, pool, 0, n);
                         }
                     }
                 })?);
             }
-            if last || recording.is_some() {
+            if last || !group.is_empty() {
                 let buffer = slot.buffer;
-                both.1 = Some(slots.record(slot, |d, cmd| {
+                let at_end = all.len() - 1;
+                all[at_end].1 = Some(slots.record(slot, |d, cmd| {
                     // SAFETY: as above; the buffer has room for all results.
                     unsafe {
                         if last {
                             d.cmd_write_timestamp(cmd, vk::PipelineStageFlags::BOTTOM_OF_PIPE, pair, 1);
                         }
-                        let mut at = part.map_or(0, |p| p.at as u64 * 8);
-                        for (pool, n) in recording.iter().flat_map(|r| r.queries()) {
-                            d.cmd_copy_query_pool_results(cmd, pool, 0, n, buffer, at, 8, flags);
-                            at += u64::from(n) * 8;
+                        for (p, r) in &group {
+                            let mut at = p.at as u64 * 8;
+                            for (pool, n) in r.stamps.in_use() {
+                                d.cmd_copy_query_pool_results(cmd, pool, 0, n, buffer, at, 8, flags);
+                                at += u64::from(n) * 8;
+                            }
+                            let stride = u64::from(p.counters.as_raw().count_ones()) * 8;
+                            for (pool, n) in r.statistics.in_use() {
+                                d.cmd_copy_query_pool_results(cmd, pool, 0, n, buffer, at, stride, flags);
+                                at += u64::from(n) * stride;
+                            }
                         }
                         if last {
                             d.cmd_copy_query_pool_results(cmd, pair, 0, 2, buffer, 0, 8, flags);
@@ -221,7 +263,7 @@ impl CommandTimesHook {
                     }
                 })?);
             }
-            all.push(both);
+            position = end;
         }
         Ok(all)
     }
@@ -238,7 +280,7 @@ impl CommandTimesHook {
             .parts
             .iter()
             .filter_map(|p| self.recordings.get(&p.command_buffer))
-            .flat_map(|r| r.queries())
+            .flat_map(|r| r.stamps.in_use().chain(r.statistics.in_use()))
             .collect();
         let cmd = slots.record(&mut current.waiting.slot, |d, cmd| {
             for (pool, n) in pools {
@@ -296,19 +338,22 @@ impl CommandTimesHook {
         if !w.keep {
             return;
         }
-        let (clock, start) = (self.clocks.entry(w.device).or_default(), self.start);
+        let start = self.start;
+        let Some(clock) = self.devices.get_mut(&w.device).map(|d| &mut d.clock) else { return };
         let mut time = |raw| start + clock.nanos(raw, bits, period);
-        let all = w.slot.results(2 + w.parts.iter().map(|p| p.queries as usize).sum::<usize>());
+        let all = w.slot.results(w.results);
         let mut out = self.out.borrow_mut();
         let out = &mut *out;
         let node = out.names.node(w.outer, "vkQueueSubmit");
         let submission = CommandTime {
             frame: w.frame,
+            repeat: w.repeat.unwrap_or(self.repeat),
             submit: w.submit,
             device: w.device,
             queue: w.queue,
             command_buffer: 0,
             position: 0,
+            execution: 0,
             index: 0,
             kind: SpanKind::Submit,
             depth: 0,
@@ -320,12 +365,20 @@ impl CommandTimesHook {
         };
         out.records.push(submission);
         for part in &w.parts {
-            for s in part.spans.iter() {
+            let stamps = &all[part.at..];
+            // Which record a span became.
+            let mut records = vec![None; part.recorded.spans.len()];
+            for (s, record) in part.recorded.spans.iter().zip(&mut records) {
                 let (Some(begin), Some(end)) = (s.begin, s.end) else { continue };
-                let mut at = |q: u32| time(all[part.at + q as usize]);
+                let mut at = |s: Stamp| {
+                    let base = time(stamps[s.base as usize]);
+                    Nanos(base.0.saturating_add_signed(behind(stamps, s, bits, period)))
+                };
+                *record = Some(out.records.len() as u64);
                 out.records.push(CommandTime {
-                    command_buffer: part.command_buffer,
+                    command_buffer: s.command_buffer,
                     position: part.position,
+                    execution: s.execution,
                     index: s.index,
                     kind: s.kind,
                     depth: s.depth,
@@ -337,8 +390,39 @@ impl CommandTimesHook {
                     ..submission
                 });
             }
+            let n = part.counters.as_raw().count_ones() as usize;
+            for p in &part.recorded.pieces {
+                let Some(span) = records[p.span] else { continue };
+                let at = part.counts_at + p.result as usize * n;
+                let counts = spread(part.counters, &all[at..at + n * p.views as usize]);
+                match out.counters.last_mut().filter(|c| c.span == span) {
+                    Some(c) => {
+                        for (sum, more) in c.counts.iter_mut().zip(counts) {
+                            *sum = sum.zip(more).map(|(a, b)| a + b);
+                        }
+                    }
+                    None => out.counters.push(CommandCounters { span, counts }),
+                }
+            }
         }
     }
+}
+
+/// Nanoseconds from a timestamp's base to itself. In a pass with several views each has a time: the sum of what all of them
+/// moved on is the time that all of them took, whether the device writes one time and zeros or a time for each.
+fn behind(results: &[u64], s: Stamp, bits: u32, period: f32) -> i64 {
+    let mut sum = 0;
+    for view in 0..s.views {
+        let (from, to) = (results[(s.base + view) as usize], results[(s.result + view) as usize]);
+        let forward = Ticks(to).since(Ticks(from), bits);
+        let half = 1u64 << (bits.clamp(1, 64) - 1);
+        sum += if forward.0 < half {
+            forward.to_nanos(period).0 as i64
+        } else {
+            -(Ticks(from).since(Ticks(to), bits).to_nanos(period).0 as i64)
+        };
+    }
+    sum
 }
 
 /// What goes before and after a command buffer.
@@ -347,4 +431,22 @@ type Around = (Option<vk::CommandBuffer>, Option<vk::CommandBuffer>);
 fn enclosed(live: vk::CommandBuffer, around: Option<Around>) -> impl Iterator<Item = vk::CommandBuffer> {
     let (before, after) = around.unwrap_or((None, None));
     before.into_iter().chain([live]).chain(after)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_times_of_several_views_add_up() {
+        let (base, next) = (Stamp { result: 0, views: 2, base: 0 }, Stamp { result: 2, views: 2, base: 0 });
+        // A time for each view: one took 10, the other 20.
+        assert_eq!(behind(&[100, 500, 110, 520], next, 64, 1.0), 30);
+        // One time, and zeros.
+        assert_eq!(behind(&[100, 0, 130, 0], next, 64, 1.0), 30);
+        assert_eq!(behind(&[100, 500], base, 64, 1.0), 0);
+        // A counter of 8 bits that wrapped, in steps of 2 ns; and a step back.
+        assert_eq!(behind(&[250, 0, 4, 0], next, 8, 2.0), 20);
+        assert_eq!(behind(&[4, 0, 250, 0], next, 8, 2.0), -20);
+    }
 }

@@ -102,6 +102,8 @@ impl Bench {
                 families: vec![(family, 1)],
                 buffer_addresses: structures,
                 extensions: Vec::new(),
+                statistics: Default::default(),
+                clocks: None,
                 upload: None,
                 pool: Pool::default(),
                 queues: Vec::new(),

@@ -51,6 +51,8 @@ impl Bench {
                 families: vec![(family, 1)],
                 buffer_addresses: false,
                 extensions: Vec::new(),
+                statistics: Default::default(),
+                clocks: None,
                 upload: None,
                 pool: Pool::default(),
                 queues: Vec::new(),

@@ -1,0 +1,94 @@
+//! What the hook chain costs a call: nothing of a driver, of reading or of any hook's own work.
+//!
+//! The first calls of a capture, decoded beforehand, run through an executor on the Echo backend: linked, answered,
+//! tracked. Once without a hook, once with two that do nothing: one sees every call before it is linked, one around the driver. Guarantees: the
+//! best of several rounds each, in turn, so that both see the same machine.
+
+use crate::ahead::{What, read};
+use crate::backend::Echo;
+use crate::exec::{Call, Executor};
+use crate::hook::{Commands, Hook};
+use gfxr_parse::container::{Capture, FrameCounter, Scratch};
+use std::time::Instant;
+
+/// Calls that are run.
+const CALLS: usize = 4000;
+/// How often, each way.
+const ROUNDS: usize = 7;
+
+/// Sees everything, before it is linked or after, and does nothing.
+struct Idle {
+    linked: bool,
+}
+
+impl Hook for Idle {
+    fn name(&self) -> &'static str {
+        "idle"
+    }
+    fn wants(&self) -> Commands {
+        if self.linked { Commands::none() } else { Commands::all() }
+    }
+    fn wants_linked(&self) -> Commands {
+        if self.linked { Commands::all() } else { Commands::none() }
+    }
+}
+
+/// What was measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChainCost {
+    /// Calls that were run.
+    pub calls: usize,
+    /// Nanoseconds a call without a hook.
+    pub without_ns: f64,
+    /// Nanoseconds a call with two that do nothing.
+    pub with_ns: f64,
+}
+
+/// Measures it on a capture's first calls; none where it has none.
+pub fn cost(capture: &Capture) -> Option<ChainCost> {
+    let (mut scratch, mut frames) = (Scratch::new(), FrameCounter::new(capture.header()));
+    let decoded = capture.blocks().filter_map(|block| {
+        let place = frames.feed(&block);
+        match read(&block, place, None, &mut scratch) {
+            Ok(What::Call(call)) => Some(call),
+            _ => None,
+        }
+    });
+    let mut calls: Vec<_> = decoded.take(CALLS).collect();
+    if calls.is_empty() {
+        return None;
+    }
+    let (mut without, mut with) = (f64::INFINITY, f64::INFINITY);
+    for _ in 0..ROUNDS {
+        without = without.min(round(&mut calls, Vec::new()));
+        with = with
+            .min(round(&mut calls, vec![Box::new(Idle { linked: false }), Box::new(Idle { linked: true })]));
+    }
+    Some(ChainCost { calls: calls.len(), without_ns: without, with_ns: with })
+}
+
+#[allow(clippy::vec_box, reason = "as the reader hands them over")]
+fn round(calls: &mut [Box<Call>], hooks: Vec<Box<dyn Hook>>) -> f64 {
+    let mut executor = Executor::new(Box::new(Echo::default()), hooks, true);
+    let begin = Instant::now();
+    for call in calls.iter_mut() {
+        // What diverges is passed over in both ways alike.
+        let _ = executor.run(call);
+    }
+    begin.elapsed().as_nanos() as f64 / calls.len() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gfxr_parse::container::read_file;
+
+    #[test]
+    fn a_chain_that_does_nothing_costs_little() {
+        let sample = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../captures/samples/cubes.gfxr");
+        let capture = Capture::open(&sample, read_file).expect("the sample capture");
+        let c = cost(&capture).expect("it has calls");
+        assert_eq!(c.calls, 2023);
+        assert!(c.without_ns > 1.0 && c.with_ns > 1.0 && c.with_ns < c.without_ns * 20.0 + 1e4, "{c:?}");
+    }
+}
