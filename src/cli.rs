@@ -90,7 +90,8 @@ pub struct RunArgs {
     #[arg(long, value_name = "MODE", default_value = "auto")]
     pub memory: String,
     /// Device addresses and shader-group handles: exact (as captured; the capture's own driver, with captureReplay
-    /// features), translate (wherever they are, rewritten), auto
+    /// features), translate (wherever they are, rewritten), known (the same, but nothing is guessed from what words look
+    /// like), auto
     #[arg(long, value_name = "MODE", default_value = "auto")]
     pub addresses: String,
     /// What ends a frame: present, boundary (VK_EXT_frame_boundary), submit, label:NAME, file, auto

@@ -38,6 +38,8 @@ pub enum AddressMode {
     Exact,
     /// The driver's own; whatever held a captured one is rewritten.
     Translate,
+    /// The same, but only what structs and shaders say is an address: nothing is guessed from what words look like.
+    Known,
 }
 
 impl AddressMode {
@@ -47,6 +49,7 @@ impl AddressMode {
             AddressMode::Auto => "auto",
             AddressMode::Exact => "exact",
             AddressMode::Translate => "translate",
+            AddressMode::Known => "known",
         }
     }
 }

@@ -137,9 +137,10 @@ pub fn options(args: &RunArgs) -> Result<Options, Failure> {
         "auto" => AddressMode::Auto,
         "exact" => AddressMode::Exact,
         "translate" => AddressMode::Translate,
+        "known" => AddressMode::Known,
         other => {
             return Err(Failure::usage(format_args!(
-                "--addresses {other}: expected auto, exact or translate"
+                "--addresses {other}: expected auto, exact, translate or known"
             )));
         }
     };
@@ -268,6 +269,10 @@ fn complaints(args: &ReplayArgs, s: &Summary) -> Exit {
             (t.push_constant_numbers, "numbers in push constants that look like addresses left as they are"),
             (t.written_addresses, "addresses in written memory translated"),
             (
+                t.shader_addresses,
+                "addresses in written memory translated because shaders say they are pointers",
+            ),
+            (
                 t.doubtful_addresses,
                 "words in written memory that may be addresses or numbers left as they are",
             ),
@@ -312,6 +317,7 @@ fn to_json(capture: &Capture, s: &Summary, times: &FrameTimes, report: &analyses
             "addresses_in_push_constants_unknown": s.translated.push_constant_unknown,
             "numbers_in_push_constants": s.translated.push_constant_numbers,
             "addresses_in_written_memory": s.translated.written_addresses,
+            "pointers_of_shaders_in_written_memory": s.translated.shader_addresses,
             "doubtful_words_in_written_memory": s.translated.doubtful_addresses,
         },
         "as_captured": {

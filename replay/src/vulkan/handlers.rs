@@ -139,6 +139,12 @@ fn handler_of(c: &CommandDef) -> (Handler, bool) {
         "vkCreateShaderModule" => typed(known::create_module),
         "vkDestroyShaderModule" => typed(known::destroy_module),
         "vkDestroyPipeline" => typed(known::destroy_pipeline),
+        "vkCreatePipelineLayout" => typed(known::create_layout),
+        "vkAllocateDescriptorSets" => typed(known::allocate_sets),
+        "vkUpdateDescriptorSets" => typed(known::update_sets),
+        "vkCmdBindDescriptorSets" => typed(known::bind_sets),
+        "vkCmdCopyBuffer" | "vkCmdCopyBuffer2" => typed(known::copy_buffer),
+        "vkCmdExecuteCommands" => typed(known::execute),
         "vkDestroyPipelineLayout" => typed(known::destroy_layout),
         "vkCreatePipelineCache" => typed(pipeline::create_cache),
         "vkCreateDescriptorUpdateTemplate" => typed(template::create),
@@ -283,7 +289,7 @@ mod tests {
 
     #[test]
     fn draws_are_plain() {
-        for n in ["vkCmdDraw", "vkCmdDispatch", "vkCmdPipelineBarrier", "vkUpdateDescriptorSets"] {
+        for n in ["vkCmdDraw", "vkCmdDispatch", "vkCmdPipelineBarrier", "vkCmdBindVertexBuffers"] {
             let c = gfxr_parse::schema::command_named(n).expect("core");
             assert!(matches!(handler_of(c).0, Handler::Plain), "{n}");
         }

@@ -112,6 +112,7 @@ pub(crate) struct Types {
     pub swapchain: HandleId,
     pub semaphore: HandleId,
     pub fence: HandleId,
+    pub command_buffer: HandleId,
 }
 
 impl Types {
@@ -126,6 +127,7 @@ impl Types {
             swapchain: h("VkSwapchainKHR"),
             semaphore: h("VkSemaphore"),
             fence: h("VkFence"),
+            command_buffer: h("VkCommandBuffer"),
         }
     }
 }

@@ -18,6 +18,7 @@ pub fn submit(
     report: &mut Report,
 ) -> Result<Outcome> {
     super::swapchain::settle(vk)?;
+    super::known::before_submit(vk, call)?;
     if vk.ray.on {
         super::ray::refresh(vk)?;
     }

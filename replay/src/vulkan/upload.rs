@@ -224,10 +224,15 @@ impl DeviceState {
 
     /// Copies `data` into a buffer from its first byte on.
     pub(crate) fn write_buffer(&mut self, buffer: vk::Buffer, data: &[u8]) -> Result<()> {
+        self.write_buffer_at(buffer, 0, data)
+    }
+
+    /// The same, from byte `at` on.
+    pub(crate) fn write_buffer_at(&mut self, buffer: vk::Buffer, at: u64, data: &[u8]) -> Result<()> {
         self.with_upload(|u, d, props| {
             let from = u.stage(d, props, data, 0)?;
             u.run(d, |cmd| {
-                let copy = vk::BufferCopy::default().size(data.len() as u64);
+                let copy = vk::BufferCopy::default().dst_offset(at).size(data.len() as u64);
                 // SAFETY: recording a copy between live buffers of that size.
                 unsafe { d.cmd_copy_buffer(cmd, from, buffer, &[copy]) };
             })

@@ -82,7 +82,7 @@ pub(crate) unsafe fn negotiate(
     let wish = vk.options.addresses;
     let same = vk.prologue.gpus.get(&gpu_id).is_some_and(|then| gpu.is_same(then));
     let wanted = match wish {
-        AddressMode::Translate => false,
+        AddressMode::Translate | AddressMode::Known => false,
         AddressMode::Exact => true,
         AddressMode::Auto => same && memory != MemoryMode::Rebind,
     };
@@ -134,11 +134,12 @@ impl Vulkan {
     /// The mode in force.
     pub fn address_mode(&self) -> Option<AddressMode> {
         let any = self.exact.devices.values().any(|f| f.buffers);
-        (!self.exact.devices.is_empty()).then_some(if any {
-            AddressMode::Exact
-        } else {
-            AddressMode::Translate
-        })
+        let mode = match self.options.addresses {
+            _ if any => AddressMode::Exact,
+            AddressMode::Known => AddressMode::Known,
+            _ => AddressMode::Translate,
+        };
+        (!self.exact.devices.is_empty()).then_some(mode)
     }
 }
 

@@ -2,14 +2,23 @@
 //! numbers, whatever they look like.
 //!
 //! Shader modules are read by the crate `pointers` as they are made; pipelines say which of them see which pipeline
-//! layout. Push constants (`push.rs`) are then no guess. A device without buffer addresses costs nothing here.
+//! layout. Push constants (`push.rs`) are then no guess. Words that the host wrote and that were left alone, because they
+//! may be numbers, are kept in a journal (`journal.rs`); what a submission's shaders find there as pointers (`track.rs`,
+//! `walk.rs`) is translated before it. A device without buffer addresses costs nothing here.
 //!
 //! Not known, and left to what words look like (`ray/words.rs`): shader objects, shaders given by identifier, layouts
 //! that no pipeline was made with.
 
+mod journal;
 mod push;
+mod track;
+mod walk;
 
-pub(crate) use push::{Verdict, pointer_places, verdicts};
+pub(crate) use journal::Word;
+pub(crate) use push::{Verdict, behind, pointer_places, verdicts};
+pub use track::{allocate_sets, bind_sets, copy_buffer, create_layout, execute, update_sets};
+pub(crate) use track::{bind_pipeline, forget, pushed, traced};
+pub(crate) use walk::before_submit;
 
 use crate::error::Result;
 use crate::exec::{Call, Outcome};
@@ -20,8 +29,8 @@ use crate::vulkan::Vulkan;
 use gfxr_parse::image::Image;
 use gfxr_parse::schema::generated::STRUCTS;
 use gfxr_parse::schema::{StructDef, StructId, Ty, struct_named};
-use pointers::Module;
-use std::collections::HashMap;
+use pointers::{Module, Root};
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 /// VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO.
@@ -38,6 +47,13 @@ pub struct Known {
     pipelines: HashMap<u64, Rc<Pipeline>>,
     /// By pipeline layout, the shaders of every pipeline made with it.
     layouts: HashMap<u64, Pipeline>,
+    /// By pipeline layout, its set layouts.
+    set_layouts: HashMap<u64, Vec<u64>>,
+    sets: HashMap<u64, track::Set>,
+    commands: HashMap<u64, track::Commands>,
+    /// Captured address -> captured id of the buffer there.
+    pub(crate) by_address: BTreeMap<u64, u64>,
+    pub(crate) journal: journal::Journal,
 }
 
 /// The shaders of a pipeline, or of all with one layout.
@@ -46,6 +62,10 @@ pub(crate) struct Pipeline {
     pub stages: Vec<Stage>,
     /// Some shader is not known.
     pub open: bool,
+    /// Captured id of its layout.
+    pub layout: u64,
+    /// Some shader finds pointers in the buffers bound to it.
+    pub reads_pointers: bool,
 }
 
 /// A shader in a pipeline.
@@ -131,6 +151,7 @@ pub fn destroy_layout(
     report: &mut Report,
 ) -> Result<Outcome> {
     vk.known.layouts.remove(&call.image.u64(8));
+    vk.known.set_layouts.remove(&call.image.u64(8));
     vk.raw(call, linked, report)
 }
 
@@ -203,7 +224,13 @@ fn one(known: &Known, image: &Image, info: StructId, at: u32) -> (Pipeline, u64)
             }
         }
     }
-    (pipeline, member(def, "layout").map_or(0, |m| image.u64(at + m)))
+    pipeline.layout = member(def, "layout").map_or(0, |m| image.u64(at + m));
+    pipeline.reads_pointers = pipeline.stages.iter().any(|s| {
+        let roots = s.module.entries.get(s.entry).map_or(&[][..], |e| &e.roots);
+        roots.iter().any(|r| matches!(r.0, Root::Buffer { .. }) && !s.module.layouts[r.1].fields.is_empty())
+    });
+    let layout = pipeline.layout;
+    (pipeline, layout)
 }
 
 /// VkPipelineShaderStageCreateInfo: sType, pNext, flags, stage, module, pName, pSpecializationInfo.

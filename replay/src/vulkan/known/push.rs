@@ -1,7 +1,8 @@
 //! Push constants: what the shaders of a layout make of each word.
 
 use super::{Known, Stage};
-use pointers::{Root, Target};
+use pointers::{Module, Root, Target};
+use std::rc::Rc;
 
 /// What a word of push constants is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +39,15 @@ fn pointer_at(stage: &Stage, at: u32) -> Option<Target> {
     layout(stage)?.fields.iter().find(|f| f.is_at(u64::from(at))).map(|f| f.target)
 }
 
+/// The shader that says a pointer is there, and the layout behind it.
+pub(crate) fn behind(known: &Known, layout: u64, stages: u32, at: u32) -> Option<(Rc<Module>, usize)> {
+    let shaders = known.layouts.get(&layout)?;
+    shaders.stages.iter().filter(|s| s.flags & stages != 0).find_map(|s| match pointer_at(s, at)? {
+        Target::Layout(to) => Some((s.module.clone(), to)),
+        Target::Structure => None,
+    })
+}
+
 fn layout(stage: &Stage) -> Option<&pointers::Layout> {
     let roots = &stage.module.entries.get(stage.entry)?.roots;
     let (_, layout) = roots.iter().find(|r| r.0 == Root::PushConstants)?;
@@ -65,8 +75,7 @@ fn verdict(shaders: &[&Stage], open: bool, at: u32) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pointers::{Entry, Field, Layout, Module};
-    use std::rc::Rc;
+    use pointers::{Entry, Field, Layout};
 
     fn stage(fields: &[u32], declared: &[(u32, u32)], untraced: u32) -> Stage {
         let fields =

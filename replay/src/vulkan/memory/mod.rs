@@ -417,15 +417,27 @@ fn host_parts<'d>(bound: &[Bound], at: u64, data: &'d [u8]) -> Vec<(u64, &'d [u8
 
 /// Writes into a resource's memory from the host, if that memory is visible there. For init blocks.
 pub fn write_resource(vk: &mut Vulkan, resource: u64, is_image: bool, data: &[u8]) -> Result<bool> {
+    write_within(vk, resource, is_image, 0, data)
+}
+
+/// The same, from the resource's byte `within` on.
+pub(crate) fn write_within(
+    vk: &mut Vulkan,
+    resource: u64,
+    is_image: bool,
+    within: u64,
+    data: &[u8],
+) -> Result<bool> {
     let (memory, alloc) = if is_image {
         vk.images.get(&resource).map_or((None, None), |i| (i.memory, i.alloc.clone()))
     } else {
         vk.buffers.get(&resource).map_or((None, None), |b| (b.memory, b.alloc.clone()))
     };
     if let Some(a) = alloc {
-        return Ok(a.write(0, data));
+        return Ok(a.write(within, data));
     }
     let Some((id, offset)) = memory else { return Ok(false) };
+    let offset = offset + within;
     let Some(m) = vk.memory.by_id.get(&id) else { return Ok(false) };
     if !m.flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE) || offset + data.len() as u64 > m.size {
         return Ok(false);

@@ -30,6 +30,7 @@ pub fn begin(
     linked: &mut Linked,
     report: &mut Report,
 ) -> Result<Outcome> {
+    crate::vulkan::known::forget(vk, call.image.u64(0));
     if vk.ray.on {
         forget(vk, call.image.u64(0))?;
     }
@@ -45,10 +46,9 @@ pub fn free(
     linked: &mut Linked,
     report: &mut Report,
 ) -> Result<Outcome> {
-    if vk.ray.on
-        && let Some(p) = call.image.ptr(24).filter(|p| p.has_data())
-    {
+    if let Some(p) = call.image.ptr(24).filter(|p| p.has_data()) {
         for i in 0..p.len as u32 {
+            crate::vulkan::known::forget(vk, call.image.u64(p.to + i * 8));
             forget(vk, call.image.u64(p.to + i * 8))?;
         }
     }
@@ -74,6 +74,7 @@ pub fn bind_pipeline(
     linked: &mut Linked,
     report: &mut Report,
 ) -> Result<Outcome> {
+    crate::vulkan::known::bind_pipeline(vk, call);
     if vk.ray.on && linked.arg(1) as u32 == vk::PipelineBindPoint::COMPUTE.as_raw() as u32 {
         state(vk, call.image.u64(0)).compute = vk::Pipeline::from_raw(linked.arg(2));
     }

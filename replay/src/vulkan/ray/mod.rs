@@ -108,6 +108,8 @@ pub struct Counters {
     pub push_constant_numbers: u64,
     /// Addresses in what the host wrote to memory, in updates of buffers and in their initial contents.
     pub written_addresses: u64,
+    /// Addresses of those left alone there that shaders said are pointers.
+    pub shader_addresses: u64,
     /// Words there that may be addresses or numbers, and were left as they are.
     pub doubtful_addresses: u64,
 }

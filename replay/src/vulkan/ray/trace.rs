@@ -24,9 +24,10 @@ pub fn trace(
     if vk.all_as_captured(device) {
         return vk.raw(call, linked, report);
     }
+    let captured_bytes = captured_handle_bytes(vk)?;
+    crate::vulkan::known::traced(vk, call, captured_bytes.into());
     let cmd_id = call.image.u64(0);
     let cmd = vk::CommandBuffer::from_raw(linked.arg(0));
-    let captured_bytes = captured_handle_bytes(vk)?;
     with_patcher(vk, device, |vk, p| {
         for slot in 1..=4 {
             let region: *mut vk::StridedDeviceAddressRegionKHR = linked.ptr(slot);

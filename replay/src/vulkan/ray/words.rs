@@ -8,7 +8,9 @@
 //! Some drivers' addresses look like two small numbers: 0xE0_0000_00C0 is also the indices 192 and 224 of a mesh. Such a
 //! word is taken for a pointer only where shaders read structures: in push constants, and in buffers made for storage,
 //! uniforms or addresses and for neither vertices, indices nor build inputs. Elsewhere, as in staging buffers, it is
-//! left alone and counted.
+//! left alone and counted, until a shader that finds it says otherwise (`known/`). What shaders say of push constants is
+//! final. With `--addresses known` nothing but what they say is translated, except in updates of buffers, whose data cannot
+//! be changed once they are recorded.
 //!
 //! Also left alone: references to acceleration structures, which are translated where a build reads them, and shader
 //! binding tables, which are translated where a trace reads them. A table that is uploaded through another buffer is
@@ -21,9 +23,10 @@ use crate::error::Result;
 use crate::exec::{Call, Outcome};
 use crate::link::Linked;
 use crate::objects::Objects;
+use crate::options::AddressMode;
 use crate::report::Report;
 use crate::vulkan::Vulkan;
-use crate::vulkan::known::{self, Verdict};
+use crate::vulkan::known::{self, Verdict, Word};
 use ash::vk;
 
 /// Halves of an address below this may as well be indices or sizes.
@@ -33,6 +36,7 @@ const SMALL: u64 = 1 << 24;
 struct Found {
     /// Where in the data.
     place: usize,
+    captured: u64,
     live: u64,
     /// It may as well be two numbers.
     doubtful: bool,
@@ -45,7 +49,7 @@ fn pointers(vk: &Vulkan, at: u64, data: &[u8]) -> Vec<Found> {
         .filter(|(_, word)| (low..high).contains(word) && !vk.ray.references.contains_key(word))
         .filter(|(_, word)| plausible(*word))
         .filter_map(|(place, word)| {
-            Some(Found { place, live: vk.addresses.known(word)?, doubtful: doubtful(word) })
+            Some(Found { place, captured: word, live: vk.addresses.known(word)?, doubtful: doubtful(word) })
         })
         .collect()
 }
@@ -76,23 +80,30 @@ fn put(data: &mut [u8], found: &[Found]) {
 /// The bytes of a write `at` bytes into a memory, with its pointers translated; none if it has no pointers.
 pub(crate) fn memory_written(vk: &mut Vulkan, memory: u64, at: u64, data: &[u8]) -> Option<Vec<u8>> {
     let found = pointers(vk, at, data);
-    if found.is_empty() {
+    if found.is_empty() && vk.known.journal.is_empty() {
         return None;
     }
+    let end = at + data.len() as u64;
     let bound = vk.memory.by_id.get(&memory).map_or(&[][..], |m| &m.bound);
-    let holder = |f: &Found| {
+    let reached = bound.iter().filter(|b| !b.image && b.offset < end && at < b.offset + b.size);
+    let buffers: Vec<(u64, u64, u64)> = reached.map(|b| (b.resource, b.offset, b.offset + b.size)).collect();
+    for &(buffer, from, to) in &buffers {
+        let start = at.max(from);
+        vk.known.journal.overwritten(buffer, start - from, end.min(to) - start);
+    }
+    let placed = found.into_iter().map(|f| {
         let at = at + f.place as u64;
-        let holds = bound.iter().find(|b| !b.image && (b.offset..b.offset + b.size).contains(&at));
-        holds.map_or(vk::BufferUsageFlags::empty(), |b| usage(vk, b.resource))
-    };
-    let sure = found.into_iter().map(|f| (fate(holder(&f), &f), f)).collect();
-    translated(vk, data, sure)
+        let holder = buffers.iter().find(|b| (b.1..b.2).contains(&at));
+        (holder.map(|b| (b.0, at - b.1)), f)
+    });
+    let placed = placed.collect();
+    translated(vk, data, placed)
 }
 
 /// The same for the contents of one buffer.
 pub(crate) fn buffer_written(vk: &mut Vulkan, buffer: u64, data: &[u8]) -> Option<Vec<u8>> {
-    let usage = usage(vk, buffer);
-    let found = pointers(vk, 0, data).into_iter().map(|f| (fate(usage, &f), f)).collect();
+    vk.known.journal.overwritten(buffer, 0, data.len() as u64);
+    let found = pointers(vk, 0, data).into_iter().map(|f| (Some((buffer, f.place as u64)), f)).collect();
     translated(vk, data, found)
 }
 
@@ -124,17 +135,37 @@ fn fate(usage: vk::BufferUsageFlags, found: &Found) -> Fate {
     }
 }
 
-/// Keeps what is to be translated now, and counts.
-fn settle(vk: &mut Vulkan, found: Vec<(Fate, Found)>) -> Vec<Found> {
-    let totals = &mut vk.ray.totals;
-    totals.doubtful_addresses += found.iter().filter(|f| f.0 == Fate::Left).count() as u64;
-    let kept: Vec<Found> = found.into_iter().filter(|f| f.0 == Fate::Translated).map(|f| f.1).collect();
-    totals.written_addresses += kept.len() as u64;
+/// A word, and the buffer and place it is written to, if that is known.
+type Placed = (Option<(u64, u64)>, Found);
+
+/// Keeps what is to be translated now, counts, and notes the others for when a shader says what they are. `last_chance`:
+/// what is not translated now cannot be later.
+fn settle(vk: &mut Vulkan, found: Vec<Placed>, last_chance: bool) -> Vec<Found> {
+    let known_only = vk.options.addresses == AddressMode::Known && !last_chance;
+    let mut kept = Vec::new();
+    for (holder, f) in found {
+        let mut fate = fate(holder.map_or(vk::BufferUsageFlags::empty(), |h| usage(vk, h.0)), &f);
+        if known_only && fate == Fate::Translated {
+            fate = Fate::Left;
+        }
+        let done = fate == Fate::Translated;
+        if let Some((buffer, at)) = holder
+            && (fate != Fate::Left || !last_chance)
+        {
+            // What is translated where it is used is not to be touched before, but leads on.
+            vk.known.journal.put(buffer, at, Word::new(f.captured, f.live, fate != Fate::Left));
+        }
+        vk.ray.totals.written_addresses += u64::from(done);
+        vk.ray.totals.doubtful_addresses += u64::from(fate == Fate::Left);
+        if done {
+            kept.push(f);
+        }
+    }
     kept
 }
 
-fn translated(vk: &mut Vulkan, data: &[u8], found: Vec<(Fate, Found)>) -> Option<Vec<u8>> {
-    let found = settle(vk, found);
+fn translated(vk: &mut Vulkan, data: &[u8], found: Vec<Placed>) -> Option<Vec<u8>> {
+    let found = settle(vk, found, false);
     (!found.is_empty()).then(|| {
         let mut data = data.to_vec();
         put(&mut data, &found);
@@ -186,6 +217,10 @@ fn pushed(vk: &mut Vulkan, call: &Call, stages: u32, offset: u32, values: &[u8])
     let before = found.len();
     found.retain(|_| verdicts.next() == Some(Verdict::Open));
     let looked_like = before - found.len();
+    if vk.options.addresses == AddressMode::Known {
+        vk.ray.totals.doubtful_addresses += found.len() as u64;
+        found.clear();
+    }
     let mut sure = 0;
     for (at, verdict) in places.iter().zip(known::verdicts(&vk.known, layout, stages, &places)) {
         let Verdict::Pointer { structure } = verdict else { continue };
@@ -197,7 +232,12 @@ fn pushed(vk: &mut Vulkan, call: &Call, stages: u32, offset: u32, values: &[u8])
             false => vk.addresses.known(word),
         };
         match live {
-            Some(live) => found.push(Found { place, live, doubtful: false }),
+            Some(live) => {
+                if let Some((module, behind)) = known::behind(&vk.known, layout, stages, *at) {
+                    known::pushed(vk, call, module, behind, word);
+                }
+                found.push(Found { place, captured: word, live, doubtful: false });
+            }
             None => vk.ray.totals.push_constant_unknown += u64::from(word != 0),
         }
     }
@@ -215,10 +255,11 @@ pub fn update_buffer(
 ) -> Result<Outcome> {
     if let Some(p) = call.image.ptr(32).filter(|p| p.has_data() && p.to % 4 == 0) {
         let data = &call.image.bytes()[p.to as usize..p.to as usize + p.len as usize];
-        let usage = usage(vk, call.image.u64(8));
-        let found =
-            pointers(vk, call.image.u64(16), data).into_iter().map(|f| (fate(usage, &f), f)).collect();
-        let found = settle(vk, found);
+        let (buffer, at) = (call.image.u64(8), call.image.u64(16));
+        vk.known.journal.overwritten(buffer, at, data.len() as u64);
+        let found = pointers(vk, at, data);
+        let found = found.into_iter().map(|f| (Some((buffer, at + f.place as u64)), f)).collect();
+        let found = settle(vk, found, true);
         put_linked(linked, p.to, &found);
     }
     vk.raw(call, linked, report)
@@ -243,7 +284,7 @@ mod tests {
     #[test]
     fn pointers_go_where_they_were_found() {
         let mut data = [0; 12];
-        put(&mut data, &[Found { place: 4, live: 0x0102, doubtful: false }]);
+        put(&mut data, &[Found { place: 4, captured: 0, live: 0x0102, doubtful: false }]);
         assert_eq!(data, [0, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 0]);
     }
 
@@ -252,7 +293,8 @@ mod tests {
         use vk::BufferUsageFlags as U;
         assert!(doubtful(0xE0_0000_00C0) && plausible(0xE0_0000_00C0) && !plausible(0xE0_0000_00C4));
         assert!(!doubtful(0x7FCA_387F_D0BC) && plausible(0x7FCA_387F_D0BC) && !plausible(0x7FCA_387F_D0BF));
-        let [sure, doubtful] = [false, true].map(|doubtful| Found { place: 0, live: 1, doubtful });
+        let [sure, doubtful] =
+            [false, true].map(|doubtful| Found { place: 0, captured: 0, live: 1, doubtful });
         assert_eq!(fate(U::TRANSFER_SRC, &doubtful), Fate::Left);
         assert_eq!(fate(U::TRANSFER_SRC, &sure), Fate::Translated);
         assert_eq!(fate(U::STORAGE_BUFFER, &doubtful), Fate::Translated);
