@@ -110,7 +110,7 @@ impl Snapshot {
         }
         // Structures are put back as such, also those that the frame has just made.
         let mut holes: HashMap<vk::Buffer, Vec<(u64, u64)>> = HashMap::new();
-        for s in state.structures.values() {
+        for s in state.places.values() {
             holes.entry(s.buffer).or_default().push((s.offset, s.offset + s.size));
         }
         for b in self.buffers.values_mut() {

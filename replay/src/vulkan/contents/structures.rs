@@ -6,7 +6,6 @@
 
 use super::copies::full_barrier;
 use super::read::run;
-use super::tracker::Structure;
 use super::twin::{self, TwinBuffer};
 use super::{Cost, Tracking};
 use crate::error::{Error, Result};
@@ -14,6 +13,14 @@ use crate::vulkan::{Vk, Vulkan};
 use ash::khr::acceleration_structure::Device as Functions;
 use ash::vk;
 use std::collections::{BTreeMap, HashMap, hash_map::Entry};
+
+/// One that is to be cloned.
+struct Structure {
+    device: u64,
+    live: vk::AccelerationStructureKHR,
+    ty: vk::AccelerationStructureTypeKHR,
+    size: u64,
+}
 
 struct Clone {
     device: u64,
@@ -36,8 +43,11 @@ impl Clones {
     /// Clones every structure that has been built.
     pub fn take(vk: &mut Vulkan, tracking: &Tracking, cost: &mut Cost) -> Result<Self> {
         let mut all = Clones::default();
-        let mut built: Vec<(u64, Structure)> =
-            tracking.state().structures.iter().filter(|s| s.1.built).map(|(id, s)| (*id, *s)).collect();
+        let mut state = tracking.state_mut();
+        let mut built: Vec<(u64, Structure)> = Vec::new();
+        for (id, s) in vk.ray.structures.iter().filter(|(id, s)| s.filled && state.is_built(**id, vk)) {
+            built.push((*id, Structure { device: s.device, live: s.live, ty: s.kind, size: s.size }));
+        }
         built.sort_unstable_by_key(|s| s.0);
         for (id, s) in built {
             let clone = all.twin(vk, &s, cost).map_err(|e| {

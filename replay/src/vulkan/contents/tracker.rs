@@ -52,18 +52,13 @@ pub(super) struct Tracked {
     pub owner: Option<u32>,
 }
 
-/// An acceleration structure as it was made here.
+/// Where an acceleration structure was made.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Structure {
-    pub device: u64,
-    pub live: vk::AccelerationStructureKHR,
-    pub ty: vk::AccelerationStructureTypeKHR,
-    pub size: u64,
-    /// Live buffer and offset it lies at.
+pub(super) struct Place {
+    /// Live.
     pub buffer: vk::Buffer,
     pub offset: u64,
-    /// It has been built or copied into.
-    pub built: bool,
+    pub size: u64,
 }
 
 #[derive(Debug, Default)]
@@ -73,7 +68,11 @@ pub(super) struct State {
     recorded: HashMap<u64, Vec<Event>>,
     sweep_at: usize,
     clock: u64,
-    pub structures: HashMap<u64, Structure>,
+    pub places: HashMap<u64, Place>,
+    /// Structures that something was built or copied into, and that has executed.
+    built: HashSet<u64>,
+    /// The state snapshot of a trimmed capture is being loaded.
+    loading: bool,
     /// Since the snapshot: images that may have been written, structures that were.
     pub written: HashSet<u64>,
     pub rebuilt: HashSet<u64>,
@@ -186,12 +185,23 @@ impl State {
             }
             Event::Structure(id) => {
                 self.rebuilt.insert(*id);
-                if let Some(s) = self.structures.get_mut(id) {
-                    s.built = true;
-                }
+                self.built.insert(*id);
             }
             Event::Execute(_) => {}
         }
+    }
+
+    /// Structures that the snapshot of a trimmed capture built.
+    fn loaded(&mut self, vulkan: &Vulkan) {
+        self.built.extend(vulkan.ray.structures.iter().filter(|s| s.1.filled).map(|s| *s.0));
+    }
+
+    /// Whether a structure holds something by now.
+    pub fn is_built(&mut self, id: u64, vulkan: &Vulkan) -> bool {
+        if std::mem::take(&mut self.loading) {
+            self.loaded(vulkan);
+        }
+        self.built.contains(&id)
     }
 
     /// The repeated frame has bound buffers.
@@ -220,7 +230,10 @@ impl State {
             "vkDestroyImage" => drop(v.u64("image").map(|id| self.images.remove(&id))),
             "vkDestroySwapchainKHR" => self.images.retain(|id, _| base(*id).is_some()),
             "vkDestroyAccelerationStructureKHR" => {
-                v.u64("accelerationStructure").and_then(|id| self.structures.remove(&id));
+                if let Some(id) = v.u64("accelerationStructure") {
+                    self.places.remove(&id);
+                    self.built.remove(&id);
+                }
             }
             name if SUBMITS.contains(&name) => self.play(&scan::submitted(call), base),
             name if scan::OBJECTS.contains(&name) => self.scan.see(call),
@@ -255,6 +268,13 @@ impl Hook for Tracker {
     }
 
     fn call(&mut self, cx: &mut Executor, call: &mut Call, next: Next) -> Result<Outcome> {
+        if self.0.state().loading != call.in_state {
+            let mut state = self.0.state_mut();
+            if let (false, Some(vulkan)) = (call.in_state, cx.backend.vulkan()) {
+                state.loaded(vulkan);
+            }
+            state.loading = call.in_state;
+        }
         let outcome = next.run(cx, call)?;
         let failed = call.command.ret.is_some() && outcome.result() < 0;
         let mut state = self.0.state_mut();
@@ -279,17 +299,9 @@ impl Hook for Tracker {
         if (ret as u32 as i32) < 0 {
             return Ok(());
         }
-        let (id, at) = crate::vulkan::resources::new_object(call)?;
-        let structure = Structure {
-            device: call.image.u64(0),
-            live: vk::AccelerationStructureKHR::from_raw(linked.word_at(at)),
-            ty: info.ty,
-            size: info.size,
-            buffer: info.buffer,
-            offset: info.offset,
-            built: false,
-        };
-        self.0.state_mut().structures.insert(id, structure);
+        let (id, _) = crate::vulkan::resources::new_object(call)?;
+        let place = Place { buffer: info.buffer, offset: info.offset, size: info.size };
+        self.0.state_mut().places.insert(id, place);
         Ok(())
     }
 }

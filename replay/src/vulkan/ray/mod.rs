@@ -40,6 +40,8 @@ pub use queries::{ask, create_pool, destroy_pool};
 pub(crate) use refused::is_refused;
 pub use refused::refused;
 pub(crate) use snapshot::{ends, meta};
+#[cfg(test)]
+pub(crate) use structures::Structure;
 pub(crate) use structures::foresee;
 pub use structures::{address, build_sizes, create, destroy};
 pub(crate) use tables::refresh;
@@ -63,7 +65,7 @@ pub struct Ray {
     /// Shader groups: captured handle -> live one.
     pub handles: BTreeMap<Vec<u8>, Vec<u8>>,
     /// Acceleration structures by captured id.
-    structures: HashMap<u64, structures::Structure>,
+    pub(super) structures: HashMap<u64, structures::Structure>,
     /// Their captured ids by live handle.
     by_live: HashMap<u64, u64>,
     /// Sizes the capture's driver named -> sizes this one wants.

@@ -231,6 +231,16 @@ pub(super) fn filled(vk: &mut Vulkan, live: vk::AccelerationStructureKHR) {
 }
 
 impl Structure {
+    /// One that a test has made itself, and filled.
+    #[cfg(test)]
+    pub fn bare(
+        device: u64,
+        live: vk::AccelerationStructureKHR,
+        kind: vk::AccelerationStructureTypeKHR,
+        size: u64,
+    ) -> Self {
+        Structure { device, live, kind, captured: size, size, address: 0, filled: true, own: None }
+    }
     /// Destroys it, which the application has done already, and what it lives in if that is ours.
     pub(super) fn destroy(self, vk: &Vulkan) -> Result<()> {
         let loader = loader(vk, self.device)?;

@@ -1,7 +1,8 @@
 //! An acceleration structure that is updated, by what it serialises to.
 
 use super::*;
-use crate::vulkan::contents::tracker::Structure;
+use crate::vulkan::contents::tracker::Place;
+use crate::vulkan::ray::Structure;
 use ash::khr::acceleration_structure::Device as Functions;
 
 const VERTICES: u64 = 200;
@@ -93,8 +94,13 @@ fn an_updated_structure_is_what_it_was() {
     let before = serialised(&mut b);
     assert!(before.iter().any(|v| *v != 0));
     b.write(BYTES, 0, &vec![0; (1 << 16) + 256]);
-    let structure = Structure { device: DEVICE, live, ty, size, buffer, offset: 0, built: true };
-    b.tracking.state_mut().structures.insert(AS, structure);
+    b.vk().ray.structures.insert(AS, Structure::bare(DEVICE, live, ty, size));
+    // Filled, as far as was recorded: nothing has executed yet.
+    let snapshot = Snapshot::take(&mut b.cx, &b.tracking.clone()).expect("taken");
+    assert_eq!(snapshot.cost().structures, 0);
+    snapshot.release(&mut b.cx);
+    b.tracking.state_mut().places.insert(AS, Place { buffer, offset: 0, size });
+    b.tracking.state_mut().apply(&scan::Event::Structure(AS), &|_| None);
 
     let mut snapshot = Snapshot::take(&mut b.cx, &b.tracking.clone()).expect("taken");
     assert_eq!(snapshot.cost().structures, 1);
