@@ -119,6 +119,16 @@ impl Image {
         self.short.clear();
         self.command = None;
     }
+    /// Becomes a copy of another, keeping its memory.
+    pub fn copy_from(&mut self, other: &Image) {
+        self.words.clone_from(&other.words);
+        self.ptrs.clone_from(&other.ptrs);
+        self.handles.clone_from(&other.handles);
+        self.addresses.clone_from(&other.addresses);
+        self.opaque.clone_from(&other.opaque);
+        self.short.clone_from(&other.short);
+        self.command = other.command;
+    }
     /// Size in bytes, a multiple of 8.
     #[inline]
     pub fn len(&self) -> usize {

@@ -2,10 +2,12 @@
 //!
 //! A batch that the consumer waits for is decoded on all cores; while others wait for the consumer, one thread is enough
 //! and waking more would cost more than they do. Batches and the memory of calls go round: in the long run nothing is
-//! allocated for a call.
+//! allocated for a call. Parameters that came before are not decoded again (`ahead/repeats.rs`).
 //!
 //! Guarantees: the consumer sees every block of the capture once, in order; at most a few batches wait, so memory stays
 //! bounded by their size. A block that cannot be read or decoded is an item of its own and does not end the file.
+
+mod repeats;
 
 use crate::exec::Call;
 use gfxr_parse::container::{
@@ -18,6 +20,7 @@ use gfxr_parse::meta::MetaBlock;
 use gfxr_parse::schema::command_index;
 use gfxr_parse::schema::generated::{COMMANDS, UNDECODABLE};
 use rayon::prelude::*;
+use repeats::Repeats;
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
@@ -101,8 +104,15 @@ pub fn run<'a, B>(
     })
 }
 
+/// What a thread that decodes needs.
+#[derive(Default)]
+struct Work {
+    scratch: Scratch,
+    repeats: Repeats,
+}
+
 thread_local! {
-    static SCRATCH: RefCell<Scratch> = RefCell::default();
+    static WORK: RefCell<Work> = RefCell::default();
 }
 
 struct Producer<'a> {
@@ -117,7 +127,7 @@ struct Producer<'a> {
     batches: Vec<Vec<Item<'a>>>,
     #[allow(clippy::vec_box, reason = "a call goes round by its address, not by its 200 bytes")]
     calls: Vec<Box<Call>>,
-    scratch: Scratch,
+    work: Work,
 }
 
 impl<'a> Producer<'a> {
@@ -130,7 +140,7 @@ impl<'a> Producer<'a> {
             out: 0,
             batches: Vec::new(),
             calls: Vec::new(),
-            scratch: Scratch::new(),
+            work: Work::default(),
         }
     }
 
@@ -140,18 +150,18 @@ impl<'a> Producer<'a> {
             self.take_back();
             let mut batch = self.batches.pop().unwrap_or_else(|| Vec::with_capacity(BATCH_BLOCKS));
             if self.out >= WAITING {
-                self.next(|found, scratch| batch.push(found.decode(scratch)));
+                self.next(|found, work| batch.push(found.decode(work)));
             } else {
                 self.next(|found, _| raw.push(found));
                 batch.par_extend(
-                    raw.par_drain(..).with_min_len(64).map(|f| SCRATCH.with_borrow_mut(|s| f.decode(s))),
+                    raw.par_drain(..).with_min_len(64).map(|f| WORK.with_borrow_mut(|w| f.decode(w))),
                 );
             }
             let ended = batch.is_empty();
             if ended {
                 let Some(e) = self.blocks.truncated() else { return };
                 self.last.0 += 1;
-                batch.push(self.bad(e).decode(&mut self.scratch));
+                batch.push(self.bad(e).decode(&mut self.work));
             }
             if send.send(batch).is_err() || ended {
                 return;
@@ -178,7 +188,7 @@ impl<'a> Producer<'a> {
 
     /// Finds the blocks of the next batch; none at the end.
     #[inline]
-    fn next(&mut self, mut each: impl FnMut(Found<'a>, &mut Scratch)) {
+    fn next(&mut self, mut each: impl FnMut(Found<'a>, &mut Work)) {
         let (mut blocks, mut bytes) = (0, 0);
         while blocks < BATCH_BLOCKS && bytes < BATCH_BYTES {
             let found = match self.blocks.next() {
@@ -192,7 +202,7 @@ impl<'a> Producer<'a> {
                 Some(Err(e)) => self.bad(e),
             };
             blocks += 1;
-            each(found, &mut self.scratch);
+            each(found, &mut self.work);
         }
     }
 
@@ -211,9 +221,12 @@ struct Found<'a> {
 
 impl<'a> Found<'a> {
     #[inline]
-    fn decode(self, scratch: &mut Scratch) -> Item<'a> {
+    fn decode(self, work: &mut Work) -> Item<'a> {
         let place = self.place;
-        let what = self.block.and_then(|(block, memory)| read(&block, place, memory, scratch));
+        let what = self.block.and_then(|(block, memory)| match block.call()? {
+            Some(call) => read_call(&block, &call, place, memory, &mut work.scratch, Some(&mut work.repeats)),
+            None => read_other(&block, &mut work.scratch),
+        });
         Item { block: self.at.0, offset: self.at.1, place, what: what.unwrap_or_else(What::Bad) }
     }
 }
@@ -225,9 +238,14 @@ pub fn read<'a>(
     memory: Option<Box<Call>>,
     scratch: &mut Scratch,
 ) -> Result<What<'a>, Error> {
-    if let Some(call) = block.call()? {
-        return read_call(block, &call, place, memory, scratch).map(What::Call);
+    match block.call()? {
+        Some(call) => read_call(block, &call, place, memory, scratch, None),
+        None => read_other(block, scratch),
     }
+}
+
+/// Reads a block that is no call.
+fn read_other<'a>(block: &Block<'a>, scratch: &mut Scratch) -> Result<What<'a>, Error> {
     Ok(match block.kind()? {
         BlockKind::Meta(meta) => {
             let data = match meta.meta.payload() {
@@ -246,13 +264,14 @@ pub fn read<'a>(
     })
 }
 
-fn read_call(
-    block: &Block<'_>,
-    found: &FunctionCall<'_>,
+fn read_call<'a>(
+    block: &Block<'a>,
+    found: &FunctionCall<'a>,
     place: Place,
     memory: Option<Box<Call>>,
     scratch: &mut Scratch,
-) -> Result<Box<Call>, Error> {
+    repeats: Option<&mut Repeats>,
+) -> Result<What<'a>, Error> {
     let index = command_index(found.call_id).ok_or_else(|| not_decoded(block, found.call_id))?;
     let command = &COMMANDS[index];
     let frame = if place.state { 0 } else { place.frame };
@@ -268,12 +287,18 @@ fn read_call(
             Box::new(Call { command, index, image, block: block.index, thread, frame, in_state })
         }
     };
-    let bytes = found.payload.bytes(scratch)?;
-    decode_call(command, bytes, &mut call.image).map_err(|e| {
-        let plain = !found.payload.is_compressed();
-        block.blame(if plain { e.rebase(found.payload.offset()) } else { e.in_decompressed() })
-    })?;
-    Ok(call)
+    let mut decode = |image: &mut Image| {
+        let bytes = found.payload.bytes(scratch)?;
+        decode_call(command, bytes, image).map_err(|e| {
+            let plain = !found.payload.is_compressed();
+            block.blame(if plain { e.rebase(found.payload.offset()) } else { e.in_decompressed() })
+        })
+    };
+    match repeats {
+        Some(repeats) => repeats.image(found, &mut call.image, decode)?,
+        None => decode(&mut call.image)?,
+    }
+    Ok(What::Call(call))
 }
 
 #[cold]
@@ -284,4 +309,36 @@ fn not_decoded(block: &Block<'_>, id: u32) -> Error {
         |u| format!("{} is not decoded: {}", u.1, u.2),
     );
     block.blame(Error::new(Kind::Unknown, text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gfxr_parse::container::read_file;
+    use gfxr_parse::encode::encode_call;
+    use std::path::Path;
+
+    #[test]
+    fn every_call_arrives_as_it_was_written() {
+        // Most of them from memory that others had, and half of them as copies.
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../captures/samples/cubes.gfxr");
+        let capture = Capture::open(&file, read_file).expect("it is committed");
+        let blocks: Vec<Block<'_>> = capture.blocks().collect();
+        let (mut scratch, mut calls, mut bytes) = (Scratch::new(), 0, Vec::new());
+        let stopped: Option<()> = run(&capture, |item| {
+            let block = blocks[item.block as usize];
+            assert_eq!(item.offset, block.offset);
+            if let What::Call(call) = &item.what {
+                let found = block.call().expect("it is whole").expect("it is a call");
+                bytes.clear();
+                encode_call(&call.image, &mut bytes);
+                assert_eq!(bytes, found.payload.bytes(&mut scratch).expect("they decompress"));
+                assert_eq!((call.command.id, call.thread), (found.call_id, found.thread));
+                assert_eq!(call.index, command_index(found.call_id).expect("it is known"));
+                calls += 1;
+            }
+            ControlFlow::Continue(())
+        });
+        assert_eq!((stopped, calls), (None, 2023));
+    }
 }
