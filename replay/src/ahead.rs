@@ -187,7 +187,7 @@ impl<'a> Producer<'a> {
     }
 
     /// Finds the blocks of the next batch; none at the end.
-    #[inline]
+    #[inline(always)]
     fn next(&mut self, mut each: impl FnMut(Found<'a>, &mut Work)) {
         let (mut blocks, mut bytes) = (0, 0);
         while blocks < BATCH_BLOCKS && bytes < BATCH_BYTES {
@@ -220,7 +220,8 @@ struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    #[inline]
+    // Into the loop over blocks: items would be copied several times on their way through functions.
+    #[inline(always)]
     fn decode(self, work: &mut Work) -> Item<'a> {
         let place = self.place;
         let what = self.block.and_then(|(block, memory)| match block.call()? {
@@ -264,6 +265,7 @@ fn read_other<'a>(block: &Block<'a>, scratch: &mut Scratch) -> Result<What<'a>, 
     })
 }
 
+#[inline(always)]
 fn read_call<'a>(
     block: &Block<'a>,
     found: &FunctionCall<'a>,

@@ -95,7 +95,7 @@ impl<'a> Block<'a> {
         if self.base_type() == block_type::META_DATA { self.first().map(|id| id as u16) } else { None }
     }
     /// Reads the body of a function call; none if this is something else.
-    #[inline]
+    #[inline(always)]
     pub fn call(&self) -> Result<Option<FunctionCall<'a>>> {
         if self.base_type() != block_type::FUNCTION_CALL {
             return Ok(None);
