@@ -38,6 +38,9 @@ pub struct ReplayArgs {
     /// Replay the capture this often, from the start each time; all repetitions count
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeat: u32,
+    /// Run one frame again and again.
+    #[command(flatten)]
+    pub looped: LoopArgs,
     /// Leave submissions as they are: CPU times only, and no cost of measuring
     #[arg(long)]
     pub no_gpu_times: bool,
@@ -65,6 +68,26 @@ pub struct ReplayArgs {
     /// Answer every call with what the capture recorded instead of calling a driver; no times
     #[arg(long)]
     pub echo: bool,
+}
+
+/// `--loop-frame`: one frame again and again.
+#[derive(Clone, Debug, Args)]
+pub struct LoopArgs {
+    /// Run this frame again and again: those before it run once, and between iterations all that it changes is restored
+    #[arg(long, value_name = "K", conflicts_with_all = ["frames", "repeat", "echo"], value_parser = clap::value_parser!(u64).range(1..))]
+    pub loop_frame: Option<u64>,
+    /// With --loop-frame: how often it is timed
+    #[arg(long, value_name = "N", default_value_t = 100, requires = "loop_frame", value_parser = clap::value_parser!(u32).range(1..))]
+    pub iterations: u32,
+    /// With --loop-frame: untimed iterations before; the first creates what the frame creates
+    #[arg(long, value_name = "W", default_value_t = 3, requires = "loop_frame", value_parser = clap::value_parser!(u32).range(1..))]
+    pub warmup: u32,
+    /// With --loop-frame: where the random numbers begin that the median's interval is found with
+    #[arg(long, value_name = "S", default_value_t = 0, requires = "loop_frame")]
+    pub seed: u64,
+    /// With --loop-frame: count iterations whose picture is not the first one's, instead of stopping with exit code 5
+    #[arg(long, requires = "loop_frame")]
+    pub allow_drift: bool,
 }
 
 /// What `--times` times.

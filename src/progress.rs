@@ -18,3 +18,9 @@ pub fn bytes(total: u64, what: &'static str) -> ProgressBar {
     bar.enable_steady_tick(Duration::from_millis(250));
     bar
 }
+
+/// How a bar counts iterations.
+pub fn iterations() -> ProgressStyle {
+    let style = ProgressStyle::with_template("{msg} {bar:40} {pos}/{len} iterations {eta}");
+    style.unwrap_or_else(|_| ProgressStyle::default_bar())
+}

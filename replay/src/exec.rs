@@ -15,6 +15,7 @@ use gfxr_parse::schema::{CommandDef, Ty, handle_named};
 use std::time::Instant;
 
 /// A decoded call and where it stands in the capture.
+#[derive(Clone)]
 pub struct Call {
     /// Its definition.
     pub command: &'static CommandDef,
@@ -77,6 +78,8 @@ pub struct Executor {
     pub report: Report,
     /// The frame that runs is one the user wants measured.
     pub measuring: bool,
+    /// It warms up a measured one: it is measured, too, and its results are dropped.
+    pub warming: bool,
     /// When the first call of the running frame began.
     pub frame_started: Option<Instant>,
     hooks: Vec<Option<Box<dyn Hook>>>,
@@ -106,6 +109,7 @@ impl Executor {
             backend,
             report: Report::default(),
             measuring: true,
+            warming: false,
             frame_started: None,
             hooks: hooks.into_iter().map(Some).collect(),
             wants,
@@ -277,6 +281,12 @@ impl Executor {
                 Err(e)
             }
         })
+    }
+
+    /// Tells every hook that a looped frame begins, on idle devices.
+    pub fn frame_begins(&mut self) -> Result<()> {
+        self.frame_started = None;
+        self.around(self.all_hooks(), |hook, cx| hook.frame_begins(cx))
     }
 
     /// Tells the backend and every hook that a frame has ended.

@@ -111,6 +111,10 @@ pub trait Hook {
     fn invoked(&mut self, _cx: &mut Executor, _call: &Call, _linked: &mut Linked, _ret: u64) -> Result<()> {
         Ok(())
     }
+    /// An iteration of a looped frame begins: the devices are idle, nothing is timed yet.
+    fn frame_begins(&mut self, _cx: &mut Executor) -> Result<()> {
+        Ok(())
+    }
     /// A frame has ended.
     fn frame(&mut self, _cx: &mut Executor, _frame: Frame) -> Result<()> {
         Ok(())

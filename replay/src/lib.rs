@@ -18,6 +18,7 @@ pub mod frames;
 pub mod generated;
 pub mod hook;
 pub mod link;
+pub mod looped;
 pub mod objects;
 pub mod options;
 pub mod report;

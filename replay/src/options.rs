@@ -118,6 +118,8 @@ pub struct Options {
     pub frames: Option<(u64, u64)>,
     /// See [`Rehearse`].
     pub rehearse: Rehearse,
+    /// Run one frame again and again; nothing after it is replayed.
+    pub looped: Option<crate::looped::Loop>,
 }
 
 impl Options {

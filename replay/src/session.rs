@@ -10,6 +10,7 @@ use crate::error::{Error, Kind, Result};
 use crate::exec::Executor;
 use crate::frames::{Framer, resolve};
 use crate::hook::{Frame, Hook};
+use crate::looped::{Looped, Looping};
 use crate::options::{AddressMode, FrameBy, MemoryMode, Options};
 use crate::report::{InFlight, Report};
 use crate::vulkan::check::Verdict;
@@ -32,6 +33,8 @@ pub enum On {
 pub trait Progress {
     /// `bytes` of the file are behind, frame `frame` is running.
     fn at(&mut self, bytes: u64, frame: u64);
+    /// `done` of `all` iterations of a looped frame are behind.
+    fn iteration(&mut self, _done: u32, _all: u32) {}
 }
 
 /// No one is told.
@@ -66,6 +69,8 @@ pub struct Summary {
     pub exact: crate::vulkan::ExactCounts,
     /// What was translated inside buffers.
     pub translated: crate::vulkan::Counters,
+    /// How a looped frame went.
+    pub looped: Option<Looped>,
 }
 
 /// What the capture says about its devices before it makes one; and whether it is trimmed.
@@ -167,10 +172,15 @@ pub fn replay_as_far(
     capture: &Capture,
     options: &Options,
     on: On,
-    hooks: Vec<Box<dyn Hook>>,
+    mut hooks: Vec<Box<dyn Hook>>,
     repeat: u32,
     progress: &mut dyn Progress,
 ) -> Result<(Summary, Option<Error>)> {
+    let looping = options.looped.map(|spec| {
+        let (hook, tracking) = crate::vulkan::contents::Tracker::new();
+        hooks.push(Box::new(hook));
+        Looping::new(spec, tracking)
+    });
     let (prologue, boundary) = prologue(capture);
     let trimmed = prologue.trimmed;
     let mut needs = crate::hook::Needs::default();
@@ -188,6 +198,12 @@ pub fn replay_as_far(
         On::Echo => Box::new(Echo::default()),
     };
     let rule = resolve(&options.frame_by, capture, boundary);
+    if looping.is_some() && rule == FrameBy::File {
+        return Err(Error::new(
+            Kind::Capture,
+            "the whole file is one frame, which cannot be looped: --frame-by submit, or label:NAME, ends frames within",
+        ));
+    }
     let mut run = Run {
         capture,
         checked: false,
@@ -199,6 +215,9 @@ pub fn replay_as_far(
         frames: 0,
         dirty: false,
         progress,
+        looping,
+        looped: None,
+        ended: None,
     };
     run.cx.measuring = run.in_window();
     let load_frame = match rule {
@@ -226,13 +245,47 @@ pub fn replay_as_far(
         let text = format!("{} holds no call of the Vulkan API{why}", capture.name());
         return Err(Error::new(Kind::Capture, text));
     }
+    if let Some(l) = &run.looping {
+        return Err(no_such_frame(l.frame(), run.ended, &rule));
+    }
     match run.cx.finish() {
         Ok(()) => Ok((run.summary(rule, load_frame), None)),
         Err(e) => run.stop(e, rule, load_frame),
     }
 }
 
-struct Run<'p> {
+/// Once there are devices to choose from: what this one lacks is refused, all of it, before one is made. On the driver that
+/// a capture was taken on only what vkCreateDevice asks for is looked at, then.
+fn compare(cx: &mut Executor, capture: &Capture, checked: &mut bool) -> Result<()> {
+    let Some(vk) = cx.backend.vulkan() else {
+        *checked = true;
+        return Ok(());
+    };
+    match vk.is_foreign() {
+        None => return Ok(()),
+        Some(foreign) if foreign || vk.options().whole_table => {
+            let wants = wants::scan(capture);
+            vk.compare(&wants)?;
+        }
+        Some(_) => {}
+    }
+    *checked = true;
+    Ok(())
+}
+
+fn no_such_frame(wanted: u64, frames: Option<(u64, u64)>, rule: &FrameBy) -> Error {
+    let by = match rule {
+        FrameBy::Label(name) => format!("label:{name}"),
+        other => format!("{other:?}").to_lowercase(),
+    };
+    let has = match frames {
+        None => "the capture has no complete frame".to_owned(),
+        Some((first, last)) => format!("the capture has frames {first} to {last}"),
+    };
+    Error::new(Kind::Capture, format!("--loop-frame {wanted}: {has} (--frame-by {by})"))
+}
+
+struct Run<'p, 'a> {
     capture: &'p Capture,
     /// What the capture asks for was compared with the device.
     checked: bool,
@@ -245,9 +298,14 @@ struct Run<'p> {
     /// Something ran since the last frame ended.
     dirty: bool,
     progress: &'p mut dyn Progress,
+    /// The loop that has not run yet.
+    looping: Option<Looping<'a>>,
+    looped: Option<Looped>,
+    /// The first and the last frame that ended, the snapshot of a trimmed capture aside.
+    ended: Option<(u64, u64)>,
 }
 
-impl Run<'_> {
+impl<'a> Run<'_, 'a> {
     /// What there is to say at the end.
     fn summary(&mut self, frame_by: FrameBy, load_frame: Option<u64>) -> Summary {
         let (mut gpu, mut memory, mut negotiation, mut unknown_addresses) = (None, None, Vec::new(), 0);
@@ -265,7 +323,8 @@ impl Run<'_> {
             in_flight: Vec::new(),
             frame_by,
             frames: self.frames,
-            load_frame,
+            // The iterations of the load frame itself are what a loop of it is about.
+            load_frame: load_frame.filter(|_| self.looped.is_none()),
             gpu,
             memory,
             negotiation,
@@ -273,6 +332,7 @@ impl Run<'_> {
             addresses,
             exact,
             translated,
+            looped: self.looped.take(),
         }
     }
 
@@ -318,34 +378,18 @@ impl Run<'_> {
     }
 
     fn in_window(&self) -> bool {
-        self.window.is_none_or(|(a, b)| (a..=b).contains(&self.frame))
-    }
-
-    /// Once there are devices to choose from: what this one lacks is refused, all of it, before one is made. On the
-    /// driver that a capture was taken on only what vkCreateDevice asks for is looked at, then.
-    fn compare(&mut self) -> Result<()> {
-        let Some(vk) = self.cx.backend.vulkan() else {
-            self.checked = true;
-            return Ok(());
-        };
-        match vk.is_foreign() {
-            None => return Ok(()),
-            Some(foreign) if foreign || vk.options().whole_table => {
-                let wants = wants::scan(self.capture);
-                vk.compare(&wants)?;
-            }
-            Some(_) => {}
-        }
-        self.checked = true;
-        Ok(())
+        self.looping.is_none() && self.window.is_none_or(|(a, b)| (a..=b).contains(&self.frame))
     }
 
     /// Runs one block; false: no later one is wanted.
-    fn item(&mut self, item: &mut ahead::Item<'_>) -> Result<bool> {
+    fn item(&mut self, item: &mut ahead::Item<'a>) -> Result<bool> {
         let place = item.place;
         let edge = self.framer.edge(place, if let What::Call(c) = &item.what { Some(c) } else { None });
         if edge.before {
             self.end_frame()?;
+            if self.looped.is_some() {
+                return Ok(false);
+            }
             if self.window.is_some_and(|(_, last)| self.frame >= last) {
                 return Ok(false);
             }
@@ -355,10 +399,21 @@ impl Run<'_> {
             self.frame = number;
             self.cx.measuring = self.in_window();
         }
+        if let Some(l) = self.looping.as_mut().filter(|l| l.frame() == number && !place.state) {
+            l.keep(item);
+            self.dirty = true;
+            if edge.after {
+                self.end_frame()?;
+            }
+            return Ok(!edge.after);
+        }
+        if let Some(l) = &mut self.looping {
+            l.before(&mut item.what);
+        }
         match &mut item.what {
             What::Call(call) => {
                 if !self.checked {
-                    self.compare()?;
+                    compare(&mut self.cx, self.capture, &mut self.checked)?;
                 }
                 call.frame = self.frame;
                 self.dirty = true;
@@ -377,6 +432,9 @@ impl Run<'_> {
             What::Nothing => {}
             What::Bad(e) => self.cx.undecoded(e)?,
         }
+        if let Some(l) = &mut self.looping {
+            l.after(&item.what, item.block);
+        }
         if edge.after {
             self.end_frame()?;
             self.progress.at(item.offset, self.frame);
@@ -388,8 +446,18 @@ impl Run<'_> {
     }
 
     fn end_frame(&mut self) -> Result<()> {
+        if let Some(l) = self.looping.take_if(|l| l.began()) {
+            self.frames += 1;
+            let (capture, checked) = (self.capture, &mut self.checked);
+            let mut before =
+                |cx: &mut Executor| if *checked { Ok(()) } else { compare(cx, capture, checked) };
+            return l.run(&mut self.cx, self.progress, &mut self.looped, &mut before);
+        }
         self.cx.frame(Frame { number: self.frame, repeat: self.repeat })?;
         self.frames += 1;
+        if self.frame > 0 {
+            self.ended = Some((self.ended.map_or(self.frame, |e| e.0), self.frame));
+        }
         self.dirty = false;
         Ok(())
     }

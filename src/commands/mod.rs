@@ -5,6 +5,7 @@ mod devices;
 mod dump;
 mod extract;
 mod info;
+mod looped;
 mod recompress;
 mod replay;
 mod screenshot;

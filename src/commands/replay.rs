@@ -3,6 +3,7 @@
 //! Guarantees: stdout carries the report alone; what was done differently from the capture is counted and, with `-v`,
 //! named. A divergence ends with exit code 5, also when `--keep-going` passed it over.
 
+use super::looped;
 use super::times::{Times, chain_note, frame_cost};
 use crate::cli::{ReplayArgs, RunArgs, Way};
 use crate::exit::{Exit, Failure, complain};
@@ -27,6 +28,7 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     if let Some(r) = &args.frames {
         options.frames = Some(r.bounds().ok_or_else(|| Failure::usage("--frames wants one range, A-B"))?);
     }
+    options.looped = looped::wanted(&args.looped);
     let on = if args.echo { On::Echo } else { On::Vulkan };
     let mut all = FrameTimes::default();
     let (mut last, mut stopped) = (None, None);
@@ -90,6 +92,14 @@ const KEEP_BYTES: u64 = 4 << 20;
 const STEP_BYTES: u64 = 64 << 10;
 
 impl Progress for Bar<'_> {
+    fn iteration(&mut self, done: u32, all: u32) {
+        if done == 1 {
+            self.bar.set_length(all.into());
+            self.bar.set_style(progress::iterations());
+        }
+        self.bar.set_position(done.into());
+    }
+
     fn at(&mut self, bytes: u64, _: u64) {
         // Thousands of frames a second need no more.
         if bytes < self.bar.position() + STEP_BYTES {
@@ -159,6 +169,7 @@ pub fn options(args: &RunArgs) -> Result<Options, Failure> {
         whole_table: args.negotiation,
         frame_by,
         frames: None,
+        looped: None,
     })
 }
 
@@ -185,7 +196,10 @@ fn say(
     let mut inner = within.report(args, s, times)?;
     let (cost, wall) = frame_cost(times, s.load_frame);
     let run = analyses::Run { load_frame: s.load_frame, cost };
-    let mut report = analyses::frame_times::report(&run, &times.frames);
+    let mut report = match &s.looped {
+        Some(l) => looped::report(args, l, &times.frames, run.cost),
+        None => analyses::frame_times::report(&run, &times.frames),
+    };
     report.notes.extend(wall);
     if !args.echo {
         let chain = chain_note(capture);
@@ -193,11 +207,16 @@ fn say(
     }
     let text = if args.json {
         let mut json = to_json(capture, s, times, &report);
+        json["loop"] = s.looped.as_ref().map_or(Value::Null, |l| looped::to_json(args, l));
         json["times"] = within.to_json(inner.as_ref());
         json["stopped"] = stopped.map_or(Value::Null, |e| stopped_json(e, s));
         serde_json::to_string_pretty(&json).map_err(Failure::new)? + "\n"
     } else {
-        heading(capture, s) + &analyses::report::text::render(inner.as_ref().unwrap_or(&report))
+        let mut text = heading(capture, s);
+        if inner.is_some() && s.looped.is_some() {
+            text += &(analyses::report::text::render(&report) + "\n");
+        }
+        text + &analyses::report::text::render(inner.as_ref().unwrap_or(&report))
     };
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Failure::write("stdout", &e))?;

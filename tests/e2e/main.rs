@@ -9,6 +9,7 @@ mod cli;
 mod damage;
 mod device;
 mod live;
+mod looped;
 mod matrix;
 mod parity;
 mod pointers;

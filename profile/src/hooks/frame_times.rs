@@ -50,6 +50,10 @@ pub struct FrameTimesHook {
     arrays: Vec<Vec<u8>>,
     /// Frame record that submissions now belong to.
     current: usize,
+    /// The record of a warm-up iteration, which is dropped.
+    warm_up: Option<usize>,
+    /// Submissions timed and not timed before it.
+    counted: (u64, u64),
     gpu: bool,
 }
 
@@ -58,7 +62,15 @@ impl FrameTimesHook {
     pub fn new(gpu: bool) -> (Self, Rc<RefCell<FrameTimes>>) {
         let out = Rc::new(RefCell::new(FrameTimes::default()));
         (
-            FrameTimesHook { out: out.clone(), timers: HashMap::new(), arrays: Vec::new(), current: 0, gpu },
+            FrameTimesHook {
+                out: out.clone(),
+                timers: HashMap::new(),
+                arrays: Vec::new(),
+                current: 0,
+                warm_up: None,
+                counted: (0, 0),
+                gpu,
+            },
             out,
         )
     }
@@ -258,6 +270,21 @@ impl Hook for FrameTimesHook {
         Ok(())
     }
 
+    /// Everything is idle: all results are read, so that the iteration needs no queries beyond those of the one before.
+    fn frame_begins(&mut self, _: &mut Executor) -> Result<()> {
+        self.collect(None, true)?;
+        if let Some(first) = self.warm_up.take() {
+            let mut out = self.out.borrow_mut();
+            out.frames.truncate(first);
+            (out.timed, out.untimed) = self.counted;
+            self.current = first;
+        }
+        let out = self.out.borrow();
+        self.counted = (out.timed, out.untimed);
+        drop(out);
+        Ok(())
+    }
+
     fn frame(&mut self, cx: &mut Executor, frame: Frame) -> Result<()> {
         let cpu = cx.frame_started.map_or(0, |t: Instant| t.elapsed().as_nanos() as u64);
         if self.timers.values().any(|(_, t)| t.as_ref().is_some_and(|t| t.waiting() > MOST_WAITING)) {
@@ -275,6 +302,7 @@ impl Hook for FrameTimesHook {
             out.frames[here].frame = frame.number;
             out.frames[here].cpu = Nanos(cpu);
         }
+        self.warm_up = cx.warming.then_some(self.current);
         self.current += 1;
         Ok(())
     }

@@ -21,6 +21,7 @@ mod init_draw;
 pub mod inspect;
 mod instance;
 mod known;
+pub(crate) mod looped;
 pub mod memory;
 pub mod negotiate;
 mod pipeline;

@@ -358,6 +358,10 @@ impl Hook for CommandTimesHook {
         self.submitted(vk::Result::from_raw(ret as u32 as i32) == vk::Result::SUCCESS)
     }
 
+    fn frame_begins(&mut self, _: &mut Executor) -> Result<()> {
+        self.collect(None, true)
+    }
+
     fn frame(&mut self, _: &mut Executor, frame: Frame) -> Result<()> {
         self.repeat = frame.repeat;
         for w in self.waiting.iter_mut().filter(|w| w.repeat.is_none()) {

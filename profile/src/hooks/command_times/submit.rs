@@ -86,7 +86,7 @@ impl CommandTimesHook {
         let Some(vk) = cx.backend.vulkan() else { return Ok(()) };
         let Some(queue) = vk.queue(call.image.u64(0)).copied() else { return Ok(()) };
         let device = vk.device(queue.device)?.ash.clone();
-        let keep = cx.measuring;
+        let keep = cx.measuring && !cx.warming;
 
         let mut parts: Vec<Part> = Vec::new();
         let mut at = 2;

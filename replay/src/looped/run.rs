@@ -1,0 +1,316 @@
+//! Runs a frame's calls as often as asked, and puts back between them what they change.
+
+use super::plan::{Plan, plan};
+use super::policy::{When, when};
+use super::track::Tracker;
+use super::{Compared, Iteration, Loop, Looped, layouts};
+use crate::ahead::{Item, What};
+use crate::backend::MetaBlock;
+use crate::error::{Error, Kind, Result};
+use crate::exec::{Call, Executor};
+use crate::hook::Frame;
+use crate::session::Progress;
+use crate::vulkan::contents::{Snapshot, Tracking};
+use crate::vulkan::looped::{State, idle};
+use crate::vulkan::presented;
+use gfxr_parse::meta::{Meta, MetaBlock as Parsed};
+use std::time::Instant;
+
+/// What the session does before each call that is made for the first time.
+pub type Before<'f> = dyn FnMut(&mut Executor) -> Result<()> + 'f;
+
+/// What surrounds the iterations.
+struct Around {
+    plan: Plan,
+    state: State,
+    snapshot: Snapshot,
+}
+
+/// One block of the frame, kept.
+enum Kept<'a> {
+    Call(Box<Call>),
+    /// Its data are our own: the file's pages may have been given back.
+    Meta(Box<Parsed<'a>>, Vec<u8>, u64),
+    Bad(gfxr_parse::error::Error),
+}
+
+/// A loop, from the start of the capture on.
+pub struct Looping<'a> {
+    spec: Loop,
+    tracker: Tracker,
+    tracking: Tracking,
+    kept: Vec<Kept<'a>>,
+    /// Images that the frame presents.
+    shown: Vec<u64>,
+}
+
+/// Makes a call fit to be repeated: recordings may run more than once, and be recorded again one by one.
+pub fn prepare(call: &mut Call) {
+    const ONE_TIME_SUBMIT: u32 = 1;
+    const RESET_COMMAND_BUFFER: u32 = 2;
+    let (without, with) = match call.command.name {
+        "vkBeginCommandBuffer" => (ONE_TIME_SUBMIT, 0),
+        "vkCreateCommandPool" => (0, RESET_COMMAND_BUFFER),
+        _ => return,
+    };
+    // Both structs: sType, pNext, flags.
+    if let Some(info) = call.image.target(8) {
+        let flags = call.image.u32(info + 16);
+        call.image.set_u32(info + 16, flags & !without | with);
+    }
+}
+
+impl<'a> Looping<'a> {
+    /// Nothing has happened yet.
+    pub fn new(spec: Loop, tracking: Tracking) -> Self {
+        Looping { spec, tracker: Tracker::default(), tracking, kept: Vec::new(), shown: Vec::new() }
+    }
+
+    /// The frame that is looped.
+    pub fn frame(&self) -> u64 {
+        self.spec.frame
+    }
+
+    /// A block of it has been kept.
+    pub fn began(&self) -> bool {
+        !self.kept.is_empty()
+    }
+
+    /// Before a block of an earlier frame runs.
+    pub fn before(&mut self, what: &mut What<'_>) {
+        if let What::Call(call) = what {
+            prepare(call);
+        }
+    }
+
+    /// After it ran.
+    pub fn after(&mut self, what: &What<'_>, block: u64) {
+        match what {
+            What::Call(call) => self.tracker.see(call),
+            What::Meta(meta, data) => {
+                self.tracker.see_meta(&MetaBlock { meta: &meta.meta, data: data.bytes(), block });
+            }
+            _ => {}
+        }
+    }
+
+    /// Keeps a block of the frame.
+    pub fn keep(&mut self, item: &mut Item<'a>) {
+        match std::mem::replace(&mut item.what, What::Nothing) {
+            What::Call(mut call) => {
+                prepare(&mut call);
+                call.frame = self.spec.frame;
+                self.kept.push(Kept::Call(call));
+            }
+            What::Meta(meta, data) => self.kept.push(Kept::Meta(meta, data.bytes().to_vec(), item.block)),
+            What::Bad(e) => self.kept.push(Kept::Bad(e)),
+            What::StateBegins | What::StateEnds | What::Nothing => {}
+        }
+    }
+
+    /// Runs the frame as often as asked. What an error leaves is in `out`, too.
+    pub fn run(
+        mut self,
+        cx: &mut Executor,
+        progress: &mut dyn Progress,
+        out: &mut Option<Looped>,
+        before: &mut Before<'_>,
+    ) -> Result<()> {
+        let calls = self.kept.iter().filter_map(|k| match k {
+            Kept::Call(call) => Some(&**call),
+            _ => None,
+        });
+        let plan = plan(&mut self.tracker, calls)?;
+        let vk = cx.backend.vulkan();
+        idle(vk.ok_or_else(|| Error::new(Kind::Internal, "a loop needs a device"))?)?;
+        let started = Instant::now();
+        let state = State::take(cx, &plan)?;
+        let snapshot = Snapshot::take(cx, &self.tracking)?;
+        let snapshot_ns = nanos(started);
+        let mut looped = Looped {
+            frame: self.spec.frame,
+            warmup: self.spec.warmup.max(1),
+            iterations: Vec::with_capacity(self.spec.iterations as usize),
+            calls: plan.calls,
+            compared: if plan.presents { Compared::Presented } else { Compared::Changed },
+            hashes: Vec::new(),
+            drifted: 0,
+            first_drift: None,
+            changed_same: true,
+            snapshot_ns,
+            snapshot_bytes: 0,
+            not_restored: plan.notes.clone(),
+        };
+        let mut around = Around { plan, state, snapshot };
+        let r = self.iterations(cx, &mut around, &mut looped, progress, before);
+        let snapshot = around.snapshot;
+        looped.snapshot_bytes = snapshot.cost().bytes;
+        for (what, n) in snapshot.not_restored() {
+            *looped.not_restored.entry(what.clone()).or_default() += n;
+        }
+        *out = Some(looped);
+        if r.as_ref().is_err_and(Error::is_gone) {
+            std::mem::forget(snapshot);
+        } else {
+            snapshot.release(cx);
+        }
+        r
+    }
+
+    fn iterations(
+        &mut self,
+        cx: &mut Executor,
+        around: &mut Around,
+        looped: &mut Looped,
+        progress: &mut dyn Progress,
+        before: &mut Before<'_>,
+    ) -> Result<()> {
+        let (warmup, all) = (looped.warmup, looped.warmup + self.spec.iterations);
+        let mut first_changed = None;
+        for run in 0..all {
+            let timed = run >= warmup;
+            let mut iteration = if run == 0 { Iteration::default() } else { self.restore(cx, around)? };
+            (cx.measuring, cx.warming) = (true, !timed);
+            cx.frame_begins()?;
+            let started = Instant::now();
+            if run == 0 {
+                self.first(cx, around, before)?;
+            } else {
+                self.again(cx)?;
+            }
+            cx.frame(Frame { number: self.spec.frame, repeat: run.saturating_sub(warmup) })?;
+            idle(cx.backend.vulkan().expect("there was one"))?;
+            iteration.wall_ns = nanos(started);
+            if !timed {
+                around.snapshot.learn(cx)?;
+            }
+            let hashes = self.hashes(cx, &mut around.snapshot, looped.compared)?;
+            if run == 0 {
+                looped.hashes = hashes;
+            } else if hashes != looped.hashes {
+                self.differs(run, looped)?;
+            }
+            // What counts as changed is known once the warm-up is over.
+            if run + 1 == warmup || run + 1 == all {
+                let now = around.snapshot.hash_changed(cx)?;
+                looped.changed_same = *first_changed.get_or_insert(now) == now;
+            }
+            if timed {
+                looped.iterations.push(iteration);
+            }
+            progress.iteration(run + 1, all);
+        }
+        Ok(())
+    }
+
+    fn differs(&self, run: u32, looped: &mut Looped) -> Result<()> {
+        let warmup = looped.warmup;
+        let which = if run < warmup {
+            format!("warm-up iteration {}", run + 1)
+        } else {
+            format!("iteration {}", run + 1 - warmup)
+        };
+        if !self.spec.allow_drift {
+            let what = match looped.compared {
+                Compared::Presented => "the image that it presents is not the first iteration's",
+                Compared::Changed => "what it leaves behind is not what the first iteration left behind",
+            };
+            let hints: Vec<&str> = looped.not_restored.keys().map(String::as_str).collect();
+            let hint = if hints.is_empty() {
+                String::new()
+            } else {
+                format!("; not restored: {}", hints.join("; "))
+            };
+            return Err(Error::divergence(format!(
+                "{which} of frame {} differs: {what} (--allow-drift counts such iterations){hint}",
+                self.spec.frame
+            )));
+        }
+        if run >= warmup {
+            looped.drifted += 1;
+            looped.first_drift.get_or_insert(run + 1 - warmup);
+        }
+        Ok(())
+    }
+
+    fn hashes(&self, cx: &mut Executor, snapshot: &mut Snapshot, what: Compared) -> Result<Vec<[u8; 32]>> {
+        match what {
+            Compared::Presented => self.shown.iter().map(|i| snapshot.hash_image(cx, *i)).collect(),
+            Compared::Changed => Ok(vec![snapshot.hash_changed(cx)?]),
+        }
+    }
+
+    /// The first iteration: everything but what would destroy. Afterwards only what each iteration does is kept.
+    fn first(&mut self, cx: &mut Executor, around: &mut Around, before: &mut Before<'_>) -> Result<()> {
+        let Around { plan, state, .. } = around;
+        for kept in &mut self.kept {
+            if let Kept::Call(call) = kept {
+                before(cx)?;
+                if when(call.command) == When::Never {
+                    continue;
+                }
+                if call.command.name == "vkAllocateDescriptorSets" {
+                    state.before_allocation(cx, plan, call)?;
+                }
+                if call.command.name == "vkQueuePresentKHR"
+                    && let Some(vk) = cx.backend.vulkan()
+                {
+                    for (_, image) in presented(vk, call) {
+                        if !self.shown.contains(&image) {
+                            self.shown.push(image);
+                        }
+                    }
+                }
+            }
+            one(cx, kept)?;
+        }
+        self.kept.retain(|k| match k {
+            Kept::Call(call) => when(call.command) == When::Each,
+            Kept::Meta(meta, ..) => matches!(meta.meta, Meta::FillMemory(_)),
+            Kept::Bad(_) => false,
+        });
+        for kept in &mut self.kept {
+            if let Kept::Call(call) = kept {
+                layouts::rewrite(call);
+            }
+        }
+        Ok(())
+    }
+
+    fn again(&mut self, cx: &mut Executor) -> Result<()> {
+        self.kept.iter_mut().try_for_each(|k| one(cx, k))
+    }
+
+    fn restore(&self, cx: &mut Executor, around: &mut Around) -> Result<Iteration> {
+        let Around { plan, state, snapshot } = around;
+        let started = Instant::now();
+        (cx.measuring, cx.warming) = (false, false);
+        let mut objects = state.restore(cx, plan)?;
+        State::reset_recordings(cx, plan)?;
+        for r in &plan.recordings {
+            for call in &r.calls {
+                cx.run(&mut call.clone())?;
+            }
+        }
+        objects += plan.recordings.len() as u64;
+        let mut i = Iteration { objects, ..Iteration::default() };
+        if !self.spec.leave_contents {
+            let r = snapshot.restore(cx)?;
+            (i.resources, i.bytes) = (r.buffers + r.images + r.structures, r.bytes);
+        }
+        i.restore_ns = nanos(started);
+        Ok(i)
+    }
+}
+
+fn one(cx: &mut Executor, kept: &mut Kept<'_>) -> Result<()> {
+    match kept {
+        Kept::Call(call) => cx.run(call),
+        Kept::Meta(meta, data, block) => cx.meta(&mut MetaBlock { meta: &meta.meta, data, block: *block }),
+        Kept::Bad(e) => cx.undecoded(e),
+    }
+}
+
+fn nanos(since: Instant) -> u64 {
+    since.elapsed().as_nanos() as u64
+}

@@ -1,0 +1,46 @@
+//! Which memory is mapped, and from where: a frame that maps and unmaps does so in each iteration.
+
+use crate::error::Result;
+use crate::vulkan::{Vk, Vulkan};
+use ash::vk;
+use std::collections::HashMap;
+
+/// Offsets of the mappings before the frame, by captured memory object.
+#[derive(Default)]
+pub struct Maps(HashMap<u64, u64>);
+
+impl Maps {
+    /// Before the frame.
+    pub fn take(vk: &Vulkan) -> Self {
+        let all = vk.memory.by_id.iter();
+        Maps(all.filter_map(|(id, m)| m.mapped.map(|(offset, _)| (*id, offset))).collect())
+    }
+
+    /// Maps and unmaps what differs.
+    pub fn restore(&self, vk: &mut Vulkan) -> Result<u64> {
+        let mut n = 0;
+        let Vulkan { memory, devices, .. } = vk;
+        for (id, m) in &mut memory.by_id {
+            let was = self.0.get(id).copied();
+            if was == m.mapped.map(|(offset, _)| offset) {
+                continue;
+            }
+            n += 1;
+            let (Some(d), true) = (devices.get(&m.device), m.live != vk::DeviceMemory::null()) else {
+                m.mapped = was.map(|offset| (offset, std::ptr::null_mut()));
+                continue;
+            };
+            if m.mapped.take().is_some() {
+                // SAFETY: it is mapped, and nobody keeps the pointer.
+                unsafe { d.ash.unmap_memory(m.live) };
+            }
+            if let Some(offset) = was {
+                // SAFETY: not mapped; it was mapped from there before.
+                let p =
+                    unsafe { d.ash.map_memory(m.live, offset, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty()) };
+                m.mapped = Some((offset, p.what("vkMapMemory")?.cast()));
+            }
+        }
+        Ok(n)
+    }
+}
