@@ -348,6 +348,55 @@ fn pixels(file: &Path, level: Option<(Level, bool)>) -> Vec<(u64, Vec<u8>)> {
 }
 
 #[test]
+fn each_execution_of_a_secondary_command_buffer_is_timed_on_its_own() {
+    if !device("each_execution") {
+        return;
+    }
+    let v = timed(&nested(), &["--times", "command", "--validate"]);
+    assert_eq!(v["validation"], serde_json::json!([]));
+    assert_eq!(v["times"]["not_timed"], serde_json::json!({}));
+    // In each of four frames `fill` runs twice, then `tile` twice.
+    let executions = |kind: &str, name: &str| {
+        let named = spans(&v, kind).into_iter().filter(|s| path(s).last() == Some(&name) && s["frame"] == 3);
+        named.map(|s| (s["execution"].as_u64(), s["index"].as_u64())).collect::<Vec<_>>()
+    };
+    let of = |n: u64, all: &[u64]| all.iter().map(|i| (Some(n), Some(*i))).collect::<Vec<_>>();
+    assert_eq!(executions("secondary", "secondary 'fill'"), [of(1, &[2]), of(2, &[2])].concat());
+    assert_eq!(executions("command", "vkCmdFillBuffer"), [of(1, &[2, 3]), of(2, &[2, 3])].concat());
+    let tiles = [of(3, &[2, 3, 4]), of(4, &[2, 3, 4])].concat();
+    // And one in the pass before it is suspended, two after.
+    assert_eq!(executions("command", "vkCmdClearAttachments"), [tiles, of(0, &[11, 2, 3])].concat());
+    let inside: Vec<_> =
+        spans(&v, "command").into_iter().filter(|s| s["execution"] == 4 && s["frame"] == 3).collect();
+    let expected =
+        ["frame 3", "tiles", "rendering 64x64", "secondary 'tile'", "tile", "vkCmdClearAttachments"];
+    assert!(inside.iter().all(|s| path(s) == expected), "{inside:?}");
+    // Each execution has times of its own: they follow each other.
+    let begins: Vec<u64> = spans(&v, "secondary").iter().filter_map(|s| s["begin_ns"].as_u64()).collect();
+    assert_eq!(begins.len(), 4 * 4);
+    assert!(begins.is_sorted_by(|a, b| a < b), "{begins:?}");
+    let identities: std::collections::HashSet<String> = v["times"]["spans"]
+        .as_array()
+        .expect("an array")
+        .iter()
+        .map(|s| {
+            ["submit", "position", "execution", "index", "kind", "depth"].map(|k| s[k].to_string()).join(" ")
+        })
+        .collect();
+    assert_eq!(identities.len(), v["times"]["spans"].as_array().map_or(0, Vec::len));
+
+    // A pass in two pieces: both timed, and at the level of passes too.
+    let v = timed(&nested(), &["--times", "pass", "--validate", "--frames", "2-2"]);
+    assert_eq!(v["validation"], serde_json::json!([]));
+    let passes: Vec<_> = spans(&v, "pass").iter().map(|s| s["position"].as_u64()).collect();
+    assert_eq!(passes, [Some(0), Some(0), Some(1)]);
+}
+
+fn nested() -> PathBuf {
+    root().join("captures/samples/nested.gfxr")
+}
+
+#[test]
 fn pixels_stay_as_they_are() {
     if !device("pixels_stay") {
         return;
@@ -356,5 +405,11 @@ fn pixels_stay_as_they_are() {
     assert_eq!(plain.len(), 4);
     for level in [(Level::Pass, false), (Level::Command, false), (Level::Command, true)] {
         assert!(pixels(&cubes(), Some(level)) == plain, "{level:?}");
+    }
+    let plain = pixels(&nested(), None);
+    assert_eq!(plain.len(), 3);
+    assert!(plain[0].1.chunks(4).any(|p| p[..3] != plain[0].1[..3]), "a picture of several colours");
+    for level in [(Level::Pass, false), (Level::Command, false), (Level::Command, true)] {
+        assert!(pixels(&nested(), Some(level)) == plain, "{level:?}");
     }
 }

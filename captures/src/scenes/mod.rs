@@ -8,6 +8,7 @@ mod barriers;
 mod cubes;
 mod feedback;
 mod msaa;
+mod nested;
 mod pointers;
 mod rays;
 mod steps;
@@ -19,8 +20,15 @@ use crate::gpu::swapchain::Swapchain;
 use crate::gpu::{Gpu, Needs};
 
 /// Every scene, in the order in which `--list` names them.
-pub static SCENES: &[&dyn Scene] =
-    &[&cubes::Cubes, &feedback::Feedback, &msaa::Msaa, &pointers::Pointers, &rays::Rays, &steps::Steps];
+pub static SCENES: &[&dyn Scene] = &[
+    &cubes::Cubes,
+    &feedback::Feedback,
+    &msaa::Msaa,
+    &nested::Nested,
+    &pointers::Pointers,
+    &rays::Rays,
+    &steps::Steps,
+];
 
 /// How many frames may be recorded before the first of them is finished.
 ///
