@@ -6,7 +6,7 @@ use super::read::{idle, run};
 use super::structures::Clones;
 use super::usage::COPIES;
 use super::{BufferCopy, Cost, ImageCopy, Snapshot, Tracking, twin};
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::exec::Executor;
 use crate::vulkan::{BufferState, ImageState, Vulkan};
 use ash::vk;
@@ -31,9 +31,15 @@ impl Snapshot {
         for d in vk.devices.values() {
             idle(d)?;
         }
-        s.copy_buffers(vk)?;
-        s.copy_images(vk)?;
-        s.structures = Clones::take(vk, tracking, &mut s.cost)?;
+        let buffers = vk.buffers.values().map(|b| b.size);
+        let images = vk.images.values().map(|i| i.size);
+        let structures = vk.ray.structures.values().map(|s| s.size);
+        let all: u64 = buffers.chain(images).chain(structures).sum();
+        s.copy(vk).map_err(|e| {
+            let hint = "a device with more memory is needed, or an earlier frame";
+            let wanted = format!("{}; all copies together take about {all} bytes: {hint}", e.message());
+            if e.kind() == Kind::Memory { Error::new(e.kind(), wanted) } else { e }
+        })?;
         s.cost.buffers = s.buffers.len() as u64;
         s.cost.images = s.images.values().filter(|i| i.twin.is_some()).count() as u64;
         let mut state = tracking.state_mut();
@@ -42,6 +48,13 @@ impl Snapshot {
         state.rebuilt.clear();
         drop(state);
         Ok(s)
+    }
+
+    fn copy(&mut self, vk: &mut Vulkan) -> Result<()> {
+        self.copy_buffers(vk)?;
+        self.copy_images(vk)?;
+        self.structures = Clones::take(vk, &self.tracking, &mut self.cost)?;
+        Ok(())
     }
 
     fn copy_buffers(&mut self, vk: &mut Vulkan) -> Result<()> {

@@ -3,6 +3,7 @@
 //! With the validation layer where it is installed: it has nothing to say. Without a device this says so and passes,
 //! unless `RERAY_REQUIRE_DEVICE` is set.
 
+mod shared;
 mod structure;
 
 use super::copies::{barriers, extent, move_images, rows};
@@ -154,6 +155,11 @@ impl Bench {
 
     /// An image, if the device can make it.
     fn image(&mut self, id: u64, shape: &Shape) -> bool {
+        self.image_in(id, shape, None)
+    }
+
+    /// The same at the beginning of this memory.
+    fn image_in(&mut self, id: u64, shape: &Shape, memory: Option<vk::DeviceMemory>) -> bool {
         let aspects = format::aspects(shape.format);
         let depth = aspects[0] != vk::ImageAspectFlags::COLOR && aspects[0] != vk::ImageAspectFlags::PLANE_0;
         let mut usage = U::TRANSFER_SRC | U::TRANSFER_DST;
@@ -195,10 +201,15 @@ impl Bench {
             }
             let live = d.ash.create_image(&info, None).expect("an image");
             let need = d.ash.get_image_memory_requirements(live);
+            let mut state = ImageState::new(DEVICE, live, &info, need.size);
+            if let Some(memory) = memory {
+                d.ash.bind_image_memory(live, memory, 0).expect("bound");
+                vulkan.images.insert(id, state);
+                return true;
+            }
             let memory = d.pool.alloc(&d.ash, &d.gpu.memory, need, (empty, empty), AllocKind::Linear, false);
             let memory = memory.expect("memory");
             d.ash.bind_image_memory(live, memory.memory(), memory.offset()).expect("bound");
-            let mut state = ImageState::new(DEVICE, live, &info, need.size);
             state.alloc = Some(memory);
             vulkan.images.insert(id, state);
         }

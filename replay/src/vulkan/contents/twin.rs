@@ -24,7 +24,7 @@ pub(super) struct TwinImage {
 }
 
 /// Memory of ours for a resource: on the device, else anywhere the resource may lie.
-fn memory(
+pub(super) fn memory(
     d: &mut DeviceState,
     need: vk::MemoryRequirements,
     kind: AllocKind,
@@ -46,10 +46,10 @@ fn memory(
         vk::MemoryRequirements { memory_type_bits: need.memory_type_bits & elsewhere, ..need };
     let a = d.pool.alloc(&d.ash, &props, need_elsewhere, (none, none), kind, addresses).map_err(|_| {
         Error::new(
-            Kind::Unsupported,
+            Kind::Memory,
             format!(
-                "no memory for the copies that a repeated frame is put back from: {} bytes have been found, {} more \
-                 are wanted; a shorter capture, a smaller frame or another device may do",
+                "no memory for the copies that a repeated frame is put back from: {} bytes are taken, {} more are \
+                 wanted",
                 cost.bytes, need.size
             ),
         )
