@@ -179,6 +179,8 @@ fn handler_of(c: &CommandDef) -> (Handler, bool) {
         "vkGetDeviceAccelerationStructureCompatibility" => typed(ray::compatibility),
         "vkCreateQueryPool" => typed(ray::create_pool),
         "vkDestroyQueryPool" => typed(ray::destroy_pool),
+        "vkGetRayTracingShaderGroupStackSize" => typed(ray::group_stack_size),
+        "vkCmdSetRayTracingPipelineStackSize" => typed(ray::set_stack_size),
         "vkGetRayTracingShaderGroupHandles" => typed(ray::group_handles),
         "vkCmdTraceRays" | "vkCmdTraceRaysIndirect" => typed(ray::trace),
         "vkCmdTraceRaysIndirect2" => typed(ray::trace_indirect2),

@@ -89,10 +89,11 @@ impl Scene for Rays {
     }
 
     fn needs(&self) -> Needs {
-        const EXTENSIONS: [&CStr; 3] = [
+        const EXTENSIONS: [&CStr; 4] = [
             ash::khr::acceleration_structure::NAME,
             ash::khr::ray_tracing_pipeline::NAME,
             ash::khr::deferred_host_operations::NAME,
+            ash::khr::pipeline_library::NAME,
         ];
         Needs { extensions: &EXTENSIONS, ray_tracing: true, ..Needs::default() }
     }
@@ -245,6 +246,7 @@ impl Running {
             device.cmd_bind_descriptor_sets(commands, point, layout, 0, &[self.set], &[]);
             device.cmd_push_constants(commands, layout, vk::ShaderStageFlags::RAYGEN_KHR, 0, &camera);
             let pipelines = &gpu.ray().pipelines;
+            pipelines.cmd_set_ray_tracing_pipeline_stack_size(commands, table.stack);
             let (raygen, miss, hit, callable) = (&table.raygen, &table.miss, &table.hit, &table.callable);
             if number.is_multiple_of(2) {
                 pipelines.cmd_trace_rays_indirect(commands, raygen, miss, hit, callable, self.launch);

@@ -14,10 +14,12 @@ type Region = vk::StridedDeviceAddressRegionKHR;
 const RAYGEN: usize = 0;
 const SKY: usize = 1;
 const SHADOW: usize = 2;
-pub const MESH: usize = 3;
-pub const SPHERE: usize = 4;
-const CHECKS: usize = 5;
-const MARBLE: usize = 6;
+const CHECKS: usize = 3;
+const MARBLE: usize = 4;
+// Those of the library come after the pipeline's own.
+const OWN_GROUPS: usize = 5;
+pub const MESH: usize = OWN_GROUPS;
+pub const SPHERE: usize = OWN_GROUPS + 1;
 const GROUPS: u32 = 7;
 
 /// A pipeline and where its table is.
@@ -27,6 +29,8 @@ pub struct Table {
     pub miss: Region,
     pub hit: Region,
     pub callable: Region,
+    /// The bytes of the pipeline's stack.
+    pub stack: u32,
 }
 
 /// A record: which group, and the data behind its handle.
@@ -40,7 +44,7 @@ fn colours(a: [f32; 4], b: [f32; 4]) -> Vec<u8> {
 impl Table {
     /// Makes the pipeline and writes the table; `hits` are the records of the hit groups.
     pub fn new(gpu: &Gpu, layout: &Layout, hits: Vec<Record>) -> Result<Self> {
-        let pipeline = pipeline(gpu, layout)?;
+        let (pipeline, library) = pipeline(gpu, layout)?;
         let ray = gpu.ray();
         let bytes = ray.handle_bytes * GROUPS as usize;
         let handles =
@@ -87,51 +91,99 @@ impl Table {
         buffer.write(&bytes);
         let [raygen, miss, hit, callable] =
             regions.map(|region| region.device_address(region.device_address + start));
-        Ok(Self { pipeline, raygen, miss, hit, callable })
+        Ok(Self { pipeline, raygen, miss, hit, callable, stack: stack_bytes(gpu, pipeline, library) })
     }
 }
 
-fn pipeline(gpu: &Gpu, layout: &Layout) -> Result<vk::Pipeline> {
+/// The bytes of the largest payload, and of the largest attribute of a hit.
+const PAYLOAD_BYTES: u32 = 32;
+const ATTRIBUTE_BYTES: u32 = 12;
+
+type Shader = (Spirv, vk::ShaderStageFlags);
+
+fn stages(gpu: &Gpu, shaders: &[Shader]) -> Result<Vec<vk::PipelineShaderStageCreateInfo<'static>>> {
+    shaders.iter().map(|(spirv, stage)| gpu.stage(*spirv, *stage)).collect()
+}
+
+fn make(gpu: &Gpu, info: &vk::RayTracingPipelineCreateInfoKHR) -> Result<vk::Pipeline> {
+    let (deferred, cache) = (vk::DeferredOperationKHR::null(), vk::PipelineCache::null());
+    let made = unsafe {
+        gpu.ray().pipelines.create_ray_tracing_pipelines(deferred, cache, std::slice::from_ref(info), None)
+    };
+    Ok(made.map_err(|(_, error)| error).doing("making the ray-tracing pipeline")?[0])
+}
+
+/// The pipeline, and the library of hit groups that it is linked from.
+fn pipeline(gpu: &Gpu, layout: &Layout) -> Result<(vk::Pipeline, vk::Pipeline)> {
     let none = vk::SHADER_UNUSED_KHR;
     let unused = Group::default()
         .general_shader(none)
         .closest_hit_shader(none)
         .any_hit_shader(none)
         .intersection_shader(none);
-    let shaders: [(Spirv, vk::ShaderStageFlags); 9] = [
-        (spirv!("camera.rgen"), vk::ShaderStageFlags::RAYGEN_KHR),
-        (spirv!("sky.rmiss"), vk::ShaderStageFlags::MISS_KHR),
-        (spirv!("shadow.rmiss"), vk::ShaderStageFlags::MISS_KHR),
-        (spirv!("mesh.rchit"), vk::ShaderStageFlags::CLOSEST_HIT_KHR),
-        (spirv!("sphere.rchit"), vk::ShaderStageFlags::CLOSEST_HIT_KHR),
-        (spirv!("sphere.rahit"), vk::ShaderStageFlags::ANY_HIT_KHR),
-        (spirv!("sphere.rint"), vk::ShaderStageFlags::INTERSECTION_KHR),
-        (spirv!("checks.rcall"), vk::ShaderStageFlags::CALLABLE_KHR),
-        (spirv!("marble.rcall"), vk::ShaderStageFlags::CALLABLE_KHR),
-    ];
-    let stages =
-        shaders.into_iter().map(|(spirv, stage)| gpu.stage(spirv, stage)).collect::<Result<Vec<_>>>()?;
-    let general = |shader| unused.ty(vk::RayTracingShaderGroupTypeKHR::GENERAL).general_shader(shader);
-    let groups = [
-        general(0),
-        general(1),
-        general(2),
-        unused.ty(vk::RayTracingShaderGroupTypeKHR::TRIANGLES_HIT_GROUP).closest_hit_shader(3),
+    let interface = vk::RayTracingPipelineInterfaceCreateInfoKHR::default()
+        .max_pipeline_ray_payload_size(PAYLOAD_BYTES)
+        .max_pipeline_ray_hit_attribute_size(ATTRIBUTE_BYTES);
+    let dynamic = [vk::DynamicState::RAY_TRACING_PIPELINE_STACK_SIZE_KHR];
+    let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&dynamic);
+    let info = || {
+        vk::RayTracingPipelineCreateInfoKHR::default()
+            .max_pipeline_ray_recursion_depth(1)
+            .layout(layout.pipeline)
+            .library_interface(&interface)
+            .dynamic_state(&dynamic)
+    };
+
+    let hit_stages = stages(
+        gpu,
+        &[
+            (spirv!("mesh.rchit"), vk::ShaderStageFlags::CLOSEST_HIT_KHR),
+            (spirv!("sphere.rchit"), vk::ShaderStageFlags::CLOSEST_HIT_KHR),
+            (spirv!("sphere.rahit"), vk::ShaderStageFlags::ANY_HIT_KHR),
+            (spirv!("sphere.rint"), vk::ShaderStageFlags::INTERSECTION_KHR),
+        ],
+    )?;
+    let hit_groups = [
+        unused.ty(vk::RayTracingShaderGroupTypeKHR::TRIANGLES_HIT_GROUP).closest_hit_shader(0),
         unused
             .ty(vk::RayTracingShaderGroupTypeKHR::PROCEDURAL_HIT_GROUP)
-            .closest_hit_shader(4)
-            .any_hit_shader(5)
-            .intersection_shader(6),
-        general(7),
-        general(8),
+            .closest_hit_shader(1)
+            .any_hit_shader(2)
+            .intersection_shader(3),
     ];
-    let info = vk::RayTracingPipelineCreateInfoKHR::default()
-        .stages(&stages)
-        .groups(&groups)
-        .max_pipeline_ray_recursion_depth(1)
-        .layout(layout.pipeline);
-    let (deferred, cache) = (vk::DeferredOperationKHR::null(), vk::PipelineCache::null());
-    let made = unsafe { gpu.ray().pipelines.create_ray_tracing_pipelines(deferred, cache, &[info], None) };
-    let pipeline = made.map_err(|(_, error)| error).doing("making the ray-tracing pipeline")?[0];
-    Ok(gpu.adopt(pipeline, "rays"))
+    let library = info().flags(vk::PipelineCreateFlags::LIBRARY_KHR).stages(&hit_stages).groups(&hit_groups);
+    let library = gpu.adopt(make(gpu, &library)?, "rays hits");
+
+    let own_stages = stages(
+        gpu,
+        &[
+            (spirv!("camera.rgen"), vk::ShaderStageFlags::RAYGEN_KHR),
+            (spirv!("sky.rmiss"), vk::ShaderStageFlags::MISS_KHR),
+            (spirv!("shadow.rmiss"), vk::ShaderStageFlags::MISS_KHR),
+            (spirv!("checks.rcall"), vk::ShaderStageFlags::CALLABLE_KHR),
+            (spirv!("marble.rcall"), vk::ShaderStageFlags::CALLABLE_KHR),
+        ],
+    )?;
+    let general = |shader| unused.ty(vk::RayTracingShaderGroupTypeKHR::GENERAL).general_shader(shader);
+    let own_groups = [0, 1, 2, 3, 4].map(general);
+    let libraries = [library];
+    let libraries = vk::PipelineLibraryCreateInfoKHR::default().libraries(&libraries);
+    let info = info().stages(&own_stages).groups(&own_groups).library_info(&libraries);
+    Ok((gpu.adopt(make(gpu, &info)?, "rays"), library))
+}
+
+/// The stack that the pipeline takes, as the specification adds it up: one ray at a time, one callable shader in it.
+///
+/// The library is asked about its own groups: an old validation layer does not know that the pipeline has them, too.
+fn stack_bytes(gpu: &Gpu, pipeline: vk::Pipeline, library: vk::Pipeline) -> u32 {
+    use vk::ShaderGroupShaderKHR as Part;
+    let of = |pipeline, group: usize, part| unsafe {
+        gpu.ray().pipelines.get_ray_tracing_shader_group_stack_size(pipeline, group as u32, part) as u32
+    };
+    let general = |group| of(pipeline, group, Part::GENERAL);
+    let (mesh, sphere) = (MESH - OWN_GROUPS, SPHERE - OWN_GROUPS);
+    let closest = of(library, mesh, Part::CLOSEST_HIT).max(of(library, sphere, Part::CLOSEST_HIT));
+    let sphere = of(library, sphere, Part::INTERSECTION) + of(library, sphere, Part::ANY_HIT);
+    let ray = closest.max(sphere).max(general(SKY)).max(general(SHADOW));
+    general(RAYGEN) + ray + 2 * general(CHECKS).max(general(MARBLE))
 }

@@ -22,6 +22,7 @@ mod queries;
 mod refused;
 mod sizes;
 mod snapshot;
+mod stack;
 mod structures;
 mod tables;
 mod trace;
@@ -40,6 +41,7 @@ pub use queries::{ask, create_pool, destroy_pool};
 pub(crate) use refused::is_refused;
 pub use refused::refused;
 pub(crate) use snapshot::{ends, meta};
+pub use stack::{group_stack_size, set_stack_size};
 #[cfg(test)]
 pub(crate) use structures::Structure;
 pub(crate) use structures::foresee;
@@ -87,6 +89,7 @@ pub struct Ray {
     commands: HashMap<u64, commands::CommandState>,
     /// Some acceleration structure or shader group is not what it was at capture.
     pub moved: bool,
+    stacks: stack::Stacks,
     /// The tables in device memory lag behind.
     dirty: bool,
     /// Totals, by what was translated; see [`Counters`].
