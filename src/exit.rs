@@ -77,6 +77,12 @@ impl Failure {
     /// Says why on stderr, and with which code to end.
     pub fn report(&self) -> ExitCode {
         match self {
+            Failure::Error(Exit::Gone, message) => {
+                complain(message);
+                let _ = std::io::Write::flush(&mut io::stdout());
+                // Drivers' own clean-up would wait for the device that hangs.
+                replay::vulkan::watchdog::leave(Exit::Gone as u8)
+            }
             Failure::Error(exit, message) => {
                 complain(message);
                 (*exit).into()

@@ -22,7 +22,7 @@ pub fn open(path: &Path) -> Result<Capture, Failure> {
 /// Opens a capture that will be read once from front to back; memory behind the reader can be given back.
 pub fn open_once(path: &Path) -> Result<(Capture, Option<Arc<mmap::Map>>), Failure> {
     let name = path.display().to_string();
-    let main = mmap::open_map(path).map_err(|e| Failure::new(format_args!("{name}: {e}")))?;
+    let main = mmap::open_map(path).map_err(|e| Failure::new(format_args!("{name}: {e}{}", advice(&e))))?;
     let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
     let capture =
         Capture::with_assets(Source::shared(&name, main.0), move |asset| mmap::open(&folder.join(asset)))?;
@@ -30,6 +30,17 @@ pub fn open_once(path: &Path) -> Result<(Capture, Option<Arc<mmap::Map>>), Failu
         complain(format_args!("{name}: warning: {warning}"));
     }
     Ok((capture, main.1))
+}
+
+/// What to do about a capture that cannot be opened.
+fn advice(e: &std::io::Error) -> &'static str {
+    match e.kind() {
+        std::io::ErrorKind::NotFound => {
+            "; name a capture (.gfxr), as captures/record and the capture layer write them"
+        }
+        std::io::ErrorKind::IsADirectory => "; name a capture (.gfxr) in it",
+        _ => "",
+    }
 }
 
 /// Says so if the file ends inside a block.

@@ -29,7 +29,7 @@ impl Output {
             return Ok(Output { sink: Sink::Stdout(io::stdout()), name: "stdout".to_string() });
         };
         let name = path.display().to_string();
-        let fail = |e: io::Error| Failure::new(format_args!("{name}: {e}"));
+        let fail = |e: io::Error| Failure::new(format_args!("{name}: {e}{}", advice(&e)));
         let special = fs::metadata(path).is_ok_and(|m| !m.is_file());
         let sink = if special {
             Sink::Direct(File::options().write(true).open(path).map_err(fail)?)
@@ -76,6 +76,19 @@ impl Drop for Output {
             // Not finished: nobody is to find half a file.
             let _ = fs::remove_file(temporary);
         }
+    }
+}
+
+/// What to do about a file that cannot be written.
+pub fn advice(e: &io::Error) -> &'static str {
+    match e.kind() {
+        io::ErrorKind::NotFound => "; make its folder first",
+        io::ErrorKind::IsADirectory => "; name a file, not a folder",
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "; name a place that may be written to"
+        }
+        io::ErrorKind::StorageFull => "; make room, or name another place",
+        _ => "",
     }
 }
 

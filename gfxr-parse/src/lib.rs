@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod annotation;
+pub mod apis;
 pub mod container;
 pub mod decode;
 pub mod encode;

@@ -16,6 +16,7 @@ use crate::report::{InFlight, Report};
 use crate::vulkan::check::Verdict;
 use crate::vulkan::{CapturedGpu, ObjectAddress, Prologue, Vulkan, negotiate};
 use crate::wants;
+use gfxr_parse::apis::{self, api_of, apis};
 use gfxr_parse::container::{Capture, FrameCounter, FrameRule, Scratch};
 use gfxr_parse::meta::Meta;
 use std::ops::ControlFlow;
@@ -143,6 +144,23 @@ fn address_ids() -> [u32; 4] {
     *IDS
 }
 
+/// A capture of Direct3D says so, instead of failing at its first call.
+fn refuse_other_apis(capture: &Capture) -> Result<()> {
+    let mut calls = capture.blocks().filter_map(|b| b.call_id()).peekable();
+    if calls.peek().is_none() || calls.any(|id| api_of(id) == "Vulkan") {
+        return Ok(());
+    }
+    let others = apis::others(&apis(capture)).unwrap_or_default();
+    Err(Error::new(
+        Kind::Capture,
+        format!(
+            "{} holds no call of Vulkan; {others}. Only Vulkan is replayed here: record the program where it runs on Vulkan \
+             (Direct3D through vkd3d-proton or DXVK)",
+            capture.name()
+        ),
+    ))
+}
+
 /// What replaying a capture here would take, without replaying it.
 pub fn check(capture: &Capture, options: &Options) -> Result<Verdict> {
     crate::vulkan::check::check(&wants::scan(capture), &prologue(capture).0, options)
@@ -176,6 +194,7 @@ pub fn replay_as_far(
     repeat: u32,
     progress: &mut dyn Progress,
 ) -> Result<(Summary, Option<Error>)> {
+    refuse_other_apis(capture)?;
     let looping = options.looped.map(|spec| {
         let (hook, tracking) = crate::vulkan::contents::Tracker::new();
         hooks.push(Box::new(hook));

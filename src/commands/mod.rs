@@ -4,6 +4,7 @@ mod check;
 mod devices;
 mod dump;
 mod extract;
+mod frames;
 mod info;
 mod looped;
 mod recompress;

@@ -3,6 +3,7 @@
 //! Guarantees: stdout carries the report alone; what was done differently from the capture is counted and, with `-v`,
 //! named. A divergence ends with exit code 5, also when `--keep-going` passed it over.
 
+use super::frames;
 use super::looped;
 use super::times::{Times, chain_note, frame_cost};
 use crate::cli::{ReplayArgs, RunArgs, Way};
@@ -27,6 +28,11 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     let mut options = options(&args.run)?;
     if let Some(r) = &args.frames {
         options.frames = Some(r.bounds().ok_or_else(|| Failure::usage("--frames wants one range, A-B"))?);
+        if let Some(there) = frames::there(&capture, &options.frame_by)
+            && let Some(n) = frames::missing(r, there)
+        {
+            return Err(frames::no_such_frame(n, there));
+        }
     }
     options.looped = looped::wanted(&args.looped);
     let on = if args.echo { On::Echo } else { On::Vulkan };
@@ -64,6 +70,10 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
         }
     }
     let summary = last.expect("at least one repetition");
+    if let (Some((first, _)), None, On::Vulkan, true) = (options.frames, &stopped, on, all.frames.is_empty())
+    {
+        return Err(frames::no_such_frame(first, (1, summary.frames)));
+    }
     let exit = say(args, &capture, &summary, &all, &times, stopped.as_ref())?;
     stopped.map_or(Ok(exit), |e| Err(failure(e)))
 }

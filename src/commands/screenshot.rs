@@ -4,17 +4,18 @@
 //! thread of their own while the capture goes on. Refuses frames that the capture does not have, naming the last one it
 //! has: before replaying where presents say how many there are, else after.
 
+use super::frames::{self, missing, no_such_frame};
 use super::replay::{breadcrumbs, failure, options};
 use crate::cli::ScreenshotArgs;
 use crate::exit::{Exit, Failure, complain};
 use crate::select::Ranges;
 use crate::{input, output, progress};
-use gfxr_parse::container::{Capture, FrameCounter, FrameRule};
+use gfxr_parse::container::Capture;
 use gfxr_parse::schema::command_named;
 use profile::hooks::screenshot::{ScreenshotHook, Seen, Shot, What, Wish};
 use replay::error::{Error, Kind};
 use replay::hook::Hook;
-use replay::options::{FrameBy, Options};
+use replay::options::Options;
 use replay::session::{On, Progress, Summary, replay};
 use std::fs;
 use std::sync::mpsc;
@@ -29,7 +30,7 @@ pub fn run(args: &ScreenshotArgs) -> Result<Exit, Failure> {
     let (what, frames) = plan(args, &capture, &options)?;
     options.frames = frames.as_ref().map(|f| (f.all().iter().map(|r| r.0).min().unwrap_or(0), f.last()));
     fs::create_dir_all(&args.output)
-        .map_err(|e| Failure::new(format_args!("{}: {e}", args.output.display())))?;
+        .map_err(|e| Failure::new(format_args!("{}: {e}{}", args.output.display(), output::advice(&e))))?;
     let wish = Wish {
         what,
         frames: frames.as_ref().map(|f| f.all().to_vec()),
@@ -74,21 +75,13 @@ fn plan(
     options: &Options,
 ) -> Result<(What, Option<Ranges>), Failure> {
     let present = command_named("vkQueuePresentKHR").map(|c| c.id);
-    let mut counter = FrameCounter::with_rule(FrameRule::detect(capture.header(), capture.blocks()));
-    let (mut presents, mut there) = (false, None);
-    for block in capture.blocks() {
-        let place = counter.feed(&block);
-        presents |= present.is_some() && block.call_id() == present;
-        if place.ends_frame {
-            there = Some((there.map_or(place.frame, |t: (u64, u64)| t.0), place.frame));
-        }
-    }
+    let presents = capture.blocks().any(|b| present.is_some() && b.call_id() == present);
     let what = match &args.image {
         Some(name) => What::Named(name.clone()),
         None if presents => What::Presented,
         None => What::CopiedOut,
     };
-    let there = there.filter(|_| matches!(options.frame_by, FrameBy::Auto | FrameBy::Present));
+    let there = frames::there(capture, &options.frame_by);
     let frames = match (&args.frames, there) {
         (Some(f), Some(there)) => {
             if let Some(n) = missing(f, there) {
@@ -100,24 +93,6 @@ fn plan(
         (f, _) => f.clone(),
     };
     Ok((what, frames))
-}
-
-/// The first of the wanted frames that is not among those that are there (the first and the last).
-fn missing(frames: &Ranges, (first, last): (u64, u64)) -> Option<u64> {
-    let one = |&(a, b): &(u64, u64)| match (a, b) {
-        // "90-" and "-12" have one end of their own.
-        (0, b) if b >= first && b <= last => None,
-        (a, u64::MAX) if a >= first && a <= last => None,
-        (a, _) if a < first => Some(a),
-        (a, u64::MAX) => Some(a),
-        (a, b) => (b > last).then(|| a.max(last + 1)),
-    };
-    frames.all().iter().filter_map(one).min()
-}
-
-fn no_such_frame(n: u64, (first, last): (u64, u64)) -> Failure {
-    let from = if first > 1 { format!("the first is frame {first}, ") } else { String::new() };
-    Failure::new(format_args!("there is no frame {n}; {from}the last is frame {last}"))
 }
 
 /// Encodes, writes, says so.
@@ -194,20 +169,6 @@ fn judge(args: &ScreenshotArgs, s: &Summary, seen: &Seen, frames: Option<&Ranges
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn frames_that_are_not_there() {
-        let of = |text: &str, there| missing(&text.parse().expect(text), there);
-        assert_eq!(of("1,50,100", (1, 100)), None);
-        assert_eq!(of("1,50,101", (1, 100)), Some(101));
-        assert_eq!(of("90-120", (1, 100)), Some(101));
-        assert_eq!(of("90-", (1, 100)), None);
-        assert_eq!(of("-12", (1, 100)), None);
-        assert_eq!(of("101-", (1, 100)), Some(101));
-        assert_eq!(of("150,120", (1, 100)), Some(120));
-        assert_eq!(of("1,45", (40, 59)), Some(1));
-        assert_eq!(of("40-59", (40, 59)), None);
-    }
 
     #[test]
     fn an_opaque_png_and_one_with_alpha() {

@@ -8,6 +8,7 @@ mod check;
 mod cli;
 mod damage;
 mod device;
+mod errors;
 mod live;
 mod looped;
 mod matrix;

@@ -34,7 +34,7 @@ mod table;
 mod template;
 mod upload;
 mod wait;
-mod watchdog;
+pub mod watchdog;
 
 pub use device::{DeviceState, QueueState};
 pub use exact::Counts as ExactCounts;

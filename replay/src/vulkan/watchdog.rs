@@ -156,6 +156,16 @@ impl DeviceState {
     }
 }
 
+/// Ends the program at once, without what drivers do at exit: with a device that hangs, some wait for it there. What was
+/// written must have been flushed.
+pub fn leave(code: u8) -> ! {
+    unsafe extern "C" {
+        fn _exit(code: std::ffi::c_int) -> !;
+    }
+    // SAFETY: POSIX's and the C runtime's; it takes any code and does not return.
+    unsafe { _exit(code.into()) }
+}
+
 /// vkDeviceWaitIdle.
 pub fn device_wait_idle(
     vk: &mut Vulkan,

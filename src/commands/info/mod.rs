@@ -8,14 +8,16 @@ use crate::cli::InfoArgs;
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::{input, progress};
+use gfxr_parse::apis;
 use gfxr_parse::summary::summarize;
 
 /// Runs the sub-command.
 pub fn run(args: &InfoArgs) -> Result<Exit, Failure> {
     let capture = input::open(&args.file)?;
     let bar = progress::bytes(capture.bytes().len() as u64, "info");
-    let summary = summarize(&capture, |done| bar.set_position(done));
+    let mut summary = summarize(&capture, |done| bar.set_position(done));
     bar.finish_and_clear();
+    summary.warnings.extend(apis::others(&apis::apis(&capture)));
     let mut bytes = if args.json {
         serde_json::to_vec_pretty(&summary).map_err(Failure::new)?
     } else {

@@ -143,12 +143,18 @@ pub fn allocate(
         && let Some(want) = captured
     {
         info.memory_type_index = pool::best_type(&props, u32::MAX, want, vk::MemoryPropertyFlags::empty())
-            .ok_or_else(|| Error::new(Kind::Unsupported, format!("no memory type here has {want:?}")))?;
+            .ok_or_else(|| {
+                Error::new(
+                    Kind::Unsupported,
+                    format!("no memory type here has {want:?}; --memory rebind chooses others"),
+                )
+            })?;
     }
     let here = props
         .memory_types
         .get(info.memory_type_index as usize)
         .map_or(Default::default(), |t| t.property_flags);
+    fits(&props, info.memory_type_index, size)?;
     let outcome = super::exact::allocate(vk, id, call, linked, report)?;
     if outcome.result() >= 0
         && let Some(at) = id_at
@@ -162,6 +168,17 @@ pub fn allocate(
             .insert(id, MemoryState { device, size, flags: here, live, flush, ..Default::default() });
     }
     Ok(outcome)
+}
+
+/// More than a heap holds is refused here: software drivers have been seen to crash.
+pub(crate) fn fits(props: &vk::PhysicalDeviceMemoryProperties, ty: u32, size: u64) -> Result<()> {
+    let heap = props.memory_types.get(ty as usize).map_or(0, |t| t.heap_index) as usize;
+    let most = props.memory_heaps.get(heap).map_or(0, |h| h.size);
+    if size <= most {
+        return Ok(());
+    }
+    let text = format!("{size} bytes are allocated at once, the memory has {most}");
+    Err(Error::failed(text, vk::Result::ERROR_OUT_OF_DEVICE_MEMORY).unwrap_or_else(Error::divergence))
 }
 
 /// vkFreeMemory.

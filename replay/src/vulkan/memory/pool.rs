@@ -167,6 +167,7 @@ impl Pool {
             }
         }
         let size = need.size.max(BLOCK_BYTES.min(heap_share(props, ty)));
+        super::fits(props, ty, size)?;
         let mut address_info =
             vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
         let mut info = vk::MemoryAllocateInfo::default().allocation_size(size).memory_type_index(ty);
