@@ -2,8 +2,8 @@
 //!
 //! Compilers declare what might be used: taichi's modules all declare floating-point minimum and maximum atomics, whether
 //! they have one or not. Guarantees: what [`Capabilities::needed`] leaves out is named by no instruction and no operand of
-//! the module, by the grammar of SPIR-V; where several capabilities would do, all of them count as needed. Refuses
-//! modules with opcodes that the grammar does not have.
+//! the module, by the grammar of SPIR-V, or another that is declared does as well. Refuses modules with opcodes that the
+//! grammar does not have.
 
 use rspirv::binary::{Consumer, ParseAction, parse_words};
 use rspirv::dr::{Instruction, ModuleHeader, Operand};
@@ -40,6 +40,22 @@ impl Capabilities {
     }
 }
 
+impl Reader {
+    /// One of these is needed. Declarations come first in a module.
+    fn one_of(&mut self, any: &[Capability]) {
+        let declared = || any.iter().map(|c| *c as u32).filter(|c| self.declared.contains(c));
+        match declared().count() {
+            // What is declared implies one of them.
+            0 => self.needed.extend(any.iter().map(|c| *c as u32)),
+            1 => {
+                let one = declared().next();
+                self.needed.extend(one);
+            }
+            _ => {}
+        }
+    }
+}
+
 impl Consumer for Reader {
     fn initialize(&mut self) -> ParseAction {
         ParseAction::Continue
@@ -57,9 +73,9 @@ impl Consumer for Reader {
             }
             return ParseAction::Continue;
         }
-        self.needed.extend(i.class.capabilities.iter().map(|c| *c as u32));
+        self.one_of(i.class.capabilities);
         for o in &i.operands {
-            self.needed.extend(o.required_capabilities().into_iter().map(|c| c as u32));
+            self.one_of(&o.required_capabilities());
         }
         ParseAction::Continue
     }

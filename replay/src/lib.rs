@@ -23,6 +23,7 @@ pub mod objects;
 pub mod options;
 pub mod report;
 pub mod session;
+pub mod unused;
 pub mod vulkan;
 pub mod wants;
 

@@ -79,6 +79,8 @@ pub struct Rehearse {
     pub growth: bool,
     /// Builds are done as indirect ones on a device that has none.
     pub indirect: bool,
+    /// The device lacks what only shaders use of ray queries and of atomic floats' minima.
+    pub bare: bool,
 }
 
 impl Rehearse {

@@ -13,6 +13,7 @@ use crate::hook::{Frame, Hook};
 use crate::looped::{Looped, Looping};
 use crate::options::{AddressMode, FrameBy, MemoryMode, Options};
 use crate::report::{InFlight, Report};
+use crate::unused;
 use crate::vulkan::check::Verdict;
 use crate::vulkan::{CapturedGpu, ObjectAddress, Prologue, Vulkan, negotiate};
 use crate::wants;
@@ -163,7 +164,9 @@ fn refuse_other_apis(capture: &Capture) -> Result<()> {
 
 /// What replaying a capture here would take, without replaying it.
 pub fn check(capture: &Capture, options: &Options) -> Result<Verdict> {
-    crate::vulkan::check::check(&wants::scan(capture), &prologue(capture).0, options)
+    crate::vulkan::check::check(&wants::scan(capture), &prologue(capture).0, options, || {
+        unused::needed(capture)
+    })
 }
 
 fn create_device_id() -> u32 {
@@ -225,7 +228,7 @@ pub fn replay_as_far(
     }
     let mut run = Run {
         capture,
-        checked: false,
+        checked: Checked::default(),
         cx: Executor::new(backend, hooks, options.keep_going),
         framer: Framer::new(rule.clone()),
         window: options.frames,
@@ -273,22 +276,28 @@ pub fn replay_as_far(
     }
 }
 
+/// Whether the capture's wishes were compared with the device, and what they are once somebody wanted to know.
+#[derive(Default)]
+struct Checked {
+    done: bool,
+    wants: Option<wants::Wants>,
+}
+
 /// Once there are devices to choose from: what this one lacks is refused, all of it, before one is made. On the driver that
 /// a capture was taken on only what vkCreateDevice asks for is looked at, then.
-fn compare(cx: &mut Executor, capture: &Capture, checked: &mut bool) -> Result<()> {
+fn compare(cx: &mut Executor, capture: &Capture, checked: &mut Checked) -> Result<()> {
     let Some(vk) = cx.backend.vulkan() else {
-        *checked = true;
+        checked.done = true;
         return Ok(());
     };
-    match vk.is_foreign() {
-        None => return Ok(()),
-        Some(foreign) if foreign || vk.options().whole_table => {
-            let wants = wants::scan(capture);
-            vk.compare(&wants)?;
+    checked.done = match vk.is_foreign() {
+        None => false,
+        Some(foreign) if foreign || vk.options().whole_table || vk.options().rehearse.bare => {
+            let wants = checked.wants.get_or_insert_with(|| wants::scan(capture));
+            vk.compare(wants, || unused::needed(capture))?
         }
-        Some(_) => {}
-    }
-    *checked = true;
+        Some(_) => true,
+    };
     Ok(())
 }
 
@@ -307,7 +316,7 @@ fn no_such_frame(wanted: u64, frames: Option<(u64, u64)>, rule: &FrameBy) -> Err
 struct Run<'p, 'a> {
     capture: &'p Capture,
     /// What the capture asks for was compared with the device.
-    checked: bool,
+    checked: Checked,
     cx: Executor,
     framer: Framer,
     window: Option<(u64, u64)>,
@@ -431,7 +440,7 @@ impl<'a> Run<'_, 'a> {
         }
         match &mut item.what {
             What::Call(call) => {
-                if !self.checked {
+                if !self.checked.done {
                     compare(&mut self.cx, self.capture, &mut self.checked)?;
                 }
                 call.frame = self.frame;
@@ -469,7 +478,7 @@ impl<'a> Run<'_, 'a> {
             self.frames += 1;
             let (capture, checked) = (self.capture, &mut self.checked);
             let mut before =
-                |cx: &mut Executor| if *checked { Ok(()) } else { compare(cx, capture, checked) };
+                |cx: &mut Executor| if checked.done { Ok(()) } else { compare(cx, capture, checked) };
             return l.run(&mut self.cx, self.progress, &mut self.looped, &mut before);
         }
         self.cx.frame(Frame { number: self.frame, repeat: self.repeat })?;

@@ -175,6 +175,7 @@ pub fn options(args: &RunArgs) -> Result<Options, Failure> {
         rehearse: Rehearse {
             growth: args.rehearse.contains(&Way::Growth),
             indirect: args.rehearse.contains(&Way::Indirect),
+            bare: args.rehearse.contains(&Way::Bare),
         },
         whole_table: args.negotiation,
         frame_by,

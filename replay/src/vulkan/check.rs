@@ -9,6 +9,7 @@ use super::negotiate::{DROPPABLE, Done, Line, Sort};
 use super::{Gpu, Prologue, Vk, gpu, memory};
 use crate::error::{Error, Kind, Result};
 use crate::options::{AddressMode, MemoryMode, Options};
+use crate::unused::Needed;
 use crate::wants::{DeviceWants, ImageSizes, ImageWish, Wants};
 use ash::vk;
 use gfxr_parse::schema::generated::{ENUMS, STRUCTS};
@@ -36,7 +37,12 @@ impl Verdict {
 }
 
 /// Compares without replaying: an instance of our own, no device.
-pub fn check(wants: &Wants, prologue: &Prologue, options: &Options) -> Result<Verdict> {
+pub fn check(
+    wants: &Wants,
+    prologue: &Prologue,
+    options: &Options,
+    needed: impl FnOnce() -> Needed,
+) -> Result<Verdict> {
     // SAFETY: loading the system's loader runs its initialisers, which is what the user asked for.
     let entry = unsafe { ash::Entry::load() }
         .map_err(|e| Error::new(Kind::NoDevice, format!("no Vulkan loader on this machine ({e})")))?;
@@ -58,6 +64,7 @@ pub fn check(wants: &Wants, prologue: &Prologue, options: &Options) -> Result<Ve
         let gpu = gpu::choose(&gpus, options.gpu.as_deref(), prologue.gpus.get(&id))?;
         let mut lines = instance_lines(wants, &here, options);
         lines.extend(device_lines(&entry, &instance, gpu, wants, prologue, options));
+        super::negotiate::forgive(&mut lines, wants, needed);
         Ok(Verdict {
             gpu: gpu.name(),
             memory: memory::choose_mode(options, prologue, id, gpu),
@@ -176,7 +183,7 @@ impl Check<'_> {
     fn device_features(&mut self, d: &DeviceWants) {
         for &(id, member) in &d.features {
             let def = &STRUCTS[id as usize];
-            let has = self.has(id, member);
+            let has = self.has(id, member) && !self.gpu.hides(def.name);
             // Addresses and handles that are not as captured are translated.
             let translated =
                 member.ends_with("CaptureReplay") && self.options.addresses != AddressMode::Exact;

@@ -108,7 +108,8 @@ pub fn create(
     // SAFETY: as above.
     let asked = unsafe { strings(info.pp_enabled_extension_names, info.enabled_extension_count) };
     let mut lines = Vec::new();
-    let mut extensions = negotiate::extensions(&gpu, &asked, vk.options.remove_unsupported, &mut lines);
+    let mut extensions =
+        negotiate::extensions(&gpu, &asked, vk.options.remove_unsupported, &vk.unused, &mut lines);
     let optional = vk.needs.optional_device_extensions.iter().filter(|n| gpu.has(n));
     for need in vk.needs.device_extensions.iter().chain(optional) {
         let need = CString::new(*need).expect("a constant");
@@ -127,8 +128,11 @@ pub fn create(
         };
         let memory = memory::choose_mode(&vk.options, &vk.prologue, gpu_id, &gpu);
         exact = super::exact::negotiate(vk, &instance.ash, gpu_id, &gpu, info, memory)?;
-        negotiate::features(&vk.entry, &instance.ash, &gpu, info, vk.options.remove_unsupported, &mut lines)?;
+        let remove = vk.options.remove_unsupported;
+        negotiate::features(&vk.entry, &instance.ash, &gpu, info, remove, &vk.unused, &mut lines)?;
     }
+    // SAFETY: as above. Their extensions are not asked for.
+    unsafe { drop_from_chain(&mut info.p_next, |s| vk.unused.structs.contains(&(s.as_raw() as u32))) };
     negotiate::refuse(&lines, &gpu)?;
     if !vk.whole_table {
         vk.negotiation = lines;

@@ -31,6 +31,15 @@ impl Gpu {
             .map_or_else(|_| "unnamed".into(), |n| n.to_string_lossy().into_owned())
     }
     /// Whether it has a device extension.
+    /// Whether a feature struct says nothing, because the extension that it came with is not here.
+    pub fn hides(&self, features: &str) -> bool {
+        BARE.iter().any(|b| b.1 == features && !self.has(b.0))
+    }
+    /// For `--rehearse bare`.
+    pub fn make_bare(&mut self) {
+        self.extensions.retain(|e| !BARE.iter().any(|b| b.0 == e));
+    }
+    /// Whether it has a device extension.
     pub fn has(&self, extension: &str) -> bool {
         self.extensions.iter().any(|e| e == extension)
     }
@@ -83,6 +92,13 @@ pub fn list_gpus(instance: &ash::Instance) -> Result<Vec<Gpu>> {
             .collect()
     }
 }
+
+/// Extensions that a rehearsal takes away, and their structs: what real captures ask for and their shaders do not use.
+const BARE: &[(&str, &str)] = &[
+    ("VK_KHR_ray_query", "VkPhysicalDeviceRayQueryFeaturesKHR"),
+    ("VK_KHR_ray_tracing_position_fetch", "VkPhysicalDeviceRayTracingPositionFetchFeaturesKHR"),
+    ("VK_EXT_shader_atomic_float2", "VkPhysicalDeviceShaderAtomicFloat2FeaturesEXT"),
+];
 
 /// The device a captured one becomes: the user's choice, else the same one, else the most capable kind.
 pub fn choose<'g>(gpus: &'g [Gpu], wish: Option<&str>, captured: Option<&CapturedGpu>) -> Result<&'g Gpu> {

@@ -208,7 +208,10 @@ fn map_physical_devices(vk: &mut Vulkan, objects: &mut Objects, call: &Call) -> 
     let Some(instance) = vk.instances.get(&call.image.u64(0)) else {
         return Err(Error::divergence("the instance was never created"));
     };
-    let here = gpu::list_gpus(&instance.ash)?;
+    let mut here = gpu::list_gpus(&instance.ash)?;
+    if vk.options.rehearse.bare {
+        here.iter_mut().for_each(gpu::Gpu::make_bare);
+    }
     for h in call.image.handles.iter().filter(|h| h.out && h.ty == vk.types.physical_device) {
         let id = call.image.u64(h.at);
         let gpu = gpu::choose(&here, vk.options.gpu.as_deref(), vk.prologue.gpus.get(&id))?;

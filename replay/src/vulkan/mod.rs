@@ -28,6 +28,7 @@ mod pipeline;
 mod queue;
 mod ray;
 mod resources;
+mod strip;
 mod surface;
 mod swapchain;
 mod table;
@@ -163,6 +164,10 @@ pub struct Vulkan {
     pub abandoned: bool,
     /// The negotiation was about all of the capture.
     whole_table: bool,
+    /// What no shader needs and this device lacks.
+    unused: crate::unused::Unused,
+    /// Modules without that, for the call under way.
+    stripped: Vec<Vec<u32>>,
     /// What the negotiation decided, for `-v` and the JSON.
     pub negotiation: Vec<negotiate::Line>,
     /// Name of the physical device the latest device was made on.
@@ -207,6 +212,8 @@ impl Vulkan {
             watch: watchdog::Watch::default(),
             abandoned: false,
             whole_table: false,
+            unused: Default::default(),
+            stripped: Vec::new(),
             negotiation: Vec::new(),
             memory_mode: None,
             last_gpu: None,
@@ -245,11 +252,16 @@ impl Vulkan {
         &self.options
     }
 
-    /// Compares all that the capture asks for with the device; refuses what is not here.
-    pub fn compare(&mut self, wants: &crate::wants::Wants) -> Result<()> {
+    /// Compares all that the capture asks for with the device; refuses what is not here. False if the device that the
+    /// capture uses has not been enumerated yet (programs look around with an instance of its own first).
+    pub fn compare(
+        &mut self,
+        wants: &crate::wants::Wants,
+        needed: impl FnOnce() -> crate::unused::Needed,
+    ) -> Result<bool> {
         let id = wants.devices.first().map_or(0, |d| d.gpu);
-        let Some(gpu) = self.gpus.get(&id).cloned() else { return Ok(()) };
-        let Some(instance) = self.instances.get(&gpu.instance) else { return Ok(()) };
+        let Some(gpu) = self.gpus.get(&id).cloned() else { return Ok(false) };
+        let Some(instance) = self.instances.get(&gpu.instance) else { return Ok(false) };
         let here = instance::instance_extensions(&self.entry, self.options.validate)?;
         let mut lines = check::instance_lines(wants, &here, &self.options);
         lines.extend(check::device_lines(
@@ -260,9 +272,11 @@ impl Vulkan {
             &self.prologue,
             &self.options,
         ));
+        self.unused = negotiate::forgive(&mut lines, wants, needed);
         self.whole_table = true;
         self.negotiation = lines;
-        negotiate::refuse(&self.negotiation, &gpu)
+        negotiate::refuse(&self.negotiation, &gpu)?;
+        Ok(true)
     }
 
     /// The only device, or the one with this captured id.
@@ -332,6 +346,9 @@ impl Backend for Vulkan {
         let lenience = self.handlers.lenience(call.index);
         linked.link(&call.image, objects, lenience, |a| self.addresses.map(a))?;
         linked.stamp(call.command, &call.image);
+        if !self.unused.is_empty() {
+            strip::strip(self, call, linked);
+        }
         if let Some(slot) = self.handlers.allocator_slot(call.index) {
             linked.set_arg(slot, 0);
         }

@@ -5,9 +5,12 @@
 
 use super::Gpu;
 use crate::error::{Error, Kind, Result};
+use crate::unused::{Needed, Unused};
+use crate::wants::Wants;
 use ash::vk;
 use gfxr_parse::schema::generated::STRUCTS;
 use gfxr_parse::schema::{Shape, StructDef, StructId, Ty, struct_by_stype, struct_named};
+use std::collections::BTreeMap;
 use std::ffi::{CString, c_void};
 
 /// What was done about one thing the capture asked for.
@@ -19,6 +22,8 @@ pub enum Done {
     Dropped,
     /// Left out because the user said so; the replay may differ.
     Removed,
+    /// Left out: only shaders could use it, and none of the capture's does.
+    Unused,
     /// Something else stands in for it.
     Replaced,
     /// Tried all the same: it may fail.
@@ -71,6 +76,7 @@ impl Done {
             Done::Kept => "kept",
             Done::Dropped => "dropped",
             Done::Removed => "removed",
+            Done::Unused => "unused",
             Done::Replaced => "replaced",
             Done::Risked => "risked",
             Done::Refused => "refused",
@@ -158,7 +164,13 @@ pub(super) const DROPPABLE: &[&str] = &[
 const BY_OTHER_MEANS: &[&str] = &["accelerationStructureIndirectBuild", "accelerationStructureHostCommands"];
 
 /// The extensions to ask for.
-pub fn extensions(gpu: &Gpu, asked: &[CString], remove: bool, lines: &mut Vec<Line>) -> Vec<CString> {
+pub fn extensions(
+    gpu: &Gpu,
+    asked: &[CString],
+    remove: bool,
+    unused: &Unused,
+    lines: &mut Vec<Line>,
+) -> Vec<CString> {
     let mut names = Vec::new();
     for name in asked {
         let text = name.to_string_lossy().into_owned();
@@ -166,6 +178,7 @@ pub fn extensions(gpu: &Gpu, asked: &[CString], remove: bool, lines: &mut Vec<Li
         let done = match here {
             true => Done::Kept,
             false if DROPPABLE.contains(&&*text) => Done::Dropped,
+            false if unused.extensions.contains(&text) => Done::Unused,
             false if remove => Done::Removed,
             false => Done::Refused,
         };
@@ -203,6 +216,7 @@ pub unsafe fn features(
     gpu: &Gpu,
     info: &mut vk::DeviceCreateInfo<'_>,
     remove: bool,
+    unused: &Unused,
     lines: &mut Vec<Line>,
 ) -> Result<()> {
     let mut structs: Vec<(StructId, *mut u8)> = Vec::new();
@@ -244,13 +258,18 @@ pub unsafe fn features(
             if unsafe { *asked } == 0 {
                 continue;
             }
-            let here = have != 0;
+            let here = have != 0 && !gpu.hides(def.name);
             let done = match (here, remove) {
                 (true, _) => Done::Kept,
                 (false, _) if BY_OTHER_MEANS.contains(&name) => {
                     // SAFETY: as above.
                     unsafe { *asked = 0 };
                     Done::Dropped
+                }
+                (false, _) if unused.features.contains(name) => {
+                    // SAFETY: as above.
+                    unsafe { *asked = 0 };
+                    Done::Unused
                 }
                 (false, true) => {
                     // SAFETY: as above.
@@ -299,6 +318,34 @@ pub unsafe fn asks_for_buffer_addresses(info: &vk::DeviceCreateInfo<'_>) -> bool
         link = s.p_next;
     }
     false
+}
+
+/// Takes back refusals of what no shader needs. What shaders need is asked for only if there is one to take back.
+pub fn forgive(lines: &mut [Line], wants: &Wants, needed: impl FnOnce() -> Needed) -> Unused {
+    let refused = |sort: Sort| move |l: &&Line| l.sort == sort && l.done == Done::Refused;
+    let extensions: Vec<&str> =
+        lines.iter().filter(refused(Sort::DeviceExtension)).map(|l| &*l.what).collect();
+    let features: Vec<(&str, &str)> =
+        lines.iter().filter(refused(Sort::Feature)).filter_map(|l| l.what.split_once('.')).collect();
+    if extensions.is_empty() && features.is_empty() {
+        return Unused::default();
+    }
+    let mut asked: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for &(id, member) in wants.devices.iter().flat_map(|d| &d.features) {
+        asked.entry(STRUCTS[id as usize].name.to_owned()).or_default().push(member.to_owned());
+    }
+    let unused = Unused::of(&needed(), &extensions, &features, &asked);
+    for l in lines.iter_mut().filter(|l| l.done == Done::Refused) {
+        let left_out = match l.sort {
+            Sort::DeviceExtension => unused.extensions.contains(&l.what),
+            Sort::Feature => l.what.split_once('.').is_some_and(|(_, m)| unused.features.contains(m)),
+            _ => false,
+        };
+        if left_out {
+            l.done = Done::Unused;
+        }
+    }
+    unused
 }
 
 /// Fails with the whole list if anything was refused.
