@@ -141,6 +141,8 @@ fn handler_of(c: &CommandDef) -> (Handler, bool) {
         "vkDestroyPipeline" => typed(known::destroy_pipeline),
         "vkCreatePipelineLayout" => typed(known::create_layout),
         "vkAllocateDescriptorSets" => typed(known::allocate_sets),
+        "vkFreeDescriptorSets" => typed(known::free_sets),
+        "vkResetDescriptorPool" | "vkDestroyDescriptorPool" => typed(known::empty_pool),
         "vkUpdateDescriptorSets" => typed(known::update_sets),
         "vkCmdBindDescriptorSets" => typed(known::bind_sets),
         "vkCmdCopyBuffer" | "vkCmdCopyBuffer2" => typed(known::copy_buffer),

@@ -31,6 +31,8 @@ pub(crate) struct InBuffer {
 pub(crate) struct Set {
     /// Captured id of its layout.
     pub layout: u64,
+    /// Captured id of its pool.
+    pool: u64,
     /// By binding and array element.
     pub buffers: BTreeMap<(u32, u32), InBuffer>,
 }
@@ -187,10 +189,38 @@ pub fn allocate_sets(
         && let Some(info) = image.target(8)
     {
         for (layout, id) in array(image, info + 32, 8).into_iter().zip(array(image, 16, 8)) {
-            let set = Set { layout: image.u64(layout), buffers: BTreeMap::new() };
+            let (layout, pool) = (image.u64(layout), image.u64(info + 16));
+            let set = Set { layout, pool, buffers: BTreeMap::new() };
             vk.known.sets.insert(image.u64(id), set);
         }
     }
+    vk.raw(call, linked, report)
+}
+
+/// vkFreeDescriptorSets: device, descriptorPool, descriptorSetCount, pDescriptorSets.
+pub fn free_sets(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
+    for at in array(&call.image, 24, 8) {
+        vk.known.sets.remove(&call.image.u64(at));
+    }
+    vk.raw(call, linked, report)
+}
+
+/// vkResetDescriptorPool, vkDestroyDescriptorPool: its sets are gone.
+pub fn empty_pool(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
+    let pool = call.image.u64(8);
+    vk.known.sets.retain(|_, s| s.pool != pool);
     vk.raw(call, linked, report)
 }
 
