@@ -23,7 +23,7 @@ pub const NAME: &str = "instructions";
 /// Ours over the peer's, at most.
 pub const TARGET: f64 = 0.5;
 /// Frames of the two windows.
-const FRAMES: [u64; 2] = [500, 2500];
+const FRAMES: [u64; 2] = [200, 1000];
 
 /// One side.
 pub struct Side {
