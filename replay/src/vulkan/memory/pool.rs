@@ -39,7 +39,7 @@ pub struct Pool {
 
 /// A piece. The last clone gives it back.
 #[derive(Clone)]
-pub(crate) struct Alloc(Arc<Piece>);
+pub(crate) struct Alloc(Arc<Piece>, u64);
 
 struct Piece {
     block: Arc<Mutex<Block>>,
@@ -47,6 +47,9 @@ struct Piece {
     offset: u64,
     size: u64,
     mapped: usize,
+    /// Memory type, and whether it may have device addresses.
+    ty: u32,
+    addresses: bool,
 }
 
 impl Drop for Piece {
@@ -62,10 +65,27 @@ impl Alloc {
         self.0.memory
     }
     pub fn offset(&self) -> u64 {
-        self.0.offset
+        self.0.offset + self.1
+    }
+    /// The part of it that begins at `rel`, for a resource that lay there in captured memory, if it suits.
+    pub fn part(
+        &self,
+        rel: u64,
+        need: vk::MemoryRequirements,
+        visible: bool,
+        addresses: bool,
+    ) -> Option<Self> {
+        let at = self.1 + rel;
+        let suits = need.memory_type_bits >> self.0.ty & 1 != 0
+            && (self.0.offset + at).is_multiple_of(need.alignment.max(1))
+            && at.checked_add(need.size).is_some_and(|end| end <= self.0.size)
+            && (!visible || self.0.mapped != 0)
+            && (!addresses || self.0.addresses);
+        suits.then(|| Alloc(self.0.clone(), at))
     }
     /// Copies `data` to `at`; false if the memory is not visible to the host or too small.
     pub fn write(&self, at: u64, data: &[u8]) -> bool {
+        let at = at + self.1;
         if self.0.mapped == 0 || at + data.len() as u64 > self.0.size {
             return false;
         }
@@ -86,6 +106,7 @@ impl Alloc {
     }
     /// Reads 32 bits at `at`; 0 if the memory is not visible to the host.
     pub fn read_u32(&self, at: u64) -> u32 {
+        let at = at + self.1;
         if self.0.mapped == 0 || at + 4 > self.0.size {
             return 0;
         }
@@ -163,7 +184,7 @@ impl Pool {
             if let Some(offset) = block.take(need.size, need.alignment) {
                 let (memory, mapped) = (block.memory, block.mapped);
                 drop(block);
-                return Ok(piece(b, memory, offset, need.size, mapped));
+                return Ok(piece(b, (memory, offset, need.size), mapped, (ty, addresses)));
             }
         }
         let size = need.size.max(BLOCK_BYTES.min(heap_share(props, ty)));
@@ -191,7 +212,7 @@ impl Pool {
         debug_assert!(offset + need.size <= block.size);
         let block = Arc::new(Mutex::new(block));
         blocks.push(block.clone());
-        Ok(piece(&block, memory, offset, need.size, mapped))
+        Ok(piece(&block, (memory, offset, need.size), mapped, (ty, addresses)))
     }
 
     /// Frees everything; pieces still around must not be used any more.
@@ -206,13 +227,12 @@ impl Pool {
 
 fn piece(
     block: &Arc<Mutex<Block>>,
-    memory: vk::DeviceMemory,
-    offset: u64,
-    size: u64,
+    (memory, offset, size): (vk::DeviceMemory, u64, u64),
     mapped: usize,
+    (ty, addresses): (u32, bool),
 ) -> Alloc {
     let mapped = if mapped == 0 { 0 } else { mapped + offset as usize };
-    Alloc(Arc::new(Piece { block: block.clone(), memory, offset, size, mapped }))
+    Alloc(Arc::new(Piece { block: block.clone(), memory, offset, size, mapped, ty, addresses }), 0)
 }
 
 /// An eighth of the type's heap: small heaps are not swallowed whole.
@@ -224,6 +244,24 @@ fn heap_share(props: &vk::PhysicalDeviceMemoryProperties, ty: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_is_given_where_it_suits() {
+        let block = Block { memory: vk::DeviceMemory::null(), size: 4096, mapped: 0, free: BTreeMap::new() };
+        let block = Arc::new(Mutex::new(block));
+        let a = piece(&block, (vk::DeviceMemory::null(), 1024, 512), 0, (2, false));
+        let need = |size, alignment, bits| vk::MemoryRequirements { size, alignment, memory_type_bits: bits };
+        let part = a.part(256, need(256, 256, 0b100), false, false).expect("it suits");
+        assert_eq!(part.offset(), 1280);
+        assert_eq!(part.part(64, need(64, 64, 0b100), false, false).map(|p| p.offset()), Some(1344));
+        assert!(a.part(256, need(257, 1, 0b100), false, false).is_none(), "too large");
+        assert!(a.part(0, need(1, 4096, 0b100), false, false).is_none(), "alignment");
+        assert!(a.part(0, need(1, 1, 0b011), false, false).is_none(), "memory type");
+        assert!(a.part(0, need(1, 1, 0b100), true, false).is_none(), "not visible to the host");
+        assert!(a.part(0, need(1, 1, 0b100), false, true).is_none(), "no addresses");
+        drop((a, part));
+        assert_eq!(block.lock().expect("free").free, BTreeMap::from([(1024, 512)]), "given back once");
+    }
 
     #[test]
     fn pieces_come_back_whole() {

@@ -1,8 +1,10 @@
 //! `rebind`: each resource has memory of its own; captured memory objects are shadows.
 //!
-//! Two live resources on one range of a shadow alias each other at capture and would not here: the run says so in its
-//! notes. Linear images keep the captured row pitch only where the driver's is the same.
+//! Two live resources on one range of a shadow alias each other: a later one that fits into the memory of an earlier one
+//! is bound there and shares its contents. One that does not fit (it reaches beyond, wants another memory type or
+//! alignment) has memory of its own, and the run says so in its notes. Linear images keep the captured row pitch only where the driver's is the same.
 
+use super::Bound;
 use super::pool::{Alloc, AllocKind};
 use crate::error::{Error, Result};
 use crate::report::Report;
@@ -33,6 +35,27 @@ pub fn bind(
     let d =
         vk.devices.get_mut(&device).ok_or_else(|| Error::divergence(format!("VkDevice {device} is gone")))?;
     let props = d.gpu.memory;
+    // Those that lay on the same range, nearest beginning first.
+    let mut earlier: Vec<Bound> = vk.memory.by_id[&memory].bound.clone();
+    earlier.retain(|b| b.resource != resource && b.offset <= offset && offset < b.offset + b.size);
+    earlier.sort_by_key(|b| std::cmp::Reverse(b.offset));
+    let earlier: Vec<(Bound, Alloc)> = earlier
+        .into_iter()
+        .filter_map(|b| {
+            let alloc = match b.image {
+                true => vk.images.get(&b.resource)?.alloc.clone()?,
+                false => vk.buffers.get(&b.resource)?.alloc.clone()?,
+            };
+            Some((b, alloc))
+        })
+        .collect();
+    let share = |size: u64, need: vk::MemoryRequirements, visible: bool, addresses: bool| {
+        earlier
+            .iter()
+            .filter(|(b, _)| offset + size <= b.offset + b.size)
+            .find_map(|(b, a)| a.part(offset - b.offset, need, visible, addresses))
+    };
+    let mut shared = false;
     // SAFETY: (all calls below) the device and the resource are alive, the resource is not bound yet, and the memory
     // comes from a type its requirements allow.
     let (alloc, size) = unsafe {
@@ -43,7 +66,13 @@ pub fn bind(
             let kind = if linear { AllocKind::Linear } else { AllocKind::Optimal };
             // An optimal image is never written through a mapping.
             let must = if linear { must } else { vk::MemoryPropertyFlags::empty() };
-            let a = d.pool.alloc(&d.ash, &props, need, (must, like), kind, false)?;
+            let a = match share(need.size, need, !must.is_empty(), false) {
+                Some(part) => {
+                    shared = true;
+                    part
+                }
+                None => d.pool.alloc(&d.ash, &props, need, (must, like), kind, false)?,
+            };
             d.ash.bind_image_memory(i.live, a.memory(), a.offset()).what("vkBindImageMemory")?;
             i.alloc = Some(a.clone());
             (a, need.size)
@@ -51,13 +80,24 @@ pub fn bind(
             let b = vk.buffers.get_mut(&resource).ok_or_else(missing)?;
             let need = d.ash.get_buffer_memory_requirements(b.live);
             let addresses = b.usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS);
-            let a = d.pool.alloc(&d.ash, &props, need, (must, like), AllocKind::Linear, addresses)?;
+            let a = match share(b.size, need, !must.is_empty(), addresses) {
+                Some(part) => {
+                    shared = true;
+                    part
+                }
+                None => d.pool.alloc(&d.ash, &props, need, (must, like), AllocKind::Linear, addresses)?,
+            };
             d.ash.bind_buffer_memory(b.live, a.memory(), a.offset()).what("vkBindBufferMemory")?;
             b.alloc = Some(a.clone());
             (a, b.size)
         }
     };
     let m = vk.memory.by_id.get_mut(&memory).expect("found above");
+    if shared {
+        // What was written there before is there.
+        report.note("resources that shared memory at capture share it here");
+        return Ok(());
+    }
     if m.bound.iter().any(|b| b.offset < offset + size && offset < b.offset + b.size) {
         report.note("resources that shared memory at capture have memory of their own (rebind): aliased contents are not shared");
     }
