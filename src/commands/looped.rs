@@ -66,6 +66,9 @@ fn notes(l: &Looped) -> Vec<String> {
     notes.push(format!(
         "{each} calls in each iteration; {once} that create in the first alone, {never} that destroy in none."
     ));
+    if l.made > 0 {
+        notes.push(format!("{} buffers of the replay's own were made within timed iterations.", l.made));
+    }
     notes.extend(l.not_restored.iter().map(|(what, n)| format!("Not restored: {n} × {what}.")));
     notes
 }
@@ -84,6 +87,7 @@ pub fn to_json(args: &ReplayArgs, l: &Looped) -> Value {
         "changed_same": l.changed_same,
         "calls": { "each": l.calls[0], "once": l.calls[1], "never": l.calls[2] },
         "snapshot": { "time_ns": l.snapshot_ns, "bytes": l.snapshot_bytes },
+        "buffers_made": l.made,
         "not_restored": l.not_restored,
         "iterations": l.iterations.iter().map(|i| json!({
             "whole_ns": i.wall_ns, "restore_ns": i.restore_ns, "resources": i.resources,

@@ -71,6 +71,7 @@ fn same_as_straight(file: &Path, frame: u64, iterations: u32, memory: MemoryMode
     assert_eq!((l.iterations.len(), l.drifted, l.first_drift), (iterations as usize, 0, None), "{what}");
     assert_eq!((l.compared, l.hashes.len()), (Compared::Presented, 1), "{what}");
     assert!(l.changed_same, "{what}");
+    assert_eq!(l.made, 0, "{what}: buffers of the replay's own are made in timed iterations");
     assert!(l.iterations.iter().all(|i| i.wall_ns > 0 && i.restore_ns > 0), "{what}");
 }
 

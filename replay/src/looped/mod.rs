@@ -85,6 +85,8 @@ pub struct Looped {
     pub snapshot_ns: u64,
     /// See `snapshot_ns`.
     pub snapshot_bytes: u64,
+    /// Buffers of the replay's own that it had to make within timed iterations.
+    pub made: u64,
     /// What could not be put back, and how often.
     pub not_restored: BTreeMap<String, u64>,
 }

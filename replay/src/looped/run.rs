@@ -137,6 +137,7 @@ impl<'a> Looping<'a> {
             drifted: 0,
             first_drift: None,
             changed_same: true,
+            made: 0,
             snapshot_ns,
             snapshot_bytes: 0,
             not_restored: plan.notes.clone(),
@@ -167,11 +168,15 @@ impl<'a> Looping<'a> {
     ) -> Result<()> {
         let (warmup, all) = (looped.warmup, looped.warmup + self.spec.iterations);
         let mut first_changed = None;
+        let mut made = 0;
         for run in 0..all {
             let timed = run >= warmup;
             let mut iteration = if run == 0 { Iteration::default() } else { self.restore(cx, around)? };
             (cx.measuring, cx.warming) = (true, !timed);
             cx.frame_begins()?;
+            if run == warmup {
+                made = buffers_made(cx);
+            }
             let started = Instant::now();
             if run == 0 {
                 self.first(cx, around, before)?;
@@ -200,6 +205,7 @@ impl<'a> Looping<'a> {
             }
             progress.iteration(run + 1, all);
         }
+        looped.made = buffers_made(cx) - made;
         Ok(())
     }
 
@@ -309,6 +315,11 @@ fn one(cx: &mut Executor, kept: &mut Kept<'_>) -> Result<()> {
         Kept::Meta(meta, data, block) => cx.meta(&mut MetaBlock { meta: &meta.meta, data, block: *block }),
         Kept::Bad(e) => cx.undecoded(e),
     }
+}
+
+/// Buffers of our own made so far.
+fn buffers_made(cx: &mut Executor) -> u64 {
+    cx.backend.vulkan().map_or(0, |vk| vk.devices.values().map(|d| d.spare.made).sum())
 }
 
 fn nanos(since: Instant) -> u64 {

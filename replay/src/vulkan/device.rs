@@ -39,6 +39,8 @@ pub struct DeviceState {
     pub(crate) upload: Option<Upload>,
     /// Memory of our own.
     pub(crate) pool: memory::Pool,
+    /// Buffers of our own that may be used again.
+    pub(crate) spare: super::ray::Spare,
     /// Queues that the application got hold of.
     pub(crate) queues: Vec<vk::Queue>,
     /// How long any wait for it may take.
@@ -195,6 +197,7 @@ pub fn create(
         clocks,
         upload: None,
         pool: memory::Pool::default(),
+        spare: super::ray::Spare::new(vk.options.looped.is_some()),
         queues: Vec::new(),
         watchdog_ns: vk.options.watchdog_ns(),
     };

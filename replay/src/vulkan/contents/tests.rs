@@ -107,6 +107,7 @@ impl Bench {
                 clocks: None,
                 upload: None,
                 pool: Pool::default(),
+                spare: Default::default(),
                 queues: Vec::new(),
                 watchdog_ns: 60_000_000_000,
             };

@@ -60,8 +60,8 @@ pub(super) fn forget(vk: &mut Vulkan, id: u64) -> Result<()> {
     if let Some(state) = vk.ray.commands.remove(&id)
         && !state.own.is_empty()
     {
-        let d = vk.device(state.device)?;
-        state.own.into_iter().for_each(|o| o.destroy(&d.ash));
+        let d = vk.device_mut(state.device)?;
+        state.own.into_iter().for_each(|o| o.give(d));
     }
     Ok(())
 }

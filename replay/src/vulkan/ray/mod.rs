@@ -55,6 +55,7 @@ use super::{DeviceState, Vk, Vulkan};
 use crate::error::{Error, Result};
 use ash::vk;
 use own::Own;
+pub(crate) use own::Spare;
 use std::collections::{BTreeMap, HashMap};
 
 /// What is known across devices and command buffers.
@@ -255,7 +256,8 @@ pub(crate) fn device_gone(vk: &mut Vulkan, id: u64) -> Result<()> {
     let (gone_host_serials, kept): (HashMap<_, _>, HashMap<_, _>) = host_serials;
     vk.ray.host_serials = kept;
     let patcher = vk.ray.patchers.remove(&id);
-    let d = vk.device(id)?;
+    let d = vk.device_mut(id)?;
+    d.spare.drain().for_each(|o| o.destroy(&d.ash));
     for state in gone.into_values() {
         state.own.into_iter().for_each(|o| o.destroy(&d.ash));
     }

@@ -1,13 +1,37 @@
-//! Buffers of our own with an address.
+//! Buffers of our own with an address; where a frame is run again and again, those of a recording are used again.
 
 use crate::error::Result;
 use crate::vulkan::memory::{Alloc, AllocKind};
 use crate::vulkan::{DeviceState, Vk};
 use ash::vk;
+use std::collections::BTreeMap;
+
+/// Buffers that a recording gave back, by size, usage and whether the host sees them.
+#[derive(Default)]
+pub struct Spare {
+    keep: bool,
+    free: BTreeMap<Key, Vec<Own>>,
+    /// How many were made because none was to be had.
+    pub made: u64,
+}
+
+type Key = (u64, u32, bool);
+
+impl Spare {
+    /// None yet; `keep`: those given back are kept.
+    pub fn new(keep: bool) -> Self {
+        Spare { keep, ..Spare::default() }
+    }
+    /// All of them.
+    pub fn drain(&mut self) -> impl Iterator<Item = Own> + use<> {
+        std::mem::take(&mut self.free).into_values().flatten()
+    }
+}
 
 /// A buffer, its memory and its address.
 pub struct Own {
     buffer: vk::Buffer,
+    key: Key,
     alloc: Option<Alloc>,
     /// Where it is on the device.
     pub address: u64,
@@ -39,6 +63,11 @@ impl Own {
     ) -> Result<Self> {
         let usage =
             usage | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS | vk::BufferUsageFlags::STORAGE_BUFFER;
+        let key = (size, usage.as_raw(), must.contains(vk::MemoryPropertyFlags::HOST_VISIBLE));
+        if let Some(own) = d.spare.free.get_mut(&key).and_then(Vec::pop) {
+            return Ok(own);
+        }
+        d.spare.made += 1;
         let props = d.gpu.memory;
         // SAFETY: plain creations on a live device, in order.
         unsafe {
@@ -48,7 +77,7 @@ impl Own {
             let alloc = d.pool.alloc(&d.ash, &props, need, (must, like), AllocKind::Linear, true)?;
             d.ash.bind_buffer_memory(buffer, alloc.memory(), alloc.offset()).what("vkBindBufferMemory")?;
             let address = d.address_of(buffer);
-            Ok(Own { buffer, alloc: Some(alloc), address })
+            Ok(Own { buffer, key, alloc: Some(alloc), address })
         }
     }
     /// The live handle.
@@ -70,6 +99,13 @@ impl Own {
             a.write(0, &[0u8; 64][..N * 4]);
         }
         words
+    }
+    /// Nothing of it is in flight any more: it is used again, or destroyed.
+    pub fn give(self, d: &mut DeviceState) {
+        match d.spare.keep {
+            true => d.spare.free.entry(self.key).or_default().push(self),
+            false => self.destroy(&d.ash),
+        }
     }
     /// Destroys it; nothing of it may be in flight.
     pub fn destroy(mut self, d: &ash::Device) {
