@@ -110,3 +110,48 @@ fn a_snapshots_structures_are_built_and_compacted_again() {
     assert_eq!(r["translated"]["instance_references_unknown"], 0, "{}", r["translated"]);
     assert_eq!(r["unknown_addresses"], 0, "{r}");
 }
+
+#[test]
+fn copies_of_every_kind_give_the_same_images() {
+    if !device("copies_of_every_kind") {
+        return;
+    }
+    for flags in [
+        &["--memory", "auto"][..],
+        &["--memory", "rebind"],
+        &["--rehearse", "growth"],
+        &["--rehearse", "indirect"],
+    ] {
+        shows("builds.gfxr", "builds", &[1, 4], flags);
+    }
+    let r = report("builds.gfxr", &["--rehearse", "growth"]);
+    // Two meshes and two compacted copies of each; six structures over them, and two that are updated from each other.
+    assert_eq!(noted(&r, "moved to larger buffers"), 14, "{}", r["notes"]);
+    assert_eq!(noted(&r, "kept in larger buffers"), 1, "{}", r["notes"]);
+    // Four builds and four updates of two instances; four traces with four records, two of them with a pointer.
+    let t = &r["translated"];
+    assert_eq!(t["instance_references"], 16, "{t}");
+    assert_eq!(t["instance_references_unknown"], 0, "{t}");
+    assert_eq!(t["shader_group_handles"], 16, "{t}");
+    assert_eq!(t["shader_group_handles_unknown"], 0, "{t}");
+    assert_eq!(t["addresses_in_shader_records"], 8, "{t}");
+}
+
+#[test]
+fn what_the_host_serialised_at_capture_is_read_on_its_own_driver_only() {
+    if !device("what_the_host_serialised") {
+        return;
+    }
+    if allowed() > 0.0 {
+        let file = sample("serials.gfxr");
+        let out = run([file.to_str().expect("a path")]);
+        assert!(text(&out.stderr).contains("of another driver"), "{}", text(&out.stderr));
+        return;
+    }
+    for flags in [&["--memory", "auto"][..], &["--memory", "rebind"], &["--rehearse", "growth"]] {
+        shows("serials.gfxr", "serials", &[1, 4], flags);
+    }
+    // As `builds`, and the two references that the host took along.
+    let t = &report("serials.gfxr", &[])["translated"];
+    assert_eq!(t["instance_references"], 18, "{t}");
+}

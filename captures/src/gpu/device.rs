@@ -29,6 +29,8 @@ pub struct Needs {
     pub ray_tracing: bool,
     /// Vulkan 1.2 with buffer addresses.
     pub addresses: bool,
+    /// With ray tracing: ray queries and traces with indirect tables; the scene names the extensions.
+    pub ray_queries: bool,
 }
 
 /// A device that was looked at and found able.
@@ -72,7 +74,7 @@ impl Gpu {
         }
         let mut wanted = ray::Features::wanted();
         if needs.ray_tracing {
-            device_info = wanted.chain(device_info);
+            device_info = wanted.chain(device_info, needs.ray_queries);
         }
         let device =
             unsafe { instance.create_device(physical, &device_info, None) }.doing("creating the device")?;
@@ -218,7 +220,7 @@ fn suits(
             return Ok(Err("lacks buffer addresses".to_owned()));
         }
     }
-    if needs.ray_tracing && !ray::Features::offered(instance, physical) {
+    if needs.ray_tracing && !ray::Features::offered(instance, physical, needs.ray_queries) {
         return Ok(Err("lacks ray-tracing pipelines, their indirect traces or buffer addresses".to_owned()));
     }
 

@@ -5,6 +5,7 @@
 //! says, for each frame, which command buffers to submit.
 
 mod barriers;
+mod builds;
 mod cubes;
 mod feedback;
 mod msaa;
@@ -28,6 +29,8 @@ pub static SCENES: &[&dyn Scene] = &[
     &pointers::Pointers,
     &rays::Rays,
     &steps::Steps,
+    &builds::Builds { by_host: false },
+    &builds::Builds { by_host: true },
 ];
 
 /// How many frames may be recorded before the first of them is finished.

@@ -80,6 +80,7 @@ fn init_buffer(vk: &mut Vulkan, id: u64, data: &[u8], report: &mut Report) -> Re
     if data.len() as u64 > size {
         return Err(Error::divergence(format!("{} bytes for VkBuffer {id} of {size}", data.len())));
     }
+    ray::loads(vk, id, data);
     let translated = super::ray::buffer_written(vk, id, data);
     let data = translated.as_deref().unwrap_or(data);
     if data.is_empty() || memory::write_resource(vk, id, false, data)? {

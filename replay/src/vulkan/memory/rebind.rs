@@ -78,8 +78,12 @@ pub fn bind(
             (a, need.size)
         } else {
             let b = vk.buffers.get_mut(&resource).ok_or_else(missing)?;
-            let need = d.ash.get_buffer_memory_requirements(b.live);
+            let mut need = d.ash.get_buffer_memory_requirements(b.live);
             let addresses = b.usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS);
+            if addresses {
+                // The application rounded addresses up, to as much as a serialised acceleration structure wants.
+                need.alignment = need.alignment.max(256);
+            }
             let a = match share(b.size, need, !must.is_empty(), addresses) {
                 Some(part) => {
                     shared = true;

@@ -1,9 +1,11 @@
 //! Copies of acceleration structures: clones, compacted ones, serialised ones and back; and what the host asks for,
 //! done on the device.
 //!
-//! A serialised structure may take more room here than at capture: then it goes to a buffer of ours, which is found
-//! again by the address that the application gave. What was serialised in this replay holds this device's references;
-//! what comes from the capture's own data holds the captured ones, which are translated where they lie. Host commands
+//! What is serialised goes to a buffer of ours, which is found again by the address that the application gave; and to
+//! that address, too, where it takes no more room here than at capture. (Where the host can reach that memory, the capture
+//! holds what the device had written there as if the host had: the captured bytes come back over ours.) What was
+//! serialised in this replay holds this device's references; what comes from the capture's own data holds the captured
+//! ones, which are translated where they lie. Host commands
 //! run on the device and are waited for, so that they replay on devices without them; operations are never deferred.
 //!
 //! Refuses by name: copies into structures too small for them, serialised data of another driver, and host builds and
@@ -29,8 +31,7 @@ const SERIAL_ALIGN: u64 = 256;
 
 /// A serialised structure that this replay wrote.
 pub struct Serial {
-    /// Ours, where the application's room is too small or is the captured process's memory.
-    own: Option<Own>,
+    own: Own,
     device: u64,
 }
 
@@ -39,11 +40,9 @@ impl Serial {
     pub fn device(&self) -> u64 {
         self.device
     }
-    /// Destroys what is ours of it; nothing of that may be in flight.
+    /// Destroys it; nothing of it may be in flight.
     pub fn destroy(self, d: &ash::Device) {
-        if let Some(own) = self.own {
-            own.destroy(d);
-        }
+        self.own.destroy(d);
     }
 }
 
@@ -126,21 +125,18 @@ pub(super) fn at_once(vk: &mut Vulkan, device: u64, record: impl FnOnce(vk::Comm
     })
 }
 
-/// Where a structure is serialised to, if not to where the application says.
-fn shadow(vk: &mut Vulkan, device: u64, id: u64, report: &mut Report, host: bool) -> Result<Option<Own>> {
+/// A buffer of ours for a serialised structure, and whether the application's room is large enough, too.
+fn shadow(vk: &mut Vulkan, device: u64, id: u64, report: &mut Report) -> Result<(Own, bool)> {
     let need = serialised(vk, device, id)?;
     let then = vk.ray.answers.get(&id).and_then(|a| a.serialised_then);
-    if let (Some(need), Some(then), false) = (need, then, host)
-        && need <= then
-    {
-        return Ok(None);
-    }
+    let fits = need.is_some_and(|need| then.is_some_and(|then| need <= then));
     let guess = vk.ray.structures.get(&id).map_or(0, |s| 2 * s.size) + (64 << 10);
     if need.is_none() {
         report.note("structures were serialised whose serialised size nobody asked for: room was guessed");
     }
     let room = need.unwrap_or(guess) + SERIAL_ALIGN;
-    Own::local(vk.device_mut(device)?, room, vk::BufferUsageFlags::TRANSFER_SRC).map(Some)
+    let own = Own::local(vk.device_mut(device)?, room, vk::BufferUsageFlags::TRANSFER_SRC)?;
+    Ok((own, fits))
 }
 
 /// vkCmdCopyAccelerationStructureToMemoryKHR.
@@ -157,13 +153,16 @@ pub fn serialise(
     if let (Some(info), Some(to)) = (unsafe { info.as_mut() }, call.image.target(8)) {
         // sType, pNext, src, dst, mode.
         let (src, captured) = (call.image.u64(to + 16), call.image.u64(to + 24));
-        let own = shadow(vk, device, src, report, false)?;
-        if let Some(own) = &own {
-            info.dst.device_address = own.address.next_multiple_of(SERIAL_ALIGN);
+        let (own, fits) = shadow(vk, device, src, report)?;
+        // SAFETY: a union of two 64-bit values.
+        if fits && unsafe { info.dst.device_address }.is_multiple_of(SERIAL_ALIGN) {
+            vk.raw(call, linked, report)?;
+        } else {
             report.note("serialised acceleration structures kept in larger buffers");
         }
+        info.dst.device_address = own.address.next_multiple_of(SERIAL_ALIGN);
         let before = vk.ray.serials.insert(captured, Serial { own, device });
-        if let Some(own) = before.and_then(|b| b.own) {
+        if let Some(Serial { own, .. }) = before {
             // It may be in flight still.
             let commands = state(vk, call.image.u64(0));
             commands.device = device;
@@ -191,15 +190,13 @@ pub fn host_serialise(
     let size =
         ask_now(vk, device, &[info.src], vk::QueryType::ACCELERATION_STRUCTURE_SERIALIZATION_SIZE_KHR)?;
     super::queries::answer(vk, src, vk::QueryType::ACCELERATION_STRUCTURE_SERIALIZATION_SIZE_KHR, size[0]);
-    let own = shadow(vk, device, src, report, true)?.expect("the host's memory is never written");
+    let (own, _) = shadow(vk, device, src, report)?;
     info.dst.device_address = own.address.next_multiple_of(SERIAL_ALIGN);
     let loader = loader(vk, device)?;
     // SAFETY: recording; the structure is built, and the buffer has room for it.
     at_once(vk, device, |cmd| unsafe { loader.cmd_copy_acceleration_structure_to_memory(cmd, info) })?;
-    if let Some(before) = vk.ray.host_serials.insert(pointer, Serial { own: Some(own), device })
-        && let Some(own) = before.own
-    {
-        own.destroy(&vk.device(device)?.ash);
+    if let Some(before) = vk.ray.host_serials.insert(pointer, Serial { own, device }) {
+        before.destroy(&vk.device(device)?.ash);
     }
     Ok(Outcome::captured(call))
 }
@@ -221,10 +218,9 @@ pub fn deserialise(
     filled(vk, info.dst);
     // sType, pNext, src, dst, mode.
     match vk.ray.serials.get(&call.image.u64(to + 16)) {
-        Some(Serial { own: Some(own), .. }) => {
+        Some(Serial { own, .. }) => {
             info.src.device_address = own.address.next_multiple_of(SERIAL_ALIGN);
         }
-        Some(_) => {}
         None => {
             check_driver(vk)?;
             if vk.all_as_captured(device) {
@@ -269,7 +265,7 @@ pub fn host_deserialise(
     let (Some(info), Some(to)) = (unsafe { info.as_mut() }, call.image.target(16)) else {
         return Err(Error::divergence("pInfo is missing"));
     };
-    let Some(Serial { own: Some(own), .. }) = vk.ray.host_serials.get(&call.image.u64(to + 16)) else {
+    let Some(Serial { own, .. }) = vk.ray.host_serials.get(&call.image.u64(to + 16)) else {
         return Err(Error::new(
             Kind::Unsupported,
             "a host copy of a serialised acceleration structure out of memory that no copy in this capture wrote: \

@@ -40,7 +40,7 @@ pub(crate) use queries::learn;
 pub use queries::{ask, create_pool, destroy_pool};
 pub(crate) use refused::is_refused;
 pub use refused::refused;
-pub(crate) use snapshot::{ends, meta};
+pub(crate) use snapshot::{ends, loads, meta};
 pub use stack::{group_stack_size, set_stack_size};
 #[cfg(test)]
 pub(crate) use structures::Structure;

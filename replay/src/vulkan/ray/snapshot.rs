@@ -28,6 +28,7 @@ use gfxr_parse::decode::{decode_struct_array, decode_struct_array2};
 use gfxr_parse::image::Image;
 use gfxr_parse::meta::{BuildAcceleration, CopyAcceleration, Meta, WriteAcceleration};
 use gfxr_parse::schema::struct_named;
+use std::collections::HashSet;
 
 /// The id under which translations of a snapshot keep their buffers; no capture uses it.
 const OURS: u64 = u64::MAX;
@@ -39,6 +40,16 @@ pub struct Snapshot {
     builds: u64,
     /// Temporary structures whose copies are not made yet.
     originals: Vec<Structure>,
+    /// Captured ids of buffers for structures that were not empty.
+    used: HashSet<u64>,
+}
+
+/// The snapshot loads a buffer.
+pub(crate) fn loads(vk: &mut Vulkan, id: u64, data: &[u8]) {
+    let usage = vk::BufferUsageFlags::ACCELERATION_STRUCTURE_STORAGE_KHR;
+    if vk.buffers.get(&id).is_some_and(|b| b.usage.contains(usage)) && data.iter().any(|b| *b != 0) {
+        vk.ray.snapshot.used.insert(id);
+    }
 }
 
 /// Types 28, 29 and 30.
@@ -117,6 +128,7 @@ fn one(
 ) -> Result<()> {
     if info.ty == vk::AccelerationStructureTypeKHR::TOP_LEVEL {
         copies(vk, objects, device, report)?;
+        refuse_lost(vk, false)?;
     }
     // What it was updated from is not there.
     info.mode = vk::BuildAccelerationStructureModeKHR::BUILD;
@@ -299,6 +311,26 @@ fn copies(vk: &mut Vulkan, objects: &mut Objects, device: u64, report: &mut Repo
     originals.drain(..).try_for_each(|s| s.destroy(vk))
 }
 
+/// Structures that held something and whose making the snapshot does not tell of; `tops`: top levels, too.
+fn refuse_lost(vk: &Vulkan, tops: bool) -> Result<()> {
+    let lost = |s: &&Structure| {
+        let meant = tops || s.kind != vk::AccelerationStructureTypeKHR::TOP_LEVEL;
+        let used = s.storage.is_some_and(|b| vk.ray.snapshot.used.contains(&b));
+        meant && !s.filled && used && !vk.all_as_captured(s.device)
+    };
+    let lost = vk.ray.structures.values().filter(lost).count();
+    if lost > 0 {
+        return Err(Error::new(
+            Kind::Unsupported,
+            format!(
+                "{lost} acceleration structures of the snapshot were made by copies that it does not tell of (clones, \
+                 serialised ones, several compacted copies of one): a capture from the first frame on does"
+            ),
+        ));
+    }
+    Ok(())
+}
+
 /// The snapshot is complete: nothing in it may be left unbuilt for want of knowing how.
 pub(crate) fn ends(vk: &mut Vulkan, objects: &mut Objects, report: &mut Report) -> Result<()> {
     let mut devices: Vec<u64> = vk.ray.snapshot.originals.iter().map(|s| s.device).collect();
@@ -319,6 +351,7 @@ pub(crate) fn ends(vk: &mut Vulkan, objects: &mut Objects, report: &mut Report) 
             ),
         ));
     }
+    refuse_lost(vk, true)?;
     report.note("acceleration structures of the snapshot that nothing in it builds: unused, or with the captured bytes");
     Ok(())
 }

@@ -32,6 +32,8 @@ pub struct Structure {
     pub address: u64,
     /// Something was built or copied into it, as far as was recorded.
     pub filled: bool,
+    /// Captured id of the application's buffer, if it takes up all of that.
+    pub storage: Option<u64>,
     /// Where it lives if the application's buffer is too small.
     own: Option<Own>,
 }
@@ -90,7 +92,12 @@ pub fn create(
     {
         let live = vk::AccelerationStructureKHR::from_raw(linked.word_at(at));
         vk.ray.by_live.insert(live.as_raw(), id);
-        let structure = Structure { device, live, kind, captured, size, address: 0, filled: false, own };
+        // VkAccelerationStructureCreateInfoKHR: sType, pNext, createFlags, buffer.
+        let storage = call.image.target(8).map(|info| call.image.u64(info + 24));
+        let whole = |b: &u64| vk.buffers.get(b).is_some_and(|b| b.size < captured + 512);
+        let storage = storage.filter(whole);
+        let structure =
+            Structure { device, live, kind, captured, size, address: 0, filled: false, storage, own };
         vk.ray.structures.insert(id, structure);
     }
     Ok(outcome)
@@ -239,7 +246,17 @@ impl Structure {
         kind: vk::AccelerationStructureTypeKHR,
         size: u64,
     ) -> Self {
-        Structure { device, live, kind, captured: size, size, address: 0, filled: true, own: None }
+        Structure {
+            device,
+            live,
+            kind,
+            captured: size,
+            size,
+            address: 0,
+            filled: true,
+            storage: None,
+            own: None,
+        }
     }
     /// Destroys it, which the application has done already, and what it lives in if that is ours.
     pub(super) fn destroy(self, vk: &Vulkan) -> Result<()> {

@@ -1,0 +1,8 @@
+#version 460
+#extension GL_EXT_ray_tracing : require
+#extension GL_GOOGLE_include_directive : require
+#include "shared.glsl"
+
+layout(location = 0) rayPayloadInEXT vec4 seen;
+
+void main() { seen = nothing(uint(seen.x)); }
