@@ -140,6 +140,7 @@ fn handler_of(c: &CommandDef) -> (Handler, bool) {
         "vkDestroyShaderModule" => typed(known::destroy_module),
         "vkDestroyPipeline" => typed(known::destroy_pipeline),
         "vkCreatePipelineLayout" => typed(known::create_layout),
+        "vkCreateDescriptorPool" => typed(known::create_pool),
         "vkAllocateDescriptorSets" => typed(known::allocate_sets),
         "vkFreeDescriptorSets" => typed(known::free_sets),
         "vkResetDescriptorPool" | "vkDestroyDescriptorPool" => typed(known::empty_pool),

@@ -25,6 +25,7 @@ pub(crate) mod looped;
 pub mod memory;
 pub mod negotiate;
 mod pipeline;
+mod pools;
 mod queue;
 mod ray;
 mod resources;
@@ -166,6 +167,7 @@ pub struct Vulkan {
     whole_table: bool,
     /// What no shader needs and this device lacks.
     unused: crate::unused::Unused,
+    pools: pools::Pools,
     /// Modules without that, for the call under way.
     stripped: Vec<Vec<u32>>,
     /// What the negotiation decided, for `-v` and the JSON.
@@ -213,6 +215,7 @@ impl Vulkan {
             abandoned: false,
             whole_table: false,
             unused: Default::default(),
+            pools: pools::Pools::default(),
             stripped: Vec::new(),
             negotiation: Vec::new(),
             memory_mode: None,

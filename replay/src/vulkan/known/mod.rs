@@ -17,7 +17,8 @@ mod walk;
 pub(crate) use journal::Word;
 pub(crate) use push::{Verdict, behind, pointer_places, verdicts};
 pub use track::{
-    allocate_sets, bind_sets, copy_buffer, create_layout, empty_pool, execute, free_sets, update_sets,
+    allocate_sets, bind_sets, copy_buffer, create_layout, create_pool, empty_pool, execute, free_sets,
+    update_sets,
 };
 pub(crate) use track::{bind_pipeline, forget, pushed, traced};
 pub(crate) use walk::before_submit;

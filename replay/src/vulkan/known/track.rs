@@ -10,7 +10,7 @@ use crate::exec::{Call, Outcome};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
-use crate::vulkan::Vulkan;
+use crate::vulkan::{Vulkan, pools};
 use gfxr_parse::image::Image;
 use pointers::Module;
 use std::collections::{BTreeMap, HashMap};
@@ -194,7 +194,22 @@ pub fn allocate_sets(
             vk.known.sets.insert(image.u64(id), set);
         }
     }
-    vk.raw(call, linked, report)
+    pools::allocate(vk, call, linked, report)
+}
+
+/// vkCreateDescriptorPool.
+pub fn create_pool(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
+    let outcome = vk.raw(call, linked, report)?;
+    if outcome.result() >= 0 {
+        pools::created(vk, call, linked);
+    }
+    Ok(outcome)
 }
 
 /// vkFreeDescriptorSets: device, descriptorPool, descriptorSetCount, pDescriptorSets.
@@ -208,7 +223,7 @@ pub fn free_sets(
     for at in array(&call.image, 24, 8) {
         vk.known.sets.remove(&call.image.u64(at));
     }
-    vk.raw(call, linked, report)
+    pools::free(vk, call, linked, report)
 }
 
 /// vkResetDescriptorPool, vkDestroyDescriptorPool: its sets are gone.
@@ -221,6 +236,7 @@ pub fn empty_pool(
 ) -> Result<Outcome> {
     let pool = call.image.u64(8);
     vk.known.sets.retain(|_, s| s.pool != pool);
+    pools::emptied(vk, call);
     vk.raw(call, linked, report)
 }
 

@@ -1,0 +1,175 @@
+//! Descriptor pools that hold as much as the capture's driver let them hold.
+//!
+//! Some drivers count a pool's sets and descriptors, others do not; programs that ask for more than they reserved then
+//! work on the one and not on the other. Where an allocation that succeeded at capture finds its pool full here, the set
+//! comes from another pool made like it, which is freed from, reset and destroyed with the first. Refuses nothing: a pool
+//! with structs that are not known here (mutable descriptor types) stays alone, and the allocation fails as it did.
+
+use super::Vulkan;
+use crate::error::Result;
+use crate::exec::{Call, Outcome};
+use crate::link::Linked;
+use crate::report::Report;
+use ash::vk::{self, Handle};
+use std::collections::HashMap;
+
+/// What is known of the pools, by the capture's id.
+#[derive(Default)]
+pub struct Pools {
+    by_id: HashMap<u64, Pool>,
+    /// Sets that came from another pool than the capture's, by live handle.
+    elsewhere: HashMap<u64, vk::DescriptorPool>,
+    /// Allocations so far, for rehearsals.
+    allocations: u64,
+}
+
+struct Pool {
+    flags: vk::DescriptorPoolCreateFlags,
+    sets: u32,
+    sizes: Vec<vk::DescriptorPoolSize>,
+    inline_blocks: u32,
+    more: Vec<vk::DescriptorPool>,
+}
+
+/// After vkCreateDescriptorPool: device, pCreateInfo, pAllocator, pDescriptorPool.
+pub(super) fn created(vk: &mut Vulkan, call: &Call, linked: &mut Linked) {
+    let Ok((id, _)) = super::resources::new_object(call) else { return };
+    let info: *const vk::DescriptorPoolCreateInfo<'_> = linked.ptr(1);
+    // SAFETY: linked memory holds that struct, or null; its array was checked against its count.
+    unsafe {
+        let Some(info) = info.as_ref() else { return };
+        let mut inline_blocks = 0;
+        let mut link = info.p_next.cast::<vk::BaseInStructure<'_>>();
+        while let Some(s) = link.as_ref() {
+            if s.s_type != vk::StructureType::DESCRIPTOR_POOL_INLINE_UNIFORM_BLOCK_CREATE_INFO {
+                return;
+            }
+            let s = &*link.cast::<vk::DescriptorPoolInlineUniformBlockCreateInfo<'_>>();
+            inline_blocks = s.max_inline_uniform_block_bindings;
+            link = s.p_next.cast();
+        }
+        let sizes = if info.p_pool_sizes.is_null() {
+            Vec::new()
+        } else {
+            std::slice::from_raw_parts(info.p_pool_sizes, info.pool_size_count as usize).to_vec()
+        };
+        let pool = Pool { flags: info.flags, sets: info.max_sets, sizes, inline_blocks, more: Vec::new() };
+        vk.pools.by_id.insert(id, pool);
+    }
+}
+
+/// vkAllocateDescriptorSets.
+pub(super) fn allocate(
+    vk: &mut Vulkan,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
+    vk.pools.allocations += 1;
+    // A rehearsal finds every other pool full.
+    let full = vk.options.rehearse.bare && vk.pools.allocations.is_multiple_of(2);
+    if !full {
+        let outcome = vk.raw(call, linked, report)?;
+        if !matches!(
+            vk::Result::from_raw(outcome.result()),
+            vk::Result::ERROR_OUT_OF_POOL_MEMORY | vk::Result::ERROR_FRAGMENTED_POOL
+        ) || call.image.ret().is_some_and(|r| r < 0)
+        {
+            return Ok(outcome);
+        }
+    }
+    // VkDescriptorSetAllocateInfo: sType, pNext, descriptorPool.
+    let id = call.image.target(8).map_or(0, |info| call.image.u64(info + 16));
+    let info: *mut vk::DescriptorSetAllocateInfo<'_> = linked.ptr(1);
+    // SAFETY: linked memory holds that struct, or null.
+    let Some(info) = (unsafe { info.as_mut() }) else { return vk.raw(call, linked, report) };
+    let Some(pool) = vk.pools.by_id.get(&id) else { return vk.raw(call, linked, report) };
+    let (tried, first) = (pool.more.clone(), info.descriptor_pool);
+    let (sets, made) = (info.descriptor_set_count as usize, tried.len());
+    for i in 0..=made {
+        info.descriptor_pool = match tried.get(i) {
+            Some(p) => *p,
+            None => another(vk, call.image.u64(0), id)?,
+        };
+        let from = info.descriptor_pool;
+        let outcome = vk.raw(call, linked, report)?;
+        if outcome.result() >= 0 {
+            report.note("descriptor sets that did not fit into their pools, from pools of our own");
+            let live: *const u64 = linked.ptr(2);
+            // SAFETY: the driver has just written as many handles.
+            let live = unsafe { std::slice::from_raw_parts(live, sets) };
+            vk.pools.elsewhere.extend(live.iter().map(|s| (*s, from)));
+            return Ok(outcome);
+        }
+    }
+    info.descriptor_pool = first;
+    vk.raw(call, linked, report)
+}
+
+/// A pool like the captured one, with room for a set of any of its layouts.
+fn another(vk: &mut Vulkan, device: u64, id: u64) -> Result<vk::DescriptorPool> {
+    let d = vk.devices.get(&device).map(|d| d.ash.clone());
+    let d = d.ok_or_else(|| crate::error::Error::divergence("the device of a descriptor pool is gone"))?;
+    let pool = vk.pools.by_id.get_mut(&id).expect("looked up before");
+    let mut blocks = vk::DescriptorPoolInlineUniformBlockCreateInfo::default()
+        .max_inline_uniform_block_bindings(pool.inline_blocks);
+    let mut info =
+        vk::DescriptorPoolCreateInfo::default().flags(pool.flags).max_sets(pool.sets).pool_sizes(&pool.sizes);
+    if pool.inline_blocks > 0 {
+        info = info.push_next(&mut blocks);
+    }
+    // SAFETY: a plain creation on a live device.
+    let made = unsafe { d.create_descriptor_pool(&info, None) };
+    let made = made.map_err(|e| crate::error::Error::driver("vkCreateDescriptorPool", e))?;
+    pool.more.push(made);
+    Ok(made)
+}
+
+/// vkFreeDescriptorSets: device, descriptorPool, descriptorSetCount, pDescriptorSets.
+pub(super) fn free(
+    vk: &mut Vulkan,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
+    let sets: *mut u64 = linked.ptr(3);
+    if !vk.pools.elsewhere.is_empty() && !sets.is_null() {
+        // SAFETY: the linker checked the array against its count.
+        let sets = unsafe { std::slice::from_raw_parts_mut(sets, linked.arg(2) as u32 as usize) };
+        if let Some(d) = vk.devices.get(&call.image.u64(0)) {
+            for s in sets {
+                if let Some(pool) = vk.pools.elsewhere.remove(s) {
+                    let one = [vk::DescriptorSet::from_raw(*s)];
+                    // SAFETY: it came from that pool; the application frees it now. A null handle is freed as nothing.
+                    unsafe { d.ash.free_descriptor_sets(pool, &one) }
+                        .map_err(|e| crate::error::Error::driver("vkFreeDescriptorSets", e))?;
+                    *s = 0;
+                }
+            }
+        }
+    }
+    vk.raw(call, linked, report)
+}
+
+/// Before vkResetDescriptorPool and vkDestroyDescriptorPool: device, descriptorPool.
+pub(super) fn emptied(vk: &mut Vulkan, call: &Call) {
+    let destroyed = call.command.name == "vkDestroyDescriptorPool";
+    let id = call.image.u64(8);
+    let Some(pool) = vk.pools.by_id.get(&id) else { return };
+    if let Some(d) = vk.devices.get(&call.image.u64(0)) {
+        for p in &pool.more {
+            vk.pools.elsewhere.retain(|_, from| from != p);
+            // SAFETY: ours; the application says that its sets are no longer used.
+            unsafe {
+                if destroyed {
+                    d.ash.destroy_descriptor_pool(*p, None);
+                } else {
+                    let _ = d.ash.reset_descriptor_pool(*p, vk::DescriptorPoolResetFlags::empty());
+                }
+            }
+        }
+    }
+    if destroyed {
+        vk.pools.by_id.remove(&id);
+    }
+}
