@@ -65,15 +65,15 @@ mod tests {
         let mut read = |ticks: u64| clock.nanos((ticks % range) | 0xABC0_0000_0000_0000, BITS, period).0;
         let begin = range - 1000;
         assert_eq!(read(begin), 0);
-        // 2000 ticks later, behind the wrap; and ten hours on, in steps of 40 minutes.
+        // 2000 ticks later, behind the wrap; and ten hours on, in steps of 25 minutes (half the range is 29.8).
         assert_eq!(read(begin + 2000), 104_160);
-        let step = 46_000_000_000_u64; // 2395.68 s
+        let step = 28_800_000_000_u64; // 1499.9 s
         let mut ticks = begin + 2000;
-        for _ in 0..15 {
+        for _ in 0..24 {
             ticks += step;
             read(ticks);
         }
-        let expected = (15.0 * 46e9 + 2000.0) * f64::from(52.08_f32);
+        let expected = (24.0 * 28.8e9 + 2000.0) * f64::from(52.08_f32);
         assert!((read(ticks) as f64 - expected).abs() < 1.0);
     }
 

@@ -61,7 +61,6 @@ const WORK: &[(&str, Bind)] = &[
     ("vkCmdWaitEvents", Bind::None),
     ("vkCmdExecuteGeneratedCommands", Bind::None),
     ("vkCmdPreprocessGeneratedCommands", Bind::None),
-    ("vkCmdProcessCommandsNVX", Bind::None),
     ("vkCmdOpticalFlowExecute", Bind::None),
     ("vkCmdDecodeVideo", Bind::None),
     ("vkCmdEncodeVideo", Bind::None),
@@ -89,7 +88,6 @@ const STATE: &[&str] = &[
     "vkCmdControlVideoCoding",
     "vkCmdBeginGpa",
     "vkCmdEndGpa",
-    "vkCmdReserveSpaceForCommandsNVX",
 ];
 
 /// The role of a command; none for what is not recorded into a command buffer.
