@@ -21,6 +21,7 @@ pub mod link;
 pub mod looped;
 pub mod objects;
 pub mod options;
+pub mod places;
 pub mod report;
 pub mod session;
 pub mod unused;

@@ -16,7 +16,7 @@ use crate::report::{InFlight, Report};
 use crate::unused;
 use crate::vulkan::check::Verdict;
 use crate::vulkan::{CapturedGpu, ObjectAddress, Prologue, Vulkan, negotiate};
-use crate::wants;
+use crate::{places, wants};
 use gfxr_parse::apis::{self, api_of, apis};
 use gfxr_parse::container::{Capture, FrameCounter, FrameRule, Scratch};
 use gfxr_parse::meta::Meta;
@@ -280,6 +280,7 @@ pub fn replay_as_far(
 #[derive(Default)]
 struct Checked {
     done: bool,
+    placed: bool,
     wants: Option<wants::Wants>,
 }
 
@@ -290,6 +291,10 @@ fn compare(cx: &mut Executor, capture: &Capture, checked: &mut Checked) -> Resul
         checked.done = true;
         return Ok(());
     };
+    if !checked.placed && vk.may_rebind() {
+        vk.places = places::scan(capture);
+        checked.placed = true;
+    }
     checked.done = match vk.is_foreign() {
         None => false,
         Some(foreign) if foreign || vk.options().whole_table || vk.options().rehearse.bare => {

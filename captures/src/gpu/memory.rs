@@ -152,7 +152,7 @@ impl Gpu {
         } else {
             vk::MemoryAllocateFlags::empty()
         };
-        let memory = self.allocate_with(name, &requirements, properties, flags)?;
+        let memory = self.allocate_with(name, &requirements, properties, flags, None)?;
         unsafe { self.device.bind_buffer_memory(handle, memory, 0) }?;
         let mapped = if properties.contains(vk::MemoryPropertyFlags::HOST_VISIBLE) {
             let flags = vk::MemoryMapFlags::empty();
@@ -170,16 +170,29 @@ impl Gpu {
         requirements: &vk::MemoryRequirements,
         properties: vk::MemoryPropertyFlags,
     ) -> Result<vk::DeviceMemory> {
-        self.allocate_with(name, requirements, properties, vk::MemoryAllocateFlags::empty())
+        self.allocate_with(name, requirements, properties, vk::MemoryAllocateFlags::empty(), None)
     }
 
-    /// As [`Gpu::allocate`], with flags: addresses want one.
+    /// As [`Gpu::allocate`], for one resource and no other.
+    pub fn allocate_dedicated(
+        &self,
+        name: &str,
+        requirements: &vk::MemoryRequirements,
+        properties: vk::MemoryPropertyFlags,
+        only: vk::MemoryDedicatedAllocateInfo<'_>,
+    ) -> Result<vk::DeviceMemory> {
+        let none = vk::MemoryAllocateFlags::empty();
+        self.allocate_with(name, requirements, properties, none, Some(only))
+    }
+
+    /// As [`Gpu::allocate`], with flags (addresses want one), and the resource it is dedicated to.
     fn allocate_with(
         &self,
         name: &str,
         requirements: &vk::MemoryRequirements,
         properties: vk::MemoryPropertyFlags,
         flags: vk::MemoryAllocateFlags,
+        mut only: Option<vk::MemoryDedicatedAllocateInfo<'_>>,
     ) -> Result<vk::DeviceMemory> {
         let fits = |(index, kind): &(usize, &vk::MemoryType)| {
             requirements.memory_type_bits & (1 << index) != 0 && kind.property_flags.contains(properties)
@@ -196,6 +209,9 @@ impl Gpu {
         let mut more = vk::MemoryAllocateFlagsInfo::default().flags(flags);
         if !flags.is_empty() {
             info = info.push_next(&mut more);
+        }
+        if let Some(only) = &mut only {
+            info = info.push_next(only);
         }
         let memory = unsafe { self.device.allocate_memory(&info, None) }?;
         Ok(self.adopt(memory, &format!("{name} memory")))

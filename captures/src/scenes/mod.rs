@@ -8,6 +8,7 @@ mod barriers;
 mod builds;
 mod cubes;
 mod feedback;
+mod memory;
 mod msaa;
 mod nested;
 mod pointers;
@@ -24,6 +25,7 @@ use crate::gpu::{Gpu, Needs};
 pub static SCENES: &[&dyn Scene] = &[
     &cubes::Cubes,
     &feedback::Feedback,
+    &memory::Memory,
     &msaa::Msaa,
     &nested::Nested,
     &pointers::Pointers,

@@ -100,6 +100,7 @@ fn handler_of(c: &CommandDef) -> (Handler, bool) {
         "vkFlushMappedMemoryRanges" | "vkInvalidateMappedMemoryRanges" => lenient(memory::flush),
         "vkBindBufferMemory" | "vkBindImageMemory" => lenient(memory::bind),
         "vkBindBufferMemory2" | "vkBindImageMemory2" => lenient(memory::bind2),
+        "vkGetImageSubresourceLayout" | "vkGetImageSubresourceLayout2" => typed(memory::subresource_layout),
         "vkGetDeviceMemoryCommitment" | "vkGetDeviceMemoryOpaqueCaptureAddress" => {
             (Answer(memory::shadow_query), false)
         }

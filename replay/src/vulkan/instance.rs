@@ -13,6 +13,8 @@ use std::ffi::{CStr, CString, c_char};
 pub struct InstanceState {
     /// For our own calls.
     pub ash: ash::Instance,
+    /// The Vulkan version that the application named; 0 if none.
+    pub api: u32,
     messenger: Option<(ash::ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
 }
 
@@ -20,7 +22,7 @@ pub struct InstanceState {
 impl InstanceState {
     /// One that a test has made itself.
     pub fn bare(ash: ash::Instance) -> Self {
-        InstanceState { ash, messenger: None }
+        InstanceState { ash, api: vk::API_VERSION_1_1, messenger: None }
     }
 }
 
@@ -155,7 +157,9 @@ pub fn create(
         None
     };
     vk.table.reset(live.as_raw(), None);
-    vk.instances.insert(call.image.u64(to), InstanceState { ash, messenger });
+    let info = gfxr_parse::view::View::call(&call.image).one("pCreateInfo");
+    let api = info.and_then(|i| i.one("pApplicationInfo")).and_then(|a| a.u32("apiVersion")).unwrap_or(0);
+    vk.instances.insert(call.image.u64(to), InstanceState { ash, api, messenger });
     let _ = objects;
     Ok(outcome)
 }

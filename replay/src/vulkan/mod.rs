@@ -69,8 +69,6 @@ pub struct Prologue {
     pub memory: HashMap<u64, Vec<u32>>,
     /// The capture begins with a state snapshot: contents arrive as init blocks.
     pub trimmed: bool,
-    /// The capture binds several resources to one place of memory.
-    pub aliases: bool,
     /// Where a snapshot's buffers and acceleration structures were, by captured id: it says so only after it has loaded
     /// the contents that point there.
     pub addresses: Vec<ObjectAddress>,
@@ -149,6 +147,8 @@ pub struct Vulkan {
     pub(crate) devices: Ids<DeviceState>,
     pub(crate) queues: Ids<QueueState>,
     pub(crate) memory: memory::Memories,
+    /// Which resources shared memory at capture; of use where it is rebound.
+    pub places: crate::places::Places,
     pub(crate) images: Ids<ImageState>,
     pub(crate) buffers: Ids<BufferState>,
     pub(crate) swapchains: Ids<SwapchainState>,
@@ -201,6 +201,7 @@ impl Vulkan {
             devices: Ids::default(),
             queues: Ids::default(),
             memory: memory::Memories::default(),
+            places: Default::default(),
             images: Ids::default(),
             buffers: Ids::default(),
             swapchains: Ids::default(),
@@ -248,6 +249,14 @@ impl Vulkan {
         }
         let same = |(id, g): (&u64, &Gpu)| self.prologue.gpus.get(id).is_some_and(|then| g.is_same(then));
         Some(!self.gpus.iter().all(same))
+    }
+
+    /// Whether memory will be rebound, as far as is known before there is a device.
+    pub fn may_rebind(&self) -> bool {
+        match self.options.memory {
+            crate::options::MemoryMode::Auto => self.is_foreign() == Some(true),
+            mode => mode == crate::options::MemoryMode::Rebind,
+        }
     }
 
     /// What the user chose.

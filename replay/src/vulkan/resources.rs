@@ -1,6 +1,6 @@
 //! Buffers, images and their addresses: what handlers and hooks need to know of them.
 
-use super::memory::Alloc;
+use super::memory::{Alloc, Rows};
 use super::{Vulkan, exact, init_draw, require_handles};
 use crate::error::{Error, Kind, Result};
 use crate::exec::{Call, Outcome};
@@ -64,6 +64,8 @@ pub struct ImageState {
     /// Captured id of the virtual swapchain that owns it.
     pub swapchain: Option<u64>,
     pub(crate) alloc: Option<Alloc>,
+    /// Linear, memory rebound: its rows, where they lie otherwise than at capture.
+    pub(crate) rows: Vec<Rows>,
 }
 
 impl ImageState {
@@ -86,6 +88,7 @@ impl ImageState {
             layout: info.initial_layout,
             swapchain: None,
             alloc: None,
+            rows: Vec::new(),
         }
     }
     /// Every aspect its format has.

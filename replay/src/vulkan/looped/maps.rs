@@ -35,10 +35,12 @@ impl Maps {
                 unsafe { d.ash.unmap_memory(m.live) };
             }
             if let Some(offset) = was {
-                // SAFETY: not mapped; it was mapped from there before.
-                let p =
-                    unsafe { d.ash.map_memory(m.live, offset, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty()) };
-                m.mapped = Some((offset, p.what("vkMapMemory")?.cast()));
+                // SAFETY: not mapped; it was mapped before.
+                let p = unsafe { d.ash.map_memory(m.live, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty()) };
+                m.mapping = (0, m.size);
+                // SAFETY: it was mapped from there before, so that is in the memory.
+                m.mapped =
+                    Some((offset, unsafe { p.what("vkMapMemory")?.cast::<u8>().add(offset as usize) }));
             }
         }
         Ok(n)

@@ -4,12 +4,16 @@
 //! memory of its own; the captured memory object becomes a shadow that knows which resources lie where in it, so that
 //! a fill finds them. Refuses in `rebind`: sparse binding, disjoint planes (by name).
 
+mod coherent;
 mod pool;
 mod rebind;
+mod rows;
 
 pub use pool::Pool;
 pub(crate) use pool::best_type as pool_best_type;
 pub(crate) use pool::{Alloc, AllocKind};
+pub(crate) use rows::Rows;
+pub use rows::subresource_layout;
 
 use super::instance::drop_from_chain;
 use super::{Gpu, Prologue, Vulkan, require_handles};
@@ -20,6 +24,7 @@ use crate::objects::{Ids, Objects};
 use crate::options::{MemoryMode, Options};
 use crate::report::Report;
 use ash::vk::{self, Handle};
+use gfxr_parse::view::View;
 
 /// All captured memory objects.
 #[derive(Default)]
@@ -40,10 +45,16 @@ pub(crate) struct MemoryState {
     pub live: vk::DeviceMemory,
     /// Offset the application mapped at, and our pointer (null for a shadow).
     pub mapped: Option<(u64, *mut u8)>,
+    /// First byte of the live mapping and the one behind its last, in whole atoms.
+    pub mapping: (u64, u64),
     /// The live memory type is not coherent: our writes must be flushed.
     pub flush: bool,
     /// Resources bound to it.
     pub bound: Vec<Bound>,
+    /// Shadows: the capture gave it to one resource alone.
+    pub dedicated: bool,
+    /// Shadows: memory that resources share here as they did there.
+    pub arenas: Vec<rebind::Arena>,
     /// Shadows: what was written before anything was bound there.
     pub pending: Vec<(u64, Vec<u8>)>,
 }
@@ -131,7 +142,9 @@ pub fn allocate(
     let size = info.allocation_size;
     if vk.memory.mode == MemoryMode::Rebind {
         let flags = captured.unwrap_or(vk::MemoryPropertyFlags::empty());
-        vk.memory.by_id.insert(id, MemoryState { device, size, flags, ..Default::default() });
+        let info = View::call(&call.image).one("pAllocateInfo");
+        let dedicated = info.is_some_and(|i| i.next("VkMemoryDedicatedAllocateInfo").is_some());
+        vk.memory.by_id.insert(id, MemoryState { device, size, flags, dedicated, ..Default::default() });
         objects.insert_virtual(id, vk.types.memory);
         return Ok(Outcome::captured(call));
     }
@@ -159,8 +172,7 @@ pub fn allocate(
     if outcome.result() >= 0
         && let Some(at) = id_at
     {
-        let flush = here.contains(vk::MemoryPropertyFlags::HOST_VISIBLE)
-            && !here.contains(vk::MemoryPropertyFlags::HOST_COHERENT)
+        let flush = coherent::wants_flush(here)
             && captured.is_some_and(|c| c.contains(vk::MemoryPropertyFlags::HOST_COHERENT));
         let live = vk::DeviceMemory::from_raw(linked.word_at(at));
         vk.memory
@@ -222,12 +234,35 @@ pub fn map(
         return Ok(Outcome::captured(call));
     }
     require_handles(objects, call, &[])?;
+    // What is flushed later in whole atoms must be mapped.
+    let at = image.u64(0);
+    let atom = vk.devices.get(&at).map_or(1, |d| d.gpu.properties.limits.non_coherent_atom_size);
+    let direct = call.command.params.len() == 6;
+    let all = vk.memory.by_id.get(&id).map_or(0, |m| m.size);
+    let info: *mut vk::MemoryMapInfoKHR<'_> = linked.ptr(1);
+    let size = if direct {
+        linked.arg(3)
+    } else {
+        // SAFETY: linked memory holds a VkMemoryMapInfo.
+        unsafe { info.as_ref() }.map_or(vk::WHOLE_SIZE, |i| i.size)
+    };
+    let (from, bytes) = coherent::whole_atoms((offset, size), atom, all, (0, all));
+    if direct {
+        linked.set_arg(2, from);
+        linked.set_arg(3, bytes);
+    // SAFETY: as above.
+    } else if let Some(info) = unsafe { info.as_mut() } {
+        (info.offset, info.size) = (from, bytes);
+    }
     let mut pointer: *mut u8 = std::ptr::null_mut();
     let last = call.command.params.len() - 1;
     linked.set_arg(last, (&raw mut pointer) as u64);
     let outcome = vk.raw(call, linked, report)?;
     if let Some(m) = vk.memory.by_id.get_mut(&id) {
-        m.mapped = (outcome.result() >= 0).then_some((offset, pointer));
+        m.mapping = (from, from + bytes);
+        // SAFETY: the mapping begins `offset - from` bytes before what the application mapped.
+        m.mapped =
+            (outcome.result() >= 0).then(|| (offset, unsafe { pointer.add((offset - from) as usize) }));
     }
     Ok(outcome)
 }
@@ -255,7 +290,8 @@ pub fn unmap(
     vk.raw(call, linked, report)
 }
 
-/// vkFlushMappedMemoryRanges, vkInvalidateMappedMemoryRanges. Shadows live in coherent memory: nothing to do.
+/// vkFlushMappedMemoryRanges, vkInvalidateMappedMemoryRanges: in this device's atoms. Shadows live in coherent memory:
+/// nothing to do.
 pub fn flush(
     vk: &mut Vulkan,
     objects: &mut Objects,
@@ -267,7 +303,32 @@ pub fn flush(
         return Ok(Outcome::captured(call));
     }
     require_handles(objects, call, &[])?;
+    let image = &call.image;
+    if let Some(p) = image.ptr(16).filter(|p| p.has_data()) {
+        let atom = vk.device(image.u64(0))?.gpu.properties.limits.non_coherent_atom_size;
+        // VkMappedMemoryRange: sType, pNext, memory, offset, size; 40 bytes.
+        for at in (0..p.len).map(|i| p.to + i as u32 * 40) {
+            let Some(m) = vk.memory.by_id.get(&image.u64(at + 16)).filter(|m| m.mapped.is_some()) else {
+                continue;
+            };
+            let (from, bytes) =
+                coherent::whole_atoms((image.u64(at + 24), image.u64(at + 32)), atom, m.size, m.mapping);
+            linked.set_word_at(at + 24, from);
+            linked.set_word_at(at + 32, bytes);
+        }
+    }
     vk.raw(call, linked, report)
+}
+
+/// What we wrote to mapped memory reaches the device.
+fn flush_ours(vk: &Vulkan, m: &MemoryState, at: u64, len: u64) -> Result<()> {
+    let d = vk.device(m.device)?;
+    let atom = d.gpu.properties.limits.non_coherent_atom_size;
+    let (from, bytes) = coherent::whole_atoms((at, len), atom, m.size, m.mapping);
+    let range = vk::MappedMemoryRange::default().memory(m.live).offset(from).size(bytes);
+    // SAFETY: the memory is mapped there.
+    unsafe { d.ash.flush_mapped_memory_ranges(&[range]) }
+        .map_err(|e| Error::driver("vkFlushMappedMemoryRanges", e))
 }
 
 /// Queries about a memory object that may be a shadow.
@@ -393,17 +454,15 @@ pub fn fill(vk: &mut Vulkan, memory: u64, offset: u64, data: &[u8], report: &mut
     if m.live == vk::DeviceMemory::null() {
         return rebind::fill(vk, memory, mapped_at + offset, data);
     }
+    // The application wrote nothing behind its mapping, whatever whole pages hold.
+    let data = &data[..m.mapping.1.saturating_sub(mapped_at + offset).min(data.len() as u64) as usize];
     for (at, part) in host_parts(&m.bound, mapped_at + offset, data) {
         let at = (at - mapped_at) as usize;
-        // SAFETY: the mapping covers the memory from `mapped_at` on, and the range was checked against its size.
+        // SAFETY: the mapping begins at or before `mapped_at`, and the range was cut to its end.
         unsafe { std::ptr::copy_nonoverlapping(part.as_ptr(), pointer.add(at), part.len()) };
     }
     if m.flush {
-        let d = vk.device(m.device)?;
-        let range = vk::MappedMemoryRange::default().memory(m.live).offset(0).size(vk::WHOLE_SIZE);
-        // SAFETY: the memory is mapped.
-        unsafe { d.ash.flush_mapped_memory_ranges(&[range]) }
-            .map_err(|e| Error::driver("vkFlushMappedMemoryRanges", e))?;
+        flush_ours(vk, m, mapped_at + offset, data.len() as u64)?;
     }
     Ok(())
 }
@@ -465,8 +524,13 @@ pub(crate) fn write_within(
         unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), pointer, data.len()) };
     };
     match m.mapped {
-        // SAFETY: the mapping begins before the resource.
-        Some((at, pointer)) if at <= offset => wrote(unsafe { pointer.add((offset - at) as usize) }),
+        Some((at, pointer)) if at <= offset && offset + data.len() as u64 <= m.mapping.1 => {
+            // SAFETY: the mapping begins before the resource and ends behind it.
+            wrote(unsafe { pointer.add((offset - at) as usize) });
+            if coherent::wants_flush(m.flags) {
+                flush_ours(vk, m, offset, data.len() as u64)?;
+            }
+        }
         Some(_) => return Ok(false),
         None => {
             // SAFETY: not mapped, in range.

@@ -35,6 +35,17 @@ struct Block {
 #[derive(Default)]
 pub struct Pool {
     blocks: BTreeMap<Key, Vec<Arc<Mutex<Block>>>>,
+    /// Those of one resource each; freed when another is made and theirs is gone.
+    dedicated: Vec<Arc<Mutex<Block>>>,
+}
+
+/// The resource that memory is dedicated to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Only {
+    /// An image.
+    Image(vk::Image),
+    /// A buffer.
+    Buffer(vk::Buffer),
 }
 
 /// A piece. The last clone gives it back.
@@ -116,6 +127,49 @@ impl Alloc {
 }
 
 impl Block {
+    /// One, mapped where the host can see it.
+    fn allocate(
+        device: &ash::Device,
+        props: &vk::PhysicalDeviceMemoryProperties,
+        (ty, size): (u32, u64),
+        addresses: bool,
+        only: Option<Only>,
+    ) -> Result<Self> {
+        super::fits(props, ty, size)?;
+        let mut address_info =
+            vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
+        let mut dedicated = match only {
+            Some(Only::Image(i)) => vk::MemoryDedicatedAllocateInfo::default().image(i),
+            Some(Only::Buffer(b)) => vk::MemoryDedicatedAllocateInfo::default().buffer(b),
+            None => Default::default(),
+        };
+        let mut info = vk::MemoryAllocateInfo::default().allocation_size(size).memory_type_index(ty);
+        if addresses {
+            info = info.push_next(&mut address_info);
+        }
+        if only.is_some() {
+            info = info.push_next(&mut dedicated);
+        }
+        // SAFETY: a plain allocation on a live device, for a live resource if for any.
+        let memory = unsafe { device.allocate_memory(&info, None) }
+            .map_err(|e| Error::driver("vkAllocateMemory", e))?;
+        let visible =
+            props.memory_types[ty as usize].property_flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE);
+        let mapped = if visible {
+            // SAFETY: just allocated, not mapped.
+            unsafe { device.map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty()) }
+                .map_err(|e| Error::driver("vkMapMemory", e))? as usize
+        } else {
+            0
+        };
+        Ok(Block { memory, size, mapped, free: BTreeMap::from([(0, size)]) })
+    }
+
+    /// Nothing lies in it.
+    fn is_unused(&self) -> bool {
+        self.free.get(&0) == Some(&self.size)
+    }
+
     fn take(&mut self, size: u64, align: u64) -> Option<u64> {
         let (start, len) = self.free.iter().map(|(a, b)| (*a, *b)).find(|(start, len)| {
             let at = start.next_multiple_of(align);
@@ -188,26 +242,8 @@ impl Pool {
             }
         }
         let size = need.size.max(BLOCK_BYTES.min(heap_share(props, ty)));
-        super::fits(props, ty, size)?;
-        let mut address_info =
-            vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
-        let mut info = vk::MemoryAllocateInfo::default().allocation_size(size).memory_type_index(ty);
-        if addresses {
-            info = info.push_next(&mut address_info);
-        }
-        // SAFETY: a plain allocation on a live device.
-        let memory = unsafe { device.allocate_memory(&info, None) }
-            .map_err(|e| Error::driver("vkAllocateMemory", e))?;
-        let visible =
-            props.memory_types[ty as usize].property_flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE);
-        let mapped = if visible {
-            // SAFETY: just allocated, not mapped.
-            unsafe { device.map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty()) }
-                .map_err(|e| Error::driver("vkMapMemory", e))? as usize
-        } else {
-            0
-        };
-        let mut block = Block { memory, size, mapped, free: BTreeMap::from([(0, size)]) };
+        let mut block = Block::allocate(device, props, (ty, size), addresses, None)?;
+        let (memory, mapped) = (block.memory, block.mapped);
         let offset = block.take(need.size, need.alignment).expect("a new block is large enough");
         debug_assert!(offset + need.size <= block.size);
         let block = Arc::new(Mutex::new(block));
@@ -215,9 +251,46 @@ impl Pool {
         Ok(piece(&block, (memory, offset, need.size), mapped, (ty, addresses)))
     }
 
+    /// An allocation for one resource and no other.
+    pub(crate) fn dedicated(
+        &mut self,
+        device: &ash::Device,
+        props: &vk::PhysicalDeviceMemoryProperties,
+        need: vk::MemoryRequirements,
+        flags: (vk::MemoryPropertyFlags, vk::MemoryPropertyFlags),
+        only: Only,
+        addresses: bool,
+    ) -> Result<Alloc> {
+        let (must, like) = flags;
+        let ty = best_type(props, need.memory_type_bits, must, like).ok_or_else(|| {
+            Error::new(Kind::Unsupported, format!("no memory type here suits the resource and has {must:?}"))
+        })?;
+        self.dedicated.retain(|b| {
+            let b = b.lock().expect("no panic while holding it");
+            if !b.is_unused() {
+                return true;
+            }
+            // SAFETY: ours, and its resource is gone: it held the piece.
+            unsafe { device.free_memory(b.memory, None) };
+            false
+        });
+        let mut block = Block::allocate(device, props, (ty, need.size), addresses, Some(only))?;
+        let (memory, mapped) = (block.memory, block.mapped);
+        block.free.clear();
+        let block = Arc::new(Mutex::new(block));
+        self.dedicated.push(block.clone());
+        Ok(piece(&block, (memory, 0, need.size), mapped, (ty, addresses)))
+    }
+
+    /// How many allocations are one resource's.
+    pub(crate) fn dedicated_allocations(&self) -> usize {
+        self.dedicated.len()
+    }
+
     /// Frees everything; pieces still around must not be used any more.
     pub fn destroy(&mut self, device: &ash::Device) {
-        for b in std::mem::take(&mut self.blocks).into_values().flatten() {
+        let blocks = std::mem::take(&mut self.blocks).into_values().flatten();
+        for b in blocks.chain(std::mem::take(&mut self.dedicated)) {
             let memory = b.lock().expect("no panic while holding it").memory;
             // SAFETY: ours; the resources bound to it are gone or die with the device.
             unsafe { device.free_memory(memory, None) };

@@ -1,15 +1,87 @@
 //! `rebind`: each resource has memory of its own; captured memory objects are shadows.
 //!
-//! Two live resources on one range of a shadow alias each other: a later one that fits into the memory of an earlier one
-//! is bound there and shares its contents. One that does not fit (it reaches beyond, wants another memory type or
-//! alignment) has memory of its own, and the run says so in its notes. Linear images keep the captured row pitch only where the driver's is the same.
+//! Resources that alias each other at any time (`places.rs` knows that ahead) get one piece of memory for all of them,
+//! laid out as it was. One that cannot lie there (it is larger here and would reach into its neighbour, wants another
+//! memory type, alignment, or an allocation of its own) has memory of its own, and the run says so in its notes. An
+//! allocation of its own gets also what the capture gave one, and what the driver prefers to. Rows of linear images:
+//! `rows.rs`.
 
-use super::Bound;
-use super::pool::{Alloc, AllocKind};
+use super::pool::{Alloc, AllocKind, Only};
+use super::{Bound, rows};
 use crate::error::{Error, Result};
+use crate::places::Group;
 use crate::report::Report;
-use crate::vulkan::{Vk, Vulkan};
+use crate::vulkan::{DeviceState, Vk, Vulkan};
 use ash::vk;
+
+/// Memory that resources share.
+pub(crate) struct Arena {
+    group: usize,
+    /// The captured offset that it begins at.
+    base: u64,
+    alloc: Alloc,
+}
+
+/// What the driver says of a resource's memory.
+struct Needs {
+    memory: vk::MemoryRequirements,
+    requires_own: bool,
+    prefers_own: bool,
+}
+
+/// Asks the driver; `newer`: it has Vulkan 1.1, which says whether it wants dedicated memory.
+fn needs(d: &DeviceState, what: Only, newer: bool) -> Needs {
+    let mut own = vk::MemoryDedicatedRequirements::default();
+    let mut all = vk::MemoryRequirements2::default().push_next(&mut own);
+    // SAFETY: the device and the resource are alive; the later functions are there from Vulkan 1.1 on.
+    let memory = unsafe {
+        match (what, newer) {
+            (Only::Image(i), true) => {
+                let info = vk::ImageMemoryRequirementsInfo2::default().image(i);
+                d.ash.get_image_memory_requirements2(&info, &mut all);
+                all.memory_requirements
+            }
+            (Only::Buffer(b), true) => {
+                let info = vk::BufferMemoryRequirementsInfo2::default().buffer(b);
+                d.ash.get_buffer_memory_requirements2(&info, &mut all);
+                all.memory_requirements
+            }
+            (Only::Image(i), false) => d.ash.get_image_memory_requirements(i),
+            (Only::Buffer(b), false) => d.ash.get_buffer_memory_requirements(b),
+        }
+    };
+    Needs {
+        memory,
+        requires_own: own.requires_dedicated_allocation != 0,
+        prefers_own: own.prefers_dedicated_allocation != 0,
+    }
+}
+
+/// Whether a resource gets an allocation of its own: always where it must, else where the driver would like it or the
+/// capture had it, if it shares its memory with no other and there may be more allocations.
+fn alone(need: &Needs, captured: bool, shares: bool, made: usize, most: u32) -> bool {
+    let room = made < most as usize / 2;
+    need.requires_own || (!shares && room && (need.prefers_own || captured))
+}
+
+/// Where a group's memory begins in the captured object, and what it must be, if one of its resources needs this.
+fn arena(
+    group: &Group,
+    need: &vk::MemoryRequirements,
+    offset: u64,
+    granularity: u64,
+) -> (u64, vk::MemoryRequirements) {
+    let extent = group.to - group.from;
+    // Other drivers align images more; large groups can afford to please them.
+    let spare = extent.max(256).next_power_of_two().min(1 << 16);
+    let alignment = need.alignment.max(granularity).max(spare);
+    let base = group.from / alignment * alignment;
+    // An image at the end may take more than it took.
+    let slack = if group.images { extent / 2 } else { 0 };
+    let end = (group.to + slack).max(offset + need.size);
+    let size = (end - base).next_multiple_of(alignment);
+    (base, vk::MemoryRequirements { size, alignment, memory_type_bits: need.memory_type_bits })
+}
 
 /// Gives a resource its memory.
 pub fn bind(
@@ -21,98 +93,106 @@ pub fn bind(
     offset: u64,
     report: &mut Report,
 ) -> Result<()> {
-    let captured = vk.memory.by_id.get(&memory).map(|m| m.flags);
-    let captured =
-        captured.ok_or_else(|| Error::divergence(format!("VkDeviceMemory {memory} was never allocated")))?;
-    let visible = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
-    let must = if captured.contains(vk::MemoryPropertyFlags::HOST_VISIBLE) {
-        visible
-    } else {
-        vk::MemoryPropertyFlags::empty()
+    let Some(m) = vk.memory.by_id.get_mut(&memory) else {
+        return Err(Error::divergence(format!("VkDeviceMemory {memory} was never allocated")));
     };
-    let like = captured & (vk::MemoryPropertyFlags::DEVICE_LOCAL | vk::MemoryPropertyFlags::HOST_CACHED);
     let missing = || Error::divergence(format!("resource {resource} was never created"));
     let d =
         vk.devices.get_mut(&device).ok_or_else(|| Error::divergence(format!("VkDevice {device} is gone")))?;
+    let (what, linear, addresses, device_only) = if is_image {
+        let i = vk.images.get(&resource).ok_or_else(missing)?;
+        (Only::Image(i.live), i.tiling == vk::ImageTiling::LINEAR, false, false)
+    } else {
+        let b = vk.buffers.get(&resource).ok_or_else(missing)?;
+        let is = |usage| b.usage.contains(usage);
+        let structures = is(vk::BufferUsageFlags::ACCELERATION_STRUCTURE_STORAGE_KHR);
+        (Only::Buffer(b.live), true, is(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS), structures)
+    };
     let props = d.gpu.memory;
-    // Those that lay on the same range, nearest beginning first.
-    let mut earlier: Vec<Bound> = vk.memory.by_id[&memory].bound.clone();
-    earlier.retain(|b| b.resource != resource && b.offset <= offset && offset < b.offset + b.size);
-    earlier.sort_by_key(|b| std::cmp::Reverse(b.offset));
-    let earlier: Vec<(Bound, Alloc)> = earlier
-        .into_iter()
-        .filter_map(|b| {
-            let alloc = match b.image {
-                true => vk.images.get(&b.resource)?.alloc.clone()?,
-                false => vk.buffers.get(&b.resource)?.alloc.clone()?,
-            };
-            Some((b, alloc))
-        })
-        .collect();
-    let share = |size: u64, need: vk::MemoryRequirements, visible: bool, addresses: bool| {
-        earlier
-            .iter()
-            .filter(|(b, _)| offset + size <= b.offset + b.size)
-            .find_map(|(b, a)| a.part(offset - b.offset, need, visible, addresses))
+    let newer = d.gpu.properties.api_version >= vk::API_VERSION_1_1
+        && vk.instances.get(&d.instance_id).is_some_and(|i| i.api >= vk::API_VERSION_1_1);
+    let mut need = needs(d, what, newer);
+    let size = match what {
+        Only::Image(_) => need.memory.size,
+        Only::Buffer(_) => vk.buffers.get(&resource).map_or(0, |b| b.size),
     };
-    let mut shared = false;
-    // SAFETY: (all calls below) the device and the resource are alive, the resource is not bound yet, and the memory
-    // comes from a type its requirements allow.
-    let (alloc, size) = unsafe {
-        if is_image {
-            let i = vk.images.get_mut(&resource).ok_or_else(missing)?;
-            let need = d.ash.get_image_memory_requirements(i.live);
-            let linear = i.tiling == vk::ImageTiling::LINEAR;
-            let kind = if linear { AllocKind::Linear } else { AllocKind::Optimal };
-            // An optimal image is never written through a mapping.
-            let must = if linear { must } else { vk::MemoryPropertyFlags::empty() };
-            let a = match share(need.size, need, !must.is_empty(), false) {
-                Some(part) => {
-                    shared = true;
-                    part
-                }
-                None => d.pool.alloc(&d.ash, &props, need, (must, like), kind, false)?,
-            };
-            d.ash.bind_image_memory(i.live, a.memory(), a.offset()).what("vkBindImageMemory")?;
-            i.alloc = Some(a.clone());
-            (a, need.size)
-        } else {
-            let b = vk.buffers.get_mut(&resource).ok_or_else(missing)?;
-            let mut need = d.ash.get_buffer_memory_requirements(b.live);
-            let addresses = b.usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS);
-            if addresses {
-                // The application rounded addresses up, to as much as a serialised acceleration structure wants.
-                need.alignment = need.alignment.max(256);
-            }
-            let a = match share(b.size, need, !must.is_empty(), addresses) {
-                Some(part) => {
-                    shared = true;
-                    part
-                }
-                None => d.pool.alloc(&d.ash, &props, need, (must, like), AllocKind::Linear, addresses)?,
-            };
-            d.ash.bind_buffer_memory(b.live, a.memory(), a.offset()).what("vkBindBufferMemory")?;
-            b.alloc = Some(a.clone());
-            (a, b.size)
+    let visible = match m.flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE) {
+        true => vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT,
+        false => vk::MemoryPropertyFlags::empty(),
+    };
+    // An optimal image is never written through a mapping.
+    let must = if linear { visible } else { vk::MemoryPropertyFlags::empty() };
+    let like = m.flags & (vk::MemoryPropertyFlags::DEVICE_LOCAL | vk::MemoryPropertyFlags::HOST_CACHED);
+    let limits = &d.gpu.properties.limits;
+    let place = vk.places.of(resource);
+    let own = alone(
+        &need,
+        m.dedicated,
+        place.is_some(),
+        d.pool.dedicated_allocations(),
+        limits.max_memory_allocation_count,
+    );
+    let mut shared = None;
+    if let Some((place, group)) = place.filter(|(p, _)| !own && size <= p.room) {
+        if !m.arenas.iter().any(|a| a.group == place.group) {
+            let (base, all) = arena(&group, &need.memory, offset, limits.buffer_image_granularity);
+            let kind = if group.images { AllocKind::Optimal } else { AllocKind::Linear };
+            let with = addresses || group.addresses;
+            let mut get = |must| d.pool.alloc(&d.ash, &props, all, (must, like), kind, with);
+            let alloc = if must == visible { get(must)? } else { get(visible).or_else(|_| get(must))? };
+            m.arenas.push(Arena { group: place.group, base, alloc });
         }
+        let a = m.arenas.iter().find(|a| a.group == place.group).expect("made above");
+        shared = a.alloc.part(offset - a.base, need.memory, !must.is_empty(), addresses);
+    }
+    if place.is_some() {
+        report.note(match shared {
+            Some(_) => "resources that shared memory at capture share it here",
+            None => "resources that shared memory at capture have memory of their own (rebind): aliased contents are not shared",
+        });
+    }
+    let is_shared = shared.is_some();
+    if addresses {
+        // The application rounded addresses up, to as much as a serialised acceleration structure wants.
+        need.memory.alignment = need.memory.alignment.max(256);
+    }
+    let kind = if linear { AllocKind::Linear } else { AllocKind::Optimal };
+    let alloc = match shared {
+        Some(part) => part,
+        None if own => d.pool.dedicated(&d.ash, &props, need.memory, (must, like), what, addresses)?,
+        None => d.pool.alloc(&d.ash, &props, need.memory, (must, like), kind, addresses)?,
     };
-    let m = vk.memory.by_id.get_mut(&memory).expect("found above");
-    if shared {
-        // What was written there before is there.
-        report.note("resources that shared memory at capture share it here");
+    // SAFETY: the device and the resource are alive, the resource is not bound yet, and the memory comes from a type its
+    // requirements allow.
+    unsafe {
+        match what {
+            Only::Image(i) => {
+                d.ash.bind_image_memory(i, alloc.memory(), alloc.offset()).what("vkBindImageMemory")
+            }
+            Only::Buffer(b) => {
+                d.ash.bind_buffer_memory(b, alloc.memory(), alloc.offset()).what("vkBindBufferMemory")
+            }
+        }?;
+    }
+    if let Some(i) = vk.images.get_mut(&resource).filter(|_| is_image) {
+        i.alloc = Some(alloc);
+    } else if let Some(b) = vk.buffers.get_mut(&resource) {
+        b.alloc = Some(alloc);
+    }
+    if device_only {
         return Ok(());
     }
-    if m.bound.iter().any(|b| b.offset < offset + size && offset < b.offset + b.size) {
-        report.note("resources that shared memory at capture have memory of their own (rebind): aliased contents are not shared");
-    }
-    // What was written before there was anything here.
-    let device_only = !is_image
-        && vk
-            .buffers
-            .get(&resource)
-            .is_some_and(|b| b.usage.contains(vk::BufferUsageFlags::ACCELERATION_STRUCTURE_STORAGE_KHR));
-    for (at, data) in m.pending.iter().filter(|_| !device_only) {
-        copy_overlap(&alloc, offset, size, *at, data);
+    // What was written before there was anything here; what lies in shared memory has it already.
+    let m = &vk.memory.by_id[&memory];
+    let there: Vec<Bound> = match is_shared {
+        true => m.bound.iter().map(|b| Bound { device_only: true, ..*b }).collect(),
+        false => Vec::new(),
+    };
+    let new = Bound { resource, image: is_image, device_only, offset, size };
+    for (at, data) in &m.pending {
+        for (at, part) in super::host_parts(&there, *at, data) {
+            write(vk, &new, at, part);
+        }
     }
     Ok(())
 }
@@ -121,7 +201,7 @@ pub fn bind(
 pub fn fill(vk: &mut Vulkan, memory: u64, at: u64, data: &[u8]) -> Result<()> {
     let Some(m) = vk.memory.by_id.get_mut(&memory) else { return Ok(()) };
     let end = at + data.len() as u64;
-    let mut covered = 0;
+    let (mut covered, mut to) = (0, Vec::new());
     for b in &m.bound {
         if b.offset >= end || b.offset + b.size <= at {
             continue;
@@ -130,21 +210,31 @@ pub fn fill(vk: &mut Vulkan, memory: u64, at: u64, data: &[u8]) -> Result<()> {
         if b.device_only {
             continue;
         }
-        let alloc = if b.image {
-            vk.images.get(&b.resource).and_then(|i| i.alloc.as_ref())
-        } else {
-            vk.buffers.get(&b.resource).and_then(|b| b.alloc.as_ref())
-        };
-        if let Some(a) = alloc {
-            copy_overlap(a, b.offset, b.size, at, data);
-        }
+        to.push(*b);
     }
     if covered < data.len() as u64 {
         // A later binding may want it; an equal range replaces the one before.
         m.pending.retain(|(a, d)| *a < at || *a + d.len() as u64 > end);
         m.pending.push((at, data.to_vec()));
     }
+    to.iter().for_each(|b| write(vk, b, at, data));
     Ok(())
+}
+
+/// Writes what of `data` (which begins at `at` of the captured memory) lies in a resource.
+fn write(vk: &Vulkan, to: &Bound, at: u64, data: &[u8]) {
+    if to.image {
+        let Some(image) = vk.images.get(&to.resource) else { return };
+        let Some(alloc) = &image.alloc else { return };
+        if image.rows.is_empty() {
+            return copy_overlap(alloc, to.offset, to.size, at, data);
+        }
+        for (here, part) in rows::rewrite(&image.rows, to.offset, at, data) {
+            alloc.write(here, part);
+        }
+    } else if let Some(alloc) = vk.buffers.get(&to.resource).and_then(|b| b.alloc.as_ref()) {
+        copy_overlap(alloc, to.offset, to.size, at, data);
+    }
 }
 
 /// Copies the part of `data` (which begins at `at`) that lies in `[offset, offset + size)`.
@@ -153,5 +243,41 @@ fn copy_overlap(alloc: &Alloc, offset: u64, size: u64, at: u64, data: &[u8]) {
     let end = (at + data.len() as u64).min(offset + size);
     if start < end {
         alloc.write(start - offset, &data[(start - at) as usize..(end - at) as usize]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn need(size: u64, alignment: u64) -> vk::MemoryRequirements {
+        vk::MemoryRequirements { size, alignment, memory_type_bits: 5 }
+    }
+
+    #[test]
+    fn shared_memory_is_as_large_as_all_of_it() {
+        let group = Group { from: 1000, to: 4000, images: false, addresses: false };
+        let (base, all) = arena(&group, &need(50, 16), 3960, 1);
+        assert_eq!((base, all.size, all.alignment, all.memory_type_bits), (0, 4096, 4096, 5));
+        let (base, all) = arena(&group, &need(5000, 16), 1000, 512);
+        assert_eq!((base, all.size), (0, 8192), "this one takes more here");
+        let far = Group { from: 1 << 20, to: (1 << 20) + 100_000, images: true, addresses: false };
+        let (base, all) = arena(&far, &need(50, 1 << 17), 1 << 20, 1 << 10);
+        assert_eq!(
+            (base, all.size, all.alignment),
+            (1 << 20, 1 << 18, 1 << 17),
+            "and half as much behind images"
+        );
+    }
+
+    #[test]
+    fn who_has_an_allocation_alone() {
+        let n = |requires_own, prefers_own| Needs { memory: need(1, 1), requires_own, prefers_own };
+        assert!(!alone(&n(false, false), false, false, 0, 100));
+        assert!(alone(&n(false, false), true, false, 0, 100), "the capture did");
+        assert!(alone(&n(false, true), false, false, 0, 100), "the driver would like it");
+        assert!(!alone(&n(false, true), true, true, 0, 100), "but it shares");
+        assert!(!alone(&n(false, true), true, false, 50, 100), "but there are many");
+        assert!(alone(&n(true, true), false, true, 99, 100), "the driver insists");
     }
 }
