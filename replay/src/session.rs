@@ -301,7 +301,10 @@ fn compare(cx: &mut Executor, capture: &Capture, checked: &mut Checked) -> Resul
             let wants = checked.wants.get_or_insert_with(|| wants::scan(capture));
             vk.compare(wants, || unused::needed(capture))?
         }
-        Some(_) => true,
+        Some(_) => {
+            vk.refuse_sparse()?;
+            true
+        }
     };
     Ok(())
 }

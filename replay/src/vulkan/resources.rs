@@ -140,7 +140,7 @@ pub fn create_buffer(
     let Some(info) = (unsafe { info.as_mut() }) else {
         return Err(Error::divergence("pCreateInfo is missing"));
     };
-    refuse_sparse(vk, info.flags.contains(vk::BufferCreateFlags::SPARSE_BINDING), "buffer")?;
+    refuse_sparse(vk.memory.mode, info.flags.contains(vk::BufferCreateFlags::SPARSE_BINDING), "buffer")?;
     if vk.prologue.trimmed {
         // Its contents may come as an init block.
         info.usage |= vk::BufferUsageFlags::TRANSFER_DST;
@@ -211,7 +211,7 @@ pub fn create_image(
     let Some(info) = (unsafe { info.as_mut() }) else {
         return Err(Error::divergence("pCreateInfo is missing"));
     };
-    refuse_sparse(vk, info.flags.contains(vk::ImageCreateFlags::SPARSE_BINDING), "image")?;
+    refuse_sparse(vk.memory.mode, info.flags.contains(vk::ImageCreateFlags::SPARSE_BINDING), "image")?;
     // SAFETY: a linked chain.
     unsafe {
         super::instance::drop_from_chain(&mut info.p_next, |s| {
@@ -283,16 +283,21 @@ pub fn destroy_image(
     outcome
 }
 
-fn refuse_sparse(vk: &Vulkan, sparse: bool, what: &str) -> Result<()> {
-    if sparse && vk.memory.mode == MemoryMode::Rebind {
-        return Err(Error::new(
-            Kind::Unsupported,
-            format!(
-                "the capture makes a sparse {what}; --memory rebind cannot, --memory none or remap can where the driver matches"
-            ),
-        ));
+fn refuse_sparse(mode: MemoryMode, sparse: bool, what: &str) -> Result<()> {
+    if sparse && mode == MemoryMode::Rebind {
+        return Err(no_sparse(&format!("a sparse {what}")));
     }
     Ok(())
+}
+
+/// What the capture makes, and `rebind` cannot.
+pub(super) fn no_sparse(what: &str) -> Error {
+    Error::new(
+        Kind::Unsupported,
+        format!(
+            "the capture makes {what}; --memory rebind cannot, --memory none or remap can where the driver matches"
+        ),
+    )
 }
 
 /// vkGetBufferDeviceAddress: the captured address now means this one.
@@ -315,4 +320,19 @@ pub fn buffer_address(
         b.captured_address = captured;
     }
     Ok(outcome)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sparse_resources_are_refused_where_memory_is_rebound() {
+        let refused = |mode, sparse| refuse_sparse(mode, sparse, "image").err().map(|e| e.to_string());
+        let said = refused(MemoryMode::Rebind, true).expect("refused");
+        assert!(said.contains("a sparse image") && said.contains("--memory none or remap"), "{said}");
+        assert_eq!(refused(MemoryMode::Rebind, false), None);
+        assert_eq!(refused(MemoryMode::None, true), None);
+        assert_eq!(refused(MemoryMode::Remap, true), None);
+    }
 }
