@@ -12,6 +12,7 @@ mod errors;
 mod live;
 mod looped;
 mod matrix;
+mod memory;
 mod parity;
 mod pointers;
 mod ray;
