@@ -32,6 +32,7 @@ pub struct Timer {
     valid_bits: u32,
     period_ns: f64,
     last_end: Option<u64>,
+    watchdog_ns: u64,
 }
 
 /// A finished pair: whose it was and how long it took.
@@ -62,6 +63,7 @@ impl Timer {
             valid_bits: family.timestamp_valid_bits,
             period_ns: f64::from(device.gpu.properties.limits.timestamp_period),
             last_end: None,
+            watchdog_ns: device.watchdog_ns,
         }))
     }
 
@@ -181,7 +183,7 @@ impl Timer {
                     let pair = self.take(0)?;
                     cmds = vec![pair.begin, empty, pair.end];
                 }
-                walls[with].push(submit_and_wait(&d, queue, fence, &cmds)?);
+                walls[with].push(submit_and_wait(&d, queue, fence, &cmds, self.watchdog_ns)?);
                 self.collect(true, |_| {})?;
 
                 // The same many times between two timestamps: what the GPU itself needs for it.
@@ -194,7 +196,7 @@ impl Timer {
                     cmds.extend(pair.map(|p| p.end));
                 }
                 cmds.push(around.end);
-                submit_and_wait(&d, queue, fence, &cmds)?;
+                submit_and_wait(&d, queue, fence, &cmds, self.watchdog_ns)?;
                 self.last_end = None;
                 self.collect(true, |s| {
                     if s.tag == OUTER {
@@ -250,16 +252,31 @@ unsafe fn submit_and_wait(
     queue: vk::Queue,
     fence: vk::Fence,
     cmds: &[vk::CommandBuffer],
+    watchdog_ns: u64,
 ) -> Result<u64> {
     let submit = vk::SubmitInfo::default().command_buffers(cmds);
     let start = Instant::now();
     // SAFETY: the caller's promise.
     unsafe {
         d.queue_submit(queue, &[submit], fence).map_err(|e| Error::driver("vkQueueSubmit", e))?;
-        d.wait_for_fences(&[fence], true, u64::MAX).map_err(|e| Error::driver("vkWaitForFences", e))?;
+        wait(d, fence, watchdog_ns)?;
         let took = start.elapsed().as_nanos() as u64;
         d.reset_fences(&[fence]).map_err(|e| Error::driver("vkResetFences", e))?;
         Ok(took)
+    }
+}
+
+/// Waits for a fence of the hooks' own, as long as the watchdog lets it.
+///
+/// # Safety
+/// The fence is live and of this device.
+pub unsafe fn wait(d: &ash::Device, fence: vk::Fence, watchdog_ns: u64) -> Result<()> {
+    // SAFETY: the caller's promise.
+    match unsafe { d.wait_for_fences(&[fence], true, watchdog_ns) } {
+        Err(vk::Result::TIMEOUT) => {
+            Err(Error::hang("a submission that is timed did not finish", watchdog_ns))
+        }
+        r => r.map_err(|e| Error::driver("vkWaitForFences", e)),
     }
 }
 

@@ -5,6 +5,7 @@
 
 use super::queries::Shared;
 use super::statistics;
+use crate::hooks::timestamps;
 use replay::ash::{self, vk};
 use replay::error::{Error, Kind, Result};
 use replay::vulkan::DeviceState;
@@ -30,6 +31,7 @@ pub struct Slots {
     pub bits: u32,
     /// Nanoseconds a tick.
     pub period: f32,
+    watchdog_ns: u64,
 }
 
 /// See the module's header.
@@ -69,6 +71,7 @@ impl Slots {
             counters: statistics::counters(device, family),
             bits: f.timestamp_valid_bits,
             period: device.gpu.properties.limits.timestamp_period,
+            watchdog_ns: device.watchdog_ns,
         };
         // So that the first submissions find theirs.
         for _ in 0..AHEAD {
@@ -206,8 +209,7 @@ impl Slots {
         // SAFETY: the fence was given to the queue after the submission.
         unsafe {
             if wait {
-                d.wait_for_fences(&[slot.fence], true, u64::MAX)
-                    .map_err(|e| Error::driver("vkWaitForFences", e))?;
+                timestamps::wait(d, slot.fence, self.watchdog_ns)?;
             } else if !d.get_fence_status(slot.fence).map_err(|e| Error::driver("vkGetFenceStatus", e))? {
                 return Ok(false);
             }

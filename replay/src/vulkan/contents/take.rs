@@ -215,20 +215,35 @@ pub(super) fn hopeless_image(i: &ImageState) -> Option<String> {
     }
 }
 
-/// Images that share memory with another resource.
-fn sharing(vk: &Vulkan) -> HashSet<u64> {
+/// Images (and buffers) that share memory with another resource: in captured memory that is live here, or, where each
+/// has memory of its own (`rebind`), because a later one was bound into an earlier one's.
+pub(super) fn sharing(vk: &Vulkan) -> HashSet<u64> {
     let mut found = HashSet::new();
-    // With memory of its own for each, none does.
     for m in vk.memory.by_id.values().filter(|m| m.live != vk::DeviceMemory::null()) {
-        let mut bound: Vec<_> = m.bound.iter().map(|b| (b.offset, b.offset + b.size, b.resource)).collect();
-        bound.sort_unstable();
-        for (i, a) in bound.iter().enumerate() {
-            for b in bound[i + 1..].iter().take_while(|b| b.0 < a.1) {
-                found.extend([a.2, b.2]);
-            }
+        overlapping(m.bound.iter().map(|b| (b.offset, b.offset + b.size, b.resource)).collect(), &mut found);
+    }
+    let buffers = vk.buffers.iter().map(|(id, b)| (*id, b.device, &b.alloc, b.size));
+    let images = vk.images.iter().map(|(id, i)| (*id, i.device, &i.alloc, i.size));
+    let mut own: HashMap<(u64, vk::DeviceMemory), Vec<Span>> = HashMap::new();
+    for (id, device, alloc, size) in buffers.chain(images) {
+        let Some(a) = alloc else { continue };
+        own.entry((device, a.memory())).or_default().push((a.offset(), a.offset() + size, id));
+    }
+    own.into_values().for_each(|ranges| overlapping(ranges, &mut found));
+    found
+}
+
+/// Beginning, end, and whose it is.
+type Span = (u64, u64, u64);
+
+/// Adds those that have a byte in common with another one.
+fn overlapping(mut ranges: Vec<Span>, found: &mut HashSet<u64>) {
+    ranges.sort_unstable();
+    for (i, a) in ranges.iter().enumerate() {
+        for b in ranges[i + 1..].iter().take_while(|b| b.0 < a.1) {
+            found.extend([a.2, b.2]);
         }
     }
-    found
 }
 
 /// Every part of an image that has contents before the frame and a layout after it.

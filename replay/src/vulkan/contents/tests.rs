@@ -159,8 +159,8 @@ impl Bench {
         self.image_in(id, shape, None)
     }
 
-    /// The same at the beginning of this memory.
-    fn image_in(&mut self, id: u64, shape: &Shape, memory: Option<vk::DeviceMemory>) -> bool {
+    /// The same in this memory, from there on.
+    fn image_in(&mut self, id: u64, shape: &Shape, memory: Option<(vk::DeviceMemory, u64)>) -> bool {
         let aspects = format::aspects(shape.format);
         let depth = aspects[0] != vk::ImageAspectFlags::COLOR && aspects[0] != vk::ImageAspectFlags::PLANE_0;
         let mut usage = U::TRANSFER_SRC | U::TRANSFER_DST;
@@ -203,8 +203,8 @@ impl Bench {
             let live = d.ash.create_image(&info, None).expect("an image");
             let need = d.ash.get_image_memory_requirements(live);
             let mut state = ImageState::new(DEVICE, live, &info, need.size);
-            if let Some(memory) = memory {
-                d.ash.bind_image_memory(live, memory, 0).expect("bound");
+            if let Some((memory, at)) = memory {
+                d.ash.bind_image_memory(live, memory, at).expect("bound");
                 vulkan.images.insert(id, state);
                 return true;
             }
