@@ -162,7 +162,7 @@ impl Running {
         gpu.run_once("clear", |device, commands| {
             let range =
                 vk::ImageSubresourceRange::default().aspect_mask(aspect).level_count(1).layer_count(1);
-            let colour = vk::ClearColorValue { float32: [0.25, 0.5, 0.75, 1.0] };
+            let colour = vk::ClearColorValue { float32: [64.0 / 255.0, 128.0 / 255.0, 191.0 / 255.0, 1.0] };
             let general = vk::ImageLayout::GENERAL;
             let from = (vk::ImageLayout::UNDEFINED, Stage::TOP_OF_PIPE, Access::empty());
             image_barrier(
