@@ -5,11 +5,11 @@
 //! and queues, formats with their use, limits, sparse binding and external formats where memory is rebound, device
 //! groups.
 
-use super::negotiate::{DROPPABLE, Done, Line, Sort};
+use super::negotiate::{self, Done, Line, Sort};
 use super::{Gpu, Prologue, Vk, gpu, memory};
 use crate::error::{Error, Kind, Result};
 use crate::options::{AddressMode, MemoryMode, Options};
-use crate::unused::Needed;
+use crate::unused::{Needed, Unused};
 use crate::wants::{DeviceWants, ImageSizes, ImageWish, Wants};
 use ash::vk;
 use gfxr_parse::schema::generated::{ENUMS, STRUCTS};
@@ -165,12 +165,7 @@ impl Check<'_> {
     fn extensions(&mut self, d: &DeviceWants) {
         for name in &d.extensions {
             let has = self.gpu.has(name);
-            let done = match has {
-                true => Done::Kept,
-                false if DROPPABLE.contains(&&**name) => Done::Dropped,
-                false if self.options.remove_unsupported => Done::Removed,
-                false => Done::Refused,
-            };
+            let done = negotiate::extension(name, has, self.options.remove_unsupported, &Unused::default());
             self.push(Line::new(Sort::DeviceExtension, name, has, done));
         }
         if d.group > 1 {
@@ -187,12 +182,11 @@ impl Check<'_> {
             // Addresses and handles that are not as captured are translated.
             let translated =
                 member.ends_with("CaptureReplay") && self.options.addresses != AddressMode::Exact;
-            let done = match has {
-                true => Done::Kept,
-                false if translated => Done::Dropped,
-                false if self.options.remove_unsupported => Done::Removed,
-                false => Done::Refused,
-            };
+            let done =
+                match negotiate::feature(member, has, self.options.remove_unsupported, &Unused::default()) {
+                    Done::Removed | Done::Refused if translated => Done::Dropped,
+                    done => done,
+                };
             self.push(Line::new(Sort::Feature, &format!("{}.{member}", def.name), has, done));
         }
     }

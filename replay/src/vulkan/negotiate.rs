@@ -113,7 +113,7 @@ impl Line {
 }
 
 /// Device extensions a replay can do without: they only observe, or belong to the window system, which is virtual.
-pub(super) const DROPPABLE: &[&str] = &[
+const DROPPABLE: &[&str] = &[
     "VK_KHR_swapchain",
     "VK_KHR_swapchain_mutable_format",
     "VK_EXT_swapchain_maintenance1",
@@ -163,6 +163,28 @@ pub(super) const DROPPABLE: &[&str] = &[
 /// Features whose commands are done without them where they are missing (`ray/indirect.rs`, `ray/copies.rs`).
 const BY_OTHER_MEANS: &[&str] = &["accelerationStructureIndirectBuild", "accelerationStructureHostCommands"];
 
+/// What is done about a device extension.
+pub(super) fn extension(name: &str, here: bool, remove: bool, unused: &Unused) -> Done {
+    match here {
+        true => Done::Kept,
+        false if DROPPABLE.contains(&name) => Done::Dropped,
+        false if unused.extensions.contains(name) => Done::Unused,
+        false if remove => Done::Removed,
+        false => Done::Refused,
+    }
+}
+
+/// What is done about a feature. All but what is kept or refused is to be cleared.
+pub(super) fn feature(member: &str, here: bool, remove: bool, unused: &Unused) -> Done {
+    match here {
+        true => Done::Kept,
+        false if BY_OTHER_MEANS.contains(&member) => Done::Dropped,
+        false if unused.features.contains(member) => Done::Unused,
+        false if remove => Done::Removed,
+        false => Done::Refused,
+    }
+}
+
 /// The extensions to ask for.
 pub fn extensions(
     gpu: &Gpu,
@@ -175,13 +197,7 @@ pub fn extensions(
     for name in asked {
         let text = name.to_string_lossy().into_owned();
         let here = gpu.has(&text);
-        let done = match here {
-            true => Done::Kept,
-            false if DROPPABLE.contains(&&*text) => Done::Dropped,
-            false if unused.extensions.contains(&text) => Done::Unused,
-            false if remove => Done::Removed,
-            false => Done::Refused,
-        };
+        let done = extension(&text, here, remove, unused);
         if done == Done::Kept {
             names.push(name.clone());
         }
@@ -259,25 +275,11 @@ pub unsafe fn features(
                 continue;
             }
             let here = have != 0 && !gpu.hides(def.name);
-            let done = match (here, remove) {
-                (true, _) => Done::Kept,
-                (false, _) if BY_OTHER_MEANS.contains(&name) => {
-                    // SAFETY: as above.
-                    unsafe { *asked = 0 };
-                    Done::Dropped
-                }
-                (false, _) if unused.features.contains(name) => {
-                    // SAFETY: as above.
-                    unsafe { *asked = 0 };
-                    Done::Unused
-                }
-                (false, true) => {
-                    // SAFETY: as above.
-                    unsafe { *asked = 0 };
-                    Done::Removed
-                }
-                (false, false) => Done::Refused,
-            };
+            let done = feature(name, here, remove, unused);
+            if !matches!(done, Done::Kept | Done::Refused) {
+                // SAFETY: as above.
+                unsafe { *asked = 0 };
+            }
             lines.push(Line::new(Sort::Feature, &format!("{}.{name}", def.name), here, done));
         }
     };

@@ -20,6 +20,7 @@ use std::ffi::CStr;
 
 use ash::vk;
 
+use super::barriers::{Access, Stage, barrier, image_barrier};
 use super::{Frame, SLOTS, Scene, Show};
 use crate::error::Result;
 use crate::gpu::pipeline::{Layout, Resource, Spirv};
@@ -383,41 +384,4 @@ fn slot(gpu: &Gpu, index: usize, layout: &Layout) -> Result<Slot> {
         gpu.command_buffers(&format!("count pool {index}"), [&format!("count {index}")])?;
     let sets = gpu.descriptor_pool(&format!("count sets {index}"), 1, &[layout])?;
     Ok(Slot { pool, commands, sets })
-}
-
-type Stage = vk::PipelineStageFlags;
-type Access = vk::AccessFlags;
-
-/// Everything of `from` before everything of `to`.
-fn barrier(device: &ash::Device, commands: vk::CommandBuffer, from: (Stage, Access), to: (Stage, Access)) {
-    let barrier = vk::MemoryBarrier::default().src_access_mask(from.1).dst_access_mask(to.1);
-    let none = vk::DependencyFlags::empty();
-    unsafe { device.cmd_pipeline_barrier(commands, from.0, to.0, none, &[barrier], &[], &[]) };
-}
-
-type ImageState = (vk::ImageLayout, Stage, Access);
-
-/// The same for an image, whose layout changes.
-fn image_barrier(
-    device: &ash::Device,
-    commands: vk::CommandBuffer,
-    image: vk::Image,
-    from: ImageState,
-    to: ImageState,
-) {
-    let range = vk::ImageSubresourceRange::default()
-        .aspect_mask(vk::ImageAspectFlags::COLOR)
-        .level_count(1)
-        .layer_count(1);
-    let barrier = vk::ImageMemoryBarrier::default()
-        .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-        .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-        .image(image)
-        .subresource_range(range)
-        .old_layout(from.0)
-        .new_layout(to.0)
-        .src_access_mask(from.2)
-        .dst_access_mask(to.2);
-    let none = vk::DependencyFlags::empty();
-    unsafe { device.cmd_pipeline_barrier(commands, from.1, to.1, none, &[], &[], &[barrier]) };
 }
