@@ -13,7 +13,7 @@ pub mod loop_times;
 pub mod report;
 
 use report::{Cost, Report};
-use trace::{Batch, RecordKinds};
+use trace::{Batch, RecordKinds, Source, Table, Unreadable};
 
 /// A question to a trace.
 pub trait Analysis: Sync {
@@ -26,6 +26,25 @@ pub trait Analysis: Sync {
     /// Begins to fold the records of one run.
     fn start(&self, run: &Run) -> Box<dyn Fold>;
 }
+
+/// A question to what instrumented shaders recorded: the tables of a trace.
+pub trait Question: Sync {
+    /// Its name on the command line, and in its report.
+    fn name(&self) -> &'static str;
+
+    /// What it answers, in a line.
+    fn about(&self) -> &'static str;
+
+    /// The tables without which there is no answer. Those of `trace::tables` that say what was instrumented are always
+    /// there.
+    fn wants(&self) -> &'static [&'static Table];
+
+    /// The answer.
+    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable>;
+}
+
+/// Every question there is.
+pub static QUESTIONS: &[&dyn Question] = &[];
 
 /// An analysis in the middle of its records.
 pub trait Fold {

@@ -5,16 +5,18 @@
 //! probes their memory, and collects it at a fence or a frame's end. A pass knows SPIR-V and no Vulkan; a hook
 //! knows Vulkan and no SPIR-V.
 //!
-//! No pass is here yet. Hooks that need none are in [`hooks`]. What is here is the shape that a pass has: what it says of itself, what it is given, and
-//! what it leaves behind.
+//! [`spirv`] takes modules apart and puts them together again; [`rewrite`] leads a module through the passes of a plan;
+//! [`passes`] are the passes; [`hooks`] stand in the chain of calls.
 #![deny(unsafe_code)]
 
 pub mod hooks;
 mod needs;
 mod pass;
+pub mod passes;
 mod probe;
+pub mod rewrite;
 pub mod spirv;
 
 pub use needs::Needs;
-pub use pass::{Change, Error, Pass, Result, Shader, Sink};
-pub use probe::{Probe, ProbeId, ProbeMap, Probes, ShaderHash, SourceLine, Stage};
+pub use pass::{Change, EntryData, Error, FrameData, LogRecord, Pass, Result, Sink};
+pub use probe::{ShaderHash, SourceLine, Stage};

@@ -1,32 +1,31 @@
 //! What a pass is: a rewrite of a shader, and the reader of what the rewritten shader writes.
 
-use crate::{Needs, ProbeMap, Probes, ShaderHash};
+use crate::rewrite::{Region, Shader, Site, Variant};
+use crate::spirv::Malformed;
+use crate::{Needs, ShaderHash, Stage};
 use std::fmt;
-use trace::Batch;
+use trace::{Table, Value};
 
 /// A rewrite that measures, and the reader of its measurements.
-pub trait Pass: Sync {
+pub trait Pass: Send + Sync {
     /// Its name on the command line.
     fn name(&self) -> &'static str;
 
-    /// What the shaders that it leaves behind ask of a device.
-    fn needs(&self) -> Needs;
+    /// Everything that its rewrite depends on beside the module: its name, its options, and a version that goes up when
+    /// the rewrite changes. Two passes of one key leave the same words.
+    fn key(&self) -> String {
+        format!("{} 1", self.name())
+    }
 
-    /// Rewrites one module and notes the probes it places. A module that has nothing to measure stays as it is.
-    /// After an error the module is as it was, and the application's own is used.
-    fn run(&self, shader: &mut Shader, probes: &mut Probes) -> Result<Change>;
+    /// What the shaders of a stage that it leaves behind ask of a device. `None` where it leaves the stage alone.
+    fn needs(&self, stage: Stage) -> Option<Needs>;
 
-    /// Turns the words that its probes wrote into records.
-    fn decode(&self, raw: &[u32], probes: &ProbeMap, out: &mut dyn Sink) -> Result<()>;
-}
+    /// Rewrites one entry point's module and notes its sites. What has nothing to measure stays as it is. After an
+    /// error the application's own module is used, and the error is reported.
+    fn run(&self, shader: &mut Shader) -> Result<Change>;
 
-/// A SPIR-V module on its way to the driver.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shader {
-    /// The hash of the module as the application made it, whatever passes have done since.
-    pub hash: ShaderHash,
-    /// The module as it is now.
-    pub words: Vec<u32>,
+    /// Turns what a frame left behind into records.
+    fn decode(&self, frame: &FrameData<'_>, out: &mut dyn Sink) -> Result<()>;
 }
 
 /// What a pass did to a module.
@@ -38,10 +37,45 @@ pub enum Change {
     Changed,
 }
 
+/// What one pass's probes wrote in one frame.
+pub struct FrameData<'a> {
+    /// The capture's number of the frame.
+    pub frame: u64,
+    /// Invocations in a full subgroup.
+    pub subgroup_size: u32,
+    /// The entry points of pipelines that the pass changed.
+    pub entries: Vec<EntryData<'a>>,
+    /// The pass's log records, in the order in which they were appended.
+    pub records: Vec<LogRecord<'a>>,
+}
+
+/// What one entry point of one pipeline counted.
+pub struct EntryData<'a> {
+    /// Its number in the trace: a row of the table of entries.
+    pub entry: u32,
+    /// Its rewritten module.
+    pub variant: &'a Variant,
+    /// The pass's part of it.
+    pub region: &'a Region,
+    /// The pass's counters.
+    pub counters: &'a [u64],
+}
+
+/// One record of the log.
+#[derive(Clone, Copy, Debug)]
+pub struct LogRecord<'a> {
+    /// Which of [`FrameData::entries`].
+    pub entry: usize,
+    /// The probe's site.
+    pub site: &'a Site,
+    /// Its words, without the probe's number.
+    pub words: &'a [u32],
+}
+
 /// Where decoded records go.
 pub trait Sink {
-    /// Takes the next records.
-    fn put(&mut self, batch: Batch<'_>);
+    /// Takes one record: a value for each of the table's columns.
+    fn put(&mut self, table: &'static Table, values: &[Value<'_>]);
 }
 
 /// What a pass answers with.
@@ -67,16 +101,17 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// What is wrong with a module.
+    pub fn shader(shader: ShaderHash) -> impl Fn(Malformed) -> Error {
+        move |e| Error::Shader { shader, why: e.0 }
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Shader { shader, why } => {
-                write!(f, "shader ")?;
-                for byte in &shader.0[..8] {
-                    write!(f, "{byte:02x}")?;
-                }
-                write!(f, ": {why}")
-            }
+            Error::Shader { shader, why } => write!(f, "shader {shader}: {why}"),
             Error::Record { word_offset, why } => write!(f, "record at word {word_offset}: {why}"),
         }
     }

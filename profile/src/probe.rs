@@ -1,18 +1,33 @@
-//! Where in a shader a record was written: facts that are known before anything runs.
-//!
-//! A probe writes its [`ProbeId`] and what only the GPU knows. The rest, which shader, which block, which source
-//! line, is looked up here: static facts never travel through the GPU.
+//! What names a shader and a place in it.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// The content of a SPIR-V module, hashed: BLAKE3 over its words as little-endian bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ShaderHash(pub [u8; 32]);
 
-/// What a probe writes to say which one it is; dense from 0 within one run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ProbeId(pub u32);
+impl ShaderHash {
+    /// The hash of a module's words.
+    pub fn of(words: &[u32]) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        for chunk in words.chunks(1 << 12) {
+            let bytes: Vec<u8> = chunk.iter().flat_map(|w| w.to_le_bytes()).collect();
+            hasher.update(&bytes);
+        }
+        ShaderHash(*hasher.finalize().as_bytes())
+    }
+}
+
+impl fmt::Display for ShaderHash {
+    /// The first 16 hexadecimal digits, as files of shaders are named.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0[..8].iter().try_for_each(|b| write!(f, "{b:02x}"))
+    }
+}
 
 /// The stage of the entry point that a probe is reached from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the stages are named as Vulkan names them")]
 pub enum Stage {
     Vertex,
@@ -31,95 +46,46 @@ pub enum Stage {
     Callable,
 }
 
+impl Stage {
+    /// Its name in records and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stage::Vertex => "vertex",
+            Stage::TessellationControl => "tessellation-control",
+            Stage::TessellationEvaluation => "tessellation-evaluation",
+            Stage::Geometry => "geometry",
+            Stage::Fragment => "fragment",
+            Stage::Compute => "compute",
+            Stage::Task => "task",
+            Stage::Mesh => "mesh",
+            Stage::RayGeneration => "ray-generation",
+            Stage::AnyHit => "any-hit",
+            Stage::ClosestHit => "closest-hit",
+            Stage::Miss => "miss",
+            Stage::Intersection => "intersection",
+            Stage::Callable => "callable",
+        }
+    }
+
+    /// One of the stages of a ray-tracing pipeline.
+    pub fn is_ray_tracing(self) -> bool {
+        matches!(
+            self,
+            Stage::RayGeneration
+                | Stage::AnyHit
+                | Stage::ClosestHit
+                | Stage::Miss
+                | Stage::Intersection
+                | Stage::Callable
+        )
+    }
+}
+
 /// A line of the source that a module says it was compiled from.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SourceLine {
     /// The file as the module names it.
     pub file: String,
     /// Its line, from 1.
     pub line: u32,
-}
-
-/// Where a probe stands, in terms of the module as the application made it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Probe {
-    /// The module.
-    pub shader: ShaderHash,
-    /// The instruction before which the probe stands: its first word's offset, in words, in the original module.
-    pub word_offset: u32,
-    /// The function's result id.
-    pub function: u32,
-    /// The basic block's label.
-    pub block: u32,
-    /// The stage.
-    pub stage: Stage,
-    /// The source's line, where the module carries it.
-    pub line: Option<SourceLine>,
-}
-
-/// The probes placed so far.
-#[derive(Clone, Debug, Default)]
-pub struct Probes {
-    placed: Vec<Probe>,
-}
-
-impl Probes {
-    /// Notes a probe's place and gives the id that it is to write. `None` once all 2³² ids are used up.
-    pub fn place(&mut self, probe: Probe) -> Option<ProbeId> {
-        let id = u32::try_from(self.placed.len()).ok()?;
-        self.placed.push(probe);
-        Some(ProbeId(id))
-    }
-
-    /// The map of all that were placed; none is placed after.
-    pub fn finish(self) -> ProbeMap {
-        ProbeMap { probes: self.placed }
-    }
-}
-
-/// From what a probe wrote to where it stands.
-#[derive(Clone, Debug, Default)]
-pub struct ProbeMap {
-    probes: Vec<Probe>,
-}
-
-impl ProbeMap {
-    /// The probe of this id; `None` when none was placed under it, which means that what was read is no record.
-    pub fn get(&self, id: ProbeId) -> Option<&Probe> {
-        self.probes.get(id.0 as usize)
-    }
-
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.probes.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.probes.is_empty()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Probe, ProbeId, Probes, ShaderHash, Stage};
-
-    #[test]
-    fn an_id_leads_back_to_its_place() {
-        let at = |block| Probe {
-            shader: ShaderHash([7; 32]),
-            word_offset: 100 + block,
-            function: 4,
-            block,
-            stage: Stage::Compute,
-            line: None,
-        };
-        let mut probes = Probes::default();
-        let ids = [5, 9].map(|block| probes.place(at(block)).unwrap());
-        let map = probes.finish();
-        assert_eq!(ids, [ProbeId(0), ProbeId(1)]);
-        assert_eq!(map.get(ids[1]), Some(&at(9)));
-        assert_eq!(map.get(ProbeId(2)), None);
-        assert_eq!(map.len(), 2);
-    }
 }

@@ -4,24 +4,29 @@
 //! means. Records come in batches of one kind ([`Batch`]), in the order in which they were measured, so that
 //! a batch can lie on disk as columns.
 //!
-//! What is here so far are the records of the times of frames and of what they submit. The records of instrumented shaders, and the files
-//! that all of them lie in, come with the passes that write them.
+//! Times of frames and of what they submit are records of their own. What instrumented shaders write comes as rows of
+//! tables ([`tables`]): each says what its columns are, so that files and exports need to know nothing more.
 #![forbid(unsafe_code)]
 
 mod batch;
+mod columns;
 mod command_counters;
 mod command_time;
 mod cpu_span;
 mod frame_time;
 mod iteration;
+pub mod table;
+pub mod tables;
 mod units;
 
 pub use batch::{Batch, RecordKind, RecordKinds};
+pub use columns::{ColumnData, Columns, Memory, Source, Unreadable};
 pub use command_counters::{COUNTERS, CommandCounters, counter_name};
 pub use command_time::{CommandTime, Node, SpanKind, TimeNames};
 pub use cpu_span::{Calibration, CpuSpan};
 pub use frame_time::FrameTime;
 pub use iteration::Iteration;
+pub use table::{Column, Kind, Table, Value};
 pub use units::{Nanos, Ticks};
 
 /// The version of the records' meaning and fields. It goes up by one when a field changes or goes; readers of

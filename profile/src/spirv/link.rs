@@ -2,15 +2,18 @@
 //!
 //! What probes call is written in GLSL and compiled once; [`Library::import`] brings a function with all it needs:
 //! other functions, types, constants, variables, capabilities, extensions. Guarantees: types and constants that the
-//! module has are used again; built-in inputs that it has too. Decorated types are brought as they are. Refuses
-//! libraries that need an extended instruction set of debug information.
+//! module has are used again; built-in inputs that it has too. What libraries share comes once: specialization constants
+//! of one id, and private variables of one name that begins with `rr_`. Specialization ids that the module uses itself are
+//! not taken ([`Imported::spec_id`]). Decorated types are brought as they are. Refuses built-in inputs of another type.
 
 use super::{Inst, Module, Op, Operand, Result, Types, malformed};
 use rspirv::spirv::{Decoration, StorageClass};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A module whose functions others may have.
 pub struct Library {
+    number: usize,
     module: Module,
     names: HashMap<String, u32>,
 }
@@ -18,7 +21,49 @@ pub struct Library {
 /// What has been brought into one module so far.
 #[derive(Clone, Debug, Default)]
 pub struct Imported {
+    /// Ids of the library that is being read, and of those read before, by their numbers.
     ids: HashMap<u32, u32>,
+    others: HashMap<usize, HashMap<u32, u32>>,
+    library: usize,
+    /// Where our specialization ids begin in this module.
+    spec_base: Option<u32>,
+    /// Specialization constants by the library's SpecId, shared private variables by name.
+    constants: HashMap<u32, u32>,
+    shared: HashMap<String, u32>,
+}
+
+/// The first SpecId that libraries use.
+pub const FIRST_SPEC_ID: u32 = 2000;
+
+impl Imported {
+    /// The SpecId in the module of a library's.
+    pub fn spec_id(&self, of_library: u32) -> u32 {
+        self.spec_base.unwrap_or(FIRST_SPEC_ID) + (of_library - FIRST_SPEC_ID)
+    }
+
+    /// A private variable that libraries share, if it has been brought.
+    pub fn shared(&self, name: &str) -> Option<u32> {
+        self.shared.get(name).copied()
+    }
+
+    fn turn_to(&mut self, library: &Library, m: &Module) {
+        if self.library != library.number {
+            let old = std::mem::replace(&mut self.library, library.number);
+            let new = self.others.remove(&library.number).unwrap_or_default();
+            self.others.insert(old, std::mem::replace(&mut self.ids, new));
+        }
+        self.spec_base.get_or_insert_with(|| {
+            let used = m.annotations.iter().filter_map(spec_id).max();
+            used.filter(|&u| u >= FIRST_SPEC_ID).map_or(FIRST_SPEC_ID, |u| u + 1)
+        });
+    }
+}
+
+fn spec_id(i: &Inst) -> Option<u32> {
+    match &i.inst.operands[..] {
+        [Operand::IdRef(_), Operand::Decoration(Decoration::SpecId), Operand::LiteralBit32(n)] => Some(*n),
+        _ => None,
+    }
 }
 
 impl Library {
@@ -36,7 +81,8 @@ impl Library {
                 }
             }
         }
-        Ok(Library { module, names })
+        static NEXT: AtomicUsize = AtomicUsize::new(1);
+        Ok(Library { number: NEXT.fetch_add(1, Ordering::Relaxed), module, names })
     }
 
     /// Brings a function into `m`, with all it needs, unless it is there; its id there.
@@ -44,6 +90,7 @@ impl Library {
         let Some(&id) = self.names.get(name) else {
             return malformed(format!("the library has no function called {name}"));
         };
+        done.turn_to(self, m);
         self.header(m);
         self.function(m, types, done, id)
     }
@@ -148,7 +195,26 @@ impl Library {
         if let Some(built_in) = self.built_in(id).filter(|_| inst.op() == Op::Variable)
             && let Some(there) = built_in_of(m, &built_in)
         {
+            let of = |v: &Inst, m: &Module| {
+                m.global(v.inst.result_type?).and_then(|p| p.id_at(1)).and_then(|t| m.global(t).cloned())
+            };
+            let (theirs, ours) = (m.global(there).and_then(|v| of(v, m)), of(&inst, &self.module));
+            if theirs.as_ref().map(|t| (t.op(), &t.inst.operands))
+                != ours.as_ref().map(|t| (t.op(), &t.inst.operands))
+            {
+                return malformed(format!("it declares {built_in:?} with another type"));
+            }
             done.ids.insert(id, there);
+            return Ok(());
+        }
+        let spec = self.annotations_of(id).find_map(spec_id);
+        if let Some(there) = spec.and_then(|s| done.constants.get(&s)) {
+            done.ids.insert(id, *there);
+            return Ok(());
+        }
+        let name = self.name_of(id).filter(|n| inst.op() == Op::Variable && n.starts_with("rr_"));
+        if let Some(there) = name.and_then(|n| done.shared.get(n)) {
+            done.ids.insert(id, *there);
             return Ok(());
         }
         let own = done.ids.get(&id).copied();
@@ -185,8 +251,26 @@ impl Library {
             m.interface(new, io);
         }
         m.globals.push(inst);
+        if let Some(s) = spec {
+            done.constants.insert(s, new);
+        }
+        if let Some(n) = name {
+            done.shared.insert(n.to_owned(), new);
+        }
         self.decorations(m, done, &[id]);
         Ok(())
+    }
+
+    fn annotations_of(&self, id: u32) -> impl Iterator<Item = &Inst> {
+        self.module.annotations.iter().filter(move |a| a.id_at(0) == Some(id))
+    }
+
+    fn name_of(&self, id: u32) -> Option<&str> {
+        let n = self.module.names.iter().find(|n| n.op() == Op::Name && n.id_at(0) == Some(id))?;
+        match &n.inst.operands[1] {
+            Operand::LiteralString(s) => Some(s),
+            _ => None,
+        }
     }
 
     fn forward(&self, id: u32) -> bool {
@@ -206,6 +290,9 @@ impl Library {
         for a in &self.module.annotations {
             if a.id_at(0).is_some_and(|id| of.contains(&id)) {
                 let mut a = a.clone();
+                if let Some(s) = spec_id(&a) {
+                    a.inst.operands[2] = Operand::LiteralBit32(done.spec_id(s));
+                }
                 rename(&mut a, &done.ids);
                 m.annotations.push(a);
             }

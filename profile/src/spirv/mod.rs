@@ -21,7 +21,7 @@ pub use cfg::{Cfg, Edge, EdgeKind};
 pub use edit::Place;
 pub use entry::{EntryPoint, stage_of};
 pub use graph::{Graph, Loop};
-pub use link::{Imported, Library, built_in_of};
+pub use link::{FIRST_SPEC_ID, Imported, Library, built_in_of};
 pub use module::{Block, Function, Inst, Module};
 pub use types::Types;
 

@@ -87,7 +87,7 @@ fn modules_come_back_word_for_word_and_know_where_everything_stood() {
 /// A block on every edge that takes one, and a call of an imported function at every block's beginning and end.
 #[test]
 fn what_is_put_in_everywhere_is_valid() {
-    let library = Library::read(&words(include_bytes!("../probes/counters.comp.spv"))).expect("ours");
+    let library = Library::read(&words(include_bytes!("../probes/blocks.comp.spv"))).expect("ours");
     for (path, w) in modules() {
         let mut m = Module::read(&w).expect("it was read before");
         let entry = m.entries()[0].clone();

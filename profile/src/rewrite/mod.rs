@@ -1,0 +1,22 @@
+//! From an application's module to one with probes in it.
+//!
+//! [`instrument`] takes a module, reduces it to one entry point, lets every pass of a plan put its probes in, and gives a
+//! [`Variant`]: the new words, where its counters and probes are, and the [`Facts`] of the original that records refer to.
+//! A [`Shader`] is what a pass is given: the module and everything that is done to it. Guarantees: passes see the
+//! blocks of the original, whatever others put in; the variant depends on nothing but the words, the entry point and the
+//! passes' keys, so that it may be kept ([`Variants`]).
+
+mod facts;
+mod instrument;
+mod libraries;
+pub mod prologue;
+mod shader;
+mod variant;
+mod variants;
+
+pub use facts::{BlockFacts, Facts, FunctionFacts, Lines, does_something};
+pub use instrument::{entries, instrument};
+pub use libraries::Probes;
+pub use shader::{Exit, ExitKind, Shader};
+pub use variant::{Constants, Region, Site, Variant};
+pub use variants::{Key, Variants};

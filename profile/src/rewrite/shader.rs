@@ -1,0 +1,192 @@
+//! What a pass is given: one entry point's module, and everything that may be done to it.
+//!
+//! A pass puts calls of helper functions at places: where blocks of the original begin and end, before instructions, on
+//! edges, where invocations leave. Guarantees: blocks are found by their labels, so that what other passes put in is not
+//! seen; whatever has a number in memory (counters, probes) is numbered here. Refuses more counters or probes than there
+//! are numbers.
+
+use super::variant::Site;
+use super::{Facts, Probes};
+use crate::spirv::{EntryPoint, Imported, Inst, Module, Op, Operand, Place, Result, Types, malformed};
+use crate::{ShaderHash, SourceLine, Stage};
+
+/// See the module's header.
+#[derive(Clone, Debug)]
+pub struct Shader {
+    /// The hash of the module as the application made it.
+    pub hash: ShaderHash,
+    /// Its stage.
+    pub stage: Stage,
+    /// The entry point.
+    pub entry: EntryPoint,
+    /// The module as it is now, reduced to the entry point.
+    pub module: Module,
+    /// Its types and constants.
+    pub types: Types,
+    /// What is known of the original.
+    pub facts: Facts,
+    /// What was brought from libraries.
+    pub imported: Imported,
+    pub(super) counters: u32,
+    /// Where the running pass's counters begin.
+    pub(super) first_counter: u32,
+    pub(super) probes: u32,
+    pub(super) sites: Vec<Site>,
+}
+
+/// How invocations leave an entry point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ExitKind {
+    /// OpReturn of the entry point's function.
+    Return,
+    /// OpKill, OpTerminateInvocation.
+    Kill,
+    /// OpDemoteToHelperInvocation: it goes on as a helper, which nobody counts.
+    Demote,
+    /// OpIgnoreIntersectionKHR.
+    IgnoreIntersection,
+    /// OpTerminateRayKHR.
+    TerminateRay,
+    /// OpEmitMeshTasksEXT.
+    EmitMeshTasks,
+}
+
+/// A place where invocations leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exit {
+    /// Which function of the module.
+    pub function: usize,
+    /// Before what.
+    pub place: Place,
+    /// How.
+    pub kind: ExitKind,
+}
+
+impl Shader {
+    /// Where a function of the facts is in the module now.
+    pub fn function(&self, function: u32) -> usize {
+        let id = self.facts.functions[function as usize].id;
+        self.module.function(id).expect("functions of the original stay")
+    }
+
+    /// Where a block of the facts is in the module now: function, block.
+    pub fn block(&self, function: u32, block: u32) -> (usize, usize) {
+        let f = self.function(function);
+        let label = self.facts.functions[function as usize].blocks[block as usize].label;
+        let b = self.module.functions[f].blocks.iter().position(|b| b.label == label);
+        (f, b.expect("blocks of the original stay"))
+    }
+
+    /// Every block that the entry of its function reaches, by index into the facts: (function, block).
+    pub fn blocks(&self) -> Vec<(u32, u32)> {
+        let mut all = Vec::new();
+        for (f, function) in self.facts.functions.iter().enumerate() {
+            let reached = function.blocks.iter().enumerate().filter(|b| b.1.reached);
+            all.extend(reached.map(|(b, _)| (f as u32, b as u32)));
+        }
+        all
+    }
+
+    /// The block of the facts with this label.
+    pub fn block_of_label(&self, function: u32, label: u32) -> Option<u32> {
+        let blocks = &self.facts.functions[function as usize].blocks;
+        blocks.iter().position(|b| b.label == label).map(|b| b as u32)
+    }
+
+    /// A 32-bit constant.
+    pub fn constant(&mut self, n: u32) -> u32 {
+        self.types.u32(&mut self.module, n)
+    }
+
+    /// Brings a probe function; its id.
+    pub fn import(&mut self, probes: &Probes, name: &str) -> Result<u32> {
+        probes.of(&self.module, self.stage).import(
+            &mut self.module,
+            &mut self.types,
+            &mut self.imported,
+            name,
+        )
+    }
+
+    /// A call of a function that returns nothing.
+    pub fn call(&mut self, function: u32, arguments: &[u32]) -> Inst {
+        let void = self.types.void(&mut self.module);
+        self.call_for(function, void, arguments).0
+    }
+
+    /// A call of a function that returns a value of a type; the call and its result.
+    pub fn call_for(&mut self, function: u32, ty: u32, arguments: &[u32]) -> (Inst, u32) {
+        let id = self.module.fresh();
+        let operands =
+            std::iter::once(function).chain(arguments.iter().copied()).map(Operand::IdRef).collect();
+        (Inst::new(Op::FunctionCall, Some(ty), Some(id), operands), id)
+    }
+
+    /// So many consecutive counters; the first one's number, for the shader, and its number in the pass's region, for
+    /// the site.
+    pub fn reserve_counters(&mut self, n: u32) -> Result<(u32, u32)> {
+        let first = self.counters;
+        match first.checked_add(n).filter(|&all| all < 1 << 29) {
+            Some(all) => self.counters = all,
+            None => return malformed(format!("{first} and {n} counters are too many")),
+        }
+        Ok((first, first - self.first_counter))
+    }
+
+    /// A probe whose records have this many words behind its number; its number for the shader to write: the constant
+    /// `probe_base` is to be added.
+    pub fn reserve_probe(&mut self) -> u32 {
+        self.probes += 1;
+        self.probes - 1
+    }
+
+    /// Notes a site.
+    pub fn site(&mut self, site: Site) {
+        self.sites.push(site);
+    }
+
+    /// The line of an instruction of the original, where the module carries it.
+    pub fn line_of_block(&self, function: u32, block: u32) -> Option<SourceLine> {
+        self.facts.functions[function as usize].blocks[block as usize].line.clone()
+    }
+
+    /// Puts instructions in where a block of the original begins.
+    pub fn at_begin(&mut self, function: u32, block: u32, insts: Vec<Inst>) {
+        let (f, b) = self.block(function, block);
+        let place = Place::begin(&self.module.functions[f], b);
+        self.module.functions[f].insert(vec![(place, insts)]);
+    }
+
+    /// Puts instructions in where a block of the original ends: before its terminator and the merge that belongs to it.
+    pub fn at_end(&mut self, function: u32, block: u32, insts: Vec<Inst>) {
+        let (f, b) = self.block(function, block);
+        let place = Place::end(&self.module.functions[f], b);
+        self.module.functions[f].insert(vec![(place, insts)]);
+    }
+
+    /// Every place where invocations leave the entry point, in the module as it is now.
+    pub fn exits(&self) -> Vec<Exit> {
+        let mut exits = Vec::new();
+        for function in self.module.reachable(self.entry.function) {
+            let f = &self.module.functions[function];
+            let is_entry = f.id() == self.entry.function;
+            for (block, b) in f.blocks.iter().enumerate() {
+                for (before, i) in b.body.iter().enumerate() {
+                    let kind = match i.op() {
+                        Op::Return if is_entry => ExitKind::Return,
+                        Op::Kill | Op::TerminateInvocation => ExitKind::Kill,
+                        Op::DemoteToHelperInvocation => ExitKind::Demote,
+                        Op::IgnoreIntersectionKHR => ExitKind::IgnoreIntersection,
+                        Op::TerminateRayKHR => ExitKind::TerminateRay,
+                        Op::EmitMeshTasksEXT => ExitKind::EmitMeshTasks,
+                        _ => continue,
+                    };
+                    let place =
+                        if i.is_terminator() { Place::end(f, block) } else { Place { block, before } };
+                    exits.push(Exit { function, place, kind });
+                }
+            }
+        }
+        exits
+    }
+}

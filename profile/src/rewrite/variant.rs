@@ -1,0 +1,74 @@
+//! A rewritten module, and what is needed to run it and to read what it writes.
+
+use super::Facts;
+use crate::{ShaderHash, SourceLine, Stage};
+use serde::{Deserialize, Serialize};
+
+/// See the module's header.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Variant {
+    /// The module as the application made it.
+    pub shader: ShaderHash,
+    /// The entry point's name.
+    pub name: String,
+    /// Its stage.
+    pub stage: Stage,
+    /// The rewritten module.
+    pub words: Vec<u32>,
+    /// Its specialization constants that say where memory is.
+    pub constants: Constants,
+    /// How many 64-bit counters an entry point of a pipeline has.
+    pub counters: u32,
+    /// How many probes append to the log.
+    pub probes: u32,
+    /// Each pass's part, for those that changed something.
+    pub regions: Vec<Region>,
+    /// What is known of the original.
+    pub facts: Facts,
+}
+
+/// SpecIds of 32-bit constants, each to be set for every pipeline: the address of the counters and of the log (low and
+/// high word), and the number of the first probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Constants {
+    /// Of the counters.
+    pub region: [u32; 2],
+    /// Of the log.
+    pub log: [u32; 2],
+    /// Of the first probe's number.
+    pub probe_base: u32,
+}
+
+/// One pass's part of a variant.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Region {
+    /// The pass.
+    pub pass: String,
+    /// Where its counters begin among the variant's.
+    pub first_counter: u32,
+    /// How many it has.
+    pub counters: u32,
+    /// Its sites.
+    pub sites: Vec<Site>,
+}
+
+/// A place in a shader where something is measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Site {
+    /// Which function: an index into the facts.
+    pub function: u32,
+    /// Which block: an index into the function's.
+    pub block: u32,
+    /// The instruction that it is about or stands before: its first word's offset, in words, in the original module.
+    pub word_offset: u32,
+    /// The source's line, where the module carries it.
+    pub line: Option<SourceLine>,
+    /// What kind of site it is, in the pass's own terms.
+    pub kind: u32,
+    /// Its first counter, within the region; what follows is the pass's affair.
+    pub counter: Option<u32>,
+    /// Its probe, counted from the variant's first, and the words that each of its records has behind the probe's number.
+    pub probe: Option<(u32, u32)>,
+    /// Whatever else the pass wants to know when it decodes.
+    pub data: Vec<u32>,
+}

@@ -1,0 +1,97 @@
+//! Each module once for each plan, whatever thread asks first, and across runs where there is a folder to keep them in.
+//!
+//! Guarantees: one entry point of one content is rewritten once in a run; a kept variant is used only if module, entry
+//! point, passes and this build's version of the rewriting are the same. A file that cannot be read is made again.
+
+use super::{Variant, instrument};
+use crate::pass::{Pass, Result};
+use crate::{ShaderHash, Stage};
+use rspirv::spirv::ExecutionModel;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock};
+
+/// Goes up when the rewriting changes in a way that the passes' keys do not tell.
+const VERSION: u32 = 1;
+
+/// Which entry point of which module.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Key {
+    /// The module.
+    pub shader: ShaderHash,
+    /// The entry point's execution model.
+    pub model: ExecutionModel,
+    /// Its name.
+    pub name: String,
+}
+
+type Slot = Arc<OnceLock<Result<Option<Arc<Variant>>>>>;
+
+/// See the module's header.
+pub struct Variants {
+    passes: Vec<Box<dyn Pass>>,
+    /// Where to keep them.
+    folder: Option<PathBuf>,
+    known: Mutex<HashMap<Key, Slot>>,
+}
+
+impl Variants {
+    /// For one plan.
+    pub fn new(passes: Vec<Box<dyn Pass>>, folder: Option<PathBuf>) -> Self {
+        Variants { passes, folder, known: Mutex::default() }
+    }
+
+    /// The plan's passes.
+    pub fn passes(&self) -> &[Box<dyn Pass>] {
+        &self.passes
+    }
+
+    /// Whether any pass has to do with a stage.
+    pub fn wants(&self, stage: Stage) -> bool {
+        self.passes.iter().any(|p| p.needs(stage).is_some())
+    }
+
+    /// The variant; waits if another thread is at it. `None` where nothing is measured.
+    pub fn get(&self, key: &Key, words: &[u32]) -> Result<Option<Arc<Variant>>> {
+        let slot = self.known.lock().expect("nobody panics with it").entry(key.clone()).or_default().clone();
+        slot.get_or_init(|| self.make(key, words)).clone()
+    }
+
+    fn make(&self, key: &Key, words: &[u32]) -> Result<Option<Arc<Variant>>> {
+        let path = self.path(key);
+        if let Some(kept) = path.as_ref().and_then(|p| std::fs::read(p).ok())
+            && let Ok(v) = serde_json::from_slice::<Variant>(&kept)
+            && v.shader == key.shader
+            && v.name == key.name
+        {
+            return Ok(Some(Arc::new(v)));
+        }
+        let made = instrument(words, key.shader, key.model, &key.name, &self.passes)?;
+        if let (Some(path), Some(v)) = (path, &made) {
+            keep(&path, v);
+        }
+        Ok(made.map(Arc::new))
+    }
+
+    fn path(&self, key: &Key) -> Option<PathBuf> {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&VERSION.to_le_bytes());
+        hasher.update(&key.shader.0);
+        hasher.update(format!("{:?} {}", key.model, key.name).as_bytes());
+        for p in &self.passes {
+            hasher.update(format!("\n{}", p.key()).as_bytes());
+        }
+        Some(self.folder.as_ref()?.join(format!("{}.json", hasher.finalize().to_hex())))
+    }
+}
+
+/// Nothing depends on it: without it the variant is made again.
+fn keep(path: &std::path::Path, v: &Variant) {
+    let Some(folder) = path.parent() else { return };
+    let partial = path.with_extension(format!("{}.partial", std::process::id()));
+    let written = std::fs::create_dir_all(folder)
+        .and_then(|()| std::fs::write(&partial, serde_json::to_vec(v).expect("it has only text keys")));
+    if written.is_ok() {
+        let _ = std::fs::rename(&partial, path);
+    }
+}

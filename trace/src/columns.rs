@@ -1,0 +1,151 @@
+//! A table's records in memory, by columns; and where analyses get them from.
+
+use crate::table::{Kind, Table, Value};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// One column's values.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ColumnData {
+    /// Whole numbers.
+    U64(Vec<u64>),
+    /// Numbers.
+    F64(Vec<f64>),
+    /// Words.
+    Text(Vec<Arc<str>>),
+}
+
+/// Records of one table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Columns {
+    table: &'static Table,
+    columns: Vec<ColumnData>,
+}
+
+impl Columns {
+    /// None yet.
+    pub fn new(table: &'static Table) -> Self {
+        let of = |kind| match kind {
+            Kind::U64 => ColumnData::U64(vec![]),
+            Kind::F64 => ColumnData::F64(vec![]),
+            Kind::Text => ColumnData::Text(vec![]),
+        };
+        Columns { table, columns: table.columns.iter().map(|c| of(c.kind)).collect() }
+    }
+
+    /// Adds one.
+    ///
+    /// # Panics
+    /// If the values are not one of its kind for each column: that is a mistake in a pass.
+    pub fn push(&mut self, values: &[Value<'_>]) {
+        assert_eq!(values.len(), self.columns.len(), "table {}", self.table.name);
+        for (column, value) in self.columns.iter_mut().zip(values) {
+            match (column, value) {
+                (ColumnData::U64(c), Value::U64(v)) => c.push(*v),
+                (ColumnData::F64(c), Value::F64(v)) => c.push(*v),
+                (ColumnData::Text(c), Value::Text(v)) => c.push((*v).into()),
+                (column, value) => panic!("table {}: {value:?} in {column:?}", self.table.name),
+            }
+        }
+    }
+
+    /// The table that they are of.
+    pub fn table(&self) -> &'static Table {
+        self.table
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match self.columns.first() {
+            None => 0,
+            Some(ColumnData::U64(c)) => c.len(),
+            Some(ColumnData::F64(c)) => c.len(),
+            Some(ColumnData::Text(c)) => c.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn column(&self, name: &str) -> &ColumnData {
+        let at = self.table.columns.iter().position(|c| c.name == name);
+        &self.columns[at.unwrap_or_else(|| panic!("table {} has no column {name}", self.table.name))]
+    }
+
+    /// All columns, as the table has them.
+    pub fn columns(&self) -> &[ColumnData] {
+        &self.columns
+    }
+
+    /// A column of whole numbers.
+    ///
+    /// # Panics
+    /// If the table has no such column: that is a mistake in an analysis.
+    pub fn u64(&self, name: &str) -> &[u64] {
+        match self.column(name) {
+            ColumnData::U64(c) => c,
+            _ => panic!("{}.{name} holds no whole numbers", self.table.name),
+        }
+    }
+
+    /// A column of numbers.
+    ///
+    /// # Panics
+    /// As [`Columns::u64`].
+    pub fn f64(&self, name: &str) -> &[f64] {
+        match self.column(name) {
+            ColumnData::F64(c) => c,
+            _ => panic!("{}.{name} holds no numbers", self.table.name),
+        }
+    }
+
+    /// A column of words.
+    ///
+    /// # Panics
+    /// As [`Columns::u64`].
+    pub fn text(&self, name: &str) -> &[Arc<str>] {
+        match self.column(name) {
+            ColumnData::Text(c) => c,
+            _ => panic!("{}.{name} holds no words", self.table.name),
+        }
+    }
+}
+
+/// Where analyses get records from. A table that nothing was recorded in is empty.
+pub trait Source {
+    /// All records of a table, in the order in which they were recorded.
+    fn read(&self, table: &'static Table) -> Result<Columns, Unreadable>;
+}
+
+/// Why a table cannot be read: what is wrong, where, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreadable(pub String);
+
+impl std::fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unreadable {}
+
+/// Records that lie in memory only: for tests, and for what is analysed at once.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    tables: BTreeMap<&'static str, Columns>,
+}
+
+impl Memory {
+    /// Adds a record.
+    pub fn put(&mut self, table: &'static Table, values: &[Value<'_>]) {
+        self.tables.entry(table.name).or_insert_with(|| Columns::new(table)).push(values);
+    }
+}
+
+impl Source for Memory {
+    fn read(&self, table: &'static Table) -> Result<Columns, Unreadable> {
+        Ok(self.tables.get(table.name).cloned().unwrap_or_else(|| Columns::new(table)))
+    }
+}

@@ -1,0 +1,59 @@
+//! What a table of records is: its columns, their kinds and units.
+
+/// A kind of record, as a table: a row each.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Table {
+    /// Its name: of its file, of exports.
+    pub name: &'static str,
+    /// What a row says.
+    pub about: &'static str,
+    /// Goes up when a column changes its meaning or goes.
+    pub version: u32,
+    /// Its columns.
+    pub columns: &'static [Column],
+}
+
+/// A column of a [`Table`].
+#[derive(Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its name.
+    pub name: &'static str,
+    /// What its values are.
+    pub kind: Kind,
+    /// What they count or measure.
+    pub unit: &'static str,
+    /// What they mean.
+    pub about: &'static str,
+}
+
+/// What a column's values are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Whole numbers.
+    U64,
+    /// Numbers.
+    F64,
+    /// Words.
+    Text,
+}
+
+/// One value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value<'a> {
+    /// A whole number.
+    U64(u64),
+    /// A number.
+    F64(f64),
+    /// Words.
+    Text(&'a str),
+}
+
+/// A whole number's column.
+pub const fn count(name: &'static str, unit: &'static str, about: &'static str) -> Column {
+    Column { name, kind: Kind::U64, unit, about }
+}
+
+/// A column of words.
+pub const fn text(name: &'static str, about: &'static str) -> Column {
+    Column { name, kind: Kind::Text, unit: "", about }
+}
