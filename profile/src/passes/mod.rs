@@ -4,11 +4,40 @@ mod simt;
 
 use crate::Pass;
 
-/// Every pass there is: its name, what it measures, and how it is made.
-pub static PASSES: &[(&str, &str, fn() -> Box<dyn Pass>)] =
-    &[("simt", "invocations that are active in each basic block", || Box::new(simt::Simt))];
+/// What is known of a pass before it is made.
+pub struct Entry {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What it measures, in a line.
+    pub about: &'static str,
+    /// Makes it. The text is what follows the name and a colon on the command line: `blocks:mode=lane`.
+    pub make: fn(&str) -> Result<Box<dyn Pass>, String>,
+}
 
-/// The pass of this name.
-pub fn by_name(name: &str) -> Option<Box<dyn Pass>> {
-    PASSES.iter().find(|p| p.0 == name).map(|p| p.2())
+/// Every pass there is.
+pub static PASSES: &[Entry] = &[Entry {
+    name: "simt",
+    about: "how many invocations of a subgroup are active in each basic block",
+    make: |options| plain(options, simt::Simt),
+}];
+
+/// A pass without options.
+fn plain(options: &str, pass: impl Pass + 'static) -> Result<Box<dyn Pass>, String> {
+    if options.is_empty() {
+        Ok(Box::new(pass))
+    } else {
+        Err(format!("pass {} has no options; {options:?} was given", pass.name()))
+    }
+}
+
+/// The pass of this name, made with its options: `NAME` or `NAME:OPTIONS`.
+pub fn by_name(what: &str) -> Result<Box<dyn Pass>, String> {
+    let (name, options) = what.split_once(':').unwrap_or((what, ""));
+    match PASSES.iter().find(|p| p.name == name) {
+        Some(p) => (p.make)(options),
+        None => {
+            let known: Vec<&str> = PASSES.iter().map(|p| p.name).collect();
+            Err(format!("there is no pass {name:?}; there are {}", known.join(", ")))
+        }
+    }
 }
