@@ -1,13 +1,17 @@
 // What every probe has: where its memory is, which invocations count, the log that records are appended to.
 //
 // Sources that include this are compiled once for each kind of shader they go into (see compile): FRAGMENT where helper
-// invocations have to be told apart, DEMOTE where invocations may become helpers on the way. An instrumented module
-// imports functions; main is not taken along. Parameters are const, which lets them be passed by value. Globals whose
+// invocations have to be told apart, DEMOTE where invocations may become helpers on the way; and each once more, WIDE, for
+// devices with 64-bit atomics. An instrumented module imports functions; main is not taken along. Parameters are const, which lets them be passed by value. Globals whose
 // names begin with rr_ are one and the same in all the functions that a module imports.
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference_uvec2 : require
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_ballot : require
+#ifdef WIDE
+#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
+#extension GL_EXT_shader_atomic_int64 : require
+#endif
 #ifdef DEMOTE
 #extension GL_EXT_demote_to_helper_invocation : require
 #endif
@@ -24,10 +28,14 @@ layout(constant_id = 2002) const uint log_low = 0;
 layout(constant_id = 2003) const uint log_high = 0;
 layout(constant_id = 2004) const uint probe_base = 0;
 
-// One 64-bit number a counter, as two words, so that no device needs 64-bit atomics for them.
+// One 64-bit number a counter. Where there are no 64-bit atomics it is two words.
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer Counters
 {
+#ifdef WIDE
+    uint64_t at[];
+#else
     uvec2 at[];
+#endif
 };
 
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Log
@@ -68,13 +76,18 @@ bool is_first(const uvec4 mask)
     return ACTIVE && gl_SubgroupInvocationID == subgroupBallotFindLSB(mask);
 }
 
-// Adds to a counter; the carry is rare.
+// Adds to a counter. A 64-bit addition answers nothing, so that nobody waits for it; with two words the first one's
+// answer says whether to carry, which is rare.
 void add(const uint counter, const uint n)
 {
     Counters counters = Counters(uvec2(region_low, region_high));
+#ifdef WIDE
+    atomicAdd(counters.at[counter], uint64_t(n));
+#else
     uint before = atomicAdd(counters.at[counter].x, n);
     if (before + n < before)
         atomicAdd(counters.at[counter].y, 1u);
+#endif
 }
 
 // Words of the log for one record: the index of the first, or ~0 if there is no room. What would have been needed is

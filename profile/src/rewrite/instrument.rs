@@ -1,7 +1,7 @@
 //! A module through every pass of a plan.
 
 use super::libraries::PROLOGUE;
-use super::shader::Shader;
+use super::shader::{Device, Shader};
 use super::variant::{Constants, Region, Variant};
 use super::{Facts, prologue};
 use crate::pass::{Change, Error, Pass, Result};
@@ -16,6 +16,7 @@ pub fn instrument(
     model: ExecutionModel,
     name: &str,
     passes: &[Box<dyn Pass>],
+    device: Device,
 ) -> Result<Option<Variant>> {
     let wrong = Error::shader(hash);
     let mut module = Module::read(words).map_err(&wrong)?;
@@ -34,6 +35,7 @@ pub fn instrument(
         types,
         facts,
         imported: Imported::default(),
+        device,
         counters: 0,
         first_counter: 0,
         probes: 0,

@@ -3,51 +3,58 @@
 use crate::Stage;
 use crate::spirv::{Library, Module};
 use rspirv::spirv::Capability;
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
-/// The three modules of one source in `probes/`. One is picked for the shader at hand.
+/// The six modules of one source in `probes/`. One is picked for the shader and the device at hand, and read when it is
+/// first needed.
 pub struct Probes {
-    kinds: [Library; 3],
+    bytes: [&'static [u8]; 6],
+    kinds: [OnceLock<Library>; 6],
 }
 
 impl Probes {
-    /// Reads what `probes/compile` made: for most stages, for fragment shaders, for those that demote.
-    ///
-    /// # Panics
-    /// If they are no libraries: they are part of this program.
-    pub fn read(kinds: [&[u8]; 3]) -> Self {
-        let read = |bytes: &[u8]| {
-            let words: Vec<u32> =
-                bytes.chunks_exact(4).map(|c| u32::from_le_bytes(c.try_into().expect("4 bytes"))).collect();
-            Library::read(&words).expect("a library of our own")
-        };
-        Probes { kinds: kinds.map(read) }
+    /// What `probes/compile` made: for most stages, for fragment shaders, for those that demote; then the same for
+    /// devices with 64-bit atomics.
+    pub const fn new(bytes: [&'static [u8]; 6]) -> Self {
+        Probes { bytes, kinds: [const { OnceLock::new() }; 6] }
     }
 
     /// The one for a shader.
-    pub fn of(&self, module: &Module, stage: Stage) -> &Library {
+    ///
+    /// # Panics
+    /// If it is no library: it is part of this program.
+    pub fn of(&self, module: &Module, stage: Stage, wide: bool) -> &Library {
         let demotes = || module.has_capability(Capability::DemoteToHelperInvocation);
-        &self.kinds[match stage {
+        let kind = match stage {
             Stage::Fragment if demotes() => 2,
             Stage::Fragment => 1,
             _ => 0,
-        }]
+        } + if wide { 3 } else { 0 };
+        self.kinds[kind].get_or_init(|| {
+            let words = self.bytes[kind].chunks_exact(4);
+            let words: Vec<u32> = words.map(|c| u32::from_le_bytes(c.try_into().expect("4 bytes"))).collect();
+            Library::read(&words).expect("a library of our own")
+        })
     }
 }
 
-/// The modules of `probes/NAME.glsl`.
+/// The modules of `probes/NAME.glsl`, as [`Probes`].
 #[macro_export]
 macro_rules! probes {
     ($name:literal) => {
-        ::std::sync::LazyLock::new(|| {
-            $crate::rewrite::Probes::read([
-                include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/probes/", $name, ".comp.spv")),
-                include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/probes/", $name, ".frag.spv")),
-                include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/probes/", $name, ".demote.spv")),
-            ])
-        })
+        $crate::rewrite::Probes::new([
+            $crate::probes!($name, ".comp"),
+            $crate::probes!($name, ".frag"),
+            $crate::probes!($name, ".demote"),
+            $crate::probes!($name, ".comp.wide"),
+            $crate::probes!($name, ".frag.wide"),
+            $crate::probes!($name, ".demote.wide"),
+        ])
+    };
+    ($name:literal, $kind:literal) => {
+        include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/probes/", $name, $kind, ".spv"))
     };
 }
 
 /// What happens at entry points.
-pub(super) static PROLOGUE: LazyLock<Probes> = crate::probes!("prologue");
+pub(super) static PROLOGUE: Probes = crate::probes!("prologue");

@@ -17,6 +17,6 @@ mod variants;
 pub use facts::{BlockFacts, Facts, FunctionFacts, Lines, does_something};
 pub use instrument::{entries, instrument};
 pub use libraries::Probes;
-pub use shader::{Exit, ExitKind, Shader};
+pub use shader::{Device, Exit, ExitKind, Shader};
 pub use variant::{Constants, Region, Site, Variant};
 pub use variants::{Key, Variants};

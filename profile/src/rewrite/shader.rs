@@ -27,11 +27,20 @@ pub struct Shader {
     pub facts: Facts,
     /// What was brought from libraries.
     pub imported: Imported,
+    /// What the device offers.
+    pub device: Device,
     pub(super) counters: u32,
     /// Where the running pass's counters begin.
     pub(super) first_counter: u32,
     pub(super) probes: u32,
     pub(super) sites: Vec<Site>,
+}
+
+/// What a device offers that rewriting makes use of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Device {
+    /// Atomic additions to 64-bit integers in memory (shaderBufferInt64Atomics, shaderInt64).
+    pub atomic_64: bool,
 }
 
 /// How invocations leave an entry point.
@@ -100,7 +109,7 @@ impl Shader {
 
     /// Brings a probe function; its id.
     pub fn import(&mut self, probes: &Probes, name: &str) -> Result<u32> {
-        probes.of(&self.module, self.stage).import(
+        probes.of(&self.module, self.stage, self.device.atomic_64).import(
             &mut self.module,
             &mut self.types,
             &mut self.imported,

@@ -3,7 +3,7 @@
 //! Guarantees: one entry point of one content is rewritten once in a run; a kept variant is used only if module, entry
 //! point, passes and this build's version of the rewriting are the same. A file that cannot be read is made again.
 
-use super::{Variant, instrument};
+use super::{Device, Variant, instrument};
 use crate::pass::{Pass, Result};
 use crate::{ShaderHash, Stage};
 use rspirv::spirv::ExecutionModel;
@@ -30,6 +30,7 @@ type Slot = Arc<OnceLock<Result<Option<Arc<Variant>>>>>;
 /// See the module's header.
 pub struct Variants {
     passes: Vec<Box<dyn Pass>>,
+    device: OnceLock<Device>,
     /// Where to keep them.
     folder: Option<PathBuf>,
     known: Mutex<HashMap<Key, Slot>>,
@@ -38,7 +39,12 @@ pub struct Variants {
 impl Variants {
     /// For one plan.
     pub fn new(passes: Vec<Box<dyn Pass>>, folder: Option<PathBuf>) -> Self {
-        Variants { passes, folder, known: Mutex::default() }
+        Variants { passes, device: OnceLock::new(), folder, known: Mutex::default() }
+    }
+
+    /// Says what the device offers. To be called before the first module comes; what is said later does not count.
+    pub fn on(&self, device: Device) {
+        let _ = self.device.set(device);
     }
 
     /// The plan's passes.
@@ -66,18 +72,22 @@ impl Variants {
         {
             return Ok(Some(Arc::new(v)));
         }
-        let made = instrument(words, key.shader, key.model, &key.name, &self.passes)?;
+        let made = instrument(words, key.shader, key.model, &key.name, &self.passes, self.device())?;
         if let (Some(path), Some(v)) = (path, &made) {
             keep(&path, v);
         }
         Ok(made.map(Arc::new))
     }
 
+    fn device(&self) -> Device {
+        *self.device.get_or_init(Device::default)
+    }
+
     fn path(&self, key: &Key) -> Option<PathBuf> {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&VERSION.to_le_bytes());
         hasher.update(&key.shader.0);
-        hasher.update(format!("{:?} {}", key.model, key.name).as_bytes());
+        hasher.update(format!("{:?} {} {:?}", key.model, key.name, self.device()).as_bytes());
         for p in &self.passes {
             hasher.update(format!("\n{}", p.key()).as_bytes());
         }

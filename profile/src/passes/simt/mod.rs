@@ -7,13 +7,12 @@
 use crate::pass::{Change, Error, FrameData, Pass, Result, Sink};
 use crate::rewrite::{Probes, Shader, Site};
 use crate::{Needs, Stage};
-use std::sync::LazyLock;
 use trace::Value;
 
 /// Popcounts that are told apart: a subgroup has 128 invocations at most.
 const COUNTERS: u32 = 129;
 
-static PROBES: LazyLock<Probes> = crate::probes!("simt");
+static PROBES: Probes = crate::probes!("simt");
 
 /// See the module's header.
 pub struct Simt;
