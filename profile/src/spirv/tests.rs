@@ -87,13 +87,14 @@ fn modules_come_back_word_for_word_and_know_where_everything_stood() {
 /// A block on every edge that takes one, and a call of an imported function at every block's beginning and end.
 #[test]
 fn what_is_put_in_everywhere_is_valid() {
-    let library = Library::read(&words(include_bytes!("../probes/blocks.comp.spv"))).expect("ours");
+    static PROBES: crate::rewrite::Probes = crate::probes!("blocks");
     for (path, w) in modules() {
         let mut m = Module::read(&w).expect("it was read before");
         let entry = m.entries()[0].clone();
         m.isolate(entry.model, &entry.name).expect("it has it");
         let (mut types, mut done) = (Types::new(&m), Imported::default());
         m.physical_addresses();
+        let library = PROBES.of(&m, stage_of(entry.model).expect("a stage"), false);
         let helpers = ["count_lane", "count_subgroup", "count_lanes"]
             .map(|h| library.import(&mut m, &mut types, &mut done, h).expect("the library has it"));
         let void = types.void(&mut m);
