@@ -78,6 +78,18 @@ pub trait Sink {
     fn put(&mut self, table: &'static Table, values: &[Value<'_>]);
 }
 
+impl Sink for trace::dir::Writer {
+    fn put(&mut self, table: &'static Table, values: &[Value<'_>]) {
+        trace::dir::Writer::put(self, table, values);
+    }
+}
+
+impl Sink for trace::Memory {
+    fn put(&mut self, table: &'static Table, values: &[Value<'_>]) {
+        trace::Memory::put(self, table, values);
+    }
+}
+
 /// What a pass answers with.
 pub type Result<T> = std::result::Result<T, Error>;
 

@@ -79,6 +79,11 @@ impl Columns {
         &self.columns
     }
 
+    /// The same, to add rows to; each must get as many.
+    pub(crate) fn columns_mut(&mut self) -> &mut [ColumnData] {
+        &mut self.columns
+    }
+
     /// A column of whole numbers.
     ///
     /// # Panics
@@ -117,6 +122,15 @@ impl Columns {
 pub trait Source {
     /// All records of a table, in the order in which they were recorded.
     fn read(&self, table: &'static Table) -> Result<Columns, Unreadable>;
+
+    /// The same records, some at a time, so that a long table need not be in memory as a whole.
+    fn each(
+        &self,
+        table: &'static Table,
+        take: &mut dyn FnMut(&Columns) -> Result<(), Unreadable>,
+    ) -> Result<(), Unreadable> {
+        take(&self.read(table)?)
+    }
 }
 
 /// Why a table cannot be read: what is wrong, where, and what to do.

@@ -13,6 +13,7 @@ mod columns;
 mod command_counters;
 mod command_time;
 mod cpu_span;
+pub mod dir;
 mod frame_time;
 mod iteration;
 pub mod table;

@@ -1,0 +1,237 @@
+//! One table's file: writing its parts, and reading them from bytes.
+//!
+//! The layout is in the header of the module above. Guarantees: a chunk is handed out only if its checksum fits and every
+//! column has as many rows as the chunk says; lengths are compared with the bytes at hand before they are used. Refuses
+//! columns that are not the table's, and every version but those it knows.
+
+use super::bytes::{Bad, Cursor, checksum, put_name};
+use super::{Bytes, column, limits};
+use crate::{Columns, Kind, Table};
+
+const HEAD: &[u8; 8] = b"RRTABLE\0";
+const CHUNK: &[u8; 4] = b"CHNK";
+const INDEX: &[u8; 4] = b"INDX";
+const TAIL: &[u8; 8] = b"RRTABEND";
+/// Behind the index: where it is, checksum, mark.
+const TRAILER: usize = 8 + 8 + TAIL.len();
+
+fn kind_byte(kind: Kind) -> u8 {
+    match kind {
+        Kind::U64 => 0,
+        Kind::F64 => 1,
+        Kind::Text => 2,
+    }
+}
+
+fn seal(out: &mut Vec<u8>) {
+    let sum = checksum(out);
+    out.extend_from_slice(&sum);
+}
+
+/// A file's first bytes.
+pub fn header(table: &Table) -> Vec<u8> {
+    let mut out = HEAD.to_vec();
+    for n in [limits::FORMAT, table.version, table.columns.len() as u32] {
+        out.extend_from_slice(&n.to_le_bytes());
+    }
+    put_name(&mut out, table.name);
+    for c in table.columns {
+        out.push(kind_byte(c.kind));
+        put_name(&mut out, c.name);
+    }
+    seal(&mut out);
+    out
+}
+
+/// A chunk: its columns as (encoding, bytes before compression, compressed).
+pub fn chunk(rows: usize, columns: &[(u8, usize, Vec<u8>)]) -> Vec<u8> {
+    let mut out = CHUNK.to_vec();
+    out.extend_from_slice(&(rows as u32).to_le_bytes());
+    for (encoding, raw, stored) in columns {
+        out.push(*encoding);
+        out.extend_from_slice(&(*raw as u32).to_le_bytes());
+        out.extend_from_slice(&(stored.len() as u32).to_le_bytes());
+    }
+    columns.iter().for_each(|c| out.extend_from_slice(&c.2));
+    seal(&mut out);
+    out
+}
+
+/// A chunk's place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chunk {
+    /// Its first byte.
+    pub at: u64,
+    /// Its rows.
+    pub rows: u32,
+}
+
+/// What stands behind the last chunk, at this byte.
+pub fn index(chunks: &[Chunk], at: u64) -> Vec<u8> {
+    let mut out = INDEX.to_vec();
+    out.extend_from_slice(&(chunks.len() as u32).to_le_bytes());
+    for c in chunks {
+        out.extend_from_slice(&c.at.to_le_bytes());
+        out.extend_from_slice(&c.rows.to_le_bytes());
+    }
+    out.extend_from_slice(&at.to_le_bytes());
+    seal(&mut out);
+    out.extend_from_slice(TAIL);
+    out
+}
+
+/// A table's file, opened.
+pub struct TableFile {
+    bytes: Bytes,
+    table: &'static Table,
+    chunks: Vec<Chunk>,
+    left_over: usize,
+}
+
+impl TableFile {
+    /// A file that was finished.
+    pub fn open(bytes: Bytes, table: &'static Table) -> Result<Self, Bad> {
+        let first = read_header((*bytes).as_ref(), table)?;
+        let chunks = read_index((*bytes).as_ref(), first)?;
+        Ok(TableFile { bytes, table, chunks, left_over: 0 })
+    }
+
+    /// A file that may have been cut off: everything up to its last whole chunk.
+    pub fn salvage(bytes: Bytes, table: &'static Table) -> Result<Self, Bad> {
+        let all = (*bytes).as_ref();
+        let mut at = read_header(all, table)?;
+        let mut chunks = vec![];
+        while chunks.len() < limits::CHUNKS
+            && let Ok(parts) = read_chunk(all, at, table)
+        {
+            chunks.push(Chunk { at: at as u64, rows: parts.rows as u32 });
+            at = parts.end;
+        }
+        let left_over = if all[at..].starts_with(INDEX) { 0 } else { all.len() - at };
+        Ok(TableFile { bytes, table, chunks, left_over })
+    }
+
+    /// Its rows.
+    pub fn rows(&self) -> u64 {
+        self.chunks.iter().map(|c| u64::from(c.rows)).sum()
+    }
+
+    /// Bytes behind the last whole chunk that could not be read.
+    pub fn left_over(&self) -> usize {
+        self.left_over
+    }
+
+    /// How many chunks it has.
+    pub fn chunks(&self) -> usize {
+        self.chunks.len()
+    }
+
+    /// Appends a chunk's rows.
+    pub fn read(&self, chunk: usize, into: &mut Columns) -> Result<(), Bad> {
+        let chunk = self.chunks[chunk];
+        let at = usize::try_from(chunk.at).unwrap_or(usize::MAX);
+        let parts = read_chunk((*self.bytes).as_ref(), at, self.table)?;
+        if parts.rows != chunk.rows as usize {
+            let (there, said) = (parts.rows, chunk.rows);
+            return Err(Bad::new(at, format!("a chunk of {there} rows; the index says {said}")));
+        }
+        for (c, into) in parts.columns.iter().zip(into.columns_mut()) {
+            let raw = column::decompress(c.stored, c.raw, c.at)?;
+            column::decode(&raw, c.encoding, parts.rows, c.at, into)?;
+        }
+        Ok(())
+    }
+}
+
+/// Where the first chunk begins.
+fn read_header(bytes: &[u8], table: &Table) -> Result<usize, Bad> {
+    let mut c = Cursor::new(bytes, 0);
+    c.mark(HEAD, "a table's file: the mark \"RRTABLE\"")?;
+    let at = c.at();
+    let format = c.u32("the layout's version")?;
+    if format != limits::FORMAT {
+        let ours = limits::FORMAT;
+        return Err(Bad::new(at, format!("layout {format}; this program reads layout {ours}")));
+    }
+    let (version_at, version) = (c.at(), c.u32("the table's version")?);
+    let count = c.length(limits::COLUMNS, "the number of columns")?;
+    let name_at = c.at();
+    let name = c.name("the table's name")?;
+    let mut columns = vec![];
+    for _ in 0..count {
+        columns.push((c.u8("a column's kind")?, c.name("a column's name")?));
+    }
+    c.checksum(0, "the header")?;
+    if name != table.name {
+        return Err(Bad::new(name_at, format!("table {name:?}; expected {:?}", table.name)));
+    }
+    if version != table.version {
+        let why = format!("version {version} of table {name}; this program reads version {}", table.version);
+        return Err(Bad::new(version_at, why));
+    }
+    let expected = table.columns.iter().map(|c| (kind_byte(c.kind), c.name));
+    if !columns.iter().copied().eq(expected) {
+        let names: Vec<&str> = columns.iter().map(|c| c.1).collect();
+        let why = format!("columns {}; this program knows others by the same version", names.join(", "));
+        return Err(Bad::new(name_at, why));
+    }
+    Ok(c.at())
+}
+
+struct Parts<'a> {
+    rows: usize,
+    columns: Vec<Stored<'a>>,
+    end: usize,
+}
+
+struct Stored<'a> {
+    encoding: u8,
+    raw: usize,
+    stored: &'a [u8],
+    at: usize,
+}
+
+fn read_chunk<'a>(bytes: &'a [u8], at: usize, table: &Table) -> Result<Parts<'a>, Bad> {
+    let mut c = Cursor::new(bytes, at);
+    c.mark(CHUNK, "a chunk: the mark \"CHNK\"")?;
+    let rows = c.length(limits::CHUNK_ROWS, "a chunk's rows")?;
+    let mut heads = vec![];
+    for _ in table.columns {
+        let encoding = c.u8("a column's encoding")?;
+        let raw = c.length(limits::COLUMN, "a column's bytes")?;
+        heads.push((encoding, raw, c.length(limits::COLUMN * 2, "a column's compressed bytes")?));
+    }
+    let mut columns = vec![];
+    for (encoding, raw, length) in heads {
+        let at = c.at();
+        columns.push(Stored { encoding, raw, stored: c.take(length, "a column")?, at });
+    }
+    c.checksum(at, "the chunk")?;
+    Ok(Parts { rows, columns, end: c.at() })
+}
+
+fn read_index(bytes: &[u8], first: usize) -> Result<Vec<Chunk>, Bad> {
+    let cut = || Bad::new(bytes.len(), "the file ends without its index: it was cut off");
+    let trailer = bytes.len().checked_sub(TRAILER).filter(|&t| t >= first).ok_or_else(cut)?;
+    if !bytes.ends_with(TAIL) {
+        return Err(cut());
+    }
+    let mut c = Cursor::new(bytes, trailer);
+    let begin = c.u64("where the index is")?;
+    let begin = usize::try_from(begin).ok().filter(|b| (first..trailer).contains(b)).ok_or_else(|| {
+        Bad::new(trailer, format!("an index at byte {begin} of a file of {} bytes", bytes.len()))
+    })?;
+    let mut c = Cursor::new(bytes, begin);
+    c.mark(INDEX, "the index: the mark \"INDX\"")?;
+    let count = c.length(limits::CHUNKS, "the number of chunks")?;
+    let mut chunks: Vec<Chunk> = vec![];
+    for _ in 0..count {
+        chunks.push(Chunk { at: c.u64("where a chunk is")?, rows: c.u32("a chunk's rows")? });
+    }
+    if c.at() != trailer {
+        return Err(Bad::new(c.at(), "the index is longer or shorter than its chunks"));
+    }
+    c.take(8, "where the index is")?;
+    c.checksum(begin, "the index")?;
+    Ok(chunks)
+}

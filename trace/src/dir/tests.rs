@@ -1,0 +1,259 @@
+//! Traces written and read again: whole, cut off at every byte, damaged at every byte.
+
+use super::file::TableFile;
+use super::{Bytes, Capture, Dir, Manifest, Writer, limits};
+use crate::table::{Kind, count, text};
+use crate::tables::{BLOCKS, SIMT, TABLES};
+use crate::{Column, Columns, Source, Table, Value};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+static MIXED: Table = Table {
+    name: "mixed",
+    about: "a row of each kind",
+    version: 3,
+    columns: &[
+        count("n", "things", ""),
+        Column { name: "x", kind: Kind::F64, unit: "ms", about: "" },
+        text("word", ""),
+    ],
+};
+
+/// A folder of this test's own, removed at the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("reray-trace-{}-{name}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        Scratch(folder)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn simt_row(n: u64) -> Vec<Value<'static>> {
+    [n / 1000, n % 7, 0, n % 13, 8, n * n].map(Value::U64).to_vec()
+}
+
+fn manifest() -> Manifest {
+    Manifest {
+        program: "a test".into(),
+        capture: Capture { name: "c.gfxr".into(), size_bytes: 5, blake3: "00".into() },
+        ..Manifest::default()
+    }
+}
+
+#[test]
+fn what_is_put_comes_back() {
+    let scratch = Scratch::new("round");
+    let rows = limits::CHUNK_ROWS as u64 * 2 + 5;
+    let mut w = Writer::create(&scratch.0, manifest()).unwrap();
+    let mut expected = Columns::new(&SIMT);
+    for n in 0..rows {
+        w.put(&SIMT, &simt_row(n));
+        expected.push(&simt_row(n));
+    }
+    w.manifest().frames = vec![1, 2];
+    let written = w.finish().unwrap();
+    assert!(written.complete);
+    let dir = Dir::open(&scratch.0).unwrap();
+    assert_eq!(dir.manifest(), &written);
+    assert_eq!((dir.rows(&SIMT), dir.rows(&BLOCKS)), (Some(rows), None));
+    assert!(dir.warnings().is_empty());
+    assert_eq!(dir.read(&SIMT).unwrap(), expected);
+    assert!(dir.read(&BLOCKS).unwrap().is_empty());
+    let mut lengths = vec![];
+    let mut frames = vec![];
+    dir.each(&SIMT, &mut |c| {
+        lengths.push(c.len());
+        frames.extend_from_slice(c.u64("frame"));
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(lengths, [limits::CHUNK_ROWS, limits::CHUNK_ROWS, 5]);
+    assert_eq!(frames, expected.u64("frame"));
+    let mut names: Vec<_> = std::fs::read_dir(&scratch.0)
+        .unwrap()
+        .map(|e| e.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["manifest.json", "simt.table"]);
+    // 65,541 rows of 6 numbers; the squares alone have 5 bytes each.
+    assert!(written.tables[0].size_bytes < rows * 6, "{} bytes", written.tables[0].size_bytes);
+}
+
+#[test]
+fn a_trace_that_broke_off_says_so() {
+    let scratch = Scratch::new("broken-off");
+    let mut w = Writer::create(&scratch.0, manifest()).unwrap();
+    for n in 0..10 {
+        w.put(&SIMT, &simt_row(n));
+    }
+    w.flush().unwrap();
+    (10..14).for_each(|n| w.put(&SIMT, &simt_row(n)));
+    drop(w);
+    let dir = Dir::open(&scratch.0).unwrap();
+    assert_eq!(dir.read(&SIMT).unwrap().len(), 14);
+    assert!(dir.warnings()[0].contains("was not finished"), "{:?}", dir.warnings());
+
+    // Cut off anywhere: whole chunks only, and it says how much is left out.
+    let path = scratch.0.join("simt.table.partial");
+    let all = std::fs::read(&path).unwrap();
+    let (mut seen, mut where_parts_end) = (std::collections::BTreeSet::new(), 0);
+    for end in 0..all.len() {
+        std::fs::write(&path, &all[..end]).unwrap();
+        let dir = Dir::open(&scratch.0).unwrap();
+        let rows = dir.read(&SIMT).unwrap().len();
+        assert!([0, 10].contains(&rows), "{rows} at {end}");
+        seen.insert(rows);
+        where_parts_end += usize::from(dir.warnings().len() == 1);
+    }
+    assert_eq!(seen.into_iter().collect::<Vec<_>>(), [0, 10]);
+    // Behind the header and behind the first chunk: there nothing is left out.
+    assert_eq!(where_parts_end, 2);
+}
+
+#[test]
+fn a_damaged_trace_is_refused_with_its_place() {
+    let scratch = Scratch::new("damaged");
+    let mut w = Writer::create(&scratch.0, manifest()).unwrap();
+    (0..10).for_each(|n| w.put(&SIMT, &simt_row(n)));
+    w.finish().unwrap();
+    let path = scratch.0.join("simt.table");
+    let all = std::fs::read(&path).unwrap();
+
+    std::fs::write(&path, &all[..all.len() - 3]).unwrap();
+    let e = Dir::open(&scratch.0).unwrap().read(&SIMT).unwrap_err().to_string();
+    assert!(e.contains(&format!("simt.table, byte {}", all.len() - 3)) && e.contains("copy it again"), "{e}");
+
+    std::fs::remove_file(&path).unwrap();
+    let e = Dir::open(&scratch.0).unwrap().read(&SIMT).unwrap_err().to_string();
+    assert!(e.contains("simt is missing"), "{e}");
+
+    let manifest = scratch.0.join("manifest.json");
+    let json = std::fs::read_to_string(&manifest).unwrap();
+    std::fs::write(&manifest, json.replace("\"schema_version\": 1", "\"schema_version\": 9")).unwrap();
+    let e = Dir::open(&scratch.0).err().unwrap().to_string();
+    assert!(e.contains("schema_version 9; this program reads 1"), "{e}");
+    std::fs::write(&manifest, "{").unwrap();
+    assert!(Dir::open(&scratch.0).err().unwrap().to_string().contains("no trace's manifest"));
+    std::fs::remove_file(&manifest).unwrap();
+    let e = Dir::open(&scratch.0).err().unwrap().to_string();
+    assert!(e.contains("name a folder that `reray-replay profile` wrote"), "{e}");
+}
+
+#[test]
+fn other_folders_are_left_alone_and_traces_replaced() {
+    let scratch = Scratch::new("replace");
+    for rows in [3, 2] {
+        let mut w = Writer::create(&scratch.0, manifest()).unwrap();
+        (0..rows).for_each(|n| w.put(&SIMT, &simt_row(n)));
+        w.finish().unwrap();
+        assert_eq!(Dir::open(&scratch.0).unwrap().read(&SIMT).unwrap().len() as u64, rows);
+    }
+    std::fs::remove_file(scratch.0.join("manifest.json")).unwrap();
+    let e = Writer::create(&scratch.0, manifest()).err().unwrap().to_string();
+    assert!(e.contains("name a new folder"), "{e}");
+    assert!(scratch.0.join("simt.table").exists());
+}
+
+#[test]
+fn wrong_rows_fail_and_nothing_more_is_written() {
+    let scratch = Scratch::new("wrong");
+    let mut w = Writer::create(&scratch.0, manifest()).unwrap();
+    w.put(&MIXED, &[Value::U64(1), Value::F64(0.5), Value::U64(1)]);
+    assert!(w.failed().unwrap().0.contains("column word"), "{:?}", w.failed());
+    w.put(&MIXED, &[Value::U64(1), Value::F64(0.5), Value::Text("fine")]);
+    assert!(w.finish().unwrap_err().0.contains("table mixed was not written"));
+}
+
+/// A file of three chunks with all kinds.
+fn mixed() -> (Vec<u8>, Columns) {
+    let scratch = Scratch::new("mixed");
+    let mut w = Writer::create(&scratch.0, manifest()).unwrap();
+    let mut expected = Columns::new(&MIXED);
+    for n in 0..60u64 {
+        let word = ["main", "shade", ""][n as usize % 3];
+        let row = [Value::U64(n * 3), Value::F64(n as f64 / 8.0), Value::Text(word)];
+        w.put(&MIXED, &row);
+        expected.push(&row);
+        if n % 25 == 24 {
+            w.flush().unwrap();
+        }
+    }
+    w.finish().unwrap();
+    (std::fs::read(scratch.0.join("mixed.table")).unwrap(), expected)
+}
+
+fn read(bytes: &[u8], salvage: bool) -> Result<Columns, super::Bad> {
+    let bytes: Bytes = Arc::new(bytes.to_vec());
+    let file = if salvage { TableFile::salvage(bytes, &MIXED)? } else { TableFile::open(bytes, &MIXED)? };
+    let mut columns = Columns::new(&MIXED);
+    (0..file.chunks()).try_for_each(|c| file.read(c, &mut columns))?;
+    Ok(columns)
+}
+
+#[test]
+fn every_byte_counts() {
+    let (all, expected) = mixed();
+    assert_eq!(read(&all, false).unwrap(), expected);
+    assert_eq!(read(&all, true).unwrap(), expected);
+    for at in 0..all.len() {
+        for flip in [0x01, 0x80, 0xff] {
+            let mut damaged = all.clone();
+            damaged[at] ^= flip;
+            assert!(read(&damaged, false).is_err(), "byte {at} flipped by {flip:#x} goes unnoticed");
+            // What can be saved is a beginning of what was there.
+            if let Ok(saved) = read(&damaged, true) {
+                assert_eq!(saved.u64("n"), &expected.u64("n")[..saved.len()], "byte {at}");
+            }
+        }
+        assert!(read(&all[..at], false).is_err(), "cut off at {at}");
+    }
+}
+
+/// Checksums hide lengths from the test above: here they are made to fit.
+#[test]
+fn lengths_are_not_trusted() {
+    let (all, _) = mixed();
+    let marks: Vec<usize> =
+        (0..all.len() - 4).filter(|&at| [&b"CHNK"[..], b"INDX"].contains(&&all[at..at + 4])).collect();
+    let trailer = all.len() - 24;
+    let ends: Vec<usize> = marks[1..].iter().map(|m| m - 8).chain([trailer + 8]).collect();
+    let mut refused = 0;
+    for (&begin, &end) in marks.iter().zip(&ends) {
+        for at in begin..end {
+            for value in [0, 1, 0x7f, 0xff] {
+                let mut damaged = all.clone();
+                damaged[at] = value;
+                let sum = super::bytes::checksum(&damaged[begin..end]);
+                damaged[end..end + 8].copy_from_slice(&sum);
+                refused += usize::from(read(&damaged, false).is_err());
+                let _ = read(&damaged, true);
+            }
+        }
+    }
+    assert!(refused > 500, "{refused}");
+}
+
+#[test]
+fn every_table_fits_the_limits() {
+    for (i, t) in TABLES.iter().enumerate() {
+        assert!(!t.columns.is_empty() && t.columns.len() <= limits::COLUMNS, "{}", t.name);
+        assert!(TABLES[..i].iter().all(|other| other.name != t.name), "{} is there twice", t.name);
+        assert!(
+            t.name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_'),
+            "{}",
+            t.name
+        );
+        for (i, c) in t.columns.iter().enumerate() {
+            assert!(c.name.len() <= limits::NAME && !c.about.is_empty(), "{}.{}", t.name, c.name);
+            assert!(t.columns[..i].iter().all(|other| other.name != c.name), "{}.{} twice", t.name, c.name);
+        }
+    }
+}
