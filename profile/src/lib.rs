@@ -16,6 +16,8 @@ pub mod passes;
 mod probe;
 pub mod rewrite;
 pub mod spirv;
+#[cfg(test)]
+mod testing;
 
 pub use needs::Needs;
 pub use pass::{Change, EntryData, Error, FrameData, LogRecord, Pass, Result, Sink};

@@ -11,6 +11,8 @@ mod instrument;
 mod libraries;
 pub mod prologue;
 mod shader;
+#[cfg(test)]
+mod tests;
 mod variant;
 mod variants;
 

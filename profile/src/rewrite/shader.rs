@@ -36,11 +36,14 @@ pub struct Shader {
     pub(super) sites: Vec<Site>,
 }
 
-/// What a device offers that rewriting makes use of.
+/// What a device offers that rewriting makes use of, and what its compiler wants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Device {
     /// Atomic additions to 64-bit integers in memory (shaderBufferInt64Atomics, shaderInt64).
     pub atomic_64: bool,
+    /// Probe functions are marked not to be inlined: a compiler that heeds it takes time in proportion to the calls
+    /// and not to what they call. (llvmpipe's inlines everything.)
+    pub keep_calls: bool,
 }
 
 /// How invocations leave an entry point.
@@ -109,6 +112,7 @@ impl Shader {
 
     /// Brings a probe function; its id.
     pub fn import(&mut self, probes: &Probes, name: &str) -> Result<u32> {
+        self.imported.keep_calls = self.device.keep_calls;
         probes.of(&self.module, self.stage, self.device.atomic_64).import(
             &mut self.module,
             &mut self.types,

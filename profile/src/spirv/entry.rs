@@ -61,6 +61,11 @@ impl Module {
         self.entry_points.iter().filter_map(entry_of).collect()
     }
 
+    /// Whether its entry point is a fragment shader's: to be asked of a module that has one.
+    pub fn is_fragment(&self) -> bool {
+        self.entries().first().is_some_and(|e| e.model == ExecutionModel::Fragment)
+    }
+
     /// Indices of the functions that a function reaches, itself first.
     pub fn reachable(&self, function: u32) -> Vec<usize> {
         let mut out: Vec<usize> = self.function(function).into_iter().collect();

@@ -7,7 +7,7 @@
 //! not taken ([`Imported::spec_id`]). Decorated types are brought as they are. Refuses built-in inputs of another type.
 
 use super::{Inst, Module, Op, Operand, Result, Types, malformed};
-use rspirv::spirv::{Decoration, StorageClass};
+use rspirv::spirv::{Decoration, FunctionControl, StorageClass};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -21,6 +21,8 @@ pub struct Library {
 /// What has been brought into one module so far.
 #[derive(Clone, Debug, Default)]
 pub struct Imported {
+    /// Functions are marked not to be inlined.
+    pub keep_calls: bool,
     /// Ids of the library that is being read, and of those read before, by their numbers.
     ids: HashMap<u32, u32>,
     others: HashMap<usize, HashMap<u32, u32>>,
@@ -138,6 +140,12 @@ impl Library {
         }
         self.decorations(m, done, &local);
         f.lines.clear();
+        if let Some(Operand::FunctionControl(control)) = f.def.inst.operands.first_mut()
+            && done.keep_calls
+        {
+            control.set(FunctionControl::DONT_INLINE, true);
+            control.set(FunctionControl::INLINE, false);
+        }
         for b in &mut f.blocks {
             b.label = done.ids[&b.label];
             b.at = None;
@@ -249,6 +257,14 @@ impl Library {
             let class = inst.inst.operands.first();
             let io = matches!(class, Some(Operand::StorageClass(StorageClass::Input | StorageClass::Output)));
             m.interface(new, io);
+            // The library's function may have been compiled for another stage, where nothing is interpolated.
+            if class == Some(&Operand::StorageClass(StorageClass::Input))
+                && m.is_fragment()
+                && !self.is_flat(id)
+            {
+                let flat = vec![Operand::IdRef(new), Operand::Decoration(Decoration::Flat)];
+                m.annotations.push(Inst::new(Op::Decorate, None, None, flat));
+            }
         }
         m.globals.push(inst);
         if let Some(s) = spec {
@@ -284,6 +300,21 @@ impl Library {
                 && i.inst.operands.get(1) == Some(&Operand::Decoration(Decoration::BuiltIn))
         };
         self.module.annotations.iter().find(of).and_then(|i| i.inst.operands.get(2).cloned())
+    }
+
+    /// Whether a variable is not interpolated: it says so, or it cannot be (FragCoord is float and may not say so).
+    fn is_flat(&self, id: u32) -> bool {
+        let says = self
+            .annotations_of(id)
+            .any(|a| a.inst.operands.get(1) == Some(&Operand::Decoration(Decoration::Flat)));
+        let pointer = self.module.global(id).and_then(|v| self.module.global(v.inst.result_type?));
+        let float = |ty: &Inst| match ty.op() {
+            Op::TypeVector => {
+                self.module.global(ty.id_at(0).unwrap_or(0)).is_some_and(|t| t.op() == Op::TypeFloat)
+            }
+            op => op == Op::TypeFloat,
+        };
+        says || pointer.and_then(|p| self.module.global(p.id_at(1)?)).is_some_and(float)
     }
 
     fn decorations(&self, m: &mut Module, done: &Imported, of: &[u32]) {

@@ -1,72 +1,15 @@
 //! The library against real modules: the scenes' shaders, all stages of them, checked by spirv-val.
 
 use super::*;
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-
-fn words(bytes: &[u8]) -> Vec<u32> {
-    bytes.chunks_exact(4).map(|c| u32::from_le_bytes(c.try_into().expect("4 bytes"))).collect()
-}
-
-/// Every module of the scenes, by file name.
-fn modules() -> Vec<(PathBuf, Vec<u32>)> {
-    let scenes = Path::new(env!("CARGO_MANIFEST_DIR")).join("../captures/src/scenes");
-    let mut all = vec![];
-    for scene in std::fs::read_dir(scenes).expect("the scenes are beside this crate") {
-        let scene = scene.expect("an entry").path();
-        for file in std::fs::read_dir(&scene).into_iter().flatten() {
-            let path = file.expect("an entry").path();
-            if path.extension().is_some_and(|x| x == "spv") {
-                all.push((path.clone(), words(&std::fs::read(&path).expect("a file"))));
-            }
-        }
-    }
-    all.sort();
-    assert!(all.len() > 15, "only {} modules", all.len());
-    all
-}
-
-/// Runs a tool of SPIRV-Tools over its stdin. `None` if it is not installed, which fails where devices are required.
-fn tool(name: &str, args: &[&str], input: &[u8]) -> Option<std::result::Result<Vec<u8>, String>> {
-    let child = Command::new(name)
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn();
-    let Ok(mut child) = child else {
-        assert!(
-            std::env::var_os("RERAY_REQUIRE_DEVICE").is_none(),
-            "{name} is not installed, and is required"
-        );
-        eprintln!("skipped: {name} is not installed");
-        return None;
-    };
-    let mut stdin = child.stdin.take().expect("piped");
-    let input = input.to_vec();
-    let writer = std::thread::spawn(move || {
-        let _ = stdin.write_all(&input);
-    });
-    let out = child.wait_with_output().expect("it ends");
-    writer.join().expect("no panic");
-    Some(if out.status.success() {
-        Ok(out.stdout)
-    } else {
-        Err(String::from_utf8_lossy(&[out.stdout, out.stderr].concat()).into_owned())
-    })
-}
+use crate::testing::{self, scenes as modules};
 
 /// What is wrong with a module; nothing where spirv-val is absent.
 fn wrong(m: &Module) -> Option<String> {
-    let bytes: Vec<u8> = m.words().iter().flat_map(|w| w.to_le_bytes()).collect();
-    tool("spirv-val", &["--target-env", "vulkan1.3", "-"], &bytes)?.err()
+    testing::invalid(&m.words(), "vulkan1.3")
 }
 
 fn assembled(text: &str) -> Option<Module> {
-    let env = ["--target-env", "vulkan1.2", "-o", "-", "-"];
-    let binary = tool("spirv-as", &env, text.as_bytes())?.expect("the text is an assembly");
-    Some(Module::read(&words(&binary)).expect("it is a module"))
+    Some(Module::read(&testing::assembled(text, "vulkan1.2")?).expect("it is a module"))
 }
 
 #[test]

@@ -1,0 +1,168 @@
+//! What tests of passes and of rewriting share: modules to rewrite, the tools that make and check them, and the check that
+//! every rewritten module has to pass.
+//!
+//! Tools that are not installed skip a test, and fail it where `RERAY_REQUIRE_DEVICE` is set.
+
+use crate::ShaderHash;
+use crate::pass::Pass;
+use crate::passes::PASSES;
+use crate::rewrite::{Device, Variant, entries, instrument};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The words of a module's bytes.
+pub fn words(bytes: &[u8]) -> Vec<u32> {
+    bytes.chunks_exact(4).map(|c| u32::from_le_bytes(c.try_into().expect("4 bytes"))).collect()
+}
+
+/// The bytes of a module's words.
+pub fn bytes(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|w| w.to_le_bytes()).collect()
+}
+
+/// Every module of the scenes, by file name.
+pub fn scenes() -> Vec<(PathBuf, Vec<u32>)> {
+    let scenes = Path::new(env!("CARGO_MANIFEST_DIR")).join("../captures/src/scenes");
+    let mut all = vec![];
+    let mut folders = vec![scenes];
+    while let Some(folder) = folders.pop() {
+        for file in std::fs::read_dir(&folder).expect("the scenes are beside this crate") {
+            let path = file.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|x| x == "spv") {
+                all.push((path.clone(), words(&std::fs::read(&path).expect("a file"))));
+            }
+        }
+    }
+    all.sort();
+    assert!(all.len() > 15, "only {} modules", all.len());
+    all
+}
+
+/// Runs a tool over its stdin. `None` if it is not installed, which fails where devices are required.
+pub fn tool(name: &str, args: &[&str], input: &[u8]) -> Option<std::result::Result<Vec<u8>, String>> {
+    let child = Command::new(name)
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let Ok(mut child) = child else {
+        assert!(
+            std::env::var_os("RERAY_REQUIRE_DEVICE").is_none(),
+            "{name} is not installed, and is required"
+        );
+        eprintln!("skipped: {name} is not installed");
+        return None;
+    };
+    let mut stdin = child.stdin.take().expect("piped");
+    let input = input.to_vec();
+    let writer = std::thread::spawn(move || {
+        let _ = stdin.write_all(&input);
+    });
+    let out = child.wait_with_output().expect("it ends");
+    writer.join().expect("no panic");
+    Some(if out.status.success() {
+        Ok(out.stdout)
+    } else {
+        Err(String::from_utf8_lossy(&[out.stdout, out.stderr].concat()).into_owned())
+    })
+}
+
+/// What spirv-val says is wrong with a module; nothing where it is absent.
+pub fn invalid(words: &[u32], env: &str) -> Option<String> {
+    tool("spirv-val", &["--target-env", env, "-"], &bytes(words))?.err()
+}
+
+/// A module from SPIR-V assembly.
+pub fn assembled(text: &str, env: &str) -> Option<Vec<u32>> {
+    let made = tool("spirv-as", &["--target-env", env, "-o", "-", "-"], text.as_bytes())?;
+    Some(words(&made.unwrap_or_else(|e| panic!("{e}\n{text}"))))
+}
+
+/// The text of a module.
+pub fn disassembled(words: &[u32]) -> Option<String> {
+    let made = tool("spirv-dis", &["--no-color", "-"], &bytes(words))?.expect("it is a module");
+    Some(String::from_utf8(made).expect("it is text"))
+}
+
+/// A module from GLSL: its stage as glslangValidator names it, and more arguments.
+pub fn glsl(stage: &str, source: &str, args: &[&str]) -> Option<Vec<u32>> {
+    let to = tempfile();
+    let mut all = vec!["--quiet", "-V", "--stdin", "-S", stage, "-o", to.0.to_str().expect("it is text")];
+    all.extend(args);
+    if let Err(e) = tool("glslangValidator", &all, source.as_bytes())? {
+        panic!("{e}\n{source}");
+    }
+    Some(words(&std::fs::read(&to.0).expect("it was written")))
+}
+
+/// A path that no other test has; what is there is removed in the end.
+pub struct Temporary(pub PathBuf);
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// See [`Temporary`].
+pub fn tempfile() -> Temporary {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let name = format!("profile-test-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+    Temporary(std::env::temp_dir().join(name))
+}
+
+/// Every registered pass, as it is without options.
+pub fn every_pass() -> Vec<Box<dyn Pass>> {
+    PASSES.iter().map(|p| (p.make)("").unwrap_or_else(|e| panic!("{}: {e}", p.name))).collect()
+}
+
+/// Rewrites every entry point of a module with these passes, twice: the same words, and spirv-val finds nothing. The
+/// variants; those of stages that no pass wants are not there.
+pub fn rewritten(
+    what: &str,
+    module: &[u32],
+    env: &str,
+    passes: &[Box<dyn Pass>],
+    device: Device,
+) -> Vec<Variant> {
+    let names: Vec<String> = passes.iter().map(|p| p.key()).collect();
+    let all = entries(module);
+    assert!(!all.is_empty(), "{what} has no entry point");
+    let mut variants = vec![];
+    for (model, name, _) in all {
+        let make = || instrument(module, ShaderHash::of(module), model, &name, passes, device);
+        let made = make().unwrap_or_else(|e| panic!("{what}, {model:?} {name}, {names:?}: {e}"));
+        assert_eq!(made, make().expect("it went well before"), "{what}: twice the same");
+        let Some(v) = made else { continue };
+        if let Some(why) = invalid(&v.words, env) {
+            let text = disassembled(&v.words).unwrap_or_default();
+            let kept = std::env::temp_dir().join("invalid.spvasm");
+            let _ = std::fs::write(&kept, text);
+            panic!("{what}, {model:?} {name}, {names:?}: {why}\nsee {}", kept.display());
+        }
+        variants.push(v);
+    }
+    variants
+}
+
+/// [`rewritten`] with every registered pass by itself, and with all of them at once,
+/// for devices with and without 64-bit atomics.
+pub fn rewritten_by_all(what: &str, module: &[u32], env: &str) {
+    if let Some(why) = invalid(module, env) {
+        panic!("{what} is invalid before anything is done to it: {why}");
+    }
+    for device in [Device::default(), Device { atomic_64: true, keep_calls: true }] {
+        let mut some = 0;
+        for p in every_pass() {
+            some += rewritten(what, module, env, &[p], device).len();
+        }
+        let all = rewritten(what, module, env, &every_pass(), device);
+        assert!(some >= all.len() && !all.is_empty(), "{what}: nothing was rewritten");
+    }
+}
