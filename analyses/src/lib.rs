@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 pub mod command_times;
+pub mod context;
 pub mod frame_times;
 pub mod loop_times;
 pub mod report;

@@ -2,12 +2,12 @@
 //!
 //! Guarantees: every row has as many fields as the header; numbers are written in full; what is missing is empty.
 
-use super::{Cell, Table, Unit};
+use super::{Cell, Table};
 
 /// The table as CSV, with line ends of one byte.
 pub fn render(table: &Table) -> String {
     let mut out = String::new();
-    let header = table.columns.iter().map(|c| match unit(c.unit) {
+    let header = table.columns.iter().map(|c| match c.unit.symbol() {
         "" => c.name.clone(),
         unit => format!("{} ({unit})", c.name),
     });
@@ -16,16 +16,6 @@ pub fn render(table: &Table) -> String {
         line(&mut out, row.iter().map(field));
     }
     out
-}
-
-fn unit(unit: Unit) -> &'static str {
-    match unit {
-        Unit::Text | Unit::Count => "",
-        Unit::Milliseconds => "ms",
-        Unit::FramesPerSecond => "FPS",
-        Unit::Percent => "%",
-        Unit::Bytes => "bytes",
-    }
 }
 
 fn field(cell: &Cell) -> String {
@@ -55,7 +45,7 @@ fn line(out: &mut String, fields: impl Iterator<Item = String>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Column;
+    use super::super::{Column, Unit};
     use super::*;
 
     #[test]

@@ -36,6 +36,22 @@ pub struct Report {
     pub cost: Cost,
 }
 
+impl Report {
+    /// An answer with nothing in it yet, whose cost is not known.
+    pub fn new(analysis: &str, title: &str) -> Report {
+        Report {
+            schema_version: SCHEMA_VERSION,
+            analysis: analysis.to_owned(),
+            title: title.to_owned(),
+            tables: vec![],
+            series: vec![],
+            images: vec![],
+            notes: vec![],
+            cost: crate::context::cost(),
+        }
+    }
+}
+
 /// What measuring changed about the thing measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -105,6 +121,56 @@ pub enum Unit {
     Percent,
     /// Bytes.
     Bytes,
+    /// Invocations of a shader.
+    Invocations,
+    /// Subgroups: full or not.
+    Subgroups,
+    /// How often something ran.
+    Executions,
+    /// Instructions: of the module where nothing else is said.
+    Instructions,
+    /// A share of 1, or one number over another.
+    Ratio,
+    /// Pixels.
+    Pixels,
+    /// Nanoseconds.
+    Nanoseconds,
+    /// Cycles of the clock that a shader reads.
+    Cycles,
+}
+
+impl Unit {
+    /// As it stands under a column's name; empty where the name says it all.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Unit::Text | Unit::Count | Unit::Ratio => "",
+            Unit::Milliseconds => "ms",
+            Unit::FramesPerSecond => "FPS",
+            Unit::Percent => "%",
+            Unit::Bytes => "bytes",
+            Unit::Invocations => "invocations",
+            Unit::Subgroups => "subgroups",
+            Unit::Executions => "executions",
+            Unit::Instructions => "instructions",
+            Unit::Pixels => "pixels",
+            Unit::Nanoseconds => "ns",
+            Unit::Cycles => "cycles",
+        }
+    }
+
+    /// Digits behind the point that tell numbers of this unit apart for a reader.
+    pub fn decimals(self) -> usize {
+        match self {
+            Unit::Milliseconds => 3,
+            Unit::Ratio => 4,
+            Unit::FramesPerSecond => 1,
+            Unit::Percent => 2,
+            // (numbers of whole things are means and the like)
+            Unit::Invocations | Unit::Subgroups | Unit::Executions | Unit::Instructions => 2,
+            Unit::Nanoseconds | Unit::Cycles => 1,
+            Unit::Text | Unit::Count | Unit::Bytes | Unit::Pixels => 0,
+        }
+    }
 }
 
 /// One value.
@@ -124,6 +190,24 @@ pub enum Cell {
 impl From<&str> for Cell {
     fn from(text: &str) -> Cell {
         Cell::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Cell {
+        Cell::Text(text)
+    }
+}
+
+impl From<u64> for Cell {
+    fn from(count: u64) -> Cell {
+        Cell::Count(count)
+    }
+}
+
+impl From<f64> for Cell {
+    fn from(number: f64) -> Cell {
+        Cell::Number(number)
     }
 }
 

@@ -1,7 +1,8 @@
 //! A report as text for a terminal: tables with aligned columns under their units, each histogram as a line,
 //! the notes, and what measuring cost.
 //!
-//! Digits by unit: milliseconds have three decimals, frames per second one, percent two. Lines have no blanks at
+//! Digits by unit: milliseconds have three decimals, frames per second one, percent two
+//! ([`Unit::decimals`]). Lines have no blanks at
 //! their ends. Series that are no histograms, and images, are left to other exporters.
 
 use super::sketch::sketch;
@@ -30,7 +31,7 @@ pub fn render(report: &Report) -> String {
 /// One table: names, units (where a column has one to show), rows.
 fn render_table(table: &Table) -> String {
     let mut lines = vec![table.columns.iter().map(|column| column.name.clone()).collect::<Vec<_>>()];
-    let units: Vec<_> = table.columns.iter().map(|column| symbol(column.unit).to_owned()).collect();
+    let units: Vec<_> = table.columns.iter().map(|column| column.unit.symbol().to_owned()).collect();
     if units.iter().any(|unit| !unit.is_empty()) {
         lines.push(units);
     }
@@ -70,7 +71,7 @@ fn render_table(table: &Table) -> String {
 fn render_cell(cell: &Cell, unit: Unit) -> String {
     match cell {
         Cell::Count(count) => count.to_string(),
-        Cell::Number(number) if number.is_finite() => format!("{number:.*}", decimals(unit)),
+        Cell::Number(number) if number.is_finite() => format!("{number:.*}", unit.decimals()),
         Cell::Number(_) | Cell::Missing => "–".to_owned(),
         Cell::Text(text) => text.clone(),
     }
@@ -87,7 +88,7 @@ fn render_histogram(series: &Series, title_width: usize) -> Option<String> {
         })
         .collect();
     let sketch = sketch(&buckets)?;
-    let unit = symbol(series.x.unit);
+    let unit = series.x.unit.symbol();
     let mut line = format!(
         "{}{}  {} {unit} {}",
         series.title,
@@ -118,26 +119,6 @@ fn render_cost(cost: &Cost) -> String {
         }
         Cost::Nothing { why } => format!("Cost of measuring: none, {why}"),
         Cost::Unknown { why } => format!("Cost of measuring: not known, {why}"),
-    }
-}
-
-/// The unit as it is printed; empty where the column's name says it all.
-fn symbol(unit: Unit) -> &'static str {
-    match unit {
-        Unit::Text | Unit::Count => "",
-        Unit::Milliseconds => "ms",
-        Unit::FramesPerSecond => "FPS",
-        Unit::Percent => "%",
-        Unit::Bytes => "bytes",
-    }
-}
-
-fn decimals(unit: Unit) -> usize {
-    match unit {
-        Unit::Milliseconds => 3,
-        Unit::FramesPerSecond => 1,
-        Unit::Percent => 2,
-        Unit::Text | Unit::Count | Unit::Bytes => 0,
     }
 }
 
