@@ -38,6 +38,17 @@ pub fn write_png(path: &Path, extent: vk::Extent2D, rgb: &[u8]) -> Result<()> {
     writer.finish().doing(&writing)
 }
 
+/// Size and RGB of an image that [`write_png`] wrote: what tests compare with arithmetic.
+#[cfg(test)]
+pub fn read_png(path: &str) -> (vk::Extent2D, Vec<u8>) {
+    let file = std::io::BufReader::new(File::open(path).unwrap());
+    let mut reader = png::Decoder::new(file).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut pixels).unwrap();
+    assert_eq!(pixels.len(), (info.width * info.height * 3) as usize, "{path}");
+    (vk::Extent2D { width: info.width, height: info.height }, pixels)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,6 +6,7 @@
 
 mod barriers;
 mod builds;
+mod closed_compute;
 mod cubes;
 mod feedback;
 mod memory;
@@ -33,6 +34,7 @@ pub static SCENES: &[&dyn Scene] = &[
     &steps::Steps,
     &builds::Builds { by_host: false },
     &builds::Builds { by_host: true },
+    &closed_compute::ClosedCompute,
 ];
 
 /// How many frames may be recorded before the first of them is finished.
