@@ -31,6 +31,22 @@ pub struct Needs {
     pub addresses: bool,
     /// With ray tracing: ray queries and traces with indirect tables; the scene names the extensions.
     pub ray_queries: bool,
+    /// The least version of Vulkan; 0 where what is above says it.
+    pub version: u32,
+    /// More structures of features, whose every member is to be enabled; the scene names the extensions.
+    pub more: Option<fn() -> Vec<Box<dyn Features>>>,
+}
+
+/// A structure of features, of whatever kind.
+pub trait Features {
+    /// Its beginning, which all such structures share.
+    fn base(&mut self) -> *mut vk::BaseOutStructure<'static>;
+}
+
+impl<T: vk::ExtendsDeviceCreateInfo> Features for T {
+    fn base(&mut self) -> *mut vk::BaseOutStructure<'static> {
+        std::ptr::from_mut(self).cast()
+    }
 }
 
 /// A device that was looked at and found able.
@@ -75,6 +91,13 @@ impl Gpu {
         let mut wanted = ray::Features::wanted();
         if needs.ray_tracing {
             device_info = wanted.chain(device_info, needs.ray_queries);
+        }
+        let mut more = needs.more.map(|make| make()).unwrap_or_default();
+        for structure in &mut more {
+            let base = structure.base();
+            // SAFETY: whatever extends the creation of a device begins like this; `more` outlives the call.
+            unsafe { (*base).p_next = device_info.p_next.cast_mut().cast() };
+            device_info.p_next = base.cast();
         }
         let device =
             unsafe { instance.create_device(physical, &device_info, None) }.doing("creating the device")?;
@@ -141,11 +164,11 @@ fn instance(entry: &ash::Entry, scene: &str, needs: &Needs) -> Result<(ash::Inst
         .application_version(1)
         .engine_name(c"captures")
         .engine_version(1)
-        .api_version(if needs.ray_tracing || needs.addresses {
+        .api_version(needs.version.max(if needs.ray_tracing || needs.addresses {
             vk::API_VERSION_1_2
         } else {
             vk::API_VERSION_1_1
-        });
+        }));
     let info =
         vk::InstanceCreateInfo::default().application_info(&application).enabled_extension_names(&extensions);
     let instance = unsafe { entry.create_instance(&info, None) }.doing("creating the instance")?;
@@ -190,6 +213,9 @@ fn suits(
         return Ok(Err(format!("lacks {}", missing.join(", "))));
     }
 
+    if unsafe { instance.get_physical_device_properties(physical) }.api_version < needs.version {
+        return Ok(Err("is of an older version of Vulkan".to_owned()));
+    }
     let features = unsafe { instance.get_physical_device_features(physical) };
     if !covers(&features, &needs.features) {
         return Ok(Err("lacks a feature that the scene enables".to_owned()));

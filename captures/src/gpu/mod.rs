@@ -12,6 +12,7 @@ mod device;
 mod memory;
 mod owned;
 pub mod pipeline;
+mod present;
 pub mod ray;
 pub mod readback;
 pub mod swapchain;

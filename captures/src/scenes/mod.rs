@@ -7,6 +7,7 @@
 mod barriers;
 mod builds;
 mod closed_compute;
+mod closed_fragment;
 mod cubes;
 mod feedback;
 mod memory;
@@ -35,6 +36,7 @@ pub static SCENES: &[&dyn Scene] = &[
     &builds::Builds { by_host: false },
     &builds::Builds { by_host: true },
     &closed_compute::ClosedCompute,
+    &closed_fragment::ClosedFragment,
 ];
 
 /// How many frames may be recorded before the first of them is finished.

@@ -94,7 +94,8 @@ fn bytes(words: impl IntoIterator<Item = u32>) -> Vec<u8> {
 /// The uniform buffer's contents in a frame.
 fn numbers(frame: u32) -> Vec<u8> {
     let part = |n: u32| {
-        let mut part = bytes([0, 42, if n.is_multiple_of(2) { 11 } else { 22 }, 100 + (frame - 1) * TIMES + n]);
+        let mut part =
+            bytes([0, 42, if n.is_multiple_of(2) { 11 } else { 22 }, 100 + (frame - 1) * TIMES + n]);
         part.resize(PART as usize, 0);
         part
     };
