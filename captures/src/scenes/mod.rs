@@ -8,6 +8,7 @@ mod barriers;
 mod builds;
 mod closed_compute;
 mod closed_fragment;
+mod closed_rays;
 mod cubes;
 mod feedback;
 mod memory;
@@ -37,6 +38,7 @@ pub static SCENES: &[&dyn Scene] = &[
     &builds::Builds { by_host: true },
     &closed_compute::ClosedCompute,
     &closed_fragment::ClosedFragment,
+    &closed_rays::ClosedRays,
 ];
 
 /// How many frames may be recorded before the first of them is finished.

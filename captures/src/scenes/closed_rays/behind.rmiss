@@ -1,0 +1,12 @@
+// Behind all there is.
+#version 460
+#extension GL_EXT_ray_tracing : require
+#extension GL_GOOGLE_include_directive : require
+#include "shared.glsl"
+
+layout(location = 1) rayPayloadInEXT uint again;
+
+void main()
+{
+    again = 5;
+}
