@@ -34,8 +34,11 @@ pub struct Needs {
     /// The least version of Vulkan; 0 where what is above says it.
     pub version: u32,
     /// More structures of features, whose every member is to be enabled; the scene names the extensions.
-    pub more: Option<fn() -> Vec<Box<dyn Features>>>,
+    pub more: Option<fn() -> MoreFeatures>,
 }
+
+/// Structures of features.
+pub type MoreFeatures = Vec<Box<dyn Features>>;
 
 /// A structure of features, of whatever kind.
 pub trait Features {
