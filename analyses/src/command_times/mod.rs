@@ -124,6 +124,7 @@ impl Fold for Times {
             tables,
             series: Vec::new(),
             images: Vec::new(),
+            files: Vec::new(),
             notes: notes(&placed, only_load),
             cost: self.run.cost,
         }

@@ -97,6 +97,7 @@ impl Fold for Times {
             ],
             series,
             images: Vec::new(),
+            files: Vec::new(),
             notes: notes(&played),
             cost: self.run.cost,
         }

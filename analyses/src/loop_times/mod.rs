@@ -61,6 +61,7 @@ pub fn report(about: &About, iterations: &[Iteration]) -> Report {
         ],
         series,
         images: Vec::new(),
+        files: Vec::new(),
         notes,
         cost: about.cost.clone(),
     }

@@ -35,6 +35,7 @@ mod tests {
                 points: vec![(Cell::Number(0.5), Cell::Count(9))],
             }],
             images: vec![],
+            files: vec![],
             notes: vec!["A note.".into()],
             cost: Cost::Unknown { why: "nobody looked".into() },
         };

@@ -30,6 +30,9 @@ pub struct Report {
     pub series: Vec<Series>,
     /// Pictures, a value a pixel.
     pub images: Vec<Image>,
+    /// Whole files that are an answer by themselves: annotated shaders, timelines. Written to a folder, and nowhere else.
+    #[serde(skip)]
+    pub files: Vec<File>,
     /// What a reader has to know to read the numbers rightly; a sentence each.
     pub notes: Vec<String>,
     /// What measuring cost. Every report says so.
@@ -46,6 +49,7 @@ impl Report {
             tables: vec![],
             series: vec![],
             images: vec![],
+            files: vec![],
             notes: vec![],
             cost: crate::context::cost(),
         }
@@ -237,6 +241,17 @@ pub enum Mark {
     /// A histogram: `x` is where a bucket begins, rising; `y` is how many fell into it. Empty buckets are left
     /// out.
     Bars,
+}
+
+/// A file of text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// Its name: a name only, with its ending, and no folder.
+    pub name: String,
+    /// What is in it, in a line.
+    pub about: String,
+    /// What is in it.
+    pub content: String,
 }
 
 /// A value a pixel.

@@ -186,6 +186,7 @@ CPU, all      29  123.457      –
                 points: vec![(Cell::Number(1.25), Cell::Count(299)), (Cell::Number(4.0), Cell::Count(1))],
             }],
             images: vec![],
+            files: vec![],
             notes: vec!["A note.".into()],
             cost: Cost::Measured {
                 of: "all frames".into(),

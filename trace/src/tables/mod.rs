@@ -2,11 +2,14 @@
 
 mod shaders;
 mod simt;
+mod texts;
 
 pub use shaders::*;
 pub use simt::*;
+pub use texts::*;
 
 use crate::Table;
 
 /// All of them.
-pub static TABLES: &[&Table] = &[&PIPELINES, &ENTRIES, &FUNCTIONS, &BLOCKS, &EDGES, &FRAMES, &SIMT];
+pub static TABLES: &[&Table] =
+    &[&PIPELINES, &ENTRIES, &FUNCTIONS, &BLOCKS, &EDGES, &FRAMES, &SIMT, &SPIRV_TEXT, &SOURCE_TEXT];
