@@ -20,6 +20,7 @@ pub fn instrument(
 ) -> Result<Option<Variant>> {
     let wrong = Error::shader(hash);
     let mut module = Module::read(words).map_err(&wrong)?;
+    module.ungroup();
     let entry = module.isolate(model, name).map_err(&wrong)?;
     let Some(stage) = stage_of(model) else {
         return Err(Error::Shader { shader: hash, why: format!("{model:?} is no stage of Vulkan") });

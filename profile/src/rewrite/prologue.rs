@@ -11,7 +11,7 @@ use super::Probes;
 use super::shader::Shader;
 use crate::Stage;
 use crate::spirv::{Inst, Op, Operand, Place, Result, built_in_of};
-use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, StorageClass};
+use rspirv::spirv::{BuiltIn, Capability, Decoration, ExecutionMode, StorageClass};
 
 /// Puts it in, before everything else.
 pub fn add(shader: &mut Shader, probes: &Probes) -> Result<()> {
@@ -37,7 +37,9 @@ fn work(s: &mut Shader, probes: &Probes, out: &mut Vec<Inst>) -> Result<()> {
     match s.stage {
         Stage::Compute | Stage::Task | Stage::Mesh => {
             let group = load(s, BuiltIn::WorkgroupId, 3, out)?;
-            let groups = load(s, BuiltIn::NumWorkgroups, 3, out)?;
+            // SPV_NV_mesh_shader's workgroups are counted along one axis, and nobody says how many there are.
+            let row = s.module.has_capability(Capability::MeshShadingNV);
+            let groups = if row { group } else { load(s, BuiltIn::NumWorkgroups, 3, out)? };
             let local = load(s, BuiltIn::LocalInvocationIndex, 1, out)?;
             let size = workgroup_size(s, out);
             let f = s.import(probes, "set_work_group")?;

@@ -189,8 +189,8 @@ impl Shader {
                         Op::Return if is_entry => ExitKind::Return,
                         Op::Kill | Op::TerminateInvocation => ExitKind::Kill,
                         Op::DemoteToHelperInvocation => ExitKind::Demote,
-                        Op::IgnoreIntersectionKHR => ExitKind::IgnoreIntersection,
-                        Op::TerminateRayKHR => ExitKind::TerminateRay,
+                        Op::IgnoreIntersectionKHR | Op::IgnoreIntersectionNV => ExitKind::IgnoreIntersection,
+                        Op::TerminateRayKHR | Op::TerminateRayNV => ExitKind::TerminateRay,
                         Op::EmitMeshTasksEXT => ExitKind::EmitMeshTasks,
                         _ => continue,
                     };

@@ -1,9 +1,13 @@
 //! Every pass over every kind of module: what comes out is valid, the same each time, and the same from the disk.
 
-use super::Device;
-use crate::spirv::{Function, Module, Operand};
-use crate::testing::{every_pass, glsl, rewritten, rewritten_by_all, scenes};
-use rspirv::spirv::FunctionControl;
+use super::{Device, Key, Variants};
+use crate::ShaderHash;
+use crate::spirv::{Function, Module, Op, Operand};
+use crate::testing::{assembled, every_pass, glsl, rewritten, rewritten_by_all, scenes, tempfile};
+use rayon::prelude::*;
+use rspirv::spirv::{BuiltIn, Decoration, FunctionControl, MemoryAccess};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 #[test]
 fn every_pass_leaves_the_scenes_shaders_valid() {
@@ -30,6 +34,68 @@ fn probe_functions_are_marked_where_calls_are_to_stay() {
     }
 }
 
+/// The sources of the corpus.
+fn corpus() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/rewrite/corpus");
+    let files = std::fs::read_dir(folder).expect("it is here");
+    let mut files: Vec<PathBuf> = files.map(|f| f.expect("a file").path()).collect();
+    files.sort();
+    files
+}
+
+/// A source of the corpus, compiled.
+fn one(name: &str, args: &[&str]) -> Option<Vec<u32>> {
+    let path = corpus().into_iter().find(|p| p.ends_with(name)).expect("it is in the corpus");
+    let source = std::fs::read_to_string(path).expect("a file");
+    match name.split_once('.').expect("it is a stage").1 {
+        "spvasm" => assembled(&source, "vulkan1.3"),
+        stage => glsl(stage, &source, args),
+    }
+}
+
+/// How a source of the corpus is compiled: for three versions of Vulkan, with the two kinds of debug information, where
+/// glslang compiles it for the version and to what spirv-val takes.
+fn builds(source: &str) -> [[&'static str; 3]; 3] {
+    let newer = ["subgroup", "ray", "mesh_shader", "vulkan_memory_model", "helperInvocationEXT"];
+    let old = if newer.iter().any(|n| source.contains(n)) { "vulkan1.2" } else { "vulkan1.0" };
+    // The other kind would have a forward pointer to the type 0.
+    let debug = if source.contains("buffer_reference") { "-g" } else { "-gVS" };
+    [["--target-env", old, "-g0"], ["--target-env", "vulkan1.2", "-g"], ["--target-env", "vulkan1.3", debug]]
+}
+
+#[test]
+fn every_pass_leaves_the_corpus_valid() {
+    let files = corpus();
+    let (mut stages, mut modules) = (BTreeSet::new(), 0);
+    let work = |path: &PathBuf| {
+        let source = std::fs::read_to_string(path).expect("a file");
+        let name = path.file_name().and_then(|n| n.to_str()).expect("it has one").to_owned();
+        let stage = name.split('.').nth(1).expect("it is a stage");
+        let mut done = vec![];
+        if stage == "spvasm" {
+            let Some(module) = assembled(&source, "vulkan1.3") else { return done };
+            rewritten_by_all(&name, &module, "vulkan1.3");
+            done.push(module);
+            return done;
+        }
+        for args in builds(&source) {
+            let Some(module) = glsl(stage, &source, &args) else { return done };
+            rewritten_by_all(&format!("{name} {args:?}"), &module, "vulkan1.3");
+            done.push(module);
+        }
+        done
+    };
+    let all: Vec<_> = files.par_iter().flat_map(work).collect();
+    for module in &all {
+        stages.extend(super::entries(module).into_iter().map(|e| e.2));
+        modules += 1;
+    }
+    if modules > 0 {
+        assert_eq!(stages.len(), 14, "{stages:?}");
+        assert!(modules > 100, "{modules}");
+    }
+}
+
 #[test]
 fn a_compute_shader_of_every_version() {
     let source = "#version 460
@@ -46,4 +112,112 @@ fn a_compute_shader_of_every_version() {
         assert_eq!(module[1], 1 << 16 | n << 8);
         rewritten_by_all(&target, &module, "vulkan1.3");
     }
+}
+
+/// Input variables of a built-in, and whether they are decorated Volatile.
+fn inputs(m: &Module, built_in: BuiltIn) -> Vec<(u32, bool)> {
+    let decorated = |id: u32, with: &[Operand]| {
+        m.annotations
+            .iter()
+            .any(|a| a.op() == Op::Decorate && a.id_at(0) == Some(id) && a.inst.operands[1..] == *with)
+    };
+    let is = [Operand::Decoration(Decoration::BuiltIn), Operand::BuiltIn(built_in)];
+    let variables = m.globals.iter().filter(|i| i.op() == Op::Variable).filter_map(|i| i.id());
+    let of = variables.filter(|&v| decorated(v, &is));
+    of.map(|v| (v, decorated(v, &[Operand::Decoration(Decoration::Volatile)]))).collect()
+}
+
+#[test]
+fn what_changes_under_a_ray_tracing_shader_is_read_each_time() {
+    let lane = BuiltIn::SubgroupLocalInvocationId;
+    for (name, decorated, loaded) in [
+        ("nested.rgen", true, false),
+        ("again.rchit", true, false),
+        ("ignore.rahit", false, false),
+        ("shared.comp", false, false),
+        ("model.rgen", false, true),
+        ("model_signed.spvasm", false, true),
+    ] {
+        let Some(module) = one(name, &["--target-env", "vulkan1.2"]) else { return };
+        let v = rewritten(name, &module, "vulkan1.3", &every_pass(), Device::default()).swap_remove(0);
+        let m = Module::read(&v.words).expect("it is a module");
+        let all = inputs(&m, lane);
+        assert_eq!(all.len(), 1, "{name}: one variable a built-in");
+        let (variable, volatile) = all[0];
+        assert_eq!(volatile, decorated, "{name}");
+        let loads = m.functions.iter().flat_map(Function::insts);
+        let loads: Vec<_> = loads.filter(|i| i.op() == Op::Load && i.id_at(0) == Some(variable)).collect();
+        assert!(!loads.is_empty(), "{name}");
+        let says = Some(&Operand::MemoryAccess(MemoryAccess::VOLATILE));
+        assert!(loads.iter().all(|i| (i.inst.operands.get(1) == says) == loaded), "{name}");
+    }
+}
+
+#[test]
+fn each_entry_point_uses_its_own_variables() {
+    let Some(module) = one("signed_stages.spvasm", &[]) else { return };
+    for v in rewritten("it", &module, "vulkan1.3", &every_pass(), Device::default()) {
+        let m = Module::read(&v.words).expect("it is a module");
+        let interface = &m.entry_points[0].inst.operands[3..];
+        for built_in in [BuiltIn::VertexIndex, BuiltIn::LocalInvocationIndex, BuiltIn::FragCoord] {
+            let all = inputs(&m, built_in).into_iter().filter(|i| interface.contains(&Operand::IdRef(i.0)));
+            assert!(all.count() <= 1, "{}: {built_in:?}", v.name);
+        }
+    }
+}
+
+#[test]
+fn specialization_ids_of_the_application_are_left_to_it() {
+    let Some(module) = one("special.comp", &["--target-env", "vulkan1.2"]) else { return };
+    let v = rewritten("it", &module, "vulkan1.3", &every_pass(), Device::default()).swap_remove(0);
+    let c = v.constants;
+    assert_eq!([c.region[0], c.region[1], c.log[0], c.log[1], c.probe_base], [2005, 2006, 2007, 2008, 2009]);
+    let m = Module::read(&v.words).expect("it is a module");
+    let all = m.annotations.iter().filter_map(|a| match a.inst.operands[..] {
+        [_, Operand::Decoration(Decoration::SpecId), Operand::LiteralBit32(n)] => Some(n),
+        _ => None,
+    });
+    let ids: Vec<u32> = all.collect();
+    // The application's 0 is there twice: the size along x, and a number.
+    let ours = ids.iter().filter(|&&n| n >= 2005);
+    let different: BTreeSet<&u32> = ours.clone().collect();
+    assert_eq!(ours.count(), different.len(), "each once: {ids:?}");
+    assert!([0, 2, 2000, 2002, 2004, 2005].iter().all(|n| ids.contains(n)), "{ids:?}");
+}
+
+#[test]
+fn variants_come_back_from_the_disk_and_are_made_again_where_a_file_is_damaged() {
+    let (_, module) = scenes().swap_remove(0);
+    let (model, name, _) = super::entries(&module).swap_remove(0);
+    let key = Key { shader: ShaderHash::of(&module), model, name };
+    let folder = tempfile();
+    let get = |words: &[u32]| {
+        let v = Variants::new(every_pass(), Some(folder.0.clone()));
+        v.get(&key, words)
+    };
+    let made = get(&module).expect("it goes well").expect("something is measured");
+    let files = || -> Vec<PathBuf> {
+        std::fs::read_dir(&folder.0).expect("it is there").map(|f| f.expect("a file").path()).collect()
+    };
+    let [file] = &files()[..] else { panic!("{:?}", files()) };
+    let good = std::fs::read(file).expect("a file");
+    // Without the module nothing could be made: it was read.
+    assert_eq!(get(&[]).expect("it is kept").as_deref(), Some(&*made));
+    for n in 0..40 {
+        let mut bad = good.clone();
+        match n {
+            0 => bad.clear(),
+            1 => bad.truncate(good.len() / 2),
+            _ => {
+                let at = (n * 7919) % bad.len();
+                bad[at] ^= 1 << (n % 8);
+            }
+        }
+        std::fs::write(file, &bad).expect("it can be written");
+        assert!(get(&[]).is_err(), "{n}: a damaged file was taken for a variant");
+        std::fs::write(file, &bad).expect("it can be written");
+        assert_eq!(get(&module).expect("it goes well").as_deref(), Some(&*made), "{n}");
+        assert_eq!(std::fs::read(file).expect("a file"), good, "{n}: it is whole again");
+    }
+    assert_eq!(files().len(), 1, "nothing else is left there");
 }

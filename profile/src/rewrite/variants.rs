@@ -9,10 +9,11 @@ use crate::{ShaderHash, Stage};
 use rspirv::spirv::ExecutionModel;
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// Goes up when the rewriting changes in a way that the passes' keys do not tell.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Which entry point of which module.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -66,7 +67,7 @@ impl Variants {
     fn make(&self, key: &Key, words: &[u32]) -> Result<Option<Arc<Variant>>> {
         let path = self.path(key);
         if let Some(kept) = path.as_ref().and_then(|p| std::fs::read(p).ok())
-            && let Ok(v) = serde_json::from_slice::<Variant>(&kept)
+            && let Some(v) = whole(&kept)
             && v.shader == key.shader
             && v.name == key.name
         {
@@ -91,17 +92,29 @@ impl Variants {
         for p in &self.passes {
             hasher.update(format!("\n{}", p.key()).as_bytes());
         }
-        Some(self.folder.as_ref()?.join(format!("{}.json", hasher.finalize().to_hex())))
+        Some(self.folder.as_ref()?.join(format!("{}.variant", hasher.finalize().to_hex())))
     }
+}
+
+/// A kept file: the hash of what follows, and a variant.
+fn whole(kept: &[u8]) -> Option<Variant> {
+    let (hash, json) = kept.split_at_checked(blake3::OUT_LEN)?;
+    if blake3::hash(json).as_bytes() != hash {
+        return None;
+    }
+    serde_json::from_slice(json).ok()
 }
 
 /// Nothing depends on it: without it the variant is made again.
 fn keep(path: &std::path::Path, v: &Variant) {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
     let Some(folder) = path.parent() else { return };
-    let partial = path.with_extension(format!("{}.partial", std::process::id()));
-    let written = std::fs::create_dir_all(folder)
-        .and_then(|()| std::fs::write(&partial, serde_json::to_vec(v).expect("it has only text keys")));
-    if written.is_ok() {
-        let _ = std::fs::rename(&partial, path);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let partial = path.with_extension(format!("{}-{number}.partial", std::process::id()));
+    let json = serde_json::to_vec(v).expect("it has only text keys");
+    let all = [&blake3::hash(&json).as_bytes()[..], &json].concat();
+    let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&partial, all));
+    if written.and_then(|()| std::fs::rename(&partial, path)).is_err() {
+        let _ = std::fs::remove_file(&partial);
     }
 }

@@ -4,11 +4,15 @@
 //! other functions, types, constants, variables, capabilities, extensions. Guarantees: types and constants that the
 //! module has are used again; built-in inputs that it has too. What libraries share comes once: specialization constants
 //! of one id, and private variables of one name that begins with `rr_`. Specialization ids that the module uses itself are
-//! not taken ([`Imported::spec_id`]). Decorated types are brought as they are. Refuses built-in inputs of another type.
+//! not taken ([`Imported::spec_id`]). Decorated types are brought as they are. What the module's version, memory model
+//! and stage want otherwise than the library's is done so: interfaces, scopes, Flat, Volatile. Built-in inputs of the
+//! other signedness are cast. Refuses those of another type.
 
-use super::{Inst, Module, Op, Operand, Result, Types, malformed};
-use rspirv::spirv::{Decoration, FunctionControl, StorageClass};
-use std::collections::HashMap;
+use super::{Function, Inst, Module, Op, Operand, Result, Types, malformed};
+use rspirv::spirv::{
+    BuiltIn, Capability, Decoration, ExecutionModel, FunctionControl, MemoryAccess, Scope, StorageClass,
+};
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A module whose functions others may have.
@@ -32,10 +36,17 @@ pub struct Imported {
     /// Specialization constants by the library's SpecId, shared private variables by name.
     constants: HashMap<u32, u32>,
     shared: HashMap<String, u32>,
+    /// Built-in inputs of the module that are loaded with a type of its own and then cast, with that type.
+    casts: HashMap<u32, u32>,
+    /// Built-in inputs whose loads say that they change.
+    volatile: HashSet<u32>,
 }
 
 /// The first SpecId that libraries use.
 pub const FIRST_SPEC_ID: u32 = 2000;
+
+/// How many follow.
+const SPEC_IDS: u32 = 5;
 
 impl Imported {
     /// The SpecId in the module of a library's.
@@ -55,8 +66,9 @@ impl Imported {
             self.others.insert(old, std::mem::replace(&mut self.ids, new));
         }
         self.spec_base.get_or_insert_with(|| {
-            let used = m.annotations.iter().filter_map(spec_id).max();
-            used.filter(|&u| u >= FIRST_SPEC_ID).map_or(FIRST_SPEC_ID, |u| u + 1)
+            let used: HashSet<u32> = m.annotations.iter().filter_map(spec_id).collect();
+            let free = |base: &u32| (*base..base + SPEC_IDS).all(|id| !used.contains(&id));
+            (FIRST_SPEC_ID..).step_by(SPEC_IDS as usize).find(free).expect("a module has fewer")
         });
     }
 }
@@ -157,6 +169,8 @@ impl Library {
             .chain(&mut f.params)
             .chain(f.blocks.iter_mut().flat_map(|b| &mut b.body));
         insts.for_each(|i| rename(i, &done.ids));
+        self.scopes(m, types, &mut f);
+        loads(m, done, &mut f);
         m.functions.push(f);
         Ok(done.ids[&id])
     }
@@ -203,15 +217,20 @@ impl Library {
         if let Some(built_in) = self.built_in(id).filter(|_| inst.op() == Op::Variable)
             && let Some(there) = built_in_of(m, &built_in)
         {
-            let of = |v: &Inst, m: &Module| {
-                m.global(v.inst.result_type?).and_then(|p| p.id_at(1)).and_then(|t| m.global(t).cloned())
+            let of = |v: &Inst, m: &Module| m.global(v.inst.result_type?).and_then(|p| p.id_at(1));
+            let theirs = m.global(there).and_then(|v| of(v, m));
+            let ours = of(&inst, &self.module).and_then(|t| done.ids.get(&t)).copied();
+            let (Some(theirs), Some(ours)) = (theirs, ours) else {
+                return malformed(format!("it declares {built_in:?} without a type"));
             };
-            let (theirs, ours) = (m.global(there).and_then(|v| of(v, m)), of(&inst, &self.module));
-            if theirs.as_ref().map(|t| (t.op(), &t.inst.operands))
-                != ours.as_ref().map(|t| (t.op(), &t.inst.operands))
-            {
-                return malformed(format!("it declares {built_in:?} with another type"));
+            if theirs != ours {
+                if !differ_in_signedness(m, theirs, ours) {
+                    return malformed(format!("it declares {built_in:?} with another type"));
+                }
+                done.casts.insert(there, theirs);
             }
+            m.interface(there, true);
+            changes(m, done, there, &built_in);
             done.ids.insert(id, there);
             return Ok(());
         }
@@ -262,8 +281,10 @@ impl Library {
                 && m.is_fragment()
                 && !self.is_flat(id)
             {
-                let flat = vec![Operand::IdRef(new), Operand::Decoration(Decoration::Flat)];
-                m.annotations.push(Inst::new(Op::Decorate, None, None, flat));
+                m.decorate(new, vec![Operand::Decoration(Decoration::Flat)]);
+            }
+            if let Some(built_in) = self.built_in(id) {
+                changes(m, done, new, &built_in);
             }
         }
         m.globals.push(inst);
@@ -302,6 +323,25 @@ impl Library {
         self.module.annotations.iter().find(of).and_then(|i| i.inst.operands.get(2).cloned())
     }
 
+    /// The Vulkan memory model knows the scope of the device only if that is declared: the queue family's is as wide as a
+    /// frame's work on one queue needs it.
+    fn scopes(&self, m: &mut Module, types: &mut Types, f: &mut Function) {
+        if !m.has_capability(Capability::VulkanMemoryModel)
+            || m.has_capability(Capability::VulkanMemoryModelDeviceScope)
+        {
+            return;
+        }
+        let device = types.u32(m, Scope::Device as u32);
+        let family = types.u32(m, Scope::QueueFamily as u32);
+        for i in f.blocks.iter_mut().flat_map(|b| &mut b.body) {
+            for o in &mut i.inst.operands {
+                if *o == Operand::IdScope(device) {
+                    *o = Operand::IdScope(family);
+                }
+            }
+        }
+    }
+
     /// Whether a variable is not interpolated: it says so, or it cannot be (FragCoord is float and may not say so).
     fn is_flat(&self, id: u32) -> bool {
         let says = self
@@ -331,19 +371,101 @@ impl Library {
     }
 }
 
-/// The input variable that a module has for a built-in, if it has one by itself (not inside a block).
+/// Whether two types are integers, or vectors of as many, one signed and the other not.
+fn differ_in_signedness(m: &Module, a: u32, b: u32) -> bool {
+    match (m.global(a), m.global(b)) {
+        (Some(a), Some(b)) if a.op() == Op::TypeInt && b.op() == Op::TypeInt => {
+            a.inst.operands[0] == b.inst.operands[0]
+        }
+        (Some(a), Some(b)) if a.op() == Op::TypeVector && b.op() == Op::TypeVector => {
+            let of = |v: &Inst| v.id_at(0).unwrap_or(0);
+            a.inst.operands[1] == b.inst.operands[1] && differ_in_signedness(m, of(a), of(b))
+        }
+        _ => false,
+    }
+}
+
+/// Subgroups of the ray-tracing stages may be put together anew wherever a shader calls another: what says who is in
+/// them has to be read each time.
+fn changes(m: &mut Module, done: &mut Imported, variable: u32, built_in: &Operand) {
+    let Operand::BuiltIn(built_in) = built_in else { return };
+    let subgroup = matches!(
+        built_in,
+        BuiltIn::SubgroupSize
+            | BuiltIn::SubgroupLocalInvocationId
+            | BuiltIn::SubgroupEqMask
+            | BuiltIn::SubgroupGeMask
+            | BuiltIn::SubgroupGtMask
+            | BuiltIn::SubgroupLeMask
+            | BuiltIn::SubgroupLtMask
+            | BuiltIn::SMIDNV
+            | BuiltIn::WarpIDNV
+    );
+    let moves = m.entries().first().is_some_and(|e| {
+        matches!(
+            e.model,
+            ExecutionModel::RayGenerationKHR
+                | ExecutionModel::ClosestHitKHR
+                | ExecutionModel::MissKHR
+                | ExecutionModel::IntersectionKHR
+                | ExecutionModel::CallableKHR
+        )
+    });
+    if !subgroup || !moves {
+        return;
+    }
+    if m.has_capability(Capability::VulkanMemoryModel) {
+        done.volatile.insert(variable);
+    } else {
+        m.decorate(variable, vec![Operand::Decoration(Decoration::Volatile)]);
+    }
+}
+
+/// Loads of built-in inputs as the module wants them.
+fn loads(m: &mut Module, done: &Imported, f: &mut Function) {
+    if done.casts.is_empty() && done.volatile.is_empty() {
+        return;
+    }
+    for b in &mut f.blocks {
+        let mut at = 0;
+        while at < b.body.len() {
+            let load = &mut b.body[at];
+            at += 1;
+            let Some(variable) = load.id_at(0).filter(|_| load.op() == Op::Load) else { continue };
+            if done.volatile.contains(&variable) {
+                load.inst.operands.truncate(1);
+                load.inst.operands.push(Operand::MemoryAccess(MemoryAccess::VOLATILE));
+            }
+            if let Some(&theirs) = done.casts.get(&variable) {
+                let (ours, value) = (load.inst.result_type, load.id());
+                let loaded = m.fresh();
+                load.inst.result_type = Some(theirs);
+                load.inst.result_id = Some(loaded);
+                b.body.insert(at, Inst::new(Op::Bitcast, ours, value, vec![Operand::IdRef(loaded)]));
+                at += 1;
+            }
+        }
+    }
+}
+
+/// The input variable that a module has for a built-in, if it has one by itself (not inside a block): that of the entry
+/// point's interface if there are several.
 pub fn built_in_of(m: &Module, built_in: &Operand) -> Option<u32> {
     let decorated = m.annotations.iter().filter(|i| {
         i.op() == Op::Decorate
             && i.inst.operands.get(1) == Some(&Operand::Decoration(Decoration::BuiltIn))
             && i.inst.operands.get(2) == Some(built_in)
     });
-    decorated.filter_map(|i| i.id_at(0)).find(|&id| {
+    let inputs = decorated.filter_map(|i| i.id_at(0)).filter(|&id| {
         m.global(id).is_some_and(|v| {
             v.op() == Op::Variable
                 && v.inst.operands.first() == Some(&Operand::StorageClass(StorageClass::Input))
         })
-    })
+    });
+    let interface =
+        |id: &u32| m.entry_points.iter().any(|e| e.inst.operands[3..].contains(&Operand::IdRef(*id)));
+    let all: Vec<u32> = inputs.collect();
+    all.iter().copied().find(interface).or(all.first().copied())
 }
 
 fn rename(i: &mut Inst, ids: &HashMap<u32, u32>) {

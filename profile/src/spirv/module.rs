@@ -8,6 +8,7 @@ use super::{Result, malformed};
 use rspirv::binary::{Assemble, Consumer, ParseAction, parse_words};
 use rspirv::dr::{Instruction, ModuleHeader, Operand};
 use rspirv::spirv::{AddressingModel, Capability, Op};
+use std::collections::HashSet;
 
 /// An instruction and its first word's offset in the original module.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,8 +47,8 @@ impl Inst {
 }
 
 fn is_terminator(op: Op) -> bool {
+    // SPV_NV_ray_tracing's OpIgnoreIntersectionNV and OpTerminateRayNV are none: a branch follows them.
     rspirv::grammar::reflect::is_block_terminator(op)
-        || matches!(op, Op::IgnoreIntersectionNV | Op::TerminateRayNV)
 }
 
 /// A basic block: everything behind its label, the terminator last.
@@ -239,6 +240,58 @@ impl Module {
     /// Whether a capability is declared.
     pub fn has_capability(&self, c: Capability) -> bool {
         self.capabilities.iter().any(|i| i.inst.operands.first() == Some(&Operand::Capability(c)))
+    }
+
+    /// Decorates an id, once.
+    pub fn decorate(&mut self, id: u32, decoration: Vec<Operand>) {
+        let operands: Vec<Operand> = std::iter::once(Operand::IdRef(id)).chain(decoration).collect();
+        if !self.annotations.iter().any(|a| a.op() == Op::Decorate && a.inst.operands == operands) {
+            self.annotations.push(Inst::new(Op::Decorate, None, None, operands));
+        }
+    }
+
+    /// Puts every decoration of a group at the ids that it decorates, so that each id's are found at it.
+    pub fn ungroup(&mut self) {
+        let groups: HashSet<u32> =
+            self.annotations.iter().filter(|a| a.op() == Op::DecorationGroup).filter_map(Inst::id).collect();
+        if groups.is_empty() {
+            return;
+        }
+        let old = std::mem::take(&mut self.annotations);
+        let of = |group: Option<u32>| old.iter().filter(move |a| group.is_some() && a.id_at(0) == group);
+        let mut new = Vec::with_capacity(old.len());
+        for a in &old {
+            match a.op() {
+                Op::DecorationGroup => {}
+                Op::GroupDecorate => {
+                    for target in &a.inst.operands[1..] {
+                        for d in of(a.id_at(0)).filter(|d| d.op() != Op::GroupDecorate) {
+                            let mut d = Inst { at: None, ..d.clone() };
+                            d.inst.operands[0] = target.clone();
+                            new.push(d);
+                        }
+                    }
+                }
+                Op::GroupMemberDecorate => {
+                    let targets = a.inst.operands[1..].iter().flat_map(|o| match o {
+                        Operand::IdRef(id) => vec![*id],
+                        Operand::LiteralBit32(n) => vec![*n],
+                        _ => vec![],
+                    });
+                    for pair in targets.collect::<Vec<_>>().chunks_exact(2) {
+                        for d in of(a.id_at(0)).filter(|d| d.op() == Op::Decorate) {
+                            let operands = [Operand::IdRef(pair[0]), Operand::LiteralBit32(pair[1])];
+                            let operands = operands.into_iter().chain(d.inst.operands[1..].iter().cloned());
+                            new.push(Inst::new(Op::MemberDecorate, None, None, operands.collect()));
+                        }
+                    }
+                }
+                _ if a.id_at(0).is_some_and(|id| groups.contains(&id)) => {}
+                _ => new.push(a.clone()),
+            }
+        }
+        self.annotations = new;
+        self.names.retain(|n| n.id_at(0).is_none_or(|id| !groups.contains(&id)));
     }
 
     /// Declares an extension, once.
