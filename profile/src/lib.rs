@@ -20,5 +20,5 @@ pub mod spirv;
 mod testing;
 
 pub use needs::Needs;
-pub use pass::{Change, EntryData, Error, FrameData, LogRecord, Pass, Result, Sink};
+pub use pass::{ActionData, Change, EntryData, Error, FrameData, LogRecord, Pass, Result, Sink};
 pub use probe::{ShaderHash, SourceLine, Stage};

@@ -17,6 +17,8 @@ pub struct Needs {
     pub subgroups: bool,
     /// A clock that a shader can read.
     pub clock: bool,
+    /// Counters of each action: the top of the push constants.
+    pub actions: bool,
 }
 
 impl BitOr for Needs {
@@ -28,6 +30,7 @@ impl BitOr for Needs {
             atomic_64: self.atomic_64 | other.atomic_64,
             subgroups: self.subgroups | other.subgroups,
             clock: self.clock | other.clock,
+            actions: self.actions | other.actions,
         }
     }
 }

@@ -47,6 +47,8 @@ pub struct FrameData<'a> {
     pub entries: Vec<EntryData<'a>>,
     /// The pass's log records, in the order in which they were appended.
     pub records: Vec<LogRecord<'a>>,
+    /// What was counted for each action, of the entry points that the pass changed.
+    pub actions: Vec<ActionData<'a>>,
 }
 
 /// What one entry point of one pipeline counted.
@@ -58,6 +60,21 @@ pub struct EntryData<'a> {
     /// The pass's part of it.
     pub region: &'a Region,
     /// The pass's counters.
+    pub counters: &'a [u64],
+}
+
+/// What one entry point counted in one action: a draw, dispatch or trace.
+#[derive(Clone, Copy, Debug)]
+pub struct ActionData<'a> {
+    /// Which recording of a command buffer the action is of: with the next, a row of table `actions`.
+    pub range: u64,
+    /// Which of the recording's actions, from 0.
+    pub result_index: u32,
+    /// The shader group, where the pipeline traces rays.
+    pub result_sub_index: u32,
+    /// Which of [`FrameData::entries`].
+    pub entry: usize,
+    /// The pass's counters of each action.
     pub counters: &'a [u64],
 }
 

@@ -1,5 +1,6 @@
 //! The passes: a folder each, with its rewrite, the tables it records, and its tests.
 
+pub mod counters;
 mod simt;
 
 use crate::Pass;
@@ -15,11 +16,18 @@ pub struct Entry {
 }
 
 /// Every pass there is.
-pub static PASSES: &[Entry] = &[Entry {
-    name: "simt",
-    about: "how many invocations of a subgroup are active in each basic block",
-    make: |options| plain(options, simt::Simt),
-}];
+pub static PASSES: &[Entry] = &[
+    Entry {
+        name: "simt",
+        about: "how many invocations of a subgroup are active in each basic block",
+        make: |options| plain(options, simt::Simt),
+    },
+    Entry {
+        name: "counters",
+        about: "how many instructions of each class each draw, dispatch and trace executes in each basic block",
+        make: |options| Ok(Box::new(counters::Counters::new(options)?)),
+    },
+];
 
 /// A pass without options.
 fn plain(options: &str, pass: impl Pass + 'static) -> Result<Box<dyn Pass>, String> {

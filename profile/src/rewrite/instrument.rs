@@ -3,7 +3,7 @@
 use super::libraries::PROLOGUE;
 use super::shader::{Device, Shader};
 use super::variant::{Constants, Region, Variant};
-use super::{Facts, prologue};
+use super::{Facts, actions, prologue};
 use crate::pass::{Change, Error, Pass, Result};
 use crate::spirv::{FIRST_SPEC_ID, Imported, Module, Types, stage_of};
 use crate::{ShaderHash, Stage};
@@ -39,17 +39,23 @@ pub fn instrument(
         device,
         counters: 0,
         first_counter: 0,
+        action_counters: 0,
+        first_action_counter: 0,
+        pushed: None,
         probes: 0,
         sites: vec![],
     };
     let mut regions = Vec::new();
     for pass in passes.iter().filter(|p| p.needs(stage).is_some()) {
         shader.first_counter = shader.counters;
+        shader.first_action_counter = shader.action_counters;
         if pass.run(&mut shader)? == Change::Changed {
             regions.push(Region {
                 pass: pass.name().to_owned(),
                 first_counter: shader.first_counter,
                 counters: shader.counters - shader.first_counter,
+                first_action_counter: shader.first_action_counter,
+                action_counters: shader.action_counters - shader.first_action_counter,
                 sites: std::mem::take(&mut shader.sites),
             });
         }
@@ -58,16 +64,25 @@ pub fn instrument(
         return Ok(None);
     }
     prologue::add(&mut shader, &PROLOGUE).map_err(&wrong)?;
+    let words = shader.module.words();
+    let action_offset = shader.pushed.and_then(|p| actions::offset_word(&words, p));
     let spec = |n| shader.imported.spec_id(FIRST_SPEC_ID + n);
     Ok(Some(Variant {
         shader: hash,
         name: name.to_owned(),
         stage,
-        constants: Constants { region: [spec(0), spec(1)], log: [spec(2), spec(3)], probe_base: spec(4) },
+        constants: Constants {
+            region: [spec(0), spec(1)],
+            log: [spec(2), spec(3)],
+            probe_base: spec(4),
+            action_base: spec(5),
+        },
         counters: shader.counters,
         probes: shader.probes,
         regions,
-        words: shader.module.words(),
+        action_counters: shader.action_counters,
+        action_offset,
+        words,
         facts: shader.facts,
     }))
 }

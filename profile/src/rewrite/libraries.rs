@@ -56,5 +56,7 @@ macro_rules! probes {
     };
 }
 
+/// What reads the pushed action; the pass of the same name has its probes there, too.
+pub(super) static ACTION: Probes = crate::probes!("counters");
 /// What happens at entry points.
 pub(super) static PROLOGUE: Probes = crate::probes!("prologue");

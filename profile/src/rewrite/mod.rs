@@ -6,6 +6,7 @@
 //! blocks of the original, whatever others put in; the variant depends on nothing but the words, the entry point and the
 //! passes' keys, so that it may be kept ([`Variants`]).
 
+pub mod actions;
 mod facts;
 mod instrument;
 mod libraries;
@@ -16,7 +17,7 @@ mod tests;
 mod variant;
 mod variants;
 
-pub use facts::{BlockFacts, Facts, FunctionFacts, Lines, does_something};
+pub use facts::{BlockFacts, Facts, FunctionFacts, Lines, debug_sets, does_something};
 pub use instrument::{entries, instrument};
 pub use libraries::Probes;
 pub use shader::{Device, Exit, ExitKind, Shader};

@@ -1,5 +1,5 @@
 //! What happens at an entry point before anything is measured: its invocations learn their work id and their subgroup's
-//! number, where some probe asks for them.
+//! number, and where their action's counters are, where some probe asks for them.
 //!
 //! The work id of an invocation says which of the application's work it does: for compute, task and mesh shaders the
 //! invocation counted through all workgroups; for ray tracing the linear launch index; for vertices the instance index
@@ -8,6 +8,8 @@
 //! elsewhere it is only steady: the same work has the same id in every run.
 
 use super::Probes;
+use super::actions;
+use super::libraries::ACTION;
 use super::shader::Shader;
 use crate::Stage;
 use crate::spirv::{Inst, Op, Operand, Place, Result, built_in_of};
@@ -22,6 +24,12 @@ pub fn add(shader: &mut Shader, probes: &Probes) -> Result<()> {
     if shader.imported.shared("rr_subgroup").is_some() {
         let f = shader.import(probes, "set_subgroup")?;
         insts.push(shader.call(f, &[]));
+    }
+    if shader.imported.shared("rr_action").is_some() {
+        let (pushed, value) = actions::load(shader, &mut insts)?;
+        let f = shader.import(&ACTION, "set_action")?;
+        insts.push(shader.call(f, &[value]));
+        shader.pushed = Some(pushed);
     }
     if insts.is_empty() {
         return Ok(());

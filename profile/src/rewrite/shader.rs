@@ -32,6 +32,11 @@ pub struct Shader {
     pub(super) counters: u32,
     /// Where the running pass's counters begin.
     pub(super) first_counter: u32,
+    /// Counters of each action, and where the running pass's begin.
+    pub(super) action_counters: u32,
+    pub(super) first_action_counter: u32,
+    /// What the replay pushes before each action, where a probe wants it.
+    pub(super) pushed: Option<super::actions::Pushed>,
     pub(super) probes: u32,
     pub(super) sites: Vec<Site>,
 }
@@ -144,6 +149,17 @@ impl Shader {
             None => return malformed(format!("{first} and {n} counters are too many")),
         }
         Ok((first, first - self.first_counter))
+    }
+
+    /// So many consecutive counters that each action has for itself: each draw, dispatch and trace. Numbered as
+    /// [`Shader::reserve_counters`]'s, and apart from those.
+    pub fn reserve_action_counters(&mut self, n: u32) -> Result<(u32, u32)> {
+        let first = self.action_counters;
+        match first.checked_add(n).filter(|&all| all < 1 << 24) {
+            Some(all) => self.action_counters = all,
+            None => return malformed(format!("{first} and {n} counters of each action are too many")),
+        }
+        Ok((first, first - self.first_action_counter))
     }
 
     /// A probe whose records have this many words behind its number; its number for the shader to write: the constant

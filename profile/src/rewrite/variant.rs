@@ -19,6 +19,10 @@ pub struct Variant {
     pub constants: Constants,
     /// How many 64-bit counters an entry point of a pipeline has.
     pub counters: u32,
+    /// How many more it has of each action: each draw, dispatch and trace that uses it.
+    pub action_counters: u32,
+    /// Which of the words says where in the push constants an action's address is pushed, if it wants one.
+    pub action_offset: Option<u32>,
     /// How many probes append to the log.
     pub probes: u32,
     /// Each pass's part, for those that changed something.
@@ -37,6 +41,8 @@ pub struct Constants {
     pub log: [u32; 2],
     /// Of the first probe's number.
     pub probe_base: u32,
+    /// Of where its counters begin among those of an action.
+    pub action_base: u32,
 }
 
 /// One pass's part of a variant.
@@ -48,6 +54,10 @@ pub struct Region {
     pub first_counter: u32,
     /// How many it has.
     pub counters: u32,
+    /// Where its counters of each action begin among the variant's.
+    pub first_action_counter: u32,
+    /// How many of those it has.
+    pub action_counters: u32,
     /// Its sites.
     pub sites: Vec<Site>,
 }
@@ -71,4 +81,13 @@ pub struct Site {
     pub probe: Option<(u32, u32)>,
     /// Whatever else the pass wants to know when it decodes.
     pub data: Vec<u32>,
+}
+
+impl Variant {
+    /// Its words for a device that has an action's address pushed at this offset.
+    pub fn set_action_offset(&self, words: &mut [u32], offset: u32) {
+        if let Some(at) = self.action_offset {
+            words[at as usize] = offset;
+        }
+    }
 }

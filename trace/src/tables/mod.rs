@@ -1,9 +1,13 @@
 //! Every table there is, a file for each pass that fills some.
 
+mod counters;
+mod executables;
 mod shaders;
 mod simt;
 mod texts;
 
+pub use counters::*;
+pub use executables::*;
 pub use shaders::*;
 pub use simt::*;
 pub use texts::*;
@@ -11,5 +15,19 @@ pub use texts::*;
 use crate::Table;
 
 /// All of them.
-pub static TABLES: &[&Table] =
-    &[&PIPELINES, &ENTRIES, &FUNCTIONS, &BLOCKS, &EDGES, &FRAMES, &SIMT, &SPIRV_TEXT, &SOURCE_TEXT];
+pub static TABLES: &[&Table] = &[
+    &PIPELINES,
+    &ENTRIES,
+    &FUNCTIONS,
+    &BLOCKS,
+    &EDGES,
+    &FRAMES,
+    &SIMT,
+    &SPIRV_TEXT,
+    &SOURCE_TEXT,
+    &METRICS,
+    &ACTIONS,
+    &COUNTERS,
+    &CLASSES,
+    &EXECUTABLES,
+];

@@ -1,0 +1,175 @@
+//! Pass `counters`: how many instructions of each class every draw, dispatch and trace executed, block by block, in the
+//! shape of VK_ARM_shader_instrumentation: {result_index, result_sub_index, stages, basic_block_index, counters}.
+//!
+//! Counted is how many invocations come by each basic block in each action; the instructions of the block, by class
+//! ([`classes`]), times that are its counters. Fragment shaders: helper invocations do not count.
+//!
+//! `mode=lanes` (the default): one invocation of the subgroup counts all that are there. `mode=lane`: each counts itself;
+//! needs no subgroup operations, and comes to the same numbers.
+//!
+//! `basic_block_index`: the block's number among all of the entry point's, functions in their order (tables `functions`
+//! and `blocks`). `stages`: the entry point's, as VkShaderStageFlagBits. `result_sub_index`: the shader group in pipelines
+//! that trace rays, else 0; a shader of several groups counts for the first. Draws of several (vkCmdDrawMultiEXT) and
+//! indirect commands of many draws are one action, as the extension has it.
+
+pub mod classes;
+
+use crate::pass::{Change, Error, FrameData, Pass, Result, Sink};
+use crate::rewrite::{Facts, Lines, Probes, Shader, Site};
+use crate::spirv::Inst;
+use crate::{Needs, Stage};
+use classes::{CLASSES, Classes};
+use trace::Value;
+
+static PROBES: Probes = crate::probes!("counters");
+
+/// See the module's header.
+#[derive(Default)]
+pub struct Counters {
+    /// Each invocation counts itself.
+    lane: bool,
+}
+
+impl Counters {
+    /// With its options.
+    pub fn new(options: &str) -> std::result::Result<Self, String> {
+        match options {
+            "" | "mode=lanes" => Ok(Counters { lane: false }),
+            "mode=lane" => Ok(Counters { lane: true }),
+            other => Err(format!("pass counters knows mode=lanes and mode=lane; {other:?} was given")),
+        }
+    }
+}
+
+/// A block's number among all of its entry point's.
+pub fn basic_block_index(facts: &Facts, function: u32, block: u32) -> u32 {
+    let before: usize = facts.functions[..function as usize].iter().map(|f| f.blocks.len()).sum();
+    before as u32 + block
+}
+
+/// VkShaderStageFlagBits.
+pub fn stage_bit(stage: Stage) -> u32 {
+    match stage {
+        Stage::Vertex => 0x1,
+        Stage::TessellationControl => 0x2,
+        Stage::TessellationEvaluation => 0x4,
+        Stage::Geometry => 0x8,
+        Stage::Fragment => 0x10,
+        Stage::Compute => 0x20,
+        Stage::Task => 0x40,
+        Stage::Mesh => 0x80,
+        Stage::RayGeneration => 0x100,
+        Stage::AnyHit => 0x200,
+        Stage::ClosestHit => 0x400,
+        Stage::Miss => 0x800,
+        Stage::Intersection => 0x1000,
+        Stage::Callable => 0x2000,
+    }
+}
+
+/// What a site keeps of its block: the counts by class, the count of those without one, and the names of the unknown.
+fn pack(counts: [u32; 6], rest: u32, unknown: &[String]) -> Vec<u32> {
+    let mut data = counts.to_vec();
+    data.push(rest);
+    data.extend(unknown.join(", ").bytes().map(u32::from));
+    data
+}
+
+fn unknown_of(data: &[u32]) -> String {
+    let bytes: Vec<u8> = data[7..].iter().map(|b| *b as u8).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+impl Pass for Counters {
+    fn name(&self) -> &'static str {
+        "counters"
+    }
+
+    fn key(&self) -> String {
+        format!("counters 1 {}", if self.lane { "lane" } else { "lanes" })
+    }
+
+    fn needs(&self, _: Stage) -> Option<Needs> {
+        Some(Needs { subgroups: !self.lane, actions: true, ..Needs::default() })
+    }
+
+    fn run(&self, shader: &mut Shader) -> Result<Change> {
+        let wrong = Error::shader(shader.hash);
+        let probe = if self.lane { "action_lane" } else { "action_lanes" };
+        let probe = shader.import(&PROBES, probe).map_err(&wrong)?;
+        let blocks = shader.blocks();
+        let data: Vec<Vec<u32>> = {
+            let (classes, lines) = (Classes::new(&shader.module, shader.stage), Lines::new(&shader.module));
+            let of = |&(function, block): &(u32, u32)| {
+                let (f, b) = shader.block(function, block);
+                let body = &shader.module.functions[f].blocks[b].body;
+                // What other passes put in has no place in the original.
+                let own = lines.of_block(body).map(|i| i.0).filter(|i: &&Inst| i.at.is_some());
+                let (counts, rest, unknown) = classes::of_block(&classes, own);
+                pack(counts, rest, &unknown)
+            };
+            blocks.iter().map(of).collect()
+        };
+        for ((function, block), data) in blocks.into_iter().zip(data) {
+            let (counter, in_region) = shader.reserve_action_counters(1).map_err(&wrong)?;
+            let counter = shader.constant(counter);
+            let call = shader.call(probe, &[counter]);
+            shader.at_begin(function, block, vec![call]);
+            shader.site(Site {
+                function,
+                block,
+                word_offset: shader.facts.functions[function as usize].blocks[block as usize].word_offset,
+                line: shader.line_of_block(function, block),
+                kind: 0,
+                counter: Some(in_region),
+                probe: None,
+                data,
+            });
+        }
+        Ok(Change::Changed)
+    }
+
+    fn decode(&self, frame: &FrameData<'_>, out: &mut dyn Sink) -> Result<()> {
+        for (n, (name, about)) in CLASSES.iter().enumerate() {
+            out.put(
+                &trace::tables::METRICS,
+                &[Value::U64(n as u64), Value::Text(name), Value::Text(about), Value::Text("portable")],
+            );
+        }
+        for e in &frame.entries {
+            for site in &e.region.sites {
+                let numbers =
+                    [e.entry, site.function, site.block].into_iter().chain(site.data[..7].iter().copied());
+                let mut row: Vec<_> = numbers.map(|n| Value::U64(n.into())).collect();
+                let unknown = unknown_of(&site.data);
+                row.push(Value::Text(&unknown));
+                out.put(&trace::tables::CLASSES, &row);
+            }
+        }
+        for a in &frame.actions {
+            let e = &frame.entries[a.entry];
+            for site in &e.region.sites {
+                let executions = a.counters[site.counter.expect("each has one") as usize];
+                let index = basic_block_index(&e.variant.facts, site.function, site.block);
+                for (metric, &instructions) in site.data[..6].iter().enumerate() {
+                    let row = [
+                        a.result_index.into(),
+                        a.result_sub_index.into(),
+                        stage_bit(e.variant.stage).into(),
+                        index.into(),
+                        metric as u64,
+                        executions * u64::from(instructions),
+                        frame.frame,
+                        a.range,
+                        u64::from(e.entry) + 1,
+                    ];
+                    out.put(&trace::tables::COUNTERS, &row.map(Value::U64));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;
