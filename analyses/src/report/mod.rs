@@ -30,7 +30,7 @@ pub struct Report {
     pub series: Vec<Series>,
     /// Pictures, a value a pixel.
     pub images: Vec<Image>,
-    /// Whole files that are an answer by themselves: annotated shaders, timelines. Written to a folder, and nowhere else.
+    /// Whole files that are an answer by themselves: annotated shaders, timelines, pictures. Written to a folder, and nowhere else.
     #[serde(skip)]
     pub files: Vec<File>,
     /// What a reader has to know to read the numbers rightly; a sentence each.
@@ -243,15 +243,15 @@ pub enum Mark {
     Bars,
 }
 
-/// A file of text.
+/// A file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
     /// Its name: a name only, with its ending, and no folder.
     pub name: String,
     /// What is in it, in a line.
     pub about: String,
-    /// What is in it.
-    pub content: String,
+    /// What is in it: bytes, as pictures are files too.
+    pub content: Vec<u8>,
 }
 
 /// A value a pixel.
