@@ -134,6 +134,11 @@ impl Gpu {
         ash::khr::timeline_semaphore::Device::new(&self.instance, &self.device)
     }
 
+    /// The functions of VK_EXT_mesh_shader, for a scene that needs it.
+    pub fn mesh(&self) -> ash::ext::mesh_shader::Device {
+        ash::ext::mesh_shader::Device::new(&self.instance, &self.device)
+    }
+
     /// The functions that describe the surface, with what they are asked about.
     pub(super) fn surface(&self) -> (&ash::khr::surface::Instance, vk::PhysicalDevice, vk::SurfaceKHR) {
         (&self.surfaces, self.physical, self.surface)

@@ -16,6 +16,7 @@ mod msaa;
 mod nested;
 mod pointers;
 mod rays;
+mod stages;
 mod steps;
 
 use ash::vk;
@@ -39,6 +40,7 @@ pub static SCENES: &[&dyn Scene] = &[
     &closed_compute::ClosedCompute,
     &closed_fragment::ClosedFragment,
     &closed_rays::ClosedRays,
+    &stages::Stages,
 ];
 
 /// How many frames may be recorded before the first of them is finished.
