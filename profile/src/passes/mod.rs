@@ -1,5 +1,6 @@
 //! The passes: a folder each, with its rewrite, the tables it records, and its tests.
 
+mod blocks;
 pub mod counters;
 mod simt;
 
@@ -26,6 +27,11 @@ pub static PASSES: &[Entry] = &[
         name: "counters",
         about: "how many instructions of each class each draw, dispatch and trace executes in each basic block",
         make: |options| Ok(Box::new(counters::Counters::new(options)?)),
+    },
+    Entry {
+        name: "blocks",
+        about: "how often basic blocks and the edges between them are run",
+        make: |options| Ok(Box::new(blocks::Blocks::new(options)?)),
     },
 ];
 

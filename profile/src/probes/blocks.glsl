@@ -1,23 +1,37 @@
 // Pass blocks: counters of how often a place is come by.
+//
+// count_X(counter) adds; count_X_if(counter, taken) counts only those invocations for which it holds. X is what is
+// counted: lanes: one invocation adds for all that are here; subgroup: one adds 1, however many are here. (lane, where
+// every invocation adds for itself, is in blocks_lane.glsl.) _plain adds without atomics: two that add at once may
+// count as one. _sampled counts only a sample.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
+#include "blocks_common.glsl"
 
-// Every invocation counts itself.
-void count_lane(const uint counter)
+// One subgroup in so many, by the work of one of its invocations.
+void sample_subgroups(const uint every)
 {
-    if (ACTIVE)
-        add(counter, 1u);
+    rr_sampled = mixed(subgroupBroadcastFirst(rr_work)) % every == 0u;
 }
 
-// Each subgroup counts once, however many of its invocations are here.
+void choose_copy_of_subgroup(const uint copies, const uint stride)
+{
+    rr_copy = mixed(subgroupBroadcastFirst(rr_work)) % copies * stride;
+}
+
 void count_subgroup(const uint counter)
 {
     if (is_first(here()))
         add(counter, 1u);
 }
 
-// One invocation counts all that are here.
+void count_subgroup_plain(const uint counter)
+{
+    if (is_first(here()))
+        add_plain(counter, 1u);
+}
+
 void count_lanes(const uint counter)
 {
     uvec4 mask = here();
@@ -25,9 +39,94 @@ void count_lanes(const uint counter)
         add(counter, subgroupBallotBitCount(mask));
 }
 
+void count_lanes_if(const uint counter, const bool taken)
+{
+    uvec4 mask = subgroupBallot(ACTIVE && taken);
+    if (gl_SubgroupInvocationID == subgroupBallotFindLSB(mask) && ACTIVE && taken)
+        add(counter, subgroupBallotBitCount(mask));
+}
+
+void count_lanes_plain(const uint counter)
+{
+    uvec4 mask = here();
+    if (is_first(mask))
+        add_plain(counter, subgroupBallotBitCount(mask));
+}
+
+void count_lanes_plain_if(const uint counter, const bool taken)
+{
+    uvec4 mask = subgroupBallot(ACTIVE && taken);
+    if (gl_SubgroupInvocationID == subgroupBallotFindLSB(mask) && ACTIVE && taken)
+        add_plain(counter, subgroupBallotBitCount(mask));
+}
+
+void count_subgroup_sampled(const uint counter)
+{
+    if (rr_sampled)
+        count_subgroup(counter);
+}
+
+void count_lanes_sampled(const uint counter)
+{
+    if (rr_sampled)
+        count_lanes(counter);
+}
+
+void count_lanes_sampled_if(const uint counter, const bool taken)
+{
+    if (rr_sampled)
+        count_lanes_if(counter, taken);
+}
+
+// One adds for all that leave together: their numbers are summed bit by bit, which is exact and wants no more than
+// ballots. The first that has any adds.
+void flush_lanes(const uint counter, const uint held)
+{
+    bool some = ACTIVE && held != 0u;
+    uvec4 mask = subgroupBallot(some);
+    if (mask == uvec4(0u))
+        return;
+    bool adds = some && gl_SubgroupInvocationID == subgroupBallotFindLSB(mask);
+    uint low = 0u;
+    uint high = 0u;
+    uint rest = some ? held : 0u;
+    for (uint bit = 0u; bit < 16u && subgroupBallot(rest != 0u) != uvec4(0u); ++bit)
+    {
+        low += subgroupBallotBitCount(subgroupBallot((rest & 0x1u) != 0u)) << bit;
+        high += subgroupBallotBitCount(subgroupBallot((rest & 0x10000u) != 0u)) << bit;
+        rest &= ~0x10001u;
+        rest >>= 1u;
+    }
+    if (adds)
+    {
+        add(counter, low);
+        // 2¹⁶ times the upper halves' sum, in pieces that fit.
+        for (; high > 0xffffu; high -= 0xffffu)
+            add(counter, 0xffff0000u);
+        if (high != 0u)
+            add(counter, high << 16u);
+    }
+}
+
+// 1 for one of those that are here.
+uint one_of_here()
+{
+    return is_first(here()) ? 1u : 0u;
+}
+
 void main()
 {
-    count_lane(0u);
-    count_subgroup(0u);
-    count_lanes(0u);
+    sample_subgroups(1u);
+    choose_copy_of_subgroup(1u, 1u);
+    uint counter = in_copy(0u);
+    count_subgroup(counter);
+    count_subgroup_plain(counter);
+    count_subgroup_sampled(counter);
+    count_lanes(counter);
+    count_lanes_if(counter, true);
+    count_lanes_plain(counter);
+    count_lanes_plain_if(counter, true);
+    count_lanes_sampled(counter);
+    count_lanes_sampled_if(counter, true);
+    flush_lanes(counter, one_of_here());
 }

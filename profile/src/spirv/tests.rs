@@ -38,7 +38,7 @@ fn what_is_put_in_everywhere_is_valid() {
         let (mut types, mut done) = (Types::new(&m), Imported::default());
         m.physical_addresses();
         let library = PROBES.of(&m, stage_of(entry.model).expect("a stage"), false);
-        let helpers = ["count_lane", "count_subgroup", "count_lanes"]
+        let helpers = ["count_subgroup_plain", "count_subgroup", "count_lanes"]
             .map(|h| library.import(&mut m, &mut types, &mut done, h).expect("the library has it"));
         let void = types.void(&mut m);
         let number = types.u32(&mut m, 7);

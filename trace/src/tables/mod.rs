@@ -1,11 +1,13 @@
 //! Every table there is, a file for each pass that fills some.
 
+mod blocks;
 mod counters;
 mod executables;
 mod shaders;
 mod simt;
 mod texts;
 
+pub use blocks::*;
 pub use counters::*;
 pub use executables::*;
 pub use shaders::*;
@@ -30,4 +32,7 @@ pub static TABLES: &[&Table] = &[
     &COUNTERS,
     &CLASSES,
     &EXECUTABLES,
+    &BLOCK_RUNS,
+    &BLOCK_COUNTS,
+    &EDGE_COUNTS,
 ];

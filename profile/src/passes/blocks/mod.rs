@@ -1,0 +1,170 @@
+//! Pass `blocks`: how often basic blocks and the edges between them are run.
+//!
+//! Counters are where [`placement`] wants them: as few as give all counts (Knuth and Stevenson), or one a block. What is
+//! counted is said by [`options`]: invocations, added one by one or by one for its subgroup, or comings-by of subgroups.
+//!
+//! *Counts of invocations are conserved*: whatever the subgroups do, each invocation comes by each place as often as the
+//! shader says, so what goes into a block comes out of it, and few counters give all counts, exactly. *Comings-by of
+//! subgroups are not*: where invocations part, their subgroup runs both sides, and where they meet again it goes on once,
+//! or twice where they do not meet; so the counts of two sides say nothing of the block behind them. There every block
+//! is counted, but for those that are nothing but the rest of the block before them (one way leads in, one way led there,
+//! nobody leaves): invocations that branch together without a condition come by together.
+//!
+//! Helper invocations never count. Recorded: `block_counts`, `edge_counts` and `block_runs`.
+
+mod decode;
+mod options;
+mod placement;
+mod put;
+mod shape;
+#[cfg(test)]
+mod tests;
+
+use crate::pass::{Change, Error, FrameData, Pass, Result, Sink};
+use crate::rewrite::{Shader, Site};
+use crate::{Needs, Stage};
+use options::{Mode, Options, Places};
+use placement::{From, Placement, Way};
+use put::Count;
+use shape::{Known, Program};
+
+/// A site's kind: a counter.
+const PLACE: u32 = 0;
+/// A function whose counts follow from some: copies, their stride, the number of call sites that say how often it is
+/// entered, these (function, block), and the placement's words.
+const FLOW: u32 = 1;
+/// A function whose blocks have counters: copies, their stride, and for each block its counter's number and 1, or 0.
+const EACH: u32 = 2;
+
+/// See the module's header.
+#[derive(Default)]
+pub struct Blocks {
+    options: Options,
+}
+
+impl Blocks {
+    /// With options as on the command line.
+    pub fn new(options: &str) -> std::result::Result<Self, String> {
+        Ok(Blocks { options: Options::read(options)? })
+    }
+}
+
+impl Pass for Blocks {
+    fn name(&self) -> &'static str {
+        self.options.name
+    }
+
+    fn key(&self) -> String {
+        self.options.key()
+    }
+
+    fn needs(&self, _: Stage) -> Option<Needs> {
+        Some(Needs { subgroups: self.options.mode != Mode::Lane, ..Needs::default() })
+    }
+
+    fn run(&self, shader: &mut Shader) -> Result<Change> {
+        let (o, wrong) = (&self.options, Error::shader(shader.hash));
+        let program = Program::new(shader);
+        let (mut counts, mut sites) = (Vec::new(), Vec::new());
+        for &f in &program.order {
+            let known = &program.functions[f];
+            let first = counts.len();
+            let data = match (o.places, o.mode) {
+                (Places::Knuth, Mode::Lane | Mode::Lanes) => {
+                    let placement = Placement::new(&known.shape, first as u32);
+                    counts.extend(placement.measured().map(|(way, counter)| (f, way, counter)));
+                    let mut data = Vec::new();
+                    if placement.links.iter().any(|l| l.count == From::Callers) {
+                        data.push(known.callers.len() as u32);
+                        data.extend(known.callers.iter().flat_map(|&(f, b)| [f, b]));
+                    } else {
+                        data.push(0);
+                    }
+                    data.extend(placement.words());
+                    (FLOW, data)
+                }
+                _ => {
+                    let follows = o.places == Places::Knuth;
+                    let each = each(shader, f, known, follows, first as u32);
+                    let mut counted: Vec<(u32, usize)> = Vec::new();
+                    for (b, &c) in each.iter().enumerate().filter(|e| *e.1 > 0) {
+                        if !counted.iter().any(|k| k.0 == c) {
+                            counted.push((c, b));
+                        }
+                    }
+                    counted.sort_unstable();
+                    counts.extend(counted.into_iter().map(|(c, b)| (f, Way::Block(b), c - 1)));
+                    (EACH, each)
+                }
+            };
+            sites.push((f, data));
+        }
+        let stride = counts.len() as u32;
+        let copied = stride.saturating_mul(o.copies);
+        let (first, in_region) = shader.reserve_counters(copied).map_err(&wrong)?;
+        let of = |shader: &Shader, f: usize, way| {
+            let blocks = &shader.facts.functions[f].blocks;
+            let (block, depth) = match way {
+                Way::Entry => (0, 0),
+                Way::Block(b) | Way::End(b) | Way::Exit(b) | Way::Leave(b) => (b, blocks[b].depth),
+                Way::Edge(a, b) => (b, blocks[a].depth.min(blocks[b].depth)),
+            };
+            (block as u32, depth > 0 || program.functions[f].repeated)
+        };
+        let mut wanted = Vec::new();
+        for (f, way, counter) in counts {
+            let (block, repeated) = of(shader, f, way);
+            shader.site(site(shader, f as u32, block, PLACE, Some(in_region + counter), vec![]));
+            wanted.push(Count { function: f as u32, way, counter, repeated });
+        }
+        for (f, (kind, mut data)) in sites {
+            data.splice(0..0, [o.copies, stride]);
+            shader.site(site(shader, f as u32, 0, kind, Some(in_region), data));
+        }
+        put::put(shader, o, &wanted, first, stride).map_err(&wrong)?;
+        Ok(Change::Changed)
+    }
+
+    fn decode(&self, frame: &FrameData<'_>, out: &mut dyn Sink) -> Result<()> {
+        decode::decode(&self.options, frame, out)
+    }
+}
+
+fn site(shader: &Shader, function: u32, block: u32, kind: u32, counter: Option<u32>, data: Vec<u32>) -> Site {
+    let blocks = &shader.facts.functions[function as usize].blocks;
+    let word_offset = blocks.get(block as usize).map_or(0, |b| b.word_offset);
+    let line = blocks.get(block as usize).and_then(|b| b.line.clone());
+    Site { function, block, word_offset, line, kind, counter, probe: None, data }
+}
+
+/// For each block its counter's number and 1; 0 where the entry does not lead. With `follows`, what is only the rest of
+/// the block before it has that block's.
+fn each(shader: &Shader, f: usize, known: &Known, follows: bool, first: u32) -> Vec<u32> {
+    let blocks = &shader.facts.functions[f].blocks;
+    let mut into = vec![0; blocks.len()];
+    known.shape.edges.iter().for_each(|e| into[e.1] += 1);
+    let mut each = vec![0; blocks.len()];
+    let mut next = first;
+    // A block comes after its dominators, so what leads to it alone has its number by then.
+    for b in 0..blocks.len() {
+        if !blocks[b].reached {
+            continue;
+        }
+        let before = known.shape.edges.iter().find(|e| e.1 == b).map(|e| e.0);
+        let rest = before.filter(|&p| {
+            follows
+                && p < b
+                && into[b] == 1
+                && blocks[p].successors.len() == 1
+                && !known.shape.leaves.contains(&p)
+        });
+        each[b] = match rest {
+            Some(p) => each[p],
+            None => {
+                next += 1;
+                next
+            }
+        };
+    }
+    each
+}

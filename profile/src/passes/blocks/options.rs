@@ -1,0 +1,151 @@
+//! What may be asked of pass `blocks`: `blocks:mode=lane:flush=exit`, options with colons (or semicolons) between them.
+//!
+//! | option | values, the default first |
+//! |---|---|
+//! | `mode` | `lanes`: invocations, one of a subgroup adds for all; `lane`: invocations, each adds for itself (no subgroup operations are needed); `subgroup`: comings-by of subgroups |
+//! | `add` | `atomic`; `plain`: without atomics, two that add at once may count as one, so that counts are too low |
+//! | `sample` | `1`; `k`: one subgroup in k counts (with `mode=lane` one invocation), chosen by its work |
+//! | `placement` | `knuth`: as few places as give all counts; `direct`: every block |
+//! | `flush` | `exit`: what is in a loop is counted in registers and added where invocations leave; `direct`: at once |
+//! | `copies` | `1`; `n`: n copies of all counters, so that not all subgroups add to one |
+//! | `as` | a name of its own in the trace, so that one plan may have the pass twice |
+//!
+//! Refuses what is not listed, and what has no meaning together.
+
+use std::fmt::Write;
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// Invocations; each adds for itself.
+    Lane,
+    /// Invocations; one of a subgroup adds for all that are there.
+    #[default]
+    Lanes,
+    /// How often a subgroup comes by with any invocation.
+    Subgroup,
+}
+
+/// Which places have counters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Places {
+    /// As few as give all counts.
+    #[default]
+    Knuth,
+    /// Every block.
+    Direct,
+}
+
+/// See the module's header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// What is counted.
+    pub mode: Mode,
+    /// Without atomics.
+    pub plain: bool,
+    /// One in so many counts.
+    pub every: u32,
+    /// Which places have counters.
+    pub places: Places,
+    /// What loops repeat is held in registers until invocations leave.
+    pub hold: bool,
+    /// Copies of the counters.
+    pub copies: u32,
+    /// The pass's name.
+    pub name: &'static str,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            mode: Mode::default(),
+            plain: false,
+            every: 1,
+            places: Places::default(),
+            hold: true,
+            copies: 1,
+            name: "blocks",
+        }
+    }
+}
+
+impl Options {
+    /// Reads them.
+    pub fn read(text: &str) -> Result<Self, String> {
+        let mut o = Options::default();
+        for option in text.split([':', ';']).filter(|o| !o.is_empty()) {
+            let (key, value) = option.split_once('=').unwrap_or((option, ""));
+            match (key, value) {
+                ("mode", "lanes") => o.mode = Mode::Lanes,
+                ("mode", "lane") => o.mode = Mode::Lane,
+                ("mode", "subgroup") => o.mode = Mode::Subgroup,
+                ("add", "atomic") => o.plain = false,
+                ("add", "plain") => o.plain = true,
+                ("sample", k) if k.parse::<u32>().is_ok_and(|k| k > 0) => {
+                    o.every = k.parse().expect("it was tried");
+                }
+                ("placement", "knuth") => o.places = Places::Knuth,
+                ("placement", "direct") => o.places = Places::Direct,
+                ("flush", "exit") => o.hold = true,
+                ("flush", "direct") => o.hold = false,
+                ("copies", n) if n.parse::<u32>().is_ok_and(|n| (1..=1024).contains(&n)) => {
+                    o.copies = n.parse().expect("it was tried");
+                }
+                ("as", name) if !name.is_empty() => o.name = Box::leak(name.to_owned().into_boxed_str()),
+                _ => {
+                    return Err(format!(
+                        "pass blocks has no option {option:?}; it has mode=lanes|lane|subgroup, \
+                         add=atomic|plain, sample=K, placement=knuth|direct, flush=exit|direct, copies=1..1024 \
+                         and as=NAME, with colons between them"
+                    ));
+                }
+            }
+        }
+        if o.plain && o.every > 1 {
+            return Err(
+                "pass blocks: sample=K and add=plain do not go together: a sample is scaled, and lost \
+                        additions are not"
+                    .into(),
+            );
+        }
+        Ok(o)
+    }
+
+    /// What the rewrite depends on.
+    pub fn key(&self) -> String {
+        let mut key = format!("blocks 1 {:?} {:?} every {}", self.mode, self.places, self.every);
+        let _ = write!(key, " copies {}", self.copies);
+        key.push_str(if self.plain { " plain" } else { "" });
+        key.push_str(if self.hold { " hold" } else { "" });
+        let _ = write!(key, " as {}", self.name);
+        key
+    }
+
+    /// What a count is of.
+    pub fn unit(&self) -> &'static str {
+        match self.mode {
+            Mode::Lane | Mode::Lanes => "invocations",
+            Mode::Subgroup => "subgroups",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_read_or_refused() {
+        assert_eq!(Options::read(""), Ok(Options::default()));
+        let o =
+            Options::read("mode=lane:placement=direct;flush=direct:sample=8:copies=4:as=other").expect("ok");
+        assert_eq!((o.mode, o.places, o.hold, o.every), (Mode::Lane, Places::Direct, false, 8));
+        assert_eq!((o.copies, o.name, o.unit()), (4, "other", "invocations"));
+        assert_ne!(o.key(), Options::default().key());
+        for wrong in
+            ["mode=warp", "sample=0", "copies=0", "copies=5000", "as=", "plain", "add=plain:sample=2"]
+        {
+            assert!(Options::read(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! What placement needs to know of a shader's functions, from the original's facts and instructions.
+//!
+//! Where invocations may leave: OpKill, OpTerminateInvocation, OpIgnoreIntersectionKHR, OpTerminateRayKHR and
+//! OpEmitMeshTasksEXT end the invocation; OpDemoteToHelperInvocation makes it one that is not counted;
+//! OpReportIntersectionKHR may not come back (an any-hit shader may end the ray). A block that calls a function in which
+//! such a thing may happen may be left in its middle. OpUnreachable ends its block, and is never come by.
+
+use super::placement::Shape;
+use crate::rewrite::Shader;
+use crate::spirv::Op;
+use std::collections::HashMap;
+
+/// A function as placement sees it.
+pub struct Known {
+    /// Its control flow.
+    pub shape: Shape,
+    /// The blocks that call it, each as often as it does, with the caller: (function, block).
+    pub callers: Vec<(u32, u32)>,
+    /// Whether one entry of the entry point may run a block of it more than once, from outside of it.
+    pub repeated: bool,
+}
+
+/// Every function of the facts.
+pub struct Program {
+    /// By index into the facts.
+    pub functions: Vec<Known>,
+    /// Their indices, callers before those that they call.
+    pub order: Vec<usize>,
+}
+
+/// What happens in a block, from its beginning to its end.
+enum Event {
+    /// Invocations may leave here.
+    Leave,
+    /// A function of the facts is called.
+    Call(usize),
+}
+
+fn leaves(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Kill
+            | Op::TerminateInvocation
+            | Op::DemoteToHelperInvocation
+            | Op::IgnoreIntersectionKHR
+            | Op::TerminateRayKHR
+            | Op::EmitMeshTasksEXT
+            | Op::ReportIntersectionKHR
+    )
+}
+
+impl Program {
+    /// Of a shader, whatever other passes have put into it.
+    pub fn new(shader: &Shader) -> Self {
+        let facts = &shader.facts.functions;
+        let index: HashMap<u32, usize> = facts.iter().enumerate().map(|(n, f)| (f.id, n)).collect();
+        let mut events: Vec<Vec<Vec<Event>>> = Vec::new();
+        let mut ends = Vec::new();
+        for (n, f) in facts.iter().enumerate() {
+            let function = &shader.module.functions[shader.function(n as u32)];
+            let at: HashMap<u32, usize> =
+                function.blocks.iter().enumerate().map(|(n, b)| (b.label, n)).collect();
+            let bodies: Vec<_> = f.blocks.iter().map(|b| &function.blocks[at[&b.label]]).collect();
+            events.push(
+                bodies
+                    .iter()
+                    .map(|b| {
+                        let of = |i: &crate::spirv::Inst| match i.op() {
+                            Op::FunctionCall => index.get(&i.id_at(0)?).map(|&f| Event::Call(f)),
+                            op if leaves(op) && !i.is_terminator() => Some(Event::Leave),
+                            _ => None,
+                        };
+                        // What other passes put in has no place in the original.
+                        b.body.iter().filter(|i| i.at.is_some()).filter_map(of).collect()
+                    })
+                    .collect(),
+            );
+            let end = |b: &&crate::spirv::Block| (b.end().op(), b.merge().and_then(|m| m.id_at(0)));
+            ends.push(bodies.iter().map(end).collect::<Vec<_>>());
+        }
+        let order = callers_first(&events);
+        let mut may_leave = vec![false; facts.len()];
+        for &f in order.iter().rev() {
+            let reached = |b: &usize| facts[f].blocks[*b].reached;
+            may_leave[f] = (0..facts[f].blocks.len()).filter(reached).any(|b| {
+                leaves(ends[f][b].0)
+                    || events[f][b].iter().any(|e| match *e {
+                        Event::Leave => true,
+                        Event::Call(g) => may_leave[g],
+                    })
+            });
+        }
+        let mut functions: Vec<Known> =
+            (0..facts.len()).map(|f| shape(&facts[f].blocks, &events[f], &ends[f], &may_leave)).collect();
+        for &f in &order {
+            for (b, block) in facts[f].blocks.iter().enumerate().filter(|b| b.1.reached) {
+                let mut left = false;
+                for e in &events[f][b] {
+                    match *e {
+                        Event::Leave => left = true,
+                        Event::Call(g) => {
+                            let repeated = block.depth > 0 || functions[f].repeated;
+                            let callee = &mut functions[g];
+                            // The first call has come by at once; a second one in the same function is one more time.
+                            callee.repeated |= repeated || !callee.callers.is_empty();
+                            callee.callers.push((f as u32, b as u32));
+                            callee.shape.entries_known &= !left;
+                            left |= may_leave[g];
+                        }
+                    }
+                }
+            }
+        }
+        functions[0].shape.entries_known = false;
+        Program { functions, order }
+    }
+}
+
+/// Topological: SPIR-V for shaders has no recursion; where there were some, the rest follows in the facts' order.
+fn callers_first(events: &[Vec<Vec<Event>>]) -> Vec<usize> {
+    fn visit(f: usize, events: &[Vec<Vec<Event>>], seen: &mut [bool], out: &mut Vec<usize>) {
+        if std::mem::replace(&mut seen[f], true) {
+            return;
+        }
+        for e in events[f].iter().flatten() {
+            if let Event::Call(g) = *e {
+                visit(g, events, seen, out);
+            }
+        }
+        out.push(f);
+    }
+    let (mut out, mut seen) = (Vec::new(), vec![false; events.len()]);
+    (0..events.len()).for_each(|f| visit(f, events, &mut seen, &mut out));
+    out.reverse();
+    out
+}
+
+fn shape(
+    blocks: &[crate::rewrite::BlockFacts],
+    events: &[Vec<Event>],
+    ends: &[(Op, Option<u32>)],
+    may_leave: &[bool],
+) -> Known {
+    let mut into = vec![0; blocks.len()];
+    blocks.iter().filter(|b| b.reached).flat_map(|b| &b.successors).for_each(|&s| into[s as usize] += 1);
+    let mut shape = Shape { blocks: blocks.len(), entries_known: true, ..Shape::default() };
+    for (b, block) in blocks.iter().enumerate().filter(|b| b.1.reached) {
+        let (end, merge) = ends[b];
+        for &s in &block.successors {
+            // As `Cfg` says of edges that take a block.
+            let fallen_into =
+                end == Op::Switch && merge != Some(blocks[s as usize].label) && into[s as usize] > 1;
+            let leaves = block.successors.len() > 1 && merge.is_none();
+            shape.edges.push((b, s as usize, !fallen_into && !leaves));
+        }
+        if block.successors.is_empty() {
+            shape.exits.push(b);
+        }
+        let leaves = |e: &Event| match *e {
+            Event::Leave => true,
+            Event::Call(g) => may_leave[g],
+        };
+        if events[b].iter().any(leaves) {
+            shape.leaves.push(b);
+        }
+    }
+    Known { shape, callers: vec![], repeated: false }
+}
