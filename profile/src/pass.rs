@@ -55,6 +55,8 @@ pub struct FrameData<'a> {
 pub struct EntryData<'a> {
     /// Its number in the trace: a row of the table of entries.
     pub entry: u32,
+    /// The capture's id of its pipeline: entry points of one work together.
+    pub pipeline: u64,
     /// Its rewritten module.
     pub variant: &'a Variant,
     /// The pass's part of it.

@@ -164,3 +164,72 @@ pub fn rewritten_by_all(what: &str, module: &[u32], env: &str) {
         every_pass().into_iter().map(|p| rewritten(what, module, env, &[p], Device::default()).len()).sum();
     assert!(all > 0 && all == least && alone >= all, "{what}: {all}, {least}, {alone} variants");
 }
+
+/// Shaders of the stages and the ways out that no scene has, compiled: `rewrite/corpus`. None where the tools are absent.
+pub fn corpus() -> Vec<(PathBuf, Vec<u32>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/rewrite/corpus");
+    let mut all = vec![];
+    for file in std::fs::read_dir(folder).expect("the corpus is beside this file") {
+        let path = file.expect("an entry").path();
+        let source = std::fs::read_to_string(&path).expect("it is text");
+        let made = match path.extension().and_then(|e| e.to_str()).expect("its stage") {
+            "spvasm" => assembled(&source, "vulkan1.2"),
+            stage => glsl(stage, &source, &["--target-env", "vulkan1.2"]),
+        };
+        match made {
+            Some(module) => all.push((path, module)),
+            None => return vec![],
+        }
+    }
+    all.sort();
+    all
+}
+
+/// The variants that one pass makes of everything: the scenes' shaders and the corpus. All are valid.
+pub fn everywhere(make: &dyn Fn() -> Box<dyn Pass>) -> Vec<Variant> {
+    let device = Device::default();
+    let all = scenes().into_iter().chain(corpus());
+    all.flat_map(|(path, m)| rewritten(&path.display().to_string(), &m, "vulkan1.3", &[make()], device)).collect()
+}
+
+/// The one variant that a pass makes of an assembly.
+pub fn of_text(pass: Box<dyn Pass>, text: &str) -> Option<Variant> {
+    let module = assembled(text, "vulkan1.2")?;
+    let mut made = rewritten("a text", &module, "vulkan1.3", &[pass], Device::default());
+    assert_eq!(made.len(), 1, "it has one entry point, with something to measure");
+    made.pop()
+}
+
+/// The text of a module's function of this name, a line each, names as spirv-dis makes them friendly.
+pub fn function_text(words: &[u32], name: &str) -> Option<String> {
+    let text = disassembled(words)?;
+    let lines = text.lines().map(|l| l.split_whitespace().collect::<Vec<_>>().join(" "));
+    let begin = format!("%{name} = OpFunction ");
+    let mut out = String::new();
+    for line in lines.skip_while(|l| !l.starts_with(&begin)) {
+        out += &line;
+        out.push('\n');
+        if line == "OpFunctionEnd" {
+            break;
+        }
+    }
+    Some(out)
+}
+
+/// A variant's one region as a pass gets it back, with these counters.
+pub fn entry<'a>(variant: &'a Variant, counters: &'a [u64]) -> crate::EntryData<'a> {
+    crate::EntryData { entry: 3, pipeline: 7, variant, region: &variant.regions[0], counters }
+}
+
+/// Every row of a table in memory, whole numbers only.
+pub fn rows(of: &trace::Memory, table: &'static trace::Table) -> Vec<Vec<u64>> {
+    use trace::{ColumnData, Source};
+    let columns = of.read(table).expect("memory is readable");
+    let cell = |row: usize| {
+        move |c: &ColumnData| match c {
+            ColumnData::U64(v) => Some(v[row]),
+            _ => None,
+        }
+    };
+    (0..columns.len()).map(|row| columns.columns().iter().filter_map(cell(row)).collect()).collect()
+}

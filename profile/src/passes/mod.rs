@@ -2,6 +2,11 @@
 
 mod blocks;
 pub mod counters;
+mod divergence;
+mod its;
+mod lanes;
+mod lifetimes;
+mod paths;
 mod simt;
 
 use crate::Pass;
@@ -20,8 +25,28 @@ pub struct Entry {
 pub static PASSES: &[Entry] = &[
     Entry {
         name: "simt",
-        about: "how many invocations of a subgroup are active in each basic block",
-        make: |options| plain(options, simt::Simt),
+        about: "how many invocations of a subgroup are active in each basic block (exact=64)",
+        make: |options| Ok(Box::new(simt::Simt::new(options)?)),
+    },
+    Entry {
+        name: "divergence",
+        about: "why invocations of a subgroup are inactive: early return, indirect call, control flow (lanes=64)",
+        make: |options| Ok(Box::new(divergence::Divergence::new(options)?)),
+    },
+    Entry {
+        name: "its",
+        about: "how often subgroups enter and leave entry points: subgroups that were split",
+        make: |options| plain(options, its::Its),
+    },
+    Entry {
+        name: "paths",
+        about: "which invocations of a subgroup take part in each of its trace calls (lanes=64)",
+        make: |options| Ok(Box::new(paths::Paths::new(options)?)),
+    },
+    Entry {
+        name: "lifetimes",
+        about: "how many basic blocks invocations and subgroups execute",
+        make: |options| plain(options, lifetimes::Lifetimes),
     },
     Entry {
         name: "counters",

@@ -60,3 +60,5 @@ macro_rules! probes {
 pub(super) static ACTION: Probes = crate::probes!("counters");
 /// What happens at entry points.
 pub(super) static PROLOGUE: Probes = crate::probes!("prologue");
+/// The first of a subgroup's invocations.
+pub(super) static FIRST: Probes = crate::probes!("first");

@@ -10,6 +10,7 @@ pub mod actions;
 mod facts;
 mod instrument;
 mod libraries;
+mod places;
 pub mod prologue;
 mod shader;
 #[cfg(test)]
@@ -20,6 +21,7 @@ mod variants;
 pub use facts::{BlockFacts, Facts, FunctionFacts, Lines, debug_sets, does_something};
 pub use instrument::{entries, instrument};
 pub use libraries::Probes;
+pub use places::{Spot, traces};
 pub use shader::{Device, Exit, ExitKind, Shader};
 pub use variant::{Constants, Region, Site, Variant};
 pub use variants::{Key, Variants};

@@ -9,7 +9,7 @@
 
 use super::Probes;
 use super::actions;
-use super::libraries::ACTION;
+use super::libraries::{ACTION, FIRST};
 use super::shader::Shader;
 use crate::Stage;
 use crate::spirv::{Inst, Op, Operand, Place, Result, built_in_of};
@@ -18,11 +18,19 @@ use rspirv::spirv::{BuiltIn, Capability, Decoration, ExecutionMode, StorageClass
 /// Puts it in, before everything else.
 pub fn add(shader: &mut Shader, probes: &Probes) -> Result<()> {
     let mut insts = Vec::new();
+    // Brings the work id as well.
+    let first = match shader.imported.shared("rr_first") {
+        Some(_) => Some(shader.import(&FIRST, "set_first")?),
+        None => None,
+    };
     if shader.imported.shared("rr_work").is_some() {
         work(shader, probes, &mut insts)?;
     }
     if shader.imported.shared("rr_subgroup").is_some() {
         let f = shader.import(probes, "set_subgroup")?;
+        insts.push(shader.call(f, &[]));
+    }
+    if let Some(f) = first {
         insts.push(shader.call(f, &[]));
     }
     if shader.imported.shared("rr_action").is_some() {

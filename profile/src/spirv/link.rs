@@ -171,6 +171,9 @@ impl Library {
         insts.for_each(|i| rename(i, &done.ids));
         self.scopes(m, types, &mut f);
         loads(m, done, &mut f);
+        if let Some((name, _)) = self.names.iter().find(|n| *n.1 == id) {
+            name_it(m, f.id(), name);
+        }
         m.functions.push(f);
         Ok(done.ids[&id])
     }
@@ -293,6 +296,7 @@ impl Library {
         }
         if let Some(n) = name {
             done.shared.insert(n.to_owned(), new);
+            name_it(m, new, n);
         }
         self.decorations(m, done, &[id]);
         Ok(())
@@ -466,6 +470,12 @@ pub fn built_in_of(m: &Module, built_in: &Operand) -> Option<u32> {
         |id: &u32| m.entry_points.iter().any(|e| e.inst.operands[3..].contains(&Operand::IdRef(*id)));
     let all: Vec<u32> = inputs.collect();
     all.iter().copied().find(interface).or(all.first().copied())
+}
+
+/// Functions and shared variables keep their names, for those who read what was put in.
+fn name_it(m: &mut Module, id: u32, name: &str) {
+    let operands = vec![Operand::IdRef(id), Operand::LiteralString(name.to_owned())];
+    m.names.push(Inst::new(Op::Name, None, None, operands));
 }
 
 fn rename(i: &mut Inst, ids: &HashMap<u32, u32>) {

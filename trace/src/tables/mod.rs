@@ -3,6 +3,10 @@
 mod blocks;
 mod counters;
 mod executables;
+mod divergence;
+mod its;
+mod lifetimes;
+mod paths;
 mod shaders;
 mod simt;
 mod texts;
@@ -10,6 +14,10 @@ mod texts;
 pub use blocks::*;
 pub use counters::*;
 pub use executables::*;
+pub use divergence::*;
+pub use its::*;
+pub use lifetimes::*;
+pub use paths::*;
 pub use shaders::*;
 pub use simt::*;
 pub use texts::*;
@@ -35,4 +43,12 @@ pub static TABLES: &[&Table] = &[
     &BLOCK_RUNS,
     &BLOCK_COUNTS,
     &EDGE_COUNTS,
+    &SIMT_HELPERS,
+    &SIMT_TRACES,
+    &DIVERGENCE,
+    &ITS,
+    &PATH_SUBGROUPS,
+    &PATH_CALLS,
+    &LIFETIMES,
+    &LIFETIME_SUMS,
 ];

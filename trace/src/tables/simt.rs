@@ -13,7 +13,43 @@ pub static SIMT: Table = Table {
         count("entry", "number", "which entry point of which pipeline: a row of `entries`"),
         count("function", "index", "a row of `functions`, with the entry's variant"),
         count("block", "index", "a row of `blocks`, with the entry's variant and the function"),
-        count("active", "invocations", "popcount of the active mask; helper invocations are not active"),
+        count(
+            "active",
+            "invocations",
+            "popcount of the active mask; helper invocations are not active; 0: more than are told apart",
+        ),
         count("executions", "subgroups", "how often"),
+        count("invocations", "invocations", "active ones of all these executions"),
+    ],
+};
+
+/// Helper invocations beside active ones.
+pub static SIMT_HELPERS: Table = Table {
+    name: "simt_helpers",
+    about: "how many helper invocations were there where subgroups with active ones executed a basic block in one frame",
+    version: 1,
+    columns: &[
+        count("frame", "number", "the capture's number of the frame"),
+        count("entry", "number", "a row of `entries`"),
+        count("function", "index", "as in `simt`"),
+        count("block", "index", "as in `simt`"),
+        count("helpers", "invocations", "helpers of all executions"),
+    ],
+};
+
+/// Active invocations where rays are traced.
+pub static SIMT_TRACES: Table = Table {
+    name: "simt_traces",
+    about: "how often a subgroup came by a call that traces a ray with so many active invocations in one frame",
+    version: 1,
+    columns: &[
+        count("frame", "number", "the capture's number of the frame"),
+        count("entry", "number", "a row of `entries`"),
+        count("function", "index", "as in `simt`"),
+        count("block", "index", "as in `simt`"),
+        count("word_offset", "words", "where the call stands in the original module"),
+        count("active", "invocations", "as in `simt`"),
+        count("executions", "subgroups", "how often"),
+        count("invocations", "invocations", "active ones of all these executions"),
     ],
 };

@@ -1,25 +1,58 @@
 //! Pass `simt`: at the entry of every basic block, how many of the subgroup's invocations are there (Vulkan Vision,
-//! "SIMT Efficiency": a WarpUpdate with the active mask; here the masks' popcounts are counted where they arise, one
-//! counter for each popcount, so that memory is bounded by the shaders and not by the work).
+//! "SIMT Efficiency": a WarpUpdate with the active mask). The masks' popcounts are counted where they arise, one counter
+//! for each popcount, so that memory is bounded by the shaders and not by the work. Before each call that traces a ray
+//! the same, for the event-level efficiency.
 //!
-//! Fragment shaders: helper invocations do not count as active.
+//! Option `exact=32`, `64` (unless said otherwise), `128` or `0`: popcounts up to this are told apart. Of executions with
+//! more, their number and the sum of their popcounts are kept, so that every efficiency stays exact whatever the option,
+//! and only the histogram ends in "more". A block takes 8 × (exact + 2) bytes, 528 unless said otherwise.
+//!
+//! Fragment shaders: helper invocations do not count as active; how many of them were there as well is counted beside,
+//! as far as the device shows them in a ballot. What only helpers execute is not counted.
 
-use crate::pass::{Change, Error, FrameData, Pass, Result, Sink};
-use crate::rewrite::{Probes, Shader, Site};
+use crate::pass::{Change, EntryData, Error, FrameData, Pass, Result, Sink};
+use crate::rewrite::{Probes, Shader, Site, traces};
 use crate::{Needs, Stage};
-use trace::Value;
-
-/// Popcounts that are told apart: a subgroup has 128 invocations at most.
-const COUNTERS: u32 = 129;
+use trace::tables::{SIMT, SIMT_HELPERS, SIMT_TRACES};
+use trace::{Table, Value};
 
 static PROBES: Probes = crate::probes!("simt");
 
+/// [`Site::kind`]s.
+const BLOCK: u32 = 0;
+const TRACE: u32 = 1;
+
 /// See the module's header.
-pub struct Simt;
+#[derive(Clone, Copy, Debug)]
+pub struct Simt {
+    told_apart: u32,
+}
+
+impl Simt {
+    /// With the options of the command line.
+    pub fn new(options: &str) -> std::result::Result<Self, String> {
+        let told_apart = match options {
+            "" | "exact=64" => 64,
+            "exact=0" => 0,
+            "exact=32" => 32,
+            "exact=128" => 128,
+            _ => return Err(format!("pass simt takes exact=0, 32, 64 or 128; {options:?} was given")),
+        };
+        Ok(Simt { told_apart })
+    }
+
+    fn counters(&self, stage: Stage) -> u32 {
+        self.told_apart + 2 + u32::from(stage == Stage::Fragment)
+    }
+}
 
 impl Pass for Simt {
     fn name(&self) -> &'static str {
         "simt"
+    }
+
+    fn key(&self) -> String {
+        format!("simt 2 {}", self.told_apart)
     }
 
     fn needs(&self, _: Stage) -> Option<Needs> {
@@ -29,18 +62,39 @@ impl Pass for Simt {
     fn run(&self, shader: &mut Shader) -> Result<Change> {
         let wrong = Error::shader(shader.hash);
         let probe = shader.import(&PROBES, "simt_here").map_err(&wrong)?;
-        for (function, block) in shader.blocks() {
-            let (counter, in_region) = shader.reserve_counters(COUNTERS).map_err(&wrong)?;
+        let told_apart = shader.constant(self.told_apart);
+        let here = |shader: &mut Shader| {
+            let (counter, in_region) = shader.reserve_counters(self.counters(shader.stage))?;
             let first = shader.constant(counter);
-            let call = shader.call(probe, &[first]);
+            Ok((shader.call(probe, &[first, told_apart]), in_region))
+        };
+        let spots = shader.before_each(traces);
+        let mut calls = vec![];
+        for spot in spots {
+            let (call, counter) = here(shader).map_err(&wrong)?;
+            shader.site(Site {
+                function: spot.function,
+                block: spot.block,
+                word_offset: spot.word_offset,
+                line: spot.line.clone(),
+                kind: TRACE,
+                counter: Some(counter),
+                probe: None,
+                data: vec![],
+            });
+            calls.push((spot, vec![call]));
+        }
+        shader.at_spots(calls);
+        for (function, block) in shader.blocks() {
+            let (call, counter) = here(shader).map_err(&wrong)?;
             shader.at_begin(function, block, vec![call]);
             shader.site(Site {
                 function,
                 block,
                 word_offset: shader.facts.functions[function as usize].blocks[block as usize].word_offset,
                 line: shader.line_of_block(function, block),
-                kind: 0,
-                counter: Some(in_region),
+                kind: BLOCK,
+                counter: Some(counter),
                 probe: None,
                 data: vec![],
             });
@@ -51,15 +105,46 @@ impl Pass for Simt {
     fn decode(&self, frame: &FrameData<'_>, out: &mut dyn Sink) -> Result<()> {
         for e in &frame.entries {
             for site in &e.region.sites {
-                let first = site.counter.expect("each has its counters") as usize;
-                let counters = &e.counters[first..first + COUNTERS as usize];
-                for (active, &executions) in counters.iter().enumerate().filter(|c| *c.1 != 0) {
-                    let row = [frame.frame, e.entry.into(), site.function.into(), site.block.into()];
-                    let row = row.into_iter().chain([active as u64, executions]);
-                    out.put(&trace::tables::SIMT, &row.map(Value::U64).collect::<Vec<_>>());
-                }
+                self.site(frame.frame, e, site, out)?;
             }
         }
         Ok(())
     }
 }
+
+impl Simt {
+    fn site(&self, frame: u64, e: &EntryData<'_>, site: &Site, out: &mut dyn Sink) -> Result<()> {
+        let n = self.counters(e.variant.stage) as usize;
+        let counters = site.counter.and_then(|c| e.counters.get(c as usize..c as usize + n));
+        let Some(counters) = counters else {
+            let why = format!("the counters of block {} are not there", site.block);
+            return Err(Error::Record { word_offset: site.counter.unwrap_or(0) as usize, why });
+        };
+        let told_apart = self.told_apart as usize;
+        let place = [frame, e.entry.into(), site.function.into(), site.block.into()];
+        let mut put = |table: &'static Table, what: &[u64]| {
+            let row: Vec<Value<'_>> = place.iter().chain(what).map(|&v| Value::U64(v)).collect();
+            out.put(table, &row);
+        };
+        let exact = counters[..told_apart].iter().enumerate();
+        let mut rows: Vec<[u64; 3]> =
+            exact.filter(|c| *c.1 != 0).map(|(n, &k)| [n as u64 + 1, k, (n as u64 + 1) * k]).collect();
+        if counters[told_apart] != 0 {
+            rows.push([0, counters[told_apart], counters[told_apart + 1]]);
+        }
+        for row in rows {
+            match site.kind {
+                BLOCK => put(&SIMT, &row),
+                _ => put(&SIMT_TRACES, &[&[u64::from(site.word_offset)], &row[..]].concat()),
+            }
+        }
+        match counters.get(told_apart + 2) {
+            Some(&helpers) if helpers != 0 && site.kind == BLOCK => put(&SIMT_HELPERS, &[helpers]),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

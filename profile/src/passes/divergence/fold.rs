@@ -1,0 +1,163 @@
+//! The log of a frame, folded into slots by cause.
+//!
+//! A subgroup's number is given anew when a frame runs again for another window: an entry makes it a new subgroup. A
+//! device that lets some invocations run ahead may append their block before another's entry: such records wait.
+
+use super::super::lanes::{Lanes, short, word};
+use super::{BLOCK, CALLED, ENTER, LANE, LEAVE};
+use crate::pass::{FrameData, LogRecord, Result, Sink};
+use std::collections::{BTreeMap, HashMap};
+use trace::Value;
+use trace::tables::DIVERGENCE;
+
+/// A subgroup's execution of an entry point.
+#[derive(Default)]
+struct Subgroup {
+    entered: u128,
+    helpers: u128,
+    left: u128,
+    /// The subgroup of ray generation that called it.
+    root: Option<u32>,
+}
+
+/// Slots of the executions of one block.
+#[derive(Clone, Copy, Default)]
+struct Slots {
+    executions: u64,
+    active: u64,
+    early_return: u64,
+    indirect_call: u64,
+    not_launched: u64,
+    control_flow: u64,
+    helper: u64,
+    unattributed: u64,
+}
+
+/// Entry, function, block.
+type Place = (usize, u32, u32);
+
+struct Fold {
+    lanes: Lanes,
+    all: u128,
+    subgroups: HashMap<u32, Subgroup>,
+    /// Pipeline, work id: the subgroup of ray generation.
+    launched: HashMap<(u64, u32), u32>,
+    /// Of a subgroup: blocks that came before its entry.
+    waiting: HashMap<u32, Vec<(Place, u128)>>,
+    slots: BTreeMap<Place, Slots>,
+}
+
+pub fn fold(lanes: Lanes, frame: &FrameData<'_>, out: &mut dyn Sink) -> Result<()> {
+    let n = frame.subgroup_size;
+    let all = if n >= 128 { u128::MAX } else { (1 << n) - 1 };
+    let mut fold = Fold {
+        lanes,
+        all,
+        subgroups: HashMap::new(),
+        launched: HashMap::new(),
+        waiting: HashMap::new(),
+        slots: BTreeMap::new(),
+    };
+    for r in &frame.records {
+        fold.record(frame.entries[r.entry].pipeline, r)?;
+    }
+    for blocks in std::mem::take(&mut fold.waiting).into_values() {
+        for (place, mask) in blocks {
+            fold.lost(place, mask);
+        }
+    }
+    for ((entry, function, block), s) in &fold.slots {
+        let row = [
+            frame.frame,
+            frame.entries[*entry].entry.into(),
+            (*function).into(),
+            (*block).into(),
+            s.executions,
+            s.active,
+            s.early_return,
+            s.indirect_call,
+            s.not_launched,
+            s.control_flow,
+            s.helper,
+            s.unattributed,
+        ];
+        out.put(&DIVERGENCE, &row.map(Value::U64));
+    }
+    Ok(())
+}
+
+impl Fold {
+    fn record(&mut self, pipeline: u64, r: &LogRecord<'_>) -> Result<()> {
+        let subgroup = word(r.words, 0)?;
+        let rest = &r.words[1..];
+        let words = self.lanes.words() as usize;
+        let second = || rest.get(words..).ok_or_else(|| short(r.words));
+        match r.site.kind {
+            LANE => {
+                self.launched.insert((pipeline, word(rest, 0)?), subgroup);
+            }
+            ENTER => {
+                let (entered, helpers) = (self.lanes.mask(rest)?, self.lanes.mask(second()?)?);
+                self.enter(subgroup, Subgroup { entered, helpers, ..Subgroup::default() });
+            }
+            CALLED => {
+                let root = self.launched.get(&(pipeline, word(second()?, 0)?)).copied();
+                let entered = self.lanes.mask(rest)?;
+                self.enter(subgroup, Subgroup { entered, root, ..Subgroup::default() });
+            }
+            LEAVE => {
+                let mask = self.lanes.mask(rest)?;
+                self.subgroups.entry(subgroup).or_default().left |= mask;
+            }
+            BLOCK => {
+                let mask = self.lanes.mask(rest)?;
+                let place = (r.entry, r.site.function, r.site.block);
+                if self.subgroups.contains_key(&subgroup) {
+                    self.block(place, subgroup, mask);
+                } else {
+                    self.waiting.entry(subgroup).or_default().push((place, mask));
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn enter(&mut self, subgroup: u32, state: Subgroup) {
+        self.subgroups.insert(subgroup, state);
+        for (place, mask) in self.waiting.remove(&subgroup).unwrap_or_default() {
+            self.block(place, subgroup, mask);
+        }
+    }
+
+    fn block(&mut self, place: Place, subgroup: u32, mask: u128) {
+        let s = &self.subgroups[&subgroup];
+        let left = match s.root {
+            Some(root) => self.subgroups.get(&root).map_or(0, |r| r.left),
+            None => s.left,
+        };
+        let helper = s.helpers & !mask;
+        let early = left & !mask & !helper;
+        let absent = self.all & !s.entered & !mask & !early & !helper;
+        let count = |m: u128| u64::from(m.count_ones());
+        let all = count(self.all);
+        let into = self.slots.entry(place).or_default();
+        into.executions += 1;
+        into.active += count(mask);
+        into.helper += count(helper);
+        into.early_return += count(early);
+        into.indirect_call += count(absent);
+        if s.root.is_none() {
+            into.not_launched += count(absent);
+        }
+        into.control_flow += all - count(mask) - count(helper) - count(early) - count(absent);
+    }
+
+    fn lost(&mut self, place: Place, mask: u128) {
+        let all = u64::from(self.all.count_ones());
+        let into = self.slots.entry(place).or_default();
+        into.executions += 1;
+        into.active += u64::from(mask.count_ones());
+        into.unattributed += all - u64::from(mask.count_ones());
+    }
+}
