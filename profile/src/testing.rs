@@ -173,8 +173,8 @@ pub fn corpus() -> Vec<(PathBuf, Vec<u32>)> {
         let path = file.expect("an entry").path();
         let source = std::fs::read_to_string(&path).expect("it is text");
         let made = match path.extension().and_then(|e| e.to_str()).expect("its stage") {
-            "spvasm" => assembled(&source, "vulkan1.2"),
-            stage => glsl(stage, &source, &["--target-env", "vulkan1.2"]),
+            "spvasm" => assembled(&source, "vulkan1.3"),
+            stage => glsl(stage, &source, &["--target-env", "vulkan1.3"]),
         };
         match made {
             Some(module) => all.push((path, module)),
@@ -189,7 +189,8 @@ pub fn corpus() -> Vec<(PathBuf, Vec<u32>)> {
 pub fn everywhere(make: &dyn Fn() -> Box<dyn Pass>) -> Vec<Variant> {
     let device = Device::default();
     let all = scenes().into_iter().chain(corpus());
-    all.flat_map(|(path, m)| rewritten(&path.display().to_string(), &m, "vulkan1.3", &[make()], device)).collect()
+    all.flat_map(|(path, m)| rewritten(&path.display().to_string(), &m, "vulkan1.3", &[make()], device))
+        .collect()
 }
 
 /// The one variant that a pass makes of an assembly.
@@ -200,14 +201,28 @@ pub fn of_text(pass: Box<dyn Pass>, text: &str) -> Option<Variant> {
     made.pop()
 }
 
-/// The text of a module's function of this name, a line each, names as spirv-dis makes them friendly.
+/// The text of a module's function of this name, a line each, names as spirv-dis makes them friendly. Ids without a name
+/// are numbered anew, and calls that return nothing have none, so that the text says only what the function does.
 pub fn function_text(words: &[u32], name: &str) -> Option<String> {
     let text = disassembled(words)?;
+    let mut known: Vec<String> = vec![];
+    let mut renumbered = |word: &str| match word.strip_prefix('%').map(str::parse::<u32>) {
+        Some(Ok(_)) => {
+            let at = known.iter().position(|k| k == word).unwrap_or_else(|| {
+                known.push(word.to_owned());
+                known.len() - 1
+            });
+            format!("%{}", at + 1)
+        }
+        _ => word.to_owned(),
+    };
     let lines = text.lines().map(|l| l.split_whitespace().collect::<Vec<_>>().join(" "));
     let begin = format!("%{name} = OpFunction ");
     let mut out = String::new();
     for line in lines.skip_while(|l| !l.starts_with(&begin)) {
-        out += &line;
+        let of_nothing = line.contains("= OpFunctionCall %void");
+        let line = if of_nothing { line.split_once("= ").map_or(&line[..], |l| l.1) } else { &line[..] };
+        out += &line.split(' ').map(&mut renumbered).collect::<Vec<_>>().join(" ");
         out.push('\n');
         if line == "OpFunctionEnd" {
             break;
@@ -233,3 +248,9 @@ pub fn rows(of: &trace::Memory, table: &'static trace::Table) -> Vec<Vec<u64>> {
     };
     (0..columns.len()).map(|row| columns.columns().iter().filter_map(cell(row)).collect()).collect()
 }
+
+/// A compute shader with a way out for half of its invocations, and one for the others.
+pub const BRANCH: &str = include_str!("testing/branch.spvasm");
+
+/// A ray-generation shader with one trace call.
+pub const TRACE: &str = include_str!("testing/trace.spvasm");

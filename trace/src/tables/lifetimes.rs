@@ -29,6 +29,10 @@ pub static LIFETIME_SUMS: Table = Table {
         text("of", "invocation or subgroup"),
         count("count", "invocations or subgroups", "how many there were"),
         count("blocks", "blocks", "executed by all of them"),
-        count("unfinished", "subgroups", "not seen to leave whole: their records were lost; in no other number"),
+        count(
+            "unfinished",
+            "subgroups",
+            "not seen to leave whole: their records were lost; in no other number",
+        ),
     ],
 };

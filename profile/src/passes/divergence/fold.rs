@@ -16,8 +16,19 @@ struct Subgroup {
     entered: u128,
     helpers: u128,
     left: u128,
-    /// The subgroup of ray generation that called it.
-    root: Option<u32>,
+    root: Root,
+}
+
+/// Whose exits count.
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Root {
+    /// Its own.
+    #[default]
+    Itself,
+    /// Those of the subgroup of ray generation that called it.
+    Caller(u32),
+    /// That one's entry was lost.
+    Lost,
 }
 
 /// Slots of the executions of one block.
@@ -102,6 +113,7 @@ impl Fold {
             }
             CALLED => {
                 let root = self.launched.get(&(pipeline, word(second()?, 0)?)).copied();
+                let root = root.map_or(Root::Lost, Root::Caller);
                 let entered = self.lanes.mask(rest)?;
                 self.enter(subgroup, Subgroup { entered, root, ..Subgroup::default() });
             }
@@ -133,8 +145,9 @@ impl Fold {
     fn block(&mut self, place: Place, subgroup: u32, mask: u128) {
         let s = &self.subgroups[&subgroup];
         let left = match s.root {
-            Some(root) => self.subgroups.get(&root).map_or(0, |r| r.left),
-            None => s.left,
+            Root::Itself => s.left,
+            Root::Caller(root) => self.subgroups.get(&root).map_or(0, |r| r.left),
+            Root::Lost => return self.lost(place, mask),
         };
         let helper = s.helpers & !mask;
         let early = left & !mask & !helper;
@@ -147,7 +160,7 @@ impl Fold {
         into.helper += count(helper);
         into.early_return += count(early);
         into.indirect_call += count(absent);
-        if s.root.is_none() {
+        if s.root == Root::Itself {
             into.not_launched += count(absent);
         }
         into.control_flow += all - count(mask) - count(helper) - count(early) - count(absent);

@@ -1,1 +1,176 @@
+use super::{BLOCK, CALLED, ENTER, LANE, LEAVE, is_called};
+use crate::Stage;
+use crate::pass::{FrameData, LogRecord, Pass};
+use crate::passes::by_name;
+use crate::rewrite::{Region, Site, Variant};
+use crate::testing::{BRANCH, entry, everywhere, function_text, of_text, rows};
+use trace::Memory;
+use trace::tables::DIVERGENCE;
 
+#[test]
+fn golden_assembly() {
+    let Some(v) = of_text(by_name("divergence").expect("it is registered"), BRANCH) else { return };
+    let expected = "\
+%main = OpFunction %void None %1
+%2 = OpLabel
+%3 = OpLoad %v3uint %gl_WorkGroupID
+%4 = OpLoad %v3uint %gl_NumWorkGroups
+%5 = OpLoad %uint %lane
+OpFunctionCall %void %set_work_group %3 %4 %5 %uint_8
+OpFunctionCall %void %set_subgroup
+OpFunctionCall %void %set_first
+OpFunctionCall %void %divergence_enter %uint_5 %uint_2
+OpFunctionCall %void %divergence_here %uint_2 %uint_2
+%6 = OpLoad %uint %lane
+%7 = OpULessThan %bool %6 %uint_4
+OpSelectionMerge %8 None
+OpBranchConditional %7 %9 %8
+%9 = OpLabel
+OpFunctionCall %void %divergence_here %uint_3 %uint_2
+OpFunctionCall %void %divergence_here %uint_0 %uint_2
+OpReturn
+%8 = OpLabel
+OpFunctionCall %void %divergence_here %uint_4 %uint_2
+OpFunctionCall %void %divergence_here %uint_1 %uint_2
+OpReturn
+OpFunctionEnd
+";
+    assert_eq!(function_text(&v.words, "main").as_deref(), Some(expected));
+    assert_eq!((v.counters, v.probes), (0, 6));
+}
+
+#[test]
+fn every_block_and_every_way_out_is_taken() {
+    for v in everywhere(&|| by_name("divergence").expect("it is registered")) {
+        let of = |kind| v.regions[0].sites.iter().filter(|s| s.kind == kind).count();
+        let reached = v.facts.functions.iter().flat_map(|f| &f.blocks).filter(|b| b.reached).count();
+        let called = is_called(v.stage);
+        assert_eq!((of(BLOCK), of(ENTER), of(CALLED)), (reached, usize::from(!called), usize::from(called)));
+        assert_eq!(of(LANE), usize::from(v.stage == Stage::RayGeneration));
+        assert!(called == (of(LEAVE) == 0));
+    }
+}
+
+/// A variant with one site of each kind; blocks 0 to 2.
+fn sites(stage: Stage) -> Variant {
+    let site = |kind, block| Site {
+        function: 0,
+        block,
+        word_offset: 0,
+        line: None,
+        kind,
+        counter: None,
+        probe: None,
+        data: vec![],
+    };
+    let all = vec![
+        site(BLOCK, 0),
+        site(BLOCK, 1),
+        site(BLOCK, 2),
+        site(ENTER, 0),
+        site(CALLED, 0),
+        site(LEAVE, 0),
+        site(LANE, 0),
+    ];
+    Variant {
+        shader: crate::ShaderHash([0; 32]),
+        name: "main".into(),
+        stage,
+        words: vec![],
+        constants: crate::rewrite::Constants { region: [0; 2], log: [0; 2], probe_base: 0 },
+        counters: 0,
+        probes: 0,
+        regions: vec![Region { pass: "divergence".into(), first_counter: 0, counters: 0, sites: all }],
+        facts: Default::default(),
+    }
+}
+
+/// [`sites`]' index of a kind that is no block.
+fn at(kind: u32) -> usize {
+    kind as usize + 2
+}
+
+/// Rows by (entry's index, block): executions, active, early, indirect, not launched, control flow, helper, unattributed.
+fn folded(variants: &[Variant], n: u32, log: &[(usize, usize, &[u32])]) -> Vec<Vec<u64>> {
+    let entries =
+        variants.iter().enumerate().map(|(i, v)| crate::EntryData { entry: i as u32, ..entry(v, &[]) });
+    let site = |e: usize, s: usize| &variants[e].regions[0].sites[s];
+    let records =
+        log.iter().map(|&(entry, s, words)| LogRecord { entry, site: site(entry, s), words }).collect();
+    let frame = FrameData { frame: 1, subgroup_size: n, entries: entries.collect(), records };
+    let mut out = Memory::default();
+    let pass = by_name("divergence:lanes=32").expect("it is registered");
+    pass.decode(&frame, &mut out).expect("they are records");
+    let rows = rows(&out, &DIVERGENCE);
+    for r in &rows {
+        assert_eq!(r[4] * u64::from(n), r[5] + r[6] + r[7] + r[9..].iter().sum::<u64>(), "all slots: {r:?}");
+    }
+    rows.into_iter().map(|r| [&r[1..2], &r[3..]].concat()).collect()
+}
+
+/// N = 8, six launched. Block 0 by all; two leave; block 1 by three of the four that are left, block 2 by the other.
+#[test]
+fn early_returns_and_control_flow() {
+    let v = [sites(Stage::Compute)];
+    let log: [(usize, usize, &[u32]); 5] = [
+        (0, at(ENTER), &[5, 0x3f, 0]),
+        (0, 0, &[5, 0x3f]),
+        (0, at(LEAVE), &[5, 0x03]),
+        (0, 1, &[5, 0x1c]),
+        (0, 2, &[5, 0x20]),
+    ];
+    let expected =
+        [[0, 0, 1, 6, 0, 2, 2, 0, 0, 0], [0, 1, 1, 3, 2, 2, 2, 1, 0, 0], [0, 2, 1, 1, 2, 2, 2, 3, 0, 0]];
+    assert_eq!(folded(&v, 8, &log), expected);
+}
+
+/// N = 4: one is a helper, and stays one; one is demoted, which is a way out.
+#[test]
+fn helpers_have_a_share_of_their_own() {
+    let v = [sites(Stage::Fragment)];
+    let log: [(usize, usize, &[u32]); 4] =
+        [(0, at(ENTER), &[5, 0x7, 0x8]), (0, 0, &[5, 0x7]), (0, at(LEAVE), &[5, 0x1]), (0, 1, &[5, 0x6])];
+    assert_eq!(folded(&v, 4, &log), [[0, 0, 1, 3, 0, 0, 0, 0, 1, 0], [0, 1, 1, 2, 1, 0, 0, 0, 1, 0]]);
+}
+
+/// N = 8, ray generation of pipeline 7 with work ids 40 to 47. Two leave; closest-hit is called for three of the others, of
+/// which one goes another way in it; the lane that finds the ray generation is not the first.
+#[test]
+fn what_is_called_knows_who_has_left() {
+    let v = [sites(Stage::RayGeneration), sites(Stage::ClosestHit)];
+    let lanes: Vec<[u32; 2]> = (40..48).map(|work| [5, work]).collect();
+    let mut log: Vec<(usize, usize, &[u32])> = vec![(0, at(ENTER), &[5, 0xff, 0]), (0, 0, &[5, 0xff])];
+    log.extend(lanes.iter().map(|l| (0, at(LANE), &l[..])));
+    log.extend([
+        (0, at(LEAVE), &[5, 0x03][..]),
+        (1, at(CALLED), &[6, 0x1c, 42]),
+        (1, 0, &[6, 0x1c]),
+        (1, 1, &[6, 0x18]),
+        (1, at(CALLED), &[8, 0x20, 99]),
+        (1, 0, &[8, 0x20]),
+    ]);
+    let expected = [
+        [0, 0, 1, 8, 0, 0, 0, 0, 0, 0],
+        // Once with two gone and three not called; once by who is in no launch that is known.
+        [1, 0, 2, 4, 2, 3, 0, 0, 0, 7],
+        [1, 1, 1, 2, 2, 3, 0, 1, 0, 0],
+    ];
+    assert_eq!(folded(&v, 8, &log), expected);
+}
+
+/// A block before its entry waits; one whose entry never comes is unattributed; a number that comes again is another one.
+#[test]
+fn order_and_loss() {
+    let v = [sites(Stage::Compute)];
+    let log: [(usize, usize, &[u32]); 7] = [
+        (0, 0, &[5, 0x0f]),
+        (0, at(ENTER), &[5, 0x0f, 0]),
+        (0, at(LEAVE), &[5, 0x0f]),
+        (0, 1, &[9, 0x01]),
+        (0, at(ENTER), &[5, 0x0f, 0]),
+        (0, 0, &[5, 0x0f]),
+        (0, 1, &[5, 0x01]),
+    ];
+    let expected = [[0, 0, 2, 8, 0, 0, 0, 0, 0, 0], [0, 1, 2, 2, 0, 0, 0, 3, 0, 3]];
+    assert_eq!(folded(&v, 4, &log), expected);
+}
