@@ -254,3 +254,37 @@ pub const BRANCH: &str = include_str!("testing/branch.spvasm");
 
 /// A ray-generation shader with one trace call.
 pub const TRACE: &str = include_str!("testing/trace.spvasm");
+
+/// A frame of a device with subgroups of `n`, numbered 2.
+pub fn frame<'a>(
+    n: u32,
+    entries: Vec<crate::EntryData<'a>>,
+    records: Vec<crate::LogRecord<'a>>,
+) -> crate::FrameData<'a> {
+    crate::FrameData { frame: 2, subgroup_size: n, entries, records, actions: Default::default() }
+}
+
+/// A variant of no module, with these sites.
+pub fn variant(stage: crate::Stage, sites: Vec<crate::rewrite::Site>) -> Variant {
+    use crate::rewrite::{Constants, Region};
+    Variant {
+        shader: ShaderHash([0; 32]),
+        name: "main".into(),
+        stage,
+        words: vec![],
+        constants: Constants { region: [0; 2], log: [0; 2], probe_base: 0, action_base: 0 },
+        counters: 0,
+        action_counters: 0,
+        action_offset: None,
+        probes: 0,
+        regions: vec![Region {
+            pass: "test".into(),
+            first_counter: 0,
+            counters: 0,
+            first_action_counter: 0,
+            action_counters: 0,
+            sites,
+        }],
+        facts: Default::default(),
+    }
+}

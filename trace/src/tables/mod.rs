@@ -2,8 +2,8 @@
 
 mod blocks;
 mod counters;
-mod executables;
 mod divergence;
+mod executables;
 mod its;
 mod lifetimes;
 mod paths;
@@ -13,8 +13,8 @@ mod texts;
 
 pub use blocks::*;
 pub use counters::*;
-pub use executables::*;
 pub use divergence::*;
+pub use executables::*;
 pub use its::*;
 pub use lifetimes::*;
 pub use paths::*;

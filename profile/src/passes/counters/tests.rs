@@ -174,7 +174,7 @@ fn records_are_executions_times_instructions() {
     let frame = FrameData {
         frame: 3,
         subgroup_size: 8,
-        entries: vec![EntryData { entry: 5, variant: &v, region: &v.regions[0], counters: &[] }],
+        entries: vec![EntryData { entry: 5, pipeline: 7, variant: &v, region: &v.regions[0], counters: &[] }],
         records: vec![],
         actions: vec![ActionData {
             range: 2,

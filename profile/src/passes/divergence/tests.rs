@@ -1,9 +1,9 @@
 use super::{BLOCK, CALLED, ENTER, LANE, LEAVE, is_called};
 use crate::Stage;
-use crate::pass::{FrameData, LogRecord, Pass};
+use crate::pass::LogRecord;
 use crate::passes::by_name;
-use crate::rewrite::{Region, Site, Variant};
-use crate::testing::{BRANCH, entry, everywhere, function_text, of_text, rows};
+use crate::rewrite::{Site, Variant};
+use crate::testing::{BRANCH, entry, everywhere, frame, function_text, of_text, rows, variant};
 use trace::Memory;
 use trace::tables::DIVERGENCE;
 
@@ -72,17 +72,7 @@ fn sites(stage: Stage) -> Variant {
         site(LEAVE, 0),
         site(LANE, 0),
     ];
-    Variant {
-        shader: crate::ShaderHash([0; 32]),
-        name: "main".into(),
-        stage,
-        words: vec![],
-        constants: crate::rewrite::Constants { region: [0; 2], log: [0; 2], probe_base: 0 },
-        counters: 0,
-        probes: 0,
-        regions: vec![Region { pass: "divergence".into(), first_counter: 0, counters: 0, sites: all }],
-        facts: Default::default(),
-    }
+    variant(stage, all)
 }
 
 /// [`sites`]' index of a kind that is no block.
@@ -97,10 +87,10 @@ fn folded(variants: &[Variant], n: u32, log: &[(usize, usize, &[u32])]) -> Vec<V
     let site = |e: usize, s: usize| &variants[e].regions[0].sites[s];
     let records =
         log.iter().map(|&(entry, s, words)| LogRecord { entry, site: site(entry, s), words }).collect();
-    let frame = FrameData { frame: 1, subgroup_size: n, entries: entries.collect(), records };
+    let data = frame(n, entries.collect(), records);
     let mut out = Memory::default();
     let pass = by_name("divergence:lanes=32").expect("it is registered");
-    pass.decode(&frame, &mut out).expect("they are records");
+    pass.decode(&data, &mut out).expect("they are records");
     let rows = rows(&out, &DIVERGENCE);
     for r in &rows {
         assert_eq!(r[4] * u64::from(n), r[5] + r[6] + r[7] + r[9..].iter().sum::<u64>(), "all slots: {r:?}");

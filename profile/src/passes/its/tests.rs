@@ -1,8 +1,8 @@
 use crate::Error;
-use crate::pass::{FrameData, Pass};
+use crate::pass::FrameData;
 use crate::passes::by_name;
 use crate::rewrite::{Site, Variant};
-use crate::testing::{BRANCH, entry, everywhere, function_text, of_text, rows};
+use crate::testing::{BRANCH, entry, everywhere, frame, function_text, of_text, rows};
 use trace::tables::ITS;
 use trace::{Memory, Source};
 
@@ -49,16 +49,15 @@ fn every_way_out_of_every_stage_is_there() {
 fn counters_become_records() {
     let Some(v) = of_text(by_name("its").expect("it is registered"), BRANCH) else { return };
     let counters = [3, 12, 1, 4, 20, 2, 5, 32, 0];
-    let frame =
-        FrameData { frame: 2, subgroup_size: 8, entries: vec![entry(&v, &counters)], records: vec![] };
+    let data = frame(8, vec![entry(&v, &counters)], vec![]);
     let mut out = Memory::default();
     let pass = by_name("its").expect("it is registered");
-    pass.decode(&frame, &mut out).expect("the counters are there");
+    pass.decode(&data, &mut out).expect("the counters are there");
     let of: Vec<Vec<u64>> = rows(&out, &ITS).into_iter().map(|r| [&r[..4], &r[5..]].concat()).collect();
     assert_eq!(of, [[2, 3, 0, 1, 3, 12, 1], [2, 3, 0, 2, 4, 20, 2], [2, 3, 0, 0, 5, 32, 5]]);
     let names = out.read(&ITS).expect("memory is readable");
     assert_eq!(names.text("kind").iter().map(|k| &**k).collect::<Vec<_>>(), ["return", "return", "entry"]);
-    let frame = FrameData { entries: vec![entry(&v, &counters[..7])], ..frame };
+    let data = FrameData { entries: vec![entry(&v, &counters[..7])], ..data };
     let why = "the counters of block 0 are not there".to_owned();
-    assert_eq!(pass.decode(&frame, &mut out), Err(Error::Record { word_offset: 6, why }));
+    assert_eq!(pass.decode(&data, &mut out), Err(Error::Record { word_offset: 6, why }));
 }

@@ -1,7 +1,7 @@
 use super::{BUCKETS, COUNTERS, bounds, bucket};
-use crate::pass::{FrameData, LogRecord, Pass};
+use crate::pass::{FrameData, LogRecord};
 use crate::passes::by_name;
-use crate::testing::{BRANCH, entry, everywhere, function_text, of_text, rows};
+use crate::testing::{BRANCH, entry, everywhere, frame, function_text, of_text, rows};
 use trace::tables::{LIFETIME_SUMS, LIFETIMES};
 use trace::{Memory, Source};
 
@@ -68,16 +68,16 @@ fn parts_of_subgroups_are_put_together() {
     let site = &v.regions[0].sites[0];
     let words = [[4, 8, 3, 290], [9, 8, 4, 7], [4, 8, 4, 0], [4, 8, 1, 10]];
     let records: Vec<_> = words.iter().map(|words| LogRecord { entry: 0, site, words }).collect();
-    let frame = FrameData { frame: 2, subgroup_size: 8, entries: vec![entry(&v, &counters)], records };
+    let data = frame(8, vec![entry(&v, &counters)], records);
     let mut out = Memory::default();
-    by_name("lifetimes").expect("it is registered").decode(&frame, &mut out).expect("they are records");
+    by_name("lifetimes").expect("it is registered").decode(&data, &mut out).expect("they are records");
     let expected = [[2, 3, 5, 5, 8], [2, 3, 256, 511, 9], [2, 3, 5, 5, 1], [2, 3, 256, 511, 1]];
     assert_eq!(rows(&out, &LIFETIMES), expected);
     assert_eq!(rows(&out, &LIFETIME_SUMS), [[2, 3, 17, 2740, 0], [2, 3, 2, 305, 1]]);
     let of = out.read(&LIFETIMES).expect("memory is readable");
     let of: Vec<&str> = of.text("of").iter().map(|o| &**o).collect();
     assert_eq!(of, ["invocation", "invocation", "subgroup", "subgroup"]);
-    let short = FrameData { records: vec![LogRecord { entry: 0, site, words: &[4, 8, 3] }], ..frame };
+    let short = FrameData { records: vec![LogRecord { entry: 0, site, words: &[4, 8, 3] }], ..data };
     let e = by_name("lifetimes").expect("it is registered").decode(&short, &mut out);
     assert!(e.is_err_and(|e| e.to_string().contains("3 words is too short")));
 }

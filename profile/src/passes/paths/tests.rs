@@ -1,7 +1,9 @@
 use super::{ENTRY, TRACE as TRACE_SITE};
-use crate::pass::{FrameData, LogRecord, Pass};
+use crate::pass::{FrameData, LogRecord};
 use crate::passes::by_name;
-use crate::testing::{BRANCH, TRACE, assembled, entry, everywhere, function_text, of_text, rewritten, rows};
+use crate::testing::{
+    BRANCH, TRACE, assembled, entry, everywhere, frame, function_text, of_text, rewritten, rows,
+};
 use trace::Memory;
 use trace::tables::{PATH_CALLS, PATH_SUBGROUPS};
 
@@ -59,15 +61,15 @@ fn records_become_calls_by_subgroup() {
         (trace, &[1, 0x02]),
     ];
     let records: Vec<_> = log.iter().map(|&(site, words)| LogRecord { entry: 0, site, words }).collect();
-    let frame = FrameData { frame: 2, subgroup_size: 32, entries: vec![entry(&v, &[])], records };
+    let data = frame(32, vec![entry(&v, &[])], records);
     let mut out = Memory::default();
     let pass = by_name("paths:lanes=32").expect("it is registered");
-    pass.decode(&frame, &mut out).expect("they are records");
+    pass.decode(&data, &mut out).expect("they are records");
     let subgroups = [[2, 3, 0, 16, 0xff, 0], [2, 3, 1, 24, 0x0f, 0], [2, 3, 2, 32, 0xf0, 0]];
     assert_eq!(rows(&out, &PATH_SUBGROUPS), subgroups);
     let calls: Vec<_> = rows(&out, &PATH_CALLS).iter().map(|r| [r[2], r[3], r[7]]).collect();
     assert_eq!(calls, [[1, 0, 0x0e], [0, 0, 0xff], [0, 1, 0x03], [2, 0, 0x80], [1, 1, 0x02]]);
-    let frame = FrameData { subgroup_size: 64, ..frame };
-    let e = pass.decode(&frame, &mut out);
+    let data = FrameData { subgroup_size: 64, ..data };
+    let e = pass.decode(&data, &mut out);
     assert!(e.is_err_and(|e| e.to_string().contains("give lanes=64")));
 }

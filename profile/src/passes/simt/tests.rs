@@ -1,7 +1,7 @@
 use super::{BLOCK, Simt, TRACE as TRACE_SITE};
-use crate::pass::{FrameData, Pass};
+use crate::pass::Pass;
 use crate::passes::by_name;
-use crate::testing::{BRANCH, TRACE, entry, everywhere, function_text, of_text, rows};
+use crate::testing::{BRANCH, TRACE, entry, everywhere, frame, function_text, of_text, rows};
 use crate::{Error, Stage};
 use trace::Memory;
 use trace::tables::{SIMT, SIMT_HELPERS, SIMT_TRACES};
@@ -72,10 +72,9 @@ fn counters_become_records() {
     }
     v.regions[0].sites[2].kind = TRACE_SITE;
     let counters = [4, 0, 0, 0, 0, 1, 2, 3, 25, 6, 0, 9, 0, 0, 0];
-    let frame =
-        FrameData { frame: 2, subgroup_size: 8, entries: vec![entry(&v, &counters)], records: vec![] };
+    let data = frame(8, vec![entry(&v, &counters)], vec![]);
     let mut out = Memory::default();
-    pass.decode(&frame, &mut out).expect("the counters are there");
+    pass.decode(&data, &mut out).expect("the counters are there");
     let expected =
         [[2, 3, 0, 0, 1, 4, 4], [2, 3, 0, 1, 1, 1, 1], [2, 3, 0, 1, 2, 2, 4], [2, 3, 0, 1, 0, 3, 25]];
     assert_eq!(rows(&out, &SIMT), expected);
@@ -87,8 +86,8 @@ fn counters_become_records() {
 #[test]
 fn too_few_counters_and_unknown_options_are_refused() {
     let Some(v) = of_text(by_name("simt").expect("it is registered"), BRANCH) else { return };
-    let frame = FrameData { frame: 2, subgroup_size: 8, entries: vec![entry(&v, &[0; 70])], records: vec![] };
-    let e = by_name("simt").expect("it is registered").decode(&frame, &mut Memory::default());
+    let data = frame(8, vec![entry(&v, &[0; 70])], vec![]);
+    let e = by_name("simt").expect("it is registered").decode(&data, &mut Memory::default());
     let why = "the counters of block 1 are not there".to_owned();
     assert_eq!(e, Err(Error::Record { word_offset: 66, why }));
     assert!(by_name("simt:exact=7").is_err_and(|e| e.contains("exact=7")));
