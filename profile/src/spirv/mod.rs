@@ -16,6 +16,7 @@ mod module;
 #[cfg(test)]
 mod tests;
 mod types;
+pub mod uniform;
 
 pub use cfg::{Cfg, Edge, EdgeKind};
 pub use edit::Place;
