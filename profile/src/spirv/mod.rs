@@ -5,7 +5,7 @@
 //! take (debug information outside functions, execution modes with ids), so the sections are kept here.
 //!
 //! [`Graph`] holds what is true of any control-flow graph: dominators, post-dominators, loops. [`Cfg`] is one of a
-//! function. Passes never split blocks: they put calls of helper functions at [`Place`]s, or a block on an edge.
+//! function; [`uniform`] says which values all of a subgroup share. Passes never split blocks: they put calls of helper functions at [`Place`]s, or a block on an edge.
 
 mod cfg;
 mod edit;

@@ -233,7 +233,9 @@ fn uses_in(m: &ModuleFacts<'_>, body: &[Inst], pointers: &HashMap<u32, Into>) ->
             Op::Load => uses.extend(i.id().zip(at(0)).map(|(id, p)| (Use::Load(id), p))),
             Op::Store => uses.extend(at(0).map(|p| (Use::Store(i.id_at(1)), p))),
             // Modf and frexp: what they store depends on what they are given, as their result does.
-            Op::ExtInst if m.is_glsl(i) => uses.extend((2..i.inst.operands.len()).filter_map(at).map(|p| (Use::Store(i.id()), p))),
+            Op::ExtInst if m.is_glsl(i) => {
+                uses.extend((2..i.inst.operands.len()).filter_map(at).map(|p| (Use::Store(i.id()), p)))
+            }
             Op::FunctionCall => {
                 let (Some(call), Some(callee)) = (i.id(), i.id_at(0)) else { continue };
                 for k in 1..i.inst.operands.len() {
@@ -265,7 +267,9 @@ fn find_loose(
                 // Two pointers to one variable would be two variables in the called function.
                 (Op::FunctionCall, 1..) => {
                     let whole = p.part.is_none() && !p.deeper;
-                    whole && m.class_of(p.variable) == Some(StorageClass::Function) && in_call.insert(p.variable)
+                    whole
+                        && m.class_of(p.variable) == Some(StorageClass::Function)
+                        && in_call.insert(p.variable)
                 }
                 _ => false,
             };

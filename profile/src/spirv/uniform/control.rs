@@ -1,14 +1,14 @@
 //! What divergent control flow does to the blocks of a function: where lanes meet again that came different ways, and
 //! which loops they leave in different iterations.
 //!
-//! A *source* is a block whose branch not all lanes take alike, or a loop that they leave in different iterations (its
-//! exits are then the ways). From a source two lanes may come to a block by paths that share no block on the way: there
+//! A *source* is a block whose branch not all lanes take alike, or a loop that they leave by different ways or in different
+//! iterations (its exits are then the ways). From a source two lanes may come to a block by paths that share no block on the way: there
 //! OpPhi may differ (sync dependence). By Menger's theorem these blocks are the children of the source in the dominator
 //! tree of what it reaches. Each source is looked at within one iteration of the innermost loop around it; if its ways
-//! part for good there, some to the next iteration and some out, that loop is a source itself.
+//! part for good there, some to the next iteration and some out, or out by different exits, that loop is a source itself.
 //!
 //! Lanes count as together only in the same iteration of every loop around them: they wait where their ways meet, as
-//! maximal reconvergence says and drivers do.
+//! maximal reconvergence says and drivers do. A loop is what structured control flow says it is.
 
 use crate::spirv::{Cfg, Function, Graph, Loop, Op, Result};
 use std::collections::HashSet;
@@ -36,7 +36,7 @@ pub(super) struct Flow {
 pub(super) enum Source {
     /// A block's terminator.
     Block(usize),
-    /// A loop's exits, in different iterations.
+    /// A loop's exits.
     Loop(usize),
 }
 
@@ -49,8 +49,8 @@ pub(super) struct Effect {
     pub joins_at_end: bool,
     /// Blocks that some lanes execute and others do not, or not as often.
     pub touched: Vec<usize>,
-    /// The loop that they leave in different iterations.
-    pub diverges: Option<usize>,
+    /// The loop that they leave by different ways, and whether in different iterations.
+    pub leaves: Option<(usize, bool)>,
 }
 
 /// Whether a block only ends the invocation. In the entry point's function a return does.
@@ -69,26 +69,32 @@ fn ends_the_invocation(f: &Function, block: usize, entry: bool) -> bool {
     last && b.body[..b.body.len() - 1].iter().all(idle)
 }
 
+/// The blocks of a loop: those that its header dominates and its merge block does not, so that what is done in an
+/// iteration before the loop is left belongs to it. Without a merge instruction, the natural loop.
+fn construct(f: &Function, cfg: &Cfg, l: &Loop) -> Vec<bool> {
+    let mut inside = vec![false; cfg.graph.len()];
+    l.nodes.iter().for_each(|&b| inside[b] = true);
+    let merge = f.blocks[l.header].merge().filter(|m| m.op() == Op::LoopMerge).and_then(|m| m.id_at(0));
+    if let Some(merge) = merge.and_then(|label| cfg.block(label)) {
+        for (b, inside) in inside.iter_mut().enumerate().filter(|b| cfg.reached[b.0]) {
+            *inside |= cfg.dominates(l.header, b) && !cfg.dominates(merge, b);
+        }
+    }
+    inside
+}
+
 impl Flow {
     /// Of a function. `entry` if it is the entry point's own.
     pub fn new(f: &Function, entry: bool) -> Result<Self> {
         let cfg = Cfg::new(f)?;
         let n = cfg.graph.len();
         let loops = if n == 0 { vec![] } else { cfg.graph.loops(0) };
-        let inside: Vec<Vec<bool>> = loops
-            .iter()
-            .map(|l| {
-                let mut inside = vec![false; n];
-                l.nodes.iter().for_each(|&b| inside[b] = true);
-                inside
-            })
-            .collect();
-        let smallest = |of: &dyn Fn(usize) -> bool| {
-            (0..loops.len()).filter(|&l| of(l)).min_by_key(|&l| loops[l].nodes.len())
-        };
+        let inside: Vec<Vec<bool>> = loops.iter().map(|l| construct(f, &cfg, l)).collect();
+        let size = |l: usize| inside[l].iter().filter(|&&b| b).count();
+        let smallest =
+            |of: &dyn Fn(usize) -> bool| (0..loops.len()).filter(|&l| of(l)).min_by_key(|&l| size(l));
         let innermost = (0..n).map(|b| smallest(&|l| inside[l][b])).collect();
-        let outer =
-            (0..loops.len()).map(|k| smallest(&|l| l != k && inside[l][loops[k].header])).collect();
+        let outer = (0..loops.len()).map(|k| smallest(&|l| l != k && inside[l][loops[k].header])).collect();
         let mut gone: Vec<bool> =
             (0..n).map(|b| cfg.reached[b] && ends_the_invocation(f, b, entry)).collect();
         // Structured control flow may need blocks that only lead there.
@@ -155,8 +161,15 @@ impl Flow {
                     _ => {}
                 }
             }
-            if self.returns[b] {
-                edges.push((b, end_of_function));
+            let out = if around.is_some() { exit } else { end_of_function };
+            match source {
+                _ if !self.returns[b] => {}
+                Source::Loop(_) if own(b) => {
+                    ways.insert((b, n));
+                    let way = root + ways.len();
+                    edges.extend([(root, way), (way, out)]);
+                }
+                _ => edges.push((b, out)),
             }
         }
         let graph = Graph::new(root + ways.len() + 1, edges);
@@ -166,7 +179,10 @@ impl Flow {
         if is_join(back) {
             joins.extend(around.map(|l| self.loops[l].header));
         }
-        let diverges = around.filter(|_| is_join(end) && idom[exit].is_some());
+        let in_other_iterations = is_join(end) && idom[exit].is_some();
+        let leaves = around
+            .filter(|_| in_other_iterations || is_join(exit))
+            .map(|l| (l, in_other_iterations && idom[back].is_some()));
         // What all pass before this iteration, or the function, is over is executed by all.
         let mut passed = vec![false; graph.len()];
         let mut up = end;
@@ -176,8 +192,8 @@ impl Flow {
         }
         let mut touched: Vec<usize> = (0..n).filter(|&b| idom[b].is_some() && !passed[b]).collect();
         if let Source::Loop(l) = source {
-            touched.extend(&self.loops[l].nodes);
+            touched.extend((0..n).filter(|&b| self.inside[l][b]));
         }
-        Effect { joins, joins_at_end: is_join(end_of_function), touched, diverges }
+        Effect { joins, joins_at_end: is_join(end_of_function), touched, leaves }
     }
 }

@@ -114,8 +114,10 @@ impl Uniformity {
             }
             out.functions.insert(f, State::new(flow, cells, parameters, function.blocks.len()));
         }
-        let mut private_differs = privates.loose;
-        private_differs.extend(privates.used_in.keys().filter(|v| facts.initializer(**v).is_none()));
+        let mut private_differs = privates.loose.clone();
+        let begun = privates.stored_first(m, entry.function);
+        let holds = |v: &u32| facts.initializer(*v).is_some() || begun.contains(v);
+        private_differs.extend(privates.used_in.keys().filter(|v| !holds(v)));
         private_differs.retain(|v| !privates.followed.contains(v));
         let repacking = repacking(m, &reached);
         let mut solver = Solver {
@@ -213,6 +215,19 @@ impl Privates {
                     }
                 }
             }
+        }
+        out
+    }
+
+    /// Those that the entry point stores to before anything else happens to them: compilers initialize so.
+    fn stored_first(&self, m: &Module, entry: u32) -> HashSet<u32> {
+        let Some(f) = m.function(entry) else { return HashSet::new() };
+        let first = m.functions[f].blocks.first().map_or(&[][..], |b| &b.body);
+        let (mut out, mut seen) = (HashSet::new(), HashSet::new());
+        for i in first.iter().take_while(|i| i.op() != Op::FunctionCall) {
+            let to = i.id_at(0).filter(|v| i.op() == Op::Store && self.used_in.contains_key(v));
+            out.extend(to.filter(|v| !seen.contains(v)));
+            seen.extend(i.ids());
         }
         out
     }

@@ -209,8 +209,7 @@ impl<'m> ModuleFacts<'m> {
     pub fn is_read_only(&self, pointer: u32) -> bool {
         let (root, member) = self.root(pointer);
         let Some(v) = self.def(root).filter(|i| i.op() == Op::Variable) else { return !self.writes_storage };
-        let shared =
-            |d: Decoration| v.id().is_some_and(|v| self.is(v, d)) || self.member_is(root, member, d);
+        let shared = |d: Decoration| v.id().is_some_and(|v| self.is(v, d)) || self.member_is(root, member, d);
         if shared(Decoration::Volatile) || shared(Decoration::Coherent) {
             return false;
         }

@@ -25,35 +25,99 @@ pub(super) fn rule(m: &ModuleFacts<'_>, i: &Inst) -> Rule {
     use Op::*;
     match i.op() {
         // Pointers and composites.
-        AccessChain | InBoundsAccessChain | PtrAccessChain | InBoundsPtrAccessChain | ArrayLength | CopyObject
-        | CopyLogical | PtrEqual | PtrNotEqual | PtrDiff | ConvertPtrToU | ConvertUToPtr | VectorExtractDynamic
-        | VectorInsertDynamic | VectorShuffle | CompositeConstruct | CompositeExtract | CompositeInsert
-        | Transpose | CompositeConstructReplicateEXT | ConvertUToAccelerationStructureKHR => Rule::Pure,
+        AccessChain
+        | InBoundsAccessChain
+        | PtrAccessChain
+        | InBoundsPtrAccessChain
+        | ArrayLength
+        | CopyObject
+        | CopyLogical
+        | PtrEqual
+        | PtrNotEqual
+        | PtrDiff
+        | ConvertPtrToU
+        | ConvertUToPtr
+        | VectorExtractDynamic
+        | VectorInsertDynamic
+        | VectorShuffle
+        | CompositeConstruct
+        | CompositeExtract
+        | CompositeInsert
+        | Transpose
+        | CompositeConstructReplicateEXT
+        | ConvertUToAccelerationStructureKHR => Rule::Pure,
         // Conversions.
-        ConvertFToU | ConvertFToS | ConvertSToF | ConvertUToF | UConvert | SConvert | FConvert | QuantizeToF16
-        | SatConvertSToU | SatConvertUToS | Bitcast => Rule::Pure,
+        ConvertFToU | ConvertFToS | ConvertSToF | ConvertUToF | UConvert | SConvert | FConvert
+        | QuantizeToF16 | SatConvertSToU | SatConvertUToS | Bitcast => Rule::Pure,
         // Arithmetic.
-        SNegate | FNegate | IAdd | FAdd | ISub | FSub | IMul | FMul | UDiv | SDiv | FDiv | UMod | SRem | SMod
-        | FRem | FMod | VectorTimesScalar | MatrixTimesScalar | VectorTimesMatrix | MatrixTimesVector
-        | MatrixTimesMatrix | OuterProduct | Dot | IAddCarry | ISubBorrow | UMulExtended | SMulExtended | SDot
-        | UDot | SUDot | SDotAccSat | UDotAccSat | SUDotAccSat | FmaKHR => Rule::Pure,
+        SNegate | FNegate | IAdd | FAdd | ISub | FSub | IMul | FMul | UDiv | SDiv | FDiv | UMod | SRem
+        | SMod | FRem | FMod | VectorTimesScalar | MatrixTimesScalar | VectorTimesMatrix
+        | MatrixTimesVector | MatrixTimesMatrix | OuterProduct | Dot | IAddCarry | ISubBorrow
+        | UMulExtended | SMulExtended | SDot | UDot | SUDot | SDotAccSat | UDotAccSat | SUDotAccSat
+        | FmaKHR => Rule::Pure,
         // Bits.
-        ShiftRightLogical | ShiftRightArithmetic | ShiftLeftLogical | BitwiseOr | BitwiseXor | BitwiseAnd | Not
-        | BitFieldInsert | BitFieldSExtract | BitFieldUExtract | BitReverse | BitCount => Rule::Pure,
+        ShiftRightLogical | ShiftRightArithmetic | ShiftLeftLogical | BitwiseOr | BitwiseXor | BitwiseAnd
+        | Not | BitFieldInsert | BitFieldSExtract | BitFieldUExtract | BitReverse | BitCount => Rule::Pure,
         // Logic and comparisons.
-        Any | All | IsNan | IsInf | IsFinite | IsNormal | SignBitSet | LessOrGreater | Ordered | Unordered
-        | LogicalEqual | LogicalNotEqual | LogicalOr | LogicalAnd | LogicalNot | Select | IEqual | INotEqual
-        | UGreaterThan | SGreaterThan | UGreaterThanEqual | SGreaterThanEqual | ULessThan | SLessThan
-        | ULessThanEqual | SLessThanEqual | FOrdEqual | FUnordEqual | FOrdNotEqual | FUnordNotEqual
-        | FOrdLessThan | FUnordLessThan | FOrdGreaterThan | FUnordGreaterThan | FOrdLessThanEqual
-        | FUnordLessThanEqual | FOrdGreaterThanEqual | FUnordGreaterThanEqual => Rule::Pure,
+        Any
+        | All
+        | IsNan
+        | IsInf
+        | IsFinite
+        | IsNormal
+        | SignBitSet
+        | LessOrGreater
+        | Ordered
+        | Unordered
+        | LogicalEqual
+        | LogicalNotEqual
+        | LogicalOr
+        | LogicalAnd
+        | LogicalNot
+        | Select
+        | IEqual
+        | INotEqual
+        | UGreaterThan
+        | SGreaterThan
+        | UGreaterThanEqual
+        | SGreaterThanEqual
+        | ULessThan
+        | SLessThan
+        | ULessThanEqual
+        | SLessThanEqual
+        | FOrdEqual
+        | FUnordEqual
+        | FOrdNotEqual
+        | FUnordNotEqual
+        | FOrdLessThan
+        | FUnordLessThan
+        | FOrdGreaterThan
+        | FUnordGreaterThan
+        | FOrdLessThanEqual
+        | FUnordLessThanEqual
+        | FOrdGreaterThanEqual
+        | FUnordGreaterThanEqual => Rule::Pure,
         // Images that are only read. Not where the level of detail is implicit: it comes from the quad, helper
         // invocations among it, whose coordinates may be others.
-        SampledImage | Image | ImageFetch | ImageSampleExplicitLod | ImageSampleDrefExplicitLod
-        | ImageSampleProjExplicitLod | ImageSampleProjDrefExplicitLod | ImageGather | ImageDrefGather
-        | ImageSparseFetch | ImageSparseSampleExplicitLod | ImageSparseSampleDrefExplicitLod | ImageSparseGather
-        | ImageSparseDrefGather | ImageSparseTexelsResident | ImageQuerySizeLod | ImageQuerySize
-        | ImageQueryLevels | ImageQuerySamples => Rule::Pure,
+        SampledImage
+        | Image
+        | ImageFetch
+        | ImageSampleExplicitLod
+        | ImageSampleDrefExplicitLod
+        | ImageSampleProjExplicitLod
+        | ImageSampleProjDrefExplicitLod
+        | ImageGather
+        | ImageDrefGather
+        | ImageSparseFetch
+        | ImageSparseSampleExplicitLod
+        | ImageSparseSampleDrefExplicitLod
+        | ImageSparseGather
+        | ImageSparseDrefGather
+        | ImageSparseTexelsResident
+        | ImageQuerySizeLod
+        | ImageQuerySize
+        | ImageQueryLevels
+        | ImageQuerySamples => Rule::Pure,
         ImageRead | ImageSparseRead => image_read(m, i),
         ExtInst if m.is_glsl(i) => match i.inst.operands.get(1) {
             // InterpolateAtCentroid, InterpolateAtSample, InterpolateAtOffset.
@@ -61,18 +125,38 @@ pub(super) fn rule(m: &ModuleFacts<'_>, i: &Inst) -> Rule {
             _ => Rule::Pure,
         },
         // Of the subgroup: execution scope first, then the operands.
-        GroupNonUniformBroadcastFirst | GroupNonUniformAll | GroupNonUniformAny | GroupNonUniformAllEqual
-        | GroupNonUniformBallot | SubgroupBallotKHR | SubgroupFirstInvocationKHR | SubgroupAllKHR
-        | SubgroupAnyKHR | SubgroupAllEqualKHR => Rule::Subgroup,
+        GroupNonUniformBroadcastFirst
+        | GroupNonUniformAll
+        | GroupNonUniformAny
+        | GroupNonUniformAllEqual
+        | GroupNonUniformBallot
+        | SubgroupBallotKHR
+        | SubgroupFirstInvocationKHR
+        | SubgroupAllKHR
+        | SubgroupAnyKHR
+        | SubgroupAllEqualKHR => Rule::Subgroup,
         GroupNonUniformBroadcast => Rule::SubgroupIf(2),
         SubgroupReadInvocationKHR => Rule::SubgroupIf(1),
         // What a ballot says is arithmetic, if not counted up to this invocation.
-        GroupNonUniformBallotBitExtract | GroupNonUniformBallotFindLSB | GroupNonUniformBallotFindMSB => Rule::Pure,
+        GroupNonUniformBallotBitExtract | GroupNonUniformBallotFindLSB | GroupNonUniformBallotFindMSB => {
+            Rule::Pure
+        }
         GroupNonUniformBallotBitCount if operation(i) == Some(GroupOperation::Reduce) => Rule::Pure,
-        GroupNonUniformIAdd | GroupNonUniformFAdd | GroupNonUniformIMul | GroupNonUniformFMul
-        | GroupNonUniformSMin | GroupNonUniformUMin | GroupNonUniformFMin | GroupNonUniformSMax
-        | GroupNonUniformUMax | GroupNonUniformFMax | GroupNonUniformBitwiseAnd | GroupNonUniformBitwiseOr
-        | GroupNonUniformBitwiseXor | GroupNonUniformLogicalAnd | GroupNonUniformLogicalOr
+        GroupNonUniformIAdd
+        | GroupNonUniformFAdd
+        | GroupNonUniformIMul
+        | GroupNonUniformFMul
+        | GroupNonUniformSMin
+        | GroupNonUniformUMin
+        | GroupNonUniformFMin
+        | GroupNonUniformSMax
+        | GroupNonUniformUMax
+        | GroupNonUniformFMax
+        | GroupNonUniformBitwiseAnd
+        | GroupNonUniformBitwiseOr
+        | GroupNonUniformBitwiseXor
+        | GroupNonUniformLogicalAnd
+        | GroupNonUniformLogicalOr
         | GroupNonUniformLogicalXor
             if operation(i) == Some(GroupOperation::Reduce) =>
         {
@@ -97,7 +181,11 @@ fn image_read(m: &ModuleFacts<'_>, i: &Inst) -> Rule {
     let Some(v) = m.image_variable(image) else { return Rule::Differs };
     let shared = m.is(v, Decoration::Volatile) || m.is(v, Decoration::Coherent);
     let never_written = m.is(v, Decoration::NonWritable) && !m.is(v, Decoration::Aliased);
-    if !shared && (never_written || !m.writes_images && !m.writes_storage) { Rule::Pure } else { Rule::Differs }
+    if !shared && (never_written || !m.writes_images && !m.writes_storage) {
+        Rule::Pure
+    } else {
+        Rule::Differs
+    }
 }
 
 /// Whether a shader call may gather invocations of several subgroups into one, or part them.
@@ -129,7 +217,12 @@ pub(super) fn repacks(op: Op) -> bool {
 }
 
 /// Whether memory of a class that nobody follows holds the same for all who read it at one address together.
-pub(super) fn class_is_read_only(m: &ModuleFacts<'_>, pointer: u32, class: StorageClass, stage: Stage) -> bool {
+pub(super) fn class_is_read_only(
+    m: &ModuleFacts<'_>,
+    pointer: u32,
+    class: StorageClass,
+    stage: Stage,
+) -> bool {
     match class {
         StorageClass::UniformConstant | StorageClass::PushConstant => true,
         StorageClass::Uniform => m.is_uniform_block(pointer) || m.is_read_only(pointer),

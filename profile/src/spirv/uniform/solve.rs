@@ -21,7 +21,7 @@ impl Solver<'_> {
                 };
                 if blocks.flat_map(|b| &b.body).any(calls) {
                     s.joins[s.flow.loops[l].header] = true;
-                    self.part(&mut s, Source::Loop(l));
+                    self.part(&mut s, Source::Loop(l), true);
                 }
             }
             self.out.functions.insert(f, s);
@@ -45,7 +45,7 @@ impl Solver<'_> {
             let end = m.functions[f].blocks[b].end();
             match (end.op(), end.id_at(0)) {
                 (Op::BranchConditional | Op::Switch, Some(on)) if value_differs(&self.out, &s, on, b) => {
-                    self.part(&mut s, Source::Block(b));
+                    self.part(&mut s, Source::Block(b), false);
                 }
                 (Op::ReturnValue, Some(value)) => {
                     let other = returned.is_some_and(|r| r != value) && s.joins_at_end;
@@ -67,22 +67,22 @@ impl Solver<'_> {
         }
     }
 
-    /// Lanes part at a source.
-    fn part(&mut self, s: &mut State, source: Source) {
-        let mut next = Some(source);
-        while let Some(source) = next.take() {
+    /// Lanes part at a source; a loop's may be left in different iterations.
+    pub(super) fn part(&mut self, s: &mut State, source: Source, in_other_iterations: bool) {
+        let mut next = Some((source, in_other_iterations));
+        while let Some((source, in_other_iterations)) = next.take() {
+            if let (Source::Loop(l), true) = (source, in_other_iterations) {
+                self.changed |= !std::mem::replace(&mut s.parted[l], true);
+            }
             if !s.sources.insert(source) {
                 return;
             }
             self.changed = true;
-            if let Source::Loop(l) = source {
-                s.parted[l] = true;
-            }
             let effect = s.flow.effect(source);
             effect.joins.iter().for_each(|&b| s.joins[b] = true);
             effect.touched.iter().for_each(|&b| s.touched[b] = true);
             s.joins_at_end |= effect.joins_at_end;
-            next = effect.diverges.map(Source::Loop);
+            next = effect.leaves.map(|(l, other)| (Source::Loop(l), other));
         }
     }
 
@@ -116,9 +116,11 @@ impl Solver<'_> {
 
     fn load_differs(&self, s: &State, i: &Inst, b: usize) -> bool {
         let (Some(id), Some(pointer)) = (i.id(), i.id_at(0)) else { return true };
-        let volatile = i.inst.operands.iter().any(|o| {
-            matches!(o, Operand::MemoryAccess(a) if a.contains(MemoryAccess::VOLATILE))
-        });
+        let volatile = i
+            .inst
+            .operands
+            .iter()
+            .any(|o| matches!(o, Operand::MemoryAccess(a) if a.contains(MemoryAccess::VOLATILE)));
         if volatile {
             return true;
         }
