@@ -161,11 +161,11 @@ pub(super) fn cells(m: &ModuleFacts<'_>, f: &Function, flow: &Flow, globals: &[u
         work.sort_unstable();
         while let Some(b) = work.pop() {
             for &j in &frontiers[b] {
-                if !phis[j].contains_key(&cell) {
-                    phis[j].insert(cell, out.defs.len());
-                    out.defs.push((j, Def::Phi(vec![])));
+                phis[j].entry(cell).or_insert_with(|| {
                     work.push(j);
-                }
+                    out.defs.push((j, Def::Phi(vec![])));
+                    out.defs.len() - 1
+                });
             }
         }
     }
@@ -287,7 +287,7 @@ fn frontiers(flow: &Flow) -> Vec<Vec<usize>> {
     for b in (0..graph.len()).filter(|&b| flow.cfg.reached[b]) {
         let preds: Vec<usize> = graph.pred[b].iter().copied().filter(|&p| flow.cfg.reached[p]).collect();
         // The entry may be a loop's header in graphs that are no SPIR-V; it then has a way in that is no edge.
-        if preds.len() < 2 && !(b == 0 && !preds.is_empty()) {
+        if preds.len() < 2 && (b != 0 || preds.is_empty()) {
             continue;
         }
         for p in preds {

@@ -151,12 +151,10 @@ impl Flow {
             for &s in &self.cfg.graph.succ[b] {
                 match to(s) {
                     Some(t) if !own(b) => edges.push((b, t)),
-                    Some(t) if !own(s) || matches!(source, Source::Block(_)) => {
-                        // A way is a node of its own, so that what only it leads to is no child of the root.
-                        if ways.insert((b, s)) {
-                            let way = root + ways.len();
-                            edges.extend([(root, way), (way, t)]);
-                        }
+                    // A way is a node of its own, so that what only it leads to is no child of the root.
+                    Some(t) if (!own(s) || matches!(source, Source::Block(_))) && ways.insert((b, s)) => {
+                        let way = root + ways.len();
+                        edges.extend([(root, way), (way, t)]);
                     }
                     _ => {}
                 }
