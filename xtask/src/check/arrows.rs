@@ -31,10 +31,11 @@ const RULES: &[Rule] = &[
     Rule { name: "captures", ours: &["gfxr-parse"], barred: &["rspirv"], tests_may: false },
     Rule {
         name: "reray-replay",
-        ours: &["gfxr-parse", "replay", "profile", "trace", "analyses", "captures"],
+        ours: &["gfxr-parse", "replay", "profile", "trace", "analyses", "captures", "arm-layer"],
         barred: &[],
         tests_may: false,
     },
+    Rule { name: "arm-layer", ours: &[], barred: &["rspirv"], tests_may: false },
     Rule { name: "xtask", ours: &["gfxr-parse"], barred: &[], tests_may: false },
 ];
 

@@ -20,13 +20,14 @@ const LONGEST: usize = 800;
 const WHY_LONG: &str = "Long because";
 
 /// The one list of where `unsafe` may stand, as beginnings of paths: where calls are linked and invoked, the
-/// hooks and the scenes (which call Vulkan themselves), the one place that maps a file into memory, and the allocator that counts
-/// for the fuzzer.
+/// hooks and the scenes (which call Vulkan themselves), the tests' layer (which drivers and the loader call), the one place
+/// that maps a file into memory, and the allocator that counts for the fuzzer.
 const UNSAFE_MAY_STAND: &[&str] = &[
     "replay/src/link",
     "replay/src/vulkan",
     "profile/src/hooks/",
     "captures/src/",
+    "tests/arm-layer/src/",
     "src/mmap.rs",
     "fuzz/src/alloc.rs",
 ];
