@@ -10,7 +10,8 @@ use ash::vk;
 use std::ffi::{CStr, c_char, c_void};
 
 /// The extensions that are added.
-pub const EXTENSIONS: [&CStr; 2] = [c"VK_ARM_shader_instrumentation", c"VK_KHR_pipeline_executable_properties"];
+pub const EXTENSIONS: [&CStr; 2] =
+    [c"VK_ARM_shader_instrumentation", c"VK_KHR_pipeline_executable_properties"];
 
 /// Any function.
 pub type Function = vk::PFN_vkVoidFunction;
@@ -61,7 +62,8 @@ unsafe extern "system" fn create_instance(
         let create: vk::PFN_vkCreateInstance = std::mem::transmute(create);
         let result = create(info, allocator, out);
         if result == vk::Result::SUCCESS {
-            let get_physical = std::mem::transmute::<*const c_void, Option<vk::PFN_vkGetInstanceProcAddr>>(physical);
+            let get_physical =
+                std::mem::transmute::<*const c_void, Option<vk::PFN_vkGetInstanceProcAddr>>(physical);
             let made = Instance { handle: *out, get, get_physical };
             state().instances.insert(key(raw(*out)), made);
         }
@@ -233,7 +235,8 @@ unsafe extern "system" fn create_device(
         };
         let has = |n: &CStr| all.iter().any(|a| CStr::from_ptr(*a) == n);
         let (arm, executable) = (has(EXTENSIONS[0]), has(EXTENSIONS[1]));
-        let rest: Vec<_> = all.iter().copied().filter(|a| !EXTENSIONS.contains(&CStr::from_ptr(*a))).collect();
+        let rest: Vec<_> =
+            all.iter().copied().filter(|a| !EXTENSIONS.contains(&CStr::from_ptr(*a))).collect();
         info.enabled_extension_count = rest.len() as u32;
         info.pp_enabled_extension_names = rest.as_ptr();
         let mut chain = info.p_next;
@@ -248,7 +251,12 @@ unsafe extern "system" fn create_device(
         info.p_next = chain;
         let result = create(gpu, &info, allocator, out);
         if result == vk::Result::SUCCESS {
-            let made = Device { handle: *out, get, instrumentation: arm && arm_on, executables: executable && executable_on };
+            let made = Device {
+                handle: *out,
+                get,
+                instrumentation: arm && arm_on,
+                executables: executable && executable_on,
+            };
             state().devices.insert(key(raw(*out)), made);
         }
         result
@@ -335,7 +343,10 @@ unsafe fn text<'n>(name: *const c_char) -> &'n str {
 ///
 /// # Safety
 /// As the command has it.
-pub unsafe extern "system" fn get_instance_proc_addr(instance: vk::Instance, name: *const c_char) -> Function {
+pub unsafe extern "system" fn get_instance_proc_addr(
+    instance: vk::Instance,
+    name: *const c_char,
+) -> Function {
     // SAFETY: the caller's arguments.
     unsafe {
         let ours = of_instance(text(name)).or_else(|| of_device(text(name)));

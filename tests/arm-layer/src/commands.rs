@@ -156,11 +156,7 @@ unsafe extern "system" fn bind_shaders(
     }
 }
 
-unsafe extern "system" fn execute(
-    buffer: vk::CommandBuffer,
-    n: u32,
-    secondaries: *const vk::CommandBuffer,
-) {
+unsafe extern "system" fn execute(buffer: vk::CommandBuffer, n: u32, secondaries: *const vk::CommandBuffer) {
     if let Some(b) = state().buffers.get_mut(&raw(buffer)) {
         if b.active.is_some() {
             complain("secondary command buffers are executed while instrumentation is active");

@@ -7,8 +7,7 @@ use ash::vk;
 use std::ffi::c_char;
 
 /// Its functions.
-pub const NAMES: [&str; 2] =
-    ["vkGetPipelineExecutablePropertiesKHR", "vkGetPipelineExecutableStatisticsKHR"];
+pub const NAMES: [&str; 2] = ["vkGetPipelineExecutablePropertiesKHR", "vkGetPipelineExecutableStatisticsKHR"];
 
 /// The function of this name.
 pub fn of(name: &str) -> Function {
