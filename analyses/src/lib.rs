@@ -9,9 +9,14 @@
 
 pub mod command_times;
 pub mod context;
+pub mod divergence;
 pub mod frame_times;
+pub mod its;
+pub mod lifetimes;
 pub mod loop_times;
+pub mod paths;
 pub mod report;
+pub mod simt;
 
 use report::{Cost, Report};
 use trace::{Batch, RecordKinds, Source, Table, Unreadable};
@@ -45,7 +50,8 @@ pub trait Question: Sync {
 }
 
 /// Every question there is.
-pub static QUESTIONS: &[&dyn Question] = &[];
+pub static QUESTIONS: &[&dyn Question] =
+    &[&simt::Simt, &divergence::Divergence, &its::Its, &paths::Paths, &lifetimes::Lifetimes];
 
 /// An analysis in the middle of its records.
 pub trait Fold {

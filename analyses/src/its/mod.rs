@@ -1,0 +1,156 @@
+//! Independent thread scheduling: subgroups that enter an entry point as one and leave it in parts.
+//!
+//! *Definition* (Vulkan Vision, §V-C). Entries and exits of an entry point are counted by subgroup: exits / entries is 1 where
+//! every subgroup leaves as it came, and more where subgroups were split. *Split* is the exact number of subgroups that were:
+//! entries less the exits by all invocations that had entered together; a subgroup has at most one of those.
+//!
+//! An exit is an execution of one place where invocations leave. A subgroup whose invocations return at two places has two
+//! exits on any device; the table of places tells such shaders: *entries* at one place can only be exceeded by scheduling.
+//!
+//! *Caveats.* Demoted fragments go on as helpers, which nobody counts: subgroups of which some were demoted have no whole
+//! exit, and those of which all were have none.
+
+use crate::Question;
+use crate::context::Context;
+use crate::report::{Cell, Column, Report, Table, Unit};
+use std::collections::BTreeMap;
+use trace::tables::ITS;
+use trace::{Source, Unreadable};
+
+/// The question.
+#[derive(Clone, Copy, Debug)]
+pub struct Its;
+
+impl Question for Its {
+    fn name(&self) -> &'static str {
+        "its"
+    }
+
+    fn about(&self) -> &'static str {
+        "how often subgroups leave their entry point for each time that they enter it: subgroups that were split"
+    }
+
+    fn wants(&self) -> &'static [&'static trace::Table] {
+        static TABLES: &[&trace::Table] = &[&ITS];
+        TABLES
+    }
+
+    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
+        let context = Context::read(trace)?;
+        let mut whole = Sums::default();
+        let mut stages: BTreeMap<String, Sums> = BTreeMap::new();
+        let mut entries: BTreeMap<u64, Sums> = BTreeMap::new();
+        let mut places: BTreeMap<(u64, u64), Place> = BTreeMap::new();
+        let t = trace.read(&ITS)?;
+        for row in 0..t.len() {
+            let (entry, kind) = (t.u64("entry")[row], &t.text("kind")[row]);
+            let (executions, invocations) = (t.u64("executions")[row], t.u64("invocations")[row]);
+            let whole_exits = t.u64("whole")[row];
+            let stage = context.entry(entry).map_or("?", |e| &*e.stage).to_owned();
+            for into in [&mut whole, stages.entry(stage).or_default(), entries.entry(entry).or_default()] {
+                if &**kind == "entry" {
+                    into.entries += executions;
+                } else {
+                    into.exits += executions;
+                    into.whole += whole_exits;
+                }
+            }
+            if &**kind != "entry" {
+                let into = places.entry((entry, t.u64("word_offset")[row])).or_insert_with(|| Place {
+                    function: t.u64("function")[row],
+                    block: t.u64("block")[row],
+                    kind: kind.to_string(),
+                    executions: 0,
+                    invocations: 0,
+                    whole: 0,
+                });
+                into.executions += executions;
+                into.invocations += invocations;
+                into.whole += whole_exits;
+            }
+        }
+        let mut report = Report::new(self.name(), "Independent thread scheduling");
+        let text = |name: &str| vec![Column::new(name, Unit::Text)];
+        report.tables = vec![
+            table("whole", text("entry points"), vec![(vec!["all".into()], whole)]),
+            table("stages", text("stage"), stages.into_iter().map(|(k, s)| (vec![k.into()], s)).collect()),
+            table(
+                "shaders",
+                Context::entry_columns(),
+                entries.iter().map(|(k, s)| (context.entry_cells(*k), *s)).collect(),
+            ),
+            exits(&context, &entries, &places),
+        ];
+        if whole.entries == 0 {
+            report.notes.push("No instrumented entry point was entered.".into());
+        }
+        Ok(report)
+    }
+}
+
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    entries: u64,
+    exits: u64,
+    whole: u64,
+}
+
+struct Place {
+    function: u64,
+    block: u64,
+    kind: String,
+    executions: u64,
+    invocations: u64,
+    whole: u64,
+}
+
+fn ratio(a: u64, b: u64) -> Cell {
+    if b == 0 { Cell::Missing } else { Cell::Number(a as f64 / b as f64) }
+}
+
+fn table(name: &str, first: Vec<Column>, rows: Vec<(Vec<Cell>, Sums)>) -> Table {
+    let mut columns = first;
+    columns.extend([
+        Column::new("entries", Unit::Subgroups),
+        Column::new("exits", Unit::Subgroups),
+        Column::new("exits / entries", Unit::Ratio),
+        Column::new("split", Unit::Subgroups),
+        Column::new("split", Unit::Percent),
+    ]);
+    let cells = |(mut cells, s): (Vec<Cell>, Sums)| {
+        let split = s.entries.saturating_sub(s.whole);
+        let share = match s.entries {
+            0 => Cell::Missing,
+            n => Cell::Number(100.0 * split as f64 / n as f64),
+        };
+        cells.extend([s.entries.into(), s.exits.into(), ratio(s.exits, s.entries), split.into(), share]);
+        cells
+    };
+    Table { name: name.to_owned(), columns, rows: rows.into_iter().map(cells).collect() }
+}
+
+fn exits(context: &Context, entries: &BTreeMap<u64, Sums>, places: &BTreeMap<(u64, u64), Place>) -> Table {
+    let mut columns = Context::block_columns();
+    columns.extend([
+        Column::new("leaves by", Unit::Text),
+        Column::new("exits", Unit::Subgroups),
+        Column::new("left", Unit::Invocations),
+        Column::new("whole", Unit::Subgroups),
+        Column::new("exits / entries", Unit::Ratio),
+    ]);
+    let row = |(&(entry, _), p): (&(u64, u64), &Place)| {
+        let mut cells = context.block_cells(entry, p.function, p.block);
+        cells.extend([
+            p.kind.as_str().into(),
+            p.executions.into(),
+            p.invocations.into(),
+            p.whole.into(),
+            ratio(p.executions, entries.get(&entry).map_or(0, |s| s.entries)),
+        ]);
+        cells
+    };
+    Table { name: "exits".into(), columns, rows: places.iter().map(row).collect() }
+}
+
+#[cfg(test)]
+mod tests;

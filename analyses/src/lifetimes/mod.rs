@@ -1,0 +1,171 @@
+//! Lifetimes: how many basic blocks invocations and subgroups executed.
+//!
+//! *Definition* (Vulkan Vision, §V-D4). The lifetime of an invocation is the number of basic blocks that it executed in its
+//! entry point and the functions that this calls; that of a subgroup the number of executions of a block by any of its
+//! invocations. Shaders that a ray or a callable's execution calls have lifetimes of their own.
+//!
+//! Count and mean are exact. Percentiles are by nearest rank, and exact up to 255 blocks; above, lifetimes fall into a bucket
+//! for each power of two, and a percentile (and the maximum) is its bucket's upper end: a column says so.
+//!
+//! *Balance* is the mean lifetime of invocations over that of subgroups: 1 where all invocations of a subgroup execute the
+//! same blocks, ½ where each executes half of what its subgroup does.
+
+use crate::Question;
+use crate::context::Context;
+use crate::report::{Cell, Column, Mark, Report, Series, Table, Unit};
+use std::collections::BTreeMap;
+use trace::tables::{LIFETIME_SUMS, LIFETIMES};
+use trace::{Source, Unreadable};
+
+/// The question.
+#[derive(Clone, Copy, Debug)]
+pub struct Lifetimes;
+
+impl Question for Lifetimes {
+    fn name(&self) -> &'static str {
+        "lifetimes"
+    }
+
+    fn about(&self) -> &'static str {
+        "how many basic blocks invocations and subgroups executed"
+    }
+
+    fn wants(&self) -> &'static [&'static trace::Table] {
+        static TABLES: &[&trace::Table] = &[&LIFETIME_SUMS];
+        TABLES
+    }
+
+    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
+        let context = Context::read(trace)?;
+        let mut all: BTreeMap<(u64, String), Lives> = BTreeMap::new();
+        let t = trace.read(&LIFETIMES)?;
+        for row in 0..t.len() {
+            let into = all.entry((t.u64("entry")[row], t.text("of")[row].to_string())).or_default();
+            *into.histogram.entry((t.u64("from")[row], t.u64("to")[row])).or_default() += t.u64("count")[row];
+        }
+        let t = trace.read(&LIFETIME_SUMS)?;
+        for row in 0..t.len() {
+            let into = all.entry((t.u64("entry")[row], t.text("of")[row].to_string())).or_default();
+            into.count += t.u64("count")[row];
+            into.blocks += u128::from(t.u64("blocks")[row]);
+            into.unfinished += t.u64("unfinished")[row];
+        }
+        let mut stages: BTreeMap<(String, String), Lives> = BTreeMap::new();
+        for ((entry, of), lives) in &all {
+            let stage = context.entry(*entry).map_or("?", |e| &*e.stage).to_owned();
+            stages.entry((stage, of.clone())).or_default().add(lives);
+        }
+        let mut report = Report::new(self.name(), "Lifetimes");
+        report.tables = vec![
+            table(
+                "stages",
+                vec![Column::new("stage", Unit::Text)],
+                stages.iter().map(|((stage, of), l)| (vec![stage.as_str().into()], of.as_str(), l)),
+            ),
+            table(
+                "shaders",
+                Context::entry_columns(),
+                all.iter().map(|((entry, of), l)| (context.entry_cells(*entry), of.as_str(), l)),
+            ),
+            balance(&context, &all),
+        ];
+        report.series = stages.iter().map(|((stage, of), l)| l.series(stage, of)).collect();
+        let unfinished: u64 = all.values().map(|l| l.unfinished).sum();
+        if unfinished != 0 {
+            report.notes.push(format!(
+                "{unfinished} subgroups were not seen to leave whole, because the log was full; they are in no number."
+            ));
+        }
+        if all.is_empty() {
+            report.notes.push("No instrumented entry point was left.".into());
+        }
+        Ok(report)
+    }
+}
+
+#[derive(Default)]
+struct Lives {
+    /// Bucket's first and last number of blocks: how many.
+    histogram: BTreeMap<(u64, u64), u64>,
+    count: u64,
+    blocks: u128,
+    unfinished: u64,
+}
+
+impl Lives {
+    fn add(&mut self, other: &Lives) {
+        for (bucket, count) in &other.histogram {
+            *self.histogram.entry(*bucket).or_default() += count;
+        }
+        self.count += other.count;
+        self.blocks += other.blocks;
+        self.unfinished += other.unfinished;
+    }
+
+    fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.blocks as f64 / self.count as f64)
+    }
+
+    /// The bucket of the k-th of them, from 1.
+    fn nth(&self, k: u64) -> Option<(u64, u64)> {
+        let mut before = 0;
+        self.histogram.iter().find_map(|(bucket, count)| {
+            before += count;
+            (before >= k).then_some(*bucket)
+        })
+    }
+
+    fn percentile(&self, p: u64) -> Option<(u64, u64)> {
+        self.nth((u128::from(self.count) * u128::from(p)).div_ceil(100).max(1) as u64)
+    }
+
+    fn series(&self, stage: &str, of: &str) -> Series {
+        Series {
+            name: format!("{}_{of}", stage.replace('-', "_")),
+            title: format!("Blocks, {stage}, {of}s"),
+            mark: Mark::Bars,
+            x: Column::new("blocks", Unit::Count),
+            y: Column::new(format!("{of}s"), Unit::Count),
+            points: self.histogram.iter().map(|(b, &n)| (Cell::Count(b.0), Cell::Count(n))).collect(),
+        }
+    }
+}
+
+fn table<'a>(
+    name: &str,
+    first: Vec<Column>,
+    rows: impl Iterator<Item = (Vec<Cell>, &'a str, &'a Lives)>,
+) -> Table {
+    let mut columns = first;
+    columns.extend([Column::new("of", Unit::Text), Column::new("lived", Unit::Count)]);
+    columns.push(Column::new("mean", Unit::Executions));
+    columns.extend(["min", "median", "p90", "p99", "max"].map(|c| Column::new(c, Unit::Count)));
+    columns.push(Column::new("exact", Unit::Text));
+    let cells = |(mut cells, of, l): (Vec<Cell>, &str, &Lives)| {
+        let ends = [l.nth(1), l.percentile(50), l.percentile(90), l.percentile(99), l.percentile(100)];
+        cells.extend([of.into(), l.count.into(), l.mean().map_or(Cell::Missing, Cell::Number)]);
+        cells.push(ends[0].map_or(Cell::Missing, |b| Cell::Count(b.0)));
+        cells.extend(ends[1..].iter().map(|b| b.map_or(Cell::Missing, |b| Cell::Count(b.1))));
+        let exact = ends.iter().flatten().all(|b| b.0 == b.1);
+        cells.push(if exact { "yes" } else { "upper ends of buckets" }.into());
+        cells
+    };
+    Table { name: name.to_owned(), columns, rows: rows.map(cells).collect() }
+}
+
+fn balance(context: &Context, all: &BTreeMap<(u64, String), Lives>) -> Table {
+    let mut columns = Context::entry_columns();
+    columns.push(Column::new("balance", Unit::Ratio));
+    let mut rows = vec![];
+    for ((entry, of), invocations) in all {
+        let subgroups = all.get(&(*entry, "subgroup".to_owned())).and_then(Lives::mean);
+        let (Some(one), Some(other)) = (invocations.mean(), subgroups) else { continue };
+        if of == "invocation" && other > 0.0 {
+            rows.push([context.entry_cells(*entry), vec![Cell::Number(one / other)]].concat());
+        }
+    }
+    Table { name: "balance".into(), columns, rows }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,86 @@
+//! How many subgroups calls would take if the invocations of several subgroups were put together for each.
+
+use super::Subgroup;
+use crate::report::{Cell, Column, Unit};
+use std::collections::{BTreeMap, HashMap};
+
+/// Subgroups that ran calls, and those that would have done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Saved {
+    pub ran: u64,
+    pub needed: u64,
+}
+
+impl Saved {
+    /// Both together.
+    pub fn add(&mut self, other: Saved) {
+        self.ran += other.ran;
+        self.needed += other.needed;
+    }
+
+    /// Under [`columns`].
+    pub fn cells(self, window: Option<usize>) -> Vec<Cell> {
+        let share = match self.ran {
+            0 => Cell::Missing,
+            ran => Cell::Number(100.0 * (ran as f64 - self.needed as f64) / ran as f64),
+        };
+        let window = window.map_or_else(|| "unbounded".to_owned(), |w| w.to_string());
+        vec![window.into(), self.ran.into(), self.needed.into(), share]
+    }
+}
+
+/// What is said of a window.
+pub fn columns() -> Vec<Column> {
+    vec![
+        Column::new("window", Unit::Text),
+        Column::new("ran", Unit::Subgroups),
+        Column::new("needed", Unit::Subgroups),
+        Column::new("saved", Unit::Percent),
+    ]
+}
+
+/// Subgroups of one launch, in the order of their work.
+fn launches<'a>(subgroups: &[&'a Subgroup]) -> Vec<Vec<&'a Subgroup>> {
+    let mut seen: HashMap<(u64, u64), u64> = HashMap::new();
+    let mut by: BTreeMap<(u64, u64), Vec<&Subgroup>> = BTreeMap::new();
+    for s in subgroups {
+        let nth = seen.entry((s.frame, s.first)).or_default();
+        by.entry((s.frame, *nth)).or_default().push(s);
+        *nth += 1;
+    }
+    let mut all: Vec<_> = by.into_values().collect();
+    all.iter_mut().for_each(|launch| launch.sort_by_key(|s| s.first));
+    all
+}
+
+/// The subgroups that a window's calls take, and would take with subgroups of `n`.
+fn window(of: &[&Subgroup], n: u64) -> Saved {
+    // Place, and which call there: active invocations.
+    let mut active: HashMap<(u64, u64), u64> = HashMap::new();
+    let mut ran = 0;
+    for s in of {
+        let mut nth: HashMap<u64, u64> = HashMap::new();
+        for (place, mask) in &s.calls {
+            let call = nth.entry(*place).or_default();
+            *active.entry((*place, *call)).or_default() += u64::from(mask.count_ones());
+            *call += 1;
+            ran += 1;
+        }
+    }
+    Saved { ran, needed: active.values().map(|a| a.div_ceil(n.max(1))).sum() }
+}
+
+/// Windows of 1, 2, 4 and so on, as long as some launch has more subgroups, and the unbounded one.
+pub fn windows(subgroups: &[&Subgroup], n: u64) -> Vec<(Option<usize>, Saved)> {
+    let launches = launches(subgroups);
+    let largest = launches.iter().map(Vec::len).max().unwrap_or(0);
+    let sum = |size: usize| {
+        let mut all = Saved::default();
+        launches.iter().flat_map(|l| l.chunks(size)).for_each(|w| all.add(window(w, n)));
+        all
+    };
+    let sizes = std::iter::successors(Some(1usize), |w| w.checked_mul(2)).take_while(|w| *w < largest.max(2));
+    let mut all: Vec<_> = sizes.map(|w| (Some(w), sum(w))).collect();
+    all.push((None, sum(largest.max(1))));
+    all
+}
