@@ -18,6 +18,7 @@ mod pointers;
 mod rays;
 mod stages;
 mod steps;
+mod vm;
 
 use ash::vk;
 
@@ -35,6 +36,7 @@ pub static SCENES: &[&dyn Scene] = &[
     &pointers::Pointers,
     &rays::Rays,
     &steps::Steps,
+    &vm::Vm,
     &builds::Builds { by_host: false },
     &builds::Builds { by_host: true },
     &closed_compute::ClosedCompute,
