@@ -7,10 +7,12 @@
 //! One folder an analysis: definition, formula, units and caveats at the head of its file.
 #![forbid(unsafe_code)]
 
+pub mod blocks;
 pub mod command_times;
 pub mod context;
 pub mod divergence;
 pub mod frame_times;
+pub mod hotspots;
 pub mod its;
 pub mod lifetimes;
 pub mod loop_times;
@@ -50,8 +52,15 @@ pub trait Question: Sync {
 }
 
 /// Every question there is.
-pub static QUESTIONS: &[&dyn Question] =
-    &[&simt::Simt, &divergence::Divergence, &its::Its, &paths::Paths, &lifetimes::Lifetimes];
+pub static QUESTIONS: &[&dyn Question] = &[
+    &simt::Simt,
+    &divergence::Divergence,
+    &its::Its,
+    &paths::Paths,
+    &lifetimes::Lifetimes,
+    &blocks::Blocks,
+    &hotspots::Hotspots,
+];
 
 /// An analysis in the middle of its records.
 pub trait Fold {

@@ -7,6 +7,7 @@
 //! passes' keys, so that it may be kept ([`Variants`]).
 
 pub mod actions;
+mod code;
 mod facts;
 mod instrument;
 mod libraries;
@@ -18,6 +19,7 @@ mod tests;
 mod variant;
 mod variants;
 
+pub use code::record_instructions;
 pub use facts::{BlockFacts, Facts, FunctionFacts, Lines, debug_sets, does_something};
 pub use instrument::{entries, instrument};
 pub use libraries::Probes;

@@ -56,3 +56,19 @@ pub static EDGE_COUNTS: Table = Table {
         count("executions", "as `block_runs` says", "how often"),
     ],
 };
+
+/// Instructions.
+pub static INSTRUCTIONS: Table = Table {
+    name: "instructions",
+    about: "an instruction of a basic block that does something, in the module's order",
+    version: 1,
+    columns: &[
+        count("variant", "number", "as in `entries`"),
+        count("function", "index", "a row of `functions`"),
+        count("block", "index", "a row of `blocks`"),
+        count("word_offset", "words", "where it stands in the original module"),
+        text("opcode", "its opcode's name in the specification: OpIAdd"),
+        text("file", "source file, where the module carries it"),
+        count("line", "line", "source line, from 1; 0 where the module carries none"),
+    ],
+};

@@ -51,4 +51,5 @@ pub static TABLES: &[&Table] = &[
     &PATH_CALLS,
     &LIFETIMES,
     &LIFETIME_SUMS,
+    &INSTRUCTIONS,
 ];

@@ -1,0 +1,273 @@
+//! Which basic blocks ran how often; which are hot, cold, and never run (analyses.md §7; Neubauer, "Profiling GPU Shaders
+//! for Profile-Guided Optimizations").
+//!
+//! *Input.* `block_runs`, `block_counts` of pass `blocks`, over all frames of the trace.
+//!
+//! *Definitions.* A block is *unused* if it never ran though its shader did; *nearly unused* if it ran in less than
+//! 0.001 % of the shader's entries (the thesis's threshold). Blocks that no way leads to are not counted, and shaders that
+//! never ran have no unused blocks: nothing is known of them. Size is the number of instructions that do something. *Hot*
+//! are the blocks that ran most, as many as it takes for 99 % of all executions; *cold* are those beyond 99.9999 %
+//! (LLVM's default cut-offs); *warm* what is between. The histograms are of blocks that ran: executions a frame, and
+//! executions a frame and pixel of what was presented, by powers of two.
+//!
+//! *Caveats.* A block's executions are how often it was begun: where invocations leave in its middle (a call that may
+//! discard), its last instructions ran less often. What comes from a sample is an estimate, and says so; blocks that no
+//! sampled invocation ran may not be unused.
+
+pub mod counts;
+pub mod profile;
+#[cfg(test)]
+mod tests;
+
+use crate::Question;
+use crate::context::Context;
+use crate::report::{Cell, Column, Mark, Report, Series, Table, Unit};
+use counts::Counts;
+use std::collections::BTreeMap;
+use trace::tables::{BLOCK_COUNTS, BLOCK_RUNS};
+use trace::{Source, Unreadable};
+
+/// Below this share of a shader's entries a block is nearly unused.
+pub const NEARLY: f64 = 0.00001;
+
+/// How many blocks the table of the hottest has.
+const HOTTEST: usize = 50;
+
+/// See the module's header.
+pub struct Blocks;
+
+impl Question for Blocks {
+    fn name(&self) -> &'static str {
+        "blocks"
+    }
+
+    fn about(&self) -> &'static str {
+        "which basic blocks ran how often: hot, cold, never run"
+    }
+
+    fn wants(&self) -> &'static [&'static trace::Table] {
+        static WANTS: [&trace::Table; 2] = [&BLOCK_RUNS, &BLOCK_COUNTS];
+        &WANTS
+    }
+
+    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
+        let (context, counts) = (Context::read(trace)?, Counts::read(trace, None)?);
+        let all = blocks(&context, &counts);
+        let mut report = Report::new("blocks", "Executions of basic blocks");
+        report.tables.push(shaders(&context, &counts, &all));
+        report.tables.push(unused(&context, &all));
+        report.tables.push(hottest(&context, &all, &counts));
+        report.tables.push(frames(&context, &counts));
+        report.series = histograms(&counts, &all);
+        report.notes = counts.notes();
+        Ok(report)
+    }
+}
+
+/// A block of a shader.
+struct Block {
+    /// The first entry point of its shader: it names it.
+    entry: u64,
+    function: u64,
+    block: u64,
+    instructions: u64,
+    executions: u64,
+    /// How often the shader was entered.
+    entries: u64,
+    heat: &'static str,
+}
+
+impl Block {
+    fn used(&self) -> bool {
+        self.executions > 0
+    }
+
+    fn nearly_unused(&self) -> bool {
+        (self.executions as f64) < self.entries as f64 * NEARLY
+    }
+}
+
+/// Every block that can be reached, shader by shader; an entry point's own function first.
+fn blocks(context: &Context, counts: &Counts) -> Vec<Block> {
+    let mut all = Vec::new();
+    for entries in counts.shaders(context) {
+        let (entry, entered) = (entries[0], counts.of_all(&entries, (0, 0)));
+        for (f, function) in (0..).zip(context.functions(entry)) {
+            for (b, block) in (0..).zip(&function.blocks).filter(|b| b.1.reached) {
+                all.push(Block {
+                    entry,
+                    function: f,
+                    block: b,
+                    instructions: block.instructions,
+                    executions: counts.of_all(&entries, (f, b)),
+                    entries: entered,
+                    heat: "",
+                });
+            }
+        }
+    }
+    let total: u128 = all.iter().map(|b| u128::from(b.executions)).sum();
+    let mut order: Vec<usize> = (0..all.len()).collect();
+    order.sort_by_key(|&b| std::cmp::Reverse(all[b].executions));
+    let mut before: u128 = 0;
+    for b in order {
+        let block = &mut all[b];
+        block.heat = match () {
+            () if block.entries == 0 => "not run",
+            () if !block.used() => "unused",
+            () if before * 100 < total * 99 => "hot",
+            () if before * 1_000_000 < total * 999_999 => "warm",
+            () => "cold",
+        };
+        before += u128::from(block.executions);
+    }
+    all
+}
+
+fn share(part: u64, of: u64) -> Cell {
+    if of == 0 { Cell::Missing } else { Cell::Number(part as f64 / of as f64 * 100.0) }
+}
+
+/// A number of executions: a count, or an estimate.
+fn executions(counts: &Counts, n: u64) -> Cell {
+    if counts.estimated() { Cell::Number(n as f64) } else { Cell::Count(n) }
+}
+
+fn shaders(context: &Context, counts: &Counts, all: &[Block]) -> Table {
+    let mut columns = Context::entry_columns();
+    columns[0] = Column::new("pipelines", Unit::Count);
+    for (name, unit) in [
+        ("entries", Unit::Executions),
+        ("blocks", Unit::Count),
+        ("hot", Unit::Count),
+        ("warm", Unit::Count),
+        ("cold", Unit::Count),
+        ("unused", Unit::Count),
+        ("nearly unused", Unit::Count),
+        ("size", Unit::Instructions),
+        ("unused", Unit::Instructions),
+        ("unused", Unit::Percent),
+        ("executed", Unit::Instructions),
+    ] {
+        columns.push(Column::new(name, unit));
+    }
+    let mut rows = Vec::new();
+    for entries in counts.shaders(context) {
+        let own: Vec<&Block> = all.iter().filter(|b| b.entry == entries[0]).collect();
+        let heat = |h: &str| Cell::Count(own.iter().filter(|b| b.heat == h).count() as u64);
+        let size =
+            |f: fn(&Block) -> bool| -> u64 { own.iter().filter(|b| f(b)).map(|b| b.instructions).sum() };
+        let (whole, unused) = (size(|_| true), size(|b| b.heat == "unused"));
+        let entered = counts.of_all(&entries, (0, 0));
+        let nearly = own.iter().filter(|b| b.entries > 0 && b.nearly_unused()).count();
+        let ran = own.iter().fold(0u64, |n, b| n.saturating_add(b.executions.saturating_mul(b.instructions)));
+        let mut row = context.entry_cells(entries[0]);
+        row[0] = Cell::Count(entries.len() as u64);
+        row.extend([executions(counts, entered), Cell::Count(own.len() as u64)]);
+        row.extend(["hot", "warm", "cold", "unused"].map(heat));
+        row.push(Cell::Count(nearly as u64));
+        row.extend([Cell::Count(whole), Cell::Count(unused)]);
+        row.push(if entered == 0 { Cell::Missing } else { share(unused, whole) });
+        row.push(executions(counts, ran));
+        rows.push((ran, row));
+    }
+    rows.sort_by_key(|r| std::cmp::Reverse(r.0));
+    Table { name: "shaders".into(), columns, rows: rows.into_iter().map(|r| r.1).collect() }
+}
+
+fn unused(context: &Context, all: &[Block]) -> Table {
+    let mut columns = Context::block_columns();
+    columns.push(Column::new("size", Unit::Instructions));
+    columns.push(Column::new("entries", Unit::Executions));
+    let row = |b: &Block| {
+        let mut row = context.block_cells(b.entry, b.function, b.block);
+        row.extend([Cell::Count(b.instructions), Cell::Count(b.entries)]);
+        row
+    };
+    let rows = all.iter().filter(|b| b.heat == "unused").map(row).collect();
+    Table { name: "unused_blocks".into(), columns, rows }
+}
+
+fn hottest(context: &Context, all: &[Block], counts: &Counts) -> Table {
+    let mut columns = Context::block_columns();
+    columns.extend([
+        Column::new("executions", Unit::Executions),
+        Column::new("an entry", Unit::Ratio),
+        Column::new("size", Unit::Instructions),
+        Column::new("of all", Unit::Percent),
+        Column::new("heat", Unit::Text),
+    ]);
+    let work = |b: &Block| b.executions.saturating_mul(b.instructions);
+    let total = all.iter().fold(0u64, |n, b| n.saturating_add(work(b)));
+    let mut order: Vec<&Block> = all.iter().filter(|b| b.used()).collect();
+    order.sort_by_key(|b| std::cmp::Reverse((work(b), b.executions)));
+    let rows = order.into_iter().take(HOTTEST).map(|b| {
+        let mut row = context.block_cells(b.entry, b.function, b.block);
+        let of = if b.entries == 0 { f64::NAN } else { b.executions as f64 / b.entries as f64 };
+        row.extend([executions(counts, b.executions), Cell::Number(of), Cell::Count(b.instructions)]);
+        row.extend([share(work(b), total), b.heat.into()]);
+        row
+    });
+    Table { name: "hottest_blocks".into(), columns, rows: rows.collect() }
+}
+
+fn frames(context: &Context, counts: &Counts) -> Table {
+    let columns = vec![
+        Column::new("frame", Unit::Count),
+        Column::new("pixels", Unit::Pixels),
+        Column::new("blocks", Unit::Executions),
+        Column::new("instructions", Unit::Instructions),
+        Column::new("instructions a pixel", Unit::Ratio),
+    ];
+    let row = |(&frame, &pixels): (&u64, &u64)| {
+        let (mut blocks, mut instructions) = (0u64, 0u64);
+        for ((_, entry), of) in counts.by_frame.range((frame, 0)..=(frame, u64::MAX)) {
+            for (&(f, b), &n) in of {
+                let n = n.saturating_mul(counts.sample);
+                blocks = blocks.saturating_add(n);
+                instructions =
+                    instructions.saturating_add(n.saturating_mul(context.instructions(*entry, f, b)));
+            }
+        }
+        let a_pixel =
+            if pixels == 0 { Cell::Missing } else { Cell::Number(instructions as f64 / pixels as f64) };
+        vec![
+            Cell::Count(frame),
+            if pixels == 0 { Cell::Missing } else { Cell::Count(pixels) },
+            executions(counts, blocks),
+            executions(counts, instructions),
+            a_pixel,
+        ]
+    };
+    Table { name: "frames".into(), columns, rows: counts.frames.iter().map(row).collect() }
+}
+
+/// How many blocks ran how often in a frame, and in a frame for each pixel.
+fn histograms(counts: &Counts, all: &[Block]) -> Vec<Series> {
+    let frames = counts.frames.len() as f64;
+    let presented: Vec<u64> = counts.frames.values().copied().filter(|&p| p > 0).collect();
+    let pixels = presented.iter().sum::<u64>() as f64;
+    let series = |name: &str, title: &str, x: &str, of: f64| {
+        let mut buckets: BTreeMap<i32, u64> = BTreeMap::new();
+        for b in all.iter().filter(|b| b.used()) {
+            *buckets.entry((b.executions as f64 / of).log2().floor() as i32).or_default() += 1;
+        }
+        Series {
+            name: name.into(),
+            title: title.into(),
+            mark: Mark::Bars,
+            x: Column::new(x, Unit::Executions),
+            y: Column::new("blocks", Unit::Count),
+            points: buckets
+                .into_iter()
+                .map(|(at, n)| (Cell::Number(2f64.powi(at)), Cell::Count(n)))
+                .collect(),
+        }
+    };
+    let mut all = vec![series("a_frame", "a frame", "executions a frame", frames)];
+    // Frames that present nothing have no pixels: their executions would be divided by others' pixels.
+    if pixels > 0.0 && presented.len() == counts.frames.len() {
+        all.push(series("a_pixel", "a pixel", "executions a frame and pixel", pixels));
+    }
+    all
+}
