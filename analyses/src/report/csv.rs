@@ -27,7 +27,7 @@ fn field(cell: &Cell) -> String {
     }
 }
 
-fn line(out: &mut String, fields: impl Iterator<Item = String>) {
+pub(super) fn line(out: &mut String, fields: impl Iterator<Item = String>) {
     for (i, f) in fields.enumerate() {
         if i > 0 {
             out.push(',');

@@ -5,7 +5,10 @@
 
 pub mod csv;
 pub mod json;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 pub mod perfetto;
+pub mod records;
 mod sketch;
 pub mod text;
 
@@ -53,6 +56,26 @@ impl Report {
             notes: vec![],
             cost: crate::context::cost(),
         }
+    }
+}
+
+impl Report {
+    /// Everything in it that is rows under columns: its tables, and its series as tables of two columns. Their names are
+    /// unique.
+    pub fn sheets(&self) -> Vec<Table> {
+        let series = self.series.iter().map(|s| Table {
+            name: s.name.clone(),
+            columns: vec![s.x.clone(), s.y.clone()],
+            rows: s.points.iter().map(|(x, y)| vec![x.clone(), y.clone()]).collect(),
+        });
+        let mut all: Vec<Table> = vec![];
+        for mut t in self.tables.iter().cloned().chain(series) {
+            while all.iter().any(|other| other.name == t.name) {
+                t.name.push('_');
+            }
+            all.push(t);
+        }
+        all
     }
 }
 
