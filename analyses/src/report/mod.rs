@@ -4,10 +4,12 @@
 //! A report holds numbers, not their looks: how many digits to print, and how wide, is the exporter's affair.
 
 pub mod csv;
+mod font;
 pub mod json;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 pub mod perfetto;
+pub mod png;
 pub mod records;
 mod sketch;
 pub mod text;
