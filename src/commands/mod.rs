@@ -1,5 +1,6 @@
 //! The sub-commands, one file or folder each.
 
+mod analyze;
 mod check;
 mod devices;
 mod dump;
@@ -28,5 +29,6 @@ pub fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Check(args) => check::run(&args),
         Command::Devices(args) => devices::run(&args),
         Command::Screenshot(args) => screenshot::run(&args),
+        Command::Analyze(args) => analyze::run(&args),
     }
 }

@@ -12,7 +12,7 @@ use std::fmt::Write;
 /// The report as text, with a line end.
 pub fn render(report: &Report) -> String {
     let mut parts = vec![format!("{}\n", report.title)];
-    parts.extend(report.tables.iter().filter(|table| !table.rows.is_empty()).map(render_table));
+    parts.extend(report.tables.iter().filter(|table| !table.rows.is_empty()).map(table));
 
     let histograms: Vec<_> = report.series.iter().filter(|series| series.mark == Mark::Bars).collect();
     let title_width = histograms.iter().map(|series| width(&series.title)).max().unwrap_or(0);
@@ -28,8 +28,8 @@ pub fn render(report: &Report) -> String {
     parts.join("\n")
 }
 
-/// One table: names, units (where a column has one to show), rows.
-fn render_table(table: &Table) -> String {
+/// One table as text: names, units (where a column has one to show), rows.
+pub fn table(table: &Table) -> String {
     let mut lines = vec![table.columns.iter().map(|column| column.name.clone()).collect::<Vec<_>>()];
     let units: Vec<_> = table.columns.iter().map(|column| column.unit.symbol().to_owned()).collect();
     if units.iter().any(|unit| !unit.is_empty()) {
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
     use trace::Nanos;
 
-    fn table() -> Table {
+    fn sample() -> Table {
         Table {
             name: "t".into(),
             columns: vec![
@@ -167,7 +167,7 @@ mod tests {
 GPU           29    1.250  800.0
 CPU, all      29  123.457      –
 ";
-        assert_eq!(render_table(&table()), expected);
+        assert_eq!(table(&sample()), expected);
     }
 
     #[test]
@@ -176,7 +176,7 @@ CPU, all      29  123.457      –
             schema_version: SCHEMA_VERSION,
             analysis: "x".into(),
             title: "X".into(),
-            tables: vec![Table { rows: vec![], ..table() }, table()],
+            tables: vec![Table { rows: vec![], ..sample() }, sample()],
             series: vec![Series {
                 name: "s".into(),
                 title: "GPU".into(),

@@ -1,0 +1,117 @@
+//! `analyze --list`: the questions and tables there are, and, of a trace, what it has and can answer.
+
+use super::missing;
+use crate::cli::AnalyzeFormat;
+use crate::exit::Failure;
+use analyses::report::{Cell, Column, Table, Unit, csv, text};
+use analyses::{QUESTIONS, Question};
+use serde::Serialize;
+use trace::dir::Dir;
+use trace::tables::TABLES;
+
+/// What is printed as JSON.
+#[derive(Serialize)]
+struct List {
+    schema_version: u32,
+    questions: Vec<QuestionLine>,
+    tables: Vec<TableLine>,
+}
+
+#[derive(Serialize)]
+struct QuestionLine {
+    name: &'static str,
+    about: &'static str,
+    tables: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answerable: Option<bool>,
+}
+
+#[derive(Serialize)]
+struct TableLine {
+    name: String,
+    about: &'static str,
+    version: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rows: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size_bytes: Option<u64>,
+}
+
+/// The list in this form.
+pub fn render(dir: Option<&Dir>, format: AnalyzeFormat) -> Result<String, Failure> {
+    let list = list(dir);
+    match format {
+        AnalyzeFormat::Json => {
+            let json = serde_json::to_string_pretty(&list).map_err(Failure::new)?;
+            Ok(json + "\n")
+        }
+        AnalyzeFormat::Text => Ok(tables(&list).iter().map(text::table).collect::<Vec<_>>().join("\n")),
+        AnalyzeFormat::Csv => Ok(tables(&list).iter().map(csv::render).collect::<Vec<_>>().join("\n")),
+        AnalyzeFormat::Parquet => Err(Failure::usage("--list prints text, json or csv")),
+    }
+}
+
+fn list(dir: Option<&Dir>) -> List {
+    let question = |q: &&dyn Question| QuestionLine {
+        name: q.name(),
+        about: q.about(),
+        tables: q.wants().iter().map(|t| t.name).collect(),
+        answerable: dir.map(|dir| missing(dir, *q).is_empty()),
+    };
+    let notes = |name: &str| dir.and_then(|d| d.manifest().tables.iter().find(|t| t.name == name));
+    let mut lines: Vec<TableLine> = TABLES
+        .iter()
+        .map(|t| TableLine {
+            name: t.name.to_owned(),
+            about: t.about,
+            version: t.version,
+            rows: dir.map(|_| notes(t.name).map_or(0, |n| n.rows)),
+            size_bytes: dir.map(|_| notes(t.name).map_or(0, |n| n.size_bytes)),
+        })
+        .collect();
+    for note in dir.iter().flat_map(|d| &d.manifest().tables) {
+        if TABLES.iter().all(|t| t.name != note.name) {
+            lines.push(TableLine {
+                name: note.name.clone(),
+                about: "(this program does not know it)",
+                version: note.version,
+                rows: Some(note.rows),
+                size_bytes: Some(note.size_bytes),
+            });
+        }
+    }
+    List { schema_version: 1, questions: QUESTIONS.iter().map(question).collect(), tables: lines }
+}
+
+fn tables(list: &List) -> [Table; 2] {
+    let of_trace = list.tables.iter().any(|t| t.rows.is_some());
+    let word = |name: &str| Column::new(name, Unit::Text);
+    let mut questions = Table {
+        name: "questions".into(),
+        columns: vec![word("question"), word("answers"), word("from tables")],
+        rows: vec![],
+    };
+    for q in &list.questions {
+        let mut row: Vec<Cell> = vec![q.name.into(), q.about.into(), q.tables.join(" ").into()];
+        if let Some(yes) = q.answerable {
+            row.insert(1, if yes { "yes" } else { "no" }.into());
+        }
+        questions.rows.push(row);
+    }
+    let mut tables =
+        Table { name: "tables".into(), columns: vec![word("table"), word("a row is")], rows: vec![] };
+    for t in &list.tables {
+        let mut row: Vec<Cell> = vec![t.name.as_str().into(), t.about.into()];
+        if of_trace {
+            row.insert(1, t.rows.unwrap_or(0).into());
+            row.insert(2, t.size_bytes.unwrap_or(0).into());
+        }
+        tables.rows.push(row);
+    }
+    if of_trace {
+        questions.columns.insert(1, word("here"));
+        tables.columns.insert(1, Column::new("rows", Unit::Count));
+        tables.columns.insert(2, Column::new("size", Unit::Bytes));
+    }
+    [questions, tables]
+}

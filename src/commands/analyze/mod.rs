@@ -1,0 +1,287 @@
+//! `reray-replay analyze DIR [QUESTION…]`: answers questions to a trace, and writes its tables as they are.
+//!
+//! Guarantees: a question that cannot be answered does not keep others from it, and makes the exit code 1; a trace that
+//! broke off is read as far as it goes, and stderr says so. Refuses names that it does not know.
+
+mod list;
+mod out;
+
+use crate::cli::{AnalyzeArgs, AnalyzeFormat};
+use crate::exit::{Exit, Failure, complain};
+use crate::mmap;
+use analyses::report::{Cost, Report, csv, json, png, records, text};
+use analyses::{QUESTIONS, Question};
+use out::Target;
+use serde::Serialize;
+use trace::dir::{Dir, Manifest};
+use trace::tables::TABLES;
+use trace::{Source, Table};
+
+/// Runs the sub-command.
+pub fn run(args: &AnalyzeArgs) -> Result<Exit, Failure> {
+    let dir = match &args.trace {
+        Some(path) => Some(Dir::open_with(path, mmap::open).map_err(Failure::new)?),
+        None => None,
+    };
+    dir.iter().flat_map(Dir::warnings).for_each(|w| complain(format_args!("warning: {w}")));
+    let target = Target::new(args.output.as_deref());
+    if args.list {
+        let list = list::render(dir.as_ref(), args.format.unwrap_or(AnalyzeFormat::Text))?;
+        target.write("list.txt", list.as_bytes())?;
+        return Ok(Exit::Done);
+    }
+    let Some(dir) = dir else { return Err(Failure::usage("name a trace")) };
+    if args.tables || !args.table.is_empty() {
+        let tables = if args.tables { present(&dir) } else { named(&dir, &args.table)? };
+        let format = args.format.unwrap_or(AnalyzeFormat::Csv);
+        tables.into_iter().try_for_each(|t| write_table(&dir, t, format, &target))?;
+        return Ok(Exit::Done);
+    }
+    let format = args.format.unwrap_or(AnalyzeFormat::Text);
+    if format == AnalyzeFormat::Parquet && args.questions.is_empty() {
+        present(&dir).into_iter().try_for_each(|t| write_table(&dir, t, format, &target))?;
+    }
+    let mut exit = Exit::Done;
+    let mut reports = vec![];
+    for question in chosen(&dir, &args.questions)? {
+        match question.answer(&dir) {
+            Ok(mut report) => {
+                cost(&mut report, dir.manifest());
+                reports.push(report);
+            }
+            Err(e) => {
+                complain(format_args!("{}: {e}", question.name()));
+                exit = Exit::Failed;
+            }
+        }
+    }
+    write_reports(&dir, &reports, format, &target)?;
+    Ok(exit)
+}
+
+/// The tables that a question wants and the trace does not have.
+fn missing(dir: &Dir, question: &dyn Question) -> Vec<&'static str> {
+    question.wants().iter().filter(|t| dir.rows(t).is_none()).map(|t| t.name).collect()
+}
+
+/// The questions of these names, or all that can be answered.
+fn chosen(dir: &Dir, names: &[String]) -> Result<Vec<&'static dyn Question>, Failure> {
+    if names.is_empty() {
+        let all: Vec<_> = QUESTIONS.iter().copied().filter(|q| missing(dir, *q).is_empty()).collect();
+        if all.is_empty() {
+            complain(format_args!(
+                "{}: the trace can answer no question; --list says which table each wants",
+                dir.folder().display()
+            ));
+        }
+        return Ok(all);
+    }
+    let mut chosen = vec![];
+    for name in names {
+        let Some(question) = QUESTIONS.iter().copied().find(|q| q.name() == name) else {
+            let known: Vec<&str> = QUESTIONS.iter().map(|q| q.name()).collect();
+            return Err(Failure::usage(format_args!(
+                "there is no question {name:?}; there are {}",
+                known.join(", ")
+            )));
+        };
+        let missing = missing(dir, question);
+        if !missing.is_empty() {
+            return Err(Failure::new(format_args!(
+                "{}: question {name} wants table {}, in which nothing was recorded; profile with the pass that fills it \
+                 (docs/profile.md)",
+                dir.folder().display(),
+                missing.join(", ")
+            )));
+        }
+        chosen.push(question);
+    }
+    Ok(chosen)
+}
+
+/// Every table of the trace that this program knows.
+fn present(dir: &Dir) -> Vec<&'static Table> {
+    TABLES.iter().copied().filter(|t| dir.rows(t).is_some()).collect()
+}
+
+fn named(dir: &Dir, names: &[String]) -> Result<Vec<&'static Table>, Failure> {
+    let find = |name: &String| {
+        let table = TABLES.iter().copied().find(|t| t.name == name);
+        table.ok_or_else(|| {
+            let here: Vec<&str> = present(dir).iter().map(|t| t.name).collect();
+            Failure::usage(format_args!("there is no table {name:?}; the trace has {}", here.join(", ")))
+        })
+    };
+    names.iter().map(find).collect()
+}
+
+/// What measuring cost is the trace's to say, unless the question knows better.
+fn cost(report: &mut Report, manifest: &Manifest) {
+    if let (Cost::Unknown { .. }, Some(c)) = (&report.cost, &manifest.cost) {
+        report.cost = Cost::Measured { of: c.of.clone(), without: c.without, with: c.with };
+    }
+}
+
+fn write_table(
+    dir: &Dir,
+    table: &'static Table,
+    format: AnalyzeFormat,
+    target: &Target,
+) -> Result<(), Failure> {
+    if format == AnalyzeFormat::Parquet {
+        return parquet(target, &format!("{}.parquet", table.name), |out| {
+            analyses_parquet::records(dir, table, out)
+        });
+    }
+    let (ending, head, rows): (_, _, fn(&trace::Columns) -> String) = match format {
+        AnalyzeFormat::Json => ("jsonl", String::new(), records::jsonl),
+        _ => ("csv", records::csv_header(table), records::csv),
+    };
+    let mut out = target.open(&format!("{}.{ending}", table.name))?;
+    out.write(head.as_bytes())?;
+    let mut failed = None;
+    let read = dir.each(table, &mut |columns| {
+        failed = out.write(rows(columns).as_bytes()).err();
+        // (a failed write ends the reading; `failed` has it)
+        if failed.is_some() { Err(trace::Unreadable(String::new())) } else { Ok(()) }
+    });
+    if let Some(failure) = failed {
+        return Err(failure);
+    }
+    read.map_err(Failure::new)?;
+    out.finish()
+}
+
+/// Everything as one JSON object.
+#[derive(Serialize)]
+struct All<'a> {
+    schema_version: u32,
+    trace: &'a Manifest,
+    reports: &'a [Report],
+}
+
+fn write_reports(
+    dir: &Dir,
+    reports: &[Report],
+    format: AnalyzeFormat,
+    target: &Target,
+) -> Result<(), Failure> {
+    match format {
+        AnalyzeFormat::Text if target.is_folder() => {
+            reports
+                .iter()
+                .try_for_each(|r| target.write(&format!("{}.txt", r.analysis), render(r, true).as_bytes()))?;
+        }
+        AnalyzeFormat::Text => {
+            let all: Vec<String> = reports.iter().map(|r| render(r, false)).collect();
+            target.write("", all.join("\n\n").as_bytes())?;
+        }
+        AnalyzeFormat::Json if target.is_folder() => {
+            let one = |r: &Report| target.write(&format!("{}.json", r.analysis), json::render(r).as_bytes());
+            reports.iter().try_for_each(one)?;
+        }
+        AnalyzeFormat::Json => {
+            let all = All { schema_version: 1, trace: dir.manifest(), reports };
+            let json = serde_json::to_string_pretty(&all).map_err(Failure::new)?;
+            target.write("", (json + "\n").as_bytes())?;
+        }
+        AnalyzeFormat::Csv => write_csv(reports, target)?,
+        AnalyzeFormat::Parquet => {
+            for r in reports {
+                for sheet in r.sheets() {
+                    let name = format!("{}.{}.parquet", r.analysis, sheet.name);
+                    parquet(target, &name, |out| analyses_parquet::table(&sheet, &r.title, out))?;
+                }
+                for image in &r.images {
+                    let name = format!("{}.{}.parquet", r.analysis, image.name);
+                    parquet(target, &name, |out| analyses_parquet::image(image, out))?;
+                }
+            }
+        }
+    }
+    if target.is_folder() { reports.iter().try_for_each(|r| write_files(r, target)) } else { Ok(()) }
+}
+
+fn render(report: &Report, with_files: bool) -> String {
+    let mut out = text::render(report);
+    let others = report.images.len() + report.files.len();
+    if others > 0 && !with_files {
+        out.push_str(&format!(
+            "\n{others} more files (pictures, annotated shaders and the like) with -o FOLDER.\n"
+        ));
+    }
+    out
+}
+
+fn write_csv(reports: &[Report], target: &Target) -> Result<(), Failure> {
+    let sheets: Vec<_> = reports.iter().flat_map(|r| r.sheets().into_iter().map(move |s| (r, s))).collect();
+    if !target.is_folder() {
+        // (of one report the first table is the answer; the rest wants files of its own)
+        let [(_, sheet), rest @ ..] = &sheets[..] else { return Ok(()) };
+        if reports.len() > 1 {
+            return Err(Failure::usage(
+                "CSV holds one table: name one question, or a folder with -o for a file a table",
+            ));
+        }
+        if !rest.is_empty() {
+            let names: Vec<&str> = rest.iter().map(|s| s.1.name.as_str()).collect();
+            complain(format_args!("note: left out without -o FOLDER: {}", names.join(", ")));
+        }
+        return target.write("", csv::render(sheet).as_bytes());
+    }
+    sheets.iter().try_for_each(|(r, sheet)| {
+        target.write(&format!("{}.{}.csv", r.analysis, sheet.name), csv::render(sheet).as_bytes())
+    })
+}
+
+/// Pictures, and whatever else a question writes.
+fn write_files(report: &Report, target: &Target) -> Result<(), Failure> {
+    for image in &report.images {
+        match png::render(image) {
+            Ok(bytes) => target.write(&format!("{}.{}.png", report.analysis, image.name), &bytes)?,
+            Err(why) => complain(format_args!("{}: {why}; it was not drawn", report.analysis)),
+        }
+    }
+    report.files.iter().try_for_each(|f| target.write(&f.name, &f.content))
+}
+
+#[cfg(feature = "parquet")]
+use analyses::report::parquet as analyses_parquet;
+
+/// Writes one Parquet file.
+#[cfg(feature = "parquet")]
+fn parquet(
+    target: &Target,
+    name: &str,
+    write: impl FnOnce(&mut out::Stream) -> Result<(), analyses_parquet::Failed>,
+) -> Result<(), Failure> {
+    use analyses_parquet::Failed;
+    if target.is_stdout() {
+        return Err(Failure::usage("Parquet is not for terminals: name a folder with -o"));
+    }
+    let mut out = out::Stream(target.open(name)?, None);
+    let written = write(&mut out);
+    let out::Stream(out, failed) = out;
+    match (failed, written) {
+        (Some(failure), _) => Err(failure),
+        (None, Err(Failed::Read(e))) => Err(Failure::new(e)),
+        (None, Err(Failed::Write(e))) => Err(Failure::new(format_args!("{name}: {e}"))),
+        (None, Ok(())) => out.finish(),
+    }
+}
+
+/// What stands for the exporter in a build without it.
+#[cfg(not(feature = "parquet"))]
+mod analyses_parquet {
+    use analyses::report;
+
+    pub fn records(_: &trace::dir::Dir, _: &trace::Table, (): &mut ()) {}
+    pub fn table(_: &report::Table, _: &str, (): &mut ()) {}
+    pub fn image(_: &report::Image, (): &mut ()) {}
+}
+
+/// Says that this build has no Parquet.
+#[cfg(not(feature = "parquet"))]
+fn parquet(_: &Target, _: &str, _: impl FnOnce(&mut ())) -> Result<(), Failure> {
+    Err(Failure::usage("this program was built without its feature `parquet`; choose text, json or csv"))
+}
