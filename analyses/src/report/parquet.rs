@@ -249,7 +249,9 @@ mod tests {
     use trace::tables::SIMT;
     use trace::{Memory, Value};
 
-    fn open(bytes: Vec<u8>) -> (Vec<(String, String)>, Vec<Vec<(String, Read)>>) {
+    type Row = Vec<(String, Read)>;
+
+    fn open(bytes: Vec<u8>) -> (Vec<(String, String)>, Vec<Row>) {
         let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).unwrap();
         let metadata = reader.metadata().file_metadata().key_value_metadata().unwrap().clone();
         let rows = reader.get_row_iter(None).unwrap().map(|r| {
