@@ -10,6 +10,7 @@
 pub mod blocks;
 pub mod command_times;
 pub mod context;
+pub mod counters;
 pub mod divergence;
 pub mod frame_times;
 pub mod hotspots;
@@ -17,6 +18,7 @@ pub mod its;
 pub mod lifetimes;
 pub mod loop_times;
 pub mod paths;
+pub mod registers;
 pub mod report;
 pub mod simt;
 
@@ -60,6 +62,8 @@ pub static QUESTIONS: &[&dyn Question] = &[
     &lifetimes::Lifetimes,
     &blocks::Blocks,
     &hotspots::Hotspots,
+    &counters::Counters,
+    &registers::Registers,
 ];
 
 /// An analysis in the middle of its records.

@@ -13,12 +13,14 @@
 //! indirect commands of many draws are one action, as the extension has it.
 
 pub mod classes;
+pub mod source;
 
 use crate::pass::{Change, Error, FrameData, Pass, Result, Sink};
 use crate::rewrite::{Facts, Lines, Probes, Shader, Site};
 use crate::spirv::Inst;
 use crate::{Needs, Stage};
-use classes::{CLASSES, Classes};
+use classes::Classes;
+use source::{Portable, write_metrics, write_results};
 use trace::Value;
 
 static PROBES: Probes = crate::probes!("counters");
@@ -130,12 +132,6 @@ impl Pass for Counters {
     }
 
     fn decode(&self, frame: &FrameData<'_>, out: &mut dyn Sink) -> Result<()> {
-        for (n, (name, about)) in CLASSES.iter().enumerate() {
-            out.put(
-                &trace::tables::METRICS,
-                &[Value::U64(n as u64), Value::Text(name), Value::Text(about), Value::Text("portable")],
-            );
-        }
         for e in &frame.entries {
             for site in &e.region.sites {
                 let numbers =
@@ -146,26 +142,14 @@ impl Pass for Counters {
                 out.put(&trace::tables::CLASSES, &row);
             }
         }
-        for a in &frame.actions {
-            let e = &frame.entries[a.entry];
-            for site in &e.region.sites {
-                let executions = a.counters[site.counter.expect("each has one") as usize];
-                let index = basic_block_index(&e.variant.facts, site.function, site.block);
-                for (metric, &instructions) in site.data[..6].iter().enumerate() {
-                    let row = [
-                        a.result_index.into(),
-                        a.result_sub_index.into(),
-                        stage_bit(e.variant.stage).into(),
-                        index.into(),
-                        metric as u64,
-                        executions * u64::from(instructions),
-                        frame.frame,
-                        a.range,
-                        u64::from(e.entry) + 1,
-                    ];
-                    out.put(&trace::tables::COUNTERS, &row.map(Value::U64));
-                }
-            }
+        let source = Portable(frame);
+        write_metrics(&source, &mut |table, values| out.put(table, values));
+        let mut ranges: Vec<u64> = frame.actions.iter().map(|a| a.range).collect();
+        ranges.sort_unstable();
+        ranges.dedup();
+        for range in ranges {
+            let Ok(()) =
+                write_results(&source, frame.frame, range, &mut |table, values| out.put(table, values));
         }
         Ok(())
     }

@@ -1,0 +1,121 @@
+//! Where counters of actions come from, and the records that they become: the same whoever counts.
+
+use crate::pass::FrameData;
+use trace::{Table, Value};
+
+/// What is counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Metric {
+    /// Its name.
+    pub name: String,
+    /// Its description.
+    pub about: String,
+}
+
+/// What one block of one action came to: VkShaderInstrumentationMetricDataHeaderARM and its counters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Results {
+    /// Which action of the range.
+    pub result_index: u32,
+    /// The shader group, where rays are traced.
+    pub result_sub_index: u32,
+    /// VkShaderStageFlags.
+    pub stages: u32,
+    /// The block.
+    pub basic_block_index: u32,
+    /// The entry point in the trace, where it is known.
+    pub entry: Option<u32>,
+    /// A number for each metric.
+    pub counters: Vec<u64>,
+}
+
+/// Somebody who counts.
+pub trait CounterSource {
+    /// Why it cannot say.
+    type Error;
+
+    /// Its name in table `metrics`.
+    fn name(&self) -> &'static str;
+
+    /// What it counts, in the order of [`Results::counters`].
+    fn metrics(&self) -> Vec<Metric>;
+
+    /// What the actions of a range (a recording of a command buffer) left in the running frame.
+    fn results(&self, range: u64) -> Result<Vec<Results>, Self::Error>;
+}
+
+/// Takes records.
+pub type Put<'p> = &'p mut dyn FnMut(&'static Table, &[Value<'_>]);
+
+/// Writes the metrics of a source.
+pub fn write_metrics(source: &impl CounterSource, out: Put<'_>) {
+    for (n, m) in source.metrics().iter().enumerate() {
+        out(
+            &trace::tables::METRICS,
+            &[Value::U64(n as u64), Value::Text(&m.name), Value::Text(&m.about), Value::Text(source.name())],
+        );
+    }
+}
+
+/// Writes what a range left, in the order in which the extension gives it: by result index, stages, sub index, block.
+pub fn write_results<S: CounterSource>(
+    source: &S,
+    frame: u64,
+    range: u64,
+    out: Put<'_>,
+) -> Result<(), S::Error> {
+    let mut all = source.results(range)?;
+    all.sort_by_key(|r| (r.result_index, r.stages, r.result_sub_index, r.entry, r.basic_block_index));
+    for r in &all {
+        for (metric, &value) in r.counters.iter().enumerate() {
+            let row = [
+                r.result_index.into(),
+                r.result_sub_index.into(),
+                r.stages.into(),
+                r.basic_block_index.into(),
+                metric as u64,
+                value,
+                frame,
+                range,
+                r.entry.map_or(0, |e| u64::from(e) + 1),
+            ];
+            out(&trace::tables::COUNTERS, &row.map(Value::U64));
+        }
+    }
+    Ok(())
+}
+
+/// Counting with shaders of our own: what they left in a frame.
+pub struct Portable<'f>(pub &'f FrameData<'f>);
+
+impl CounterSource for Portable<'_> {
+    type Error = std::convert::Infallible;
+
+    fn name(&self) -> &'static str {
+        "portable"
+    }
+
+    fn metrics(&self) -> Vec<Metric> {
+        let of = |m: &(&str, &str)| Metric { name: m.0.to_owned(), about: m.1.to_owned() };
+        super::classes::CLASSES.iter().map(of).collect()
+    }
+
+    fn results(&self, range: u64) -> Result<Vec<Results>, Self::Error> {
+        let mut all = Vec::new();
+        for a in self.0.actions.iter().filter(|a| a.range == range) {
+            let e = &self.0.entries[a.entry];
+            for site in &e.region.sites {
+                let executions = a.counters[site.counter.expect("each has one") as usize];
+                all.push(Results {
+                    result_index: a.result_index,
+                    result_sub_index: a.result_sub_index,
+                    stages: super::stage_bit(e.variant.stage),
+                    basic_block_index: super::basic_block_index(&e.variant.facts, site.function, site.block),
+                    entry: Some(e.entry),
+                    counters: site.data[..6].iter().map(|n| executions * u64::from(*n)).collect(),
+                });
+            }
+        }
+        Ok(all)
+    }
+}
