@@ -7,6 +7,11 @@ use crate::ShaderHash;
 use crate::pass::Pass;
 use crate::passes::PASSES;
 use crate::rewrite::{Device, Variant, entries, instrument};
+use gfxr_parse::container::{BlockKind, Capture, Scratch, read_file};
+use gfxr_parse::decode::decode_call;
+use gfxr_parse::image::Image;
+use gfxr_parse::schema::command;
+use gfxr_parse::shaders;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -37,6 +42,38 @@ pub fn scenes() -> Vec<(PathBuf, Vec<u32>)> {
         }
     }
     all.sort();
+    assert!(all.len() > 15, "only {} modules", all.len());
+    all
+}
+
+/// Every module of the sample captures and of those in the folder that `RERAY_CAPTURES` names, each once, with the name
+/// of the first capture that has it.
+pub fn captured() -> Vec<(String, Vec<u32>)> {
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../captures/samples");
+    let mut folders = vec![samples];
+    folders.extend(std::env::var_os("RERAY_CAPTURES").map(PathBuf::from));
+    let files = folders.iter().flat_map(|f| std::fs::read_dir(f).expect("a folder"));
+    let mut files: Vec<PathBuf> = files.map(|f| f.expect("a file").path()).collect();
+    files.retain(|p| p.extension().is_some_and(|x| x == "gfxr"));
+    files.sort();
+    let mut all: Vec<(String, Vec<u32>)> = vec![];
+    for file in files {
+        let name = file.file_name().and_then(|n| n.to_str()).expect("it has one").to_owned();
+        let capture = Capture::open(&file, read_file).expect("a capture");
+        let (mut scratch, mut image) = (Scratch::new(), Image::default());
+        for block in capture.blocks() {
+            let Ok(BlockKind::Call(call)) = block.kind() else { continue };
+            let Some(def) = command(call.call_id).filter(|c| shaders::concerns(c.name)) else { continue };
+            let params = call.payload.bytes(&mut scratch).expect("it is whole");
+            decode_call(def, params, &mut image).expect("it is a call");
+            for s in shaders::shaders(&image) {
+                let module = words(s.code);
+                if all.iter().all(|m| m.1 != module) {
+                    all.push((format!("{name} {:x}", s.handle), module));
+                }
+            }
+        }
+    }
     assert!(all.len() > 15, "only {} modules", all.len());
     all
 }

@@ -3,7 +3,7 @@
 use super::{Device, Key, Variants};
 use crate::ShaderHash;
 use crate::spirv::{Function, Module, Op, Operand};
-use crate::testing::{assembled, every_pass, glsl, rewritten, rewritten_by_all, scenes, tempfile};
+use crate::testing::{assembled, captured, every_pass, glsl, rewritten, rewritten_by_all, scenes, tempfile};
 use rayon::prelude::*;
 use rspirv::spirv::{BuiltIn, Decoration, FunctionControl, MemoryAccess};
 use std::collections::BTreeSet;
@@ -32,6 +32,11 @@ fn probe_functions_are_marked_where_calls_are_to_stay() {
             assert!(brought.iter().all(|f| marked(f) == keep_calls));
         }
     }
+}
+
+#[test]
+fn every_pass_leaves_captured_shaders_valid() {
+    captured().par_iter().for_each(|(name, module)| rewritten_by_all(name, module, "vulkan1.3"));
 }
 
 /// The sources of the corpus.
