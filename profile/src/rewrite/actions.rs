@@ -11,7 +11,7 @@
 //! [`Variant::set_action_offset`]: super::Variant::set_action_offset
 
 use super::shader::Shader;
-use crate::spirv::{Inst, Op, Operand, Result, malformed};
+use crate::spirv::{Inst, Module, Op, Operand, Result, malformed};
 use rspirv::spirv::{Decoration, StorageClass};
 use std::collections::HashSet;
 
@@ -135,18 +135,70 @@ fn extend(s: &mut Shader, variable: u32) -> Result<Pushed> {
     Ok(Pushed { structure, member, variable })
 }
 
-/// Refuses a block with a member that begins where the action is pushed.
+/// Refuses a block with a member that reaches to where the action is pushed.
 fn reaches(s: &Shader, structure: u32) -> Result<()> {
-    for a in s.module.annotations.iter().filter(|a| a.op() == Op::MemberDecorate) {
-        if let [Operand::IdRef(of), _, Operand::Decoration(Decoration::Offset), Operand::LiteralBit32(at)] =
-            a.inst.operands[..]
-            && of == structure
-            && at >= USUAL
-        {
-            return malformed(format!("its push constants have a member at {at}, which is the replay's"));
-        }
+    let end = size_of(&s.module, structure);
+    if end > USUAL {
+        return malformed(format!(
+            "its push constants reach to byte {end}; from {USUAL} on they are the replay's"
+        ));
     }
     Ok(())
+}
+
+/// Bytes of a type as it lies in a block. A length that is a specialization constant counts as it is in the module.
+fn size_of(m: &Module, ty: u32) -> u32 {
+    let Some(t) = m.global(ty) else { return 0 };
+    let number = |o: Option<&Operand>| match o {
+        Some(Operand::LiteralBit32(n)) => *n,
+        _ => 0,
+    };
+    let decorated = |with: Decoration| {
+        let of = m.annotations.iter().find(|a| {
+            a.op() == Op::Decorate
+                && a.id_at(0) == Some(ty)
+                && a.inst.operands.get(1) == Some(&Operand::Decoration(with))
+        });
+        of.map(|a| number(a.inst.operands.get(2)))
+    };
+    let member = |n: u32, with: Decoration| {
+        let of = m.annotations.iter().find(|a| {
+            a.op() == Op::MemberDecorate
+                && a.id_at(0) == Some(ty)
+                && number(a.inst.operands.get(1)) == n
+                && a.inst.operands.get(2) == Some(&Operand::Decoration(with))
+        });
+        of.map(|a| number(a.inst.operands.get(3)))
+    };
+    let inner = || size_of(m, t.id_at(0).unwrap_or(0));
+    match t.op() {
+        Op::TypeInt | Op::TypeFloat => number(t.inst.operands.first()) / 8,
+        Op::TypeVector => inner() * number(t.inst.operands.get(1)),
+        Op::TypeMatrix => inner() * number(t.inst.operands.get(1)),
+        Op::TypeArray => {
+            let length = t.id_at(1).and_then(|c| m.global(c)).map_or(0, |c| number(c.inst.operands.first()));
+            let size = inner();
+            let stride = decorated(Decoration::ArrayStride).unwrap_or(size);
+            length.saturating_sub(1).saturating_mul(stride).saturating_add(size)
+        }
+        Op::TypePointer => 8,
+        Op::TypeStruct => (0..t.inst.operands.len() as u32)
+            .map(|n| {
+                let of = t.id_at(n as usize).unwrap_or(0);
+                let mut size = size_of(m, of);
+                // A matrix' columns (or rows) lie as the member says.
+                if let (Some(stride), Some(matrix)) = (member(n, Decoration::MatrixStride), m.global(of))
+                    && matrix.op() == Op::TypeMatrix
+                {
+                    let column = size_of(m, matrix.id_at(0).unwrap_or(0));
+                    size = (number(matrix.inst.operands.get(1)).max(1) - 1) * stride + column.max(stride);
+                }
+                member(n, Decoration::Offset).unwrap_or(0).saturating_add(size)
+            })
+            .max()
+            .unwrap_or(0),
+        _ => 0,
+    }
 }
 
 fn copy_decorations(s: &mut Shader, from: u32, to: u32) {

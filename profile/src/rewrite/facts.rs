@@ -162,24 +162,22 @@ fn ext_number(o: &Operand) -> Option<u32> {
     }
 }
 
-fn name_of(m: &Module, id: u32) -> String {
-    let of = |n: &Inst| match &n.inst.operands[..] {
-        [Operand::IdRef(i), Operand::LiteralString(s)] if *i == id => Some(s.clone()),
-        _ => None,
-    };
-    m.names.iter().find_map(of).unwrap_or_default()
-}
-
 impl Facts {
     /// Of an untouched module, for the entry point with this function.
     pub fn new(m: &Module, entry: u32) -> Result<Self> {
         let lines = Lines::new(m);
-        let of = |i: usize| function(m, &m.functions[i], &lines);
+        let mut names = HashMap::new();
+        for n in &m.names {
+            if let [Operand::IdRef(id), Operand::LiteralString(name)] = &n.inst.operands[..] {
+                names.entry(*id).or_insert(name.as_str());
+            }
+        }
+        let of = |i: usize| function(&m.functions[i], &lines, &names);
         Ok(Facts { functions: m.reachable(entry).into_iter().map(of).collect::<Result<_>>()? })
     }
 }
 
-fn function(m: &Module, f: &Function, lines: &Lines) -> Result<FunctionFacts> {
+fn function(f: &Function, lines: &Lines, names: &HashMap<u32, &str>) -> Result<FunctionFacts> {
     let cfg = Cfg::new(f)?;
     let depths = if cfg.graph.is_empty() { vec![] } else { cfg.graph.depths(0) };
     let block = |(n, b): (usize, &crate::spirv::Block)| {
@@ -195,5 +193,9 @@ fn function(m: &Module, f: &Function, lines: &Lines) -> Result<FunctionFacts> {
         }
     };
     let blocks = f.blocks.iter().enumerate().map(block).collect();
-    Ok(FunctionFacts { id: f.id(), name: name_of(m, f.id()), blocks })
+    Ok(FunctionFacts {
+        id: f.id(),
+        name: names.get(&f.id()).map_or_else(String::new, |n| (*n).to_owned()),
+        blocks,
+    })
 }

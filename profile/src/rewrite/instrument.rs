@@ -36,6 +36,7 @@ pub fn instrument(
         types,
         facts,
         imported: Imported::default(),
+        lookup: Default::default(),
         device,
         counters: 0,
         first_counter: 0,

@@ -11,6 +11,7 @@ mod code;
 mod facts;
 mod instrument;
 mod libraries;
+mod lookup;
 mod places;
 pub mod prologue;
 mod shader;

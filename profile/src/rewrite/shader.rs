@@ -5,6 +5,7 @@
 //! seen; whatever has a number in memory (counters, probes) is numbered here. Refuses more counters or probes than there
 //! are numbers.
 
+use super::lookup::Lookup;
 use super::variant::Site;
 use super::{Facts, Probes};
 use crate::spirv::{EntryPoint, Imported, Inst, Module, Op, Operand, Place, Result, Types, malformed};
@@ -29,6 +30,7 @@ pub struct Shader {
     pub imported: Imported,
     /// What the device offers.
     pub device: Device,
+    pub(super) lookup: Lookup,
     pub(super) counters: u32,
     /// Where the running pass's counters begin.
     pub(super) first_counter: u32,
@@ -83,14 +85,14 @@ impl Shader {
     /// Where a function of the facts is in the module now.
     pub fn function(&self, function: u32) -> usize {
         let id = self.facts.functions[function as usize].id;
-        self.module.function(id).expect("functions of the original stay")
+        self.lookup.function(&self.module, id).expect("functions of the original stay")
     }
 
     /// Where a block of the facts is in the module now: function, block.
     pub fn block(&self, function: u32, block: u32) -> (usize, usize) {
         let f = self.function(function);
         let label = self.facts.functions[function as usize].blocks[block as usize].label;
-        let b = self.module.functions[f].blocks.iter().position(|b| b.label == label);
+        let b = self.lookup.block(&self.module.functions[f], label);
         (f, b.expect("blocks of the original stay"))
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Refuses branches to labels that the function does not have.
 
+use super::graph::Tree;
 use super::{Function, Graph, Op, Result, malformed};
 use std::collections::HashMap;
 
@@ -46,6 +47,8 @@ pub struct Cfg {
     /// Immediate post-dominators; the number of blocks stands for the exit.
     pub post_dominators: Vec<Option<usize>>,
     labels: HashMap<u32, usize>,
+    over: Tree,
+    after: Tree,
 }
 
 /// The labels that a terminator may go to.
@@ -86,12 +89,13 @@ impl Cfg {
         let (dominators, post_dominators) =
             if graph.is_empty() { (vec![], vec![]) } else { (graph.dominators(0), graph.post_dominators(0)) };
         let reached: Vec<bool> = dominators.iter().map(Option::is_some).collect();
+        let (over, after) = (Tree::new(&dominators), Tree::new(&post_dominators));
         let mut edges = Vec::new();
         for (from, succ) in graph.succ.iter().enumerate().filter(|(n, _)| reached[*n]) {
             let switch = f.blocks[from].end().op() == Op::Switch;
             let merge = f.blocks[from].merge().and_then(|m| m.id_at(0)).and_then(|m| labels.get(&m).copied());
             for &to in succ {
-                let kind = if super::graph::dominates(&dominators, to, from) {
+                let kind = if over.over(to, from) {
                     EdgeKind::Back
                 } else if succ.len() == 1 {
                     EdgeKind::Always
@@ -103,7 +107,7 @@ impl Cfg {
                 edges.push(Edge { from, to, kind, splits: !fallen_into && !leaves });
             }
         }
-        Ok(Cfg { graph, edges, reached, dominators, post_dominators, labels })
+        Ok(Cfg { graph, edges, reached, dominators, post_dominators, labels, over, after })
     }
 
     /// The block with this label.
@@ -113,11 +117,11 @@ impl Cfg {
 
     /// Whether block `a` dominates block `b`.
     pub fn dominates(&self, a: usize, b: usize) -> bool {
-        super::graph::dominates(&self.dominators, a, b)
+        self.over.over(a, b)
     }
 
     /// Whether block `a` is on every way from `b` to the function's end.
     pub fn post_dominates(&self, a: usize, b: usize) -> bool {
-        super::graph::dominates(&self.post_dominators, a, b)
+        self.after.over(a, b)
     }
 }

@@ -41,10 +41,20 @@ impl Function {
     pub fn insert(&mut self, mut what: Vec<(Place, Vec<Inst>)>) {
         what.sort_by_key(|w| w.0);
         let mut rest = what.into_iter().peekable();
-        while let Some(&(Place { block, .. }, _)) = rest.peek() {
+        while let Some((Place { block, before }, insts)) = rest.next() {
+            if rest.peek().is_none_or(|w| w.0.block != block) {
+                debug_assert!(before < self.blocks[block].body.len(), "a place behind the terminator");
+                self.blocks[block].body.splice(before..before, insts);
+                continue;
+            }
+            // Several in one block: once through it.
+            let mut first = Some((before, insts));
             let old = std::mem::take(&mut self.blocks[block].body);
             let mut new = Vec::with_capacity(old.len() + 8);
             for (i, inst) in old.into_iter().enumerate() {
+                if let Some((_, insts)) = first.take_if(|f| f.0 == i) {
+                    new.extend(insts);
+                }
                 while let Some((_, insts)) = rest.next_if(|w| w.0 == Place { block, before: i }) {
                     new.extend(insts);
                 }
@@ -55,41 +65,50 @@ impl Function {
         }
     }
 
-    /// Puts a block with this body on the edge from one block to another and returns its label. Indices of later
-    /// blocks move up by one.
-    pub fn split_edge(&mut self, m_fresh: u32, from: usize, to: usize, mut body: Vec<Inst>) {
+    /// Leads the edge from one block to another over a new block with this label and body, which has yet to be put
+    /// behind the first.
+    fn split_edge(&mut self, label: u32, from: usize, to: usize, mut body: Vec<Inst>) -> Block {
         let (source, target) = (self.blocks[from].label, self.blocks[to].label);
         let end = self.blocks[from].body.last_mut().expect("a block has its terminator");
         let first = if end.op() == Op::Branch { 0 } else { 1 };
         for o in &mut end.inst.operands[first..] {
             if *o == Operand::IdRef(target) {
-                *o = Operand::IdRef(m_fresh);
+                *o = Operand::IdRef(label);
             }
         }
-        for i in self.blocks[to].body.iter_mut().filter(|i| i.op() == Op::Phi) {
+        // Only lines may stand between OpPhi.
+        let head = |i: &&mut Inst| matches!(i.op(), Op::Phi | Op::Line | Op::NoLine);
+        for i in self.blocks[to].body.iter_mut().take_while(head).filter(|i| i.op() == Op::Phi) {
             // Pairs of a value and the block that it comes from.
             for pair in i.inst.operands.chunks_exact_mut(2) {
                 if pair[1] == Operand::IdRef(source) {
-                    pair[1] = Operand::IdRef(m_fresh);
+                    pair[1] = Operand::IdRef(label);
                 }
             }
         }
         body.push(Inst::new(Op::Branch, None, None, vec![Operand::IdRef(target)]));
-        self.blocks.insert(from + 1, Block { label: m_fresh, at: None, lines: vec![], body });
+        Block { label, at: None, lines: vec![], body }
     }
 }
 
 impl Module {
-    /// Puts blocks on edges of a function: (from, to, body), in terms of the function as it is now.
+    /// Puts blocks on edges of a function: (from, to, body), in terms of the function as it is now. Indices of blocks
+    /// behind move up.
     pub fn split_edges(&mut self, function: usize, mut edges: Vec<(usize, usize, Vec<Inst>)>) {
-        // From the last to the first: what comes before keeps its index, and targets are looked up by label.
         edges.sort_by_key(|e| std::cmp::Reverse(e.0));
-        let labels: Vec<u32> = self.functions[function].blocks.iter().map(|b| b.label).collect();
+        let mut new = Vec::with_capacity(edges.len());
         for (from, to, body) in edges {
             let fresh = self.fresh();
-            let f = &mut self.functions[function];
-            let to = f.blocks.iter().position(|b| b.label == labels[to]).expect("labels stay");
-            f.split_edge(fresh, from, to, body);
+            new.push((from, self.functions[function].split_edge(fresh, from, to, body)));
+        }
+        // Behind the block that they come from, the last one made first.
+        let blocks = &mut self.functions[function].blocks;
+        let old = std::mem::replace(blocks, Vec::with_capacity(blocks.len() + new.len()));
+        for (i, block) in old.into_iter().enumerate() {
+            blocks.push(block);
+            while new.last().is_some_and(|n| n.0 == i) {
+                blocks.extend(new.pop().map(|n| n.1));
+            }
         }
     }
 }

@@ -7,7 +7,7 @@
 use super::{Function, Inst, Module, Op, Operand, Result, malformed};
 use crate::Stage;
 use rspirv::spirv::ExecutionModel;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// An entry point.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,14 +68,15 @@ impl Module {
 
     /// Indices of the functions that a function reaches, itself first.
     pub fn reachable(&self, function: u32) -> Vec<usize> {
-        let mut out: Vec<usize> = self.function(function).into_iter().collect();
+        let at: HashMap<u32, usize> = self.functions.iter().enumerate().map(|(i, f)| (f.id(), i)).collect();
+        let mut seen = HashSet::new();
+        let mut out: Vec<usize> = at.get(&function).copied().into_iter().collect();
+        seen.extend(out.first().copied());
         let mut next = 0;
         while let Some(&f) = out.get(next) {
             next += 1;
             for c in callees(&self.functions[f]) {
-                if let Some(i) = self.function(c).filter(|i| !out.contains(i)) {
-                    out.push(i);
-                }
+                out.extend(at.get(&c).copied().filter(|i| seen.insert(*i)));
             }
         }
         out

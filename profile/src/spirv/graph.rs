@@ -125,26 +125,27 @@ impl Graph {
     /// Natural loops, outer before inner where they nest; loops with one header are one loop.
     pub fn loops(&self, entry: usize) -> Vec<Loop> {
         let idom = self.dominators(entry);
+        let tree = Tree::new(&idom);
         let mut loops: Vec<Loop> = Vec::new();
+        // Which loop a node was last seen in.
+        let mut inside = vec![usize::MAX; self.len()];
         for n in self.order(entry) {
-            let latches: Vec<usize> = self.pred[n]
-                .iter()
-                .copied()
-                .filter(|&p| idom[p].is_some() && dominates(&idom, n, p))
-                .collect();
+            let latches: Vec<usize> =
+                self.pred[n].iter().copied().filter(|&p| idom[p].is_some() && tree.over(n, p)).collect();
             if latches.is_empty() {
                 continue;
             }
-            let mut inside = vec![false; self.len()];
-            inside[n] = true;
+            inside[n] = loops.len();
+            let mut nodes = vec![n];
             let mut stack = latches.clone();
             while let Some(x) = stack.pop() {
-                if !inside[x] {
-                    inside[x] = true;
+                if inside[x] != loops.len() {
+                    inside[x] = loops.len();
+                    nodes.push(x);
                     stack.extend(self.pred[x].iter().filter(|&&p| idom[p].is_some()));
                 }
             }
-            let nodes = (0..self.len()).filter(|&i| inside[i]).collect();
+            nodes.sort_unstable();
             loops.push(Loop { header: n, nodes, latches });
         }
         loops
@@ -160,16 +161,54 @@ impl Graph {
     }
 }
 
-/// Whether `a` dominates `b`, by immediate dominators (or post-dominates, by those).
-pub(crate) fn dominates(idom: &[Option<usize>], a: usize, mut b: usize) -> bool {
-    loop {
-        if a == b {
-            return true;
+/// Immediate dominators as a tree, in which it is quickly known who is over whom.
+#[derive(Clone, Debug)]
+pub(crate) struct Tree {
+    /// When a walk of the tree comes to a node and when it leaves it, for those that are in it.
+    span: Vec<Option<(u32, u32)>>,
+}
+
+impl Tree {
+    /// Of immediate dominators (or post-dominators, whose root may be no node).
+    pub fn new(idom: &[Option<usize>]) -> Self {
+        // Numbers may reach one past the nodes: the exit.
+        let mut below: Vec<Vec<usize>> = vec![vec![]; idom.len() + 1];
+        let mut roots = Vec::new();
+        for (n, up) in idom.iter().enumerate() {
+            match *up {
+                Some(up) if up == n => roots.push(n),
+                Some(up) => below[up].push(n),
+                None => {}
+            }
         }
-        match idom.get(b).copied().flatten() {
-            Some(up) if up != b => b = up,
-            _ => return false,
+        roots.push(idom.len());
+        let mut span = vec![None; idom.len() + 1];
+        let mut clock = 0;
+        for root in roots {
+            let mut stack = vec![(root, 0)];
+            span[root] = Some((clock, u32::MAX));
+            while let Some((n, next)) = stack.last_mut() {
+                clock += 1;
+                if let Some(&child) = below[*n].get(*next) {
+                    *next += 1;
+                    span[child] = Some((clock, u32::MAX));
+                    stack.push((child, 0));
+                } else {
+                    if let Some(s) = &mut span[*n] {
+                        s.1 = clock;
+                    }
+                    stack.pop();
+                }
+            }
+            clock += 1;
         }
+        Tree { span }
+    }
+
+    /// Whether `a` is `b` or over it.
+    pub fn over(&self, a: usize, b: usize) -> bool {
+        let of = |n: usize| self.span.get(n).copied().flatten();
+        a == b || of(a).zip(of(b)).is_some_and(|(a, b)| a.0 <= b.0 && b.1 <= a.1)
     }
 }
 
@@ -226,6 +265,7 @@ mod tests {
             let edges: Vec<_> = (0..n + random(2 * n)).map(|_| (random(n), random(n))).collect();
             let g = Graph::new(n, edges);
             let idom = g.dominators(0);
+            let tree = Tree::new(&idom);
             for a in 0..n {
                 // Without a, what can still be reached?
                 let mut reached = vec![false; n];
@@ -237,7 +277,7 @@ mod tests {
                     }
                 }
                 for b in (0..n).filter(|&b| idom[b].is_some()) {
-                    assert_eq!(dominates(&idom, a, b), a == b || !reached[b], "{a} over {b} in {g:?}");
+                    assert_eq!(tree.over(a, b), a == b || !reached[b], "{a} over {b} in {g:?}");
                 }
             }
         }

@@ -11,6 +11,7 @@ mod cfg;
 mod edit;
 mod entry;
 mod graph;
+mod index;
 mod link;
 mod module;
 #[cfg(test)]

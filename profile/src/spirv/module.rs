@@ -146,6 +146,7 @@ pub struct Module {
     pub functions: Vec<Function>,
     /// Non-semantic instructions behind the last function.
     pub tail: Vec<Inst>,
+    index: super::index::Index,
 }
 
 impl Module {
@@ -304,7 +305,7 @@ impl Module {
 
     /// The global instruction with this result.
     pub fn global(&self, id: u32) -> Option<&Inst> {
-        self.globals.iter().find(|i| i.id() == Some(id))
+        self.index.find(&self.globals, id)
     }
 
     /// The function with this result.
@@ -449,6 +450,7 @@ impl Consumer for Reader<'_> {
             globals: vec![],
             functions: vec![],
             tail: vec![],
+            index: super::index::Index::default(),
         });
         ParseAction::Continue
     }
