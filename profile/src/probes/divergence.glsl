@@ -44,7 +44,7 @@ void divergence_enter(const uint probe, const uint words)
 void divergence_launch(const uint probe, const uint words)
 {
     uvec4 mask = here();
-    if (is_first(mask))
+    if (is_first(mask) && any_window())
     {
         uint at = begin_record(probe, 1u + 2u * words);
         if (at != ~0u)
@@ -59,7 +59,7 @@ void divergence_launch(const uint probe, const uint words)
 // Record of every invocation: subgroup, work id. In every window.
 void divergence_lane(const uint probe)
 {
-    if (ACTIVE)
+    if (ACTIVE && any_window())
     {
         uint at = begin_record(probe, 2u);
         if (at != ~0u)
@@ -74,7 +74,7 @@ void divergence_lane(const uint probe)
 void divergence_land(const uint probe, const uint words)
 {
     uvec4 mask = here();
-    if (is_first(mask))
+    if (is_first(mask) && any_window())
     {
         uint at = begin_record(probe, 1u + words);
         if (at != ~0u)
