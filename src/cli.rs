@@ -8,6 +8,7 @@ use crate::exit::HELP;
 use crate::select::{Glob, Ranges};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use gfxr_parse::container::Compression;
+use profile::Stage;
 use profile::hooks::screenshot::Shape;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -173,8 +174,83 @@ pub enum Command {
     Devices(DevicesArgs),
     /// Write what frames showed as PNGs
     Screenshot(ScreenshotArgs),
+    /// Replay with instrumented shaders, and write down what they did
+    Profile(ProfileArgs),
     /// Answer questions to a trace that `profile` wrote; without names, every question that it can answer
     Analyze(AnalyzeArgs),
+}
+
+/// `profile`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A pass puts probes into shaders on their way to the driver; what they write becomes a trace, a folder of tables, which
+`reray-replay analyze DIR` turns into reports. `reray-replay profile --list` says which passes there are. A pass may have
+options, behind a colon.
+
+Examples:
+  reray-replay profile cap.gfxr --passes simt -o trace && reray-replay analyze trace
+  reray-replay profile cap.gfxr --passes simt --frames 10-12 --stages fragment,compute -o trace
+  reray-replay profile cap.gfxr --passes simt --shaders 3f2a --dump-shaders shaders -o trace")]
+pub struct ProfileArgs {
+    /// The capture
+    #[arg(required_unless_present = "list")]
+    pub file: Option<PathBuf>,
+    /// What to measure: passes, with commas between
+    #[arg(long, value_name = "PASS[:OPTIONS],…", required_unless_present = "list")]
+    pub passes: Option<String>,
+    /// Say which passes there are
+    #[arg(long)]
+    pub list: bool,
+    /// The folder to write the trace to; it must be new or empty
+    #[arg(short, long, value_name = "DIR", required_unless_present = "list")]
+    pub output: Option<PathBuf>,
+    /// Measure only these frames (N, A-B, A-, lists with commas); nothing after the last is replayed
+    #[arg(long, value_name = "A-B")]
+    pub frames: Option<Ranges>,
+    /// Instrument only shaders of these stages: vertex, fragment, compute, ray-generation …
+    #[arg(long, value_name = "STAGE,…", value_delimiter = ',', value_parser = stage)]
+    pub stages: Vec<Stage>,
+    /// Instrument only these pipelines and shader objects, by captured id or debug name; * and ? are wildcards
+    #[arg(long, value_name = "ID|GLOB")]
+    pub pipelines: Vec<Glob>,
+    /// Instrument only shaders whose hash (as `extract` names files) begins so
+    #[arg(long, value_name = "HASH")]
+    pub shaders: Vec<String>,
+    /// Record only work with these ids, from A to before B (see docs/reports.md); counters count all of it
+    #[arg(long, value_name = "A-B", value_parser = window)]
+    pub window: Option<(u32, u32)>,
+    /// Bytes of the log that probes append to, in the device's memory
+    #[arg(long, value_name = "BYTES", default_value_t = 64 << 20)]
+    pub log_bytes: u64,
+    /// Take subgroup operations for granted in stages in which the device does not say that it has them
+    #[arg(long)]
+    pub assume_subgroups: bool,
+    /// Rewrite shaders anew, instead of using those kept in the user's cache folder, and keep none
+    #[arg(long)]
+    pub no_cache: bool,
+    /// Write every shader before and after to this folder
+    #[arg(long, value_name = "DIR")]
+    pub dump_shaders: Option<PathBuf>,
+    /// How to replay.
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+fn stage(name: &str) -> Result<Stage, String> {
+    let all = profile::hooks::instrument::STAGES;
+    all.into_iter().find(|s| s.name() == name).ok_or_else(|| {
+        let names: Vec<&str> = all.iter().map(|s| s.name()).collect();
+        format!("there are {}", names.join(", "))
+    })
+}
+
+fn window(text: &str) -> Result<(u32, u32), String> {
+    let number = |t: &str| t.trim().parse::<u32>().map_err(|_| format!("\"{t}\" is not a number"));
+    let (a, b) = text.split_once('-').ok_or("expected A-B")?;
+    match (number(a)?, number(b)?) {
+        (a, b) if a < b => Ok((a, b)),
+        _ => Err("nothing is in it".to_owned()),
+    }
 }
 
 /// `analyze`

@@ -207,13 +207,7 @@ pub fn replay_as_far(
     let trimmed = prologue.trimmed;
     let mut needs = crate::hook::Needs::default();
     for h in &hooks {
-        let n = h.needs();
-        needs.device_extensions.extend(n.device_extensions);
-        needs.optional_device_extensions.extend(n.optional_device_extensions);
-        needs.instance_extensions.extend(n.instance_extensions);
-        needs.transfer_src |= n.transfer_src;
-        needs.restorable |= n.restorable;
-        needs.statistics |= n.statistics;
+        needs.add(h.needs());
     }
     let backend: Box<dyn Backend> = match on {
         On::Vulkan => Box::new(Vulkan::new(options.clone(), prologue, needs)?),

@@ -8,6 +8,7 @@ mod extract;
 mod frames;
 mod info;
 mod looped;
+mod profile;
 mod recompress;
 mod replay;
 mod screenshot;
@@ -30,5 +31,6 @@ pub fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Devices(args) => devices::run(&args),
         Command::Screenshot(args) => screenshot::run(&args),
         Command::Analyze(args) => analyze::run(&args),
+        Command::Profile(args) => profile::run(&args),
     }
 }

@@ -5,6 +5,8 @@
 
 pub mod breadcrumbs;
 pub mod command_times;
+mod debug_names;
 pub mod frame_times;
+pub mod instrument;
 pub mod screenshot;
 mod timestamps;

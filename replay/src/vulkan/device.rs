@@ -147,6 +147,10 @@ pub fn create(
         let instance = &vk.instances[&instance_id].ash;
         super::extras::add(vk, instance, &gpu, info, &mut core)
     };
+    let mut own = Vec::new();
+    // SAFETY: as above.
+    unsafe { super::features::turn_on(vk, (gpu_id, &gpu), info, &mut core, &mut own, &mut extensions) };
+    let our_addresses = vk.needs.features.iter().any(|f| f.member == "bufferDeviceAddress");
     let pointers: Vec<*const c_char> = extensions.iter().map(|n| n.as_ptr()).collect();
     info.enabled_extension_count = pointers.len() as u32;
     info.pp_enabled_extension_names = pointers.as_ptr();
@@ -177,7 +181,7 @@ pub fn create(
     let get_address =
         [c"vkGetBufferDeviceAddress", c"vkGetBufferDeviceAddressKHR", c"vkGetBufferDeviceAddressEXT"]
             .into_iter()
-            .filter(|_| buffer_addresses)
+            .filter(|_| buffer_addresses || our_addresses)
             // SAFETY: a live device and a C string; all three names have the same type.
             .find_map(|n| unsafe {
                 let f = vk.instances[&instance_id].ash.get_device_proc_addr(live, n.as_ptr());

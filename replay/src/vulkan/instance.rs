@@ -118,6 +118,17 @@ pub fn create(
             )
         });
     }
+    let own;
+    if vk.needs.api > vk::API_VERSION_1_0 {
+        // SAFETY: linked memory, or null.
+        match unsafe { info.p_application_info.cast_mut().as_mut() } {
+            Some(app) => app.api_version = app.api_version.max(vk.needs.api),
+            None => {
+                own = vk::ApplicationInfo::default().api_version(vk.needs.api);
+                info.p_application_info = &raw const own;
+            }
+        }
+    }
     let mut create = vk.messages.create_info();
     if vk.options.validate {
         create.p_next = info.p_next;

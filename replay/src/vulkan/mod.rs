@@ -14,6 +14,7 @@ mod debug_names;
 mod device;
 mod exact;
 mod extras;
+mod features;
 mod gpu;
 mod handlers;
 mod init;
@@ -332,6 +333,22 @@ impl Vulkan {
     pub fn instance_of(&self, device: u64) -> Option<&ash::Instance> {
         let d = self.devices.get(&device)?;
         self.instances.get(&d.instance_id).map(|i| &i.ash)
+    }
+    /// Physical devices by captured id.
+    pub fn gpu(&self, id: u64) -> Option<&Gpu> {
+        self.gpus.get(&id)
+    }
+    /// Instances by captured id.
+    pub fn instance(&self, id: u64) -> Option<&ash::Instance> {
+        self.instances.get(&id).map(|i| &i.ash)
+    }
+    /// A module without the capabilities that it declares, no shader of the capture uses, and this device lacks; none if
+    /// it has no such.
+    pub fn without_unused(&self, words: &[u32]) -> Option<Vec<u32>> {
+        match self.unused.is_empty() {
+            true => None,
+            false => pointers::without(words, &self.unused.capabilities, &self.unused.spirv_extensions),
+        }
     }
     /// Queues by captured id.
     pub fn queue(&self, id: u64) -> Option<&QueueState> {

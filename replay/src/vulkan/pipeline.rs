@@ -28,6 +28,12 @@ pub fn create_pipelines(
             // All three create infos: sType, pNext, flags.
             let at = p.to + i * STRUCTS[id as usize].size + 16;
             linked.set_u32_at(at, linked.u32_at(at) & !drop.as_raw());
+            let flags_2 = vk::StructureType::PIPELINE_CREATE_FLAGS_2_CREATE_INFO_KHR.as_raw() as u32;
+            if let Some(to) = call.image.chain_find(at - 8, flags_2) {
+                // The low bits are those of the older flags.
+                let at = to + 16;
+                linked.set_u32_at(at, linked.u32_at(at) & !drop.as_raw());
+            }
         }
     }
     super::known::pipelines_made(vk, call);

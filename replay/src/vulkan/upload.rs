@@ -203,6 +203,26 @@ fn to_host(d: &ash::Device, cmd: vk::CommandBuffer) {
     };
 }
 
+/// What was written is for whatever is submitted later.
+fn to_all(d: &ash::Device, cmd: vk::CommandBuffer) {
+    use vk::PipelineStageFlags as S;
+    let barrier = vk::MemoryBarrier::default()
+        .src_access_mask(vk::AccessFlags::TRANSFER_WRITE)
+        .dst_access_mask(vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE);
+    // SAFETY: recording.
+    unsafe {
+        d.cmd_pipeline_barrier(
+            cmd,
+            S::TRANSFER,
+            S::ALL_COMMANDS,
+            vk::DependencyFlags::empty(),
+            &[barrier],
+            &[],
+            &[],
+        );
+    };
+}
+
 /// The layout one can ask for where the captured one is none (undefined, preinitialized).
 pub(super) fn reachable(layout: vk::ImageLayout) -> Option<vk::ImageLayout> {
     (layout != vk::ImageLayout::UNDEFINED && layout != vk::ImageLayout::PREINITIALIZED).then_some(layout)
@@ -228,13 +248,25 @@ impl DeviceState {
     }
 
     /// The same, from byte `at` on.
-    pub(crate) fn write_buffer_at(&mut self, buffer: vk::Buffer, at: u64, data: &[u8]) -> Result<()> {
+    pub fn write_buffer_at(&mut self, buffer: vk::Buffer, at: u64, data: &[u8]) -> Result<()> {
         self.with_upload(|u, d, props| {
             let from = u.stage(d, props, data, 0)?;
             u.run(d, |cmd| {
                 let copy = vk::BufferCopy::default().dst_offset(at).size(data.len() as u64);
                 // SAFETY: recording a copy between live buffers of that size.
                 unsafe { d.cmd_copy_buffer(cmd, from, buffer, &[copy]) };
+                to_all(d, cmd);
+            })
+        })
+    }
+
+    /// Fills the first bytes of buffers with zeros: (buffer, bytes). Whatever runs later sees them.
+    pub fn clear_buffers(&mut self, buffers: &[(vk::Buffer, u64)]) -> Result<()> {
+        self.with_upload(|u, d, _| {
+            u.run(d, |cmd| {
+                // SAFETY: recording fills of live buffers of that size.
+                unsafe { buffers.iter().for_each(|(b, size)| d.cmd_fill_buffer(cmd, *b, 0, *size, 0)) };
+                to_all(d, cmd);
             })
         })
     }

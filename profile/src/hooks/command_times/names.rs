@@ -1,5 +1,6 @@
 //! Names and objects that recorded commands refer to: debug names, labels of queues, pools, render passes, shaders.
 
+use super::super::debug_names;
 use super::{Buffer, CommandTimesHook};
 use gfxr_parse::image::Image;
 use gfxr_parse::shaders;
@@ -46,10 +47,8 @@ impl CommandTimesHook {
         let created = || call.image.handles.iter().filter(|h| h.out).map(|h| call.image.u64(h.at));
         match call.command.canonical {
             "vkSetDebugUtilsObjectNameEXT" | "vkDebugMarkerSetObjectNameEXT" => {
-                let Some(info) = v.one("pNameInfo") else { return };
-                let Some(id) = info.u64("objectHandle").or_else(|| info.u64("object")) else { return };
-                let name = info.text("pObjectName").map(|n| n.into_owned()).unwrap_or_default();
-                self.out.borrow_mut().names.objects.insert(id, name);
+                let Some(n) = debug_names::named(&call.image) else { return };
+                self.out.borrow_mut().names.objects.insert(n.object, n.name);
             }
             "vkQueueBeginDebugUtilsLabelEXT" => {
                 let Some(queue) = v.u64("queue") else { return };

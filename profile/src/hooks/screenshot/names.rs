@@ -2,12 +2,12 @@
 //!
 //! Guarantees: a new name replaces the old one. Knows nothing of what still exists; whoever asks filters.
 
+use super::super::debug_names;
 use gfxr_parse::image::Image;
-use gfxr_parse::view::View;
 use std::collections::HashMap;
 
 /// Commands that name something.
-pub const COMMANDS: &[&str] = &["vkSetDebugUtilsObjectNameEXT", "vkDebugMarkerSetObjectNameEXT"];
+pub use super::super::debug_names::COMMANDS;
 
 /// VkObjectType, and the older VkDebugReportObjectTypeEXT, of buffers and images: the numbers are the same.
 const TYPES: [u32; 2] = [9, 10];
@@ -19,19 +19,11 @@ pub struct Names(HashMap<u64, String>);
 impl Names {
     /// Looks at one of [`COMMANDS`].
     pub fn see(&mut self, image: &Image) {
-        let Some(info) = View::call(image).one("pNameInfo") else { return };
-        let id = info.u64("objectHandle").or_else(|| info.u64("object"));
-        let (Some(ty), Some(id)) = (info.u32("objectType"), id) else { return };
-        if !TYPES.contains(&ty) {
-            return;
-        }
-        match info.text("pObjectName") {
-            Some(name) if !name.is_empty() => {
-                self.0.insert(id, name.into_owned());
-            }
-            _ => {
-                self.0.remove(&id);
-            }
+        let Some(n) = debug_names::named(image).filter(|n| TYPES.contains(&n.kind)) else { return };
+        if n.name.is_empty() {
+            self.0.remove(&n.object);
+        } else {
+            self.0.insert(n.object, n.name);
         }
     }
 

@@ -117,7 +117,7 @@ impl Own {
 
 impl DeviceState {
     /// A buffer's address.
-    pub(crate) fn address_of(&self, buffer: vk::Buffer) -> u64 {
+    pub fn address_of(&self, buffer: vk::Buffer) -> u64 {
         let info = vk::BufferDeviceAddressInfo::default().buffer(buffer);
         // SAFETY: a live buffer with the usage, on a device with the feature.
         self.get_address.map_or(0, |get| unsafe { get(self.ash.handle(), &info) })

@@ -1,0 +1,280 @@
+//! From what was read back to records: the log taken apart, counters handed to the passes they belong to.
+//!
+//! Guarantees: every word of a whole log is accounted for: one that is no record of a probe is an error that says where.
+
+use super::Raw;
+use super::plan::{Done, Entry};
+use crate::rewrite::Site;
+use crate::{EntryData, FrameData, LogRecord, Pass, Sink};
+use std::fmt;
+
+/// Why what was read back could not be turned into records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Undecoded {
+    /// The frame.
+    pub frame: u64,
+    /// The pass, where it was one that found it.
+    pub pass: Option<&'static str>,
+    /// What is wrong.
+    pub error: crate::Error,
+}
+
+impl fmt::Display for Undecoded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.pass {
+            Some(pass) => write!(f, "frame {}, pass {pass}: {}", self.frame, self.error),
+            None => write!(f, "frame {}: {}", self.frame, self.error),
+        }
+    }
+}
+
+impl std::error::Error for Undecoded {}
+
+/// Where a probe's records belong.
+#[derive(Clone, Copy)]
+struct ProbeSite<'a> {
+    region: usize,
+    site: &'a Site,
+    words: usize,
+}
+
+/// A variant's probes, by number.
+fn probes(e: &Entry) -> Vec<Option<ProbeSite<'_>>> {
+    let mut out = vec![None; e.variant.probes as usize];
+    for (region, r) in e.variant.regions.iter().enumerate() {
+        for site in &r.sites {
+            if let Some((n, words)) = site.probe
+                && let Some(slot) = out.get_mut(n as usize)
+            {
+                *slot = Some(ProbeSite { region, site, words: words as usize });
+            }
+        }
+    }
+    out
+}
+
+struct Record<'a> {
+    entry: usize,
+    region: usize,
+    record: LogRecord<'a>,
+}
+
+/// Takes a log apart.
+fn split<'a>(words: &'a [u32], done: &'a Done) -> Result<Vec<Record<'a>>, crate::Error> {
+    let mut by_variant: Vec<Option<Vec<Option<ProbeSite<'a>>>>> = Vec::new();
+    by_variant.resize_with(done.variants.len(), || None);
+    let (mut out, mut at) = (Vec::new(), 0);
+    while at < words.len() {
+        let wrong = |why: String| crate::Error::Record { word_offset: at, why };
+        let probe = words[at];
+        let Some(entry) = done.of_probe(probe) else {
+            return Err(wrong(format!("probe {probe} was never placed")));
+        };
+        let e = &done.entries[entry];
+        let known = by_variant[e.variant_number as usize].get_or_insert_with(|| probes(e));
+        let local = probe - e.probe_base;
+        let Some(p) = known[local as usize] else {
+            return Err(wrong(format!("probe {local} of entry {entry} has no site")));
+        };
+        let Some(rest) = words.get(at + 1..at + 1 + p.words) else {
+            let left = words.len() - at - 1;
+            return Err(wrong(format!("a record of {} words ends after {left}", p.words)));
+        };
+        let record = LogRecord { entry, site: p.site, words: rest };
+        out.push(Record { entry, region: p.region, record });
+        at += 1 + p.words;
+    }
+    Ok(out)
+}
+
+/// Hands a whole frame to the passes.
+pub fn decode(passes: &[Box<dyn Pass>], raw: &Raw, done: &Done, out: &mut dyn Sink) -> Result<(), Undecoded> {
+    let records =
+        split(&raw.words, done).map_err(|error| Undecoded { frame: raw.frame, pass: None, error })?;
+    for pass in passes {
+        let mut index = vec![None; done.entries.len()];
+        let mut entries = Vec::new();
+        for (n, e) in done.entries.iter().enumerate() {
+            let region = e.variant.regions.iter().find(|r| r.pass == pass.name());
+            let (Some(region), Some(Some(counters))) = (region, raw.counters.get(n)) else { continue };
+            index[n] = Some(entries.len());
+            let first = region.first_counter as usize;
+            let counters = &counters[first..first + region.counters as usize];
+            entries.push(EntryData {
+                entry: n as u32,
+                pipeline: e.pipeline,
+                variant: &e.variant,
+                region,
+                counters,
+            });
+        }
+        let of_pass = |r: &&Record<'_>| {
+            done.entries[r.entry].variant.regions[r.region].pass == pass.name() && index[r.entry].is_some()
+        };
+        let records = records
+            .iter()
+            .filter(of_pass)
+            .map(|r| LogRecord { entry: index[r.entry].expect("just asked"), ..r.record })
+            .collect();
+        let data = FrameData {
+            frame: raw.frame,
+            subgroup_size: done.subgroup_size,
+            entries,
+            records,
+            actions: vec![],
+        };
+        pass.decode(&data, out).map_err(|error| Undecoded {
+            frame: raw.frame,
+            pass: Some(pass.name()),
+            error,
+        })?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::plan::Kind;
+    use super::*;
+    use crate::rewrite::{Constants, Facts, Key, Region, Variant};
+    use crate::{Change, Needs, Result, ShaderHash, Stage};
+    use rspirv::spirv::ExecutionModel;
+    use std::cell::RefCell;
+    use std::sync::Arc;
+    use trace::{Table, Value};
+
+    struct Nowhere;
+
+    impl Sink for Nowhere {
+        fn put(&mut self, _: &'static Table, _: &[Value<'_>]) {}
+    }
+
+    type SeenData = (Vec<(u32, Vec<u64>)>, Vec<(usize, u32, Vec<u32>)>);
+
+    /// Notes what it is given.
+    struct Notes(&'static str, std::sync::Mutex<RefCell<SeenData>>);
+
+    impl Pass for Notes {
+        fn name(&self) -> &'static str {
+            self.0
+        }
+        fn needs(&self, _: Stage) -> Option<Needs> {
+            Some(Needs::default())
+        }
+        fn run(&self, _: &mut crate::rewrite::Shader) -> Result<Change> {
+            Ok(Change::Unchanged)
+        }
+        fn decode(&self, frame: &FrameData<'_>, _: &mut dyn Sink) -> Result<()> {
+            let seen = self.1.lock().expect("one thread");
+            let mut seen = seen.borrow_mut();
+            seen.0.extend(frame.entries.iter().map(|e| (e.entry, e.counters.to_vec())));
+            seen.1.extend(frame.records.iter().map(|r| (r.entry, r.site.kind, r.words.to_vec())));
+            Ok(())
+        }
+    }
+
+    fn site(kind: u32, probe: Option<(u32, u32)>) -> Site {
+        Site { function: 0, block: 0, word_offset: 0, line: None, kind, counter: None, probe, data: vec![] }
+    }
+
+    fn entry(variant_number: u32, probe_base: u32, counters: u32, regions: Vec<Region>) -> Entry {
+        let probes = regions.iter().flat_map(|r| &r.sites).filter(|s| s.probe.is_some()).count() as u32;
+        let variant = Variant {
+            shader: ShaderHash([variant_number as u8; 32]),
+            name: "main".into(),
+            stage: Stage::Compute,
+            words: vec![],
+            constants: Constants { region: [0, 1], log: [2, 3], probe_base: 4, action_base: 5 },
+            counters,
+            probes,
+            regions,
+            action_counters: 0,
+            action_offset: None,
+            facts: Facts::default(),
+        };
+        let (pipeline, kind) = (7, Kind::Compute);
+        Entry { pipeline, kind, index: 0, variant_number, variant: Arc::new(variant), probe_base }
+    }
+
+    fn done() -> Done {
+        let region = |pass: &str, first_counter, counters, sites| Region {
+            pass: pass.into(),
+            first_counter,
+            counters,
+            first_action_counter: 0,
+            action_counters: 0,
+            sites,
+        };
+        let a = |sites| region("a", 0, 2, sites);
+        let mut done = Done { subgroup_size: 8, ..Done::default() };
+        // Two entries of one variant, one without probes between others.
+        done.entries = vec![
+            entry(
+                0,
+                1,
+                3,
+                vec![a(vec![site(1, Some((0, 2)))]), region("b", 2, 1, vec![site(2, Some((1, 0)))])],
+            ),
+            entry(1, 3, 2, vec![a(vec![site(9, None)])]),
+            entry(
+                0,
+                3,
+                3,
+                vec![a(vec![site(1, Some((0, 2)))]), region("b", 2, 1, vec![site(2, Some((1, 0)))])],
+            ),
+        ];
+        for n in 0..2u8 {
+            let key =
+                Key { shader: ShaderHash([n; 32]), model: ExecutionModel::GLCompute, name: "main".into() };
+            done.variants.insert(key, (n.into(), Arc::from([])));
+        }
+        done
+    }
+
+    fn run(raw: &Raw) -> std::result::Result<[SeenData; 2], Undecoded> {
+        let made = |name| Notes(name, std::sync::Mutex::default());
+        let passes: [Arc<Notes>; 2] = [Arc::new(made("a")), Arc::new(made("b"))];
+        struct Shared(Arc<Notes>);
+        impl Pass for Shared {
+            fn name(&self) -> &'static str {
+                self.0.name()
+            }
+            fn needs(&self, s: Stage) -> Option<Needs> {
+                self.0.needs(s)
+            }
+            fn run(&self, s: &mut crate::rewrite::Shader) -> Result<Change> {
+                self.0.run(s)
+            }
+            fn decode(&self, f: &FrameData<'_>, o: &mut dyn Sink) -> Result<()> {
+                self.0.decode(f, o)
+            }
+        }
+        let boxed: Vec<Box<dyn Pass>> =
+            passes.iter().map(|p| Box::new(Shared(p.clone())) as Box<dyn Pass>).collect();
+        decode(&boxed, raw, &done(), &mut Nowhere)?;
+        Ok(passes.map(|p| p.1.lock().expect("one thread").take()))
+    }
+
+    #[test]
+    fn counters_and_records_go_to_their_passes() {
+        let counters = vec![Some(vec![1, 2, 3]), Some(vec![4, 5]), Some(vec![6, 7, 8])];
+        let words = vec![3, 50, 51, 1, 60, 61, 2, 4];
+        let [a, b] = run(&Raw { frame: 5, counters, words, ..Raw::default() }).expect("all known");
+        assert_eq!(a.0, [(0, vec![1, 2]), (1, vec![4, 5]), (2, vec![6, 7])]);
+        assert_eq!(a.1, [(2, 1, vec![50, 51]), (0, 1, vec![60, 61])]);
+        assert_eq!(b.0, [(0, vec![3]), (2, vec![8])]);
+        // Entry 2 is the second of those that pass b changed.
+        assert_eq!(b.1, [(0, 2, vec![]), (1, 2, vec![])]);
+    }
+
+    #[test]
+    fn what_is_no_record_says_where() {
+        let raw = |words| Raw { frame: 5, words, ..Raw::default() };
+        let wrong = run(&raw(vec![2, 9])).expect_err("there is no probe 9");
+        assert_eq!(wrong.to_string(), "frame 5: record at word 1: probe 9 was never placed");
+        let wrong = run(&raw(vec![0])).expect_err("memory that nobody wrote");
+        assert_eq!(wrong.to_string(), "frame 5: record at word 0: probe 0 was never placed");
+        let wrong = run(&raw(vec![2, 1, 0])).expect_err("cut off");
+        assert_eq!(wrong.to_string(), "frame 5: record at word 1: a record of 2 words ends after 1");
+    }
+}

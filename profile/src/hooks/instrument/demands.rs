@@ -1,0 +1,250 @@
+//! What a plan asks of a device, as features; and the refusal of a device that lacks any, before anything runs.
+//!
+//! Guarantees: one message names every missing thing with the passes that want it, and says what to type. Only stages that
+//! the capture has chosen shaders of count.
+
+use super::plan::Plan;
+use crate::rewrite::Device;
+use crate::{Needs, Stage};
+use replay::ash::{self, vk};
+use replay::error::{Error, Kind, Result};
+use replay::hook::Feature;
+use replay::vulkan::Vulkan;
+use std::collections::BTreeMap;
+
+const CORE: &str = "VkPhysicalDeviceFeatures";
+
+const fn core(member: &'static str) -> Feature {
+    Feature { structure: CORE, member, extension: "", core: 0 }
+}
+
+const ADDRESSES: Feature = Feature {
+    structure: "VkPhysicalDeviceBufferDeviceAddressFeatures",
+    member: "bufferDeviceAddress",
+    extension: "VK_KHR_buffer_device_address",
+    core: vk::API_VERSION_1_2,
+};
+const VERTEX_STORES: Feature = core("vertexPipelineStoresAndAtomics");
+const FRAGMENT_STORES: Feature = core("fragmentStoresAndAtomics");
+const INT_64: Feature = core("shaderInt64");
+const ATOMIC_64: Feature = Feature {
+    structure: "VkPhysicalDeviceShaderAtomicInt64Features",
+    member: "shaderBufferInt64Atomics",
+    extension: "VK_KHR_shader_atomic_int64",
+    core: vk::API_VERSION_1_2,
+};
+
+const fn clock(member: &'static str) -> Feature {
+    Feature {
+        structure: "VkPhysicalDeviceShaderClockFeaturesKHR",
+        member,
+        extension: "VK_KHR_shader_clock",
+        core: 0,
+    }
+}
+
+/// The Vulkan version that shaders with subgroup operations take.
+pub const VERSION: u32 = vk::API_VERSION_1_1;
+
+/// The features that one pass's shaders of a stage take.
+fn of(needs: &Needs, stage: Stage) -> Vec<Feature> {
+    // All memory of probes is reached by address, whether the pass says so or not.
+    let Needs { buffer_address: _, atomic_64, subgroups: _, clock: reads_clock, actions: _ } = *needs;
+    let mut out = vec![ADDRESSES];
+    match stage {
+        Stage::Fragment => out.push(FRAGMENT_STORES),
+        Stage::Vertex | Stage::TessellationControl | Stage::TessellationEvaluation | Stage::Geometry => {
+            out.push(VERTEX_STORES);
+        }
+        _ => {}
+    }
+    if atomic_64 {
+        out.extend([INT_64, ATOMIC_64]);
+    }
+    if reads_clock {
+        out.extend([clock("shaderSubgroupClock"), clock("shaderDeviceClock")]);
+    }
+    out
+}
+
+/// Every feature, with the passes that want it.
+fn wanted(plan: &Plan) -> Vec<(Feature, Vec<&'static str>)> {
+    let mut all: Vec<(Feature, Vec<&'static str>)> = Vec::new();
+    for pass in plan.variants.passes() {
+        let asked = plan.stages.iter().filter_map(|s| Some(of(&pass.needs(*s)?, *s)));
+        for f in asked.flatten() {
+            match all.iter_mut().find(|a| a.0 == f) {
+                Some((_, passes)) if passes.contains(&pass.name()) => {}
+                Some((_, passes)) => passes.push(pass.name()),
+                None => all.push((f, vec![pass.name()])),
+            }
+        }
+    }
+    all
+}
+
+/// The features to turn on.
+pub fn features(plan: &Plan) -> Vec<Feature> {
+    wanted(plan).into_iter().map(|f| f.0).collect()
+}
+
+/// Those that are made use of where they are.
+pub fn welcome(plan: &Plan) -> Vec<Feature> {
+    if plan.stages.iter().any(|s| plan.wants_stage(*s)) { vec![INT_64, ATOMIC_64] } else { vec![] }
+}
+
+/// What a physical device offers to rewriting.
+pub fn offers(vk: &Vulkan, gpu_id: u64) -> Device {
+    let software = |g: &replay::vulkan::Gpu| g.properties.device_type == vk::PhysicalDeviceType::CPU;
+    Device {
+        atomic_64: vk.lacks(gpu_id, &[INT_64, ATOMIC_64]).is_empty(),
+        keep_calls: vk.gpu(gpu_id).is_some_and(|g| !software(g)),
+    }
+}
+
+fn bit(stage: Stage) -> vk::ShaderStageFlags {
+    use vk::ShaderStageFlags as F;
+    match stage {
+        Stage::Vertex => F::VERTEX,
+        Stage::TessellationControl => F::TESSELLATION_CONTROL,
+        Stage::TessellationEvaluation => F::TESSELLATION_EVALUATION,
+        Stage::Geometry => F::GEOMETRY,
+        Stage::Fragment => F::FRAGMENT,
+        Stage::Compute => F::COMPUTE,
+        Stage::Task => F::TASK_EXT,
+        Stage::Mesh => F::MESH_EXT,
+        Stage::RayGeneration => F::RAYGEN_KHR,
+        Stage::AnyHit => F::ANY_HIT_KHR,
+        Stage::ClosestHit => F::CLOSEST_HIT_KHR,
+        Stage::Miss => F::MISS_KHR,
+        Stage::Intersection => F::INTERSECTION_KHR,
+        Stage::Callable => F::CALLABLE_KHR,
+    }
+}
+
+/// Every stage there is.
+pub const STAGES: [Stage; 14] = [
+    Stage::Vertex,
+    Stage::TessellationControl,
+    Stage::TessellationEvaluation,
+    Stage::Geometry,
+    Stage::Fragment,
+    Stage::Compute,
+    Stage::Task,
+    Stage::Mesh,
+    Stage::RayGeneration,
+    Stage::AnyHit,
+    Stage::ClosestHit,
+    Stage::Miss,
+    Stage::Intersection,
+    Stage::Callable,
+];
+
+/// The stage of a pipeline's stage.
+pub fn stage_of_bit(bits: vk::ShaderStageFlags) -> Option<Stage> {
+    STAGES.into_iter().find(|s| bit(*s) == bits)
+}
+
+/// What a device says about subgroups.
+pub struct Subgroups {
+    /// Invocations in a full one.
+    pub size: u32,
+    stages: vk::ShaderStageFlags,
+    operations: vk::SubgroupFeatureFlags,
+}
+
+/// Of the physical device with this captured id; `None` where it has no Vulkan 1.1.
+pub fn subgroups(vk: &Vulkan, instance: &ash::Instance, gpu: &replay::vulkan::Gpu) -> Option<Subgroups> {
+    if vk.device_version(gpu) < VERSION {
+        return None;
+    }
+    let mut found = vk::PhysicalDeviceSubgroupProperties::default();
+    let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut found);
+    // SAFETY: a chain of a known struct, on a device of at least Vulkan 1.1.
+    unsafe { instance.get_physical_device_properties2(gpu.handle, &mut all) };
+    Some(Subgroups {
+        size: found.subgroup_size,
+        stages: found.supported_stages,
+        operations: found.supported_operations,
+    })
+}
+
+/// Refuses a device that lacks anything that the plan wants.
+pub fn refuse(plan: &Plan, vk: &Vulkan, gpu_id: u64) -> Result<()> {
+    let wanted = wanted(plan);
+    let Some(gpu) = vk.gpu(gpu_id) else { return Ok(()) };
+    let name = gpu.name();
+    let Some(here) = vk.instance(gpu.instance).and_then(|i| subgroups(vk, i, gpu)) else {
+        let text = format!("{name} has no Vulkan 1.1, which instrumented shaders need");
+        return Err(Error::new(Kind::Unsupported, text));
+    };
+    let features: Vec<Feature> = wanted.iter().map(|w| w.0).collect();
+    let missing = vk.lacks(gpu_id, &features);
+    let mut lines: Vec<String> = wanted
+        .iter()
+        .filter(|w| missing.contains(&w.0))
+        .map(|(f, passes)| format!("{}.{} (for {})", f.structure, f.member, passes.join(", ")))
+        .collect();
+    let basic = vk::SubgroupFeatureFlags::BASIC | vk::SubgroupFeatureFlags::BALLOT;
+    let mut without: BTreeMap<Stage, Vec<&'static str>> = BTreeMap::new();
+    for pass in plan.variants.passes() {
+        for &stage in &plan.stages {
+            if pass.needs(stage).is_some_and(|n| n.subgroups) && !here.stages.contains(bit(stage)) {
+                without.entry(stage).or_default().push(pass.name());
+            }
+        }
+    }
+    let some_subgroups = plan
+        .variants
+        .passes()
+        .iter()
+        .any(|p| plan.stages.iter().any(|s| p.needs(*s).is_some_and(|n| n.subgroups)));
+    if some_subgroups && !here.operations.contains(basic) {
+        lines.push("subgroup ballots (VkPhysicalDeviceSubgroupProperties.supportedOperations)".to_owned());
+    }
+    let mut advice = String::new();
+    if !without.is_empty() && !plan.assume_subgroups {
+        for (stage, passes) in &without {
+            lines.push(format!(
+                "subgroup operations in {} shaders (for {})",
+                stage.name(),
+                passes.join(", ")
+            ));
+        }
+        let able: Vec<&str> =
+            plan.stages.iter().filter(|s| !without.contains_key(s)).map(|s| s.name()).collect();
+        advice = "\n--assume-subgroups takes subgroup operations for granted in every stage (llvmpipe is known to have \
+                  them all)"
+            .to_owned();
+        if !able.is_empty() {
+            advice += &format!("; --stages {} leaves the others as they are", able.join(","));
+        }
+    }
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let text = format!("{name} lacks what the passes ask for:\n  {}{advice}", lines.join("\n  "));
+    Err(Error::new(Kind::Unsupported, text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_stage_has_its_bit() {
+        for s in STAGES {
+            assert_eq!(stage_of_bit(bit(s)), Some(s));
+        }
+        assert_eq!(stage_of_bit(vk::ShaderStageFlags::ALL_GRAPHICS), None);
+    }
+
+    #[test]
+    fn stages_say_what_they_take() {
+        let plain = Needs::default();
+        assert_eq!(of(&plain, Stage::Compute), [ADDRESSES]);
+        assert_eq!(of(&plain, Stage::Geometry), [ADDRESSES, VERTEX_STORES]);
+        let all = Needs { atomic_64: true, clock: true, ..plain };
+        assert_eq!(of(&all, Stage::Fragment).len(), 6);
+    }
+}

@@ -1,0 +1,305 @@
+//! Instrumented pipelines: the passes' shaders in the application's place, their memory, and what they left behind.
+//!
+//! Modules are rewritten as they are created, on other threads; where a pipeline or shader object is made of them, the
+//! linked call is given ours, with constants that say where this entry point's memory is ([`stages`]). At a frame's end
+//! the device is waited for, memory is read back and zeroed ([`memory`]), and handed on raw ([`Raw`]); what makes records
+//! of it is [`collect`]. Guarantees: a device that lacks what a pass needs is refused before it is made ([`demands`]);
+//! every entry point that is left as it was is counted with the reason ([`Done::left_alone`]); the application's objects
+//! and memory are not touched.
+//!
+//! Not known: whose frame work is that the application submits before a frame's end and that waits for something it does
+//! only later (it would hang here, until the watchdog).
+
+mod code;
+mod collect;
+mod demands;
+mod memory;
+mod plan;
+mod scan;
+mod specialize;
+mod stages;
+pub mod tables;
+
+pub use collect::{Undecoded, decode};
+pub use demands::STAGES;
+pub use plan::{Done, EVERYTHING, Entry, Kind, PipelineFilter, Plan, Selection};
+pub use scan::scan;
+
+use crate::rewrite::{Key, Variant};
+use code::{Code, Modules};
+use gfxr_parse::shaders::shaders;
+use memory::{Memory, Place};
+use replay::error::{Error, Result};
+use replay::exec::{Call, Executor, Outcome};
+use replay::hook::{Commands, Frame, Hook, Needs, Next};
+use replay::link::Linked;
+use replay::report::InFlight;
+use replay::vulkan::{Vulkan, presented};
+use specialize::Values;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// What a frame's probes left behind, as it was read back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Raw {
+    /// The capture's number of the frame.
+    pub frame: u64,
+    /// Counters by entry; `None` where the entry's device was not there.
+    pub counters: Vec<Option<Vec<u64>>>,
+    /// The log, of all devices.
+    pub words: Vec<u32>,
+    /// Words that probes wanted to append.
+    pub wanted: u64,
+    /// Those of them that did not fit: then `words` is not to be read.
+    pub lost: u64,
+    /// Width and height of what was presented first.
+    pub size: (u32, u32),
+}
+
+/// Who takes measured frames, with what the plan came to so far.
+pub type Taker = Box<dyn FnMut(Raw, &Done) -> Result<()>>;
+
+/// See the module's header.
+pub struct InstrumentHook {
+    plan: Rc<Plan>,
+    out: Rc<RefCell<Done>>,
+    take: Taker,
+    modules: Modules,
+    kept: stages::Kept,
+    /// By captured device.
+    memory: HashMap<u64, Memory>,
+    /// Of each entry: its device and its counters.
+    places: Vec<(u64, Place)>,
+    next_probe: u32,
+    /// What devices that are gone had left for the running frame.
+    left: Raw,
+    /// The frame that runs.
+    frame: u64,
+}
+
+impl InstrumentHook {
+    /// The hook, and what comes of the plan.
+    pub fn new(plan: Rc<Plan>, take: Taker) -> (Self, Rc<RefCell<Done>>) {
+        let out = Rc::new(RefCell::new(Done::default()));
+        let hook = InstrumentHook {
+            plan,
+            out: out.clone(),
+            take,
+            modules: Modules::default(),
+            kept: stages::Kept::default(),
+            memory: HashMap::new(),
+            places: Vec::new(),
+            // 0 is what memory holds that nobody wrote.
+            next_probe: 1,
+            left: Raw::default(),
+            frame: 0,
+        };
+        (hook, out)
+    }
+
+    /// The window of a frame: none where it is not measured.
+    fn window(&self, frame: u64) -> (u32, u32) {
+        if self.plan.wants_frame(frame) { self.plan.window } else { (0, 0) }
+    }
+
+    /// The number of a rewritten module.
+    fn number(&mut self, key: &Key, code: &Code, variant: &Variant) -> Result<u32> {
+        let mut out = self.out.borrow_mut();
+        if let Some((n, _)) = out.variants.get(key) {
+            return Ok(*n);
+        }
+        let n = out.variants.len() as u32;
+        out.variants.insert(key.clone(), (n, code.words.clone()));
+        if let Some(folder) = &self.plan.dump {
+            tables::dump(folder, &code.words, variant)
+                .map_err(|e| Error::new(replay::error::Kind::Internal, e))?;
+        }
+        Ok(n)
+    }
+
+    /// Gives an entry point of a pipeline its memory and its numbers.
+    fn memory_for(
+        &mut self,
+        vk: &mut Vulkan,
+        pipeline: u64,
+        kind: Kind,
+        index: u32,
+        variant_number: u32,
+        variant: &Arc<Variant>,
+    ) -> Result<Values> {
+        let device = self.kept.device();
+        let window = self.window(self.frame);
+        let (d, memory) = (vk.device_mut(device)?, self.memory.entry(device).or_default());
+        let place = memory.counters(d, variant.counters.into())?;
+        let log = memory.log(d, variant.probes > 0, self.plan.log_bytes, window)?;
+        let probe_base = self.next_probe;
+        self.next_probe = probe_base.checked_add(variant.probes).ok_or_else(|| {
+            Error::new(replay::error::Kind::Internal, "more probes than there are 32-bit numbers")
+        })?;
+        self.places.push((device, place));
+        let mut out = self.out.borrow_mut();
+        out.log_capacity = out.log_capacity.max(memory.log_capacity());
+        let variant = variant.clone();
+        out.entries.push(Entry { pipeline, kind, index, variant_number, variant, probe_base });
+        Ok(Values { region: place.address, log, probe_base })
+    }
+
+    /// Reads a device's memory, to what the running frame has left.
+    fn read(&mut self, vk: &mut Vulkan, device: u64) -> Result<()> {
+        let Some(memory) = self.memory.get(&device) else { return Ok(()) };
+        let d = vk.device_mut(device)?;
+        d.wait_idle()?;
+        let read = memory.read_counters(d)?;
+        let log = memory.read_log(d)?;
+        let out = self.out.borrow();
+        self.left.counters.resize(out.entries.len(), None);
+        for (n, ((of, place), e)) in self.places.iter().zip(&out.entries).enumerate() {
+            if *of == device {
+                self.left.counters[n] = Some(Memory::part(&read, *place, e.variant.counters).to_vec());
+            }
+        }
+        self.left.words.extend(log.words);
+        self.left.wanted += log.wanted;
+        self.left.lost += log.lost;
+        Ok(())
+    }
+}
+
+impl Hook for InstrumentHook {
+    fn name(&self) -> &'static str {
+        "instrument"
+    }
+
+    fn needs(&self) -> Needs {
+        Needs {
+            features: demands::features(&self.plan),
+            optional_features: demands::welcome(&self.plan),
+            api: demands::VERSION,
+            ..Needs::default()
+        }
+    }
+
+    fn wants(&self) -> Commands {
+        Commands::named(&["vkDestroyDevice", "vkQueuePresentKHR"])
+    }
+
+    fn wants_linked(&self) -> Commands {
+        Commands::named(&[
+            "vkCreateDevice",
+            "vkCreateShaderModule",
+            "vkDestroyShaderModule",
+            "vkCreateGraphicsPipelines",
+            "vkCreateComputePipelines",
+            "vkCreateRayTracingPipelinesKHR",
+            "vkCreateRayTracingPipelinesNV",
+            "vkCreateShadersEXT",
+        ])
+    }
+
+    /// What a device has left behind is read before it goes.
+    fn call(&mut self, cx: &mut Executor, call: &mut Call, next: Next) -> Result<Outcome> {
+        let Some(vk) = cx.backend.vulkan() else { return next.run(cx, call) };
+        if call.command.name == "vkQueuePresentKHR" {
+            if self.left.size == (0, 0)
+                && let Some(extent) =
+                    presented(vk, call).first().and_then(|i| vk.image(i.1)).map(|i| i.extent)
+            {
+                self.left.size = (extent.width, extent.height);
+            }
+            return next.run(cx, call);
+        }
+        let device = call.image.u64(0);
+        if vk.device(device).is_ok() {
+            if self.plan.wants_frame(call.frame) {
+                self.read(vk, device)?;
+            }
+            if let Some(m) = self.memory.remove(&device) {
+                let d = vk.device(device)?;
+                d.wait_idle()?;
+                m.destroy(&d.ash);
+            }
+        }
+        next.run(cx, call)
+    }
+
+    fn linked(&mut self, cx: &mut Executor, call: &Call, linked: &mut Linked) -> Result<()> {
+        self.frame = call.frame;
+        let Some(vk) = cx.backend.vulkan() else { return Ok(()) };
+        match call.command.name {
+            "vkCreateDevice" => {
+                let gpu = call.image.u64(0);
+                demands::refuse(&self.plan, vk, gpu)?;
+                self.plan.variants.on(demands::offers(vk, gpu));
+                let here = vk.gpu(gpu).and_then(|g| demands::subgroups(vk, vk.instance(g.instance)?, g));
+                self.out.borrow_mut().subgroup_size = here.map_or(0, |s| s.size);
+                Ok(())
+            }
+            "vkCreateShaderModule" => {
+                let plan = self.plan.clone();
+                for s in shaders(&call.image) {
+                    let code = Code::new(s.code);
+                    let chosen = plan.select.shader(code.hash);
+                    self.modules
+                        .made(s.handle, code, &plan.variants, |stage| chosen && plan.wants_stage(stage));
+                }
+                Ok(())
+            }
+            "vkDestroyShaderModule" => {
+                self.modules.gone(call.image.u64(8));
+                Ok(())
+            }
+            "vkCreateShadersEXT" => self.objects(vk, call, linked),
+            _ => self.pipelines(vk, call, linked),
+        }
+    }
+
+    fn invoked(&mut self, cx: &mut Executor, _: &Call, _: &mut Linked, _: u64) -> Result<()> {
+        if let Some(vk) = cx.backend.vulkan() {
+            self.kept.give_back(vk);
+        }
+        Ok(())
+    }
+
+    fn frame(&mut self, cx: &mut Executor, frame: Frame) -> Result<()> {
+        let Some(vk) = cx.backend.vulkan() else { return Ok(()) };
+        let (this, next) = (self.plan.wants_frame(frame.number), self.plan.wants_frame(frame.number + 1));
+        let devices: Vec<u64> = self.memory.keys().copied().collect();
+        if this {
+            for &d in &devices {
+                self.read(vk, d)?;
+            }
+            let mut raw = std::mem::take(&mut self.left);
+            raw.frame = frame.number;
+            (self.take)(raw, &self.out.borrow())?;
+        }
+        self.left = Raw::default();
+        if this || next {
+            let window = self.window(frame.number + 1);
+            for d in devices {
+                let state = vk.device_mut(d)?;
+                state.wait_idle()?;
+                self.memory.entry(d).or_default().restart(state, window)?;
+            }
+        }
+        self.frame = frame.number + 1;
+        Ok(())
+    }
+
+    /// Nothing of ours may be waited for or given back any more.
+    fn stopped(&mut self, _: &mut Executor, _: &Error) -> Vec<InFlight> {
+        std::mem::forget(std::mem::take(&mut self.memory));
+        Vec::new()
+    }
+
+    fn finish(&mut self, cx: &mut Executor) -> Result<()> {
+        let Some(vk) = cx.backend.vulkan() else { return Ok(()) };
+        for (device, memory) in self.memory.drain() {
+            if let Ok(d) = vk.device(device) {
+                memory.destroy(&d.ash);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,155 @@
+//! What is instrumented, and what came of it.
+
+use crate::rewrite::{Key, Variant, Variants};
+use crate::{ShaderHash, Stage};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Chooses pipelines by captured id and debug name.
+pub type PipelineFilter = Box<dyn Fn(u64, Option<&str>) -> bool>;
+
+/// Which entry points are instrumented; what is not said is not asked.
+#[derive(Default)]
+pub struct Selection {
+    /// Only these stages.
+    pub stages: Option<BTreeSet<Stage>>,
+    /// Only these pipelines and shader objects.
+    pub pipelines: Option<PipelineFilter>,
+    /// Only modules whose hash begins with one of these.
+    pub shaders: Option<Vec<String>>,
+}
+
+impl Selection {
+    /// Whether a stage is among them.
+    pub fn stage(&self, stage: Stage) -> bool {
+        self.stages.as_ref().is_none_or(|s| s.contains(&stage))
+    }
+
+    /// Whether a module is.
+    pub fn shader(&self, hash: ShaderHash) -> bool {
+        let digits = || hash.0.iter().map(|b| format!("{b:02x}")).collect::<String>();
+        self.shaders.as_ref().is_none_or(|all| {
+            let digits = digits();
+            all.iter().any(|prefix| digits.starts_with(prefix.as_str()))
+        })
+    }
+}
+
+/// A plan: what a replay measures, and where.
+pub struct Plan {
+    /// The passes, and the shaders that they leave behind.
+    pub variants: Arc<Variants>,
+    /// Frames to measure, as ranges; without, all but the snapshot of a trimmed capture.
+    pub frames: Option<Vec<(u64, u64)>>,
+    /// See [`Selection`].
+    pub select: Selection,
+    /// Bytes of the log.
+    pub log_bytes: u64,
+    /// Work ids (from, to) that record into the log.
+    pub window: (u32, u32),
+    /// Take subgroup operations for granted in stages in which the device does not say that it has them.
+    pub assume_subgroups: bool,
+    /// Stages that the capture has chosen shaders of ([`super::scan`]).
+    pub stages: BTreeSet<Stage>,
+    /// Debug names by captured id.
+    pub names: HashMap<u64, String>,
+    /// Where to write modules before and after.
+    pub dump: Option<PathBuf>,
+}
+
+/// All work ids.
+pub const EVERYTHING: (u32, u32) = (0, u32::MAX);
+
+impl Plan {
+    /// Whether a frame is measured.
+    pub fn wants_frame(&self, frame: u64) -> bool {
+        match &self.frames {
+            None => frame > 0,
+            Some(ranges) => ranges.iter().any(|(a, b)| (*a..=*b).contains(&frame)),
+        }
+    }
+
+    /// Whether some pass has to do with a stage that is chosen.
+    pub fn wants_stage(&self, stage: Stage) -> bool {
+        self.select.stage(stage) && self.variants.wants(stage)
+    }
+
+    /// Whether a pipeline is chosen.
+    pub fn wants_pipeline(&self, id: u64) -> bool {
+        let name = self.names.get(&id).map(String::as_str);
+        self.select.pipelines.as_ref().is_none_or(|f| f(id, name))
+    }
+}
+
+/// What a pipeline is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "they are what they are called")]
+pub enum Kind {
+    Graphics,
+    Compute,
+    RayTracing,
+    ShaderObject,
+}
+
+impl Kind {
+    /// Its name in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Graphics => "graphics",
+            Kind::Compute => "compute",
+            Kind::RayTracing => "ray-tracing",
+            Kind::ShaderObject => "shader-object",
+        }
+    }
+}
+
+/// An instrumented entry point of a pipeline.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Captured id of the pipeline or shader object.
+    pub pipeline: u64,
+    /// What that is.
+    pub kind: Kind,
+    /// Which of its stages.
+    pub index: u32,
+    /// Which rewritten module, counted from 0.
+    pub variant_number: u32,
+    /// The rewritten module.
+    pub variant: Arc<Variant>,
+    /// Its first probe's number.
+    pub probe_base: u32,
+}
+
+/// What came of a plan in one replay.
+#[derive(Debug, Default)]
+pub struct Done {
+    /// Instrumented entry points, by their number in the trace.
+    pub entries: Vec<Entry>,
+    /// Number and original of each rewritten module.
+    pub variants: HashMap<Key, (u32, Arc<[u32]>)>,
+    /// Entry points that were left as they are: why, and how many.
+    pub left_alone: BTreeMap<String, u64>,
+    /// The same where a pass failed, in order.
+    pub failed: Vec<String>,
+    /// Words that the largest log holds.
+    pub log_capacity: u64,
+    /// Invocations in a full subgroup.
+    pub subgroup_size: u32,
+}
+
+impl Done {
+    /// Counts an entry point that is left alone.
+    pub fn leave(&mut self, why: &str) {
+        *self.left_alone.entry(why.to_owned()).or_default() += 1;
+    }
+
+    /// The entry whose probe has this number.
+    pub fn of_probe(&self, probe: u32) -> Option<usize> {
+        let after = self.entries.partition_point(|e| e.probe_base <= probe);
+        // Entries without probes begin where the next one does.
+        let at = self.entries[..after].iter().rposition(|e| e.variant.probes > 0)?;
+        let e = &self.entries[at];
+        (probe - e.probe_base < e.variant.probes).then_some(at)
+    }
+}

@@ -1,0 +1,354 @@
+//! Linked create infos of pipelines and shader objects, with modules of ours in the application's place.
+//!
+//! Guarantees: nothing but a stage's module and its constants changes; both live until the call was made. What cannot be
+//! instrumented (code that the driver alone knows: module identifiers, pipeline binaries, binary shader objects; pipelines
+//! of protected memory, which may not write elsewhere) is counted with the reason.
+
+use super::InstrumentHook;
+use super::code::Code;
+use super::demands::stage_of_bit;
+use super::plan::Kind;
+use super::specialize::Specialization;
+use crate::rewrite::Variant;
+use gfxr_parse::view::View;
+use replay::ash::vk;
+use replay::error::{Error, Result};
+use replay::exec::Call;
+use replay::link::Linked;
+use replay::vulkan::Vulkan;
+use std::sync::Arc;
+
+/// What a call's changed arguments point to.
+#[derive(Default)]
+pub struct Kept {
+    device: u64,
+    modules: Vec<(u32, vk::ShaderModule)>,
+    words: Vec<Arc<Vec<u32>>>,
+    constants: Vec<(Specialization, Box<vk::SpecializationInfo<'static>>)>,
+}
+
+impl Kept {
+    /// The captured device of the call.
+    pub fn device(&self) -> u64 {
+        self.device
+    }
+
+    /// The call was made.
+    pub fn give_back(&mut self, vk: &Vulkan) {
+        if let Ok(d) = vk.device(self.device) {
+            for (_, m) in self.modules.drain(..) {
+                // SAFETY: ours; a module may go once the pipeline is made.
+                unsafe { d.ash.destroy_shader_module(m, None) };
+            }
+        }
+        *self = Kept::default();
+    }
+
+    /// The module of a variant, made once a call.
+    fn module(&mut self, vk: &Vulkan, variant: u32, words: &[u32]) -> Result<vk::ShaderModule> {
+        if let Some((_, m)) = self.modules.iter().find(|m| m.0 == variant) {
+            return Ok(*m);
+        }
+        let stripped = vk.without_unused(words);
+        let info = vk::ShaderModuleCreateInfo::default().code(stripped.as_deref().unwrap_or(words));
+        // SAFETY: a plain creation; the words are SPIR-V that this device can run, as the plan made sure.
+        let made = unsafe { vk.device(self.device)?.ash.create_shader_module(&info, None) };
+        let module = made.map_err(|e| Error::driver("vkCreateShaderModule", e))?;
+        self.modules.push((variant, module));
+        Ok(module)
+    }
+
+    /// Words that a struct of the call will point to.
+    fn words(&mut self, vk: &Vulkan, variant: &Variant) -> &[u32] {
+        let words = vk.without_unused(&variant.words).unwrap_or_else(|| variant.words.clone());
+        self.words.push(Arc::new(words));
+        self.words.last().expect("just pushed")
+    }
+
+    /// # Safety
+    /// `old` is null or leads to linked constants.
+    unsafe fn constants(
+        &mut self,
+        old: *const vk::SpecializationInfo<'_>,
+        variant: &Variant,
+        values: super::specialize::Values,
+    ) -> *const vk::SpecializationInfo<'static> {
+        // SAFETY: the caller's promise; the linker checked arrays against their counts.
+        let (entries, data) = unsafe {
+            match old.as_ref() {
+                None => (&[][..], &[][..]),
+                Some(i) => (
+                    slice(i.p_map_entries, i.map_entry_count as usize),
+                    slice(i.p_data.cast::<u8>(), i.data_size),
+                ),
+            }
+        };
+        let merged = Specialization::merge(entries, data, &variant.constants, values);
+        let info = merged.info();
+        let mut own = Box::new(vk::SpecializationInfo::default());
+        // (what it points to stays where it is when `merged` moves)
+        (own.map_entry_count, own.p_map_entries) = (info.map_entry_count, info.p_map_entries);
+        (own.data_size, own.p_data) = (info.data_size, info.p_data);
+        self.constants.push((merged, own));
+        &raw const *self.constants.last().expect("just pushed").1
+    }
+}
+
+/// # Safety
+/// `at` is null or the address of `n` `T`.
+unsafe fn slice<'s, T>(at: *const T, n: usize) -> &'s [T] {
+    if at.is_null() {
+        return &[];
+    }
+    // SAFETY: the caller's.
+    unsafe { std::slice::from_raw_parts(at, n) }
+}
+
+/// # Safety
+/// `at` is null or the address of `n` `T` that nothing else refers to.
+unsafe fn slice_mut<'s, T>(at: *const T, n: usize) -> &'s mut [T] {
+    if at.is_null() {
+        return &mut [];
+    }
+    // SAFETY: the caller's.
+    unsafe { std::slice::from_raw_parts_mut(at.cast_mut(), n) }
+}
+
+type Stages<'s> = &'s mut [vk::PipelineShaderStageCreateInfo<'s>];
+
+/// One create info: its flags, its chain, its stages.
+struct Info<'s> {
+    flags: vk::PipelineCreateFlags,
+    chain: *const vk::BaseInStructure<'s>,
+    stages: Stages<'s>,
+}
+
+/// The create infos of a linked call.
+///
+/// # Safety
+/// `linked` holds the call's arguments, and nothing else refers to that memory while they are used.
+unsafe fn infos<'s>(call: &Call, linked: &mut Linked) -> Option<(Kind, Vec<Info<'s>>)> {
+    // SAFETY: linked memory holds what the command's parameters say; arrays were checked against their counts.
+    unsafe {
+        Some(match call.command.name {
+            "vkCreateGraphicsPipelines" => {
+                let n = linked.arg(2) as u32 as usize;
+                let all = slice_mut(linked.ptr::<vk::GraphicsPipelineCreateInfo<'s>>(3), n);
+                let of = |i: &mut vk::GraphicsPipelineCreateInfo<'s>| Info {
+                    flags: i.flags,
+                    chain: i.p_next.cast(),
+                    stages: slice_mut(i.p_stages, i.stage_count as usize),
+                };
+                (Kind::Graphics, all.iter_mut().map(of).collect())
+            }
+            "vkCreateComputePipelines" => {
+                let n = linked.arg(2) as u32 as usize;
+                let all = slice_mut(linked.ptr::<vk::ComputePipelineCreateInfo<'s>>(3), n);
+                let of = |i: &'s mut vk::ComputePipelineCreateInfo<'s>| Info {
+                    flags: i.flags,
+                    chain: i.p_next.cast(),
+                    stages: std::slice::from_mut(&mut i.stage),
+                };
+                (Kind::Compute, all.iter_mut().map(of).collect())
+            }
+            "vkCreateRayTracingPipelinesKHR" => {
+                let n = linked.arg(3) as u32 as usize;
+                let all = slice_mut(linked.ptr::<vk::RayTracingPipelineCreateInfoKHR<'s>>(4), n);
+                let of = |i: &mut vk::RayTracingPipelineCreateInfoKHR<'s>| Info {
+                    flags: i.flags,
+                    chain: i.p_next.cast(),
+                    stages: slice_mut(i.p_stages, i.stage_count as usize),
+                };
+                (Kind::RayTracing, all.iter_mut().map(of).collect())
+            }
+            "vkCreateRayTracingPipelinesNV" => {
+                let n = linked.arg(2) as u32 as usize;
+                let all = slice_mut(linked.ptr::<vk::RayTracingPipelineCreateInfoNV<'s>>(3), n);
+                let of = |i: &mut vk::RayTracingPipelineCreateInfoNV<'s>| Info {
+                    flags: i.flags,
+                    chain: i.p_next.cast(),
+                    stages: slice_mut(i.p_stages, i.stage_count as usize),
+                };
+                (Kind::RayTracing, all.iter_mut().map(of).collect())
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// # Safety
+/// `chain` begins a linked chain.
+unsafe fn in_chain<'s>(
+    mut chain: *const vk::BaseInStructure<'s>,
+    wanted: vk::StructureType,
+) -> Option<*const vk::BaseInStructure<'s>> {
+    // SAFETY: the caller's promise.
+    while let Some(s) = unsafe { chain.as_ref() } {
+        if s.s_type == wanted {
+            return Some(chain);
+        }
+        chain = s.p_next;
+    }
+    None
+}
+
+impl InstrumentHook {
+    /// vkCreate*Pipelines.
+    pub(super) fn pipelines(&mut self, vk: &mut Vulkan, call: &Call, linked: &mut Linked) -> Result<()> {
+        let v = View::call(&call.image);
+        let ids = v.u64s("pPipelines");
+        // SAFETY: the call's own arguments, before the driver is called.
+        let Some((kind, all)) = (unsafe { infos(call, linked) }) else { return Ok(()) };
+        self.kept.device = call.image.u64(0);
+        for (i, (info, captured)) in all.into_iter().zip(v.structs("pCreateInfos")).enumerate() {
+            let Some(&id) = ids.get(i).filter(|id| **id != 0) else { continue };
+            if !self.plan.wants_pipeline(id) {
+                self.out.borrow_mut().leave("the pipeline is not among those chosen");
+                continue;
+            }
+            let protected = info.flags.contains(vk::PipelineCreateFlags::PROTECTED_ACCESS_ONLY_EXT);
+            // SAFETY: a linked chain.
+            let binaries = unsafe { in_chain(info.chain, vk::StructureType::from_raw(PIPELINE_BINARY_INFO)) };
+            let stages = captured.structs("pStages").chain(captured.structs("stage"));
+            for (index, (stage, then)) in info.stages.iter_mut().zip(stages).enumerate() {
+                if protected {
+                    self.out.borrow_mut().leave("its pipeline is for protected memory alone");
+                } else if binaries.is_some() {
+                    self.out.borrow_mut().leave("its pipeline is made of the driver's own binaries");
+                } else {
+                    self.stage(vk, stage, then, (id, kind, index as u32))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// One stage of a pipeline; `then` is it as captured.
+    fn stage(
+        &mut self,
+        vk: &mut Vulkan,
+        stage: &mut vk::PipelineShaderStageCreateInfo<'_>,
+        then: View<'_>,
+        of: (u64, Kind, u32),
+    ) -> Result<()> {
+        let inlined = then.next("VkShaderModuleCreateInfo");
+        let module = then.u64("module").filter(|m| *m != 0);
+        let code = match (module, inlined) {
+            (Some(m), _) => self.modules.get(m).cloned(),
+            (None, Some(info)) => code_of(info),
+            (None, None) => {
+                self.out.borrow_mut().leave("its code is the driver's own: it is named by an identifier");
+                return Ok(());
+            }
+        };
+        let Some(code) = code else {
+            self.out.borrow_mut().leave("its module is not known");
+            return Ok(());
+        };
+        let name = then.text("pName").unwrap_or_default();
+        let Some((variant, number, values)) = self.entry(vk, &code, stage.stage, &name, of)? else {
+            return Ok(());
+        };
+        // SAFETY: a linked stage; what it is given lives in `kept` until the call was made.
+        unsafe {
+            if module.is_some() {
+                stage.module = self.kept.module(vk, number, &variant.words)?;
+            } else if let Some(info) =
+                in_chain(stage.p_next.cast(), vk::StructureType::SHADER_MODULE_CREATE_INFO)
+            {
+                let info = &mut *info.cast_mut().cast::<vk::ShaderModuleCreateInfo<'_>>();
+                let words = self.kept.words(vk, &variant);
+                (info.code_size, info.p_code) = (size_of_val(words), words.as_ptr());
+            }
+            stage.p_specialization_info =
+                self.kept.constants(stage.p_specialization_info, &variant, values).cast();
+        }
+        Ok(())
+    }
+
+    /// vkCreateShadersEXT.
+    pub(super) fn objects(&mut self, vk: &mut Vulkan, call: &Call, linked: &mut Linked) -> Result<()> {
+        let v = View::call(&call.image);
+        let ids = v.u64s("pShaders");
+        self.kept.device = call.image.u64(0);
+        let n = linked.arg(1) as u32 as usize;
+        // SAFETY: linked memory holds as many structs as the count says.
+        let all = unsafe { slice_mut(linked.ptr::<vk::ShaderCreateInfoEXT<'_>>(2), n) };
+        for (i, (info, then)) in all.iter_mut().zip(v.structs("pCreateInfos")).enumerate() {
+            let Some(&id) = ids.get(i).filter(|id| **id != 0) else { continue };
+            if info.code_type != vk::ShaderCodeTypeEXT::SPIRV {
+                self.out.borrow_mut().leave("it is a shader object of the driver's own binary code");
+                continue;
+            }
+            if !self.plan.wants_pipeline(id) {
+                self.out.borrow_mut().leave("the shader object is not among those chosen");
+                continue;
+            }
+            let Some(code) = code_of(then) else { continue };
+            let name = then.text("pName").unwrap_or_default();
+            let found = self.entry(vk, &code, info.stage, &name, (id, Kind::ShaderObject, 0))?;
+            let Some((variant, _, values)) = found else { continue };
+            let words = self.kept.words(vk, &variant);
+            (info.code_size, info.p_code) = (size_of_val(words), words.as_ptr().cast());
+            // SAFETY: linked constants; what replaces them lives in `kept` until the call was made.
+            info.p_specialization_info =
+                unsafe { self.kept.constants(info.p_specialization_info, &variant, values) }.cast();
+        }
+        Ok(())
+    }
+
+    /// The rewritten module of an entry point, its number, and its constants' values; `None` if it is left alone, which is
+    /// then counted.
+    fn entry(
+        &mut self,
+        vk: &mut Vulkan,
+        code: &Code,
+        bits: vk::ShaderStageFlags,
+        name: &str,
+        (pipeline, kind, index): (u64, Kind, u32),
+    ) -> Result<Option<(Arc<Variant>, u32, super::specialize::Values)>> {
+        let plan = self.plan.clone();
+        let Some(stage) = stage_of_bit(bits) else {
+            self.out.borrow_mut().leave("it is of a stage that is not known");
+            return Ok(None);
+        };
+        if !plan.select.stage(stage) || !plan.select.shader(code.hash) {
+            self.out.borrow_mut().leave("its stage or shader is not among those chosen");
+            return Ok(None);
+        }
+        if !plan.variants.wants(stage) {
+            self.out.borrow_mut().leave("no pass has to do with its stage");
+            return Ok(None);
+        }
+        let Some(key) = code.key(stage, name) else {
+            self.out.borrow_mut().leave("its module has no such entry point, or could not be read");
+            return Ok(None);
+        };
+        let variant = match plan.variants.get(&key, &code.words) {
+            Ok(Some(v)) => v,
+            Ok(None) => {
+                self.out.borrow_mut().leave("it has nothing that a pass measures");
+                return Ok(None);
+            }
+            Err(e) => {
+                let mut out = self.out.borrow_mut();
+                out.leave("a pass failed");
+                out.failed.push(format!("pipeline {pipeline}, {} shader {name}: {e}", stage.name()));
+                return Ok(None);
+            }
+        };
+        let number = self.number(&key, code, &variant)?;
+        let values = self.memory_for(vk, pipeline, kind, index, number, &variant)?;
+        Ok(Some((variant, number, values)))
+    }
+}
+
+/// VK_STRUCTURE_TYPE_PIPELINE_BINARY_INFO_KHR.
+const PIPELINE_BINARY_INFO: i32 = 1_000_483_002;
+
+/// The code of a struct with pCode and codeSize.
+fn code_of(info: View<'_>) -> Option<Code> {
+    let code = info.bytes("pCode")?;
+    let size = usize::try_from(info.u64("codeSize")?).ok()?;
+    Some(Code::new(&code[..size.min(code.len())]))
+}

@@ -1,0 +1,100 @@
+//! The plan that the flags of `profile` ask for.
+
+use crate::cli::ProfileArgs;
+use crate::exit::Failure;
+use gfxr_parse::container::Capture;
+use profile::hooks::instrument::{EVERYTHING, PipelineFilter, Plan, STAGES, Selection, scan};
+use profile::passes::by_name;
+use profile::rewrite::Variants;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use trace::dir::PassNote;
+
+/// A trace goes to a folder of its own.
+pub fn refuse_full(folder: &Path) -> Result<(), Failure> {
+    let full = folder.read_dir().is_ok_and(|mut entries| entries.next().is_some());
+    if full {
+        return Err(Failure::usage(format_args!(
+            "{}: it is not empty; name a new folder for the trace",
+            folder.display()
+        )));
+    }
+    Ok(())
+}
+
+/// The passes as they were asked for: name and options.
+fn asked(args: &ProfileArgs) -> Vec<(&str, &str)> {
+    let all = args.passes.as_deref().unwrap_or_default();
+    all.split(',').map(|p| p.split_once(':').unwrap_or((p, ""))).collect()
+}
+
+/// The plan.
+pub fn plan(args: &ProfileArgs, capture: &Capture) -> Result<Plan, Failure> {
+    let mut passes: Vec<Box<dyn profile::Pass>> = Vec::new();
+    for (name, options) in asked(args) {
+        let pass = by_name(&if options.is_empty() { name.to_owned() } else { format!("{name}:{options}") })
+            .map_err(|e| Failure::usage(format_args!("--passes: {e}")))?;
+        if passes.iter().any(|p| p.name() == pass.name()) {
+            return Err(Failure::usage(format_args!("--passes: {name} is there twice")));
+        }
+        // (what it would read at the top of the push constants is pushed by nobody)
+        if STAGES.iter().any(|s| pass.needs(*s).is_some_and(|n| n.actions)) {
+            let why = "it counts for each draw, dispatch and trace, which this command does not do yet";
+            return Err(Failure::usage(format_args!("--passes {name}: {why}")));
+        }
+        passes.push(pass);
+    }
+    let select = select(args)?;
+    let (stages, names) = scan(capture, &select);
+    let folder = if args.no_cache { None } else { cache() };
+    Ok(Plan {
+        variants: Arc::new(Variants::new(passes, folder)),
+        frames: args.frames.as_ref().map(|f| f.all().to_vec()),
+        select,
+        log_bytes: args.log_bytes,
+        window: args.window.unwrap_or(EVERYTHING),
+        assume_subgroups: args.assume_subgroups,
+        stages,
+        names,
+        dump: args.dump_shaders.clone(),
+    })
+}
+
+fn select(args: &ProfileArgs) -> Result<Selection, Failure> {
+    let mut shaders = Vec::new();
+    for s in &args.shaders {
+        if s.is_empty() || s.len() > 64 || !s.bytes().all(|b| b.is_ascii_hexdigit()) {
+            return Err(Failure::usage(format_args!("--shaders {s}: expected the first digits of a hash")));
+        }
+        shaders.push(s.to_ascii_lowercase());
+    }
+    let globs = args.pipelines.clone();
+    let filter: PipelineFilter = Box::new(move |id, name| {
+        let id = id.to_string();
+        globs.iter().any(|g| g.matches(&id) || name.is_some_and(|n| g.matches(n)))
+    });
+    Ok(Selection {
+        stages: (!args.stages.is_empty()).then(|| args.stages.iter().copied().collect()),
+        pipelines: (!args.pipelines.is_empty()).then_some(filter),
+        shaders: (!shaders.is_empty()).then_some(shaders),
+    })
+}
+
+/// The user's folder for what can be made again.
+fn cache() -> Option<PathBuf> {
+    let folder = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    let base = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")))?;
+    Some(base.join("reray-replay/variants"))
+}
+
+/// The passes for the trace's manifest.
+pub fn notes(args: &ProfileArgs, plan: &Plan) -> Vec<PassNote> {
+    let passes = plan.variants.passes().iter().zip(asked(args));
+    passes
+        .map(|(pass, (_, options))| PassNote {
+            name: pass.name().to_owned(),
+            key: pass.key(),
+            options: options.to_owned(),
+        })
+        .collect()
+}
