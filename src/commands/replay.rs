@@ -13,6 +13,7 @@ use crate::{input, progress};
 use gfxr_parse::container::Capture;
 use profile::hooks::breadcrumbs::BreadcrumbsHook;
 use profile::hooks::frame_times::{FrameTimes, FrameTimesHook};
+use profile::hooks::pipeline_times::{PipelineTimes, PipelineTimesHook};
 use replay::error::{Error, Kind};
 use replay::hook::Hook;
 use replay::options::{AddressMode, FrameBy, MemoryMode, Options, Rehearse};
@@ -38,6 +39,7 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     let on = if args.echo { On::Echo } else { On::Vulkan };
     let mut all = FrameTimes::default();
     let (mut last, mut stopped) = (None, None);
+    let mut made = PipelineTimes::default();
     let mut times = Times::new(args)?;
     for repeat in 0..args.repeat.max(1) {
         times.reference(&capture, &options, repeat)?;
@@ -46,6 +48,8 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
         let mut hooks: Vec<Box<dyn Hook>> = if args.echo { Vec::new() } else { vec![Box::new(hook)] };
         times.before(&mut hooks);
         breadcrumbs(&args.run, &mut hooks);
+        let (hook, pipelines) = PipelineTimesHook::new();
+        hooks.push(Box::new(hook));
         let r = replay_as_far(
             &capture,
             &options,
@@ -57,6 +61,7 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
         bar.finish_and_clear();
         let (summary, why) = r.map_err(failure)?;
         times.after();
+        made = *pipelines.borrow();
         let mut out = out.borrow_mut();
         all.frames.append(&mut out.frames);
         all.timed += out.timed;
@@ -74,7 +79,7 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     {
         return Err(frames::no_such_frame(first, (1, summary.frames)));
     }
-    let exit = say(args, &capture, &summary, &all, &times, stopped.as_ref())?;
+    let exit = say(args, &capture, &summary, &all, &times, made, stopped.as_ref())?;
     stopped.map_or(Ok(exit), |e| Err(failure(e)))
 }
 
@@ -202,6 +207,7 @@ fn say(
     s: &Summary,
     times: &FrameTimes,
     within: &Times,
+    made: PipelineTimes,
     stopped: Option<&Error>,
 ) -> Result<Exit, Failure> {
     let mut inner = within.report(args, s, times)?;
@@ -219,6 +225,7 @@ fn say(
     let text = if args.json {
         let mut json = to_json(capture, s, times, &report);
         json["loop"] = s.looped.as_ref().map_or(Value::Null, |l| looped::to_json(args, l));
+        json["pipelines"] = json!({ "calls": made.calls, "made_ns": made.total.0 });
         json["times"] = within.to_json(inner.as_ref());
         json["stopped"] = stopped.map_or(Value::Null, |e| stopped_json(e, s));
         serde_json::to_string_pretty(&json).map_err(Failure::new)? + "\n"

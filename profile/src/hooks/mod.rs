@@ -8,5 +8,6 @@ pub mod command_times;
 mod debug_names;
 pub mod frame_times;
 pub mod instrument;
+pub mod pipeline_times;
 pub mod screenshot;
 mod timestamps;
