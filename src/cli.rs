@@ -60,6 +60,12 @@ pub struct ReplayArgs {
     /// With --times submit, pass or command: write a timeline that ui.perfetto.dev opens
     #[arg(long, value_name = "FILE")]
     pub perfetto: Option<PathBuf>,
+    /// Put the probes of these passes into the shaders, to see what they cost; what they measure is not read (`profile` does)
+    #[arg(long, value_name = "PASS[:OPTIONS],…", conflicts_with = "echo")]
+    pub passes: Option<String>,
+    /// With --passes: take subgroup operations for granted in stages in which the device does not say that it has them
+    #[arg(long)]
+    pub assume_subgroups: bool,
     /// Print everything as JSON (with a schema_version) instead of the table
     #[arg(long)]
     pub json: bool,

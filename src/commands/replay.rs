@@ -13,6 +13,7 @@ use crate::{input, progress};
 use gfxr_parse::container::Capture;
 use profile::hooks::breadcrumbs::BreadcrumbsHook;
 use profile::hooks::frame_times::{FrameTimes, FrameTimesHook};
+use profile::hooks::instrument::InstrumentHook;
 use profile::hooks::pipeline_times::{PipelineTimes, PipelineTimesHook};
 use replay::error::{Error, Kind};
 use replay::hook::Hook;
@@ -20,6 +21,7 @@ use replay::options::{AddressMode, FrameBy, MemoryMode, Options, Rehearse};
 use replay::session::{On, Progress, Summary, replay_as_far};
 use serde_json::{Value, json};
 use std::io::Write;
+use std::rc::Rc;
 
 /// Runs it.
 pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
@@ -50,6 +52,11 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
         breadcrumbs(&args.run, &mut hooks);
         let (hook, pipelines) = PipelineTimesHook::new();
         hooks.push(Box::new(hook));
+        if let Some(passes) = &args.passes {
+            let plan = super::profile::plan::timed(passes, args.assume_subgroups, &capture)?;
+            let (hook, _) = InstrumentHook::new(Rc::new(plan), Box::new(|_, _| Ok(())));
+            hooks.insert(0, Box::new(hook));
+        }
         let r = replay_as_far(
             &capture,
             &options,

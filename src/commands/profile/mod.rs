@@ -3,7 +3,7 @@
 //! Guarantees: the trace's folder is whole, or marked as one whose writing broke off; stdout carries a summary that names
 //! what was left as it was and why. Refuses folders that hold something, and frames that the capture does not have.
 
-mod plan;
+pub mod plan;
 mod summary;
 
 use super::frames::{self, missing, no_such_frame};

@@ -23,15 +23,14 @@ pub fn refuse_full(folder: &Path) -> Result<(), Failure> {
 }
 
 /// The passes as they were asked for: name and options.
-fn asked(args: &ProfileArgs) -> Vec<(&str, &str)> {
-    let all = args.passes.as_deref().unwrap_or_default();
-    all.split(',').map(|p| p.split_once(':').unwrap_or((p, ""))).collect()
+fn asked(list: &str) -> Vec<(&str, &str)> {
+    list.split(',').map(|p| p.split_once(':').unwrap_or((p, ""))).collect()
 }
 
-/// The plan.
-pub fn plan(args: &ProfileArgs, capture: &Capture) -> Result<Plan, Failure> {
+/// The passes of a list.
+fn passes(list: &str) -> Result<Vec<Box<dyn profile::Pass>>, Failure> {
     let mut passes: Vec<Box<dyn profile::Pass>> = Vec::new();
-    for (name, options) in asked(args) {
+    for (name, options) in asked(list) {
         let pass = by_name(&if options.is_empty() { name.to_owned() } else { format!("{name}:{options}") })
             .map_err(|e| Failure::usage(format_args!("--passes: {e}")))?;
         if passes.iter().any(|p| p.name() == pass.name()) {
@@ -44,6 +43,33 @@ pub fn plan(args: &ProfileArgs, capture: &Capture) -> Result<Plan, Failure> {
         }
         passes.push(pass);
     }
+    Ok(passes)
+}
+
+/// A plan whose probes run in every frame and are not read: for a replay that times them.
+pub fn timed(list: &str, assume_subgroups: bool, capture: &Capture) -> Result<Plan, Failure> {
+    let select = Selection::default();
+    let (stages, names) = scan(capture, &select);
+    Ok(Plan {
+        variants: Arc::new(Variants::new(passes(list)?, None)),
+        frames: None,
+        select,
+        log_bytes: TIMED_LOG_BYTES,
+        window: EVERYTHING,
+        assume_subgroups,
+        stages,
+        names,
+        dump: None,
+        timing: true,
+    })
+}
+
+/// The log of a timed plan. A frame that fills it is cheaper from there on than one that does not.
+const TIMED_LOG_BYTES: u64 = 1 << 30;
+
+/// The plan.
+pub fn plan(args: &ProfileArgs, capture: &Capture) -> Result<Plan, Failure> {
+    let passes = passes(args.passes.as_deref().unwrap_or_default())?;
     let select = select(args)?;
     let (stages, names) = scan(capture, &select);
     let folder = if args.no_cache { None } else { cache() };
@@ -57,6 +83,7 @@ pub fn plan(args: &ProfileArgs, capture: &Capture) -> Result<Plan, Failure> {
         stages,
         names,
         dump: args.dump_shaders.clone(),
+        timing: false,
     })
 }
 
@@ -89,7 +116,7 @@ fn cache() -> Option<PathBuf> {
 
 /// The passes for the trace's manifest.
 pub fn notes(args: &ProfileArgs, plan: &Plan) -> Vec<PassNote> {
-    let passes = plan.variants.passes().iter().zip(asked(args));
+    let passes = plan.variants.passes().iter().zip(asked(args.passes.as_deref().unwrap_or_default()));
     passes
         .map(|(pass, (_, options))| PassNote {
             name: pass.name().to_owned(),

@@ -101,7 +101,7 @@ impl InstrumentHook {
 
     /// The window of a frame: none where it is not measured.
     fn window(&self, frame: u64) -> (u32, u32) {
-        if self.plan.wants_frame(frame) { self.plan.window } else { (0, 0) }
+        if self.plan.timing || self.plan.wants_frame(frame) { self.plan.window } else { (0, 0) }
     }
 
     /// The number of a rewritten module.
@@ -262,7 +262,19 @@ impl Hook for InstrumentHook {
         Ok(())
     }
 
+    /// Room for the log of one more iteration.
+    fn frame_begins(&mut self, cx: &mut Executor) -> Result<()> {
+        let Some(vk) = cx.backend.vulkan() else { return Ok(()) };
+        for (&d, memory) in &mut self.memory {
+            memory.restart(vk.device_mut(d)?, self.plan.window)?;
+        }
+        Ok(())
+    }
+
     fn frame(&mut self, cx: &mut Executor, frame: Frame) -> Result<()> {
+        if self.plan.timing {
+            return self.frame_begins(cx);
+        }
         let Some(vk) = cx.backend.vulkan() else { return Ok(()) };
         let (this, next) = (self.plan.wants_frame(frame.number), self.plan.wants_frame(frame.number + 1));
         let devices: Vec<u64> = self.memory.keys().copied().collect();

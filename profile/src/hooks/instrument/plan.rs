@@ -56,6 +56,8 @@ pub struct Plan {
     pub names: HashMap<u64, String>,
     /// Where to write modules before and after.
     pub dump: Option<PathBuf>,
+    /// Every frame is measured and nothing is read back: to time what the probes cost.
+    pub timing: bool,
 }
 
 /// All work ids.
