@@ -184,6 +184,8 @@ pub enum Command {
     Profile(ProfileArgs),
     /// Answer questions to a trace that `profile` wrote; without names, every question that it can answer
     Analyze(AnalyzeArgs),
+    /// Add up how often blocks ran: traces of `profile`, or profiles written before, as one
+    MergeProfiles(MergeProfilesArgs),
 }
 
 /// `profile`
@@ -307,6 +309,30 @@ pub enum AnalyzeFormat {
     Csv,
     /// Apache Parquet, a file a table
     Parquet,
+}
+
+/// `merge-profiles`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Traces must have counts of pass blocks, counted in the same way. What is written goes by the output's name:
+  NAME.proftext  LLVM's text profile format: a record a function, named SHADER.ENTRY.FUNCTION, a counter a block
+  NAME.blocks    the same in binary
+  DIR            a trace that `analyze` reads (of traces of one capture only)
+Sums are exact; shaders of one name and different structure, and counts of different things, are refused.
+
+Examples:
+  reray-replay merge-profiles run1 run2 run3 -o all.proftext && llvm-profdata show --all-functions --counts all.proftext
+  reray-replay merge-profiles run1 run2 -o both && reray-replay analyze both")]
+pub struct MergeProfilesArgs {
+    /// Traces (folders) and profiles (files)
+    #[arg(required = true)]
+    pub inputs: Vec<PathBuf>,
+    /// What to write
+    #[arg(short, long, value_name = "DIR|FILE")]
+    pub output: PathBuf,
+    /// Where a trace has more than one pass that counted blocks: which [default: the first that counted all]
+    #[arg(long, value_name = "NAME")]
+    pub pass: Option<String>,
 }
 
 /// `screenshot`

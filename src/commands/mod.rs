@@ -9,6 +9,7 @@ mod frames;
 mod info;
 mod looped;
 mod profile;
+mod merge_profiles;
 mod recompress;
 mod replay;
 mod screenshot;
@@ -32,5 +33,6 @@ pub fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Screenshot(args) => screenshot::run(&args),
         Command::Analyze(args) => analyze::run(&args),
         Command::Profile(args) => profile::run(&args),
+        Command::MergeProfiles(args) => merge_profiles::run(&args),
     }
 }

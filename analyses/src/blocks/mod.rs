@@ -15,6 +15,7 @@
 //! sampled invocation ran may not be unused.
 
 pub mod counts;
+pub mod merge;
 pub mod profile;
 #[cfg(test)]
 mod tests;

@@ -165,6 +165,36 @@ fn sums_are_exact_and_what_does_not_fit_is_refused() {
     assert!(one.clone().add(otherwise).unwrap_err().to_string().contains("do not add up"));
 }
 
+#[test]
+fn traces_add_up_to_one_that_answers_as_they_do() {
+    use super::merge::{MERGED, merge};
+    let one = trace(1);
+    let merged = merge(&[&one, &one, &one]).unwrap();
+    let p = Profile::of_trace(&merged, Some("blocks")).unwrap();
+    let mut sum = profile();
+    sum.add(profile()).unwrap();
+    sum.add(profile()).unwrap();
+    assert_eq!(p, sum);
+    // One trace merged is that trace; how traces are grouped does not matter.
+    let same = merge(&[&one]).unwrap();
+    assert_eq!(Profile::of_trace(&same, Some("other")), Profile::of_trace(&one, Some("other")));
+    let grouped = merge(&[&merge(&[&one, &one]).unwrap(), &one]).unwrap();
+    for table in MERGED {
+        assert_eq!(grouped.read(table), merged.read(table), "{}", table.name);
+    }
+    assert_eq!(Blocks.answer(&same).unwrap(), Blocks.answer(&one).unwrap());
+    let e = merge(&[&one, &trace(2)]).unwrap_err();
+    assert!(e.0.contains("trace 2: pass blocks counted in another way"), "{e}");
+    let mut changed = trace(1);
+    changed.put(&trace::tables::EDGES, &[0, 0, 0, 0].map(U64));
+    let e = merge(&[&one, &changed]).unwrap_err();
+    assert!(e.0.contains("another structure"), "{e}");
+    let mut large = trace(1);
+    let row = [Text("blocks"), U64(1), U64(0), U64(0), U64(0), U64(u64::MAX - 99)];
+    large.put(&BLOCK_COUNTS, &row);
+    assert!(merge(&[&large]).unwrap_err().0.contains("over 2^64"));
+}
+
 /// Debian's llvm-profdata reads the text, adds two of them as we do, and shows the counters that went in.
 #[test]
 fn llvm_takes_the_text_and_adds_as_we_do() {
