@@ -10,9 +10,10 @@
 //! is counted, but for those that are nothing but the rest of the block before them (one way leads in, one way led there,
 //! nobody leaves): invocations that branch together without a condition come by together.
 //!
-//! Helper invocations never count. Recorded: `block_counts`, `edge_counts` and `block_runs`.
+//! Helper invocations never count. Fragments that early tests take away do not run, as without the pass ([`early`]). Recorded: `block_counts`, `edge_counts` and `block_runs`.
 
 mod decode;
+mod early;
 mod options;
 mod placement;
 mod put;
@@ -120,6 +121,9 @@ impl Pass for Blocks {
         for (f, (kind, mut data)) in sites {
             data.splice(0..0, [o.copies, stride]);
             shader.site(site(shader, f as u32, 0, kind, Some(in_region), data));
+        }
+        if o.early {
+            early::keep(shader);
         }
         put::put(shader, o, &wanted, first, stride).map_err(&wrong)?;
         Ok(Change::Changed)

@@ -8,6 +8,7 @@
 //! | `placement` | `knuth`: as few places as give all counts; `direct`: every block |
 //! | `flush` | `exit`: what is in a loop is counted in registers and added where invocations leave; `direct`: at once |
 //! | `copies` | `1`; `n`: n copies of all counters, so that not all subgroups add to one |
+//! | `early` | `keep`: depth and stencil tests that drivers make before a fragment shader stay there; `off`: they come after it |
 //! | `as` | a name of its own in the trace, so that one plan may have the pass twice |
 //!
 //! Refuses what is not listed, and what has no meaning together.
@@ -51,6 +52,8 @@ pub struct Options {
     pub hold: bool,
     /// Copies of the counters.
     pub copies: u32,
+    /// Tests before fragment shaders stay there.
+    pub early: bool,
     /// The pass's name.
     pub name: &'static str,
 }
@@ -64,6 +67,7 @@ impl Default for Options {
             places: Places::default(),
             hold: true,
             copies: 1,
+            early: true,
             name: "blocks",
         }
     }
@@ -91,12 +95,14 @@ impl Options {
                 ("copies", n) if n.parse::<u32>().is_ok_and(|n| (1..=1024).contains(&n)) => {
                     o.copies = n.parse().expect("it was tried");
                 }
+                ("early", "keep") => o.early = true,
+                ("early", "off") => o.early = false,
                 ("as", name) if !name.is_empty() => o.name = Box::leak(name.to_owned().into_boxed_str()),
                 _ => {
                     return Err(format!(
                         "pass blocks has no option {option:?}; it has mode=lanes|lane|subgroup, \
-                         add=atomic|plain, sample=K, placement=knuth|direct, flush=exit|direct, copies=1..1024 \
-                         and as=NAME, with colons between them"
+                         add=atomic|plain, sample=K, placement=knuth|direct, flush=exit|direct, copies=1..1024, \
+                         early=keep|off and as=NAME, with colons between them"
                     ));
                 }
             }
@@ -117,6 +123,7 @@ impl Options {
         let _ = write!(key, " copies {}", self.copies);
         key.push_str(if self.plain { " plain" } else { "" });
         key.push_str(if self.hold { " hold" } else { "" });
+        key.push_str(if self.early { " early" } else { "" });
         let _ = write!(key, " as {}", self.name);
         key
     }
