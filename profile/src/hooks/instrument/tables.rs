@@ -1,8 +1,9 @@
-//! What is known of a plan's shaders without running them, as tables: pipelines, entry points, functions, blocks, edges.
+//! What is known of a plan's shaders without running them, as tables: pipelines, entry points, functions, blocks, edges,
+//! instructions.
 
 use super::plan::{Done, Plan};
 use crate::Sink;
-use crate::rewrite::Variant;
+use crate::rewrite::{Variant, record_instructions};
 use rspirv::binary::Disassemble;
 use std::collections::BTreeSet;
 use std::fs;
@@ -35,6 +36,12 @@ pub fn write(plan: &Plan, done: &Done, out: &mut dyn Sink) {
         if variants.insert(e.variant_number) {
             facts(e.variant_number.into(), v, out);
         }
+    }
+    let mut kept: Vec<_> = done.variants.iter().filter(|v| variants.contains(&v.1.0)).collect();
+    kept.sort_by_key(|v| v.1.0);
+    for (key, (n, words)) in kept {
+        // (a module that was rewritten can be read)
+        let _ = record_instructions(words, key.model, &key.name, (*n).into(), out);
     }
 }
 

@@ -11,7 +11,7 @@ use super::placement::Way;
 use crate::rewrite::{Probes, Shader};
 use crate::spirv::{Block, Function, Inst, Op, Operand, Place, Result, malformed};
 use rspirv::spirv::{FunctionControl, StorageClass};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 static PROBES: Probes = crate::probes!("blocks");
 static LANE_PROBES: Probes = crate::probes!("blocks_lane");
@@ -31,9 +31,9 @@ pub struct Count {
 /// What is put in, by function of the module.
 #[derive(Default)]
 struct Plan {
-    places: HashMap<usize, Vec<(Place, Vec<Inst>)>>,
+    places: BTreeMap<usize, Vec<(Place, Vec<Inst>)>>,
     /// Edges by the labels of their blocks.
-    edges: HashMap<usize, Vec<(u32, u32, Vec<Inst>)>>,
+    edges: BTreeMap<usize, Vec<(u32, u32, Vec<Inst>)>>,
 }
 
 impl Plan {
