@@ -6,8 +6,11 @@ mod divergence;
 mod its;
 mod lanes;
 mod lifetimes;
+mod loads;
 mod paths;
 mod simt;
+mod uniformity;
+mod values;
 
 use crate::Pass;
 
@@ -52,6 +55,16 @@ pub static PASSES: &[Entry] = &[
         name: "counters",
         about: "how many instructions of each class each draw, dispatch and trace executes in each basic block",
         make: |options| Ok(Box::new(counters::Counters::new(options)?)),
+    },
+    Entry {
+        name: "uniformity",
+        about: "which branch conditions, addresses and loaded values are alike for a whole subgroup",
+        make: |options| Ok(Box::new(uniformity::Pass::new(options)?)),
+    },
+    Entry {
+        name: "values",
+        about: "which values loads give: how many, which most often, how often zero, how often they change",
+        make: |options| Ok(Box::new(values::Pass::new(options)?)),
     },
     Entry {
         name: "blocks",

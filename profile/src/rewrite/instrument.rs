@@ -8,6 +8,7 @@ use crate::pass::{Change, Error, Pass, Result};
 use crate::spirv::{FIRST_SPEC_ID, Imported, Module, Types, stage_of};
 use crate::{ShaderHash, Stage};
 use rspirv::spirv::ExecutionModel;
+use std::sync::Arc;
 
 /// Rewrites one entry point of a module. `None` where no pass has anything to measure there.
 pub fn instrument(
@@ -27,11 +28,13 @@ pub fn instrument(
     };
     let facts = Facts::new(&module, entry.function).map_err(&wrong)?;
     let types = Types::new(&module);
+    let original = Arc::new(module.clone());
     module.physical_addresses();
     let mut shader = Shader {
         hash,
         stage,
         entry,
+        original,
         module,
         types,
         facts,

@@ -10,6 +10,7 @@ use super::variant::Site;
 use super::{Facts, Probes};
 use crate::spirv::{EntryPoint, Imported, Inst, Module, Op, Operand, Place, Result, Types, malformed};
 use crate::{ShaderHash, SourceLine, Stage};
+use std::sync::Arc;
 
 /// See the module's header.
 #[derive(Clone, Debug)]
@@ -20,6 +21,8 @@ pub struct Shader {
     pub stage: Stage,
     /// The entry point.
     pub entry: EntryPoint,
+    /// The module as the application made it, reduced to the entry point.
+    pub original: Arc<Module>,
     /// The module as it is now, reduced to the entry point.
     pub module: Module,
     /// Its types and constants.

@@ -10,6 +10,8 @@ mod paths;
 mod shaders;
 mod simt;
 mod texts;
+mod uniformity;
+mod values;
 
 pub use blocks::*;
 pub use counters::*;
@@ -21,6 +23,8 @@ pub use paths::*;
 pub use shaders::*;
 pub use simt::*;
 pub use texts::*;
+pub use uniformity::*;
+pub use values::*;
 
 use crate::Table;
 
@@ -52,4 +56,11 @@ pub static TABLES: &[&Table] = &[
     &LIFETIMES,
     &LIFETIME_SUMS,
     &INSTRUCTIONS,
+    &UNIFORMITY_SITES,
+    &UNIFORMITY,
+    &VALUE_SITES,
+    &VALUES,
+    &VALUES_SEEN,
+    &VALUE_REGISTERS,
+    &VALUE_CHANGES,
 ];
