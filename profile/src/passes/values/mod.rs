@@ -17,9 +17,10 @@
 //!
 //! Changes are looked at for uniform blocks and push constants: each action keeps which bits of a word were ever 1 and ever
 //! 0 ([`decode`]), so that it is known whether it saw one value only, and which. `changes=no` leaves them out, and needs
-//! nothing of the push constants.
+//! nothing of the push constants; shaders whose push constants leave no room for the action's address ([`room`]) have none.
 
 mod decode;
+mod room;
 
 use super::loads::{Class, Defs, Emitter, loads, words_of_text};
 use crate::pass::{Change, Error, FrameData, Result, Sink};
@@ -120,6 +121,7 @@ impl crate::Pass for Pass {
         if all.is_empty() {
             return Ok(Change::Unchanged);
         }
+        let room = self.changes && room::is_there(shader, &defs);
         let note = shader.import(&PROBES, "values_here").map_err(&wrong)?;
         let slots = shader.constant(self.slots);
         let mut at: BTreeMap<usize, Vec<(Place, Vec<Inst>)>> = BTreeMap::new();
@@ -134,7 +136,7 @@ impl crate::Pass for Pass {
                 let first = shader.constant(counter);
                 insts.push(shader.call(note, &[first, w.id, slots]));
                 let mut in_action = u32::MAX;
-                if self.follows_changes(l.class) {
+                if room && self.follows_changes(l.class) {
                     let watch = shader.import(&PROBES, "values_in_action").map_err(&wrong)?;
                     let (counter, number) = shader.reserve_action_counters(1).map_err(&wrong)?;
                     let counter = shader.constant(counter);

@@ -46,7 +46,7 @@ fn decoding() {
     let Some(v) = shader("slots=16") else { return };
     let names: Vec<String> =
         v.regions[0].sites.iter().map(|s| super::super::loads::text_of(&s.data[1..])).collect();
-    assert_eq!(names, ["storage\nuint\n.o[?]", "uniform\nfloat\nblock.v.y", "push\nfloat\n.p"]);
+    assert_eq!(names, ["storage\nuint\nOut.o[?]", "uniform\nfloat\nblock.v.y", "push\nfloat\nPush.p"]);
     let size = (HEAD + REGISTERS / 2 + 32) as usize;
     assert_eq!((v.counters as usize, v.action_counters), (3 * size, 2));
     let mut counters = vec![0; 3 * size];
@@ -82,6 +82,27 @@ fn decoding() {
     assert_eq!(rows(&out, &VALUE_SITES).len(), 3);
     // block.v.y: 5 5 6 | 5 5: three pairs, one change. p: 1, nothing, several | 1 2: the first pair is not known.
     assert_eq!(rows(&out, &VALUE_CHANGES), [[2, 3, 1, 5, 3, 1, 0], [2, 3, 2, 4, 2, 1, 1]]);
+}
+
+/// Changes are only left out where the application's push constants take the room.
+#[test]
+fn full_push_constants_are_left_alone() {
+    for (block, actions) in
+        [("vec4 a[16];", 0), ("vec4 a[15]; vec2 b;", 4), ("mat4 m[3]; layout(offset = 240) float b;", 4)]
+    {
+        let main = "void main() { o[0] = a[0]; }"
+            .replace("a[0]", if block.contains("mat4") { "m[0][0]" } else { "a[0]" });
+        let source = format!(
+            "#version 450
+             layout(local_size_x = 8) in;
+             layout(push_constant) uniform Push {{ {block} }};
+             layout(binding = 2) buffer Out {{ vec4 o[]; }};
+             {main}"
+        );
+        let Some(w) = glsl("comp", &source, &["--target-env", "vulkan1.2"]) else { return };
+        let v = rewritten(block, &w, "vulkan1.3", &[make("")], Device::default()).pop().expect("it loads");
+        assert_eq!((v.regions[0].sites.len(), v.action_counters), (4, actions), "{block}");
+    }
 }
 
 #[test]
