@@ -21,6 +21,8 @@ pub mod paths;
 pub mod registers;
 pub mod report;
 pub mod simt;
+pub mod uniformity;
+pub mod values;
 
 use report::{Cost, Report};
 use trace::{Batch, RecordKinds, Source, Table, Unreadable};
@@ -64,6 +66,8 @@ pub static QUESTIONS: &[&dyn Question] = &[
     &hotspots::Hotspots,
     &counters::Counters,
     &registers::Registers,
+    &uniformity::Uniformity,
+    &values::Values,
 ];
 
 /// An analysis in the middle of its records.

@@ -126,6 +126,7 @@ impl Fold for Times {
             images: Vec::new(),
             files: Vec::new(),
             notes: notes(&placed, only_load),
+            failures: vec![],
             cost: self.run.cost,
         }
     }

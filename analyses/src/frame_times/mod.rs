@@ -99,6 +99,7 @@ impl Fold for Times {
             images: Vec::new(),
             files: Vec::new(),
             notes: notes(&played),
+            failures: vec![],
             cost: self.run.cost,
         }
     }

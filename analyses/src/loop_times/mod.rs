@@ -63,6 +63,7 @@ pub fn report(about: &About, iterations: &[Iteration]) -> Report {
         images: Vec::new(),
         files: Vec::new(),
         notes,
+        failures: vec![],
         cost: about.cost.clone(),
     }
 }

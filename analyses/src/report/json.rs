@@ -37,6 +37,7 @@ mod tests {
             images: vec![],
             files: vec![],
             notes: vec!["A note.".into()],
+            failures: vec![],
             cost: Cost::Unknown { why: "nobody looked".into() },
         };
         let json = render(&report);

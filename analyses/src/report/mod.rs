@@ -40,6 +40,9 @@ pub struct Report {
     pub files: Vec<File>,
     /// What a reader has to know to read the numbers rightly; a sentence each.
     pub notes: Vec<String>,
+    /// Checks that failed: what the records say cannot be. A sentence each; `analyze` ends with exit code 5 if there are any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<String>,
     /// What measuring cost. Every report says so.
     pub cost: Cost,
 }
@@ -56,6 +59,7 @@ impl Report {
             images: vec![],
             files: vec![],
             notes: vec![],
+            failures: vec![],
             cost: crate::context::cost(),
         }
     }

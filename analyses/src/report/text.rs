@@ -1,5 +1,5 @@
 //! A report as text for a terminal: tables with aligned columns under their units, each histogram as a line,
-//! the notes, and what measuring cost.
+//! the notes, checks that failed, and what measuring cost.
 //!
 //! Digits by unit: milliseconds have three decimals, frames per second one, percent two
 //! ([`Unit::decimals`]). Lines have no blanks at
@@ -23,6 +23,7 @@ pub fn render(report: &Report) -> String {
     }
 
     let mut last: String = report.notes.iter().map(|note| format!("{note}\n")).collect();
+    last.extend(report.failures.iter().map(|failure| format!("CHECK FAILED: {failure}\n")));
     let _ = writeln!(last, "{}", render_cost(&report.cost));
     parts.push(last);
     parts.join("\n")
@@ -188,6 +189,7 @@ CPU, all      29  123.457      –
             images: vec![],
             files: vec![],
             notes: vec!["A note.".into()],
+            failures: vec![],
             cost: Cost::Measured {
                 of: "all frames".into(),
                 without: Nanos(2_000_000),

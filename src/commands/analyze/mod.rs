@@ -1,6 +1,7 @@
 //! `reray-replay analyze DIR [QUESTION…]`: answers questions to a trace, and writes its tables as they are.
 //!
-//! Guarantees: a question that cannot be answered does not keep others from it, and makes the exit code 1; a trace that
+//! Guarantees: a question that cannot be answered does not keep others from it, and makes the exit code 1; a check that
+//! fails in an answer makes it 5; a trace that
 //! broke off is read as far as it goes, and stderr says so. Refuses names that it does not know.
 
 mod list;
@@ -47,6 +48,10 @@ pub fn run(args: &AnalyzeArgs) -> Result<Exit, Failure> {
         match question.answer(&dir) {
             Ok(mut report) => {
                 cost(&mut report, dir.manifest());
+                for failure in &report.failures {
+                    complain(format_args!("{}: check failed: {failure}", question.name()));
+                    exit = Exit::Diverged;
+                }
                 reports.push(report);
             }
             Err(e) => {

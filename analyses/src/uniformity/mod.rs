@@ -1,0 +1,296 @@
+//! Uniformity: which branch conditions, load addresses and loaded values are the same for all of a subgroup.
+//!
+//! *Definition* (Neubauer 2020, sections 3.6, 3.7, 5.3, 5.4). A place is *static uniform* if the divergence analysis of the
+//! module proves it; *dynamic uniform* if it is not proven, and no execution saw two active invocations of a subgroup
+//! differ; *divergent* if some did, with the share of executions by subgroups in which they did. Places that are not
+//! proven and were not executed, or cannot be measured, are in none of these. Only entry points that were executed count,
+//! static places included, as in the thesis. Entry points of one module that several pipelines use count as one; their
+//! executions are summed.
+//!
+//! *Shares.* Of places: each counts once. Of executions: each place counts as often as subgroups came by.
+//!
+//! *Soundness.* What is static uniform is measured like everything else (unless `skip=static` was asked for). One execution
+//! in which it differed makes the report a failed check, and `analyze` ends with exit code 5: the analysis was wrong, or the
+//! device does not bring invocations together again where their ways meet.
+//!
+//! *Caveats.* A subgroup of one active invocation is always uniform. A place that is executed seldom is easily dynamic
+//! uniform. What is read through a function's parameter has an address that is not seen.
+
+use crate::Question;
+use crate::context::{Context, source_words};
+use crate::report::{Cell, Column, Report, Table, Unit};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use trace::tables::{UNIFORMITY, UNIFORMITY_SITES};
+use trace::{Source, Unreadable};
+
+/// The question.
+#[derive(Clone, Copy, Debug)]
+pub struct Uniformity;
+
+/// Rows of the tables that list places.
+const LISTED: usize = 40;
+
+impl Question for Uniformity {
+    fn name(&self) -> &'static str {
+        "uniformity"
+    }
+
+    fn about(&self) -> &'static str {
+        "which branches, addresses and loaded values are alike for a whole subgroup: proven, measured, or divergent"
+    }
+
+    fn wants(&self) -> &'static [&'static trace::Table] {
+        static TABLES: &[&trace::Table] = &[&UNIFORMITY_SITES, &UNIFORMITY];
+        TABLES
+    }
+
+    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
+        let context = Context::read(trace)?;
+        let sites = sites(trace, &context)?;
+        let mut report = Report::new(self.name(), "Uniformity");
+        let kinds: BTreeMap<&str, Vec<&Site>> = group(&sites, |s| &*s.kind);
+        report.tables.push(classes("classes", "kind", &kinds));
+        let memory: Vec<Site> = sites.iter().filter(|s| &*s.kind != "branch").cloned().collect();
+        let by_memory = group(&memory, |s| (&*s.kind, &*s.class));
+        let named: BTreeMap<String, Vec<&Site>> =
+            by_memory.into_iter().map(|((kind, class), of)| (format!("{kind}, {class}"), of)).collect();
+        report.tables.push(classes("memory", "kind, memory", &named));
+        report.tables.push(shaders(&sites, &context));
+        report.tables.push(divergent(&sites));
+        report.tables.push(unproven(&sites));
+        soundness(&sites, &mut report);
+        let unmeasured = group(&sites, |s| &*s.unmeasured);
+        for (why, of) in unmeasured.iter().filter(|u| !u.0.is_empty()) {
+            report.notes.push(format!("Places that are not measured because {why}: {}.", of.len()));
+        }
+        if sites.is_empty() {
+            report.notes.push("No entry point with branches or loads was executed.".into());
+        }
+        Ok(report)
+    }
+}
+
+/// What a place is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Class {
+    Static,
+    Dynamic,
+    Divergent,
+    NotExecuted,
+    NotMeasured,
+}
+
+/// A place of a shader.
+#[derive(Clone, Debug)]
+struct Site {
+    shader: String,
+    place: String,
+    kind: Arc<str>,
+    class: Arc<str>,
+    name: Arc<str>,
+    proven: bool,
+    unmeasured: Arc<str>,
+    executions: u64,
+    diverged: u64,
+    invocations: u64,
+}
+
+impl Site {
+    fn what(&self) -> Class {
+        match self {
+            s if s.proven => Class::Static,
+            s if !s.unmeasured.is_empty() => Class::NotMeasured,
+            s if s.executions == 0 => Class::NotExecuted,
+            s if s.diverged == 0 => Class::Dynamic,
+            _ => Class::Divergent,
+        }
+    }
+}
+
+/// Every place of executed entry points: those of one module and entry point together.
+fn sites(trace: &dyn Source, context: &Context) -> Result<Vec<Site>, Unreadable> {
+    let mut counts: BTreeMap<(u64, u64), [u64; 3]> = BTreeMap::new();
+    let t = trace.read(&UNIFORMITY)?;
+    for row in 0..t.len() {
+        let of = counts.entry((t.u64("entry")[row], t.u64("site")[row])).or_default();
+        for (sum, column) in of.iter_mut().zip(["executions", "diverged", "invocations"]) {
+            *sum += t.u64(column)[row];
+        }
+    }
+    let executed: BTreeSet<u64> = counts.keys().map(|k| k.0).collect();
+    let t = trace.read(&UNIFORMITY_SITES)?;
+    let mut all: BTreeMap<(String, u64), Site> = BTreeMap::new();
+    for row in 0..t.len() {
+        let (entry, number) = (t.u64("entry")[row], t.u64("site")[row]);
+        if !executed.contains(&entry) {
+            continue;
+        }
+        let (function, block) = (t.u64("function")[row], t.u64("block")[row]);
+        let key = context
+            .entry(entry)
+            .map_or_else(|| format!("entry {entry}"), |e| format!("{} {} {}", e.shader, e.stage, e.name));
+        let mut place = context.block_words(entry, function, block);
+        let source = source_words(&t.text("file")[row], t.u64("line")[row]);
+        if !source.is_empty() && !place.ends_with(&source) {
+            place = format!("{place}, {source}");
+        }
+        let site = all.entry((key, number)).or_insert_with(|| Site {
+            shader: context.entry_words(entry),
+            place: format!("{place}, word {}", t.u64("word_offset")[row]),
+            kind: t.text("kind")[row].clone(),
+            class: t.text("class")[row].clone(),
+            name: t.text("name")[row].clone(),
+            proven: t.u64("static")[row] != 0,
+            unmeasured: t.text("unmeasured")[row].clone(),
+            executions: 0,
+            diverged: 0,
+            invocations: 0,
+        });
+        // (said again, it is counted once)
+        if let Some(counts) = counts.remove(&(entry, number)) {
+            site.executions += counts[0];
+            site.diverged += counts[1];
+            site.invocations += counts[2];
+        }
+    }
+    Ok(all.into_values().collect())
+}
+
+fn group<'s, K: Ord>(sites: &'s [Site], key: impl Fn(&'s Site) -> K) -> BTreeMap<K, Vec<&'s Site>> {
+    let mut groups: BTreeMap<K, Vec<&Site>> = BTreeMap::new();
+    for s in sites {
+        groups.entry(key(s)).or_default().push(s);
+    }
+    groups
+}
+
+fn percent(part: u64, whole: u64) -> Cell {
+    if whole == 0 { Cell::Missing } else { Cell::Number(100.0 * part as f64 / whole as f64) }
+}
+
+fn class_columns(first: &str) -> Vec<Column> {
+    let mut columns = vec![Column::new(first, Unit::Text)];
+    let counts = ["places", "static", "dynamic", "divergent", "not executed", "not measured"];
+    columns.extend(counts.map(|c| Column::new(c, Unit::Count)));
+    columns.extend(["static", "dynamic", "divergent"].map(|c| Column::new(c, Unit::Percent)));
+    columns.push(Column::new("executed", Unit::Subgroups));
+    columns.push(Column::new("diverged", Unit::Percent));
+    columns
+}
+
+fn class_cells(of: &[&Site]) -> Vec<Cell> {
+    let count = |c: Class| of.iter().filter(|s| s.what() == c).count() as u64;
+    let classes = [Class::Static, Class::Dynamic, Class::Divergent].map(count);
+    let known = classes.iter().sum();
+    let mut cells = vec![Cell::Count(of.len() as u64)];
+    cells.extend(classes.map(Cell::Count));
+    cells.extend([Class::NotExecuted, Class::NotMeasured].map(|c| Cell::Count(count(c))));
+    cells.extend(classes.map(|n| percent(n, known)));
+    let executions = of.iter().map(|s| s.executions).sum();
+    cells.extend([Cell::Count(executions), percent(of.iter().map(|s| s.diverged).sum(), executions)]);
+    cells
+}
+
+fn classes<K: AsRef<str>>(name: &str, first: &str, groups: &BTreeMap<K, Vec<&Site>>) -> Table {
+    let row = |(key, of): (&K, &Vec<&Site>)| {
+        std::iter::once(key.as_ref().into()).chain(class_cells(of)).collect::<Vec<Cell>>()
+    };
+    Table { name: name.into(), columns: class_columns(first), rows: groups.iter().map(row).collect() }
+}
+
+/// Per shader, the branches and everything, shaders with most divergent executions first.
+fn shaders(sites: &[Site], _: &Context) -> Table {
+    let groups = group(sites, |s| &*s.shader);
+    let mut rows: Vec<(u64, Vec<Cell>)> = groups
+        .into_iter()
+        .map(|(shader, of)| {
+            let diverged = of.iter().map(|s| s.diverged).sum();
+            (diverged, std::iter::once(shader.into()).chain(class_cells(&of)).collect())
+        })
+        .collect();
+    rows.sort_by_key(|r| std::cmp::Reverse(r.0));
+    Table {
+        name: "shaders".into(),
+        columns: class_columns("shader"),
+        rows: rows.into_iter().map(|r| r.1).collect(),
+    }
+}
+
+/// Where invocations differ most often.
+fn divergent(sites: &[Site]) -> Table {
+    let mut of: Vec<&Site> = sites.iter().filter(|s| s.what() == Class::Divergent).collect();
+    of.sort_by_key(|s| std::cmp::Reverse(s.diverged));
+    let row = |s: &&Site| {
+        vec![
+            (&*s.kind).into(),
+            (&*s.name).into(),
+            Cell::Count(s.executions),
+            percent(s.diverged, s.executions),
+            Cell::Number(s.invocations as f64 / s.diverged as f64),
+            s.place.clone().into(),
+        ]
+    };
+    Table {
+        name: "divergent".into(),
+        columns: vec![
+            Column::new("divergent", Unit::Text),
+            Column::new("name", Unit::Text),
+            Column::new("executed", Unit::Subgroups),
+            Column::new("diverged", Unit::Percent),
+            Column::new("active then", Unit::Invocations),
+            Column::new("place", Unit::Text),
+        ],
+        rows: of.iter().take(LISTED).map(row).collect(),
+    }
+}
+
+/// What was always uniform though nothing proves it: where a test at run time would pay.
+fn unproven(sites: &[Site]) -> Table {
+    let mut of: Vec<&Site> = sites.iter().filter(|s| s.what() == Class::Dynamic).collect();
+    of.sort_by_key(|s| std::cmp::Reverse(s.executions));
+    let row = |s: &&Site| {
+        vec![(&*s.kind).into(), (&*s.name).into(), Cell::Count(s.executions), s.place.clone().into()]
+    };
+    Table {
+        name: "dynamic".into(),
+        columns: vec![
+            Column::new("dynamic uniform", Unit::Text),
+            Column::new("name", Unit::Text),
+            Column::new("executed", Unit::Subgroups),
+            Column::new("place", Unit::Text),
+        ],
+        rows: of.iter().take(LISTED).map(row).collect(),
+    }
+}
+
+/// Whether what was proven held.
+fn soundness(sites: &[Site], report: &mut Report) {
+    let proven: Vec<&Site> = sites.iter().filter(|s| s.proven).collect();
+    let checked: Vec<&&Site> = proven.iter().filter(|s| s.executions != 0).collect();
+    let wrong: Vec<&&&Site> = checked.iter().filter(|s| s.diverged != 0).collect();
+    report.tables.push(Table {
+        name: "soundness".into(),
+        columns: vec![
+            Column::new("static places", Unit::Count),
+            Column::new("checked", Unit::Count),
+            Column::new("executions checked", Unit::Subgroups),
+            Column::new("seen to differ", Unit::Count),
+        ],
+        rows: vec![vec![
+            Cell::Count(proven.len() as u64),
+            Cell::Count(checked.len() as u64),
+            Cell::Count(checked.iter().map(|s| s.executions).sum()),
+            Cell::Count(wrong.len() as u64),
+        ]],
+    });
+    for s in wrong {
+        report.failures.push(format!(
+            "{} {} was proven uniform, and differed in {} of {} executions: {}",
+            s.kind, s.name, s.diverged, s.executions, s.place
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests;
