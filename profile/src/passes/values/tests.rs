@@ -155,7 +155,8 @@ fn noted(values: impl Iterator<Item = u32>, slots: u32) -> (Vec<u32>, BTreeMap<u
 #[test]
 fn the_estimate_is_as_good_as_it_says() {
     let float = |n: u32| (n as f32 * 0.37 + 1.0).to_bits();
-    let kinds: [(&str, fn(u32) -> u32); 3] =
+    type Kind = (&'static str, fn(u32) -> u32);
+    let kinds: [Kind; 3] =
         [("counted up", |n| n + 1), ("floats", float), ("random", |n| mixed(n ^ 0x9e37_79b9).max(1))];
     let (mut worst, mut sum, mut n) = (0f64, 0f64, 0);
     for (what, value) in kinds {
