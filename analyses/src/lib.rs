@@ -7,6 +7,7 @@
 //! One folder an analysis: definition, formula, units and caveats at the head of its file.
 #![forbid(unsafe_code)]
 
+pub mod annotate;
 pub mod blocks;
 pub mod command_times;
 pub mod context;
@@ -68,6 +69,7 @@ pub static QUESTIONS: &[&dyn Question] = &[
     &registers::Registers,
     &uniformity::Uniformity,
     &values::Values,
+    &annotate::Annotate,
 ];
 
 /// An analysis in the middle of its records.

@@ -6,7 +6,7 @@
 //! knows Vulkan and no SPIR-V.
 //!
 //! [`spirv`] takes modules apart and puts them together again; [`rewrite`] leads a module through the passes of a plan;
-//! [`passes`] are the passes; [`hooks`] stand in the chain of calls.
+//! [`passes`] are the passes; [`texts`] are shaders as people read them; [`hooks`] stand in the chain of calls.
 #![deny(unsafe_code)]
 
 pub mod hooks;
@@ -18,6 +18,7 @@ pub mod rewrite;
 pub mod spirv;
 #[cfg(test)]
 mod testing;
+pub mod texts;
 
 pub use needs::Needs;
 pub use pass::{ActionData, Change, EntryData, Error, FrameData, LogRecord, Pass, Result, Sink};

@@ -1,0 +1,228 @@
+//! Shaders with what their blocks did written over them: SPIR-V text always, and the source where the module carries it.
+//!
+//! *Definition* (Vulkan Vision, "inline data representation"; SIMT efficiency as question `simt` has it). Over each basic
+//! block stands one comment, summed over all frames and pipelines of the trace in which the module was instrumented:
+//!
+//! ```text
+//! /* executions=12 efficiency=62.50% histogram=8:6,2:6 */
+//! ```
+//!
+//! executions: how often a subgroup executed the block; efficiency: Σ popcount(active mask) / (executions · N), in percent;
+//! histogram: popcount:executions, the fullest first (`more` is what the pass does not tell apart). A block that was
+//! instrumented and never executed has executions=0. In source, a comment stands over the line that the block's first
+//! instruction with a line comes from, with the block's label behind it; several blocks of one line have a comment each.
+//! SPIR-V comments begin with `;`, so that the text still assembles.
+//!
+//! *Caveats.* A line may belong to several blocks, and a block to several lines: what a compiler moved about is not in the
+//! module. Functions that no instrumented entry point reaches have no comments.
+//!
+//! Files: `SHADER.spvasm` (the module's hash), and `SHADER.FILE` for each source.
+
+mod text;
+
+use crate::Question;
+use crate::context::Context;
+use crate::report::{Cell, Column, File, Report, Table, Unit};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use text::{Assembly, Source as SourceFile};
+use trace::tables::{SIMT, SOURCE_TEXT, SPIRV_TEXT};
+use trace::{Source, Unreadable};
+
+/// The question.
+#[derive(Clone, Copy, Debug)]
+pub struct Annotate;
+
+impl Question for Annotate {
+    fn name(&self) -> &'static str {
+        "annotate"
+    }
+
+    fn about(&self) -> &'static str {
+        "every instrumented shader's SPIR-V and source, with executions, SIMT efficiency and histogram over each block"
+    }
+
+    fn wants(&self) -> &'static [&'static trace::Table] {
+        static TABLES: &[&trace::Table] = &[&SIMT, &SPIRV_TEXT];
+        TABLES
+    }
+
+    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
+        let context = Context::read(trace)?;
+        let shaders = measured(trace, &context)?;
+        let mut texts: BTreeMap<Arc<str>, Texts> = BTreeMap::new();
+        trace.each(&SPIRV_TEXT, &mut |t| {
+            for row in 0..t.len() {
+                let lines = &mut texts.entry(t.text("shader")[row].clone()).or_default().assembly;
+                lines.push((t.u64("word_offset")[row], t.text("text")[row].clone()));
+            }
+            Ok(())
+        })?;
+        trace.each(&SOURCE_TEXT, &mut |t| {
+            for row in 0..t.len() {
+                let sources = &mut texts.entry(t.text("shader")[row].clone()).or_default().sources;
+                let lines = sources.entry(t.text("file")[row].clone()).or_default();
+                lines.push((t.u64("line")[row], t.text("text")[row].clone()));
+            }
+            Ok(())
+        })?;
+        let mut report = Report::new(self.name(), "Annotated shaders");
+        let mut rows = vec![];
+        for (shader, blocks) in &shaders {
+            let none = Texts::default();
+            let texts = texts.get(shader).unwrap_or(&none);
+            if !texts.assembly.is_empty() {
+                let content = Assembly(&texts.assembly).annotated(blocks);
+                report.files.push(file(shader, "spvasm", "SPIR-V", content));
+            }
+            let mut names: Vec<String> = vec![];
+            for (path, lines) in &texts.sources {
+                let name = source_name(path, &mut names);
+                let content = SourceFile { file: path, lines }.annotated(blocks);
+                report.files.push(file(shader, &name, "source", content));
+            }
+            rows.push(row(shader, blocks, texts));
+        }
+        report.tables.push(Table { name: "shaders".into(), columns: columns(), rows });
+        if report.files.iter().all(|f| f.name.ends_with(".spvasm")) {
+            report.notes.push(
+                "No module carries its source; compile with -g or -gVS (glslang), or -g or -fspv-debug=vulkan-with-source \
+                 (DXC, slang), to see it annotated."
+                    .into(),
+            );
+        }
+        Ok(report)
+    }
+}
+
+#[derive(Default)]
+struct Texts {
+    assembly: Vec<(u64, Arc<str>)>,
+    sources: BTreeMap<Arc<str>, Vec<(u64, Arc<str>)>>,
+}
+
+/// What a block did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Done {
+    /// The block's label's id.
+    label: u64,
+    file: Arc<str>,
+    line: u64,
+    executions: u64,
+    invocations: u64,
+    /// Σ N over the executions.
+    slots: u64,
+    /// Popcount to executions.
+    histogram: BTreeMap<u64, u64>,
+}
+
+impl Done {
+    fn efficiency(&self) -> Option<f64> {
+        (self.slots > 0).then(|| self.invocations as f64 / self.slots as f64 * 100.0)
+    }
+
+    /// What stands between `/*` and `*/`.
+    fn words(&self) -> String {
+        if self.executions == 0 {
+            return "executions=0".into();
+        }
+        let mut out = format!("executions={}", self.executions);
+        if let Some(e) = self.efficiency() {
+            out.push_str(&format!(" efficiency={e:.2}%"));
+        }
+        let bars = self.histogram.iter().rev().map(|(active, n)| match active {
+            0 => format!("more:{n}"),
+            active => format!("{active}:{n}"),
+        });
+        out.push_str(&format!(" histogram={}", bars.collect::<Vec<_>>().join(",")));
+        out
+    }
+}
+
+/// Blocks of a module by their labels' word offsets.
+pub(crate) type Blocks = BTreeMap<u64, Done>;
+
+/// Every block of every instrumented shader.
+fn measured(trace: &dyn Source, context: &Context) -> Result<BTreeMap<Arc<str>, Blocks>, Unreadable> {
+    let mut shaders: BTreeMap<Arc<str>, Blocks> = BTreeMap::new();
+    for e in context.entries() {
+        let blocks = shaders.entry(e.shader.clone()).or_default();
+        for b in context.functions(e.entry).iter().flat_map(|f| &f.blocks).filter(|b| b.reached) {
+            blocks.entry(b.word_offset).or_insert_with(|| Done {
+                label: b.label,
+                file: b.file.clone(),
+                line: b.line,
+                ..Done::default()
+            });
+        }
+    }
+    trace.each(&SIMT, &mut |t| {
+        let (executions, invocations) = (t.u64("executions"), t.u64("invocations"));
+        for row in 0..t.len() {
+            let (entry, function, block) = (t.u64("entry")[row], t.u64("function")[row], t.u64("block")[row]);
+            let place = context.entry(entry).zip(context.block(entry, function, block));
+            let Some((e, b)) = place else {
+                return Err(Unreadable(format!(
+                    "table simt: entry {entry}, function {function}, block {block} is in no table; record the trace again"
+                )));
+            };
+            let Some(done) = shaders.get_mut(&e.shader).and_then(|s| s.get_mut(&b.word_offset)) else { continue };
+            done.executions += executions[row];
+            done.invocations += invocations[row];
+            done.slots += executions[row] * context.subgroup_size(t.u64("frame")[row]).unwrap_or(0);
+            *done.histogram.entry(t.u64("active")[row]).or_default() += executions[row];
+        }
+        Ok(())
+    })?;
+    Ok(shaders)
+}
+
+fn file(shader: &str, name: &str, what: &str, content: String) -> File {
+    File {
+        name: format!("{shader}.{name}"),
+        about: format!("{what} of shader {shader}, annotated"),
+        content: content.into_bytes(),
+    }
+}
+
+/// A source's name without folders; one that is there already gets a number.
+fn source_name(path: &str, names: &mut Vec<String>) -> String {
+    let name = path.rsplit(['/', '\\']).next().filter(|n| !n.is_empty()).unwrap_or("source");
+    let same = names.iter().filter(|n| *n == name).count();
+    names.push(name.to_owned());
+    if same == 0 { name.to_owned() } else { format!("{}.{name}", same + 1) }
+}
+
+fn columns() -> Vec<Column> {
+    vec![
+        Column::new("shader", Unit::Text),
+        Column::new("blocks", Unit::Count),
+        Column::new("executed", Unit::Count),
+        Column::new("executions", Unit::Subgroups),
+        Column::new("efficiency", Unit::Percent),
+        Column::new("SPIR-V", Unit::Text),
+        Column::new("sources", Unit::Count),
+    ]
+}
+
+fn row(shader: &str, blocks: &Blocks, texts: &Texts) -> Vec<Cell> {
+    let sum = |f: fn(&Done) -> u64| blocks.values().map(f).sum::<u64>();
+    let slots = sum(|b| b.slots);
+    let efficiency = if slots > 0 {
+        Cell::Number(sum(|b| b.invocations) as f64 / slots as f64 * 100.0)
+    } else {
+        Cell::Missing
+    };
+    vec![
+        shader.into(),
+        Cell::Count(blocks.len() as u64),
+        Cell::Count(blocks.values().filter(|b| b.executions > 0).count() as u64),
+        Cell::Count(sum(|b| b.executions)),
+        efficiency,
+        if texts.assembly.is_empty() { "no" } else { "yes" }.into(),
+        Cell::Count(texts.sources.len() as u64),
+    ]
+}
+
+#[cfg(test)]
+mod tests;

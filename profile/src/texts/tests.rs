@@ -1,0 +1,90 @@
+//! The text assembles to the same words; the source is what the compiler was given.
+
+use super::write;
+use crate::ShaderHash;
+use crate::testing::{bytes, scenes, tool, words};
+use trace::tables::{SOURCE_TEXT, SPIRV_TEXT};
+use trace::{Memory, Source};
+
+const SHADER: &str = "#version 450
+layout(location=0) in vec2 uv;
+layout(location=0) out vec4 o;
+float shade(float x) {
+  float s = -0.5;
+  for (int i = -4; i < 4; i++)
+    s += sqrt(x) * float(i);
+  return s;
+}
+void main() {
+  if (uv.x > 0.5)
+    o = vec4(shade(uv.x));
+  else
+    o = vec4(1e30);
+}
+";
+
+fn texts(words: &[u32]) -> Memory {
+    let mut m = Memory::default();
+    write(ShaderHash::of(words), words, &mut m).unwrap();
+    m
+}
+
+fn compile(flag: &str) -> Option<Vec<u32>> {
+    let folder = std::env::temp_dir().join(format!("reray-texts-{}{flag}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let (from, to) = (folder.join("sky.frag"), folder.join("sky.spv"));
+    std::fs::write(&from, SHADER).unwrap();
+    let args = ["-V", flag, from.to_str().unwrap(), "-o", to.to_str().unwrap()];
+    let made = tool("glslangValidator", &args, b"").map(|r| {
+        r.unwrap();
+        words(&std::fs::read(&to).unwrap())
+    });
+    std::fs::remove_dir_all(&folder).unwrap();
+    made
+}
+
+#[test]
+fn the_text_assembles_to_the_module() {
+    let mut assembled = 0;
+    for (path, module) in scenes() {
+        let m = texts(&module);
+        let t = m.read(&SPIRV_TEXT).unwrap();
+        let lines: Vec<&str> = t.text("text").iter().map(|l| &**l).collect();
+        let text = lines.join("\n");
+        let target = format!("spv1.{}", (module[1] >> 8) & 0xff);
+        let args = ["--preserve-numeric-ids", "--target-env", &target, "-o", "-", "-"];
+        let Some(again) = tool("spirv-as", &args, text.as_bytes()) else { return };
+        let again = words(&again.unwrap_or_else(|e| panic!("{}: {e}\n{text}", path.display())));
+        // (the header's third word is who assembled it)
+        assert_eq!(again[5..], module[5..], "{}", path.display());
+        assembled += 1;
+        // Every offset is where an instruction begins.
+        for (&at, line) in t.u64("word_offset").iter().zip(&lines).filter(|l| *l.0 != 0) {
+            let opcode = module[at as usize] & 0xffff;
+            assert_eq!(line.contains("OpLabel"), opcode == 248, "{}: word {at}: {line}", path.display());
+        }
+    }
+    assert!(assembled > 15);
+}
+
+#[test]
+fn sources_are_what_was_compiled() {
+    for flag in ["-g", "-gVS"] {
+        let Some(module) = compile(flag) else { return };
+        let t = texts(&module).read(&SOURCE_TEXT).unwrap();
+        let text: Vec<&str> = t.text("text").iter().map(|l| &**l).collect();
+        assert_eq!(text, SHADER.lines().collect::<Vec<_>>(), "{flag}");
+        assert_eq!(t.u64("line"), (1..=15).collect::<Vec<u64>>(), "{flag}");
+        assert!(t.text("file").iter().all(|f| f.ends_with("sky.frag")), "{flag}: {:?}", t.text("file"));
+    }
+}
+
+#[test]
+fn what_is_no_module_is_refused() {
+    let mut m = Memory::default();
+    assert!(write(ShaderHash([0; 32]), &[1, 2, 3], &mut m).is_err());
+    let (_, mut module) = scenes().swap_remove(0);
+    module.truncate(module.len() - 1);
+    assert!(write(ShaderHash([0; 32]), &module, &mut m).is_err());
+    assert!(!bytes(&module).is_empty());
+}
