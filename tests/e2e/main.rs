@@ -4,6 +4,7 @@
 //! `captures/samples`, and from the folder that `RERAY_EXTRA_CAPTURES` names, if it is set.
 
 mod blocks;
+mod analyze;
 mod builds;
 mod check;
 mod cli;
