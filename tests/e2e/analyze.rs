@@ -54,7 +54,8 @@ fn lists_and_answers() {
     let folder = trace(&scratch);
     let folder = folder.to_str().expect("text");
     let list = analyze(&[folder, "--list"]);
-    let line = |name: &str| list.lines().find(|l| l.split_whitespace().next() == Some(name)).map(str::to_owned);
+    let line =
+        |name: &str| list.lines().find(|l| l.split_whitespace().next() == Some(name)).map(str::to_owned);
     assert!(line("annotate").is_some_and(|l| l.contains(" yes ")), "{list}");
     assert!(line("divergence").is_some_and(|l| l.contains(" no ")), "{list}");
     assert!(line("source_text").is_some_and(|l| l.split_whitespace().nth(1) == Some("3")), "{list}");

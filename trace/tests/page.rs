@@ -41,7 +41,8 @@ fn the_page_is_what_the_tables_say() {
     let (written, tail) = rest.split_once(END).expect("the page has its mark for the tables' end");
     let expected = tables();
     if std::env::var_os("RERAY_WRITE_DOCS").is_some() {
-        std::fs::write(&path, format!("{head}{BEGIN}{expected}{END}{tail}")).expect("the page can be written");
+        std::fs::write(&path, format!("{head}{BEGIN}{expected}{END}{tail}"))
+            .expect("the page can be written");
     } else {
         assert!(
             written == expected,

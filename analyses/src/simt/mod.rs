@@ -10,13 +10,12 @@
 //! intersection, any-hit, miss and closest-hit shaders. It stands by itself and is in no other number. It is not told apart by
 //! subgroup, nor occlusion rays from others: the records are counts.
 //!
-//! *Files*: every shader's SPIR-V text, and the sources that it carries, with this over each block: see `annotate.rs`.
+//! Question `annotate` writes the same over each block of the shaders' texts.
 //!
 //! *Caveats.* Helper invocations are not active; how many there were is a column of its own, and what only helpers execute is
 //! in no number. A subgroup that a device splits executes a block once for each part. The memory that probes write keeps
 //! devices from rejecting fragments before they are shaded, so that more fragments may be seen than without probes.
 
-mod annotate;
 mod sums;
 
 use crate::Question;
@@ -54,7 +53,6 @@ impl Question for Simt {
         let mut report = Report::new(self.name(), "SIMT efficiency");
         report.tables = folded.tables(&context);
         report.series = folded.histograms.iter().map(|(of, h)| histogram(of, h)).collect();
-        report.files = annotate::files(trace, &context, &folded)?;
         if folded.more != 0 {
             report.notes.push(format!(
                 "{} executions had more active invocations than the histograms tell apart; they are in every efficiency.",
@@ -83,8 +81,6 @@ struct Folded {
     events: BTreeMap<String, Sums>,
     /// Popcount: executions; of everything, and by stage.
     histograms: BTreeMap<String, BTreeMap<u64, u64>>,
-    /// Of blocks: popcount (0 for more than are told apart): executions.
-    popcounts: BTreeMap<Place, BTreeMap<u64, u64>>,
     more: u64,
 }
 
@@ -121,8 +117,6 @@ impl Folded {
                 }
             }
             into.into_iter().for_each(|s| s.add(executions, invocations, n, weight));
-            *f.popcounts.entry((entry, function, block)).or_default().entry(active).or_default() +=
-                executions;
             if active == 0 {
                 f.more += executions;
             } else {

@@ -24,16 +24,6 @@ impl Sums {
         self.weighted_slots += slots * u128::from(instructions);
     }
 
-    /// Slots with an active invocation.
-    pub fn active(&self) -> u128 {
-        self.active
-    }
-
-    /// All slots.
-    pub fn slots(&self) -> u128 {
-        self.slots
-    }
-
     /// Instruction slots that did nothing.
     pub fn wasted(&self) -> u128 {
         self.weighted_slots.saturating_sub(self.weighted_active)

@@ -128,36 +128,3 @@ fn nothing_and_no_size_are_said() {
     put(&mut m, &SIMT, &[&[1, 0, 0, 0, 16, 2, 32]]);
     assert!(Simt.answer(&m).unwrap_err().0.contains("no subgroup size"));
 }
-
-#[test]
-fn shaders_are_annotated() {
-    let mut m = known();
-    put(&mut m, &SIMT, &[&[1, 0, 1, 1, 0, 1, 4]]);
-    let mut line = |at: u64, text: &str| {
-        let row = [Value::Text("1f2e3d4c00112233"), Value::U64(at), Value::Text(text)];
-        m.put(&trace::tables::SPIRV_TEXT, &row);
-    };
-    line(0, "; SPIR-V");
-    line(100, "%5 = OpLabel");
-    line(102, "OpReturn");
-    line(220, "%45 = OpLabel");
-    let mut source = |file: &str, line: u64, text: &str| {
-        let row = [Value::Text("1f2e3d4c00112233"), Value::Text(file), Value::U64(line), Value::Text(text)];
-        m.put(&trace::tables::SOURCE_TEXT, &row);
-    };
-    source("src/sky.frag", 16, "{");
-    source("src/sky.frag", 17, "    for (;;)");
-    source("lib/sky.frag", 17, "another file");
-    let files = Simt.answer(&m).unwrap().files;
-    let text = |n: usize| std::str::from_utf8(&files[n].content).expect("it is text");
-    assert_eq!(files[0].name, "1f2e3d4c00112233.spvasm");
-    assert_eq!(
-        text(0),
-        "; SPIR-V\n; executions=4 efficiency=100.00% histogram=8:4\n%5 = OpLabel\nOpReturn\n\
-         ; executions=9 efficiency=27.78% histogram=2:8 more:1\n%45 = OpLabel\n"
-    );
-    assert_eq!(files[1].name, "1f2e3d4c00112233.sky.frag");
-    assert_eq!(text(1), "another file\n");
-    assert_eq!(files[2].name, "1f2e3d4c00112233.2.sky.frag");
-    assert_eq!(text(2), "{\n    /* executions=9 efficiency=27.78% histogram=2:8 more:1 */\n    for (;;)\n");
-}

@@ -16,7 +16,6 @@ mod link;
 mod module;
 #[cfg(test)]
 mod tests;
-mod text;
 mod types;
 pub mod uniform;
 
@@ -26,7 +25,6 @@ pub use entry::{EntryPoint, stage_of};
 pub use graph::{Graph, Loop};
 pub use link::{FIRST_SPEC_ID, Imported, Library, built_in_of};
 pub use module::{Block, Function, Inst, Module};
-pub use text::{SourceText, TextLine, sources, text};
 pub use types::Types;
 
 pub use rspirv::dr::{Instruction, Operand};
