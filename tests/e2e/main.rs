@@ -3,8 +3,8 @@
 //! Captures come from `../shared/captures` (tests say by name that they skip it where that folder is absent), from
 //! `captures/samples`, and from the folder that `RERAY_EXTRA_CAPTURES` names, if it is set.
 
-mod blocks;
 mod analyze;
+mod blocks;
 mod builds;
 mod check;
 mod cli;

@@ -1,15 +1,15 @@
 //! What is known of a plan's shaders without running them, as tables: pipelines, entry points, functions, blocks, edges,
-//! instructions.
+//! instructions; and the texts of the modules.
 
 use super::plan::{Done, Plan};
 use crate::Sink;
 use crate::rewrite::{Variant, record_instructions};
 use rspirv::binary::Disassemble;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use trace::Value::{Text, U64};
-use trace::tables::{BLOCKS, EDGES, ENTRIES, FUNCTIONS, PIPELINES};
+use trace::tables::{BLOCKS, EDGES, ENTRIES, FUNCTIONS, PIPELINES, SPIRV_TEXT};
 
 /// Writes all of them.
 pub fn write(plan: &Plan, done: &Done, out: &mut dyn Sink) {
@@ -43,6 +43,7 @@ pub fn write(plan: &Plan, done: &Done, out: &mut dyn Sink) {
         // (a module that was rewritten can be read)
         let _ = record_instructions(words, key.model, &key.name, (*n).into(), out);
     }
+    texts(done, out);
 }
 
 fn facts(variant: u64, v: &Variant, out: &mut dyn Sink) {
@@ -79,6 +80,17 @@ fn bytes(words: &[u32]) -> Vec<u8> {
 
 fn put(path: &Path, bytes: &[u8]) -> Result<(), String> {
     fs::write(path, bytes).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+/// The texts of every original module that was rewritten.
+fn texts(done: &Done, out: &mut dyn Sink) {
+    let modules: BTreeMap<_, _> = done.variants.iter().map(|(key, (_, words))| (key.shader, words)).collect();
+    for (shader, words) in modules {
+        if let Err(e) = crate::texts::write(shader, words, out) {
+            let why = format!("; {}", e.0);
+            out.put(&SPIRV_TEXT, &[Text(&shader.to_string()), U64(0), Text(&why)]);
+        }
+    }
 }
 
 /// Writes every original module that was rewritten to `HASH.spv` in a folder.
