@@ -2,7 +2,7 @@
 
 use super::write;
 use crate::ShaderHash;
-use crate::testing::{bytes, scenes, tool, words};
+use crate::testing::{scenes, tool, words};
 use trace::tables::{SOURCE_TEXT, SPIRV_TEXT};
 use trace::{Memory, Source};
 
@@ -43,6 +43,20 @@ fn compile(flag: &str) -> Option<Vec<u32>> {
     made
 }
 
+/// The instructions behind the header (which says who made it) but those whose strings may be shortened: OpSource,
+/// OpSourceContinued, OpString.
+fn without_long(words: &[u32]) -> Vec<&[u32]> {
+    let (mut at, mut all) = (5, vec![]);
+    while at < words.len() {
+        let i = &words[at..at + (words[at] >> 16) as usize];
+        at += i.len();
+        if ![2, 3, 7].contains(&(i[0] & 0xffff)) {
+            all.push(i);
+        }
+    }
+    all
+}
+
 #[test]
 fn the_text_assembles_to_the_module() {
     let mut assembled = 0;
@@ -55,8 +69,7 @@ fn the_text_assembles_to_the_module() {
         let args = ["--preserve-numeric-ids", "--target-env", &target, "-o", "-", "-"];
         let Some(again) = tool("spirv-as", &args, text.as_bytes()) else { return };
         let again = words(&again.unwrap_or_else(|e| panic!("{}: {e}\n{text}", path.display())));
-        // (the header's third word is who assembled it)
-        assert_eq!(again[5..], module[5..], "{}", path.display());
+        assert!(without_long(&again) == without_long(&module), "{}", path.display());
         assembled += 1;
         // Every offset is where an instruction begins.
         for (&at, line) in t.u64("word_offset").iter().zip(&lines).filter(|l| *l.0 != 0) {
@@ -84,7 +97,7 @@ fn what_is_no_module_is_refused() {
     let mut m = Memory::default();
     assert!(write(ShaderHash([0; 32]), &[1, 2, 3], &mut m).is_err());
     let (_, mut module) = scenes().swap_remove(0);
-    module.truncate(module.len() - 1);
+    // In the middle of the first instruction.
+    module.truncate(6);
     assert!(write(ShaderHash([0; 32]), &module, &mut m).is_err());
-    assert!(!bytes(&module).is_empty());
 }

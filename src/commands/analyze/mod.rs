@@ -178,8 +178,9 @@ fn write_reports(
                 .try_for_each(|r| target.write(&format!("{}.txt", r.analysis), render(r, true).as_bytes()))?;
         }
         AnalyzeFormat::Text => {
-            let all: Vec<String> = reports.iter().map(|r| render(r, false)).collect();
-            target.write("", all.join("\n\n").as_bytes())?;
+            let all: Vec<String> =
+                std::iter::once(head(dir)).chain(reports.iter().map(|r| render(r, false))).collect();
+            target.write("", all.join("\n").as_bytes())?;
         }
         AnalyzeFormat::Json if target.is_folder() => {
             let one = |r: &Report| target.write(&format!("{}.json", r.analysis), json::render(r).as_bytes());
@@ -205,6 +206,21 @@ fn write_reports(
         }
     }
     if target.is_folder() { reports.iter().try_for_each(|r| write_files(r, target)) } else { Ok(()) }
+}
+
+/// What the trace is of, and what a reader has to know.
+fn head(dir: &Dir) -> String {
+    let m = dir.manifest();
+    let list = |names: Vec<String>| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    let frames = match (m.frames.first(), m.frames.last()) {
+        (Some(a), Some(b)) if m.frames.len() > 1 => format!("{} frames from {a} to {b}", m.frames.len()),
+        (Some(a), _) => format!("frame {a}"),
+        _ => "no frame".to_owned(),
+    };
+    let passes = list(m.passes.iter().map(|p| p.name.clone()).collect());
+    let mut out = format!("{} on {}: {frames}; passes: {passes}\n", m.capture.name, m.device.name);
+    m.notes.iter().for_each(|note| out.push_str(&format!("{note}\n")));
+    out
 }
 
 fn render(report: &Report, with_files: bool) -> String {
