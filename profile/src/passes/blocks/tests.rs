@@ -5,7 +5,7 @@ use super::*;
 use crate::pass::EntryData;
 use crate::rewrite::{Device, Variant};
 use crate::spirv::{Module, Op, Operand};
-use crate::testing::{glsl, invalid, rewritten, scenes};
+use crate::testing::{BRANCH, function_text, glsl, invalid, of_text, rewritten, scenes};
 use std::collections::HashMap;
 use trace::{Memory, Source, Value};
 
@@ -482,4 +482,90 @@ fn lost_additions_give_no_negative_counts_and_copies_are_summed() {
         split[n] += std::mem::take(&mut split[n + stride as usize]);
     }
     assert_eq!(rows(decoded(&pass, v, &split)), apart);
+}
+
+/// Two ways, a counter each; the entry's count is their sum.
+#[test]
+fn golden_assembly() {
+    let Some(v) = of_text(Box::new(Blocks::default()), BRANCH) else { return };
+    let expected = "\
+%main = OpFunction %void None %1
+%2 = OpLabel
+%3 = OpLoad %uint %lane
+%4 = OpULessThan %bool %3 %uint_4
+OpSelectionMerge %5 None
+OpBranchConditional %4 %6 %5
+%6 = OpLabel
+OpFunctionCall %void %count_lanes %uint_0
+OpReturn
+%5 = OpLabel
+OpFunctionCall %void %count_lanes %uint_1
+OpReturn
+OpFunctionEnd
+";
+    assert_eq!(function_text(&v.words, "main").as_deref(), Some(expected));
+    assert_eq!((v.counters, v.probes), (2, 0));
+}
+
+/// A loop for half of the invocations: its iterations are held in a private variable and added in the end; where it is
+/// left is counted once, for all that came.
+const LOOP: &str = "
+OpCapability Shader
+OpMemoryModel Logical GLSL450
+OpEntryPoint GLCompute %main \"main\" %lane
+OpExecutionMode %main LocalSize 8 1 1
+OpName %main \"main\"
+OpName %lane \"lane\"
+OpDecorate %lane BuiltIn LocalInvocationIndex
+%void = OpTypeVoid
+%to = OpTypeFunction %void
+%uint = OpTypeInt 32 0
+%bool = OpTypeBool
+%uint_4 = OpConstant %uint 4
+%in = OpTypePointer Input %uint
+%lane = OpVariable %in Input
+%main = OpFunction %void None %to
+%first = OpLabel
+%n = OpLoad %uint %lane
+%low = OpULessThan %bool %n %uint_4
+OpBranch %header
+%header = OpLabel
+OpLoopMerge %rest %again None
+OpBranchConditional %low %body %rest
+%body = OpLabel
+OpBranch %again
+%again = OpLabel
+OpBranch %header
+%rest = OpLabel
+OpReturn
+OpFunctionEnd
+";
+
+#[test]
+fn golden_assembly_of_a_loop() {
+    let Some(v) = of_text(Box::new(Blocks::default()), LOOP) else { return };
+    let expected = "\
+%main = OpFunction %void None %1
+%2 = OpLabel
+%3 = OpLoad %uint %lane
+%4 = OpULessThan %bool %3 %uint_4
+OpBranch %5
+%5 = OpLabel
+OpLoopMerge %6 %7 None
+OpBranchConditional %4 %8 %6
+%8 = OpLabel
+OpBranch %7
+%7 = OpLabel
+%9 = OpLoad %uint %10
+%11 = OpIAdd %uint %9 %uint_1
+OpStore %10 %11
+OpBranch %5
+%6 = OpLabel
+OpFunctionCall %void %count_lanes %uint_1
+OpFunctionCall %void %12
+OpReturn
+OpFunctionEnd
+";
+    assert_eq!(function_text(&v.words, "main").as_deref(), Some(expected));
+    assert_eq!(v.counters, 2);
 }
