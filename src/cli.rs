@@ -189,7 +189,7 @@ pub enum Command {
 }
 
 /// `profile`
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 A pass puts probes into shaders on their way to the driver; what they write becomes a trace, a folder of tables, which
 `reray-replay analyze DIR` turns into reports. `reray-replay profile --list` says which passes there are. A pass may have
@@ -228,8 +228,15 @@ pub struct ProfileArgs {
     #[arg(long, value_name = "A-B", value_parser = window)]
     pub window: Option<(u32, u32)>,
     /// Bytes of the log that probes append to, in the device's memory
-    #[arg(long, value_name = "BYTES", default_value_t = 64 << 20)]
+    #[arg(long, value_name = "BYTES", default_value_t = 64 << 20, value_parser = clap::value_parser!(u64).range(1024..))]
     pub log_bytes: u64,
+    /// Most bytes that the log may take when frames that it did not hold run again [default: what the device's memory
+    /// holds]; where that is not enough, such frames run in windows of work ids
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1024..))]
+    pub max_log_bytes: Option<u64>,
+    /// Do not compare what measured frames show with a replay without probes
+    #[arg(long)]
+    pub no_verify_image: bool,
     /// Take subgroup operations for granted in stages in which the device does not say that it has them
     #[arg(long)]
     pub assume_subgroups: bool,

@@ -109,7 +109,7 @@ fn write(args: &ScreenshotArgs, shot: Shot) -> Result<(), Failure> {
 }
 
 /// What two runs have in common if they show the same.
-fn hash(shot: &Shot, alpha: bool) -> blake3::Hash {
+pub fn hash(shot: &Shot, alpha: bool) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&shot.width.to_le_bytes()).update(&shot.height.to_le_bytes());
     if alpha {

@@ -17,6 +17,7 @@ mod matrix;
 mod memory;
 mod parity;
 mod pointers;
+mod profile;
 mod ray;
 mod rays;
 mod replay;

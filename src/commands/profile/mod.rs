@@ -1,44 +1,30 @@
 //! `profile`: replays with instrumented shaders and writes what they did as a trace.
 //!
 //! Guarantees: the trace's folder is whole, or marked as one whose writing broke off; stdout carries a summary that names
-//! what was left as it was and why. Refuses folders that hold something, and frames that the capture does not have.
+//! what was left as it was and why; frames show what they show without probes, or it is an error (exit code 5) that names
+//! the pass. Refuses folders that hold something, and frames that the capture does not have.
 
+mod pictures;
 pub mod plan;
+mod replays;
 mod summary;
 
 use super::frames::{self, missing, no_such_frame};
-use super::replay::{Bar, breadcrumbs, failure};
+use super::replay::failure;
 use crate::cli::ProfileArgs;
 use crate::exit::{Exit, Failure};
-use crate::{input, output, progress};
+use crate::{input, output};
 use gfxr_parse::container::Capture;
-use profile::hooks::instrument::{self, Done, InstrumentHook, Plan, Raw};
+use pictures::Pictures;
+use profile::hooks::instrument::{self, Measurement, Plan};
 use profile::passes::PASSES;
 use replay::error::{Error, Kind};
-use replay::hook::Hook;
-use replay::options::Options;
-use replay::session::{On, Summary, replay};
+use replays::Replays;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 use trace::Value::U64;
 use trace::dir::{Manifest, PassNote, Writer};
 use trace::tables::FRAMES;
-
-/// What was measured of a frame beside its records.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Measured {
-    size: (u32, u32),
-    wanted: u64,
-    lost: u64,
-}
-
-/// What a run came to.
-pub struct Outcome {
-    summary: Summary,
-    done: Done,
-    frames: BTreeMap<u64, Measured>,
-}
 
 /// Runs it.
 pub fn run(args: &ProfileArgs) -> Result<Exit, Failure> {
@@ -59,11 +45,25 @@ pub fn run(args: &ProfileArgs) -> Result<Exit, Failure> {
         options.frames = Some((f.all().iter().map(|r| r.0).min().unwrap_or(0), f.last()));
     }
     let plan = Rc::new(plan::plan(args, &capture)?);
+    let replays = Replays { args, capture: &capture, options: &options };
     let notes = plan::notes(args, &plan);
     let writer = Writer::create(folder, manifest(&capture, notes)).map_err(Failure::new)?;
     let writer = Rc::new(RefCell::new(writer));
-    let outcome = measure(args, &capture, &options, &plan, &writer)?;
+    let measured = measure(args, &replays, &plan, &writer);
     let mut writer = Rc::into_inner(writer).expect("the hook is gone").into_inner();
+    let (outcome, taken) = match measured {
+        Ok(measured) => measured,
+        Err(e) => {
+            drop(writer);
+            plan::remove_if_nothing(folder);
+            return Err(e);
+        }
+    };
+    if !args.no_verify_image {
+        let plain = pictures::plain(&replays).map_err(failure)?;
+        let one = |pass: &str| plan::only(args, pass, &capture);
+        pictures::judge(&replays, &plain, &taken, &plan::names(args), &one)?;
+    }
     finish(&mut writer, &plan, &outcome);
     instrument::tables::originals(&folder.join("shaders"), &outcome.done).map_err(Failure::new)?;
     writer.finish().map_err(Failure::new)?;
@@ -84,43 +84,33 @@ fn list() -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// One replay with the plan's shaders.
+/// As many replays with the plan's shaders as it takes, and the pictures of the first.
 fn measure(
     args: &ProfileArgs,
-    capture: &Capture,
-    options: &Options,
+    replays: &Replays<'_>,
     plan: &Rc<Plan>,
     writer: &Rc<RefCell<Writer>>,
-) -> Result<Outcome, Failure> {
-    let measured = Rc::new(RefCell::new(BTreeMap::new()));
-    let take = {
-        let (plan, writer, measured) = (plan.clone(), writer.clone(), measured.clone());
-        move |mut raw: Raw, done: &Done| {
-            let m = Measured { size: raw.size, wanted: raw.wanted, lost: raw.lost };
-            measured.borrow_mut().insert(raw.frame, m);
-            if raw.lost > 0 {
-                // What is there has holes.
-                raw.words.clear();
-            }
-            let mut writer = writer.borrow_mut();
-            instrument::decode(plan.variants.passes(), &raw, done, &mut *writer)
-                .map_err(|e| Error::new(Kind::Internal, e.to_string()))?;
-            match writer.failed() {
-                None => Ok(()),
-                Some(e) => Err(Error::new(Kind::Internal, e.to_string())),
-            }
+) -> Result<(Measurement, Pictures), Failure> {
+    let mut taken = Pictures::new();
+    let outcome = instrument::measure(plan, args.max_log_bytes, writer, &mut |session, hook| {
+        let mut hooks = vec![hook];
+        let again = session.windows.is_some();
+        let what = if again { "measuring what the log did not hold" } else { "measuring" };
+        let pictures = (!again && !args.no_verify_image).then(|| {
+            let (hook, pictures) = pictures::hook(replays);
+            hooks.push(hook);
+            pictures
+        });
+        let summary = replays.once(session.bounds(), hooks, what)?;
+        if let Some(p) = pictures {
+            taken = p.take();
         }
-    };
-    let (hook, done) = InstrumentHook::new(plan.clone(), Box::new(take));
-    let mut hooks: Vec<Box<dyn Hook>> = vec![Box::new(hook)];
-    breadcrumbs(&args.run, &mut hooks);
-    let bar = progress::bytes(capture.bytes().len() as u64, "measuring");
-    let mut told = Bar { bar: &bar, map: None, released: 0 };
-    let summary = replay(capture, options, On::Vulkan, hooks, 0, &mut told);
-    bar.finish_and_clear();
-    let summary = summary.map_err(failure)?;
-    let (done, frames) = (done.take(), measured.take());
-    Ok(Outcome { summary, done, frames })
+        match writer.borrow().failed() {
+            None => Ok(summary),
+            Some(e) => Err(Error::new(Kind::Internal, e.to_string())),
+        }
+    });
+    Ok((outcome.map_err(failure)?, taken))
 }
 
 fn manifest(capture: &Capture, passes: Vec<PassNote>) -> Manifest {
@@ -138,7 +128,7 @@ fn manifest(capture: &Capture, passes: Vec<PassNote>) -> Manifest {
 }
 
 /// What is known at the end alone.
-fn finish(writer: &mut Writer, plan: &Plan, o: &Outcome) {
+fn finish(writer: &mut Writer, plan: &Plan, o: &Measurement) {
     let size = u64::from(o.done.subgroup_size);
     for (frame, m) in &o.frames {
         let row = [*frame, size, m.size.0.into(), m.size.1.into(), m.wanted, m.lost];

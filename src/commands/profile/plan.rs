@@ -22,6 +22,27 @@ pub fn refuse_full(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Takes the folder away again if nothing was measured.
+pub fn remove_if_nothing(folder: &Path) {
+    let names = folder.read_dir().map(|d| d.flatten().map(|e| e.file_name()).collect::<Vec<_>>());
+    if names.is_ok_and(|n| n == ["manifest.json.partial"]) {
+        let _ = std::fs::remove_file(folder.join("manifest.json.partial"));
+        let _ = std::fs::remove_dir(folder);
+    }
+}
+
+/// The passes as they were asked for.
+pub fn names(args: &ProfileArgs) -> Vec<String> {
+    args.passes.as_deref().unwrap_or_default().split(',').map(str::to_owned).collect()
+}
+
+/// The plan with one of the passes alone, which keeps no shaders and writes none.
+pub fn only(args: &ProfileArgs, pass: &str, capture: &Capture) -> Result<Plan, Failure> {
+    let one =
+        ProfileArgs { passes: Some(pass.to_owned()), no_cache: true, dump_shaders: None, ..args.clone() };
+    plan(&one, capture)
+}
+
 /// The passes as they were asked for: name and options.
 fn asked(list: &str) -> Vec<(&str, &str)> {
     list.split(',').map(|p| p.split_once(':').unwrap_or((p, ""))).collect()

@@ -118,6 +118,8 @@ pub struct LogWords {
     pub wanted: u64,
     /// Those of them that did not fit. Then the last of `words` may have holes.
     pub lost: u64,
+    /// Subgroups that got a number so far.
+    pub subgroups: u32,
 }
 
 /// A device's memory for probes.
@@ -126,6 +128,8 @@ pub struct Memory {
     chunks: Vec<Chunk>,
     log: Option<Buffer>,
     nothing: Option<Place>,
+    /// What the next frame's first subgroup is numbered with.
+    pub first_subgroup: u32,
 }
 
 impl Memory {
@@ -197,6 +201,7 @@ impl Memory {
         let Some(log) = &self.log else { return Ok(()) };
         let mut header = [0u32; HEADER_BYTES as usize / 4];
         header[1] = ((log.size - HEADER_BYTES) / 4) as u32;
+        header[4] = self.first_subgroup;
         (header[5], header[6]) = window;
         let bytes: Vec<u8> = header.iter().flat_map(|w| w.to_le_bytes()).collect();
         d.write_buffer_at(log.live, 0, &bytes)
@@ -229,7 +234,7 @@ impl Memory {
         let wanted = cursor + (u64::from(header[2]) | u64::from(header[3]) << 32);
         let there = cursor.min(capacity);
         let words = if there == 0 { vec![] } else { words(log.read(d, HEADER_BYTES, there * 4)?) };
-        Ok(LogWords { words, wanted, lost: wanted - there })
+        Ok(LogWords { words, wanted, lost: wanted - there, subgroups: header[4] })
     }
 
     /// Gives it back; the device is idle.

@@ -16,6 +16,7 @@ mod demands;
 mod memory;
 mod plan;
 mod scan;
+mod sessions;
 mod specialize;
 mod stages;
 pub mod tables;
@@ -24,6 +25,7 @@ pub use collect::{Undecoded, decode};
 pub use demands::STAGES;
 pub use plan::{Done, EVERYTHING, Entry, Kind, PipelineFilter, Plan, Selection};
 pub use scan::scan;
+pub use sessions::{Measured, Measurement, Session, Window, measure};
 
 use crate::rewrite::{Key, Variant};
 use code::{Code, Modules};
@@ -46,6 +48,8 @@ use std::sync::Arc;
 pub struct Raw {
     /// The capture's number of the frame.
     pub frame: u64,
+    /// Subgroups that got a number so far.
+    pub subgroups: u32,
     /// Counters by entry; `None` where the entry's device was not there.
     pub counters: Vec<Option<Vec<u64>>>,
     /// The log, of all devices.
@@ -64,6 +68,7 @@ pub type Taker = Box<dyn FnMut(Raw, &Done) -> Result<()>>;
 /// See the module's header.
 pub struct InstrumentHook {
     plan: Rc<Plan>,
+    session: Rc<Session>,
     out: Rc<RefCell<Done>>,
     take: Taker,
     modules: Modules,
@@ -80,11 +85,18 @@ pub struct InstrumentHook {
 }
 
 impl InstrumentHook {
-    /// The hook, and what comes of the plan.
+    /// The hook that measures all of a plan at once, and what comes of it.
     pub fn new(plan: Rc<Plan>, take: Taker) -> (Self, Rc<RefCell<Done>>) {
+        let session = Session { windows: None, log_bytes: plan.log_bytes };
+        Self::with_session(plan, Rc::new(session), take)
+    }
+
+    /// The hook that does what one replay of several does.
+    pub fn with_session(plan: Rc<Plan>, session: Rc<Session>, take: Taker) -> (Self, Rc<RefCell<Done>>) {
         let out = Rc::new(RefCell::new(Done::default()));
         let hook = InstrumentHook {
             plan,
+            session,
             out: out.clone(),
             take,
             modules: Modules::default(),
@@ -99,8 +111,24 @@ impl InstrumentHook {
         (hook, out)
     }
 
+    /// Whether a frame is measured in this replay.
+    fn wants_frame(&self, frame: u64) -> bool {
+        match &self.session.windows {
+            Some(windows) => windows.contains_key(&frame),
+            None => self.plan.wants_frame(frame),
+        }
+    }
+
+    /// What the first subgroup of a frame is numbered with.
+    fn first_subgroup(&self, frame: u64) -> u32 {
+        self.session.windows.as_ref().and_then(|w| w.get(&frame)).map_or(0, |w| w.first_subgroup)
+    }
+
     /// The window of a frame: none where it is not measured.
     fn window(&self, frame: u64) -> (u32, u32) {
+        if let Some(windows) = &self.session.windows {
+            return windows.get(&frame).map_or((0, 0), |w| (w.from, w.to));
+        }
         if self.plan.timing || self.plan.wants_frame(frame) { self.plan.window } else { (0, 0) }
     }
 
@@ -130,10 +158,11 @@ impl InstrumentHook {
         variant: &Arc<Variant>,
     ) -> Result<Values> {
         let device = self.kept.device();
-        let window = self.window(self.frame);
+        let (window, first_subgroup) = (self.window(self.frame), self.first_subgroup(self.frame));
         let (d, memory) = (vk.device_mut(device)?, self.memory.entry(device).or_default());
         let place = memory.counters(d, variant.counters.into())?;
-        let log = memory.log(d, variant.probes > 0, self.plan.log_bytes, window)?;
+        memory.first_subgroup = first_subgroup;
+        let log = memory.log(d, variant.probes > 0, self.session.log_bytes, window)?;
         let probe_base = self.next_probe;
         self.next_probe = probe_base.checked_add(variant.probes).ok_or_else(|| {
             Error::new(replay::error::Kind::Internal, "more probes than there are 32-bit numbers")
@@ -161,6 +190,7 @@ impl InstrumentHook {
             }
         }
         self.left.words.extend(log.words);
+        self.left.subgroups = self.left.subgroups.max(log.subgroups);
         self.left.wanted += log.wanted;
         self.left.lost += log.lost;
         Ok(())
@@ -212,7 +242,7 @@ impl Hook for InstrumentHook {
         }
         let device = call.image.u64(0);
         if vk.device(device).is_ok() {
-            if self.plan.wants_frame(call.frame) {
+            if self.wants_frame(call.frame) {
                 self.read(vk, device)?;
             }
             if let Some(m) = self.memory.remove(&device) {
@@ -276,7 +306,7 @@ impl Hook for InstrumentHook {
             return self.frame_begins(cx);
         }
         let Some(vk) = cx.backend.vulkan() else { return Ok(()) };
-        let (this, next) = (self.plan.wants_frame(frame.number), self.plan.wants_frame(frame.number + 1));
+        let (this, next) = (self.wants_frame(frame.number), self.wants_frame(frame.number + 1));
         let devices: Vec<u64> = self.memory.keys().copied().collect();
         if this {
             for &d in &devices {
@@ -289,10 +319,13 @@ impl Hook for InstrumentHook {
         self.left = Raw::default();
         if this || next {
             let window = self.window(frame.number + 1);
+            let first_subgroup = self.first_subgroup(frame.number + 1);
             for d in devices {
                 let state = vk.device_mut(d)?;
                 state.wait_idle()?;
-                self.memory.entry(d).or_default().restart(state, window)?;
+                let memory = self.memory.entry(d).or_default();
+                memory.first_subgroup = first_subgroup;
+                memory.restart(state, window)?;
             }
         }
         self.frame = frame.number + 1;

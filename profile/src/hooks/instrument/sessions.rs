@@ -1,0 +1,270 @@
+//! As many replays as a plan takes: one, where the log holds what every frame appends; else frames that it did not hold
+//! run again, with room for what they are known to need, or in windows of work ids where memory does not allow that.
+//!
+//! Guarantees: a frame's records come from whole logs alone, and its windows are disjoint and leave nothing out, so that
+//! their records together are those of one run with room enough; counters are those of the first replay; numbers of
+//! subgroups are not used twice in a frame. A pass decodes a frame once, with all of its records. Refuses work of which a
+//! single id appends more than the log holds, saying how much it takes.
+
+use super::collect::decode;
+use super::memory::HEADER_BYTES;
+use super::plan::{Done, Plan};
+use super::{InstrumentHook, Raw};
+use crate::Sink;
+use replay::error::{Error, Kind, Result};
+use replay::hook::Hook;
+use replay::session::Summary;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// Replays after which something is wrong.
+const MOST_SESSIONS: u32 = 1000;
+
+/// Whose records a replay takes of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// The first work id.
+    pub from: u32,
+    /// The work id behind the last.
+    pub to: u32,
+    /// What the first subgroup's number is.
+    pub first_subgroup: u32,
+}
+
+/// What one replay does.
+#[derive(Clone, Debug, Default)]
+pub struct Session {
+    /// The frames that it measures; without, all of the plan.
+    pub windows: Option<BTreeMap<u64, Window>>,
+    /// Bytes of the log.
+    pub log_bytes: u64,
+}
+
+impl Session {
+    /// The first and the last frame that it measures, where it does not measure all.
+    pub fn bounds(&self) -> Option<(u64, u64)> {
+        let windows = self.windows.as_ref()?;
+        Some((*windows.keys().next()?, *windows.keys().next_back()?))
+    }
+}
+
+/// What was measured of a frame beside its records.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Measured {
+    /// Width and height of what was presented.
+    pub size: (u32, u32),
+    /// Words that probes appended, or wanted to.
+    pub wanted: u64,
+    /// Those of them that did not fit when the frame first ran; its records were fetched by running it again.
+    pub lost: u64,
+}
+
+/// What all replays came to.
+pub struct Measurement {
+    /// How the first replay went.
+    pub summary: Summary,
+    /// What the plan came to.
+    pub done: Done,
+    /// The frames.
+    pub frames: BTreeMap<u64, Measured>,
+    /// How many replays there were.
+    pub sessions: u32,
+}
+
+/// A frame whose records are not all there.
+struct Open {
+    /// As it first ran, with the words of the windows that are done.
+    raw: Raw,
+    /// Windows to go, the next one last.
+    todo: Vec<(u32, u32)>,
+    next_subgroup: u32,
+    /// Words that the next window is known to need.
+    need: u64,
+    /// It ran in the latest replay.
+    ran: bool,
+}
+
+struct State<S> {
+    plan: Rc<Plan>,
+    sink: Rc<RefCell<S>>,
+    frames: BTreeMap<u64, Measured>,
+    open: BTreeMap<u64, Open>,
+    first: bool,
+}
+
+impl<S: Sink> State<S> {
+    fn decode(&self, raw: &Raw, done: &Done) -> Result<()> {
+        decode(self.plan.variants.passes(), raw, done, &mut *self.sink.borrow_mut())
+            .map_err(|e| Error::new(Kind::Internal, e.to_string()))
+    }
+
+    fn take(&mut self, mut raw: Raw, done: &Done) -> Result<()> {
+        if self.first {
+            let m = Measured { size: raw.size, wanted: raw.wanted, lost: raw.lost };
+            self.frames.insert(raw.frame, m);
+            if raw.lost == 0 {
+                return self.decode(&raw, done);
+            }
+            raw.words.clear();
+            let (frame, need, todo) = (raw.frame, raw.wanted, vec![self.plan.window]);
+            self.open.insert(frame, Open { raw, todo, next_subgroup: 0, need, ran: true });
+            return Ok(());
+        }
+        let Some(open) = self.open.get_mut(&raw.frame) else { return Ok(()) };
+        open.ran = true;
+        if raw.lost > 0 {
+            open.need = raw.wanted;
+            return Ok(());
+        }
+        open.raw.words.extend(raw.words);
+        open.next_subgroup = raw.subgroups;
+        open.todo.pop();
+        // (what the next one needs shows when it runs)
+        open.need = 0;
+        if !open.todo.is_empty() {
+            return Ok(());
+        }
+        let open = self.open.remove(&raw.frame).expect("just there");
+        self.decode(&open.raw, done)
+    }
+}
+
+/// Makes one replay with the hook.
+pub type Replay<'r> = dyn FnMut(&Session, Box<dyn Hook>) -> Result<Summary> + 'r;
+
+/// Replays as often as it takes. `most_log_bytes` is the most that a log may take,
+/// where it is less than the device's memory holds.
+pub fn measure<S: Sink + 'static>(
+    plan: &Rc<Plan>,
+    most_log_bytes: Option<u64>,
+    sink: &Rc<RefCell<S>>,
+    replay: &mut Replay<'_>,
+) -> Result<Measurement> {
+    let state = Rc::new(RefCell::new(State {
+        plan: plan.clone(),
+        sink: sink.clone(),
+        frames: BTreeMap::new(),
+        open: BTreeMap::new(),
+        first: true,
+    }));
+    let mut one = |session: Session| -> Result<(Summary, Done)> {
+        let session = Rc::new(session);
+        let taker = state.clone();
+        let take = move |raw: Raw, done: &Done| taker.borrow_mut().take(raw, done);
+        let (hook, done) = InstrumentHook::with_session(plan.clone(), session.clone(), Box::new(take));
+        let summary = replay(&session, Box::new(hook))?;
+        let done = done.take();
+        Ok((summary, done))
+    };
+    let mut most = most_log_bytes.unwrap_or(u64::MAX);
+    let mut log_bytes = plan.log_bytes.min(most);
+    let (summary, done) = one(Session { windows: None, log_bytes })?;
+    let mut capacity = done.log_capacity;
+    let mut sessions = 1;
+    state.borrow_mut().first = false;
+    loop {
+        if capacity > 0 && capacity * 4 + HEADER_BYTES < log_bytes {
+            most = capacity * 4 + HEADER_BYTES; // the device had no more
+        }
+        let mut s = state.borrow_mut();
+        let Some(need) = s.open.values().map(|o| o.need).max() else { break };
+        if let Some((frame, _)) = s.open.iter().find(|o| !o.1.ran) {
+            let text = format!("frame {frame} did not end when it was run again");
+            return Err(Error::divergence(text));
+        }
+        sessions += 1;
+        if sessions > MOST_SESSIONS {
+            let text =
+                format!("the log is not whole after {MOST_SESSIONS} replays; --log-bytes makes it larger");
+            return Err(Error::new(Kind::Memory, text));
+        }
+        // Work is not scheduled the same way twice, and may append a little more.
+        let enough = (need + need / 16 + 1024) * 4 + HEADER_BYTES;
+        log_bytes = enough.max(log_bytes).min(most);
+        if enough > most {
+            let holds = (most - HEADER_BYTES) / 4;
+            for (frame, o) in s.open.iter_mut().filter(|o| o.1.need > holds) {
+                halve(&mut o.todo).map_err(|id| single(*frame, id, o.need))?;
+            }
+        }
+        let windows = s.open.iter_mut().map(|(frame, o)| {
+            o.ran = false;
+            let (from, to) = *o.todo.last().expect("it is not done");
+            (*frame, Window { from, to, first_subgroup: o.next_subgroup })
+        });
+        let windows = Some(windows.collect());
+        drop(s);
+        capacity = one(Session { windows, log_bytes })?.1.log_capacity;
+    }
+    let frames = std::mem::take(&mut state.borrow_mut().frames);
+    Ok(Measurement { summary, done, frames, sessions })
+}
+
+/// Makes the next window smaller, and leaves the rest for later; the work id, if it has only one.
+fn halve(todo: &mut Vec<(u32, u32)>) -> Result<(), u32> {
+    let (from, to) = todo.pop().expect("it is not done");
+    if to - from <= 1 {
+        return Err(from);
+    }
+    // Most work has small ids: the first cuts of everything are at powers of two.
+    let cuts: Vec<u32> = match to - from {
+        n if n > 1 << 28 => {
+            [16, 20, 24, 28].map(|k| 1 << k).into_iter().filter(|c| (from + 1..to).contains(c)).collect()
+        }
+        n => {
+            // Neighbours run together: a window's edge is a multiple of what a subgroup holds.
+            let middle = from + n / 2;
+            let even = middle.next_multiple_of(256);
+            vec![if (from + 1..to).contains(&even) { even } else { middle }]
+        }
+    };
+    let cuts = if cuts.is_empty() { vec![from + (to - from) / 2] } else { cuts };
+    let mut end = to;
+    for cut in cuts.into_iter().rev() {
+        todo.push((cut, end));
+        end = cut;
+    }
+    todo.push((from, end));
+    Ok(())
+}
+
+fn single(frame: u64, id: u32, need: u64) -> Error {
+    let bytes = need * 4 + HEADER_BYTES;
+    let text = format!(
+        "frame {frame}: work with the id {id} alone appends {bytes} bytes, more than the log may take; --max-log-bytes \
+         {bytes} allows it, --stages, --pipelines and --shaders instrument less"
+    );
+    Error::new(Kind::Memory, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_leave_nothing_out_and_take_nothing_twice() {
+        let mut todo = vec![(0, u32::MAX)];
+        let mut seen = Vec::new();
+        // What fits: less than 5000 ids, however the pieces fall.
+        while let Some(&(from, to)) = todo.last() {
+            if to - from < 5000 || from > 1 << 18 {
+                seen.push((from, to));
+                todo.pop();
+            } else {
+                halve(&mut todo).expect("it has more than one id");
+            }
+        }
+        assert_eq!((seen[0].0, seen[seen.len() - 1].1), (0, u32::MAX));
+        assert!(seen.windows(2).all(|w| w[0].1 == w[1].0), "{seen:?}");
+        assert!(seen.len() < 200 && seen[..20].iter().all(|w| w.0 % 256 == 0), "{seen:?}");
+    }
+
+    #[test]
+    fn one_id_cannot_be_halved() {
+        let mut todo = vec![(7, 9)];
+        halve(&mut todo).expect("two ids");
+        assert_eq!(todo, [(8, 9), (7, 8)]);
+        assert_eq!(halve(&mut todo), Err(7));
+    }
+}

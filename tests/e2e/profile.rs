@@ -1,0 +1,166 @@
+//! `profile`: traces of the sample captures, their laws, and what it refuses.
+//!
+//! That measured frames show what they show without probes, every run here checks (`--verify-image` is on).
+
+use crate::device::device;
+use crate::rays::sample;
+use crate::support::{Scratch, reray, text};
+use std::path::Path;
+use std::process::Output;
+use trace::dir::Dir;
+use trace::tables::{ENTRIES, FRAMES, SIMT};
+use trace::{ColumnData, Source, Table};
+
+/// Runs `profile` on a sample; variants are kept in the scratch folder.
+fn profile(scratch: &Scratch, capture: &str, arguments: &[&str], into: &str) -> Output {
+    reray()
+        .arg("profile")
+        .arg(sample(capture))
+        .args(arguments)
+        .arg("-o")
+        .arg(scratch.path(into))
+        .env("XDG_CACHE_HOME", scratch.path("cache"))
+        .output()
+        .expect("the program starts")
+}
+
+fn done(out: &Output) {
+    assert!(out.status.success(), "{}\n{}", text(&out.stdout), text(&out.stderr));
+}
+
+/// A table's rows as text, sorted: the order in which records are appended is not the same twice.
+fn rows(folder: &Path, table: &'static Table) -> Vec<String> {
+    let all = Dir::open(folder).expect("a trace").read(table).expect("a table");
+    let row = |i: usize| -> String {
+        let cell = |c: &ColumnData| match c {
+            ColumnData::U64(v) => v[i].to_string(),
+            ColumnData::F64(v) => v[i].to_string(),
+            ColumnData::Text(v) => v[i].to_string(),
+        };
+        all.columns().iter().map(cell).collect::<Vec<_>>().join(" ")
+    };
+    let mut rows: Vec<String> = (0..all.len()).map(row).collect();
+    rows.sort();
+    rows
+}
+
+#[test]
+fn every_invocation_that_is_launched_enters() {
+    if !device("every_invocation_that_is_launched") {
+        return;
+    }
+    let scratch = Scratch::new("profile-rays");
+    let arguments = ["--passes", "simt", "--assume-subgroups", "--frames", "2-3"];
+    done(&profile(&scratch, "rays.gfxr", &arguments, "trace"));
+    let folder = scratch.path("trace");
+    let dir = Dir::open(&folder).expect("a trace");
+    assert!(dir.warnings().is_empty(), "{:?}", dir.warnings());
+    let entries = dir.read(&ENTRIES).expect("a table");
+    let of_stage = |stage: &str| {
+        let at = entries.text("stage").iter().position(|s| &**s == stage);
+        entries.u64("entry")[at.unwrap_or_else(|| panic!("no {stage} shader was instrumented"))]
+    };
+    let frames = dir.read(&FRAMES).expect("a table");
+    assert_eq!(frames.u64("frame"), [2, 3]);
+    let pixels = frames.u64("width")[0] * frames.u64("height")[0];
+    let simt = dir.read(&SIMT).expect("a table");
+    let entered = |entry: u64, frame: u64| -> u64 {
+        let column = |name| simt.u64(name);
+        (0..simt.len())
+            .filter(|&i| column("frame")[i] == frame && column("entry")[i] == entry)
+            .filter(|&i| column("function")[i] == 0 && column("block")[i] == 0)
+            .map(|i| column("active")[i] * column("executions")[i])
+            .sum()
+    };
+    // The scene launches a ray for each pixel, and dispatches 32 invocations.
+    for frame in [2, 3] {
+        assert_eq!(entered(of_stage("ray-generation"), frame), pixels, "frame {frame}");
+        assert_eq!(entered(of_stage("compute"), frame), 32, "frame {frame}");
+    }
+    for hash in entries.text("shader") {
+        assert!(folder.join(format!("shaders/{hash}.spv")).is_file(), "{hash}");
+    }
+}
+
+#[test]
+fn stages_without_subgroup_operations_are_refused_before_anything_runs() {
+    if !device("stages_without_subgroup_operations") {
+        return;
+    }
+    let scratch = Scratch::new("profile-refused");
+    let out = profile(&scratch, "rays.gfxr", &["--passes", "simt"], "trace");
+    if out.status.success() {
+        return; // this device has them in every stage
+    }
+    let said = text(&out.stderr);
+    assert_eq!(out.status.code(), Some(77), "{said}");
+    assert!(said.contains("subgroup operations in ray-generation shaders (for simt)"), "{said}");
+    assert!(said.contains("--assume-subgroups") && said.contains("--stages compute"), "{said}");
+    assert!(!scratch.path("trace").exists(), "nothing was measured");
+    let chosen = ["--passes", "simt", "--stages", "compute", "--frames", "2"];
+    done(&profile(&scratch, "rays.gfxr", &chosen, "trace"));
+    let out = profile(&scratch, "rays.gfxr", &chosen, "trace");
+    assert_eq!(out.status.code(), Some(2), "the folder is not empty: {}", text(&out.stderr));
+    let out = profile(&scratch, "rays.gfxr", &["--passes", "nothing"], "other");
+    assert_eq!(out.status.code(), Some(2), "{}", text(&out.stderr));
+}
+
+#[test]
+fn shaders_are_rewritten_once_across_runs() {
+    if !device("shaders_are_rewritten_once") {
+        return;
+    }
+    let scratch = Scratch::new("profile-cache");
+    let arguments = ["--passes", "simt", "--assume-subgroups", "--frames", "2"];
+    let kept = || {
+        let folder = scratch.path("cache").join("reray-replay/variants");
+        let mut all: Vec<_> = folder.read_dir().map_or(vec![], |d| {
+            d.flatten()
+                .map(|e| (e.path(), e.metadata().and_then(|m| m.modified()).expect("a time")))
+                .collect()
+        });
+        all.sort();
+        all
+    };
+    done(&profile(&scratch, "cubes.gfxr", &[&arguments[..], &["--no-cache"]].concat(), "none"));
+    assert!(kept().is_empty());
+    done(&profile(&scratch, "cubes.gfxr", &arguments, "first"));
+    let first = kept();
+    assert_eq!(first.len(), rows(&scratch.path("first"), &ENTRIES).len(), "one for each: {first:?}");
+    done(&profile(&scratch, "cubes.gfxr", &arguments, "second"));
+    assert_eq!(kept(), first, "nothing was written again");
+    for table in [&SIMT, &ENTRIES] {
+        let of = |name: &str| rows(&scratch.path(name), table);
+        assert!(!of("first").is_empty());
+        assert_eq!(of("first"), of("second"), "{}", table.name);
+        assert_eq!(of("first"), of("none"), "{}", table.name);
+    }
+}
+
+#[test]
+fn frames_that_the_log_does_not_hold_run_again() {
+    if !device("frames_that_the_log_does_not_hold") {
+        return;
+    }
+    let scratch = Scratch::new("profile-windows");
+    let stages = ["--stages", "compute,ray-generation", "--frames", "2-3", "--assume-subgroups"];
+    let run = |into: &str, log: &[&str]| {
+        let out =
+            profile(&scratch, "rays.gfxr", &[&["--passes", "divergence"], &stages[..], log].concat(), into);
+        done(&out);
+        (rows(&scratch.path(into), &trace::tables::DIVERGENCE), text(&out.stdout))
+    };
+    let (ample, said) = run("ample", &[]);
+    assert!(!ample.is_empty() && !said.contains("ran again"), "{said}");
+    let (again, said) = run("again", &["--log-bytes", "4096"]);
+    assert!(said.contains("2 frames did not fit and ran again, in 1 replays"), "{said}");
+    assert_eq!(again, ample);
+    // 6 MB in 2 MB: no frame fits whole.
+    let (windows, said) = run("windows", &["--log-bytes", "4096", "--max-log-bytes", "2000000"]);
+    assert!(said.contains("2 frames did not fit and ran again"), "{said}");
+    assert_eq!(windows, ample);
+    let few = ["--passes", "divergence", "--log-bytes", "4096", "--max-log-bytes", "4096"];
+    let out = profile(&scratch, "rays.gfxr", &[&few[..], &stages].concat(), "few");
+    assert_eq!(out.status.code(), Some(1), "{}", text(&out.stderr));
+    assert!(text(&out.stderr).contains("alone appends"), "{}", text(&out.stderr));
+}
