@@ -1,0 +1,119 @@
+//! Every pass on every capture at hand: each is measured to the end, and every rewritten module is valid.
+//!
+//! All passes go into one plan; `closed_forms` runs them alone, too. Modules are checked as they come and as they go to the
+//! driver; where spirv-val is older than what a capture uses, it would say so of both.
+
+use crate::device::device;
+use crate::support::{Scratch, captures, root, run, skip, text};
+use std::path::Path;
+use std::process::Command;
+
+/// Frames to measure; where a capture is long or its frames are heavy, one of them does.
+const FRAMES: [(&str, &str); 11] = [
+    ("closed_compute", "2"),
+    ("cubes", "2"),
+    ("feedback", "3"),
+    ("msaa", "11"),
+    ("rays_frames", "4"),
+    ("rays", "2"),
+    ("taichi", "2"),
+    ("vkcube_trim", "11"),
+    ("vkcube", "2"),
+    ("vkd3d", "41"),
+    ("vm", "1"),
+];
+
+/// A path tracer on software: passes that write down every event take it a minute.
+const HEAVY: [(&str, &str); 1] = [("sapien", "simt,blocks")];
+
+/// The captures that are left out, and why.
+const LEFT_OUT: [(&str, &str); 3] = [
+    ("cubes_z", "the capture cubes, compressed otherwise"),
+    ("h200", "memory and structures of another device"),
+    ("_105", "the capture without it in its name, by an older layer"),
+];
+
+fn passes() -> String {
+    let out = run(["profile", "--list"]);
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let mut names: Vec<String> =
+        text(&out.stdout).lines().filter_map(|l| l.split_whitespace().next().map(str::to_owned)).collect();
+    // The one pass that a build may name and refuse.
+    let refused = |name: &str| {
+        let scratch = Scratch::new(&format!("passes-{name}"));
+        let (capture, to) = (root().join("captures/samples/steps.gfxr"), scratch.path("trace"));
+        let out = run([
+            "profile".as_ref(),
+            capture.as_os_str(),
+            "--passes".as_ref(),
+            name.as_ref(),
+            "-o".as_ref(),
+            to.as_os_str(),
+        ]);
+        out.status.code() == Some(2)
+    };
+    if names.iter().any(|n| n == "counters") && refused("counters") {
+        skip("pass counters", "this build refuses it");
+        names.retain(|n| n != "counters");
+    }
+    assert!(names.len() >= 6, "{names:?}");
+    names.join(",")
+}
+
+/// The modules in a folder that are not valid, with what spirv-val says of them; none if there is no spirv-val.
+fn invalid(folder: &Path) -> Option<(usize, Vec<String>)> {
+    let files = folder.read_dir().expect("the folder is there").filter_map(Result::ok).map(|e| e.path());
+    let modules: Vec<_> = files.filter(|f| f.extension().is_some_and(|e| e == "spv")).collect();
+    let mut wrong = vec![];
+    for module in &modules {
+        // Storage buffers of packed scalars are what the captures' own devices allowed.
+        let out = Command::new("spirv-val")
+            .args(["--target-env", "spv1.6", "--scalar-block-layout"])
+            .arg(module)
+            .output();
+        let out = out.ok()?;
+        if !out.status.success() {
+            wrong.push(format!("{}: {}", module.display(), text(&out.stderr).trim()));
+        }
+    }
+    Some((modules.len(), wrong))
+}
+
+#[test]
+fn every_pass_measures_every_capture_with_valid_modules() {
+    if !device("all passes on all captures") {
+        return;
+    }
+    let passes = passes();
+    let mut done = 0;
+    for capture in captures() {
+        let name = capture.file_stem().and_then(|n| n.to_str()).expect("plain").to_owned();
+        if let Some((_, why)) = LEFT_OUT.iter().find(|(part, _)| name.contains(part)) {
+            skip(&name, why);
+            continue;
+        }
+        let scratch = Scratch::new(&format!("passes-{name}"));
+        let (trace, shaders) = (scratch.path("trace"), scratch.path("shaders"));
+        let mut args = vec!["profile".into(), capture.clone().into_os_string()];
+        let passes = HEAVY.iter().find(|(begin, _)| name.starts_with(begin)).map_or(&*passes, |h| h.1);
+        let text_args = ["--passes", passes, "--assume-subgroups", "--no-cache", "--dump-shaders"];
+        args.extend(text_args.iter().map(Into::into));
+        args.push(shaders.clone().into());
+        if let Some((_, frames)) = FRAMES.iter().find(|(begin, _)| name.starts_with(begin)) {
+            args.extend(["--frames".into(), (*frames).into()]);
+        }
+        args.extend(["-o".into(), trace.into()]);
+        let out = run(&args);
+        assert!(out.status.success(), "{name}, {args:?}: {}{}", text(&out.stdout), text(&out.stderr));
+        match shaders.is_dir().then(|| invalid(&shaders)) {
+            // Captures without shaders have nothing to rewrite.
+            None => assert!(name == "memory" || name == "nested", "{name}: no shader was written"),
+            Some(None) => skip("modules of instrumented shaders", "spirv-val is not installed"),
+            Some(Some((count, wrong))) => {
+                assert!(count > 0 && wrong.is_empty(), "{name}: {count} modules; {wrong:#?}");
+            }
+        }
+        done += 1;
+    }
+    assert!(done >= 12, "{done} captures");
+}
