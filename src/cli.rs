@@ -66,6 +66,12 @@ pub struct ReplayArgs {
     /// With --passes: take subgroup operations for granted in stages in which the device does not say that it has them
     #[arg(long)]
     pub assume_subgroups: bool,
+    /// Ask the driver's compiler not to inline what probes call
+    #[arg(long, hide = true)]
+    pub keep_calls: bool,
+    /// Count with 32-bit atomics even where the device has wider ones
+    #[arg(long, hide = true)]
+    pub narrow: bool,
     /// Print everything as JSON (with a schema_version) instead of the table
     #[arg(long)]
     pub json: bool,
@@ -240,6 +246,12 @@ pub struct ProfileArgs {
     /// Take subgroup operations for granted in stages in which the device does not say that it has them
     #[arg(long)]
     pub assume_subgroups: bool,
+    /// Ask the driver's compiler not to inline what probes call
+    #[arg(long, hide = true)]
+    pub keep_calls: bool,
+    /// Count with 32-bit atomics even where the device has wider ones
+    #[arg(long, hide = true)]
+    pub narrow: bool,
     /// Rewrite shaders anew, instead of using those kept in the user's cache folder, and keep none
     #[arg(long)]
     pub no_cache: bool,

@@ -1,6 +1,6 @@
 //! The plan that the flags of `profile` ask for.
 
-use crate::cli::ProfileArgs;
+use crate::cli::{ProfileArgs, ReplayArgs};
 use crate::exit::Failure;
 use gfxr_parse::container::Capture;
 use profile::hooks::instrument::{EVERYTHING, PipelineFilter, Plan, STAGES, Selection, scan};
@@ -68,7 +68,7 @@ fn passes(list: &str) -> Result<Vec<Box<dyn profile::Pass>>, Failure> {
 }
 
 /// A plan whose probes run in every frame and are not read: for a replay that times them.
-pub fn timed(list: &str, assume_subgroups: bool, capture: &Capture) -> Result<Plan, Failure> {
+pub fn timed(list: &str, args: &ReplayArgs, capture: &Capture) -> Result<Plan, Failure> {
     let select = Selection::default();
     let (stages, names) = scan(capture, &select);
     Ok(Plan {
@@ -77,11 +77,13 @@ pub fn timed(list: &str, assume_subgroups: bool, capture: &Capture) -> Result<Pl
         select,
         log_bytes: TIMED_LOG_BYTES,
         window: EVERYTHING,
-        assume_subgroups,
+        assume_subgroups: args.assume_subgroups,
         stages,
         names,
         dump: None,
         timing: true,
+        keep_calls: args.keep_calls,
+        narrow: args.narrow,
     })
 }
 
@@ -105,6 +107,8 @@ pub fn plan(args: &ProfileArgs, capture: &Capture) -> Result<Plan, Failure> {
         names,
         dump: args.dump_shaders.clone(),
         timing: false,
+        keep_calls: args.keep_calls,
+        narrow: args.narrow,
     })
 }
 

@@ -94,12 +94,9 @@ pub fn welcome(plan: &Plan) -> Vec<Feature> {
 }
 
 /// What a physical device offers to rewriting.
-pub fn offers(vk: &Vulkan, gpu_id: u64) -> Device {
-    let software = |g: &replay::vulkan::Gpu| g.properties.device_type == vk::PhysicalDeviceType::CPU;
-    Device {
-        atomic_64: vk.lacks(gpu_id, &[INT_64, ATOMIC_64]).is_empty(),
-        keep_calls: vk.gpu(gpu_id).is_some_and(|g| !software(g)),
-    }
+pub fn offers(plan: &Plan, vk: &Vulkan, gpu_id: u64) -> Device {
+    let narrow = plan.narrow || !vk.lacks(gpu_id, &[INT_64, ATOMIC_64]).is_empty();
+    Device { atomic_64: !narrow, keep_calls: plan.keep_calls }
 }
 
 fn bit(stage: Stage) -> vk::ShaderStageFlags {

@@ -261,7 +261,7 @@ impl Hook for InstrumentHook {
             "vkCreateDevice" => {
                 let gpu = call.image.u64(0);
                 demands::refuse(&self.plan, vk, gpu)?;
-                self.plan.variants.on(demands::offers(vk, gpu));
+                self.plan.variants.on(demands::offers(&self.plan, vk, gpu));
                 let here = vk.gpu(gpu).and_then(|g| demands::subgroups(vk, vk.instance(g.instance)?, g));
                 self.out.borrow_mut().subgroup_size = here.map_or(0, |s| s.size);
                 Ok(())

@@ -58,6 +58,10 @@ pub struct Plan {
     pub dump: Option<PathBuf>,
     /// Every frame is measured and nothing is read back: to time what the probes cost.
     pub timing: bool,
+    /// Ask compilers not to inline what probes call.
+    pub keep_calls: bool,
+    /// Count with 32-bit atomics even where there are wider ones.
+    pub narrow: bool,
 }
 
 /// All work ids.
