@@ -197,7 +197,7 @@ pub fn rewritten_by_all(what: &str, module: &[u32], env: &str) {
     let every_pass = || -> Vec<Box<dyn Pass>> {
         every_pass().into_iter().filter(|p| !refused_for_push_constants(module, &**p)).collect()
     };
-    let most = Device { atomic_64: true, keep_calls: true };
+    let most = Device { atomic_64: true, keep_calls: true, ..Device::default() };
     let all = rewritten(what, module, env, &every_pass(), most).len();
     let least = rewritten(what, module, env, &every_pass(), Device::default()).len();
     let alone: usize =

@@ -50,7 +50,7 @@ pub fn instrument(
         sites: vec![],
     };
     let mut regions = Vec::new();
-    for pass in passes.iter().filter(|p| p.needs(stage).is_some()) {
+    for pass in passes.iter().filter(|p| p.needs(stage).is_some_and(|n| !device.leaves(stage, n))) {
         shader.first_counter = shader.counters;
         shader.first_action_counter = shader.action_counters;
         if pass.run(&mut shader)? == Change::Changed {

@@ -9,7 +9,7 @@ use super::lookup::Lookup;
 use super::variant::Site;
 use super::{Facts, Probes};
 use crate::spirv::{EntryPoint, Imported, Inst, Module, Op, Operand, Place, Result, Types, malformed};
-use crate::{ShaderHash, SourceLine, Stage};
+use crate::{Needs, ShaderHash, SourceLine, Stage};
 use std::sync::Arc;
 
 /// See the module's header.
@@ -55,6 +55,15 @@ pub struct Device {
     /// and not to what they call. (llvmpipe's inlines everything. NVIDIA's heeds it, which made compute pipelines slower to
     /// make and to run.)
     pub keep_calls: bool,
+    /// Subgroup operations in any-hit shaders hang it: passes that use them leave those shaders alone.
+    pub lone_any_hits: bool,
+}
+
+impl Device {
+    /// Whether a pass that needs this in a stage has to leave it alone here.
+    pub fn leaves(self, stage: Stage, needs: Needs) -> bool {
+        self.lone_any_hits && stage == Stage::AnyHit && needs.subgroups
+    }
 }
 
 /// How invocations leave an entry point.

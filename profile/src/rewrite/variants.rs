@@ -80,6 +80,12 @@ impl Variants {
         Ok(made.map(Arc::new))
     }
 
+    /// Whether the device makes every pass that has to do with a stage leave it alone.
+    pub fn leaves(&self, stage: Stage) -> bool {
+        let mut needs = self.passes.iter().filter_map(|p| p.needs(stage)).peekable();
+        needs.peek().is_some() && needs.all(|n| self.device().leaves(stage, n))
+    }
+
     fn device(&self) -> Device {
         *self.device.get_or_init(Device::default)
     }

@@ -96,8 +96,17 @@ pub fn welcome(plan: &Plan) -> Vec<Feature> {
 /// What a physical device offers to rewriting.
 pub fn offers(plan: &Plan, vk: &Vulkan, gpu_id: u64) -> Device {
     let narrow = plan.narrow || !vk.lacks(gpu_id, &[INT_64, ATOMIC_64]).is_empty();
-    Device { atomic_64: !narrow, keep_calls: plan.keep_calls }
+    // NVIDIA's driver 580 on an H200, which has no hardware to trace rays and so no ray queries: with elect, ballot or
+    // broadcast in any-hit shaders it never ends. In all other stages, and without them, all is well.
+    let lone = |g: &replay::vulkan::Gpu| g.properties.vendor_id == NVIDIA && !g.has("VK_KHR_ray_query");
+    let lone_any_hits = !plan.assume_subgroups && vk.gpu(gpu_id).is_some_and(lone);
+    Device { atomic_64: !narrow, keep_calls: plan.keep_calls, lone_any_hits }
 }
+
+const NVIDIA: u32 = 0x10de;
+
+/// Why any-hit shaders are left alone on some devices.
+pub const LONE_ANY_HITS: &str = "subgroup operations in any-hit shaders hang this device (blocks:mode=lane needs none; --assume-subgroups tries)";
 
 fn bit(stage: Stage) -> vk::ShaderStageFlags {
     use vk::ShaderStageFlags as F;

@@ -320,6 +320,10 @@ impl InstrumentHook {
             self.out.borrow_mut().leave("no pass has to do with its stage");
             return Ok(None);
         }
+        if plan.variants.leaves(stage) {
+            self.out.borrow_mut().leave(super::demands::LONE_ANY_HITS);
+            return Ok(None);
+        }
         let Some(key) = code.key(stage, name) else {
             self.out.borrow_mut().leave("its module has no such entry point, or could not be read");
             return Ok(None);

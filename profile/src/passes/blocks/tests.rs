@@ -452,7 +452,7 @@ fn every_option_leaves_valid_modules() {
         "mode=subgroup:add=plain",
         "mode=subgroup:sample=3:copies=2",
     ];
-    let device = Device { atomic_64: true, keep_calls: true };
+    let device = Device { atomic_64: true, keep_calls: true, ..Device::default() };
     let hard = glsl("frag", HARD, &["--target-env", "vulkan1.1"]);
     for options in all {
         let passes: Vec<Box<dyn Pass>> = vec![Box::new(Blocks::new(options).expect("options"))];
