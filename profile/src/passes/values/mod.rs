@@ -15,9 +15,10 @@
 //! Subgroups count together: one invocation for all that have its value, value by value; exact, whatever the values.
 //! Helper invocations do not count.
 //!
-//! Changes are looked at for uniform blocks and push constants: each action keeps which bits of a word were ever 1 and ever
-//! 0 ([`decode`]), so that it is known whether it saw one value only, and which. `changes=no` leaves them out, and needs
-//! nothing of the push constants; shaders whose push constants leave no room for the action's address ([`room`]) have none.
+//! Changes from action to action are followed with `changes=yes`, for uniform blocks and push constants: each action keeps
+//! which bits of a word were ever 1 and ever 0 ([`decode`]), so that it is known whether it saw one value only, and which.
+//! That takes the top of the push constants; shaders whose own leave no room for the action's address ([`room`]) have none.
+//! Without the option, changes are known from frame to frame only.
 
 mod decode;
 mod room;
@@ -57,7 +58,7 @@ const CLASSES: [Class; 4] = [Class::Uniform, Class::Push, Class::Storage, Class:
 impl Pass {
     /// With its options, colons between them.
     pub fn new(options: &str) -> std::result::Result<Self, String> {
-        let mut pass = Pass { slots: 64, classes: CLASSES.to_vec(), changes: true, state: Mutex::default() };
+        let mut pass = Pass { slots: 64, classes: CLASSES.to_vec(), changes: false, state: Mutex::default() };
         for option in options.split([':', ';']).filter(|o| !o.is_empty()) {
             let (key, value) = option.split_once('=').unwrap_or((option, ""));
             match key {
