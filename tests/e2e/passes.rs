@@ -1,4 +1,5 @@
-//! Every pass on every capture at hand: each is measured to the end, and every rewritten module is valid.
+//! Every pass on every capture at hand: each is measured to the end, what frames show stays as it was (`profile` compares that
+//! itself and fails by name otherwise), and every rewritten module is valid.
 //!
 //! All passes go into one plan; `closed_forms` runs them alone, too. Modules are checked as they come and as they go to the
 //! driver; where spirv-val is older than what a capture uses, it would say so of both.
