@@ -1,0 +1,139 @@
+//! What the tests of passes' reports share: a closed-form scene measured with one pass, and the report on it.
+
+use crate::device::device;
+use crate::support::{Scratch, root, run, text};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A scene's report.
+pub struct Measured {
+    /// Invocations in a subgroup.
+    pub n: u64,
+    /// Frames.
+    pub frames: u64,
+    /// Pipelines' ids by name.
+    pipelines: BTreeMap<String, u64>,
+    report: Value,
+    /// The trace, and what `analyze -o` wrote beside it in `files`.
+    pub scratch: Scratch,
+}
+
+fn lines(bytes: &[u8]) -> Vec<Value> {
+    text(bytes).lines().map(|l| serde_json::from_str(l).expect("a line of JSON")).collect()
+}
+
+/// Profiles `captures/samples/SCENE.gfxr` with these passes and options, into a folder of the scratch; the trace's path.
+fn profiled(scratch: &Scratch, scene: &str, pass: &str, options: &[&str]) -> String {
+    let capture = root().join("captures/samples").join(format!("{scene}.gfxr"));
+    let capture = capture.to_str().expect("a plain path").to_owned();
+    let trace = scratch.path("trace").to_str().expect("a plain path").to_owned();
+    let args = ["profile", &capture, "--passes", pass, "--assume-subgroups", "--no-cache", "-o", &trace];
+    let out = run(args.iter().chain(options));
+    assert!(out.status.success(), "{scene}, {pass}: {}{}", text(&out.stdout), text(&out.stderr));
+    trace
+}
+
+fn records(trace: &str, table: &str) -> Vec<Value> {
+    let out = run(["analyze", trace, "--table", table, "--format", "json"]);
+    assert!(out.status.success(), "{trace}, {table}: {}", text(&out.stderr));
+    lines(&out.stdout)
+}
+
+/// A table's records, summed over those that are alike in some columns; the last number is how many were. None where there is no device.
+pub fn summed(
+    scene: &str,
+    pass: &str,
+    options: &[&str],
+    table: &str,
+    alike: &[&str],
+    sum: &[&str],
+) -> Option<BTreeMap<Vec<u64>, Vec<u64>>> {
+    if !device(&format!("{scene} with pass {pass}")) {
+        return None;
+    }
+    let scratch = Scratch::new(&format!("{scene}-{pass}-{}", options.concat()));
+    let trace = profiled(&scratch, scene, pass, options);
+    let mut all: BTreeMap<Vec<u64>, Vec<u64>> = BTreeMap::new();
+    for record in records(&trace, table) {
+        let of = |columns: &[&str]| -> Vec<u64> {
+            columns.iter().map(|c| record[*c].as_u64().unwrap_or_else(|| panic!("{c}: {record}"))).collect()
+        };
+        let into = all.entry(of(alike)).or_insert_with(|| vec![0; sum.len() + 1]);
+        into.iter_mut().zip(of(sum).into_iter().chain([1])).for_each(|(into, n)| *into += n);
+    }
+    Some(all)
+}
+
+/// The sums of two such.
+pub fn together(
+    mut a: BTreeMap<Vec<u64>, Vec<u64>>,
+    b: BTreeMap<Vec<u64>, Vec<u64>>,
+) -> BTreeMap<Vec<u64>, Vec<u64>> {
+    for (key, of) in b {
+        let into = a.entry(key).or_insert_with(|| vec![0; of.len()]);
+        into.iter_mut().zip(of).for_each(|(into, n)| *into += n);
+    }
+    a
+}
+
+/// Profiles `captures/samples/SCENE.gfxr` with a pass, and asks the question of the pass's name. None where there is no device.
+pub fn measured(scene: &str, pass: &str) -> Option<Measured> {
+    let what = format!("{scene} with pass {pass}");
+    if !device(&what) {
+        return None;
+    }
+    let scratch = Scratch::new(&format!("{scene}-{}", pass.replace([':', '='], "-")));
+    let trace = profiled(&scratch, scene, pass, &[]);
+    let question = pass.split(':').next().expect("a name");
+    let out = run(["analyze", &trace, question, "--format", "json"]);
+    assert!(out.status.success(), "{what}: {}", text(&out.stderr));
+    let all: Value = serde_json::from_slice(&out.stdout).expect("JSON");
+    let frames = records(&trace, "frames");
+    let files = scratch.path("files");
+    let out = run(["analyze", &trace, question, "-o", files.to_str().expect("a plain path")]);
+    assert!(out.status.success(), "{what}: {}", text(&out.stderr));
+    let name =
+        |p: &Value| (p["name"].as_str().expect("words").to_owned(), p["pipeline"].as_u64().expect("an id"));
+    Some(Measured {
+        n: frames[0]["subgroup_size"].as_u64().expect("a number"),
+        frames: frames.len() as u64,
+        pipelines: records(&trace, "pipelines").iter().map(name).collect(),
+        report: all["reports"][0].clone(),
+        scratch,
+    })
+}
+
+impl Measured {
+    /// The rows of a table, each by its columns' names.
+    pub fn table(&self, name: &str) -> Vec<BTreeMap<String, Value>> {
+        let tables = self.report["tables"].as_array().expect("tables");
+        let table = tables.iter().find(|t| t["name"] == name).unwrap_or_else(|| panic!("no table {name}"));
+        let columns: Vec<_> = table["columns"].as_array().expect("columns").iter().collect();
+        let key = |c: &Value| {
+            let (name, unit) = (c["name"].as_str().expect("a name"), c["unit"].as_str().expect("a unit"));
+            if unit == "percent" { format!("{name} %") } else { name.to_owned() }
+        };
+        let row = |r: &Value| {
+            let cells = r.as_array().expect("cells").iter().cloned();
+            columns.iter().map(|c| key(c)).zip(cells).collect()
+        };
+        table["rows"].as_array().expect("rows").iter().map(row).collect()
+    }
+
+    /// The row of a pipeline that has one.
+    pub fn of(&self, table: &str, pipeline: &str) -> BTreeMap<String, Value> {
+        let id = self.pipelines[pipeline];
+        let mut rows = self.table(table);
+        rows.retain(|r| {
+            r["pipeline"] == id
+                || r["pipeline"].as_str().is_some_and(|w| w.starts_with(&format!("pipeline {id} ")))
+        });
+        assert_eq!(rows.len(), 1, "{table} of {pipeline}");
+        rows.pop().expect("there is one")
+    }
+
+    /// What a reader is told.
+    pub fn notes(&self) -> &[Value] {
+        self.report["notes"].as_array().expect("notes")
+    }
+}

@@ -1,0 +1,93 @@
+//! The report `simt` on scenes whose efficiencies are plain arithmetic, whatever the subgroup's size.
+
+use crate::measured::measured;
+use crate::support::text;
+
+#[test]
+fn halves_quarters_and_single_invocations() {
+    let Some(m) = measured("closed_compute", "simt") else { return };
+    // Subgroups of all frames; each executes the block before, one or two on the way, and the one behind.
+    let subgroups = m.frames * 256 / m.n;
+    let n = m.n as f64;
+    for (pipeline, blocks, efficiency) in [
+        ("half", 4, (1.0 + 0.5 + 0.5 + 1.0) / 4.0),
+        ("quarter", 3, (1.0 + 0.25 + 1.0) / 3.0),
+        ("one", 3, (1.0 + 1.0 / n + 1.0) / 3.0),
+    ] {
+        let row = m.of("shaders", pipeline);
+        assert_eq!(row["executed"], subgroups * blocks, "{pipeline}");
+        let is = row["efficiency %"].as_f64().expect("a share");
+        assert!((is - 100.0 * efficiency).abs() < 1e-9, "{pipeline}: {is}");
+        assert_eq!(row["helpers"], 0, "{pipeline}");
+    }
+    assert!(m.table("events").is_empty(), "nothing traces");
+    assert!(m.notes().is_empty(), "{:?}", m.notes());
+    let frames = m.table("frames");
+    assert_eq!(frames.len() as u64, m.frames);
+    assert!(frames.iter().all(|f| f["efficiency %"] == frames[0]["efficiency %"]), "frames are alike");
+}
+
+/// A fifth of memory, and the same efficiencies; a histogram that ends in "more".
+#[test]
+fn without_histograms_efficiencies_are_the_same() {
+    let (Some(exact), Some(sums)) =
+        (measured("closed_compute", "simt"), measured("closed_compute", "simt:exact=0"))
+    else {
+        return;
+    };
+    for table in ["whole", "shaders", "blocks"] {
+        assert_eq!(exact.table(table), sums.table(table), "{table}");
+    }
+    assert!(sums.notes()[0].as_str().expect("words").contains("than the histograms tell apart"));
+}
+
+/// Rays: 1,792 of 2,048 places trace, half of these again; entries of shaders that rays call are events too.
+#[test]
+fn events_of_rays() {
+    let Some(m) = measured("closed_rays", "simt") else { return };
+    let events = m.table("events");
+    let active = |of: &str| events.iter().find(|e| e["event"] == of).expect("it is there")["active"].clone();
+    // Each frame's; closest hits of the plane's first rows trace once more each.
+    assert_eq!(active("ray traced"), m.frames * (1792 + 896 + 48 * 4));
+    // The plane's 768 less the first of every four columns, and 12 rows of 16 solid columns of the box.
+    assert_eq!(active("closest-hit entered"), m.frames * (1024 * 3 / 4 + 12 * 16));
+    let all: u64 =
+        events.iter().filter(|e| e["event"] != "all").map(|e| e["active"].as_u64().expect("a number")).sum();
+    assert_eq!(active("all"), all);
+}
+
+#[test]
+fn fragments_have_helpers_beside_them() {
+    let Some(m) = measured("closed_fragment", "simt") else { return };
+    let stages = m.table("stages");
+    let fragment = stages.iter().find(|s| s["stage"] == "fragment").expect("it is there");
+    let efficiency = fragment["efficiency %"].as_f64().expect("a share");
+    assert!(efficiency > 10.0 && efficiency < 100.0, "{efficiency}");
+    let edge = m.table("shaders").into_iter().filter(|r| r["helpers"] != 0).count();
+    assert!(edge >= 1, "along an edge there are helpers");
+}
+
+/// Every instrumented shader comes out as text with a comment over each block.
+#[test]
+fn shaders_are_annotated() {
+    let Some(m) = measured("closed_compute", "simt") else { return };
+    let files = m.scratch.path("files");
+    let files = files.read_dir().expect("it was written").map(|f| f.expect("a file").path());
+    let (mut shaders, mut sources) = (0, 0);
+    for path in files {
+        let name = path.file_name().and_then(|n| n.to_str()).expect("plain").to_owned();
+        let content = text(&std::fs::read(&path).expect("a file"));
+        if name.ends_with(".spvasm") {
+            let lines: Vec<&str> = content.lines().collect();
+            let labels = lines.iter().enumerate().filter(|l| l.1.ends_with(" = OpLabel"));
+            for (at, line) in labels {
+                assert!(lines[at - 1].starts_with("; executions="), "{name}: {line}");
+            }
+            shaders += 1;
+        } else if name.ends_with(".comp") {
+            assert!(content.contains("/* executions="), "{name}:\n{content}");
+            sources += 1;
+        }
+    }
+    assert_eq!((shaders, sources), (11, 11));
+}
