@@ -120,6 +120,11 @@ impl Measured {
         table["rows"].as_array().expect("rows").iter().map(row).collect()
     }
 
+    /// A pipeline's id.
+    pub fn id(&self, pipeline: &str) -> u64 {
+        self.pipelines[pipeline]
+    }
+
     /// The row of a pipeline that has one.
     pub fn of(&self, table: &str, pipeline: &str) -> BTreeMap<String, Value> {
         let id = self.pipelines[pipeline];

@@ -11,6 +11,10 @@
 //!    invocation; they are counted as *not launched* too;
 //! 4. *control flow*: the rest.
 //!
+//! Devices show helpers in ballots or hide them (llvmpipe hides them). In shaders that take derivatives, or samples that need
+//! some, quads are asked by derivatives as well, so that all are known that share a quad with a fragment. In others helpers that
+//! a device hides are slots that never held an invocation.
+//!
 //! 2 to 4, with helpers in fragment shaders, sum to all inactive slots, by construction.
 //!
 //! What must be known is which invocations of a subgroup have left, at each block, also in another shader; so this pass
@@ -27,7 +31,7 @@ mod fold;
 use super::lanes::Lanes;
 use crate::pass::{Change, Error, FrameData, Pass, Result, Sink};
 use crate::rewrite::{Probes, Shader, Site};
-use crate::spirv::Inst;
+use crate::spirv::{Inst, Op};
 use crate::{Needs, Stage};
 
 static PROBES: Probes = crate::probes!("divergence");
@@ -52,6 +56,33 @@ impl Divergence {
 
 fn is_called(stage: Stage) -> bool {
     stage.is_ray_tracing() && stage != Stage::RayGeneration
+}
+
+/// Whether a fragment shader does what takes helpers: derivatives, and samples whose level follows from them. Others get no
+/// derivative from us: it might make a device launch helpers that were not there.
+fn needs_helpers(s: &Shader) -> bool {
+    !s.before_each(|i| {
+        matches!(
+            i.op(),
+            Op::DPdx
+                | Op::DPdy
+                | Op::Fwidth
+                | Op::DPdxFine
+                | Op::DPdyFine
+                | Op::FwidthFine
+                | Op::DPdxCoarse
+                | Op::DPdyCoarse
+                | Op::FwidthCoarse
+                | Op::ImageSampleImplicitLod
+                | Op::ImageSampleDrefImplicitLod
+                | Op::ImageSampleProjImplicitLod
+                | Op::ImageSampleProjDrefImplicitLod
+                | Op::ImageSparseSampleImplicitLod
+                | Op::ImageSparseSampleDrefImplicitLod
+                | Op::ImageQueryLod
+        )
+    })
+    .is_empty()
 }
 
 /// Where a site is: function, block, word offset.
@@ -87,7 +118,7 @@ impl Pass for Divergence {
     }
 
     fn key(&self) -> String {
-        format!("divergence 1 {}", self.0.words())
+        format!("divergence 2 {}", self.0.words())
     }
 
     fn needs(&self, _: Stage) -> Option<Needs> {
@@ -116,6 +147,7 @@ impl Pass for Divergence {
         let (name, kind, words) = match s.stage {
             Stage::RayGeneration => ("divergence_launch", ENTER, 1 + 2 * mask),
             stage if is_called(stage) => ("divergence_called", CALLED, 2 + mask),
+            Stage::Fragment if needs_helpers(s) => ("divergence_enter_quad", ENTER, 1 + 2 * mask),
             _ => ("divergence_enter", ENTER, 1 + 2 * mask),
         };
         let mut enter = vec![self.probe(s, name, kind, words, entry)?];
