@@ -4,6 +4,7 @@ use crate::device::device;
 use crate::support::{Scratch, root, run, text};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A scene's report.
 pub struct Measured {
@@ -16,6 +17,13 @@ pub struct Measured {
     report: Value,
     /// The trace, and what `analyze -o` wrote beside it in `files`.
     pub scratch: Scratch,
+}
+
+/// A folder that no other test has: several may measure the same.
+fn scratch(name: &str) -> Scratch {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let n = NEXT.fetch_add(1, Ordering::Relaxed);
+    Scratch::new(&format!("measured-{n}-{}", name.replace([':', '='], "-")))
 }
 
 fn lines(bytes: &[u8]) -> Vec<Value> {
@@ -51,7 +59,7 @@ pub fn summed(
     if !device(&format!("{scene} with pass {pass}")) {
         return None;
     }
-    let scratch = Scratch::new(&format!("{scene}-{pass}-{}", options.concat()));
+    let scratch = scratch(&format!("{scene}-{pass}"));
     let trace = profiled(&scratch, scene, pass, options);
     let mut all: BTreeMap<Vec<u64>, Vec<u64>> = BTreeMap::new();
     for record in records(&trace, table) {
@@ -82,7 +90,7 @@ pub fn measured(scene: &str, pass: &str) -> Option<Measured> {
     if !device(&what) {
         return None;
     }
-    let scratch = Scratch::new(&format!("{scene}-{}", pass.replace([':', '='], "-")));
+    let scratch = scratch(&format!("{scene}-{pass}"));
     let trace = profiled(&scratch, scene, pass, &[]);
     let question = pass.split(':').next().expect("a name");
     let out = run(["analyze", &trace, question, "--format", "json"]);

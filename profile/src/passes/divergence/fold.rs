@@ -26,7 +26,7 @@ enum Root {
     #[default]
     Itself,
     /// Those of the subgroup of ray generation that called it.
-    Caller(u32),
+    Caller(Number),
     /// That one's entry was lost.
     Lost,
 }
@@ -44,17 +44,20 @@ struct Slots {
     unattributed: u64,
 }
 
+/// A subgroup: the entry point that it is in, and its number in the log.
+type Number = (usize, u32);
+
 /// Entry, function, block.
 type Place = (usize, u32, u32);
 
 struct Fold {
     lanes: Lanes,
     all: u128,
-    subgroups: HashMap<u32, Subgroup>,
+    subgroups: HashMap<Number, Subgroup>,
     /// Pipeline, work id: the subgroup of ray generation.
-    launched: HashMap<(u64, u32), u32>,
+    launched: HashMap<(u64, u32), Number>,
     /// Of a subgroup: blocks that came before its entry.
-    waiting: HashMap<u32, Vec<(Place, u128)>>,
+    waiting: HashMap<Number, Vec<(Place, u128)>>,
     slots: BTreeMap<Place, Slots>,
 }
 
@@ -99,7 +102,7 @@ pub fn fold(lanes: Lanes, frame: &FrameData<'_>, out: &mut dyn Sink) -> Result<(
 
 impl Fold {
     fn record(&mut self, pipeline: u64, r: &LogRecord<'_>) -> Result<()> {
-        let subgroup = word(r.words, 0)?;
+        let subgroup = (r.entry, word(r.words, 0)?);
         let rest = &r.words[1..];
         let words = self.lanes.words() as usize;
         let second = || rest.get(words..).ok_or_else(|| short(r.words));
@@ -135,14 +138,14 @@ impl Fold {
         Ok(())
     }
 
-    fn enter(&mut self, subgroup: u32, state: Subgroup) {
+    fn enter(&mut self, subgroup: Number, state: Subgroup) {
         self.subgroups.insert(subgroup, state);
         for (place, mask) in self.waiting.remove(&subgroup).unwrap_or_default() {
             self.block(place, subgroup, mask);
         }
     }
 
-    fn block(&mut self, place: Place, subgroup: u32, mask: u128) {
+    fn block(&mut self, place: Place, subgroup: Number, mask: u128) {
         let s = &self.subgroups[&subgroup];
         let left = match s.root {
             Root::Itself => s.left,
