@@ -1,7 +1,6 @@
 //! The report `simt` on scenes whose efficiencies are plain arithmetic, whatever the subgroup's size.
 
 use crate::measured::measured;
-use crate::support::text;
 
 #[test]
 fn halves_quarters_and_single_invocations() {
@@ -65,29 +64,4 @@ fn helpers_are_not_active() {
     let entry = blocks.iter().find(|b| b["pipeline"] == edge && b["stage"] == "fragment" && b["block"] == 0);
     // The half of a square: 32 + 31 + … + 1 fragments.
     assert_eq!(entry.expect("it was executed")["active"], 528 * m.frames);
-}
-
-/// Every instrumented shader comes out as text with a comment over each block.
-#[test]
-fn shaders_are_annotated() {
-    let Some(m) = measured("closed_compute", "simt") else { return };
-    let files = m.scratch.path("files");
-    let files = files.read_dir().expect("it was written").map(|f| f.expect("a file").path());
-    let (mut shaders, mut sources) = (0, 0);
-    for path in files {
-        let name = path.file_name().and_then(|n| n.to_str()).expect("plain").to_owned();
-        let content = text(&std::fs::read(&path).expect("a file"));
-        if name.ends_with(".spvasm") {
-            let lines: Vec<&str> = content.lines().collect();
-            let labels = lines.iter().enumerate().filter(|l| l.1.ends_with(" = OpLabel"));
-            for (at, line) in labels {
-                assert!(lines[at - 1].starts_with("; executions="), "{name}: {line}");
-            }
-            shaders += 1;
-        } else if name.ends_with(".comp") {
-            assert!(content.contains("/* executions="), "{name}:\n{content}");
-            sources += 1;
-        }
-    }
-    assert_eq!((shaders, sources), (11, 11));
 }
