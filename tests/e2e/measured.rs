@@ -15,8 +15,6 @@ pub struct Measured {
     /// Pipelines' ids by name.
     pipelines: BTreeMap<String, u64>,
     report: Value,
-    /// The trace, and what `analyze -o` wrote beside it in `files`.
-    pub scratch: Scratch,
 }
 
 /// A folder that no other test has: several may measure the same.
@@ -97,9 +95,6 @@ pub fn measured(scene: &str, pass: &str) -> Option<Measured> {
     assert!(out.status.success(), "{what}: {}", text(&out.stderr));
     let all: Value = serde_json::from_slice(&out.stdout).expect("JSON");
     let frames = records(&trace, "frames");
-    let files = scratch.path("files");
-    let out = run(["analyze", &trace, question, "-o", files.to_str().expect("a plain path")]);
-    assert!(out.status.success(), "{what}: {}", text(&out.stderr));
     let name =
         |p: &Value| (p["name"].as_str().expect("words").to_owned(), p["pipeline"].as_u64().expect("an id"));
     Some(Measured {
@@ -107,7 +102,6 @@ pub fn measured(scene: &str, pass: &str) -> Option<Measured> {
         frames: frames.len() as u64,
         pipelines: records(&trace, "pipelines").iter().map(name).collect(),
         report: all["reports"][0].clone(),
-        scratch,
     })
 }
 
