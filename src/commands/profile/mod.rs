@@ -49,7 +49,8 @@ pub fn run(args: &ProfileArgs) -> Result<Exit, Failure> {
     let notes = plan::notes(args, &plan);
     let writer = Writer::create(folder, manifest(&capture, notes)).map_err(Failure::new)?;
     let writer = Rc::new(RefCell::new(writer));
-    let measured = measure(args, &replays, &plan, &writer);
+    let verify = pictures::wanted(&replays);
+    let measured = measure(args, &replays, &plan, &writer, verify);
     let mut writer = Rc::into_inner(writer).expect("the hook is gone").into_inner();
     let (outcome, taken) = match measured {
         Ok(measured) => measured,
@@ -59,7 +60,7 @@ pub fn run(args: &ProfileArgs) -> Result<Exit, Failure> {
             return Err(e);
         }
     };
-    if !args.no_verify_image {
+    if verify {
         let plain = pictures::plain(&replays).map_err(failure)?;
         let one = |pass: &str| plan::only(args, pass, &capture);
         pictures::judge(&replays, &plain, &taken, &plan::names(args), &one)?;
@@ -90,13 +91,14 @@ fn measure(
     replays: &Replays<'_>,
     plan: &Rc<Plan>,
     writer: &Rc<RefCell<Writer>>,
+    verify: bool,
 ) -> Result<(Measurement, Pictures), Failure> {
     let mut taken = Pictures::new();
     let outcome = instrument::measure(plan, args.max_log_bytes, writer, &mut |session, hook| {
         let mut hooks = vec![hook];
         let again = session.windows.is_some();
         let what = if again { "measuring what the log did not hold" } else { "measuring" };
-        let pictures = (!again && !args.no_verify_image).then(|| {
+        let pictures = (!again && verify).then(|| {
             let (hook, pictures) = pictures::hook(replays);
             hooks.push(hook);
             pictures

@@ -17,12 +17,24 @@ use std::rc::Rc;
 /// Pictures of frames: by frame and swapchain.
 pub type Pictures = BTreeMap<(u64, Option<u64>), blake3::Hash>;
 
-/// The hook that takes pictures of the measured frames, and where they will be.
-pub fn hook(replays: &Replays<'_>) -> (Box<dyn Hook>, Rc<RefCell<Pictures>>) {
+/// Whether frames are to be compared. Of a capture that presents nothing they are not: it may copy buffers out whose
+/// format nobody knows. That is said.
+pub fn wanted(replays: &Replays<'_>) -> bool {
+    if replays.args.no_verify_image {
+        return false;
+    }
     let present = command_named("vkQueuePresentKHR").map(|c| c.id);
     let presents = replays.capture.blocks().any(|b| present.is_some() && b.call_id() == present);
+    if !presents {
+        complain("warning: the capture presents nothing: images were not verified");
+    }
+    presents
+}
+
+/// The hook that takes pictures of the measured frames, and where they will be.
+pub fn hook(replays: &Replays<'_>) -> (Box<dyn Hook>, Rc<RefCell<Pictures>>) {
     let wish = Wish {
-        what: if presents { What::Presented } else { What::CopiedOut },
+        what: What::Presented,
         frames: Some(replays.args.frames.as_ref().map_or(vec![(1, u64::MAX)], |f| f.all().to_vec())),
         shape: None,
         watchdog_ns: replays.options.watchdog_ns(),
