@@ -17,6 +17,8 @@ pub struct Needs {
     pub subgroups: bool,
     /// A clock that a shader can read.
     pub clock: bool,
+    /// The multiprocessor, and the place on it, that a subgroup runs on: VK_NV_shader_sm_builtins.
+    pub sm_builtins: bool,
     /// Counters of each action: the top of the push constants.
     pub actions: bool,
 }
@@ -30,6 +32,7 @@ impl BitOr for Needs {
             atomic_64: self.atomic_64 | other.atomic_64,
             subgroups: self.subgroups | other.subgroups,
             clock: self.clock | other.clock,
+            sm_builtins: self.sm_builtins | other.sm_builtins,
             actions: self.actions | other.actions,
         }
     }

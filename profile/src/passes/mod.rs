@@ -11,6 +11,7 @@ mod paths;
 mod simt;
 mod uniformity;
 mod values;
+mod timeline;
 
 use crate::Pass;
 
@@ -70,6 +71,11 @@ pub static PASSES: &[Entry] = &[
         name: "blocks",
         about: "how often basic blocks and the edges between them are run",
         make: |options| Ok(Box::new(blocks::Blocks::new(options)?)),
+    },
+    Entry {
+        name: "timeline",
+        about: "when subgroups enter and leave entry points, and where (clock=device|subgroup, sm=no|yes)",
+        make: |options| Ok(Box::new(timeline::Timeline::new(options)?)),
     },
 ];
 

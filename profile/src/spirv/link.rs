@@ -337,7 +337,9 @@ impl Library {
         }
         let device = types.u32(m, Scope::Device as u32);
         let family = types.u32(m, Scope::QueueFamily as u32);
-        for i in f.blocks.iter_mut().flat_map(|b| &mut b.body) {
+        let insts = f.blocks.iter_mut().flat_map(|b| &mut b.body);
+        // (a clock has a scope, and no memory)
+        for i in insts.filter(|i| i.op() != Op::ReadClockKHR) {
             for o in &mut i.inst.operands {
                 if *o == Operand::IdScope(device) {
                     *o = Operand::IdScope(family);

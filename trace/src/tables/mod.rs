@@ -12,6 +12,7 @@ mod simt;
 mod texts;
 mod uniformity;
 mod values;
+mod timeline;
 
 pub use blocks::*;
 pub use counters::*;
@@ -25,6 +26,7 @@ pub use simt::*;
 pub use texts::*;
 pub use uniformity::*;
 pub use values::*;
+pub use timeline::*;
 
 use crate::Table;
 
@@ -63,4 +65,6 @@ pub static TABLES: &[&Table] = &[
     &VALUES_SEEN,
     &VALUE_REGISTERS,
     &VALUE_CHANGES,
+    &TIMELINE,
+    &TIMELINE_EXITS,
 ];

@@ -1,0 +1,189 @@
+//! Pass `timeline`: when subgroups enter and leave an entry point, and where on the device (Warp Trace).
+//!
+//! At the entry and at each place where invocations leave, one invocation of those that are there appends a record: a clock
+//! (VK_KHR_shader_clock), the number of invocations, and, with `sm=yes`, the multiprocessor and the place on it that the
+//! subgroup has (VK_NV_shader_sm_builtins). The clock is that of the device, one for all subgroups; `clock=subgroup` takes
+//! the subgroup's, which orders nothing but what one subgroup does. Recording at the entry comes before its clock is read,
+//! and at exits after: a span holds the shader's work, and of the probes' only what other passes put in.
+//!
+//! A subgroup may leave in pieces: each is kept, and its span ends with the last. Demoted fragments leave where they are
+//! demoted. What is called (closest hit, any hit, miss, intersection, callable) is a span of its own, with a subgroup number
+//! of its own, and lies in time within its caller's. A subgroup is recorded if the first of its invocations at the entry is
+//! in the window of work ids.
+
+use crate::pass::{Change, Error, FrameData, Pass, Result, Sink};
+use crate::rewrite::{ExitKind, Probes, Shader, Site};
+use crate::{Needs, Stage};
+use std::collections::{BTreeMap, HashMap};
+use trace::Value;
+use trace::tables::{TIMELINE, TIMELINE_EXITS};
+
+static PLAIN: Probes = crate::probes!("timeline");
+static PLACED: Probes = crate::probes!("timeline_sm");
+
+/// The names of [`Site::kind`].
+const KINDS: [&str; 7] =
+    ["entry", "return", "kill", "demote", "ignore-intersection", "terminate-ray", "emit-mesh-tasks"];
+
+/// Words of a record behind the probe's number: subgroup, clock (low, high), invocations, multiprocessor, place.
+const WORDS: u32 = 6;
+
+fn kind(of: ExitKind) -> u32 {
+    match of {
+        ExitKind::Return => 1,
+        ExitKind::Kill => 2,
+        ExitKind::Demote => 3,
+        ExitKind::IgnoreIntersection => 4,
+        ExitKind::TerminateRay => 5,
+        ExitKind::EmitMeshTasks => 6,
+    }
+}
+
+/// See the module's header.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Timeline {
+    /// The subgroup's clock and not the device's.
+    own_clock: bool,
+    /// Where the subgroup runs is recorded.
+    sm: bool,
+}
+
+impl Timeline {
+    /// `clock=device|subgroup`, `sm=yes|no`, by commas; the first of each where nothing is said of the clock, `no` of the
+    /// other.
+    pub fn new(options: &str) -> std::result::Result<Self, String> {
+        let mut new = Timeline::default();
+        for option in options.split(',').filter(|o| !o.is_empty()) {
+            match option {
+                "clock=device" => new.own_clock = false,
+                "clock=subgroup" => new.own_clock = true,
+                "sm=yes" => new.sm = true,
+                "sm=no" => new.sm = false,
+                _ => {
+                    return Err(format!(
+                        "pass timeline has no option {option:?}; it has clock=device, clock=subgroup, sm=yes, sm=no"
+                    ));
+                }
+            }
+        }
+        Ok(new)
+    }
+
+    fn clock(&self) -> &'static str {
+        if self.own_clock { "subgroup" } else { "device" }
+    }
+}
+
+impl Pass for Timeline {
+    fn name(&self) -> &'static str {
+        "timeline"
+    }
+
+    fn key(&self) -> String {
+        format!("timeline 1 {} {}", self.clock(), if self.sm { "sm" } else { "nowhere" })
+    }
+
+    fn needs(&self, _: Stage) -> Option<Needs> {
+        Some(Needs { subgroups: true, clock: true, sm_builtins: self.sm, ..Needs::default() })
+    }
+
+    fn run(&self, shader: &mut Shader) -> Result<Change> {
+        let wrong = Error::shader(shader.hash);
+        let probes = if self.sm { &PLACED } else { &PLAIN };
+        let names = if self.own_clock {
+            ["timeline_begin_own", "timeline_end_own"]
+        } else {
+            ["timeline_begin", "timeline_end"]
+        };
+        let begin = shader.import(probes, names[0]).map_err(&wrong)?;
+        let end = shader.import(probes, names[1]).map_err(&wrong)?;
+        let mut calls = vec![];
+        for (spot, of) in shader.leaving() {
+            let probe = shader.reserve_probe();
+            let number = shader.constant(probe);
+            calls.push((spot.clone(), vec![shader.call(end, &[number])]));
+            shader.site(Site {
+                function: spot.function,
+                block: spot.block,
+                word_offset: spot.word_offset,
+                line: spot.line,
+                kind: kind(of),
+                counter: None,
+                probe: Some((probe, WORDS)),
+                data: vec![],
+            });
+        }
+        shader.at_spots(calls);
+        let probe = shader.reserve_probe();
+        let number = shader.constant(probe);
+        let call = shader.call(begin, &[number]);
+        shader.at_begin(0, 0, vec![call]);
+        shader.site(Site {
+            function: 0,
+            block: 0,
+            word_offset: shader.facts.functions[0].blocks[0].word_offset,
+            line: shader.line_of_block(0, 0),
+            kind: 0,
+            counter: None,
+            probe: Some((probe, WORDS)),
+            data: vec![],
+        });
+        Ok(Change::Changed)
+    }
+
+    fn decode(&self, frame: &FrameData<'_>, out: &mut dyn Sink) -> Result<()> {
+        // By entry point, subgroup, and how often before that number was given: once for each window of a frame.
+        let mut spans: BTreeMap<(u32, u32, u32), Span> = BTreeMap::new();
+        let mut runs: HashMap<(u32, u32), u32> = HashMap::new();
+        for (at, r) in frame.records.iter().enumerate() {
+            let &[subgroup, low, high, active, sm, warp] = r.words else {
+                let why = format!("{} words are no record of pass timeline", r.words.len());
+                return Err(Error::Record { word_offset: at, why });
+            };
+            let (Some(kind), Some(e)) = (KINDS.get(r.site.kind as usize), frame.entries.get(r.entry)) else {
+                let why = format!("a record of kind {} of entry point {}", r.site.kind, r.entry);
+                return Err(Error::Record { word_offset: at, why });
+            };
+            let clock = u64::from(high) << 32 | u64::from(low);
+            let run = runs.entry((e.entry, subgroup)).or_default();
+            if r.site.kind == 0 {
+                *run += 1;
+                let begin = Some((clock, active, sm, warp));
+                spans.insert((e.entry, subgroup, *run), Span { begin, ..Span::default() });
+                continue;
+            }
+            let span = spans.entry((e.entry, subgroup, *run)).or_default();
+            span.exits += 1;
+            if span.end.is_none_or(|end| end.0 <= clock) {
+                span.end = Some((clock, active));
+            }
+            let row = [frame.frame, e.entry.into(), subgroup.into(), clock, active.into()];
+            let place = [r.site.function.into(), r.site.block.into(), u64::from(r.site.word_offset)];
+            let row = row.into_iter().chain(place).map(Value::U64).chain([Value::Text(kind)]);
+            out.put(&TIMELINE_EXITS, &row.collect::<Vec<_>>());
+        }
+        for ((entry, subgroup, _), s) in spans {
+            // (an exit whose begin was lost is in the other table)
+            let Some((begin, active, sm, warp)) = s.begin else { continue };
+            let (end, left) = s.end.unwrap_or((begin, 0));
+            let numbers = [frame.frame, entry.into(), subgroup.into(), begin, end];
+            let counts = [active.into(), left.into(), s.exits, sm.into(), warp.into()];
+            let row = numbers.into_iter().chain(counts).map(Value::U64).chain([Value::Text(self.clock())]);
+            out.put(&TIMELINE, &row.collect::<Vec<_>>());
+        }
+        Ok(())
+    }
+}
+
+/// What is known of one subgroup in one entry point.
+#[derive(Default)]
+struct Span {
+    /// Clock, invocations, multiprocessor, place.
+    begin: Option<(u64, u32, u32, u32)>,
+    /// The last exit: clock, invocations.
+    end: Option<(u64, u32)>,
+    exits: u64,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,128 @@
+use super::{KINDS, WORDS};
+use crate::pass::{Error, FrameData, LogRecord};
+use crate::passes::by_name;
+use crate::rewrite::{Device, Variant, instrument};
+use crate::testing::{BRANCH, entry, everywhere, frame, function_text, invalid, of_text, rows, scenes};
+use crate::{Needs, ShaderHash, Stage};
+use trace::tables::{NOWHERE, TIMELINE, TIMELINE_EXITS};
+use trace::{Memory, Source};
+
+#[test]
+fn golden_assembly() {
+    let Some(v) = of_text(by_name("timeline").expect("it is registered"), BRANCH) else { return };
+    let text = function_text(&v.words, "main").expect("it is there");
+    let calls: Vec<&str> = text.lines().filter(|l| l.contains("OpFunctionCall")).collect();
+    // (the entry's work id and subgroup number come first)
+    let timeline: Vec<&str> = calls.iter().copied().filter(|l| l.contains("timeline")).collect();
+    assert_eq!(
+        timeline,
+        [
+            "OpFunctionCall %void %timeline_begin %uint_2",
+            "OpFunctionCall %void %timeline_end %uint_0",
+            "OpFunctionCall %void %timeline_end %uint_1",
+        ]
+    );
+    assert!(
+        calls.iter().position(|l| l.contains("set_subgroup")) < calls.iter().position(|l| *l == timeline[0])
+    );
+    assert!(text.contains("OpFunctionCall %void %timeline_end %uint_0\nOpReturn\n"), "{text}");
+}
+
+#[test]
+fn every_way_out_of_every_stage_has_its_probe() {
+    for v in everywhere(&|| by_name("timeline").expect("it is registered")) {
+        let sites = &v.regions[0].sites;
+        assert_eq!(sites.iter().filter(|s| s.kind == 0).count(), 1, "one entry");
+        assert!(sites.len() > 1 && sites.iter().all(|s| (s.kind as usize) < KINDS.len()));
+        let mut probes: Vec<u32> = sites.iter().filter_map(|s| s.probe).map(|p| p.0).collect();
+        assert!(sites.iter().all(|s| s.probe.is_some_and(|p| p.1 == WORDS)));
+        probes.sort_unstable();
+        assert!(probes.into_iter().eq(0..v.probes), "each its own");
+    }
+}
+
+#[test]
+fn both_clocks_and_the_multiprocessor_are_valid_in_every_scene() {
+    let (mut with_sm, mut all) = (0, 0);
+    for (path, module) in scenes() {
+        for options in ["clock=subgroup", "sm=yes", "clock=subgroup,sm=yes"] {
+            for (model, name, _) in crate::rewrite::entries(&module) {
+                let pass = by_name(&format!("timeline:{options}")).expect("it has these");
+                let hash = ShaderHash::of(&module);
+                let v = instrument(&module, hash, model, &name, &[pass], Device::default());
+                let v = v.expect("it goes well").expect("every stage has a timeline");
+                assert_eq!(invalid(&v.words, "vulkan1.3"), None, "{} {options}", path.display());
+                all += 1;
+                with_sm += usize::from(
+                    crate::testing::bytes(&v.words).windows(26).any(|w| w == b"SPV_NV_shader_sm_builtins\0"),
+                );
+            }
+        }
+    }
+    assert_eq!(with_sm * 3, all * 2, "two of the three ask");
+}
+
+#[test]
+fn options_say_what_is_needed() {
+    let of = |what: &str| by_name(what).map(|p| (p.needs(Stage::Compute), p.key()));
+    let plain = Needs { subgroups: true, clock: true, ..Needs::default() };
+    assert_eq!(of("timeline"), Ok((Some(plain), "timeline 1 device nowhere".into())));
+    let placed = Needs { sm_builtins: true, ..plain };
+    assert_eq!(of("timeline:sm=yes"), Ok((Some(placed), "timeline 1 device sm".into())));
+    let e = by_name("timeline:sm").err().expect("it has no such option");
+    assert!(e.contains("\"sm\"") && e.contains("sm=yes"), "{e}");
+}
+
+/// A record of this site of BRANCH's variant.
+fn record<'a>(v: &'a Variant, site: usize, words: &'a [u32]) -> LogRecord<'a> {
+    LogRecord { entry: 0, site: &v.regions[0].sites[site], words }
+}
+
+#[test]
+fn records_become_spans() {
+    let Some(v) = of_text(by_name("timeline").expect("it is registered"), BRANCH) else { return };
+    let no = u32::MAX;
+    // Sites 0 and 1 are exits, 2 is the entry. Subgroup 5 leaves in two pieces, 6 never, 7 came before the log began.
+    // Then the number 5 is given again, in another window; its clock is past 32 bits.
+    let words: [[u32; 6]; 8] = [
+        [5, 100, 0, 8, no, no],
+        [6, 105, 0, 8, no, no],
+        [7, 110, 0, 1, no, no],
+        [5, 130, 0, 4, no, no],
+        [5, 120, 0, 4, no, no],
+        [5, 10, 1, 8, 3, 9],
+        [5, 30, 1, 8, 3, 9],
+        [8, 40, 1, 2, 3, 9],
+    ];
+    let sites = [2, 2, 0, 1, 0, 2, 0, 2];
+    let records: Vec<_> = sites.iter().zip(&words).map(|(&s, w)| record(&v, s, w)).collect();
+    let data = frame(8, vec![entry(&v, &[])], records);
+    let mut out = Memory::default();
+    let pass = by_name("timeline").expect("it is registered");
+    pass.decode(&data, &mut out).expect("these are records");
+    let high = 1u64 << 32;
+    assert_eq!(
+        rows(&out, &TIMELINE),
+        [
+            [2, 3, 5, 100, 130, 8, 4, 2, NOWHERE, NOWHERE],
+            [2, 3, 5, high + 10, high + 30, 8, 8, 1, 3, 9],
+            [2, 3, 6, 105, 105, 8, 0, 0, NOWHERE, NOWHERE],
+            [2, 3, 8, high + 40, high + 40, 2, 0, 0, 3, 9],
+        ]
+    );
+    let exits: Vec<Vec<u64>> = rows(&out, &TIMELINE_EXITS).into_iter().map(|r| r[..7].to_vec()).collect();
+    assert_eq!(
+        exits,
+        [
+            [2, 3, 7, 110, 1, 0, 1],
+            [2, 3, 5, 130, 4, 0, 2],
+            [2, 3, 5, 120, 4, 0, 1],
+            [2, 3, 5, high + 30, 8, 0, 1],
+        ]
+    );
+    let exits = out.read(&TIMELINE_EXITS).expect("memory is readable");
+    assert!(exits.text("how").iter().all(|h| &**h == "return"));
+    let short = FrameData { records: vec![record(&v, 0, &words[0][..5])], ..data };
+    let why = "5 words are no record of pass timeline".to_owned();
+    assert_eq!(pass.decode(&short, &mut out), Err(Error::Record { word_offset: 0, why }));
+}

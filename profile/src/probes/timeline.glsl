@@ -1,0 +1,4 @@
+// Pass timeline, on devices that do not say where a subgroup runs.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "timeline_common.glsl"
