@@ -24,6 +24,7 @@ pub mod report;
 pub mod simt;
 pub mod uniformity;
 pub mod values;
+pub mod timeline;
 
 use report::{Cost, Report};
 use trace::{Batch, RecordKinds, Source, Table, Unreadable};
@@ -70,6 +71,7 @@ pub static QUESTIONS: &[&dyn Question] = &[
     &uniformity::Uniformity,
     &values::Values,
     &annotate::Annotate,
+    &timeline::Timeline,
 ];
 
 /// An analysis in the middle of its records.

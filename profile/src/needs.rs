@@ -15,8 +15,10 @@ pub struct Needs {
     pub atomic_64: bool,
     /// Elect, ballot and broadcast among the invocations of a subgroup, in the stages that the pass touches.
     pub subgroups: bool,
-    /// A clock that a shader can read.
+    /// A clock that a shader can read, one for the whole device.
     pub clock: bool,
+    /// The same, of the subgroup: clocks of two need not agree.
+    pub own_clock: bool,
     /// The multiprocessor, and the place on it, that a subgroup runs on: VK_NV_shader_sm_builtins.
     pub sm_builtins: bool,
     /// Counters of each action: the top of the push constants.
@@ -32,6 +34,7 @@ impl BitOr for Needs {
             atomic_64: self.atomic_64 | other.atomic_64,
             subgroups: self.subgroups | other.subgroups,
             clock: self.clock | other.clock,
+            own_clock: self.own_clock | other.own_clock,
             sm_builtins: self.sm_builtins | other.sm_builtins,
             actions: self.actions | other.actions,
         }

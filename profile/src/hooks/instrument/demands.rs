@@ -43,13 +43,28 @@ const fn clock(member: &'static str) -> Feature {
     }
 }
 
+const SM_BUILTINS: Feature = Feature {
+    structure: "VkPhysicalDeviceShaderSMBuiltinsFeaturesNV",
+    member: "shaderSMBuiltins",
+    extension: "VK_NV_shader_sm_builtins",
+    core: 0,
+};
+
 /// The Vulkan version that shaders with subgroup operations take.
 pub const VERSION: u32 = vk::API_VERSION_1_1;
 
 /// The features that one pass's shaders of a stage take.
 fn of(needs: &Needs, stage: Stage) -> Vec<Feature> {
     // All memory of probes is reached by address, whether the pass says so or not.
-    let Needs { buffer_address: _, atomic_64, subgroups: _, clock: reads_clock, actions: _ } = *needs;
+    let Needs {
+        buffer_address: _,
+        atomic_64,
+        subgroups: _,
+        clock: reads_clock,
+        own_clock,
+        sm_builtins,
+        actions: _,
+    } = *needs;
     let mut out = vec![ADDRESSES];
     match stage {
         Stage::Fragment => out.push(FRAGMENT_STORES),
@@ -62,7 +77,13 @@ fn of(needs: &Needs, stage: Stage) -> Vec<Feature> {
         out.extend([INT_64, ATOMIC_64]);
     }
     if reads_clock {
-        out.extend([clock("shaderSubgroupClock"), clock("shaderDeviceClock")]);
+        out.push(clock("shaderDeviceClock"));
+    }
+    if own_clock {
+        out.push(clock("shaderSubgroupClock"));
+    }
+    if sm_builtins {
+        out.push(SM_BUILTINS);
     }
     out
 }
@@ -250,7 +271,10 @@ mod tests {
         let plain = Needs::default();
         assert_eq!(of(&plain, Stage::Compute), [ADDRESSES]);
         assert_eq!(of(&plain, Stage::Geometry), [ADDRESSES, VERTEX_STORES]);
-        let all = Needs { atomic_64: true, clock: true, ..plain };
-        assert_eq!(of(&all, Stage::Fragment).len(), 6);
+        let all = Needs { atomic_64: true, clock: true, own_clock: true, sm_builtins: true, ..plain };
+        assert_eq!(of(&all, Stage::Fragment).len(), 7);
+        let clocks = [clock("shaderDeviceClock"), clock("shaderSubgroupClock")];
+        assert_eq!(of(&Needs { clock: true, ..plain }, Stage::Compute), [ADDRESSES, clocks[0]]);
+        assert_eq!(of(&Needs { own_clock: true, ..plain }, Stage::Compute), [ADDRESSES, clocks[1]]);
     }
 }

@@ -84,7 +84,8 @@ impl Pass for Timeline {
     }
 
     fn needs(&self, _: Stage) -> Option<Needs> {
-        Some(Needs { subgroups: true, clock: true, sm_builtins: self.sm, ..Needs::default() })
+        let (own_clock, sm_builtins) = (self.own_clock, self.sm);
+        Some(Needs { subgroups: true, clock: !own_clock, own_clock, sm_builtins, ..Needs::default() })
     }
 
     fn run(&self, shader: &mut Shader) -> Result<Change> {

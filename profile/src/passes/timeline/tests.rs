@@ -69,6 +69,8 @@ fn options_say_what_is_needed() {
     assert_eq!(of("timeline"), Ok((Some(plain), "timeline 1 device nowhere".into())));
     let placed = Needs { sm_builtins: true, ..plain };
     assert_eq!(of("timeline:sm=yes"), Ok((Some(placed), "timeline 1 device sm".into())));
+    let own = Needs { clock: false, own_clock: true, ..plain };
+    assert_eq!(of("timeline:clock=subgroup"), Ok((Some(own), "timeline 1 subgroup nowhere".into())));
     let e = by_name("timeline:sm").err().expect("it has no such option");
     assert!(e.contains("\"sm\"") && e.contains("sm=yes"), "{e}");
 }

@@ -1,0 +1,403 @@
+//! The timeline of subgroups: how long they took, how many were in flight, what ran beside what, when nothing ran (Warp
+//! Trace; analyses.md §11).
+//!
+//! *Definition.* A span is a subgroup in an entry point, from its entry to the last of its exits, in ticks of the clock that
+//! the shader read. *In flight* at a time are the spans that have begun and not ended. Over a frame (from the first begin to
+//! the last end): *occupancy* = Σ ticks of spans / length; *busy* = ticks with at least one in flight; a *gap* is a time in
+//! which none is; two pipelines *overlap* in the ticks in which both have some in flight. *Fullness* of a span = invocations
+//! that entered / N, and *SIMT efficiency*, where pass `simt` ran too, that of the entry point's blocks: divergence
+//! within its spans. *Pieces* = exits / spans: more than 1 where subgroups leave in parts.
+//!
+//! Shaders that others call (closest hit, any hit, miss, intersection, callable) lie within their callers' spans: they have
+//! durations, but are not in flight a second time. Percentiles are of the nearest rank: each is a span that was.
+//!
+//! *Caveats.* A tick is what the device makes it: Vulkan does not say how long it is, and nothing here guesses; ns stand
+//! nowhere. The device's clock may advance in steps of many ticks: spans shorter than a step have no length, and gaps
+//! shorter than one are not seen. Clocks of subgroups (`clock=subgroup`) order nothing: then there are durations only.
+//! Draws are not told apart within a pipeline. Multiprocessors are known where the device was asked (`sm=yes`); else all
+//! is on *unit 0*, and its lanes are no places on the device. Probes slow what they measure: each span's record takes time
+//! before and after it, in which the device has less in flight than it would.
+
+mod lanes;
+mod picture;
+mod spans;
+mod trace_events;
+
+use crate::Question;
+use crate::context::Context;
+use crate::report::{Cell, Column, File, Mark, Report, Series, Table, Unit};
+use spans::{Load, Span, Spans, Sweep};
+use std::collections::BTreeMap;
+use trace::tables::{NOWHERE, SIMT, TIMELINE, TIMELINE_EXITS};
+use trace::{Source, Unreadable};
+
+/// The question.
+#[derive(Clone, Copy, Debug)]
+pub struct Timeline;
+
+/// Frames that are drawn: the first.
+const PICTURES: usize = 8;
+/// Points of a curve over a frame.
+const POINTS: usize = 240;
+/// Gaps that are listed of each frame: the longest.
+const GAPS: usize = 10;
+
+impl Question for Timeline {
+    fn name(&self) -> &'static str {
+        "timeline"
+    }
+
+    fn about(&self) -> &'static str {
+        "when subgroups ran: durations, how many were in flight, overlap of pipelines, times when nothing ran"
+    }
+
+    fn wants(&self) -> &'static [&'static trace::Table] {
+        static TABLES: &[&trace::Table] = &[&TIMELINE, &TIMELINE_EXITS];
+        TABLES
+    }
+
+    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
+        let context = Context::read(trace)?;
+        let spans = Spans::read(trace, &context)?;
+        let efficiency = efficiency(trace, &context)?;
+        let mut report = Report::new(self.name(), "Timeline of subgroups");
+        durations(&mut report, &context, &spans.whole, &efficiency);
+        report.tables.push(exits(trace, &context)?);
+        report.series.extend(histograms(&context, &spans.whole));
+        if spans.own_clocks {
+            report.notes.push(
+                "Each subgroup read its own clock: nothing is said of when one ran beside another. Record with \
+                 timeline:clock=device for that."
+                    .into(),
+            );
+        } else {
+            over_time(&mut report, &context, &spans);
+        }
+        notes(&mut report, &spans);
+        Ok(report)
+    }
+}
+
+fn notes(report: &mut Report, spans: &Spans) {
+    if spans.whole.is_empty() {
+        report.notes.push("No subgroup was seen from its entry to an exit.".into());
+        return;
+    }
+    report.notes.push(
+        "Times are ticks of the clock that shaders read. Vulkan does not say how long a tick is; none was measured \
+         here."
+            .into(),
+    );
+    if spans.whole.iter().all(|s| s.sm == NOWHERE) {
+        report.notes.push(
+            "The device was not asked where subgroups ran: unit 0 stands for all of it. Record with \
+             timeline:sm=yes where it has VK_NV_shader_sm_builtins."
+                .into(),
+        );
+    }
+    if !spans.endless.is_empty() {
+        report.notes.push(format!(
+            "{} subgroups have an entry and no exit after it: they are in no number. Their exits did not fit the log, \
+             all their invocations became helpers at once, or the shader never ended.",
+            spans.endless.len()
+        ));
+    }
+}
+
+/// What is in flight when: tables, curves, pictures and the file for Perfetto.
+fn over_time(report: &mut Report, context: &Context, spans: &Spans) {
+    let frames: Vec<(&[Span], Sweep)> =
+        spans.frames().filter_map(|s| Some((s, Sweep::new(s, context)?))).collect();
+    let sweeps: Vec<&Sweep> = frames.iter().map(|f| &f.1).collect();
+    report.tables.insert(0, whole(&sweeps));
+    report.tables.push(units(&sweeps));
+    report.tables.push(pipelines(context, &sweeps));
+    report.tables.push(overlap(context, &sweeps));
+    report.tables.push(gaps(context, &sweeps));
+    for (spans, sweep) in frames.iter().take(PICTURES) {
+        report.series.push(Series {
+            name: format!("in_flight_frame_{}", sweep.frame),
+            title: format!("Subgroups in flight, frame {}", sweep.frame),
+            mark: Mark::Line,
+            x: Column::new("since the first began", Unit::Cycles),
+            y: Column::new("in flight, mean", Unit::Subgroups),
+            points: sweep.parts(POINTS).into_iter().map(|(x, y)| (x.into(), y.into())).collect(),
+        });
+        match picture::draw(context, spans, sweep) {
+            Ok(content) => report.files.push(File {
+                name: format!("timeline_frame_{}.png", sweep.frame),
+                about: format!("the subgroups of frame {} as a picture", sweep.frame),
+                content,
+            }),
+            Err(e) => report.notes.push(format!("Frame {} was not drawn: {e}.", sweep.frame)),
+        }
+    }
+    if frames.len() > PICTURES {
+        report.notes.push(format!("Of {} frames the first {PICTURES} are drawn.", frames.len()));
+    }
+    if !spans.whole.is_empty() {
+        let (content, left_out) = trace_events::render(context, &spans.whole);
+        report.files.push(File {
+            name: "timeline.perfetto.json".into(),
+            about: "all frames, for ui.perfetto.dev or chrome://tracing; a nanosecond there is a tick".into(),
+            content: content.into_bytes(),
+        });
+        if left_out > 0 {
+            report
+                .notes
+                .push(format!("timeline.perfetto.json holds the first spans; {left_out} are left out."));
+        }
+    }
+}
+
+/// What a unit is called.
+fn unit_words(unit: u64) -> String {
+    if unit == NOWHERE { "unit 0".into() } else { format!("SM {unit}") }
+}
+
+fn share(part: u64, of: u64) -> Cell {
+    if of == 0 { Cell::Missing } else { Cell::Number(100.0 * part as f64 / of as f64) }
+}
+
+fn mean(sum: u64, of: u64) -> Cell {
+    if of == 0 { Cell::Missing } else { Cell::Number(sum as f64 / of as f64) }
+}
+
+/// Σ of some spans.
+#[derive(Default)]
+struct Some {
+    ticks: Vec<u64>,
+    entered: u64,
+    slots: u64,
+    exits: u64,
+    /// Of pass simt: active and all slots.
+    simt: (u64, u64),
+}
+
+fn durations(report: &mut Report, context: &Context, spans: &[Span], simt: &BTreeMap<u64, (u64, u64)>) {
+    let mut stages: BTreeMap<&str, Some> = BTreeMap::new();
+    let mut entries: BTreeMap<u64, Some> = BTreeMap::new();
+    for s in spans {
+        let stage = context.entry(s.entry).map_or("?", |e| &*e.stage);
+        for of in [stages.entry(stage).or_default(), entries.entry(s.entry).or_default()] {
+            of.ticks.push(s.ticks());
+            of.entered += s.active;
+            of.slots += context.subgroup_size(s.frame).unwrap_or(0);
+            of.exits += s.exits;
+        }
+    }
+    for (&entry, of) in &mut entries {
+        of.simt = simt.get(&entry).copied().unwrap_or_default();
+        let stage = stages.get_mut(context.entry(entry).map_or("?", |e| &*e.stage));
+        stage.into_iter().for_each(|s| s.simt = (s.simt.0 + of.simt.0, s.simt.1 + of.simt.1));
+    }
+    let table = |name: &str, mut columns: Vec<Column>, rows: Vec<(Vec<Cell>, Some)>| {
+        columns.push(Column::new("spans", Unit::Subgroups));
+        for name in ["mean", "min", "50 %", "90 %", "99 %", "max", "sum"] {
+            columns.push(Column::new(name, Unit::Cycles));
+        }
+        columns.extend([
+            Column::new("fullness", Unit::Percent),
+            Column::new("pieces", Unit::Ratio),
+            Column::new("SIMT efficiency", Unit::Percent),
+        ]);
+        let cells = |(mut cells, mut s): (Vec<Cell>, Some)| {
+            s.ticks.sort_unstable();
+            let (n, sum) = (s.ticks.len() as u64, s.ticks.iter().sum::<u64>());
+            // The least span with this share of all at or below it.
+            let rank =
+                |percent: u64| s.ticks.get(((n * percent).div_ceil(100)).saturating_sub(1) as usize).copied();
+            cells.extend([Cell::Count(n), mean(sum, n)]);
+            for value in [s.ticks.first().copied(), rank(50), rank(90), rank(99), s.ticks.last().copied()] {
+                cells.push(value.map_or(Cell::Missing, Cell::Count));
+            }
+            cells.extend([Cell::Count(sum), share(s.entered, s.slots), mean(s.exits, n)]);
+            cells.push(share(s.simt.0, s.simt.1));
+            cells
+        };
+        Table { name: name.to_owned(), columns, rows: rows.into_iter().map(cells).collect() }
+    };
+    let stages = stages.into_iter().map(|(k, s)| (vec![Cell::from(k)], s)).collect();
+    report.tables.push(table("stages", vec![Column::new("stage", Unit::Text)], stages));
+    let entries = entries.into_iter().map(|(k, s)| (context.entry_cells(k), s)).collect();
+    report.tables.push(table("shaders", Context::entry_columns(), entries));
+}
+
+/// Active and all slots of each entry point's blocks, where pass `simt` ran.
+fn efficiency(trace: &dyn Source, context: &Context) -> Result<BTreeMap<u64, (u64, u64)>, Unreadable> {
+    let mut of: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
+    let t = trace.read(&SIMT)?;
+    for row in 0..t.len() {
+        let n = context.subgroup_size(t.u64("frame")[row]).unwrap_or(0);
+        let into = of.entry(t.u64("entry")[row]).or_default();
+        into.0 += t.u64("invocations")[row];
+        into.1 += t.u64("executions")[row] * n;
+    }
+    Ok(of)
+}
+
+/// Where subgroups left.
+fn exits(trace: &dyn Source, context: &Context) -> Result<Table, Unreadable> {
+    let mut columns = Context::block_columns();
+    columns.extend([
+        Column::new("leaves by", Unit::Text),
+        Column::new("exits", Unit::Subgroups),
+        Column::new("left", Unit::Invocations),
+    ]);
+    let mut places: BTreeMap<(u64, u64, u64, u64, String), (u64, u64)> = BTreeMap::new();
+    let t = trace.read(&TIMELINE_EXITS)?;
+    for row in 0..t.len() {
+        let of = |column| t.u64(column)[row];
+        let how = t.text("how")[row].to_string();
+        let key = (of("entry"), of("function"), of("block"), of("word_offset"), how);
+        let into = places.entry(key).or_default();
+        into.0 += 1;
+        into.1 += of("active");
+    }
+    let row = |((entry, function, block, _, how), (exits, left)): (_, (u64, u64))| {
+        let mut cells = context.block_cells(entry, function, block);
+        cells.extend([Cell::Text(how), exits.into(), left.into()]);
+        cells
+    };
+    Ok(Table { name: "exits".into(), columns, rows: places.into_iter().map(row).collect() })
+}
+
+/// How many spans of each stage took how long: buckets of powers of two, in four parts each.
+fn histograms(context: &Context, spans: &[Span]) -> Vec<Series> {
+    let mut stages: BTreeMap<&str, BTreeMap<u64, u64>> = BTreeMap::new();
+    for s in spans {
+        let stage = context.entry(s.entry).map_or("?", |e| &*e.stage);
+        let t = s.ticks();
+        let step = (t.max(1).ilog2() as u64).saturating_sub(2);
+        *stages.entry(stage).or_default().entry(t >> step << step).or_default() += 1;
+    }
+    let series = |(stage, buckets): (&str, BTreeMap<u64, u64>)| Series {
+        name: format!("durations_{}", stage.replace('-', "_")),
+        title: format!("Durations of {stage} subgroups"),
+        mark: Mark::Bars,
+        x: Column::new("duration", Unit::Cycles),
+        y: Column::new("spans", Unit::Subgroups),
+        points: buckets.into_iter().map(|(t, n)| (t.into(), n.into())).collect(),
+    };
+    stages.into_iter().map(series).collect()
+}
+
+fn whole(sweeps: &[&Sweep]) -> Table {
+    let columns = vec![
+        Column::new("frame", Unit::Count),
+        Column::new("spans", Unit::Subgroups),
+        Column::new("length", Unit::Cycles),
+        Column::new("in flight, mean", Unit::Subgroups),
+        Column::new("in flight, most", Unit::Subgroups),
+        Column::new("busy", Unit::Percent),
+        Column::new("gaps", Unit::Count),
+        Column::new("longest gap", Unit::Cycles),
+    ];
+    let row = |s: &&Sweep| {
+        vec![
+            s.frame.into(),
+            s.all.spans.into(),
+            s.length().into(),
+            mean(s.all.ticks, s.length()),
+            s.all.most.into(),
+            share(s.all.busy, s.length()),
+            (s.gaps.len() as u64).into(),
+            s.gaps.iter().map(|g| g.end - g.begin).max().unwrap_or(0).into(),
+        ]
+    };
+    Table { name: "frames".into(), columns, rows: sweeps.iter().map(row).collect() }
+}
+
+/// Loads of all frames, by key.
+fn sums<'s>(sweeps: &[&'s Sweep], of: impl Fn(&'s Sweep) -> &'s BTreeMap<u64, Load>) -> BTreeMap<u64, Load> {
+    let mut all: BTreeMap<u64, Load> = BTreeMap::new();
+    for (&key, load) in sweeps.iter().flat_map(|&s| of(s)) {
+        let into = all.entry(key).or_default();
+        into.spans += load.spans;
+        into.busy += load.busy;
+        into.ticks += load.ticks;
+        into.most = into.most.max(load.most);
+    }
+    all
+}
+
+fn loads(name: &str, first: Vec<Column>, rows: Vec<(Vec<Cell>, Load)>, length: u64) -> Table {
+    let mut columns = first;
+    columns.extend([
+        Column::new("spans", Unit::Subgroups),
+        Column::new("busy", Unit::Cycles),
+        Column::new("busy", Unit::Percent),
+        Column::new("in flight, mean", Unit::Subgroups),
+        Column::new("in flight, most", Unit::Subgroups),
+    ]);
+    let cells = |(mut cells, l): (Vec<Cell>, Load)| {
+        let rest = [share(l.busy, length), mean(l.ticks, length), l.most.into()];
+        cells.extend([l.spans.into(), l.busy.into()].into_iter().chain(rest));
+        cells
+    };
+    Table { name: name.to_owned(), columns, rows: rows.into_iter().map(cells).collect() }
+}
+
+fn length(sweeps: &[&Sweep]) -> u64 {
+    sweeps.iter().map(|s| s.length()).sum()
+}
+
+fn units(sweeps: &[&Sweep]) -> Table {
+    let rows = sums(sweeps, |s| &s.units).into_iter().map(|(k, l)| (vec![unit_words(k).into()], l));
+    loads("units", vec![Column::new("unit", Unit::Text)], rows.collect(), length(sweeps))
+}
+
+fn pipelines(context: &Context, sweeps: &[&Sweep]) -> Table {
+    let rows = sums(sweeps, |s| &s.pipelines).into_iter();
+    let rows = rows.map(|(k, l)| (vec![context.pipeline_words(k).into()], l)).collect();
+    loads("pipelines", vec![Column::new("pipeline", Unit::Text)], rows, length(sweeps))
+}
+
+/// What ran beside what.
+fn overlap(context: &Context, sweeps: &[&Sweep]) -> Table {
+    let busy = sums(sweeps, |s| &s.pipelines);
+    let mut pairs: BTreeMap<(u64, u64), u64> = BTreeMap::new();
+    for (&pair, ticks) in sweeps.iter().flat_map(|s| &s.beside) {
+        *pairs.entry(pair).or_default() += ticks;
+    }
+    let columns = vec![
+        Column::new("pipeline", Unit::Text),
+        Column::new("beside", Unit::Text),
+        Column::new("both", Unit::Cycles),
+        Column::new("of the shorter", Unit::Percent),
+    ];
+    let row = |((a, b), both): ((u64, u64), u64)| {
+        let shorter = [a, b].iter().filter_map(|p| busy.get(p)).map(|l| l.busy).min().unwrap_or(0);
+        let words = [a, b].map(|p| Cell::Text(context.pipeline_words(p)));
+        words.into_iter().chain([both.into(), share(both, shorter)]).collect()
+    };
+    Table { name: "overlap".into(), columns, rows: pairs.into_iter().map(row).collect() }
+}
+
+fn gaps(context: &Context, sweeps: &[&Sweep]) -> Table {
+    let columns = vec![
+        Column::new("frame", Unit::Count),
+        Column::new("since the first began", Unit::Cycles),
+        Column::new("nothing ran for", Unit::Cycles),
+        Column::new("after", Unit::Text),
+        Column::new("before", Unit::Text),
+    ];
+    let mut rows = vec![];
+    for s in sweeps {
+        let mut longest: Vec<_> = s.gaps.iter().collect();
+        longest.sort_by_key(|g| (std::cmp::Reverse(g.end - g.begin), g.begin));
+        rows.extend(longest.into_iter().take(GAPS).map(|g| {
+            vec![
+                s.frame.into(),
+                (g.begin - s.begin).into(),
+                (g.end - g.begin).into(),
+                context.entry_words(g.after).into(),
+                context.entry_words(g.before).into(),
+            ]
+        }));
+    }
+    Table { name: "gaps".into(), columns, rows }
+}
+
+#[cfg(test)]
+mod tests;
