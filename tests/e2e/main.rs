@@ -32,6 +32,7 @@ mod roundtrip;
 mod screenshot;
 mod simt;
 mod support;
+mod timeline;
 mod times;
 mod trimmed;
 mod watchdog;

@@ -8,10 +8,11 @@
 //!
 //! A subgroup may leave in pieces: each is kept, and its span ends with the last. Demoted fragments leave where they are
 //! demoted. What is called (closest hit, any hit, miss, intersection, callable) is a span of its own, with a subgroup number
-//! of its own, and lies in time within its caller's. A subgroup is recorded if the first of its invocations at the entry is
+//! of its own, and lies in time within its caller's. A clock whose upper word is always 0 and that begins anew in a frame is
+//! carried on there. A subgroup is recorded if the first of its invocations at the entry is
 //! in the window of work ids.
 
-use crate::pass::{Change, Error, FrameData, Pass, Result, Sink};
+use crate::pass::{Change, Error, FrameData, LogRecord, Pass, Result, Sink};
 use crate::rewrite::{ExitKind, Probes, Shader, Site};
 use crate::{Needs, Stage};
 use std::collections::{BTreeMap, HashMap};
@@ -136,6 +137,7 @@ impl Pass for Timeline {
         // By entry point, subgroup, and how often before that number was given: once for each window of a frame.
         let mut spans: BTreeMap<(u32, u32, u32), Span> = BTreeMap::new();
         let mut runs: HashMap<(u32, u32), u32> = HashMap::new();
+        let turned = turned(&frame.records);
         for (at, r) in frame.records.iter().enumerate() {
             let &[subgroup, low, high, active, sm, warp] = r.words else {
                 let why = format!("{} words are no record of pass timeline", r.words.len());
@@ -145,6 +147,8 @@ impl Pass for Timeline {
                 let why = format!("a record of kind {} of entry point {}", r.site.kind, r.entry);
                 return Err(Error::Record { word_offset: at, why });
             };
+            // (what came after the turn)
+            let high = if turned && low < 1 << 31 { 1 } else { high };
             let clock = u64::from(high) << 32 | u64::from(low);
             let run = runs.entry((e.entry, subgroup)).or_default();
             if r.site.kind == 0 {
@@ -174,6 +178,15 @@ impl Pass for Timeline {
         }
         Ok(())
     }
+}
+
+/// Whether a clock of 32 bits, as llvmpipe's is, began anew among these records: no reading needs more, and they lie
+/// farther apart than half of its round. (Frames of more than half a round, which is two seconds there, are not told
+/// apart from those.)
+fn turned(records: &[LogRecord<'_>]) -> bool {
+    let low = || records.iter().filter_map(|r| r.words.get(1).copied());
+    let narrow = records.iter().all(|r| r.words.get(2) == Some(&0));
+    narrow && low().max().unwrap_or(0) - low().min().unwrap_or(0) > 1 << 31
 }
 
 /// What is known of one subgroup in one entry point.

@@ -128,3 +128,26 @@ fn records_become_spans() {
     let why = "5 words are no record of pass timeline".to_owned();
     assert_eq!(pass.decode(&short, &mut out), Err(Error::Record { word_offset: 0, why }));
 }
+
+#[test]
+fn a_clock_of_32_bits_goes_on_where_it_begins_anew() {
+    let Some(v) = of_text(by_name("timeline").expect("it is registered"), BRANCH) else { return };
+    let no = u32::MAX;
+    let times = |high: u32| -> Vec<Vec<u64>> {
+        let words: [[u32; 6]; 4] = [
+            [0, u32::MAX - 9, 0, 8, no, no],
+            [0, 20, high, 8, no, no],
+            [1, u32::MAX - 4, 0, 8, no, no],
+            [1, u32::MAX - 2, 0, 8, no, no],
+        ];
+        let records: Vec<_> = [2, 0, 2, 0].iter().zip(&words).map(|(&s, w)| record(&v, s, w)).collect();
+        let mut out = Memory::default();
+        let pass = by_name("timeline").expect("it is registered");
+        pass.decode(&frame(8, vec![entry(&v, &[])], records), &mut out).expect("these are records");
+        rows(&out, &TIMELINE).into_iter().map(|r| r[3..5].to_vec()).collect()
+    };
+    let round = 1u64 << 32;
+    let expected = [[round - 10, round + 20], [round - 5, round - 3]];
+    assert_eq!(times(0), expected, "the upper word is not there");
+    assert_eq!(times(1), expected, "it is there");
+}
