@@ -22,9 +22,9 @@ pub mod paths;
 pub mod registers;
 pub mod report;
 pub mod simt;
+pub mod timeline;
 pub mod uniformity;
 pub mod values;
-pub mod timeline;
 
 use report::{Cost, Report};
 use trace::{Batch, RecordKinds, Source, Table, Unreadable};

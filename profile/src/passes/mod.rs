@@ -9,9 +9,9 @@ mod lifetimes;
 mod loads;
 mod paths;
 mod simt;
+mod timeline;
 mod uniformity;
 mod values;
-mod timeline;
 
 use crate::Pass;
 

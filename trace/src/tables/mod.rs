@@ -10,9 +10,9 @@ mod paths;
 mod shaders;
 mod simt;
 mod texts;
+mod timeline;
 mod uniformity;
 mod values;
-mod timeline;
 
 pub use blocks::*;
 pub use counters::*;
@@ -24,9 +24,9 @@ pub use paths::*;
 pub use shaders::*;
 pub use simt::*;
 pub use texts::*;
+pub use timeline::*;
 pub use uniformity::*;
 pub use values::*;
-pub use timeline::*;
 
 use crate::Table;
 
