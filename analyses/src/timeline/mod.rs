@@ -244,7 +244,9 @@ fn exits(trace: &dyn Source, context: &Context) -> Result<Table, Unreadable> {
         Column::new("exits", Unit::Subgroups),
         Column::new("left", Unit::Invocations),
     ]);
-    let mut places: BTreeMap<(u64, u64, u64, u64, String), (u64, u64)> = BTreeMap::new();
+    // Entry point, function, block, word offset, how; exits and invocations.
+    type Place = (u64, u64, u64, u64, String);
+    let mut places: BTreeMap<Place, (u64, u64)> = BTreeMap::new();
     let t = trace.read(&TIMELINE_EXITS)?;
     for row in 0..t.len() {
         let of = |column| t.u64(column)[row];
