@@ -230,6 +230,10 @@ pub struct ProfileArgs {
     /// Instrument only shaders whose hash (as `extract` names files) begins so
     #[arg(long, value_name = "HASH")]
     pub shaders: Vec<String>,
+    /// Who counts for pass counters: the driver (arm: VK_ARM_shader_instrumentation), shaders of our own (portable), or the
+    /// driver where the device has the extension (auto; with several devices and no --gpu, where all have it)
+    #[arg(long, value_enum, value_name = "WHO", default_value = "auto")]
+    pub counters: CountersBy,
     /// Record only work with these ids, from A to before B (see docs/reports.md); counters count all of it
     #[arg(long, value_name = "A-B", value_parser = window)]
     pub window: Option<(u32, u32)>,
@@ -261,6 +265,17 @@ pub struct ProfileArgs {
     /// How to replay.
     #[command(flatten)]
     pub run: RunArgs,
+}
+
+/// Who counts for pass `counters`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CountersBy {
+    /// The driver where it can.
+    Auto,
+    /// Shaders of our own.
+    Portable,
+    /// The driver.
+    Arm,
 }
 
 fn stage(name: &str) -> Result<Stage, String> {

@@ -9,6 +9,7 @@ mod builds;
 mod check;
 mod cli;
 mod closed_forms;
+mod counters;
 mod damage;
 mod device;
 mod divergence;

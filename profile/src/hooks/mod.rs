@@ -3,11 +3,15 @@
 // Hooks call the driver; every block says why it may.
 #![allow(unsafe_code)]
 
+pub mod actions;
+pub mod arm;
 pub mod breadcrumbs;
 pub mod command_times;
 mod debug_names;
+pub mod executables;
 pub mod frame_times;
 pub mod instrument;
+pub mod pipeline_flags;
 pub mod pipeline_times;
 pub mod screenshot;
 mod timestamps;

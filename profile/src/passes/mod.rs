@@ -3,6 +3,7 @@
 mod blocks;
 pub mod counters;
 mod divergence;
+pub mod drivers;
 mod its;
 mod lanes;
 mod lifetimes;
@@ -66,6 +67,11 @@ pub static PASSES: &[Entry] = &[
         name: "values",
         about: "which values loads give: how many, which most often, how often zero, how often they change",
         make: |options| Ok(Box::new(values::Pass::new(options)?)),
+    },
+    Entry {
+        name: drivers::REGISTERS,
+        about: "what the driver says that it compiled pipelines to: registers, spills, occupancy",
+        make: |options| plain(options, drivers::Driver(drivers::REGISTERS)),
     },
     Entry {
         name: "blocks",

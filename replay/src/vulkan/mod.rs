@@ -329,6 +329,15 @@ impl Vulkan {
     pub fn devices(&self) -> impl Iterator<Item = (u64, &DeviceState)> {
         self.devices.iter().map(|(&id, d)| (id, d))
     }
+    /// A function of an instance by its name, for extensions that `ash` does not know.
+    pub fn instance_function(
+        &self,
+        instance: &ash::Instance,
+        name: &std::ffi::CStr,
+    ) -> Option<unsafe extern "system" fn()> {
+        // SAFETY: a live instance and a C string.
+        unsafe { self.entry.get_instance_proc_addr(instance.handle(), name.as_ptr()) }
+    }
     /// The instance that a device was made from.
     pub fn instance_of(&self, device: u64) -> Option<&ash::Instance> {
         let d = self.devices.get(&device)?;

@@ -16,9 +16,13 @@ use crate::exit::{Exit, Failure};
 use crate::{input, output};
 use gfxr_parse::container::Capture;
 use pictures::Pictures;
-use profile::hooks::instrument::{self, Measurement, Plan};
+use profile::hooks::arm::ArmCountersHook;
+use profile::hooks::executables::ExecutablesHook;
+use profile::hooks::instrument::{self, Measurement, Plan, STAGES};
 use profile::passes::PASSES;
+use profile::passes::drivers::{COUNTERS, REGISTERS};
 use replay::error::{Error, Kind};
+use replay::hook::Hook;
 use replays::Replays;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -94,9 +98,13 @@ fn measure(
     verify: bool,
 ) -> Result<(Measurement, Pictures), Failure> {
     let mut taken = Pictures::new();
+    let mut notes = Rc::default();
     let outcome = instrument::measure(plan, args.max_log_bytes, writer, &mut |session, hook| {
         let mut hooks = vec![hook];
         let again = session.windows.is_some();
+        if !again {
+            notes = drivers(plan, writer, &mut hooks);
+        }
         let what = if again { "measuring what the log did not hold" } else { "measuring" };
         let pictures = (!again && verify).then(|| {
             let (hook, pictures) = pictures::hook(replays);
@@ -112,7 +120,43 @@ fn measure(
             Some(e) => Err(Error::new(Kind::Internal, e.to_string())),
         }
     });
-    Ok((outcome.map_err(failure)?, taken))
+    let mut outcome = outcome.map_err(failure)?;
+    outcome.done.notes.extend(notes.take());
+    Ok((outcome, taken))
+}
+
+/// What the driver measures by itself; and what that has to say at the end.
+fn drivers(
+    plan: &Rc<Plan>,
+    writer: &Rc<RefCell<Writer>>,
+    hooks: &mut Vec<Box<dyn Hook>>,
+) -> Rc<RefCell<Vec<String>>> {
+    let put = || {
+        let writer = writer.clone();
+        Box::new(move |table, values: &[trace::Value<'_>]| {
+            let mut writer = writer.borrow_mut();
+            writer.put(table, values);
+            match writer.failed() {
+                None => Ok(()),
+                Some(e) => Err(Error::new(Kind::Internal, e.to_string())),
+            }
+        })
+    };
+    let passes = plan.variants.passes();
+    let untouched =
+        |name: &str| passes.iter().any(|p| p.name() == name && STAGES.iter().all(|s| p.needs(*s).is_none()));
+    let mut notes = Rc::default();
+    if untouched(COUNTERS) {
+        let plan = plan.clone();
+        let (hook, said) = ArmCountersHook::new(put(), Box::new(move |frame| plan.wants_frame(frame)));
+        hooks.push(Box::new(hook));
+        notes = said;
+    }
+    if untouched(REGISTERS) {
+        let instrumented = STAGES.iter().any(|s| plan.wants_stage(*s));
+        hooks.push(Box::new(ExecutablesHook::new(put(), instrumented)));
+    }
+    notes
 }
 
 fn manifest(capture: &Capture, passes: Vec<PassNote>) -> Manifest {
@@ -142,4 +186,5 @@ fn finish(writer: &mut Writer, plan: &Plan, o: &Measurement) {
     manifest.device.subgroup_size = o.done.subgroup_size;
     manifest.frames = o.frames.keys().copied().collect();
     manifest.notes.extend(summary::left_alone(&o.done));
+    manifest.notes.extend(o.done.notes.iter().cloned());
 }

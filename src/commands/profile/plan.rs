@@ -1,11 +1,13 @@
 //! The plan that the flags of `profile` ask for.
 
-use crate::cli::{ProfileArgs, ReplayArgs};
+use crate::cli::{CountersBy, ProfileArgs, ReplayArgs};
 use crate::exit::Failure;
 use gfxr_parse::container::Capture;
-use profile::hooks::instrument::{EVERYTHING, PipelineFilter, Plan, STAGES, Selection, scan};
+use profile::hooks::instrument::{EVERYTHING, PipelineFilter, Plan, Selection, scan};
 use profile::passes::by_name;
+use profile::passes::drivers::{COUNTERS, Driver};
 use profile::rewrite::Variants;
+use replay::vulkan::inspect::{DeviceReport, devices};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trace::dir::PassNote;
@@ -48,8 +50,32 @@ fn asked(list: &str) -> Vec<(&str, &str)> {
     list.split(',').map(|p| p.split_once(':').unwrap_or((p, ""))).collect()
 }
 
-/// The passes of a list.
-fn passes(list: &str) -> Result<Vec<Box<dyn profile::Pass>>, Failure> {
+/// Whether the driver counts for pass counters.
+pub fn by_driver(args: &ProfileArgs) -> Result<bool, Failure> {
+    let wanted = asked(args.passes.as_deref().unwrap_or_default()).iter().any(|p| p.0 == COUNTERS);
+    match args.counters {
+        _ if !wanted => Ok(false),
+        CountersBy::Portable => Ok(false),
+        CountersBy::Arm => Ok(true),
+        CountersBy::Auto => {
+            let all = devices().map_err(super::super::replay::failure)?;
+            let chosen: Vec<_> = match &args.run.gpu {
+                None => all.iter().collect(),
+                Some(wish) => {
+                    let named = |d: &&DeviceReport| d.name.to_lowercase().contains(&wish.to_lowercase());
+                    let numbered = wish.parse::<usize>().ok().and_then(|n| all.get(n));
+                    numbered.or_else(|| all.iter().find(named)).into_iter().collect()
+                }
+            };
+            let able =
+                |d: &&DeviceReport| d.abilities.iter().any(|a| a.what == "shaderInstrumentation" && a.here);
+            Ok(!chosen.is_empty() && chosen.iter().all(able))
+        }
+    }
+}
+
+/// The passes of a list; `arm`: the driver counts for counters.
+fn passes(list: &str, arm: bool) -> Result<Vec<Box<dyn profile::Pass>>, Failure> {
     let mut passes: Vec<Box<dyn profile::Pass>> = Vec::new();
     for (name, options) in asked(list) {
         let pass = by_name(&if options.is_empty() { name.to_owned() } else { format!("{name}:{options}") })
@@ -57,12 +83,10 @@ fn passes(list: &str) -> Result<Vec<Box<dyn profile::Pass>>, Failure> {
         if passes.iter().any(|p| p.name() == pass.name()) {
             return Err(Failure::usage(format_args!("--passes: {name} is there twice")));
         }
-        // (what it would read at the top of the push constants is pushed by nobody)
-        if STAGES.iter().any(|s| pass.needs(*s).is_some_and(|n| n.actions)) {
-            let why = "it counts for each draw, dispatch and trace, which this command does not do yet";
-            return Err(Failure::usage(format_args!("--passes {name}: {why}")));
-        }
-        passes.push(pass);
+        passes.push(match pass.name() {
+            COUNTERS if arm => Box::new(Driver(COUNTERS)),
+            _ => pass,
+        });
     }
     Ok(passes)
 }
@@ -72,7 +96,7 @@ pub fn timed(list: &str, args: &ReplayArgs, capture: &Capture) -> Result<Plan, F
     let select = Selection::default();
     let (stages, names) = scan(capture, &select);
     Ok(Plan {
-        variants: Arc::new(Variants::new(passes(list)?, None)),
+        variants: Arc::new(Variants::new(passes(list, false)?, None)),
         frames: None,
         select,
         log_bytes: TIMED_LOG_BYTES,
@@ -92,7 +116,7 @@ const TIMED_LOG_BYTES: u64 = 1 << 30;
 
 /// The plan.
 pub fn plan(args: &ProfileArgs, capture: &Capture) -> Result<Plan, Failure> {
-    let passes = passes(args.passes.as_deref().unwrap_or_default())?;
+    let passes = passes(args.passes.as_deref().unwrap_or_default(), by_driver(args)?)?;
     let select = select(args)?;
     let (stages, names) = scan(capture, &select);
     let folder = if args.no_cache { None } else { cache() };

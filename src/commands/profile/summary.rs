@@ -44,6 +44,9 @@ pub fn text(capture: &Capture, folder: &Path, o: &Measurement) -> String {
     for line in left_alone(&o.done) {
         let _ = writeln!(t, "{line}");
     }
+    for line in &o.done.notes {
+        let _ = writeln!(t, "{line}");
+    }
     if o.done.log_capacity > 0 {
         let most = o.frames.iter().max_by_key(|f| f.1.wanted);
         let (frame, wanted) = most.map_or((0, 0), |(f, m)| (*f, m.wanted));

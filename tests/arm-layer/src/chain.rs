@@ -4,10 +4,10 @@ use crate::abi::{
     FEATURES, Features, LINK, LOADER_DEVICE_CREATE_INFO, LOADER_INSTANCE_CREATE_INFO, LayerCreateInfo,
     PROPERTIES, Properties,
 };
-use crate::state::{Device, Instance, below, below_instance, complain, key, raw, state};
+use crate::state::{Device, Instance, OF_INSTANCE, below, below_instance, complain, key, raw, state};
 use crate::{BLOCKS, METRICS, commands, executables, instrumentation, pipelines};
 use ash::vk;
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{CStr, CString, c_char, c_void};
 
 /// The extensions that are added.
 pub const EXTENSIONS: [&CStr; 2] =
@@ -64,7 +64,11 @@ unsafe extern "system" fn create_instance(
         if result == vk::Result::SUCCESS {
             let get_physical =
                 std::mem::transmute::<*const c_void, Option<vk::PFN_vkGetInstanceProcAddr>>(physical);
-            let made = Instance { handle: *out, get, get_physical };
+            let functions = OF_INSTANCE.map(|n| {
+                let name = CString::new(n).expect("a name of ours");
+                get(*out, name.as_ptr())
+            });
+            let made = Instance { get, get_physical, functions };
             state().instances.insert(key(raw(*out)), made);
         }
         result

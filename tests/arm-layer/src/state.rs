@@ -14,12 +14,25 @@ pub unsafe fn key(handle: u64) -> u64 {
     unsafe { (handle as *const u64).read() }
 }
 
-/// The functions below of an instance.
+/// Functions below of an instance that the layer calls. Asked for while it is made: later a loader may answer with the
+/// uppermost layer's.
+pub const OF_INSTANCE: [&str; 7] = [
+    "vkDestroyInstance",
+    "vkCreateDevice",
+    "vkEnumerateDeviceExtensionProperties",
+    "vkGetPhysicalDeviceFeatures2",
+    "vkGetPhysicalDeviceFeatures2KHR",
+    "vkGetPhysicalDeviceProperties2",
+    "vkGetPhysicalDeviceProperties2KHR",
+];
+
+/// What is below of an instance.
 #[derive(Clone, Copy)]
 pub struct Instance {
-    pub handle: vk::Instance,
     pub get: vk::PFN_vkGetInstanceProcAddr,
     pub get_physical: Option<vk::PFN_vkGetInstanceProcAddr>,
+    /// As [`OF_INSTANCE`].
+    pub functions: [vk::PFN_vkVoidFunction; OF_INSTANCE.len()],
 }
 
 /// Those of a device.
@@ -122,12 +135,12 @@ pub unsafe fn below_instance<F: Copy>(handle: u64, name: &str) -> Option<F> {
     assert_eq!(size_of::<F>(), size_of::<*const c_void>());
     // SAFETY: the caller's promise.
     let instance = state().instances.get(&unsafe { key(handle) }).copied()?;
-    let c = CString::new(name).expect("a name of ours");
-    // SAFETY: a live instance.
-    unsafe {
-        let found = (instance.get)(instance.handle, c.as_ptr())?;
-        Some(std::mem::transmute_copy(&found))
-    }
+    let at = OF_INSTANCE.iter().position(|n| *n == name).expect("asked for at first");
+    // Its KHR form, where there is one, stands behind it and does as well.
+    let other = OF_INSTANCE.iter().position(|n| n.strip_suffix("KHR") == Some(name));
+    let found = instance.functions[at].or_else(|| instance.functions[other?])?;
+    // SAFETY: the function of this name, or of its KHR form.
+    Some(unsafe { std::mem::transmute_copy(&found) })
 }
 
 /// The handle's number.

@@ -17,7 +17,7 @@
 //! one can rely on; that is said too.
 
 mod clock;
-mod commands;
+pub(super) mod commands;
 mod cpu;
 mod names;
 mod queries;

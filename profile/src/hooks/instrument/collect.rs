@@ -2,10 +2,10 @@
 //!
 //! Guarantees: every word of a whole log is accounted for: one that is no record of a probe is an error that says where.
 
-use super::Raw;
 use super::plan::{Done, Entry};
+use super::{Counted, Raw};
 use crate::rewrite::Site;
-use crate::{EntryData, FrameData, LogRecord, Pass, Sink};
+use crate::{ActionData, EntryData, FrameData, LogRecord, Pass, Sink};
 use std::fmt;
 
 /// Why what was read back could not be turned into records.
@@ -87,10 +87,30 @@ fn split<'a>(words: &'a [u32], done: &'a Done) -> Result<Vec<Record<'a>>, crate:
     Ok(out)
 }
 
+/// What actions counted for a pass.
+fn actions<'a>(raw: &'a Raw, done: &Done, pass: &str, index: &[Option<usize>]) -> Vec<ActionData<'a>> {
+    let of = |c: &'a Counted| {
+        let variant = &done.entries[c.entry as usize].variant;
+        let region = variant.regions.iter().find(|r| r.pass == pass).filter(|r| r.action_counters > 0)?;
+        let first = region.first_action_counter as usize;
+        Some(ActionData {
+            range: c.range,
+            result_index: c.result_index,
+            result_sub_index: c.result_sub_index,
+            entry: index[c.entry as usize]?,
+            counters: &c.counters[first..first + region.action_counters as usize],
+        })
+    };
+    raw.actions.iter().filter_map(of).collect()
+}
+
 /// Hands a whole frame to the passes.
 pub fn decode(passes: &[Box<dyn Pass>], raw: &Raw, done: &Done, out: &mut dyn Sink) -> Result<(), Undecoded> {
     let records =
         split(&raw.words, done).map_err(|error| Undecoded { frame: raw.frame, pass: None, error })?;
+    for r in &raw.recordings {
+        r.put(raw.frame, &mut |table, values| out.put(table, values));
+    }
     for pass in passes {
         let mut index = vec![None; done.entries.len()];
         let mut entries = Vec::new();
@@ -121,7 +141,7 @@ pub fn decode(passes: &[Box<dyn Pass>], raw: &Raw, done: &Done, out: &mut dyn Si
             subgroup_size: done.subgroup_size,
             entries,
             records,
-            actions: vec![],
+            actions: actions(raw, done, pass.name(), &index),
         };
         pass.decode(&data, out).map_err(|error| Undecoded {
             frame: raw.frame,
@@ -186,14 +206,22 @@ mod tests {
             words: vec![],
             constants: Constants { region: [0, 1], log: [2, 3], probe_base: 4, action_base: 5 },
             counters,
-            probes,
-            regions,
             action_counters: 0,
             action_offset: None,
+            probes,
+            regions,
             facts: Facts::default(),
         };
         let (pipeline, kind) = (7, Kind::Compute);
-        Entry { pipeline, kind, index: 0, variant_number, variant: Arc::new(variant), probe_base }
+        Entry {
+            pipeline,
+            kind,
+            index: 0,
+            variant_number,
+            variant: Arc::new(variant),
+            probe_base,
+            action_base: 0,
+        }
     }
 
     fn done() -> Done {

@@ -14,6 +14,7 @@ mod code;
 mod collect;
 mod demands;
 mod memory;
+mod per_action;
 mod plan;
 mod scan;
 mod sessions;
@@ -23,14 +24,17 @@ pub mod tables;
 
 pub use collect::{Undecoded, decode};
 pub use demands::STAGES;
+pub use per_action::Counted;
 pub use plan::{Done, EVERYTHING, Entry, Kind, PipelineFilter, Plan, Selection};
 pub use scan::scan;
 pub use sessions::{Measured, Measurement, Session, Window, measure};
 
+use super::actions::Recording;
 use crate::rewrite::{Key, Variant};
 use code::{Code, Modules};
 use gfxr_parse::shaders::shaders;
 use memory::{Memory, Place};
+use per_action::PerAction;
 use replay::error::{Error, Result};
 use replay::exec::{Call, Executor, Outcome};
 use replay::hook::{Commands, Frame, Hook, Needs, Next};
@@ -58,6 +62,10 @@ pub struct Raw {
     pub wanted: u64,
     /// Those of them that did not fit: then `words` is not to be read.
     pub lost: u64,
+    /// Recordings of command buffers that were executed, where a pass counts by action.
+    pub recordings: Vec<Recording>,
+    /// What actions counted.
+    pub actions: Vec<Counted>,
     /// Width and height of what was presented first.
     pub size: (u32, u32),
 }
@@ -78,6 +86,8 @@ pub struct InstrumentHook {
     /// Of each entry: its device and its counters.
     places: Vec<(u64, Place)>,
     next_probe: u32,
+    /// Where a pass counts by action.
+    per_action: Option<PerAction>,
     /// What devices that are gone had left for the running frame.
     left: Raw,
     /// The frame that runs.
@@ -94,7 +104,9 @@ impl InstrumentHook {
     /// The hook that does what one replay of several does.
     pub fn with_session(plan: Rc<Plan>, session: Rc<Session>, take: Taker) -> (Self, Rc<RefCell<Done>>) {
         let out = Rc::new(RefCell::new(Done::default()));
+        let per_action = plan.wants_actions().then(PerAction::default);
         let hook = InstrumentHook {
+            per_action,
             plan,
             session,
             out: out.clone(),
@@ -167,19 +179,28 @@ impl InstrumentHook {
         self.next_probe = probe_base.checked_add(variant.probes).ok_or_else(|| {
             Error::new(replay::error::Kind::Internal, "more probes than there are 32-bit numbers")
         })?;
+        let action_base = match &mut self.per_action {
+            Some(p) => p.base(variant.action_counters)?,
+            None => 0,
+        };
         self.places.push((device, place));
         let mut out = self.out.borrow_mut();
         out.log_capacity = out.log_capacity.max(memory.log_capacity());
         let variant = variant.clone();
-        out.entries.push(Entry { pipeline, kind, index, variant_number, variant, probe_base });
-        Ok(Values { region: place.address, log, probe_base })
+        out.entries.push(Entry { pipeline, kind, index, variant_number, variant, probe_base, action_base });
+        Ok(Values { region: place.address, log, probe_base, action_base })
     }
 
     /// Reads a device's memory, to what the running frame has left.
     fn read(&mut self, vk: &mut Vulkan, device: u64) -> Result<()> {
+        vk.device(device)?.wait_idle()?;
+        if let Some(p) = &mut self.per_action {
+            let (recordings, counted) = p.read(vk, device)?;
+            self.left.recordings.extend(recordings);
+            self.left.actions.extend(counted);
+        }
         let Some(memory) = self.memory.get(&device) else { return Ok(()) };
         let d = vk.device_mut(device)?;
-        d.wait_idle()?;
         let read = memory.read_counters(d)?;
         let log = memory.read_log(d)?;
         let out = self.out.borrow();
@@ -212,11 +233,15 @@ impl Hook for InstrumentHook {
     }
 
     fn wants(&self) -> Commands {
-        Commands::named(&["vkDestroyDevice", "vkQueuePresentKHR"])
+        let own = ["vkDestroyDevice", "vkQueuePresentKHR"];
+        match self.per_action {
+            Some(_) => Commands::named(&[&own[..], &per_action::wants()].concat()),
+            None => Commands::named(&own),
+        }
     }
 
     fn wants_linked(&self) -> Commands {
-        Commands::named(&[
+        let own = [
             "vkCreateDevice",
             "vkCreateShaderModule",
             "vkDestroyShaderModule",
@@ -225,7 +250,11 @@ impl Hook for InstrumentHook {
             "vkCreateRayTracingPipelinesKHR",
             "vkCreateRayTracingPipelinesNV",
             "vkCreateShadersEXT",
-        ])
+        ];
+        match self.per_action {
+            Some(_) => Commands::named(&[&own[..], &per_action::LINKED].concat()),
+            None => Commands::named(&own),
+        }
     }
 
     /// What a device has left behind is read before it goes.
@@ -240,10 +269,20 @@ impl Hook for InstrumentHook {
             }
             return next.run(cx, call);
         }
+        if call.command.name != "vkDestroyDevice" {
+            if let Some(p) = &mut self.per_action {
+                p.see(cx, call)?;
+            }
+            return next.run(cx, call);
+        }
         let device = call.image.u64(0);
         if vk.device(device).is_ok() {
             if self.wants_frame(call.frame) {
                 self.read(vk, device)?;
+            }
+            if let Some(p) = &mut self.per_action {
+                vk.device(device)?.wait_idle()?;
+                p.device_goes(vk, device)?;
             }
             if let Some(m) = self.memory.remove(&device) {
                 let d = vk.device(device)?;
@@ -281,6 +320,10 @@ impl Hook for InstrumentHook {
                 Ok(())
             }
             "vkCreateShadersEXT" => self.objects(vk, call, linked),
+            name if per_action::LINKED.contains(&name) => match &mut self.per_action {
+                Some(p) => p.linked(vk, call, linked),
+                None => Ok(()),
+            },
             _ => self.pipelines(vk, call, linked),
         }
     }
@@ -288,6 +331,9 @@ impl Hook for InstrumentHook {
     fn invoked(&mut self, cx: &mut Executor, _: &Call, _: &mut Linked, _: u64) -> Result<()> {
         if let Some(vk) = cx.backend.vulkan() {
             self.kept.give_back(vk);
+            if let Some(p) = &mut self.per_action {
+                p.give_back();
+            }
         }
         Ok(())
     }
@@ -303,6 +349,9 @@ impl Hook for InstrumentHook {
 
     fn frame(&mut self, cx: &mut Executor, frame: Frame) -> Result<()> {
         if self.plan.timing {
+            if let (Some(p), Some(vk)) = (&mut self.per_action, cx.backend.vulkan()) {
+                p.restart(vk, false)?;
+            }
             return self.frame_begins(cx);
         }
         let Some(vk) = cx.backend.vulkan() else { return Ok(()) };
@@ -317,6 +366,9 @@ impl Hook for InstrumentHook {
             (self.take)(raw, &self.out.borrow())?;
         }
         self.left = Raw::default();
+        if let Some(p) = &mut self.per_action {
+            p.restart(vk, true)?;
+        }
         if this || next {
             let window = self.window(frame.number + 1);
             let first_subgroup = self.first_subgroup(frame.number + 1);
@@ -335,11 +387,16 @@ impl Hook for InstrumentHook {
     /// Nothing of ours may be waited for or given back any more.
     fn stopped(&mut self, _: &mut Executor, _: &Error) -> Vec<InFlight> {
         std::mem::forget(std::mem::take(&mut self.memory));
+        std::mem::forget(self.per_action.take());
         Vec::new()
     }
 
     fn finish(&mut self, cx: &mut Executor) -> Result<()> {
         let Some(vk) = cx.backend.vulkan() else { return Ok(()) };
+        if let Some(p) = &mut self.per_action {
+            p.finish(vk)?;
+            self.out.borrow_mut().notes.extend(p.notes());
+        }
         for (device, memory) in self.memory.drain() {
             if let Ok(d) = vk.device(device) {
                 memory.destroy(&d.ash);

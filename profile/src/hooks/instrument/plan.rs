@@ -81,6 +81,12 @@ impl Plan {
         self.select.stage(stage) && self.variants.wants(stage)
     }
 
+    /// Whether a pass counts by action.
+    pub fn wants_actions(&self) -> bool {
+        let passes = self.variants.passes();
+        passes.iter().any(|p| super::STAGES.iter().any(|s| p.needs(*s).is_some_and(|n| n.actions)))
+    }
+
     /// Whether a pipeline is chosen.
     pub fn wants_pipeline(&self, id: u64) -> bool {
         let name = self.names.get(&id).map(String::as_str);
@@ -125,6 +131,8 @@ pub struct Entry {
     pub variant: Arc<Variant>,
     /// Its first probe's number.
     pub probe_base: u32,
+    /// Where its counters of each action begin.
+    pub action_base: u32,
 }
 
 /// What came of a plan in one replay.
@@ -138,6 +146,8 @@ pub struct Done {
     pub left_alone: BTreeMap<String, u64>,
     /// The same where a pass failed, in order.
     pub failed: Vec<String>,
+    /// What else is to be said.
+    pub notes: Vec<String>,
     /// Words that the largest log holds.
     pub log_capacity: u64,
     /// Invocations in a full subgroup.

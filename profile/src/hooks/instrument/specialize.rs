@@ -21,6 +21,8 @@ pub struct Values {
     pub log: u64,
     /// Number of the first probe.
     pub probe_base: u32,
+    /// Number of the first counter of each action.
+    pub action_base: u32,
 }
 
 impl Specialization {
@@ -39,6 +41,7 @@ impl Specialization {
             (constants.log[0], log[0]),
             (constants.log[1], log[1]),
             (constants.probe_base, values.probe_base),
+            (constants.action_base, values.action_base),
         ];
         let theirs = entries.iter().filter(|e| ours.iter().all(|o| o.0 != e.constant_id));
         let mut out = Specialization { entries: theirs.copied().collect(), data: data.to_vec() };
@@ -76,7 +79,8 @@ mod tests {
         // The third names one of ours, which its module cannot have.
         let theirs = [entry(0, 0, 4), entry(7, 4, 2), entry(2001, 0, 4)];
         let data = [1, 2, 3, 4, 5, 6];
-        let values = Values { region: 0x1122_3344_5566_7788, log: 0x99_0000_0010, probe_base: 3 };
+        let values =
+            Values { region: 0x1122_3344_5566_7788, log: 0x99_0000_0010, probe_base: 3, action_base: 9 };
         let s = Specialization::merge(&theirs, &data, &CONSTANTS, values);
         assert_eq!((value(&s, 0), value(&s, 7)), (vec![1, 2, 3, 4], vec![5, 6]));
         assert_eq!(value(&s, 2000), 0x5566_7788u32.to_le_bytes());
@@ -84,13 +88,19 @@ mod tests {
         assert_eq!(value(&s, 2002), 0x10u32.to_le_bytes());
         assert_eq!(value(&s, 2003), 0x99u32.to_le_bytes());
         assert_eq!(value(&s, 2004), 3u32.to_le_bytes());
+        assert_eq!(value(&s, 2005), 9u32.to_le_bytes());
         let info = s.info();
-        assert_eq!((info.map_entry_count, info.data_size), (7, 28));
+        assert_eq!((info.map_entry_count, info.data_size), (8, 32));
     }
 
     #[test]
     fn without_constants_of_the_applications() {
-        let s = Specialization::merge(&[], &[], &CONSTANTS, Values { region: 8, log: 16, probe_base: 1 });
-        assert_eq!((s.entries.len(), s.data.len()), (5, 20));
+        let s = Specialization::merge(
+            &[],
+            &[],
+            &CONSTANTS,
+            Values { region: 8, log: 16, probe_base: 1, action_base: 0 },
+        );
+        assert_eq!((s.entries.len(), s.data.len()), (6, 24));
     }
 }

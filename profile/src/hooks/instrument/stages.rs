@@ -7,6 +7,7 @@
 use super::InstrumentHook;
 use super::code::Code;
 use super::demands::stage_of_bit;
+use super::per_action::{self, Part, Shaders};
 use super::plan::Kind;
 use super::specialize::Specialization;
 use crate::rewrite::Variant;
@@ -22,6 +23,8 @@ use std::sync::Arc;
 #[derive(Default)]
 pub struct Kept {
     device: u64,
+    /// Where the device has actions pushed.
+    action_offset: Option<u32>,
     modules: Vec<(u32, vk::ShaderModule)>,
     words: Vec<Arc<Vec<u32>>>,
     constants: Vec<(Specialization, Box<vk::SpecializationInfo<'static>>)>,
@@ -45,22 +48,36 @@ impl Kept {
     }
 
     /// The module of a variant, made once a call.
-    fn module(&mut self, vk: &Vulkan, variant: u32, words: &[u32]) -> Result<vk::ShaderModule> {
-        if let Some((_, m)) = self.modules.iter().find(|m| m.0 == variant) {
+    fn module(&mut self, vk: &Vulkan, number: u32, variant: &Variant) -> Result<vk::ShaderModule> {
+        if let Some((_, m)) = self.modules.iter().find(|m| m.0 == number) {
             return Ok(*m);
         }
-        let stripped = vk.without_unused(words);
-        let info = vk::ShaderModuleCreateInfo::default().code(stripped.as_deref().unwrap_or(words));
+        let words = self.own_words(variant);
+        let stripped = vk.without_unused(&words);
+        let info = vk::ShaderModuleCreateInfo::default().code(stripped.as_deref().unwrap_or(&words));
         // SAFETY: a plain creation; the words are SPIR-V that this device can run, as the plan made sure.
         let made = unsafe { vk.device(self.device)?.ash.create_shader_module(&info, None) };
         let module = made.map_err(|e| Error::driver("vkCreateShaderModule", e))?;
-        self.modules.push((variant, module));
+        self.modules.push((number, module));
         Ok(module)
+    }
+
+    /// A variant's words for this device.
+    fn own_words<'v>(&self, variant: &'v Variant) -> std::borrow::Cow<'v, [u32]> {
+        match self.action_offset {
+            Some(offset) if variant.action_offset.is_some() => {
+                let mut words = variant.words.clone();
+                variant.set_action_offset(&mut words, offset);
+                words.into()
+            }
+            _ => variant.words.as_slice().into(),
+        }
     }
 
     /// Words that a struct of the call will point to.
     fn words(&mut self, vk: &Vulkan, variant: &Variant) -> &[u32] {
-        let words = vk.without_unused(&variant.words).unwrap_or_else(|| variant.words.clone());
+        let own = self.own_words(variant);
+        let words = vk.without_unused(&own).unwrap_or_else(|| own.into_owned());
         self.words.push(Arc::new(words));
         self.words.last().expect("just pushed")
     }
@@ -199,7 +216,7 @@ impl InstrumentHook {
         let ids = v.u64s("pPipelines");
         // SAFETY: the call's own arguments, before the driver is called.
         let Some((kind, all)) = (unsafe { infos(call, linked) }) else { return Ok(()) };
-        self.kept.device = call.image.u64(0);
+        self.begin(vk, call)?;
         for (i, (info, captured)) in all.into_iter().zip(v.structs("pCreateInfos")).enumerate() {
             let Some(&id) = ids.get(i).filter(|id| **id != 0) else { continue };
             if !self.plan.wants_pipeline(id) {
@@ -210,17 +227,53 @@ impl InstrumentHook {
             // SAFETY: a linked chain.
             let binaries = unsafe { in_chain(info.chain, vk::StructureType::from_raw(PIPELINE_BINARY_INFO)) };
             let stages = captured.structs("pStages").chain(captured.structs("stage"));
+            let layout = captured.u64("layout").unwrap_or(0);
+            let room = self.per_action.as_ref().is_none_or(|p| p.has_room(layout));
+            let first = self.out.borrow().entries.len();
             for (index, (stage, then)) in info.stages.iter_mut().zip(stages).enumerate() {
                 if protected {
                     self.out.borrow_mut().leave("its pipeline is for protected memory alone");
                 } else if binaries.is_some() {
                     self.out.borrow_mut().leave("its pipeline is made of the driver's own binaries");
+                } else if !room {
+                    self.out.borrow_mut().leave(per_action::NO_ROOM);
                 } else {
                     self.stage(vk, stage, then, (id, kind, index as u32))?;
                 }
             }
+            let libraries =
+                captured.next("VkPipelineLibraryCreateInfoKHR").or_else(|| captured.one("pLibraryInfo"));
+            let libraries = libraries.map_or_else(Vec::new, |l| l.u64s("pLibraries"));
+            self.parts(id, first, captured, room, &libraries);
         }
         Ok(())
+    }
+
+    /// A call begins.
+    fn begin(&mut self, vk: &Vulkan, call: &Call) -> Result<()> {
+        let device = call.image.u64(0);
+        self.kept.device = device;
+        self.kept.action_offset = match &self.per_action {
+            Some(p) => Some(p.offset(vk, device)?),
+            None => None,
+        };
+        Ok(())
+    }
+
+    /// Tells the counters of actions which entry points a pipeline or shader object has: those from `first` on.
+    fn parts(&mut self, id: u64, first: usize, info: View<'_>, room: bool, libraries: &[u64]) {
+        let Some(p) = &mut self.per_action else { return };
+        let (group_of, groups) = per_action::groups(info);
+        let out = self.out.borrow();
+        let of = |(n, e): (usize, &super::Entry)| Part {
+            entry: (first + n) as u32,
+            base: e.action_base,
+            counters: e.variant.action_counters,
+            group: group_of(e.index),
+        };
+        let parts = out.entries[first..].iter().enumerate().map(of).collect();
+        let why = (!room).then_some(per_action::NO_ROOM);
+        p.made(id, Shaders { parts, groups, why }, libraries);
     }
 
     /// One stage of a pipeline; `then` is it as captured.
@@ -252,7 +305,7 @@ impl InstrumentHook {
         // SAFETY: a linked stage; what it is given lives in `kept` until the call was made.
         unsafe {
             if module.is_some() {
-                stage.module = self.kept.module(vk, number, &variant.words)?;
+                stage.module = self.kept.module(vk, number, &variant)?;
             } else if let Some(info) =
                 in_chain(stage.p_next.cast(), vk::StructureType::SHADER_MODULE_CREATE_INFO)
             {
@@ -270,12 +323,23 @@ impl InstrumentHook {
     pub(super) fn objects(&mut self, vk: &mut Vulkan, call: &Call, linked: &mut Linked) -> Result<()> {
         let v = View::call(&call.image);
         let ids = v.u64s("pShaders");
-        self.kept.device = call.image.u64(0);
+        self.begin(vk, call)?;
         let n = linked.arg(1) as u32 as usize;
         // SAFETY: linked memory holds as many structs as the count says.
         let all = unsafe { slice_mut(linked.ptr::<vk::ShaderCreateInfoEXT<'_>>(2), n) };
         for (i, (info, then)) in all.iter_mut().zip(v.structs("pCreateInfos")).enumerate() {
             let Some(&id) = ids.get(i).filter(|id| **id != 0) else { continue };
+            // Chosen or not: all shader objects have to fit what is pushed.
+            let room = match &mut self.per_action {
+                Some(p) => p.object(vk, call.image.u64(0), info, then)?,
+                None => true,
+            };
+            let first = self.out.borrow().entries.len();
+            if !room {
+                self.out.borrow_mut().leave(per_action::NO_ROOM);
+                self.parts(id, first, then, room, &[]);
+                continue;
+            }
             if info.code_type != vk::ShaderCodeTypeEXT::SPIRV {
                 self.out.borrow_mut().leave("it is a shader object of the driver's own binary code");
                 continue;
@@ -288,6 +352,7 @@ impl InstrumentHook {
             let name = then.text("pName").unwrap_or_default();
             let found = self.entry(vk, &code, info.stage, &name, (id, Kind::ShaderObject, 0))?;
             let Some((variant, _, values)) = found else { continue };
+            self.parts(id, first, then, true, &[]);
             let words = self.kept.words(vk, &variant);
             (info.code_size, info.p_code) = (size_of_val(words), words.as_ptr().cast());
             // SAFETY: linked constants; what replaces them lives in `kept` until the call was made.
