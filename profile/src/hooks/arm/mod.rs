@@ -1,8 +1,8 @@
 //! Counters from VK_ARM_shader_instrumentation: each draw, dispatch and trace with the driver's own metrics.
 //!
-//! Every pipeline and shader object is created with the flag; each recording of a command buffer has an instrumentation
-//! object of its own, active around each of its action commands, so that a result index counts the recording's actions and
-//! no rule about passes and secondary command buffers can be broken. At a frame's end the device is waited for; what the
+//! Every pipeline and shader object is created with the flag; each recording of a command buffer has instrumentation
+//! objects of its own, active around each of its action commands, so that no rule about passes and secondary command
+//! buffers can be broken; the driver's result indices become those of the recording's actions. At a frame's end the device is waited for; what the
 //! objects hold is read and cleared. Guarantees: no shader is rewritten; where a metric's array grows while it is read it is
 //! read again. Refuses a device without the extension (`--counters portable` does without). What a command buffer that is
 //! submitted several times in a frame leaves is a sum, as the extension has it; table `actions` says of how many.
@@ -11,6 +11,7 @@ mod abi;
 mod device;
 
 use super::actions::{Actions, Seen};
+use super::command_times::commands::Bind;
 use super::pipeline_flags::{self, CREATE, Kept};
 use crate::passes::counters::source::{CounterSource, Metric, Results, write_metrics, write_results};
 use device::Functions;
@@ -46,10 +47,19 @@ pub type Put = Box<dyn FnMut(&'static Table, &[Value<'_>]) -> Result<()>>;
 /// Chooses frames.
 pub type WantsFrame = Box<dyn Fn(u64) -> bool>;
 
+/// An instrumentation object, and the actions that it was active around: the driver counts these from 0.
+struct Object {
+    device: u64,
+    handle: u64,
+    actions: Vec<u32>,
+    /// The replay may have put commands of its own before the one action, which take indices, too.
+    alone: bool,
+}
+
 /// The driver, as somebody who counts.
 struct Source<'s> {
     functions: &'s Functions,
-    objects: &'s HashMap<u64, (u64, u64)>,
+    objects: &'s HashMap<u64, Vec<Object>>,
 }
 
 impl CounterSource for Source<'_> {
@@ -64,7 +74,19 @@ impl CounterSource for Source<'_> {
     }
 
     fn results(&self, range: u64) -> Result<Vec<Results>> {
-        self.objects.get(&range).map_or(Ok(vec![]), |o| self.functions.values(o.1))
+        let mut all = Vec::new();
+        for o in self.objects.get(&range).into_iter().flatten() {
+            for r in self.functions.values(o.handle)? {
+                // Commands of the replay's own are not instrumented: they have no values.
+                let at = if o.alone { 0 } else { r.result_index as usize };
+                let Some(&result_index) = o.actions.get(at) else {
+                    let text = format!("the driver has values of action {at}, of {}", o.actions.len());
+                    return Err(Error::new(Kind::Unsupported, text));
+                };
+                all.push(Results { result_index, ..r });
+            }
+        }
+        Ok(all)
     }
 }
 
@@ -73,8 +95,8 @@ pub struct ArmCountersHook {
     out: Put,
     wants_frame: WantsFrame,
     actions: Actions,
-    /// Instrumentation objects by recording: device, handle.
-    objects: HashMap<u64, (u64, u64)>,
+    /// Instrumentation objects by recording.
+    objects: HashMap<u64, Vec<Object>>,
     devices: HashMap<u64, Functions>,
     kept: Kept,
     notes: Rc<RefCell<Vec<String>>>,
@@ -96,12 +118,14 @@ impl ArmCountersHook {
         (hook, notes)
     }
 
-    /// The instrumentation object of a command buffer's recording, made when it is first needed.
-    fn object(&mut self, cx: &mut Executor, buffer: u64) -> Result<Option<(u64, u64)>> {
+    /// The instrumentation object of the newest action of a command buffer's recording: one for all of them, and one for
+    /// each trace of rays, before which the replay may record commands of its own.
+    fn object(&mut self, cx: &mut Executor, buffer: u64, alone: bool) -> Result<Option<(u64, u64)>> {
         let Some(r) = self.actions.of(buffer) else { return Ok(None) };
-        let (range, device) = (r.range, r.device);
-        if let Some(found) = self.objects.get(&range) {
-            return Ok(Some(*found));
+        let (range, device, action) = (r.range, r.device, (r.actions.len() as u32).saturating_sub(1));
+        if let Some(o) = self.objects.entry(range).or_default().iter_mut().find(|o| !o.alone && !alone) {
+            o.actions.push(action);
+            return Ok(Some((device, o.handle)));
         }
         if !self.devices.contains_key(&device) {
             let Some(vk) = cx.backend.vulkan() else { return Ok(None) };
@@ -117,7 +141,8 @@ impl ArmCountersHook {
             self.devices.insert(device, functions);
         }
         let object = self.devices[&device].create()?;
-        self.objects.insert(range, (device, object));
+        let new = Object { device, handle: object, actions: vec![action], alone };
+        self.objects.entry(range).or_default().push(new);
         Ok(Some((device, object)))
     }
 
@@ -130,24 +155,24 @@ impl ArmCountersHook {
                     failed = (self.out)(t, v);
                 }
             };
-            let Some(&(device, object)) = self.objects.get(&r.range) else { continue };
-            let Some(functions) = self.devices.get(&device) else { continue };
+            let Some(objects) = self.objects.get(&r.range) else { continue };
+            let Some(functions) = self.devices.get(&r.device) else { continue };
             if wanted {
                 r.put(frame, &mut put);
                 let source = Source { functions, objects: &self.objects };
                 write_results(&source, frame, r.range, &mut put)?;
             }
-            functions.clear(object);
+            objects.iter().for_each(|o| functions.clear(o.handle));
         }
         failed
     }
 
     fn forget(&mut self, ranges: impl IntoIterator<Item = u64>) {
         for range in ranges {
-            if let Some((device, object)) = self.objects.remove(&range)
-                && let Some(f) = self.devices.get(&device)
-            {
-                f.destroy(object);
+            for o in self.objects.remove(&range).unwrap_or_default() {
+                if let Some(f) = self.devices.get(&o.device) {
+                    f.destroy(o.handle);
+                }
             }
         }
     }
@@ -186,10 +211,11 @@ impl Hook for ArmCountersHook {
             self.device_goes(cx, call.image.u64(0), call.frame)?;
             return next.run(cx, call);
         }
-        let Seen::Action(_) = self.actions.see(call) else { return next.run(cx, call) };
+        let Seen::Action(bind) = self.actions.see(call) else { return next.run(cx, call) };
         let buffer = call.image.u64(0);
         let live = cx.objects.any(buffer).map(|e| vk::CommandBuffer::from_raw(e.live));
-        let (Some(live), Some((device, object))) = (live, self.object(cx, buffer)?) else {
+        let (Some(live), Some((device, object))) = (live, self.object(cx, buffer, bind == Bind::RayTracing)?)
+        else {
             return next.run(cx, call);
         };
         self.devices[&device].begin(live, object);
@@ -245,7 +271,7 @@ impl Hook for ArmCountersHook {
     fn finish(&mut self, cx: &mut Executor) -> Result<()> {
         // Devices that are still there are idle; objects of those that are gone went with them.
         if let Some(vk) = cx.backend.vulkan() {
-            self.objects.retain(|_, o| vk.device(o.0).is_ok());
+            self.objects.values_mut().for_each(|o| o.retain(|o| vk.device(o.device).is_ok()));
             let ranges: Vec<u64> = self.objects.keys().copied().collect();
             self.forget(ranges);
         }
