@@ -16,6 +16,7 @@ pub const CREATE: [&str; 3] =
 
 /// Structs of ours that a linked call points to.
 #[derive(Default)]
+#[allow(clippy::vec_box, reason = "the driver is given their addresses")]
 pub struct Kept(Vec<Box<vk::PipelineCreateFlags2CreateInfoKHR<'static>>>);
 
 impl Kept {

@@ -36,10 +36,10 @@ impl Functions {
             return Err(Error::divergence("the device's instance is gone"));
         };
         let device = d.ash.handle();
-        // SAFETY: a live device and a C string.
         let load = |name: &'static CStr| {
-            unsafe { instance.get_device_proc_addr(device, name.as_ptr()) }
-                .ok_or_else(|| missing(&name.to_string_lossy()))
+            // SAFETY: a live device and a C string.
+            let found = unsafe { instance.get_device_proc_addr(device, name.as_ptr()) };
+            found.ok_or_else(|| missing(&name.to_string_lossy()))
         };
         // SAFETY: each function is of the type that the registry gives its name.
         unsafe {
@@ -151,8 +151,8 @@ fn metrics(vk: &Vulkan, instance: &ash::Instance, d: &DeviceState) -> Result<Vec
         num_metrics: 0,
         per_basic_block_granularity: 0,
     };
-    let mut all = vk::PhysicalDeviceProperties2::default();
-    all.p_next = (&raw mut properties).cast();
+    let mut all =
+        vk::PhysicalDeviceProperties2 { p_next: (&raw mut properties).cast(), ..Default::default() };
     // SAFETY: a chain of one struct, on a device that has its extension.
     unsafe { instance.get_physical_device_properties2(gpu, &mut all) };
     let name = c"vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM";

@@ -96,6 +96,7 @@ pub struct PerAction {
     shaders: HashMap<u64, Shaders>,
     pieces: HashMap<u64, Vec<Piece>>,
     devices: HashMap<u64, Device>,
+    #[allow(clippy::vec_box, reason = "the driver is given their addresses")]
     kept: Vec<Box<vk::PushConstantRange>>,
     next_base: u32,
 }
