@@ -180,12 +180,17 @@ fn passes(name: &str) -> Vec<Box<dyn Pass>> {
     some.map(|p| (p.make)("").expect("no options")).collect()
 }
 
-/// The first entry point of every module.
+/// The first entry point of every module. One of the scenes' has push constants that leave the replay no room: pass
+/// `counters` refuses it.
 fn rewrite(c: &Corpus, passes: &[Box<dyn Pass>]) -> usize {
     let mut words = 0;
     for (m, (model, name)) in c.modules.iter().zip(&c.entries) {
         let v = instrument(m, ShaderHash([0; 32]), *model, name, passes, DEVICE);
-        words += v.expect("it goes well").map_or(0, |v| v.words.len());
+        words += match v {
+            Ok(v) => v.map_or(0, |v| v.words.len()),
+            Err(e) if e.to_string().contains("its push constants reach to byte") => 0,
+            Err(e) => panic!("{e}"),
+        };
     }
     words
 }
