@@ -13,7 +13,7 @@ pub struct Needs {
     pub buffer_address: bool,
     /// Atomic additions to 64-bit integers in memory.
     pub atomic_64: bool,
-    /// Elect, ballot and broadcast among the invocations of a subgroup, in the stages that the pass touches.
+    /// Elect, ballot, broadcast and sums among the invocations of a subgroup, in the stages that the pass touches.
     pub subgroups: bool,
     /// A clock that a shader can read, one for the whole device.
     pub clock: bool,

@@ -6,6 +6,7 @@
 // count as one. _sampled counts only a sample.
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#extension GL_KHR_shader_subgroup_arithmetic : require
 #include "common.glsl"
 #include "blocks_common.glsl"
 
@@ -78,26 +79,13 @@ void count_lanes_sampled_if(const uint counter, const bool taken)
         count_lanes_if(counter, taken);
 }
 
-// One adds for all that leave together: their numbers are summed bit by bit, which is exact and wants no more than
-// ballots. The first that has any adds.
+// One adds for all that leave together. Halves are summed by themselves, so that no sum passes over; helpers' count as 0.
 void flush_lanes(const uint counter, const uint held)
 {
-    bool some = ACTIVE && held != 0u;
-    uvec4 mask = subgroupBallot(some);
-    if (mask == uvec4(0u))
-        return;
-    bool adds = some && gl_SubgroupInvocationID == subgroupBallotFindLSB(mask);
-    uint low = 0u;
-    uint high = 0u;
-    uint rest = some ? held : 0u;
-    for (uint bit = 0u; bit < 16u && subgroupBallot(rest != 0u) != uvec4(0u); ++bit)
-    {
-        low += subgroupBallotBitCount(subgroupBallot((rest & 0x1u) != 0u)) << bit;
-        high += subgroupBallotBitCount(subgroupBallot((rest & 0x10000u) != 0u)) << bit;
-        rest &= ~0x10001u;
-        rest >>= 1u;
-    }
-    if (adds)
+    uint mine = ACTIVE ? held : 0u;
+    uint low = subgroupAdd(mine & 0xffffu);
+    uint high = subgroupAdd(mine >> 16u);
+    if ((low | high) != 0u && is_first(here()))
     {
         add(counter, low);
         // 2¹⁶ times the upper halves' sum, in pieces that fit.

@@ -212,7 +212,9 @@ pub fn refuse(plan: &Plan, vk: &Vulkan, gpu_id: u64) -> Result<()> {
         .filter(|w| missing.contains(&w.0))
         .map(|(f, passes)| format!("{}.{} (for {})", f.structure, f.member, passes.join(", ")))
         .collect();
-    let basic = vk::SubgroupFeatureFlags::BASIC | vk::SubgroupFeatureFlags::BALLOT;
+    let basic = vk::SubgroupFeatureFlags::BASIC
+        | vk::SubgroupFeatureFlags::BALLOT
+        | vk::SubgroupFeatureFlags::ARITHMETIC;
     let mut without: BTreeMap<Stage, Vec<&'static str>> = BTreeMap::new();
     for pass in plan.variants.passes() {
         for &stage in &plan.stages {

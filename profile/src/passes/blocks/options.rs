@@ -7,6 +7,7 @@
 //! | `sample` | `1`; `k`: one subgroup in k counts (with `mode=lane` one invocation), chosen by its work |
 //! | `placement` | `knuth`: as few places as give all counts; `direct`: every block |
 //! | `flush` | `exit`: what is in a loop is counted in registers and added where invocations leave; `direct`: at once |
+//! | `merge` | `subgroup`; `device`: with `mode=lanes`, what is added at once is added by each invocation for itself, for devices that merge additions of one number to one address |
 //! | `copies` | `1`; `n`: n copies of all counters, so that not all subgroups add to one |
 //! | `early` | `keep`: depth and stencil tests that drivers make before a fragment shader stay there; `off`: they come after it |
 //! | `as` | a name of its own in the trace, so that one plan may have the pass twice |
@@ -50,6 +51,8 @@ pub struct Options {
     pub places: Places,
     /// What loops repeat is held in registers until invocations leave.
     pub hold: bool,
+    /// The device merges additions of one number to one address.
+    pub merges: bool,
     /// Copies of the counters.
     pub copies: u32,
     /// Tests before fragment shaders stay there.
@@ -66,6 +69,7 @@ impl Default for Options {
             every: 1,
             places: Places::default(),
             hold: true,
+            merges: false,
             copies: 1,
             early: true,
             name: "blocks",
@@ -92,6 +96,8 @@ impl Options {
                 ("placement", "direct") => o.places = Places::Direct,
                 ("flush", "exit") => o.hold = true,
                 ("flush", "direct") => o.hold = false,
+                ("merge", "subgroup") => o.merges = false,
+                ("merge", "device") => o.merges = true,
                 ("copies", n) if n.parse::<u32>().is_ok_and(|n| (1..=1024).contains(&n)) => {
                     o.copies = n.parse().expect("it was tried");
                 }
@@ -101,7 +107,7 @@ impl Options {
                 _ => {
                     return Err(format!(
                         "pass blocks has no option {option:?}; it has mode=lanes|lane|subgroup, \
-                         add=atomic|plain, sample=K, placement=knuth|direct, flush=exit|direct, copies=1..1024, \
+                         add=atomic|plain, sample=K, placement=knuth|direct, flush=exit|direct, merge=subgroup|device, copies=1..1024, \
                          early=keep|off and as=NAME, with colons between them"
                     ));
                 }
@@ -119,10 +125,11 @@ impl Options {
 
     /// What the rewrite depends on.
     pub fn key(&self) -> String {
-        let mut key = format!("blocks 1 {:?} {:?} every {}", self.mode, self.places, self.every);
+        let mut key = format!("blocks 2 {:?} {:?} every {}", self.mode, self.places, self.every);
         let _ = write!(key, " copies {}", self.copies);
         key.push_str(if self.plain { " plain" } else { "" });
         key.push_str(if self.hold { " hold" } else { "" });
+        key.push_str(if self.merges { " merges" } else { "" });
         key.push_str(if self.early { " early" } else { "" });
         let _ = write!(key, " as {}", self.name);
         key

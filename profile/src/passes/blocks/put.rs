@@ -159,7 +159,11 @@ fn number(s: &mut Shader, o: &Options, counter: u32, insts: &mut Vec<Inst>) -> R
 
 /// Adds to a counter at once.
 fn call(s: &mut Shader, o: &Options, counter: u32, taken: Option<u32>) -> Result<Vec<Inst>> {
+    // Only what each adds for itself and at once: samples and copies are chosen by subgroups.
+    let apart = o.mode == Mode::Lanes && o.merges && !o.plain && o.every == 1 && o.copies == 1;
+    let probes = if apart { &LANE_PROBES } else { probes(o) };
     let name = match o.mode {
+        _ if apart => "count_lane",
         Mode::Lane => "count_lane",
         Mode::Lanes => "count_lanes",
         Mode::Subgroup => "count_subgroup",
@@ -171,7 +175,7 @@ fn call(s: &mut Shader, o: &Options, counter: u32, taken: Option<u32>) -> Result
     } else {
         ""
     };
-    let f = s.import(probes(o), &format!("{name}{how}{}", if taken.is_some() { "_if" } else { "" }))?;
+    let f = s.import(probes, &format!("{name}{how}{}", if taken.is_some() { "_if" } else { "" }))?;
     let mut insts = Vec::new();
     let mut arguments = vec![number(s, o, counter, &mut insts)?];
     arguments.extend(taken);
