@@ -7,7 +7,7 @@
 //! | `sample` | `1`; `k`: one subgroup in k counts (with `mode=lane` one invocation), chosen by its work |
 //! | `placement` | `knuth`: as few places as give all counts; `direct`: every block |
 //! | `flush` | `exit`: what is in a loop is counted in registers and added where invocations leave; `direct`: at once |
-//! | `merge` | `subgroup`; `device`: with `mode=lanes`, what is added at once is added by each invocation for itself, for devices that merge additions of one number to one address |
+//! | `merge` | with `mode=lanes`: `auto`: what is added at once each invocation adds for itself (GPUs merge additions of one number to one address), and what few loops hold is summed by the subgroup, what many hold is not; `subgroup`: one of the subgroup adds everything; `device`: as auto, but all that is held is summed |
 //! | `copies` | `1`; `n`: n copies of all counters, so that not all subgroups add to one |
 //! | `early` | `keep`: depth and stencil tests that drivers make before a fragment shader stay there; `off`: they come after it |
 //! | `as` | a name of its own in the trace, so that one plan may have the pass twice |
@@ -26,6 +26,19 @@ pub enum Mode {
     Lanes,
     /// How often a subgroup comes by with any invocation.
     Subgroup,
+}
+
+/// Who merges the additions of a subgroup's invocations, with [`Mode::Lanes`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Merge {
+    /// As [`Merge::Device`], but what many loops hold is added by each invocation for itself, too: so many sums cost more
+    /// than they save.
+    #[default]
+    Auto,
+    /// One of the subgroup adds.
+    Subgroup,
+    /// The device, for what is added at once: it is one number to one address. What is held is summed by the subgroup.
+    Device,
 }
 
 /// Which places have counters.
@@ -51,8 +64,8 @@ pub struct Options {
     pub places: Places,
     /// What loops repeat is held in registers until invocations leave.
     pub hold: bool,
-    /// The device merges additions of one number to one address.
-    pub merges: bool,
+    /// Who merges the additions of a subgroup's invocations.
+    pub merge: Merge,
     /// Copies of the counters.
     pub copies: u32,
     /// Tests before fragment shaders stay there.
@@ -69,7 +82,7 @@ impl Default for Options {
             every: 1,
             places: Places::default(),
             hold: true,
-            merges: false,
+            merge: Merge::default(),
             copies: 1,
             early: true,
             name: "blocks",
@@ -96,8 +109,9 @@ impl Options {
                 ("placement", "direct") => o.places = Places::Direct,
                 ("flush", "exit") => o.hold = true,
                 ("flush", "direct") => o.hold = false,
-                ("merge", "subgroup") => o.merges = false,
-                ("merge", "device") => o.merges = true,
+                ("merge", "auto") => o.merge = Merge::Auto,
+                ("merge", "subgroup") => o.merge = Merge::Subgroup,
+                ("merge", "device") => o.merge = Merge::Device,
                 ("copies", n) if n.parse::<u32>().is_ok_and(|n| (1..=1024).contains(&n)) => {
                     o.copies = n.parse().expect("it was tried");
                 }
@@ -107,7 +121,7 @@ impl Options {
                 _ => {
                     return Err(format!(
                         "pass blocks has no option {option:?}; it has mode=lanes|lane|subgroup, \
-                         add=atomic|plain, sample=K, placement=knuth|direct, flush=exit|direct, merge=subgroup|device, copies=1..1024, \
+                         add=atomic|plain, sample=K, placement=knuth|direct, flush=exit|direct, merge=auto|subgroup|device, copies=1..1024, \
                          early=keep|off and as=NAME, with colons between them"
                     ));
                 }
@@ -129,7 +143,7 @@ impl Options {
         let _ = write!(key, " copies {}", self.copies);
         key.push_str(if self.plain { " plain" } else { "" });
         key.push_str(if self.hold { " hold" } else { "" });
-        key.push_str(if self.merges { " merges" } else { "" });
+        let _ = write!(key, " merge {:?}", self.merge);
         key.push_str(if self.early { " early" } else { "" });
         let _ = write!(key, " as {}", self.name);
         key

@@ -496,10 +496,10 @@ fn golden_assembly() {
 OpSelectionMerge %5 None
 OpBranchConditional %4 %6 %5
 %6 = OpLabel
-OpFunctionCall %void %count_lanes %uint_0
+OpFunctionCall %void %count_lane %uint_0
 OpReturn
 %5 = OpLabel
-OpFunctionCall %void %count_lanes %uint_1
+OpFunctionCall %void %count_lane %uint_1
 OpReturn
 OpFunctionEnd
 ";
@@ -561,7 +561,7 @@ OpBranch %7
 OpStore %10 %11
 OpBranch %5
 %6 = OpLabel
-OpFunctionCall %void %count_lanes %uint_1
+OpFunctionCall %void %count_lane %uint_1
 OpFunctionCall %void %12
 OpReturn
 OpFunctionEnd
