@@ -58,7 +58,7 @@ fn rewritten_for(words: &[u32], options: &str, device: Device) -> Result<Option<
 #[test]
 fn every_module_of_the_scenes_counts_its_actions() {
     let scenes = Path::new(env!("CARGO_MANIFEST_DIR")).join("../captures/src/scenes");
-    let (mut seen, mut own) = (0, 0);
+    let (mut seen, mut own, mut full) = (0, 0, 0);
     for scene in std::fs::read_dir(scenes).expect("the scenes are beside this crate") {
         for file in std::fs::read_dir(scene.expect("an entry").path()).into_iter().flatten() {
             let path = file.expect("an entry").path();
@@ -74,8 +74,14 @@ fn every_module_of_the_scenes_counts_its_actions() {
             own += Module::read(&w).expect("a module").globals.iter().filter(is_push).count();
             for (options, atomic_64) in [("", false), ("mode=lane", false), ("", true)] {
                 let device = Device { atomic_64, ..Device::default() };
-                let v =
-                    rewritten_for(&w, options, device).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+                let v = match rewritten_for(&w, options, device) {
+                    // One scene pushes all 256 bytes.
+                    Err(e) if e.to_string().contains("its push constants reach to byte 256") => {
+                        full += 1;
+                        continue;
+                    }
+                    v => v.unwrap_or_else(|e| panic!("{}: {e}", path.display())),
+                };
                 let v = v.expect("every shader has blocks");
                 let mut words = v.words.clone();
                 assert_eq!(words[v.action_offset.expect("it has one") as usize], actions::USUAL);
@@ -89,7 +95,10 @@ fn every_module_of_the_scenes_counts_its_actions() {
             }
         }
     }
-    assert!(seen > 45 && own > 0, "{seen} modules, {own} with push constants");
+    assert!(
+        seen > 45 && own > 0 && full < seen / 2,
+        "{seen} modules, {own} with push constants, {full} full"
+    );
 }
 
 /// A block that is loaded whole, copied whole, read by member and used as the type of something else.
@@ -160,7 +169,7 @@ fn a_block_that_is_used_as_a_whole_gets_its_member() {
 fn blocks_that_reach_the_top_and_unknown_options_are_refused() {
     let Some(w) = assembled(&WHOLE.replace("1 Offset 16", "1 Offset 252"), "spv1.3") else { return };
     let e = rewritten(&w, "").expect_err("it reaches the top").to_string();
-    assert!(e.ends_with("its push constants have a member at 252, which is the replay's"), "{e}");
+    assert!(e.contains("its push constants reach to byte 256"), "{e}");
     let e = Counters::new("mode=all").err().expect("no such mode");
     assert_eq!(e, "pass counters knows mode=lanes and mode=lane; \"mode=all\" was given");
 }
