@@ -50,7 +50,7 @@ impl Question for Divergence {
         let lost = folded.whole.slots.unattributed;
         if lost != 0 {
             report.notes.push(format!(
-                "{lost} inactive slots have no cause: the log was full where their subgroups entered. Shares are of the others."
+                "{lost} inactive slots have no cause: nothing is known of where their subgroups entered. Shares are of the others."
             ));
         }
         if folded.contradictions != 0 {

@@ -56,6 +56,9 @@ struct Fold {
     subgroups: HashMap<Number, Subgroup>,
     /// Pipeline, work id: the subgroup of ray generation.
     launched: HashMap<(u64, u32), Number>,
+    /// Work id: the last such of any pipeline. Shaders of a pipeline library are the library's, and do not say what it was
+    /// linked into.
+    launched_last: HashMap<u32, Number>,
     /// Of a subgroup: blocks that came before its entry.
     waiting: HashMap<Number, Vec<(Place, u128)>>,
     slots: BTreeMap<Place, Slots>,
@@ -69,6 +72,7 @@ pub fn fold(lanes: Lanes, frame: &FrameData<'_>, out: &mut dyn Sink) -> Result<(
         all,
         subgroups: HashMap::new(),
         launched: HashMap::new(),
+        launched_last: HashMap::new(),
         waiting: HashMap::new(),
         slots: BTreeMap::new(),
     };
@@ -108,14 +112,18 @@ impl Fold {
         let second = || rest.get(words..).ok_or_else(|| short(r.words));
         match r.site.kind {
             LANE => {
-                self.launched.insert((pipeline, word(rest, 0)?), subgroup);
+                let work = word(rest, 0)?;
+                self.launched.insert((pipeline, work), subgroup);
+                self.launched_last.insert(work, subgroup);
             }
             ENTER => {
                 let (entered, helpers) = (self.lanes.mask(rest)?, self.lanes.mask(second()?)?);
                 self.enter(subgroup, Subgroup { entered, helpers, ..Subgroup::default() });
             }
             CALLED => {
-                let root = self.launched.get(&(pipeline, word(second()?, 0)?)).copied();
+                let work = word(second()?, 0)?;
+                let own = self.launched.get(&(pipeline, work));
+                let root = own.or_else(|| self.launched_last.get(&work)).copied();
                 let root = root.map_or(Root::Lost, Root::Caller);
                 let entered = self.lanes.mask(rest)?;
                 self.enter(subgroup, Subgroup { entered, root, ..Subgroup::default() });

@@ -82,8 +82,21 @@ fn at(kind: u32) -> usize {
 
 /// Rows by (entry's index, block): executions, active, early, indirect, not launched, control flow, helper, unattributed.
 fn folded(variants: &[Variant], n: u32, log: &[(usize, usize, &[u32])]) -> Vec<Vec<u64>> {
-    let entries =
-        variants.iter().enumerate().map(|(i, v)| crate::EntryData { entry: i as u32, ..entry(v, &[]) });
+    folded_of(variants, n, log, |_| 7)
+}
+
+/// The same with a pipeline for each entry point.
+fn folded_of(
+    variants: &[Variant],
+    n: u32,
+    log: &[(usize, usize, &[u32])],
+    pipeline: impl Fn(usize) -> u64,
+) -> Vec<Vec<u64>> {
+    let entries = variants.iter().enumerate().map(|(i, v)| crate::EntryData {
+        entry: i as u32,
+        pipeline: pipeline(i),
+        ..entry(v, &[])
+    });
     let site = |e: usize, s: usize| &variants[e].regions[0].sites[s];
     let records =
         log.iter().map(|&(entry, s, words)| LogRecord { entry, site: site(entry, s), words }).collect();
@@ -146,6 +159,21 @@ fn what_is_called_knows_who_has_left() {
         [1, 1, 1, 2, 2, 3, 0, 1, 0, 0],
     ];
     assert_eq!(folded(&v, 8, &log), expected);
+}
+
+/// Shaders of a library are of another pipeline than the ray generation that calls them.
+#[test]
+fn shaders_of_a_library_find_their_caller() {
+    let v = [sites(Stage::RayGeneration), sites(Stage::Miss)];
+    let log: [(usize, usize, &[u32]); 5] = [
+        (0, at(ENTER), &[5, 0xff, 0]),
+        (0, at(LANE), &[5, 40]),
+        (0, at(LEAVE), &[5, 0x0f]),
+        (1, at(CALLED), &[6, 0x30, 40]),
+        (1, 0, &[6, 0x30]),
+    ];
+    let of = |e: usize| if e == 0 { 7 } else { 8 };
+    assert_eq!(folded_of(&v, 8, &log, of), [[1, 0, 1, 2, 4, 2, 0, 0, 0, 0]]);
 }
 
 /// A block before its entry waits; one whose entry never comes is unattributed; a number that comes again is another one.
