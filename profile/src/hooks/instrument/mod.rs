@@ -1,9 +1,9 @@
 //! Instrumented pipelines: the passes' shaders in the application's place, their memory, and what they left behind.
 //!
 //! Modules are rewritten as they are created, on other threads; where a pipeline or shader object is made of them, the
-//! linked call is given ours, with constants that say where this entry point's memory is ([`stages`]). At a frame's end
-//! the device is waited for, memory is read back and zeroed ([`memory`]), and handed on raw ([`Raw`]); what makes records
-//! of it is [`collect`]. Guarantees: a device that lacks what a pass needs is refused before it is made ([`demands`]);
+//! linked call is given ours, with constants that say where this entry point's memory is (`stages`). At a frame's end
+//! the device is waited for, memory is read back and zeroed (`memory`), and handed on raw ([`Raw`]); what makes records
+//! of it is `collect`. Guarantees: a device that lacks what a pass needs is refused before it is made (`demands`);
 //! every entry point that is left as it was is counted with the reason ([`Done::left_alone`]); the application's objects
 //! and memory are not touched.
 //!

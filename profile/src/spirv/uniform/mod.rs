@@ -3,7 +3,7 @@
 //! A value is *uniform* if no two invocations of a subgroup that execute the instruction together can get different
 //! results. It is not if it depends on a value that differs (data dependence); if it is an OpPhi where lanes meet that
 //! came different ways (sync dependence); if it is used behind a loop that lanes leave in different iterations (temporal
-//! divergence). Memory of one invocation is followed as values ([`cells`]); memory that is only read is uniform at a
+//! divergence). Memory of one invocation is followed as values (`cells`); memory that is only read is uniform at a
 //! uniform address; all other memory is not. Functions are looked at once for all their calls.
 //!
 //! Guarantees: what is called uniform is so on a device whose invocations meet again where their ways do (maximal
