@@ -264,7 +264,7 @@ mod tests {
     fn records_keep_units_and_descriptions() {
         let mut m = Memory::default();
         for n in 0..3 {
-            m.put(&SIMT, &[1, n, 0, 2, 8, u64::MAX - n].map(Value::U64));
+            m.put(&SIMT, &[1, n, 0, 2, 8, u64::MAX - n, 5].map(Value::U64));
         }
         let mut out = vec![];
         records(&m, &SIMT, &mut out).unwrap();
