@@ -17,7 +17,7 @@ const FRAMES: [(&str, &str); 11] = [
     ("msaa", "11"),
     ("rays_frames", "4"),
     ("rays", "2"),
-    ("taichi", "2"),
+    ("taichi", "8"),
     ("vkcube_trim", "11"),
     ("vkcube", "2"),
     ("vkd3d", "41"),
