@@ -36,4 +36,5 @@ mod support;
 mod timeline;
 mod times;
 mod trimmed;
+mod uniform;
 mod watchdog;

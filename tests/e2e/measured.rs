@@ -45,6 +45,26 @@ fn records(trace: &str, table: &str) -> Vec<Value> {
     lines(&out.stdout)
 }
 
+/// Whole tables of a trace, record by record. None where there is no device.
+pub fn tables<const N: usize>(
+    scene: &str,
+    pass: &str,
+    options: &[&str],
+    names: [&str; N],
+) -> Option<[Vec<Value>; N]> {
+    if !device(&format!("{scene} with pass {pass}")) {
+        return None;
+    }
+    let scratch = scratch(&format!("{scene}-{}", pass.split(':').next().expect("a name")));
+    let trace = profiled(&scratch, scene, pass, options);
+    Some(names.map(|name| records(&trace, name)))
+}
+
+/// A number of a record.
+pub fn number(record: &Value, column: &str) -> u64 {
+    record[column].as_u64().unwrap_or_else(|| panic!("no number {column}: {record}"))
+}
+
 /// A table's records, summed over those that are alike in some columns; the last number is how many were. None where there is no device.
 pub fn summed(
     scene: &str,
@@ -61,9 +81,7 @@ pub fn summed(
     let trace = profiled(&scratch, scene, pass, options);
     let mut all: BTreeMap<Vec<u64>, Vec<u64>> = BTreeMap::new();
     for record in records(&trace, table) {
-        let of = |columns: &[&str]| -> Vec<u64> {
-            columns.iter().map(|c| record[*c].as_u64().unwrap_or_else(|| panic!("{c}: {record}"))).collect()
-        };
+        let of = |columns: &[&str]| -> Vec<u64> { columns.iter().map(|c| number(&record, c)).collect() };
         let into = all.entry(of(alike)).or_insert_with(|| vec![0; sum.len() + 1]);
         into.iter_mut().zip(of(sum).into_iter().chain([1])).for_each(|(into, n)| *into += n);
     }
