@@ -30,7 +30,7 @@ fn main() {
     divan::main();
 }
 
-const DEVICE: Device = Device { atomic_64: true, keep_calls: false, lone_any_hits: false };
+const DEVICE: Device = Device { atomic_64: true, keep_calls: false, lone_any_hits: false, no_actions: false };
 
 /// Modules that are rewritten as one piece of work, with the entry point that is.
 struct Corpus {
@@ -214,7 +214,7 @@ fn thousand(bencher: Bencher) {
     bencher.counter(ItemsCount::new(c.instructions)).bench(|| {
         let variants = Variants::new(passes("all"), None);
         let one = |(m, (model, name)): (&Vec<u32>, &(ExecutionModel, String))| {
-            let key = Key { shader: ShaderHash::of(m), model: *model, name: name.clone() };
+            let key = Key { shader: ShaderHash::of(m), model: *model, name: name.clone(), actions: true };
             variants.get(&key, m).expect("it goes well").map_or(0, |v| v.words.len())
         };
         c.modules.par_iter().zip(&c.entries).map(one).sum::<usize>()

@@ -21,7 +21,7 @@ pub trait Pass: Send + Sync {
     fn needs(&self, stage: Stage) -> Option<Needs>;
 
     /// Rewrites one entry point's module and notes its sites. What has nothing to measure stays as it is. After an
-    /// error the application's own module is used, and the error is reported.
+    /// error the module is rewritten by the other passes alone, and the error is reported.
     fn run(&self, shader: &mut Shader) -> Result<Change>;
 
     /// Turns what a frame left behind into records.

@@ -325,6 +325,7 @@ pub fn variant(stage: crate::Stage, sites: Vec<crate::rewrite::Site>) -> Variant
             action_counters: 0,
             sites,
         }],
+        left_out: vec![],
         facts: Default::default(),
     }
 }

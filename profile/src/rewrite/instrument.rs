@@ -1,8 +1,9 @@
-//! A module through every pass of a plan.
+//! A module through every pass of a plan. A pass that cannot do its work is left out: the others do theirs as if it had not
+//! been in the plan.
 
 use super::libraries::PROLOGUE;
 use super::shader::{Device, Shader};
-use super::variant::{Constants, Region, Variant};
+use super::variant::{Constants, LeftOut, Region, Variant};
 use super::{Facts, actions, prologue};
 use crate::pass::{Change, Error, Pass, Result};
 use crate::spirv::{FIRST_SPEC_ID, Imported, Module, Types, stage_of};
@@ -10,7 +11,8 @@ use crate::{ShaderHash, Stage};
 use rspirv::spirv::ExecutionModel;
 use std::sync::Arc;
 
-/// Rewrites one entry point of a module. `None` where no pass has anything to measure there.
+/// Rewrites one entry point of a module. `None` where no pass has anything to measure there. An error where the module is
+/// not to be read, or where no pass could do its work: the first one's.
 pub fn instrument(
     words: &[u32],
     hash: ShaderHash,
@@ -19,12 +21,56 @@ pub fn instrument(
     passes: &[Box<dyn Pass>],
     device: Device,
 ) -> Result<Option<Variant>> {
+    let mut at_work: Vec<&dyn Pass> = passes.iter().map(AsRef::as_ref).collect();
+    let (mut left_out, mut first) = (Vec::new(), None);
+    loop {
+        match attempt(words, hash, model, name, &at_work, device) {
+            Ok(made) => {
+                return match (made, first) {
+                    (None, Some(e)) => Err(e),
+                    (made, _) => Ok(made.map(|v| Variant { left_out, ..v })),
+                };
+            }
+            Err(Stop::Module(e)) => return Err(e),
+            Err(Stop::Passes(gone, e)) => {
+                at_work.retain(|p| !gone.contains(&p.name()));
+                let why = e.to_string();
+                left_out.extend(gone.iter().map(|p| LeftOut { pass: (*p).to_owned(), why: why.clone() }));
+                first.get_or_insert(e);
+            }
+        }
+    }
+}
+
+/// Why passes did not get through.
+enum Stop {
+    /// It is the module's fault.
+    Module(Error),
+    /// These could not do their work: at least one that was at work.
+    Passes(Vec<&'static str>, Error),
+}
+
+impl From<Error> for Stop {
+    fn from(e: Error) -> Self {
+        Stop::Module(e)
+    }
+}
+
+/// All passes in turn, until one fails.
+fn attempt(
+    words: &[u32],
+    hash: ShaderHash,
+    model: ExecutionModel,
+    name: &str,
+    passes: &[&dyn Pass],
+    device: Device,
+) -> std::result::Result<Option<Variant>, Stop> {
     let wrong = Error::shader(hash);
     let mut module = Module::read(words).map_err(&wrong)?;
     module.ungroup();
     let entry = module.isolate(model, name).map_err(&wrong)?;
     let Some(stage) = stage_of(model) else {
-        return Err(Error::Shader { shader: hash, why: format!("{model:?} is no stage of Vulkan") });
+        return Err(Error::Shader { shader: hash, why: format!("{model:?} is no stage of Vulkan") }.into());
     };
     let facts = Facts::new(&module, entry.function).map_err(&wrong)?;
     let types = Types::new(&module);
@@ -50,10 +96,12 @@ pub fn instrument(
         sites: vec![],
     };
     let mut regions = Vec::new();
-    for pass in passes.iter().filter(|p| p.needs(stage).is_some_and(|n| !device.leaves(stage, n))) {
+    let at_work = |p: &&&dyn Pass| p.needs(stage).is_some_and(|n| device.leaves(stage, n).is_none());
+    for pass in passes.iter().filter(at_work) {
         shader.first_counter = shader.counters;
         shader.first_action_counter = shader.action_counters;
-        if pass.run(&mut shader)? == Change::Changed {
+        let change = pass.run(&mut shader).map_err(|e| Stop::Passes(vec![pass.name()], e))?;
+        if change == Change::Changed {
             regions.push(Region {
                 pass: pass.name().to_owned(),
                 first_counter: shader.first_counter,
@@ -67,7 +115,13 @@ pub fn instrument(
     if regions.is_empty() {
         return Ok(None);
     }
-    prologue::add(&mut shader, &PROLOGUE).map_err(&wrong)?;
+    if let Err(e) = prologue::add(&mut shader, &PROLOGUE) {
+        // What the prologue brings in beside actions is there in every shader of Vulkan.
+        let actions = |p: &&&dyn Pass| p.needs(stage).is_some_and(|n| n.actions);
+        let gone: Vec<_> = passes.iter().filter(actions).map(|p| p.name()).collect();
+        let e = wrong(e);
+        return Err(if gone.is_empty() { Stop::Module(e) } else { Stop::Passes(gone, e) });
+    }
     let words = shader.module.words();
     let action_offset = shader.pushed.and_then(|p| actions::offset_word(&words, p));
     let spec = |n| shader.imported.spec_id(FIRST_SPEC_ID + n);
@@ -84,6 +138,7 @@ pub fn instrument(
         counters: shader.counters,
         probes: shader.probes,
         regions,
+        left_out: vec![],
         action_counters: shader.action_counters,
         action_offset,
         words,

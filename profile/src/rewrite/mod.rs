@@ -26,6 +26,6 @@ pub use facts::{BlockFacts, Facts, FunctionFacts, Lines, debug_sets, does_someth
 pub use instrument::{entries, instrument};
 pub use libraries::Probes;
 pub use places::{Spot, traces};
-pub use shader::{Device, Exit, ExitKind, Shader};
-pub use variant::{Constants, Region, Site, Variant};
+pub use shader::{Device, Exit, ExitKind, Leaves, Shader};
+pub use variant::{Constants, LeftOut, Region, Site, Variant};
 pub use variants::{Key, Variants};

@@ -57,12 +57,26 @@ pub struct Device {
     pub keep_calls: bool,
     /// Subgroup operations in any-hit shaders hang it: passes that use them leave those shaders alone.
     pub lone_any_hits: bool,
+    /// Nothing can be pushed before actions: the pipeline's layout has no room for it.
+    pub no_actions: bool,
+}
+
+/// Why a pass leaves a shader alone: the device, or the pipeline's layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Leaves {
+    /// Subgroup operations in an any-hit shader.
+    LoneAnyHit,
+    /// Nothing can be pushed.
+    NoActions,
 }
 
 impl Device {
-    /// Whether a pass that needs this in a stage has to leave it alone here.
-    pub fn leaves(self, stage: Stage, needs: Needs) -> bool {
-        self.lone_any_hits && stage == Stage::AnyHit && needs.subgroups
+    /// Why a pass that needs this in a stage has to leave it alone here.
+    pub fn leaves(self, stage: Stage, needs: Needs) -> Option<Leaves> {
+        if self.lone_any_hits && stage == Stage::AnyHit && needs.subgroups {
+            return Some(Leaves::LoneAnyHit);
+        }
+        (self.no_actions && needs.actions).then_some(Leaves::NoActions)
     }
 }
 

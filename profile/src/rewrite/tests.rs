@@ -1,12 +1,12 @@
 //! Every pass over every kind of module: what comes out is valid, the same each time, and the same from the disk.
 
-use super::{Device, Key, Variants};
-use crate::ShaderHash;
+use super::{Device, Key, LeftOut, Variant, Variants, instrument};
 use crate::spirv::{Function, Module, Op, Operand};
 use crate::testing::{
     assembled, captured, every_pass, glsl, refused_for_push_constants, rewritten, rewritten_by_all, scenes,
     tempfile,
 };
+use crate::{Pass, ShaderHash};
 use rayon::prelude::*;
 use rspirv::spirv::{BuiltIn, Decoration, FunctionControl, MemoryAccess};
 use std::collections::BTreeSet;
@@ -28,6 +28,27 @@ fn push_constants_that_fill_what_there_is_are_refused_by_counters_alone() {
         }
     }
     assert_eq!(refused, ["pushed.frag.spv counters"]);
+}
+
+#[test]
+fn a_pass_that_cannot_do_its_work_is_left_out_and_the_others_do_theirs() {
+    let full = |s: &(PathBuf, Vec<u32>)| s.0.ends_with("pushed.frag.spv");
+    let (_, module) = scenes().into_iter().find(full).expect("it is among the scenes");
+    let (model, name, _) = super::entries(&module).swap_remove(0);
+    let make = |passes: &[Box<dyn Pass>], device| {
+        instrument(&module, ShaderHash::of(&module), model, &name, passes, device)
+            .expect("the others go well")
+            .expect("something is measured")
+    };
+    let without: Vec<_> = every_pass().into_iter().filter(|p| p.name() != "counters").collect();
+    let others = make(&without, Device::default());
+    assert!(others.left_out.is_empty() && others.regions.len() >= 6);
+    let all = make(&every_pass(), Device::default());
+    let [LeftOut { pass, why }] = &all.left_out[..] else { panic!("{:?}", all.left_out) };
+    assert!(pass == "counters" && why.contains("its push constants reach to byte"), "{pass}: {why}");
+    assert_eq!(Variant { left_out: vec![], ..all }, others);
+    // Where nothing can be pushed it is not tried.
+    assert_eq!(make(&every_pass(), Device { no_actions: true, ..Device::default() }), others);
 }
 
 #[test]
@@ -211,7 +232,7 @@ fn specialization_ids_of_the_application_are_left_to_it() {
 fn variants_come_back_from_the_disk_and_are_made_again_where_a_file_is_damaged() {
     let (_, module) = scenes().swap_remove(0);
     let (model, name, _) = super::entries(&module).swap_remove(0);
-    let key = Key { shader: ShaderHash::of(&module), model, name };
+    let key = Key { shader: ShaderHash::of(&module), model, name, actions: true };
     let folder = tempfile();
     let get = |words: &[u32]| {
         let v = Variants::new(every_pass(), Some(folder.0.clone()));

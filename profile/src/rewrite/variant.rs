@@ -27,6 +27,8 @@ pub struct Variant {
     pub probes: u32,
     /// Each pass's part, for those that changed something.
     pub regions: Vec<Region>,
+    /// The passes that could not do their work, so that they have no part.
+    pub left_out: Vec<LeftOut>,
     /// What is known of the original.
     pub facts: Facts,
 }
@@ -43,6 +45,15 @@ pub struct Constants {
     pub probe_base: u32,
     /// Of where its counters begin among those of an action.
     pub action_base: u32,
+}
+
+/// A pass that could not do its work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// The pass.
+    pub pass: String,
+    /// Why.
+    pub why: String,
 }
 
 /// One pass's part of a variant.

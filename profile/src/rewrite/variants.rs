@@ -3,7 +3,7 @@
 //! Guarantees: one entry point of one content is rewritten once in a run; a kept variant is used only if module, entry
 //! point, passes and this build's version of the rewriting are the same. A file that cannot be read is made again.
 
-use super::{Device, Variant, instrument};
+use super::{Device, Leaves, Variant, instrument};
 use crate::pass::{Pass, Result};
 use crate::{ShaderHash, Stage};
 use rspirv::spirv::ExecutionModel;
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// Goes up when the rewriting changes in a way that the passes' keys do not tell.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// Which entry point of which module.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -24,6 +24,8 @@ pub struct Key {
     pub model: ExecutionModel,
     /// Its name.
     pub name: String,
+    /// Whether its pipeline's layout has room for what is pushed before actions.
+    pub actions: bool,
 }
 
 type Slot = Arc<OnceLock<Result<Option<Arc<Variant>>>>>;
@@ -73,28 +75,29 @@ impl Variants {
         {
             return Ok(Some(Arc::new(v)));
         }
-        let made = instrument(words, key.shader, key.model, &key.name, &self.passes, self.device())?;
+        let made = instrument(words, key.shader, key.model, &key.name, &self.passes, self.device(key))?;
         if let (Some(path), Some(v)) = (path, &made) {
             keep(&path, v);
         }
         Ok(made.map(Arc::new))
     }
 
-    /// Whether the device makes every pass that has to do with a stage leave it alone.
-    pub fn leaves(&self, stage: Stage) -> bool {
-        let mut needs = self.passes.iter().filter_map(|p| p.needs(stage)).peekable();
-        needs.peek().is_some() && needs.all(|n| self.device().leaves(stage, n))
+    /// The passes that have to leave a stage of this module alone, and why.
+    pub fn leave(&self, key: &Key, stage: Stage) -> Vec<(&'static str, Leaves)> {
+        let device = self.device(key);
+        let why = |p: &dyn Pass| Some((p.name(), device.leaves(stage, p.needs(stage)?)?));
+        self.passes.iter().filter_map(|p| why(&**p)).collect()
     }
 
-    fn device(&self) -> Device {
-        *self.device.get_or_init(Device::default)
+    fn device(&self, key: &Key) -> Device {
+        Device { no_actions: !key.actions, ..*self.device.get_or_init(Device::default) }
     }
 
     fn path(&self, key: &Key) -> Option<PathBuf> {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&VERSION.to_le_bytes());
         hasher.update(&key.shader.0);
-        hasher.update(format!("{:?} {} {:?}", key.model, key.name, self.device()).as_bytes());
+        hasher.update(format!("{:?} {} {:?}", key.model, key.name, self.device(key)).as_bytes());
         for p in &self.passes {
             hasher.update(format!("\n{}", p.key()).as_bytes());
         }

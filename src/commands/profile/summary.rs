@@ -8,13 +8,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// What was left as it was and why, a line each.
+/// What was left as it was, wholly or by some pass, and why, a line each.
 pub fn left_alone(done: &Done) -> Vec<String> {
     let line = |(why, n): (&String, &u64)| {
         let what = if *n == 1 { "1 entry point was" } else { &format!("{n} entry points were") };
         format!("{what} left as captured: {why}")
     };
-    done.left_alone.iter().map(line).collect()
+    let without = |((pass, why), n): (&(&str, &str), &u64)| {
+        let what = if *n == 1 { "1 entry point is" } else { &format!("{n} entry points are") };
+        format!("{what} without pass {pass}: {why}")
+    };
+    done.left_alone.iter().map(line).chain(done.without.iter().map(without)).collect()
 }
 
 /// The summary.

@@ -26,10 +26,10 @@ impl Code {
         Code { hash: ShaderHash::of(&words), entries: entries(&words), words }
     }
 
-    /// The entry point of this name and stage.
-    pub fn key(&self, stage: Stage, name: &str) -> Option<Key> {
+    /// The entry point of this name and stage, for a pipeline before whose actions something can be pushed, or not.
+    pub fn key(&self, stage: Stage, name: &str, actions: bool) -> Option<Key> {
         let (model, name, _) = self.entries.iter().find(|(_, n, s)| *s == stage && n == name)?;
-        Some(Key { shader: self.hash, model: *model, name: name.clone() })
+        Some(Key { shader: self.hash, model: *model, name: name.clone(), actions })
     }
 
     /// The stages that it has entry points for.
@@ -46,7 +46,8 @@ impl Modules {
     /// A module is made: its entry points that are `wanted` are rewritten meanwhile.
     pub fn made(&mut self, id: u64, code: Code, variants: &Arc<Variants>, wanted: impl Fn(Stage) -> bool) {
         for (model, name, _) in code.entries.iter().filter(|e| wanted(e.2)) {
-            let key = Key { shader: code.hash, model: *model, name: name.clone() };
+            // (few layouts leave no room)
+            let key = Key { shader: code.hash, model: *model, name: name.clone(), actions: true };
             let (variants, words) = (variants.clone(), code.words.clone());
             rayon::spawn(move || {
                 // A pass that panics does so again on the thread that waits for its result, where it is reported.

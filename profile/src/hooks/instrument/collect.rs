@@ -210,6 +210,7 @@ mod tests {
             action_offset: None,
             probes,
             regions,
+            left_out: vec![],
             facts: Facts::default(),
         };
         let (pipeline, kind) = (7, Kind::Compute);
@@ -252,8 +253,12 @@ mod tests {
             ),
         ];
         for n in 0..2u8 {
-            let key =
-                Key { shader: ShaderHash([n; 32]), model: ExecutionModel::GLCompute, name: "main".into() };
+            let key = Key {
+                shader: ShaderHash([n; 32]),
+                model: ExecutionModel::GLCompute,
+                name: "main".into(),
+                actions: true,
+            };
             done.variants.insert(key, (n.into(), Arc::from([])));
         }
         done

@@ -4,7 +4,7 @@
 //! the capture has chosen shaders of count.
 
 use super::plan::Plan;
-use crate::rewrite::Device;
+use crate::rewrite::{Device, Leaves};
 use crate::{Needs, Stage};
 use replay::ash::{self, vk};
 use replay::error::{Error, Kind, Result};
@@ -121,13 +121,20 @@ pub fn offers(plan: &Plan, vk: &Vulkan, gpu_id: u64) -> Device {
     // broadcast in any-hit shaders it never ends. In all other stages, and without them, all is well.
     let lone = |g: &replay::vulkan::Gpu| g.properties.vendor_id == NVIDIA && !g.has("VK_KHR_ray_query");
     let lone_any_hits = !plan.assume_subgroups && vk.gpu(gpu_id).is_some_and(lone);
-    Device { atomic_64: !narrow, keep_calls: plan.keep_calls, lone_any_hits }
+    Device { atomic_64: !narrow, keep_calls: plan.keep_calls, lone_any_hits, no_actions: false }
 }
 
 const NVIDIA: u32 = 0x10de;
 
-/// Why any-hit shaders are left alone on some devices.
-pub const LONE_ANY_HITS: &str = "subgroup operations in any-hit shaders hang this device (blocks:mode=lane needs none; --assume-subgroups tries)";
+/// Why a pass leaves an entry point alone.
+pub fn reason(leaves: Leaves) -> &'static str {
+    match leaves {
+        Leaves::LoneAnyHit => LONE_ANY_HITS,
+        Leaves::NoActions => super::per_action::NO_ROOM,
+    }
+}
+
+const LONE_ANY_HITS: &str = "subgroup operations in any-hit shaders hang this device (blocks:mode=lane needs none; --assume-subgroups tries)";
 
 fn bit(stage: Stage) -> vk::ShaderStageFlags {
     use vk::ShaderStageFlags as F;

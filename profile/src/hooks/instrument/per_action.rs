@@ -2,8 +2,8 @@
 //!
 //! Pipeline layouts and shader objects get one range of push constants for all stages, as large as the device has, in
 //! place of the application's: layouts that were compatible stay so, and what the application pushes counts for all
-//! stages. The top eight bytes are ours. Layouts whose own ranges reach those are left alone, and pipelines made with
-//! them are not instrumented, which is said. Counters of an action lie in one piece: an entry point's begin at its
+//! stages. The top eight bytes are ours. Layouts whose own ranges reach those are left alone, and nothing counts by
+//! action in pipelines made with them, which is said. Counters of an action lie in one piece: an entry point's begin at its
 //! `action_base`, a running number over all entry points, and the address that is pushed is that of the piece less the
 //! first of them; so that pipelines, libraries and shader objects of any combination need no table. Guarantees: pieces are
 //! zero when a frame begins; one is used again only after the frame in which its recording was replaced. Not counted, and
@@ -20,7 +20,7 @@ use replay::link::Linked;
 use replay::vulkan::Vulkan;
 use std::collections::HashMap;
 
-/// Why a pipeline is not instrumented.
+/// Why nothing counts by action in a pipeline.
 pub const NO_ROOM: &str = "its layout's push constants reach the top, where actions are pushed";
 /// Why an action is not counted.
 const NOT_INSTRUMENTED: &str = "none of its shaders is instrumented";
@@ -133,7 +133,7 @@ impl PerAction {
         Ok(offset(limit(vk, device)?))
     }
 
-    /// Whether pipelines with this layout can be instrumented. Libraries may have none.
+    /// Whether pipelines with this layout can count by action. Libraries may have none.
     pub fn has_room(&self, layout: u64) -> bool {
         self.layouts.get(&layout).copied().unwrap_or(true)
     }

@@ -144,7 +144,9 @@ pub struct Done {
     pub variants: HashMap<Key, (u32, Arc<[u32]>)>,
     /// Entry points that were left as they are: why, and how many.
     pub left_alone: BTreeMap<String, u64>,
-    /// The same where a pass failed, in order.
+    /// Entry points that are without some pass: which and why, and how many.
+    pub without: BTreeMap<(&'static str, &'static str), u64>,
+    /// Entry points for which a pass failed, in order.
     pub failed: Vec<String>,
     /// What else is to be said.
     pub notes: Vec<String>,

@@ -6,7 +6,7 @@
 
 use super::InstrumentHook;
 use super::code::Code;
-use super::demands::stage_of_bit;
+use super::demands::{self, stage_of_bit};
 use super::per_action::{self, Part, Shaders};
 use super::plan::Kind;
 use super::specialize::Specialization;
@@ -131,6 +131,24 @@ unsafe fn slice_mut<'s, T>(at: *const T, n: usize) -> &'s mut [T] {
     unsafe { std::slice::from_raw_parts_mut(at.cast_mut(), n) }
 }
 
+/// Whose an entry point is.
+struct Of {
+    /// Captured id of the pipeline or shader object.
+    pipeline: u64,
+    /// What that is.
+    kind: Kind,
+    /// Which of its stages.
+    index: u32,
+    /// Whether actions can be pushed to it.
+    room: bool,
+}
+
+impl Of {
+    fn shader(&self, stage: crate::Stage, name: &str) -> String {
+        format!("pipeline {}, {} shader {name}", self.pipeline, stage.name())
+    }
+}
+
 type Stages<'s> = &'s mut [vk::PipelineShaderStageCreateInfo<'s>];
 
 /// One create info: its flags, its chain, its stages.
@@ -235,10 +253,8 @@ impl InstrumentHook {
                     self.out.borrow_mut().leave("its pipeline is for protected memory alone");
                 } else if binaries.is_some() {
                     self.out.borrow_mut().leave("its pipeline is made of the driver's own binaries");
-                } else if !room {
-                    self.out.borrow_mut().leave(per_action::NO_ROOM);
                 } else {
-                    self.stage(vk, stage, then, (id, kind, index as u32))?;
+                    self.stage(vk, stage, then, &Of { pipeline: id, kind, index: index as u32, room })?;
                 }
             }
             let libraries =
@@ -282,7 +298,7 @@ impl InstrumentHook {
         vk: &mut Vulkan,
         stage: &mut vk::PipelineShaderStageCreateInfo<'_>,
         then: View<'_>,
-        of: (u64, Kind, u32),
+        of: &Of,
     ) -> Result<()> {
         let inlined = then.next("VkShaderModuleCreateInfo");
         let module = then.u64("module").filter(|m| *m != 0);
@@ -335,11 +351,6 @@ impl InstrumentHook {
                 None => true,
             };
             let first = self.out.borrow().entries.len();
-            if !room {
-                self.out.borrow_mut().leave(per_action::NO_ROOM);
-                self.parts(id, first, then, room, &[]);
-                continue;
-            }
             if info.code_type != vk::ShaderCodeTypeEXT::SPIRV {
                 self.out.borrow_mut().leave("it is a shader object of the driver's own binary code");
                 continue;
@@ -350,9 +361,10 @@ impl InstrumentHook {
             }
             let Some(code) = code_of(then) else { continue };
             let name = then.text("pName").unwrap_or_default();
-            let found = self.entry(vk, &code, info.stage, &name, (id, Kind::ShaderObject, 0))?;
+            let of = Of { pipeline: id, kind: Kind::ShaderObject, index: 0, room };
+            let found = self.entry(vk, &code, info.stage, &name, &of)?;
             let Some((variant, _, values)) = found else { continue };
-            self.parts(id, first, then, true, &[]);
+            self.parts(id, first, then, room, &[]);
             let words = self.kept.words(vk, &variant);
             (info.code_size, info.p_code) = (size_of_val(words), words.as_ptr().cast());
             // SAFETY: linked constants; what replaces them lives in `kept` until the call was made.
@@ -370,7 +382,7 @@ impl InstrumentHook {
         code: &Code,
         bits: vk::ShaderStageFlags,
         name: &str,
-        (pipeline, kind, index): (u64, Kind, u32),
+        of: &Of,
     ) -> Result<Option<(Arc<Variant>, u32, super::specialize::Values)>> {
         let plan = self.plan.clone();
         let Some(stage) = stage_of_bit(bits) else {
@@ -385,29 +397,34 @@ impl InstrumentHook {
             self.out.borrow_mut().leave("no pass has to do with its stage");
             return Ok(None);
         }
-        if plan.variants.leaves(stage) {
-            self.out.borrow_mut().leave(super::demands::LONE_ANY_HITS);
-            return Ok(None);
-        }
-        let Some(key) = code.key(stage, name) else {
+        let Some(key) = code.key(stage, name, of.room) else {
             self.out.borrow_mut().leave("its module has no such entry point, or could not be read");
             return Ok(None);
         };
+        let leave = plan.variants.leave(&key, stage);
         let variant = match plan.variants.get(&key, &code.words) {
             Ok(Some(v)) => v,
             Ok(None) => {
-                self.out.borrow_mut().leave("it has nothing that a pass measures");
+                let nothing = "it has nothing that a pass measures";
+                self.out.borrow_mut().leave(leave.first().map_or(nothing, |l| demands::reason(l.1)));
                 return Ok(None);
             }
             Err(e) => {
                 let mut out = self.out.borrow_mut();
                 out.leave("a pass failed");
-                out.failed.push(format!("pipeline {pipeline}, {} shader {name}: {e}", stage.name()));
+                out.failed.push(format!("{}: {e}", of.shader(stage, name)));
                 return Ok(None);
             }
         };
+        for (pass, why) in leave {
+            *self.out.borrow_mut().without.entry((pass, demands::reason(why))).or_default() += 1;
+        }
+        for p in &variant.left_out {
+            let what = format!("{} is without pass {}: {}", of.shader(stage, name), p.pass, p.why);
+            self.out.borrow_mut().failed.push(what);
+        }
         let number = self.number(&key, code, &variant)?;
-        let values = self.memory_for(vk, pipeline, kind, index, number, &variant)?;
+        let values = self.memory_for(vk, of.pipeline, of.kind, of.index, number, &variant)?;
         Ok(Some((variant, number, values)))
     }
 }
