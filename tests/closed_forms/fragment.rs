@@ -1,5 +1,10 @@
 //! What the shaders of `closed_fragment` do, block by block. Who shares a subgroup is the driver's affair, so that only what
 //! invocations do is known, not what subgroups do.
+//!
+//! An invocation here is a fragment: a pixel whose middle its draw's triangle covers, until it is discarded or demoted. Helper
+//! invocations are in no number: neither those that a driver runs beside a triangle's edge so that derivatives can be taken
+//! (`edge` has some; how many is the driver's affair), nor what a fragment goes on to be when it was demoted (`demotes`).
+//! Whether a discarded one goes on as a helper is the driver's affair, too; it is not counted either way.
 
 use super::machine::{Lane, Tally, Walk, run};
 use super::{Entry, Unit};
@@ -23,7 +28,10 @@ pub fn entries() -> Vec<Entry> {
     let all: [Draws; 7] = [
         ("half", &[0], &whole, &|w, _| one_or_other(w, |i| i.x % 2 == 0)),
         ("regions", &[0], &whole, &|w, _| regions(w)),
-        ("ways", &[0, 1], &whole, &|w, way| one_or_other(w, |_| way == 1)),
+        ("ways", &[0, 1], &whole, &|w, way| {
+            w.load(("push", 0), |_| 0, |_| way.into());
+            one_or_other(w, |_| way == 1);
+        }),
         ("loops", &[0], &whole, &|w, _| loops(w)),
         ("kills", &[0], &whole, &|w, _| kills(w)),
         ("demotes", &[0], &whole, &|w, _| demotes(w)),
@@ -43,6 +51,7 @@ pub fn entries() -> Vec<Entry> {
 }
 
 fn shape(w: &mut Walk, edge: bool) {
+    w.load(("push", 0), |_| 0, |_| edge.into());
     w.block(0);
     w.when(|_| edge, |w| w.block(1));
     w.block(2);

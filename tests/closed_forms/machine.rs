@@ -94,6 +94,8 @@ pub struct Walk<'t> {
     present: Mask,
     active: Mask,
     gone: Mask,
+    /// Of those gone: who passed no place where it could have said so.
+    lost: Mask,
     returned: Mask,
     broken: Mask,
     continued: Mask,
@@ -117,6 +119,7 @@ pub fn run(n: u32, lanes: impl IntoIterator<Item = Lane>, tally: &mut Tally, mai
             present,
             active: present,
             gone: 0,
+            lost: 0,
             returned: 0,
             broken: 0,
             continued: 0,
@@ -128,11 +131,14 @@ pub fn run(n: u32, lanes: impl IntoIterator<Item = Lane>, tally: &mut Tally, mai
         };
         main(&mut w);
         assert_eq!(w.gone, present, "somebody did not leave");
-        let (lived, blocks) = (w.lived, w.blocks);
+        let (lived, blocks, lost) = (w.lived, w.blocks, w.lost);
         tally.subgroups += 1;
         tally.invocations += lanes.len() as u64;
-        *tally.subgroup_lifetimes.entry(blocks).or_default() += 1;
-        for n in lived {
+        // A lifetime is told where it ends.
+        if lost != present {
+            *tally.subgroup_lifetimes.entry(blocks).or_default() += 1;
+        }
+        for (_, n) in lived.into_iter().enumerate().filter(|(i, _)| lost >> i & 1 == 0) {
             *tally.lifetimes.entry(n).or_default() += 1;
         }
     }
@@ -331,6 +337,12 @@ impl Walk<'_> {
         self.leave();
         self.gone |= self.active;
         self.active = 0;
+    }
+
+    /// The active invocations do not come back from what they called: they pass no exit.
+    pub fn lost(&mut self) {
+        self.lost |= self.active;
+        self.demoted();
     }
 
     /// The active invocations call a function.

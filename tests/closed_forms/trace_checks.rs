@@ -34,6 +34,7 @@ pub fn all(
     case.edge_counts(verdict);
     case.paths(verdict);
     case.uniformity(verdict);
+    case.values(verdict);
     case.counters(verdict);
 }
 
@@ -279,6 +280,38 @@ impl Case<'_> {
             let proved = BRANCHES.iter().find(|b| u64::from(b.0) == r.number("block"));
             if let ("branches", "branch", Some((_, uniform))) = (self.entry.pipeline, kind, proved) {
                 verdict.same("uniformity", || place() + ", proved", r.number("static") == 1, *uniform);
+            }
+        }
+    }
+
+    /// What loads gave: how many invocations had which value. Of vectors the first word.
+    fn values(&self, verdict: &mut Verdict) {
+        if !self.measured("values") {
+            return;
+        }
+        let (counts, slots) = (self.rows("values"), self.rows("values_seen"));
+        let ours = |r: &&Row| r.number("entry") == self.number;
+        let mut sites: Vec<&Row> = self.trace.all("value_sites").filter(ours).collect();
+        sites.sort_by_key(|r| (r.number("word_offset"), r.number("site")));
+        sites.dedup_by_key(|r| r.number("word_offset"));
+        let mut nth: BTreeMap<&str, usize> = BTreeMap::new();
+        for r in sites {
+            let which = nth.entry(r.words("class")).or_default();
+            let number = std::mem::replace(which, *which + 1);
+            let should = self.tally().loads.iter().find(|(l, _)| **l == (r.words("class"), number));
+            let Some((_, should)) = should else { continue };
+            let here = |of: &&&Row| of.number("site") == r.number("site");
+            let sum = |c: &str| counts.iter().filter(here).map(|r| r.number(c)).sum::<u64>();
+            let what =
+                |what: &str| self.says(&format!("{} of {}: {what}", r.words("class"), r.words("name")));
+            let all = should.values.values().sum();
+            verdict.same("values", || what("invocations"), sum("executions"), all);
+            let zeros = should.values.get(&0).copied().unwrap_or_default();
+            verdict.same("values", || what("zeros"), sum("zeros"), zeros);
+            if sum("overflow") == 0 {
+                let seen = slots.iter().filter(here).map(|r| (r.number("value"), r.number("executions")));
+                let is: BTreeMap<u64, u64> = seen.chain((zeros != 0).then_some((0, sum("zeros")))).collect();
+                verdict.same("values", || what("values"), &is, &should.values);
             }
         }
     }
