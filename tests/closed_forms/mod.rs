@@ -102,8 +102,7 @@ pub fn check(scene: &str, source: &dyn Source) -> Result<Verdict, String> {
                 // What a plan did not ask for, or a device cannot, has no row.
                 let Some(number) = trace.entry(entry.pipeline, entry.index) else { continue };
                 let tally = if other { entry.other.as_ref() } else { Some(&entry.tally) };
-                let Some(tally) = tally else { return None };
-                trace_checks::all(&trace, *frame, *n, number, entry, tally, &mut verdict);
+                trace_checks::all(&trace, *frame, *n, number, entry, tally?, &mut verdict);
             }
             Some(verdict)
         };

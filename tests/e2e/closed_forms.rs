@@ -82,6 +82,8 @@ fn all_passes_together_count_what_is_known() {
     let scratch = Scratch::new("closed-forms-together");
     let places = places(&scratch);
     let (passes, tables) = compared(&places);
+    // All of its places in one shader with all else are minutes to a compiler for a CPU; alone it has them all.
+    let passes = passes.replace("values", "values:sites=uniform|push");
     for scene in forms::SCENES {
         let seen = exact(&places, scene, &passes);
         // Only rays are traced; and their shaders read no memory but handles.

@@ -6,7 +6,7 @@
 use crate::exit::Failure;
 use crate::output::Output;
 use std::cell::Cell;
-use std::io;
+
 use std::path::{Path, PathBuf};
 
 /// See the module's header.
@@ -80,20 +80,22 @@ fn sound(name: &str) -> String {
 }
 
 /// An output for libraries that write to `Write`.
+#[cfg(feature = "parquet")]
 pub struct Stream(pub Output, pub Option<Failure>);
 
-impl io::Write for Stream {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+#[cfg(feature = "parquet")]
+impl std::io::Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         match self.0.write(bytes) {
             Ok(()) => Ok(bytes.len()),
             Err(e) => {
                 self.1 = Some(e);
-                Err(io::Error::other("the file cannot be written"))
+                Err(std::io::Error::other("the file cannot be written"))
             }
         }
     }
 
-    fn flush(&mut self) -> io::Result<()> {
+    fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
     }
 }
