@@ -6,7 +6,6 @@
 use crate::exit::Failure;
 use crate::output::Output;
 use std::cell::Cell;
-
 use std::path::{Path, PathBuf};
 
 /// See the module's header.
@@ -37,6 +36,7 @@ impl Target {
     }
 
     /// Whether it is a stream of text.
+    #[cfg(any(feature = "parquet", test))]
     pub fn is_stdout(&self) -> bool {
         matches!(self, Target::Stdout)
     }
