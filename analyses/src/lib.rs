@@ -13,13 +13,16 @@ pub mod command_times;
 pub mod context;
 pub mod counters;
 pub mod divergence;
+pub mod events;
 pub mod frame_times;
 pub mod hotspots;
 pub mod its;
 pub mod lifetimes;
 pub mod loop_times;
 pub mod paths;
+pub mod rays;
 pub mod registers;
+pub mod replayer;
 pub mod report;
 pub mod simt;
 pub mod timeline;
@@ -72,6 +75,7 @@ pub static QUESTIONS: &[&dyn Question] = &[
     &values::Values,
     &annotate::Annotate,
     &timeline::Timeline,
+    &rays::Rays,
 ];
 
 /// An analysis in the middle of its records.

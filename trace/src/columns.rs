@@ -56,12 +56,13 @@ impl Columns {
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        match self.columns.first() {
-            None => 0,
-            Some(ColumnData::U64(c)) => c.len(),
-            Some(ColumnData::F64(c)) => c.len(),
-            Some(ColumnData::Text(c)) => c.len(),
-        }
+        // (columns that were not asked for are empty)
+        let rows = |c: &ColumnData| match c {
+            ColumnData::U64(c) => c.len(),
+            ColumnData::F64(c) => c.len(),
+            ColumnData::Text(c) => c.len(),
+        };
+        self.columns.iter().map(rows).max().unwrap_or(0)
     }
 
     /// Whether there are none.
@@ -131,6 +132,20 @@ pub trait Source {
     ) -> Result<(), Unreadable> {
         take(&self.read(table)?)
     }
+
+    /// The same, of these columns alone: what others hold is not said, so that they need not be unpacked.
+    ///
+    /// # Panics
+    /// If the table has no column of such a name: that is a mistake in an analysis.
+    fn each_of(
+        &self,
+        table: &'static Table,
+        columns: &[&str],
+        take: &mut dyn FnMut(&Columns) -> Result<(), Unreadable>,
+    ) -> Result<(), Unreadable> {
+        table.chosen(columns);
+        self.each(table, take)
+    }
 }
 
 /// Why a table cannot be read: what is wrong, where, and what to do.
@@ -161,5 +176,13 @@ impl Memory {
 impl Source for Memory {
     fn read(&self, table: &'static Table) -> Result<Columns, Unreadable> {
         Ok(self.tables.get(table.name).cloned().unwrap_or_else(|| Columns::new(table)))
+    }
+
+    fn each(
+        &self,
+        table: &'static Table,
+        take: &mut dyn FnMut(&Columns) -> Result<(), Unreadable>,
+    ) -> Result<(), Unreadable> {
+        self.tables.get(table.name).map_or(Ok(()), take)
     }
 }

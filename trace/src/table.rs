@@ -13,6 +13,19 @@ pub struct Table {
     pub columns: &'static [Column],
 }
 
+impl Table {
+    /// Which of its columns have these names.
+    ///
+    /// # Panics
+    /// If it has no column of such a name.
+    pub(crate) fn chosen(&self, names: &[&str]) -> Vec<bool> {
+        for name in names {
+            assert!(self.columns.iter().any(|c| c.name == *name), "table {} has no column {name}", self.name);
+        }
+        self.columns.iter().map(|c| names.contains(&c.name)).collect()
+    }
+}
+
 /// A column of a [`Table`].
 #[derive(Debug, PartialEq, Eq)]
 pub struct Column {

@@ -128,6 +128,16 @@ impl TableFile {
 
     /// Appends a chunk's rows.
     pub fn read(&self, chunk: usize, into: &mut Columns) -> Result<(), Bad> {
+        self.read_of(chunk, |_| true, into)
+    }
+
+    /// Appends a chunk's rows to the columns, by their place in the table, that are chosen.
+    pub fn read_of(
+        &self,
+        chunk: usize,
+        chosen: impl Fn(usize) -> bool,
+        into: &mut Columns,
+    ) -> Result<(), Bad> {
         let chunk = self.chunks[chunk];
         let at = usize::try_from(chunk.at).unwrap_or(usize::MAX);
         let parts = read_chunk((*self.bytes).as_ref(), at, self.table)?;
@@ -135,7 +145,9 @@ impl TableFile {
             let (there, said) = (parts.rows, chunk.rows);
             return Err(Bad::new(at, format!("a chunk of {there} rows; the index says {said}")));
         }
-        for (c, into) in parts.columns.iter().zip(into.columns_mut()) {
+        for (_, (c, into)) in
+            parts.columns.iter().zip(into.columns_mut()).enumerate().filter(|(place, _)| chosen(*place))
+        {
             let raw = column::decompress(c.stored, c.raw, c.at)?;
             column::decode(&raw, c.encoding, parts.rows, c.at, into)?;
         }

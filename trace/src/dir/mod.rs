@@ -206,10 +206,21 @@ impl Source for Dir {
         table: &'static Table,
         take: &mut dyn FnMut(&Columns) -> Result<(), Unreadable>,
     ) -> Result<(), Unreadable> {
+        let names: Vec<&str> = table.columns.iter().map(|c| c.name).collect();
+        self.each_of(table, &names, take)
+    }
+
+    fn each_of(
+        &self,
+        table: &'static Table,
+        columns: &[&str],
+        take: &mut dyn FnMut(&Columns) -> Result<(), Unreadable>,
+    ) -> Result<(), Unreadable> {
+        let chosen = table.chosen(columns);
         let Some((path, file)) = self.table(table)? else { return Ok(()) };
         for chunk in 0..file.chunks() {
             let mut columns = Columns::new(table);
-            file.read(chunk, &mut columns).map_err(|bad| damaged(&path, &bad))?;
+            file.read_of(chunk, |c| chosen[c], &mut columns).map_err(|bad| damaged(&path, &bad))?;
             take(&columns)?;
         }
         Ok(())

@@ -37,7 +37,7 @@ impl Drop for Scratch {
 }
 
 fn simt_row(n: u64) -> Vec<Value<'static>> {
-    [n / 1000, n % 7, 0, n % 13, 8, n * n].map(Value::U64).to_vec()
+    [n / 1000, n % 7, 0, n % 13, 8, n * n, n].map(Value::U64).to_vec()
 }
 
 fn manifest() -> Manifest {
@@ -77,6 +77,14 @@ fn what_is_put_comes_back() {
     .unwrap();
     assert_eq!(lengths, [limits::CHUNK_ROWS, limits::CHUNK_ROWS, 5]);
     assert_eq!(frames, expected.u64("frame"));
+    let mut some = vec![];
+    dir.each_of(&SIMT, &["invocations", "block"], &mut |c| {
+        assert_eq!((c.u64("frame").len(), c.len()), (0, c.u64("block").len()));
+        some.extend_from_slice(c.u64("invocations"));
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(some, expected.u64("invocations"));
     let mut names: Vec<_> = std::fs::read_dir(&scratch.0)
         .unwrap()
         .map(|e| e.unwrap().file_name().into_string().unwrap())

@@ -7,6 +7,7 @@ mod executables;
 mod its;
 mod lifetimes;
 mod paths;
+mod rays;
 mod shaders;
 mod simt;
 mod texts;
@@ -21,6 +22,7 @@ pub use executables::*;
 pub use its::*;
 pub use lifetimes::*;
 pub use paths::*;
+pub use rays::*;
 pub use shaders::*;
 pub use simt::*;
 pub use texts::*;
@@ -67,4 +69,7 @@ pub static TABLES: &[&Table] = &[
     &VALUE_CHANGES,
     &TIMELINE,
     &TIMELINE_EXITS,
+    &RAY_LAUNCHES,
+    &RAYS,
+    &WARPS,
 ];
