@@ -7,12 +7,17 @@ use super::swapchain::Swapchain;
 use crate::error::Result;
 
 impl Gpu {
-    /// The pass: clears, draws, and leaves the image ready to present.
-    pub fn present_pass(&self, swapchain: &Swapchain) -> Result<vk::RenderPass> {
+    /// The pass: begins with the image cleared or as it may be, draws, and leaves it ready to present.
+    pub fn present_pass(
+        &self,
+        swapchain: &Swapchain,
+        begins: vk::AttachmentLoadOp,
+        name: &str,
+    ) -> Result<vk::RenderPass> {
         let attachments = [vk::AttachmentDescription::default()
             .format(swapchain.format)
             .samples(vk::SampleCountFlags::TYPE_1)
-            .load_op(vk::AttachmentLoadOp::CLEAR)
+            .load_op(begins)
             .store_op(vk::AttachmentStoreOp::STORE)
             .stencil_load_op(vk::AttachmentLoadOp::DONT_CARE)
             .stencil_store_op(vk::AttachmentStoreOp::DONT_CARE)
@@ -36,7 +41,7 @@ impl Gpu {
             .attachments(&attachments)
             .subpasses(&subpasses)
             .dependencies(&dependencies);
-        Ok(self.adopt(unsafe { self.device.create_render_pass(&info, None) }?, "present pass"))
+        Ok(self.adopt(unsafe { self.device.create_render_pass(&info, None) }?, name))
     }
 
     /// A framebuffer of that pass for each image of the swapchain.
@@ -44,6 +49,7 @@ impl Gpu {
         &self,
         swapchain: &Swapchain,
         pass: vk::RenderPass,
+        name: &str,
     ) -> Result<Vec<vk::Framebuffer>> {
         let one = |(index, &view): (usize, &vk::ImageView)| {
             let views = [view];
@@ -54,7 +60,7 @@ impl Gpu {
                 .height(swapchain.extent.height)
                 .layers(1);
             let handle = unsafe { self.device.create_framebuffer(&info, None) }?;
-            Ok(self.adopt(handle, &format!("framebuffer {index}")))
+            Ok(self.adopt(handle, &format!("{name} {index}")))
         };
         swapchain.views.iter().enumerate().map(one).collect()
     }

@@ -4,6 +4,13 @@
 //! frame loop, the swapchain and the synchronisation with it; a scene makes its objects once and then
 //! says, for each frame, which command buffers to submit.
 
+/// A committed shader, by its name in the folder of the scene that asks.
+macro_rules! spirv {
+    ($name:literal) => {
+        $crate::gpu::pipeline::Spirv { name: $name, bytes: include_bytes!(concat!($name, ".spv")) }
+    };
+}
+
 mod barriers;
 mod builds;
 mod closed_compute;
@@ -49,6 +56,21 @@ pub static SCENES: &[&dyn Scene] = &[
 ///
 /// What the host rewrites each frame, a scene has this many times: one for each slot.
 pub const SLOTS: usize = 2;
+
+/// A frame's own pool, and the command buffer from it.
+type Slot = (vk::CommandPool, vk::CommandBuffer);
+
+/// Those of one slot.
+fn frame_slot(gpu: &Gpu, slot: usize) -> Result<Slot> {
+    let (pool, [commands]) =
+        gpu.command_buffers(&format!("frame pool {slot}"), [&format!("frame {slot}")])?;
+    Ok((pool, commands))
+}
+
+/// Those of every slot.
+fn frame_slots(gpu: &Gpu) -> Result<Vec<Slot>> {
+    (0..SLOTS).map(|slot| frame_slot(gpu, slot)).collect()
+}
 
 /// What a scene is, before there is a device.
 pub trait Scene: Sync {

@@ -114,6 +114,50 @@ fn keep(made: *const vk::Pipeline, known: Vec<Shaders>) {
     }
 }
 
+/// What the three kinds of create info have alike.
+trait Info {
+    fn flags(&self) -> vk::PipelineCreateFlags;
+    fn chain(&self) -> *const c_void;
+}
+
+macro_rules! infos {
+    ($($name:ident)*) => { $(
+        impl Info for vk::$name<'_> {
+            fn flags(&self) -> vk::PipelineCreateFlags {
+                self.flags
+            }
+            fn chain(&self) -> *const c_void {
+                self.p_next
+            }
+        }
+    )* };
+}
+infos!(GraphicsPipelineCreateInfo ComputePipelineCreateInfo RayTracingPipelineCreateInfoKHR);
+
+/// Makes pipelines below, without the flag, and keeps what is known of them; `shaders` adds a kind's own.
+///
+/// # Safety
+/// The arguments are a call's, of which `next` is the rest.
+unsafe fn make<I: Info>(
+    device: vk::Device,
+    (infos, n): (*const I, u32),
+    out: *mut vk::Pipeline,
+    shaders: impl Fn(&I, &mut Shaders),
+    next: impl FnOnce() -> vk::Result,
+) -> vk::Result {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let all = std::slice::from_raw_parts(infos, n as usize);
+        let (mut known, flags): (Vec<Shaders>, Vec<u64>) =
+            all.iter().map(|i| note(device, i.flags(), i.chain())).unzip();
+        all.iter().zip(&mut known).for_each(|(i, k)| shaders(i, k));
+        let r = next();
+        all.iter().zip(flags).for_each(|(i, f)| restore(i.flags(), i.chain(), f));
+        keep(out, known);
+        r
+    }
+}
+
 unsafe extern "system" fn graphics(
     device: vk::Device,
     cache: vk::PipelineCache,
@@ -122,32 +166,22 @@ unsafe extern "system" fn graphics(
     allocator: *const vk::AllocationCallbacks<'_>,
     out: *mut vk::Pipeline,
 ) -> vk::Result {
+    let known = |i: &vk::GraphicsPipelineCreateInfo<'_>, shaders: &mut Shaders| {
+        // SAFETY: the caller's arguments.
+        let (stages, libraries) = unsafe {
+            let n = i.stage_count as usize;
+            let stages = if n == 0 { &[] } else { std::slice::from_raw_parts(i.p_stages, n) };
+            (stages, libraries(library_info(i.p_next)))
+        };
+        shaders.stages.extend(stages.iter().map(|s| s.stage.as_raw()));
+        shaders.stages.extend(libraries.into_iter().flat_map(|l| l.stages));
+        shaders.stages.sort_unstable();
+        shaders.parts = shaders.stages.iter().map(|s| (0, *s)).collect();
+    };
     // SAFETY: the caller's arguments.
     unsafe {
-        let all = std::slice::from_raw_parts(infos, n as usize);
-        let mut known = Vec::new();
-        let mut flags = Vec::new();
-        for i in all {
-            let (mut shaders, f) = note(device, i.flags, i.p_next);
-            flags.push(f);
-            let stages = if i.stage_count == 0 {
-                &[]
-            } else {
-                std::slice::from_raw_parts(i.p_stages, i.stage_count as usize)
-            };
-            shaders.stages.extend(stages.iter().map(|s| s.stage.as_raw()));
-            for l in libraries(library_info(i.p_next)) {
-                shaders.stages.extend(l.stages);
-            }
-            shaders.stages.sort_unstable();
-            shaders.parts = shaders.stages.iter().map(|s| (0, *s)).collect();
-            known.push(shaders);
-        }
         let next: vk::PFN_vkCreateGraphicsPipelines = below(raw(device), "vkCreateGraphicsPipelines");
-        let r = next(device, cache, n, infos, allocator, out);
-        all.iter().zip(flags).for_each(|(i, f)| restore(i.flags, i.p_next, f));
-        keep(out, known);
-        r
+        make(device, (infos, n), out, known, || next(device, cache, n, infos, allocator, out))
     }
 }
 
@@ -159,21 +193,13 @@ unsafe extern "system" fn compute(
     allocator: *const vk::AllocationCallbacks<'_>,
     out: *mut vk::Pipeline,
 ) -> vk::Result {
+    let known = |_: &vk::ComputePipelineCreateInfo<'_>, shaders: &mut Shaders| {
+        (shaders.parts, shaders.stages) = (vec![(0, 0x20)], vec![0x20]);
+    };
     // SAFETY: the caller's arguments.
     unsafe {
-        let all = std::slice::from_raw_parts(infos, n as usize);
-        let mut known = Vec::new();
-        let mut flags = Vec::new();
-        for i in all {
-            let (shaders, f) = note(device, i.flags, i.p_next);
-            flags.push(f);
-            known.push(Shaders { parts: vec![(0, 0x20)], stages: vec![0x20], ..shaders });
-        }
         let next: vk::PFN_vkCreateComputePipelines = below(raw(device), "vkCreateComputePipelines");
-        let r = next(device, cache, n, infos, allocator, out);
-        all.iter().zip(flags).for_each(|(i, f)| restore(i.flags, i.p_next, f));
-        keep(out, known);
-        r
+        make(device, (infos, n), out, known, || next(device, cache, n, infos, allocator, out))
     }
 }
 
@@ -187,42 +213,36 @@ unsafe extern "system" fn rays(
     allocator: *const vk::AllocationCallbacks<'_>,
     out: *mut vk::Pipeline,
 ) -> vk::Result {
+    let known = |i: &vk::RayTracingPipelineCreateInfoKHR<'_>, shaders: &mut Shaders| {
+        let stage = |at: u32| match at {
+            vk::SHADER_UNUSED_KHR => 0,
+            // SAFETY: the caller's arguments.
+            at => unsafe { (*i.p_stages.add(at as usize)).stage.as_raw() },
+        };
+        for g in 0..i.group_count {
+            // SAFETY: the caller's arguments.
+            let group = unsafe { &*i.p_groups.add(g as usize) };
+            let bits = stage(group.general_shader)
+                | stage(group.closest_hit_shader)
+                | stage(group.any_hit_shader)
+                | stage(group.intersection_shader);
+            shaders.parts.push((g, bits));
+        }
+        shaders.stages.extend((0..i.stage_count).map(stage));
+        // SAFETY: the caller's arguments.
+        for l in unsafe { libraries(i.p_library_info) } {
+            let first = shaders.parts.len() as u32;
+            shaders.parts.extend(l.parts.iter().map(|(g, bits)| (first + g, *bits)));
+            shaders.stages.extend(l.stages);
+        }
+        shaders.stages.sort_unstable();
+        shaders.stages.dedup();
+    };
     // SAFETY: the caller's arguments.
     unsafe {
-        let all = std::slice::from_raw_parts(infos, n as usize);
-        let mut known = Vec::new();
-        let mut flags = Vec::new();
-        for i in all {
-            let (mut shaders, f) = note(device, i.flags, i.p_next);
-            flags.push(f);
-            let stage = |at: u32| match at {
-                vk::SHADER_UNUSED_KHR => 0,
-                at => (*i.p_stages.add(at as usize)).stage.as_raw(),
-            };
-            for g in 0..i.group_count {
-                let group = &*i.p_groups.add(g as usize);
-                let bits = stage(group.general_shader)
-                    | stage(group.closest_hit_shader)
-                    | stage(group.any_hit_shader)
-                    | stage(group.intersection_shader);
-                shaders.parts.push((g, bits));
-            }
-            shaders.stages.extend((0..i.stage_count).map(stage));
-            for l in libraries(i.p_library_info) {
-                let first = shaders.parts.len() as u32;
-                shaders.parts.extend(l.parts.iter().map(|(g, bits)| (first + g, *bits)));
-                shaders.stages.extend(l.stages);
-            }
-            shaders.stages.sort_unstable();
-            shaders.stages.dedup();
-            known.push(shaders);
-        }
         let next: vk::PFN_vkCreateRayTracingPipelinesKHR =
             below(raw(device), "vkCreateRayTracingPipelinesKHR");
-        let r = next(device, deferred, cache, n, infos, allocator, out);
-        all.iter().zip(flags).for_each(|(i, f)| restore(i.flags, i.p_next, f));
-        keep(out, known);
-        r
+        make(device, (infos, n), out, known, || next(device, deferred, cache, n, infos, allocator, out))
     }
 }
 

@@ -21,9 +21,9 @@ use std::ffi::CStr;
 
 use ash::vk;
 
-use super::{Frame, SLOTS, Scene, Show};
+use super::{Frame, SLOTS, Scene, Show, frame_slot};
 use crate::error::{Doing, Result};
-use crate::gpu::pipeline::{Layout, Resource, Spirv};
+use crate::gpu::pipeline::{Layout, Resource};
 use crate::gpu::swapchain::Swapchain;
 use crate::gpu::{Buffer, Gpu, Image, ImageUse, Needs};
 use structures::{Answer, Build, cloned, compacted, instance_usage, reference, serialised};
@@ -34,13 +34,6 @@ const COLUMNS: u32 = 8;
 /// The columns whose squares fall.
 #[cfg(test)]
 const FALLING: [u32; 2] = [6, 7];
-
-/// A committed shader of this folder.
-macro_rules! spirv {
-    ($name:literal) => {
-        Spirv { name: $name, bytes: include_bytes!(concat!($name, ".spv")) }
-    };
-}
 
 /// The scenes: with what the host takes elsewhere, or without.
 pub struct Builds {
@@ -295,8 +288,7 @@ fn all(
 fn slot(gpu: &Gpu, index: usize) -> Result<Slot> {
     let instances = gpu.host_buffer(&format!("instances {index}"), 128, instance_usage())?;
     let world = Build::top(gpu, &format!("world {index}"), &instances)?;
-    let (pool, [commands]) =
-        gpu.command_buffers(&format!("frame pool {index}"), [&format!("frame {index}")])?;
+    let (pool, commands) = frame_slot(gpu, index)?;
     Ok(Slot { instances, world, pool, commands })
 }
 

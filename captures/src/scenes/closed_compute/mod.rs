@@ -10,7 +10,7 @@
 use ash::vk;
 
 use super::barriers::{Access, Stage, barrier, image_barrier, show};
-use super::{Frame, SLOTS, Scene, Show};
+use super::{Frame, SLOTS, Scene, Show, frame_slot};
 use crate::error::Result;
 use crate::gpu::pipeline::{Layout, Resource, Spirv};
 use crate::gpu::swapchain::Swapchain;
@@ -31,13 +31,6 @@ const DISPATCHES: u32 = SHADERS.len() as u32 - 1 + TIMES;
 const PART: u32 = 256;
 
 const COLOUR: Colour = [0.3, 0.5, 0.7];
-
-/// A committed shader of this folder.
-macro_rules! spirv {
-    ($name:literal) => {
-        Spirv { name: $name, bytes: include_bytes!(concat!($name, ".spv")) }
-    };
-}
 
 /// In the order of their dispatches; the last is the one that is dispatched more than once.
 const SHADERS: [(&str, Spirv); 10] = [
@@ -155,8 +148,7 @@ impl Running {
 
         let pool = gpu.descriptor_pool("descriptors", SLOTS as u32, &[&layout, &show_layout])?;
         let slot = |index: usize| -> Result<Slot> {
-            let (commands_pool, [commands]) =
-                gpu.command_buffers(&format!("frame pool {index}"), [&format!("frame {index}")])?;
+            let (commands_pool, commands) = frame_slot(gpu, index)?;
             let uniform = vk::BufferUsageFlags::UNIFORM_BUFFER;
             let numbers = gpu.host_buffer(&format!("numbers {index}"), u64::from(TIMES * PART), uniform)?;
             let resources = [

@@ -6,7 +6,7 @@
 
 use ash::vk;
 
-use super::{Frame, SLOTS, Scene, Show};
+use super::{Frame, Scene, Show, frame_slots};
 use crate::error::Result;
 use crate::gpu::pipeline::{Graphics, Layout, Spirv};
 use crate::gpu::swapchain::Swapchain;
@@ -18,13 +18,6 @@ const TILE: u32 = 64;
 const EXTENT: vk::Extent2D = vk::Extent2D { width: 4 * TILE, height: 2 * TILE };
 
 const COLOUR: Colour = [0.7, 0.5, 0.3];
-
-/// A committed shader of this folder.
-macro_rules! spirv {
-    ($name:literal) => {
-        Spirv { name: $name, bytes: include_bytes!(concat!($name, ".spv")) }
-    };
-}
 
 /// The fragment shaders.
 const SHADERS: [(&str, Spirv); 7] = [
@@ -97,7 +90,7 @@ impl Running {
         let stages = vk::ShaderStageFlags::VERTEX | vk::ShaderStageFlags::FRAGMENT;
         let push = vk::PushConstantRange::default().stage_flags(stages).size(8);
         let layout = gpu.layout("closed", &[], Some(push))?;
-        let pass = gpu.present_pass(swapchain)?;
+        let pass = gpu.present_pass(swapchain, vk::AttachmentLoadOp::CLEAR, "present pass")?;
         let pipeline = |(name, fragment): &(&str, Spirv)| {
             let about = Graphics {
                 vertex: spirv!("shape.vert"),
@@ -110,14 +103,9 @@ impl Running {
             gpu.graphics_pipeline(name, &about)
         };
         let pipelines = SHADERS.iter().map(pipeline).collect::<Result<_>>()?;
-        let commands = (0..SLOTS).map(|i| {
-            let (pool, [commands]) =
-                gpu.command_buffers(&format!("frame pool {i}"), [&format!("frame {i}")])?;
-            Ok((pool, commands))
-        });
         Ok(Self {
-            commands: commands.collect::<Result<_>>()?,
-            framebuffers: gpu.present_framebuffers(swapchain, pass)?,
+            commands: frame_slots(gpu)?,
+            framebuffers: gpu.present_framebuffers(swapchain, pass, "framebuffer")?,
             layout,
             pass,
             pipelines,

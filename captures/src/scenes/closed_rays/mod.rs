@@ -11,22 +11,15 @@ use std::ffi::CStr;
 use ash::vk;
 
 use super::barriers::{Access, Stage, image_barrier, show};
-use super::{Frame, SLOTS, Scene, Show};
+use super::{Frame, Scene, Show, frame_slots};
 use crate::error::{Doing, Result};
-use crate::gpu::pipeline::{Layout, Resource, Spirv};
+use crate::gpu::pipeline::{Layout, Resource};
 use crate::gpu::swapchain::Swapchain;
 use crate::gpu::{Colour, Gpu, Image, ImageUse, Needs};
 
 const EXTENT: vk::Extent2D = vk::Extent2D { width: 64, height: 32 };
 
 const COLOUR: Colour = [0.5, 0.3, 0.7];
-
-/// A committed shader of this folder.
-macro_rules! spirv {
-    ($name:literal) => {
-        Spirv { name: $name, bytes: include_bytes!(concat!($name, ".spv")) }
-    };
-}
 
 /// The scene.
 pub struct ClosedRays;
@@ -99,13 +92,8 @@ impl Running {
         let pool = gpu.descriptor_pool("descriptors", 1, &[&layout])?;
         let resources = [Resource::Structure(world::world(gpu)?), Resource::Image(view)];
         let pipeline = pipeline(gpu, &layout)?;
-        let commands = (0..SLOTS).map(|i| {
-            let (pool, [commands]) =
-                gpu.command_buffers(&format!("frame pool {i}"), [&format!("frame {i}")])?;
-            Ok((pool, commands))
-        });
         Ok(Self {
-            commands: commands.collect::<Result<_>>()?,
+            commands: frame_slots(gpu)?,
             set: gpu.descriptor_set("closed set", pool, &layout, &resources)?,
             tables: tables(gpu, pipeline)?,
             layout,

@@ -18,7 +18,7 @@ use ash::vk;
 
 use super::{Frame, SLOTS, Scene, Show};
 use crate::error::Result;
-use crate::gpu::pipeline::{Graphics, Layout, Resource, Spirv, cover};
+use crate::gpu::pipeline::{Graphics, Layout, Resource, cover};
 use crate::gpu::swapchain::Swapchain;
 use crate::gpu::{Buffer, Colour, Gpu};
 use crate::math;
@@ -48,14 +48,6 @@ const SECONDS_A_FRAME: f32 = 0.05;
 const ANIMATE_COLOUR: Colour = [0.9, 0.6, 0.2];
 const WORLD_COLOUR: Colour = [0.3, 0.6, 0.9];
 const DEVELOP_COLOUR: Colour = [0.5, 0.8, 0.4];
-
-/// A committed shader of this folder.
-macro_rules! spirv {
-    ($name:literal) => {
-        Spirv { name: $name, bytes: include_bytes!(concat!($name, ".spv")) }
-    };
-}
-use spirv;
 
 /// The scene.
 pub struct Cubes;
@@ -117,7 +109,8 @@ impl Running {
             &[(vk::DescriptorType::COMBINED_IMAGE_SAMPLER, vk::ShaderStageFlags::FRAGMENT)],
             Some(push(vk::ShaderStageFlags::FRAGMENT)),
         )?;
-        let develop_pass = develop_pass(gpu, swapchain.format)?;
+        // Every pixel is drawn, so that nothing is loaded or cleared.
+        let develop_pass = gpu.present_pass(swapchain, vk::AttachmentLoadOp::DONT_CARE, "develop pass")?;
         let about = Graphics {
             vertex: spirv!("screen.vert"),
             fragment: spirv!("develop.frag"),
@@ -127,7 +120,7 @@ impl Running {
             pass: develop_pass,
         };
         let develop = gpu.graphics_pipeline("develop", &about)?;
-        let framebuffers = framebuffers(gpu, swapchain, develop_pass)?;
+        let framebuffers = gpu.present_framebuffers(swapchain, develop_pass, "develop framebuffer")?;
 
         let extent = vk::Extent2D { width: EXTENT.width * 2, height: EXTENT.height * 2 };
         let world = World::new(gpu, extent)?;
@@ -244,63 +237,6 @@ fn slot(
     let (_, [commands]) = gpu.command_buffers(&format!("world pool {index}"), [&format!("world {index}")])?;
     world.record(gpu, index, descriptors, &sources, commands)?;
     Ok(Slot { camera, animate, pool, early, world: commands, late, cubes })
-}
-
-/// The pass to the swapchain: every pixel is drawn, so that nothing is loaded or cleared.
-fn develop_pass(gpu: &Gpu, format: vk::Format) -> Result<vk::RenderPass> {
-    let attachments = [vk::AttachmentDescription::default()
-        .format(format)
-        .samples(vk::SampleCountFlags::TYPE_1)
-        .load_op(vk::AttachmentLoadOp::DONT_CARE)
-        .store_op(vk::AttachmentStoreOp::STORE)
-        .stencil_load_op(vk::AttachmentLoadOp::DONT_CARE)
-        .stencil_store_op(vk::AttachmentStoreOp::DONT_CARE)
-        .initial_layout(vk::ImageLayout::UNDEFINED)
-        .final_layout(vk::ImageLayout::PRESENT_SRC_KHR)];
-    let colour =
-        [vk::AttachmentReference { attachment: 0, layout: vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL }];
-    let subpasses = [vk::SubpassDescription::default()
-        .pipeline_bind_point(vk::PipelineBindPoint::GRAPHICS)
-        .color_attachments(&colour)];
-    let output = vk::PipelineStageFlags::COLOR_ATTACHMENT_OUTPUT;
-    let dependencies = [
-        // The submission waits for the image at this stage; the change of layout must come after that.
-        vk::SubpassDependency::default()
-            .src_subpass(vk::SUBPASS_EXTERNAL)
-            .dst_subpass(0)
-            .src_stage_mask(output)
-            .dst_stage_mask(output)
-            .dst_access_mask(vk::AccessFlags::COLOR_ATTACHMENT_WRITE),
-        // For a read-back: its barrier begins at this stage. Presentation itself waits for a semaphore.
-        vk::SubpassDependency::default()
-            .src_subpass(0)
-            .dst_subpass(vk::SUBPASS_EXTERNAL)
-            .src_stage_mask(output)
-            .dst_stage_mask(output)
-            .src_access_mask(vk::AccessFlags::COLOR_ATTACHMENT_WRITE),
-    ];
-    let info = vk::RenderPassCreateInfo::default()
-        .attachments(&attachments)
-        .subpasses(&subpasses)
-        .dependencies(&dependencies);
-    Ok(gpu.adopt(unsafe { gpu.device.create_render_pass(&info, None) }?, "develop pass"))
-}
-
-/// A framebuffer for each image of the swapchain.
-fn framebuffers(gpu: &Gpu, swapchain: &Swapchain, pass: vk::RenderPass) -> Result<Vec<vk::Framebuffer>> {
-    let mut made = Vec::with_capacity(swapchain.views.len());
-    for (index, &view) in swapchain.views.iter().enumerate() {
-        let views = [view];
-        let info = vk::FramebufferCreateInfo::default()
-            .render_pass(pass)
-            .attachments(&views)
-            .width(swapchain.extent.width)
-            .height(swapchain.extent.height)
-            .layers(1);
-        let handle = unsafe { gpu.device.create_framebuffer(&info, None) }?;
-        made.push(gpu.adopt(handle, &format!("develop framebuffer {index}")));
-    }
-    Ok(made)
 }
 
 /// Eight bytes of push constants for one stage.

@@ -5,9 +5,9 @@
 
 use ash::vk;
 
-use super::{CUBE_BYTES, CUBES, WORLD_COLOUR, mesh, spirv};
+use super::{CUBE_BYTES, CUBES, WORLD_COLOUR, mesh};
 use crate::error::Result;
-use crate::gpu::pipeline::{Graphics, Layout, Resource, Spirv, cover};
+use crate::gpu::pipeline::{Graphics, Layout, Resource, cover};
 use crate::gpu::{Buffer, Gpu, Image, ImageUse};
 
 /// Formats that every Vulkan device draws to, and in the first case blends and filters.

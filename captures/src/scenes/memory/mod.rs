@@ -18,7 +18,7 @@ mod make;
 use ash::vk;
 
 use super::barriers::{Access, ImageState, Stage, barrier, image_barrier};
-use super::{Frame, SLOTS, Scene, Show};
+use super::{Frame, SLOTS, Scene, Show, frame_slot};
 use crate::error::Result;
 use crate::gpu::Gpu;
 use crate::gpu::swapchain::Swapchain;
@@ -116,8 +116,7 @@ impl Running {
         let mut rows = make::rows(gpu, format, (COLUMNS, SIDE))?;
         let slots = (0..SLOTS)
             .map(|slot| {
-                let (pool, [commands]) =
-                    gpu.command_buffers(&format!("frame pool {slot}"), [&*format!("frame {slot}")])?;
+                let (pool, commands) = frame_slot(gpu, slot)?;
                 let flushed = make::flushed(gpu, &format!("flushed {slot}"), TILE_BYTES)?;
                 Ok(Slot { pool, commands, rows: rows.remove(0), flushed })
             })

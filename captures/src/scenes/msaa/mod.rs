@@ -23,7 +23,7 @@ use ash::vk;
 
 use super::{Frame, SLOTS, Scene, Show};
 use crate::error::Result;
-use crate::gpu::pipeline::{Layout, Resource, Spirv, cover};
+use crate::gpu::pipeline::{Layout, Resource, cover};
 use crate::gpu::swapchain::Swapchain;
 use crate::gpu::{Colour, Gpu, Needs};
 use contents::Images;
@@ -56,13 +56,6 @@ const ONE: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_1;
 const PAINT_COLOUR: Colour = [0.9, 0.6, 0.2];
 const TOUCH_COLOUR: Colour = [0.3, 0.6, 0.9];
 const DEVELOP_COLOUR: Colour = [0.5, 0.8, 0.4];
-
-/// A committed shader of this folder.
-macro_rules! spirv {
-    ($name:literal) => {
-        Spirv { name: $name, bytes: include_bytes!(concat!($name, ".spv")) }
-    };
-}
 
 /// The scene.
 pub struct Msaa;

@@ -8,9 +8,9 @@
 use ash::vk;
 
 use super::barriers::{Access, Stage, barrier, image_barrier, show};
-use super::{Frame, SLOTS, Scene, Show};
+use super::{Frame, Scene, Show, frame_slots};
 use crate::error::Result;
-use crate::gpu::pipeline::{Layout, Resource, Spirv};
+use crate::gpu::pipeline::{Layout, Resource};
 use crate::gpu::swapchain::Swapchain;
 use crate::gpu::{Buffer, Colour, Gpu, Image, ImageUse, Needs};
 
@@ -31,13 +31,6 @@ const ROW_COUNT: u32 = 3;
 const DISGUISE: u64 = 0xA5A5_A5A5_5A5A_5A5A;
 
 const COLOUR: Colour = [0.4, 0.6, 0.3];
-
-/// A committed shader of this folder.
-macro_rules! spirv {
-    ($name:literal) => {
-        Spirv { name: $name, bytes: include_bytes!(concat!($name, ".spv")) }
-    };
-}
 
 /// The scene.
 pub struct Pointers;
@@ -165,13 +158,7 @@ impl Running {
             show: gpu.compute_pipeline("show", spirv!("show.comp"), &show_layout)?,
             hand_set: gpu.descriptor_set("hand set", pool, &hand_layout, &resources[..1])?,
             show_set: gpu.descriptor_set("show set", pool, &show_layout, &resources)?,
-            commands: (0..SLOTS)
-                .map(|i| {
-                    let (pool, [commands]) =
-                        gpu.command_buffers(&format!("frame pool {i}"), [&format!("frame {i}")])?;
-                    Ok((pool, commands))
-                })
-                .collect::<Result<_>>()?,
+            commands: frame_slots(gpu)?,
             pair: gpu.address(&pair),
             pushed,
             list,

@@ -24,9 +24,9 @@ use std::ffi::CStr;
 use ash::vk;
 
 use super::barriers::{Access, Stage, barrier, image_barrier, show};
-use super::{Frame, SLOTS, Scene, Show};
+use super::{Frame, SLOTS, Scene, Show, frame_slot};
 use crate::error::Result;
-use crate::gpu::pipeline::{Layout, Resource, Spirv};
+use crate::gpu::pipeline::{Layout, Resource};
 use crate::gpu::swapchain::Swapchain;
 use crate::gpu::{Buffer, Colour, Gpu, Image, ImageUse, Needs};
 use structures::{POINTED_TO, Structure};
@@ -51,14 +51,6 @@ const MOVE_COLOUR: Colour = [0.9, 0.6, 0.2];
 const UPDATE_COLOUR: Colour = [0.7, 0.4, 0.8];
 const TRACE_COLOUR: Colour = [0.3, 0.6, 0.9];
 const SHOW_COLOUR: Colour = [0.5, 0.8, 0.4];
-
-/// A committed shader of this folder.
-macro_rules! spirv {
-    ($name:literal) => {
-        Spirv { name: $name, bytes: include_bytes!(concat!($name, ".spv")) }
-    };
-}
-use spirv;
 
 /// The scene.
 pub struct Rays;
@@ -301,7 +293,6 @@ fn slot(gpu: &Gpu, index: usize) -> Result<Slot> {
     let camera = gpu.host_buffer(&format!("camera {index}"), 80, POINTED_TO)?;
     let source = vk::BufferUsageFlags::TRANSFER_SRC;
     let host_instances = gpu.host_buffer(&format!("host instances {index}"), HOST_BYTES, source)?;
-    let (pool, [commands]) =
-        gpu.command_buffers(&format!("frame pool {index}"), [&format!("frame {index}")])?;
+    let (pool, commands) = frame_slot(gpu, index)?;
     Ok(Slot { camera, host_instances, pool, commands })
 }

@@ -2,7 +2,6 @@
 
 use ash::vk;
 
-use super::spirv;
 use crate::error::{Doing, Result};
 use crate::gpu::Gpu;
 use crate::gpu::pipeline::{Layout, Spirv};

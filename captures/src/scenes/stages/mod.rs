@@ -18,9 +18,9 @@ use std::ffi::CStr;
 use ash::vk;
 
 use super::barriers::{Access, Stage, barrier};
-use super::{Frame, SLOTS, Scene, Show};
+use super::{Frame, Scene, Show, frame_slots};
 use crate::error::{Doing, Result};
-use crate::gpu::pipeline::{Layout, Resource, Spirv};
+use crate::gpu::pipeline::{Layout, Resource};
 use crate::gpu::swapchain::Swapchain;
 use crate::gpu::{Colour, Gpu, Needs};
 
@@ -40,14 +40,6 @@ const BOTH: [&CStr; 3] = [c"corner", c"fill", c"count"];
 const NUMBERS: [u32; 6] = [3, 5, 1, 4, 2, 32];
 
 const COLOUR: Colour = [0.6, 0.6, 0.2];
-
-/// A committed shader of this folder.
-macro_rules! spirv {
-    ($name:literal) => {
-        Spirv { name: $name, bytes: include_bytes!(concat!($name, ".spv")) }
-    };
-}
-use spirv;
 
 /// The scene.
 pub struct Stages;
@@ -138,7 +130,7 @@ impl Running {
     fn new(gpu: &Gpu, swapchain: &Swapchain) -> Result<Self> {
         let push = vk::PushConstantRange::default().stage_flags(USERS).size(PUSHED);
         let layout = gpu.layout("stages", &[(vk::DescriptorType::STORAGE_BUFFER, USERS)], Some(push))?;
-        let pass = gpu.present_pass(swapchain)?;
+        let pass = gpu.present_pass(swapchain, vk::AttachmentLoadOp::CLEAR, "present pass")?;
         let target = (layout.pipeline, pass);
         let words = pipelines::words(spirv!("both.spvasm"))?;
         let info = vk::ShaderModuleCreateInfo::default().code(&words);
@@ -152,16 +144,11 @@ impl Running {
         ];
         let results = gpu.filled_buffer("results", &[0; 260], vk::BufferUsageFlags::STORAGE_BUFFER)?;
         let pool = gpu.descriptor_pool("descriptors", 1, &[&layout])?;
-        let commands = (0..SLOTS).map(|i| {
-            let (pool, [commands]) =
-                gpu.command_buffers(&format!("frame pool {i}"), [&format!("frame {i}")])?;
-            Ok((pool, commands))
-        });
         Ok(Self {
-            commands: commands.collect::<Result<_>>()?,
+            commands: frame_slots(gpu)?,
             mesh: gpu.mesh(),
             set: gpu.descriptor_set("stages set", pool, &layout, &[Resource::Buffer(results.whole())])?,
-            framebuffers: gpu.present_framebuffers(swapchain, pass)?,
+            framebuffers: gpu.present_framebuffers(swapchain, pass, "framebuffer")?,
             pass,
             pipelines,
             compute: compute(gpu, &layout, both)?,

@@ -2,7 +2,7 @@
 
 use ash::vk;
 
-use super::{BOTH, spirv};
+use super::BOTH;
 use crate::error::{Doing, Result};
 use crate::gpu::Gpu;
 use crate::gpu::pipeline::Spirv;

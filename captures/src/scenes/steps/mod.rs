@@ -6,7 +6,7 @@
 
 use ash::vk;
 
-use super::{Frame, SLOTS, Scene, Show};
+use super::{Frame, Scene, Show, frame_slots};
 use crate::error::Result;
 use crate::gpu::pipeline::{Layout, Resource, Spirv};
 use crate::gpu::swapchain::Swapchain;
@@ -78,13 +78,7 @@ impl Running {
         let result = gpu.filled_buffer("result", &[0; 4], vk::BufferUsageFlags::STORAGE_BUFFER)?;
         let pool = gpu.descriptor_pool("descriptors", 1, &[&layout])?;
         let set = gpu.descriptor_set("walk set", pool, &layout, &[Resource::Buffer(result.whole())])?;
-        let slots = (0..SLOTS)
-            .map(|slot| {
-                let (pool, [commands]) =
-                    gpu.command_buffers(&format!("frame pool {slot}"), [&*format!("frame {slot}")])?;
-                Ok((pool, commands))
-            })
-            .collect::<Result<_>>()?;
+        let slots = frame_slots(gpu)?;
         Ok(Self { slots, layout, walk, set, presented: swapchain.images.clone() })
     }
 

@@ -10,9 +10,9 @@ mod machine;
 
 use ash::vk;
 
-use super::{Frame, SLOTS, Scene, Show};
+use super::{Frame, Scene, Show, frame_slots};
 use crate::error::Result;
-use crate::gpu::pipeline::{Graphics, Layout, Resource, Spirv, cover};
+use crate::gpu::pipeline::{Graphics, Layout, Resource, cover};
 use crate::gpu::swapchain::Swapchain;
 use crate::gpu::{Colour, Gpu};
 
@@ -53,13 +53,6 @@ fn bytes(program: &[Instruction; INSTRUCTIONS]) -> Vec<u8> {
     let words =
         program.iter().flat_map(|i| [i.operation, i.target, i.sources[0], i.sources[1], i.constant, 0, 0, 0]);
     words.flat_map(u32::to_le_bytes).collect()
-}
-
-/// A committed shader of this folder.
-macro_rules! spirv {
-    ($name:literal) => {
-        Spirv { name: $name, bytes: include_bytes!(concat!($name, ".spv")) }
-    };
 }
 
 /// The scene, before it runs.
@@ -105,7 +98,8 @@ impl Running {
     fn new(gpu: &Gpu, swapchain: &Swapchain) -> Result<Self> {
         let bindings = [(vk::DescriptorType::UNIFORM_BUFFER, vk::ShaderStageFlags::FRAGMENT)];
         let layout = gpu.layout("machine", &bindings, None)?;
-        let pass = pass(gpu, swapchain.format)?;
+        // Every pixel is drawn, so that nothing is loaded or cleared.
+        let pass = gpu.present_pass(swapchain, vk::AttachmentLoadOp::DONT_CARE, "pass")?;
         let about = Graphics {
             vertex: spirv!("screen.vert"),
             fragment: spirv!("machine.frag"),
@@ -119,25 +113,8 @@ impl Running {
         let program = gpu.filled_buffer("program", &bytes(&program()), usage)?;
         let pool = gpu.descriptor_pool("descriptors", 1, &[&layout])?;
         let set = gpu.descriptor_set("machine set", pool, &layout, &[Resource::Buffer(program.whole())])?;
-        let mut framebuffers = Vec::new();
-        for (index, &view) in swapchain.views.iter().enumerate() {
-            let views = [view];
-            let info = vk::FramebufferCreateInfo::default()
-                .render_pass(pass)
-                .attachments(&views)
-                .width(EXTENT.width)
-                .height(EXTENT.height)
-                .layers(1);
-            let handle = unsafe { gpu.device.create_framebuffer(&info, None) }?;
-            framebuffers.push(gpu.adopt(handle, &format!("framebuffer {index}")));
-        }
-        let slots = (0..SLOTS)
-            .map(|slot| {
-                let (pool, [commands]) =
-                    gpu.command_buffers(&format!("frame pool {slot}"), [&*format!("frame {slot}")])?;
-                Ok((pool, commands))
-            })
-            .collect::<Result<_>>()?;
+        let framebuffers = gpu.present_framebuffers(swapchain, pass, "framebuffer")?;
+        let slots = frame_slots(gpu)?;
         Ok(Self { slots, layout, machine, pass, set, framebuffers })
     }
 }
@@ -163,38 +140,6 @@ impl Show for Running {
         })?;
         Ok(vec![commands])
     }
-}
-
-/// The pass to the swapchain: every pixel is drawn, so that nothing is loaded or cleared.
-fn pass(gpu: &Gpu, format: vk::Format) -> Result<vk::RenderPass> {
-    let attachments = [vk::AttachmentDescription::default()
-        .format(format)
-        .samples(vk::SampleCountFlags::TYPE_1)
-        .load_op(vk::AttachmentLoadOp::DONT_CARE)
-        .store_op(vk::AttachmentStoreOp::STORE)
-        .stencil_load_op(vk::AttachmentLoadOp::DONT_CARE)
-        .stencil_store_op(vk::AttachmentStoreOp::DONT_CARE)
-        .initial_layout(vk::ImageLayout::UNDEFINED)
-        .final_layout(vk::ImageLayout::PRESENT_SRC_KHR)];
-    let colour =
-        [vk::AttachmentReference { attachment: 0, layout: vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL }];
-    let subpasses = [vk::SubpassDescription::default()
-        .pipeline_bind_point(vk::PipelineBindPoint::GRAPHICS)
-        .color_attachments(&colour)];
-    let output = vk::PipelineStageFlags::COLOR_ATTACHMENT_OUTPUT;
-    let write = vk::AccessFlags::COLOR_ATTACHMENT_WRITE;
-    let outside = vk::SUBPASS_EXTERNAL;
-    let dependency = vk::SubpassDependency::default().src_stage_mask(output).dst_stage_mask(output);
-    // The submission waits for the image at this stage; a read-back's barrier begins at it.
-    let dependencies = [
-        dependency.src_subpass(outside).dst_subpass(0).dst_access_mask(write),
-        dependency.src_subpass(0).dst_subpass(outside).src_access_mask(write),
-    ];
-    let info = vk::RenderPassCreateInfo::default()
-        .attachments(&attachments)
-        .subpasses(&subpasses)
-        .dependencies(&dependencies);
-    Ok(gpu.adopt(unsafe { gpu.device.create_render_pass(&info, None) }?, "pass"))
 }
 
 #[cfg(test)]

@@ -158,53 +158,52 @@ struct Info<'s> {
     stages: Stages<'s>,
 }
 
-/// The create infos of a linked call.
+/// The create infos of a linked call: argument `at`, as many as argument `count` says.
 ///
 /// # Safety
-/// `linked` holds the call's arguments, and nothing else refers to that memory while they are used.
-unsafe fn infos<'s>(call: &Call, linked: &mut Linked) -> Option<(Kind, Vec<Info<'s>>)> {
+/// `linked` holds the call's arguments, `T`s there, and nothing else refers to that memory while they are used.
+unsafe fn each<'s, T: 's>(
+    linked: &mut Linked,
+    (count, at): (usize, usize),
+    of: impl FnMut(&'s mut T) -> Info<'s>,
+) -> Vec<Info<'s>> {
+    let n = linked.arg(count) as u32 as usize;
     // SAFETY: linked memory holds what the command's parameters say; arrays were checked against their counts.
+    unsafe { slice_mut(linked.ptr::<T>(at), n) }.iter_mut().map(of).collect()
+}
+
+/// The create infos of a linked call that makes pipelines.
+///
+/// # Safety
+/// As [`each`]'s; `linked` is this call's.
+unsafe fn infos<'s>(call: &Call, linked: &mut Linked) -> Option<(Kind, Vec<Info<'s>>)> {
+    // A create info with several stages.
+    macro_rules! several {
+        ($info:ty) => {
+            |i: &'s mut $info| Info {
+                flags: i.flags,
+                chain: i.p_next.cast(),
+                stages: slice_mut(i.p_stages, i.stage_count as usize),
+            }
+        };
+    }
+    let one = |i: &'s mut vk::ComputePipelineCreateInfo<'s>| Info {
+        flags: i.flags,
+        chain: i.p_next.cast(),
+        stages: std::slice::from_mut(&mut i.stage),
+    };
+    // SAFETY: the caller's promise; the types are those of the commands, and so many stages are there.
     unsafe {
         Some(match call.command.name {
             "vkCreateGraphicsPipelines" => {
-                let n = linked.arg(2) as u32 as usize;
-                let all = slice_mut(linked.ptr::<vk::GraphicsPipelineCreateInfo<'s>>(3), n);
-                let of = |i: &mut vk::GraphicsPipelineCreateInfo<'s>| Info {
-                    flags: i.flags,
-                    chain: i.p_next.cast(),
-                    stages: slice_mut(i.p_stages, i.stage_count as usize),
-                };
-                (Kind::Graphics, all.iter_mut().map(of).collect())
+                (Kind::Graphics, each(linked, (2, 3), several!(vk::GraphicsPipelineCreateInfo<'s>)))
             }
-            "vkCreateComputePipelines" => {
-                let n = linked.arg(2) as u32 as usize;
-                let all = slice_mut(linked.ptr::<vk::ComputePipelineCreateInfo<'s>>(3), n);
-                let of = |i: &'s mut vk::ComputePipelineCreateInfo<'s>| Info {
-                    flags: i.flags,
-                    chain: i.p_next.cast(),
-                    stages: std::slice::from_mut(&mut i.stage),
-                };
-                (Kind::Compute, all.iter_mut().map(of).collect())
-            }
+            "vkCreateComputePipelines" => (Kind::Compute, each(linked, (2, 3), one)),
             "vkCreateRayTracingPipelinesKHR" => {
-                let n = linked.arg(3) as u32 as usize;
-                let all = slice_mut(linked.ptr::<vk::RayTracingPipelineCreateInfoKHR<'s>>(4), n);
-                let of = |i: &mut vk::RayTracingPipelineCreateInfoKHR<'s>| Info {
-                    flags: i.flags,
-                    chain: i.p_next.cast(),
-                    stages: slice_mut(i.p_stages, i.stage_count as usize),
-                };
-                (Kind::RayTracing, all.iter_mut().map(of).collect())
+                (Kind::RayTracing, each(linked, (3, 4), several!(vk::RayTracingPipelineCreateInfoKHR<'s>)))
             }
             "vkCreateRayTracingPipelinesNV" => {
-                let n = linked.arg(2) as u32 as usize;
-                let all = slice_mut(linked.ptr::<vk::RayTracingPipelineCreateInfoNV<'s>>(3), n);
-                let of = |i: &mut vk::RayTracingPipelineCreateInfoNV<'s>| Info {
-                    flags: i.flags,
-                    chain: i.p_next.cast(),
-                    stages: slice_mut(i.p_stages, i.stage_count as usize),
-                };
-                (Kind::RayTracing, all.iter_mut().map(of).collect())
+                (Kind::RayTracing, each(linked, (2, 3), several!(vk::RayTracingPipelineCreateInfoNV<'s>)))
             }
             _ => return None,
         })
