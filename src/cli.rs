@@ -230,6 +230,16 @@ pub struct ProfileArgs {
     /// Instrument only shaders whose hash (as `extract` names files) begins so
     #[arg(long, value_name = "HASH")]
     pub shaders: Vec<String>,
+    /// Count only what runs in render passes with this captured id or debug name; dynamic ones are called `rendering WxH`,
+    /// as `--times pass` calls them; * and ? are wildcards
+    #[arg(long, value_name = "ID|GLOB")]
+    pub render_passes: Vec<Glob>,
+    /// Count only what runs in render passes with these numbers, counted from 1 in each frame (N, A-B, A-, lists with commas)
+    #[arg(long, value_name = "A-B")]
+    pub render_pass_numbers: Option<Ranges>,
+    /// Count only what runs within debug labels of this name, of command buffers or of queues; * and ? are wildcards
+    #[arg(long, value_name = "GLOB")]
+    pub labels: Vec<Glob>,
     /// Who counts for pass counters: the driver (arm: VK_ARM_shader_instrumentation), shaders of our own (portable), or the
     /// driver where the device has the extension (auto; with several devices and no --gpu, where all have it)
     #[arg(long, value_enum, value_name = "WHO", default_value = "auto")]

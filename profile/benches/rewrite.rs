@@ -30,7 +30,13 @@ fn main() {
     divan::main();
 }
 
-const DEVICE: Device = Device { atomic_64: true, keep_calls: false, lone_any_hits: false, no_actions: false };
+const DEVICE: Device = Device {
+    atomic_64: true,
+    keep_calls: false,
+    lone_any_hits: false,
+    no_actions: false,
+    chosen_only: false,
+};
 
 /// Modules that are rewritten as one piece of work, with the entry point that is.
 struct Corpus {

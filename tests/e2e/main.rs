@@ -7,6 +7,7 @@ mod analyze;
 mod blocks;
 mod builds;
 mod check;
+mod chosen;
 mod cli;
 mod closed_forms;
 mod counters;

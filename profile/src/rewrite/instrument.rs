@@ -134,6 +134,7 @@ fn attempt(
             log: [spec(2), spec(3)],
             probe_base: spec(4),
             action_base: spec(5),
+            elsewhere: device.chosen_only.then(|| [6, 7, 8, 9].map(spec)),
         },
         counters: shader.counters,
         probes: shader.probes,

@@ -58,6 +58,8 @@ macro_rules! probes {
 
 /// What reads the pushed action; the pass of the same name has its probes there, too.
 pub(super) static ACTION: Probes = crate::probes!("counters");
+/// What reads whether an action counts.
+pub(super) static CHOSEN: Probes = crate::probes!("chosen");
 /// What happens at entry points.
 pub(super) static PROLOGUE: Probes = crate::probes!("prologue");
 /// The first of a subgroup's invocations.

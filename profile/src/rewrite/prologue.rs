@@ -8,9 +8,9 @@
 //! elsewhere it is only steady: the same work has the same id in every run.
 
 use super::Probes;
-use super::actions;
 use super::libraries::{ACTION, FIRST};
 use super::shader::Shader;
+use super::{actions, chosen};
 use crate::Stage;
 use crate::spirv::{Inst, Op, Operand, Place, Result, built_in_of};
 use rspirv::spirv::{BuiltIn, Capability, Decoration, ExecutionMode, StorageClass};
@@ -18,6 +18,10 @@ use rspirv::spirv::{BuiltIn, Capability, Decoration, ExecutionMode, StorageClass
 /// Puts it in, before everything else.
 pub fn add(shader: &mut Shader, probes: &Probes) -> Result<()> {
     let mut insts = Vec::new();
+    let chosen = match shader.device.chosen_only {
+        true => Some(chosen::load(shader, &mut insts)?),
+        false => None,
+    };
     // Brings the work id as well.
     let first = match shader.imported.shared("rr_first") {
         Some(_) => Some(shader.import(&FIRST, "set_first")?),
@@ -34,7 +38,10 @@ pub fn add(shader: &mut Shader, probes: &Probes) -> Result<()> {
         insts.push(shader.call(f, &[]));
     }
     if shader.imported.shared("rr_action").is_some() {
-        let (pushed, value) = actions::load(shader, &mut insts)?;
+        let (pushed, value) = match chosen {
+            Some((pushed, _, counters)) => (pushed, counters),
+            None => actions::load(shader, &mut insts)?,
+        };
         let f = shader.import(&ACTION, "set_action")?;
         insts.push(shader.call(f, &[value]));
         shader.pushed = Some(pushed);
@@ -45,6 +52,10 @@ pub fn add(shader: &mut Shader, probes: &Probes) -> Result<()> {
     let f = shader.function(0);
     let place = Place::begin(&shader.module.functions[f], 0);
     shader.module.functions[f].insert(vec![(place, insts)]);
+    if let Some((pushed, chooser, _)) = chosen {
+        shader.pushed = Some(pushed);
+        chosen::redirect(shader, chooser)?;
+    }
     Ok(())
 }
 

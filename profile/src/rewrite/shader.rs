@@ -59,6 +59,8 @@ pub struct Device {
     pub lone_any_hits: bool,
     /// Nothing can be pushed before actions: the pipeline's layout has no room for it.
     pub no_actions: bool,
+    /// Only the work of actions counts of which the replay says so (`chosen.rs`).
+    pub chosen_only: bool,
 }
 
 /// Why a pass leaves a shader alone: the device, or the pipeline's layout.

@@ -45,6 +45,8 @@ pub struct Constants {
     pub probe_base: u32,
     /// Of where its counters begin among those of an action.
     pub action_base: u32,
+    /// Where only chosen actions count: of the counters that nobody reads, and of the log without room.
+    pub elsewhere: Option<[u32; 4]>,
 }
 
 /// A pass that could not do its work.

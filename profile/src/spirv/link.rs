@@ -46,12 +46,17 @@ pub struct Imported {
 pub const FIRST_SPEC_ID: u32 = 2000;
 
 /// How many follow.
-const SPEC_IDS: u32 = 5;
+const SPEC_IDS: u32 = 10;
 
 impl Imported {
     /// The SpecId in the module of a library's.
     pub fn spec_id(&self, of_library: u32) -> u32 {
         self.spec_base.unwrap_or(FIRST_SPEC_ID) + (of_library - FIRST_SPEC_ID)
+    }
+
+    /// The specialization constant of a library's SpecId, if it has been brought.
+    pub fn constant(&self, of_library: u32) -> Option<u32> {
+        self.constants.get(&of_library).copied()
     }
 
     /// A private variable that libraries share, if it has been brought.

@@ -2,13 +2,15 @@
 
 use crate::cli::{CountersBy, ProfileArgs, ReplayArgs};
 use crate::exit::Failure;
+use crate::select::Glob;
 use gfxr_parse::container::Capture;
-use profile::hooks::instrument::{EVERYTHING, PipelineFilter, Plan, Selection, scan};
+use profile::hooks::instrument::{EVERYTHING, LabelFilter, PipelineFilter, Places, Plan, Selection, scan};
 use profile::passes::by_name;
 use profile::passes::drivers::{COUNTERS, Driver};
 use profile::rewrite::Variants;
 use replay::vulkan::inspect::{DeviceReport, devices};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 use trace::dir::PassNote;
 
@@ -116,7 +118,13 @@ const TIMED_LOG_BYTES: u64 = 1 << 30;
 
 /// The plan.
 pub fn plan(args: &ProfileArgs, capture: &Capture) -> Result<Plan, Failure> {
-    let passes = passes(args.passes.as_deref().unwrap_or_default(), by_driver(args)?)?;
+    let arm = by_driver(args)?;
+    if arm && places_chosen(args) {
+        return Err(Failure::usage(
+            "the driver counts all that runs, and not only chosen render passes and labels; --counters portable counts those",
+        ));
+    }
+    let passes = passes(args.passes.as_deref().unwrap_or_default(), arm)?;
     let select = select(args)?;
     let (stages, names) = scan(capture, &select);
     let folder = if args.no_cache { None } else { cache() };
@@ -136,6 +144,11 @@ pub fn plan(args: &ProfileArgs, capture: &Capture) -> Result<Plan, Failure> {
     })
 }
 
+/// Whether only some render passes or labels count.
+pub fn places_chosen(args: &ProfileArgs) -> bool {
+    !args.render_passes.is_empty() || args.render_pass_numbers.is_some() || !args.labels.is_empty()
+}
+
 fn select(args: &ProfileArgs) -> Result<Selection, Failure> {
     let mut shaders = Vec::new();
     for s in &args.shaders {
@@ -144,14 +157,28 @@ fn select(args: &ProfileArgs) -> Result<Selection, Failure> {
         }
         shaders.push(s.to_ascii_lowercase());
     }
-    let globs = args.pipelines.clone();
-    let filter: PipelineFilter = Box::new(move |id, name| {
-        let id = id.to_string();
-        globs.iter().any(|g| g.matches(&id) || name.is_some_and(|n| g.matches(n)))
-    });
+    let objects = |globs: &[Glob]| -> Option<PipelineFilter> {
+        if globs.is_empty() {
+            return None;
+        }
+        let globs = globs.to_vec();
+        let matches = move |id: u64, name: Option<&str>| {
+            let id = id.to_string();
+            globs.iter().any(|g| g.matches(&id) || name.is_some_and(|n| g.matches(n)))
+        };
+        Some(Box::new(matches))
+    };
+    let labels = args.labels.clone();
+    let label: LabelFilter = Box::new(move |name| labels.iter().any(|g| g.matches(name)));
+    let places = Places {
+        render_passes: objects(&args.render_passes),
+        numbers: args.render_pass_numbers.as_ref().map(|r| r.all().to_vec()),
+        labels: (!args.labels.is_empty()).then_some(label),
+    };
     Ok(Selection {
+        places: places_chosen(args).then(|| Rc::new(places)),
         stages: (!args.stages.is_empty()).then(|| args.stages.iter().copied().collect()),
-        pipelines: (!args.pipelines.is_empty()).then_some(filter),
+        pipelines: objects(&args.pipelines),
         shaders: (!shaders.is_empty()).then_some(shaders),
     })
 }

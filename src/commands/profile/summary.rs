@@ -45,6 +45,13 @@ pub fn text(capture: &Capture, folder: &Path, o: &Measurement) -> String {
         if stages.is_empty() { "none".to_owned() } else { stages.join(", ") },
         o.done.variants.len()
     );
+    if let Some(c) = &o.done.chosen {
+        let _ = writeln!(
+            t,
+            "{} of {} draws, dispatches and traces counted, and {} of {} render passes were asked for",
+            c.actions.1, c.actions.0, c.render_passes.1, c.render_passes.0
+        );
+    }
     for line in left_alone(&o.done) {
         let _ = writeln!(t, "{line}");
     }
@@ -80,6 +87,20 @@ pub fn judge(args: &ProfileArgs, o: &Measurement) -> Exit {
     }
     if o.frames.is_empty() {
         complain("no frame was measured: the capture has none of those asked for");
+        exit = Exit::Failed;
+    }
+    if let Some(c) = o.done.chosen.as_ref().filter(|c| c.actions.1 == 0 && !o.frames.is_empty()) {
+        let names: Vec<&str> = c.names.iter().map(String::as_str).collect();
+        complain(match (c.actions.0, &names[..]) {
+            (0, _) => {
+                "nothing that was measured has probes, so that no render pass or label could be chosen".into()
+            }
+            (_, []) => "the capture has no render passes and no labels".to_owned(),
+            (_, some) => {
+                let there = some.join(", ");
+                format!("nothing that was measured ran in a chosen render pass or label; there are: {there}")
+            }
+        });
         exit = Exit::Failed;
     }
     if args.run.validate {

@@ -157,6 +157,11 @@ impl Actions {
         self.buffers.get_mut(&buffer)
     }
 
+    /// Its number.
+    pub fn range(&self, buffer: u64) -> Option<u64> {
+        self.buffers.get(&buffer).map(|r| r.range)
+    }
+
     /// What a call means.
     pub fn see(&mut self, call: &Call) -> Seen {
         let Some(role) = self.roles[call.index] else {
@@ -254,6 +259,16 @@ impl Actions {
         r.executions += 1;
         for s in r.secondaries.clone() {
             self.executed(s);
+        }
+    }
+
+    /// Says of an action why it is not counted, or that it is; what was counted in the running frame once is counted.
+    pub fn uncounted(&mut self, range: u64, index: u32, why: Option<&'static str>) {
+        let Some(r) = self.buffers.values_mut().find(|r| r.range == range) else { return };
+        if let Some(a) = r.actions.get_mut(index as usize)
+            && (why.is_none() || r.executions <= 1)
+        {
+            a.uncounted = why;
         }
     }
 

@@ -121,7 +121,9 @@ pub fn offers(plan: &Plan, vk: &Vulkan, gpu_id: u64) -> Device {
     // broadcast in any-hit shaders it never ends. In all other stages, and without them, all is well.
     let lone = |g: &replay::vulkan::Gpu| g.properties.vendor_id == NVIDIA && !g.has("VK_KHR_ray_query");
     let lone_any_hits = !plan.assume_subgroups && vk.gpu(gpu_id).is_some_and(lone);
-    Device { atomic_64: !narrow, keep_calls: plan.keep_calls, lone_any_hits, no_actions: false }
+    let chosen_only = plan.select.places.is_some();
+    let keep_calls = plan.keep_calls;
+    Device { atomic_64: !narrow, keep_calls, lone_any_hits, no_actions: false, chosen_only }
 }
 
 const NVIDIA: u32 = 0x10de;

@@ -24,15 +24,28 @@ const MOST_WORDS: u64 = 1 << 30;
 /// Bytes that are copied out at once.
 const READ_BYTES: u64 = 64 << 20;
 
-struct Buffer {
+/// Whose memory a buffer is to lie in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Where {
+    /// The device's own, if it has any.
+    Device,
+    /// What the host can write at any time.
+    Host,
+}
+
+/// A buffer of ours.
+pub struct Buffer {
     live: vk::Buffer,
-    memory: vk::DeviceMemory,
+    /// Its own.
+    pub memory: vk::DeviceMemory,
     size: u64,
-    address: u64,
+    /// For shaders.
+    pub address: u64,
 }
 
 impl Buffer {
-    fn new(d: &DeviceState, size: u64) -> Result<Self, vk::Result> {
+    /// A buffer of so many bytes.
+    pub fn new(d: &DeviceState, size: u64, place: Where) -> Result<Self, vk::Result> {
         let usage = vk::BufferUsageFlags::STORAGE_BUFFER
             | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS
             | vk::BufferUsageFlags::TRANSFER_SRC
@@ -46,7 +59,7 @@ impl Buffer {
                 vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
             let info = vk::MemoryAllocateInfo::default()
                 .allocation_size(need.size)
-                .memory_type_index(memory_type(&d.gpu.memory, need.memory_type_bits))
+                .memory_type_index(memory_type(&d.gpu.memory, need.memory_type_bits, place))
                 .push_next(&mut flags);
             let memory = match d.ash.allocate_memory(&info, None) {
                 Ok(memory) => memory,
@@ -64,7 +77,8 @@ impl Buffer {
         }
     }
 
-    fn destroy(self, d: &ash::Device) {
+    /// Gives it back.
+    pub fn destroy(self, d: &ash::Device) {
         // SAFETY: ours, and nothing of it is in flight.
         unsafe {
             d.destroy_buffer(self.live, None);
@@ -82,17 +96,22 @@ impl Buffer {
     }
 }
 
-/// The device's own memory where the buffer may lie there.
-fn memory_type(props: &vk::PhysicalDeviceMemoryProperties, bits: u32) -> u32 {
+/// The device's own memory where the buffer may lie there, or what the host can write.
+fn memory_type(props: &vk::PhysicalDeviceMemoryProperties, bits: u32, place: Where) -> u32 {
     let types = &props.memory_types[..props.memory_type_count as usize];
     let odd = vk::MemoryPropertyFlags::PROTECTED
         | vk::MemoryPropertyFlags::LAZILY_ALLOCATED
         | vk::MemoryPropertyFlags::DEVICE_COHERENT_AMD
         | vk::MemoryPropertyFlags::DEVICE_UNCACHED_AMD;
     let fits = |i: &u32| bits >> i & 1 != 0 && !types[*i as usize].property_flags.intersects(odd);
-    let local = |i: &u32| types[*i as usize].property_flags.contains(vk::MemoryPropertyFlags::DEVICE_LOCAL);
+    let wanted = match place {
+        Where::Device => vk::MemoryPropertyFlags::DEVICE_LOCAL,
+        // Every device has such a type for buffers.
+        Where::Host => vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT,
+    };
+    let has = |i: &u32| types[*i as usize].property_flags.contains(wanted);
     let all = 0..types.len() as u32;
-    all.clone().filter(fits).find(local).or_else(|| all.clone().find(fits)).unwrap_or(0)
+    all.clone().filter(fits).find(has).or_else(|| all.clone().find(fits)).unwrap_or(0)
 }
 
 struct Chunk {
@@ -151,7 +170,7 @@ impl Memory {
             let most = HEADER_BYTES + MOST_WORDS * 4;
             let mut size = bytes.max(HEADER_BYTES + 64).min(most).next_multiple_of(4);
             self.log = Some(loop {
-                match Buffer::new(d, size) {
+                match Buffer::new(d, size, Where::Device) {
                     Ok(b) => break b,
                     Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY) if size / 2 >= LEAST_LOG_BYTES => {
                         size = (size / 2).next_multiple_of(4)
@@ -175,7 +194,7 @@ impl Memory {
         let at = match self.chunks.iter().rposition(room) {
             Some(at) => at,
             None => {
-                let buffer = Buffer::new(d, bytes.max(CHUNK_BYTES))
+                let buffer = Buffer::new(d, bytes.max(CHUNK_BYTES), Where::Device)
                     .map_err(|e| no_room(e, "the counters of probes"))?;
                 d.clear_buffers(&[(buffer.live, buffer.size)])?;
                 self.chunks.push(Chunk { buffer, used: 0 });

@@ -10,6 +10,7 @@
 //! Not known: whose frame work is that the application submits before a frame's end and that waits for something it does
 //! only later (it would hang here, until the watchdog).
 
+mod chosen;
 mod code;
 mod collect;
 mod demands;
@@ -18,14 +19,16 @@ mod per_action;
 mod plan;
 mod scan;
 mod sessions;
+mod slots;
 mod specialize;
 mod stages;
 pub mod tables;
 
+pub use chosen::Tally;
 pub use collect::{Undecoded, decode};
 pub use demands::STAGES;
 pub use per_action::Counted;
-pub use plan::{Done, EVERYTHING, Entry, Kind, PipelineFilter, Plan, Selection};
+pub use plan::{Done, EVERYTHING, Entry, Kind, LabelFilter, PipelineFilter, Places, Plan, Selection};
 pub use scan::scan;
 pub use sessions::{Measured, Measurement, Session, Window, measure};
 
@@ -86,7 +89,7 @@ pub struct InstrumentHook {
     /// Of each entry: its device and its counters.
     places: Vec<(u64, Place)>,
     next_probe: u32,
-    /// Where a pass counts by action.
+    /// Where a pass counts by action, or only some actions count.
     per_action: Option<PerAction>,
     /// What devices that are gone had left for the running frame.
     left: Raw,
@@ -104,7 +107,7 @@ impl InstrumentHook {
     /// The hook that does what one replay of several does.
     pub fn with_session(plan: Rc<Plan>, session: Rc<Session>, take: Taker) -> (Self, Rc<RefCell<Done>>) {
         let out = Rc::new(RefCell::new(Done::default()));
-        let per_action = plan.wants_actions().then(PerAction::default);
+        let per_action = plan.pushes().then(|| PerAction::new(&plan));
         let hook = InstrumentHook {
             per_action,
             plan,
@@ -172,9 +175,13 @@ impl InstrumentHook {
         let device = self.kept.device();
         let (window, first_subgroup) = (self.window(self.frame), self.first_subgroup(self.frame));
         let (d, memory) = (vk.device_mut(device)?, self.memory.entry(device).or_default());
-        let place = memory.counters(d, variant.counters.into())?;
+        // Where only some actions count, the others have counters of their own.
+        let several = if self.plan.select.places.is_some() { 2 } else { 1 };
+        let place = memory.counters(d, u64::from(variant.counters) * several)?;
+        let elsewhere = place.address + u64::from(variant.counters) * 8;
         memory.first_subgroup = first_subgroup;
         let log = memory.log(d, variant.probes > 0, self.session.log_bytes, window)?;
+        let nothing = memory.log(d, false, 0, window)?;
         let probe_base = self.next_probe;
         self.next_probe = probe_base.checked_add(variant.probes).ok_or_else(|| {
             Error::new(replay::error::Kind::Internal, "more probes than there are 32-bit numbers")
@@ -188,7 +195,7 @@ impl InstrumentHook {
         out.log_capacity = out.log_capacity.max(memory.log_capacity());
         let variant = variant.clone();
         out.entries.push(Entry { pipeline, kind, index, variant_number, variant, probe_base, action_base });
-        Ok(Values { region: place.address, log, probe_base, action_base })
+        Ok(Values { region: place.address, log, probe_base, action_base, elsewhere, nothing })
     }
 
     /// Reads a device's memory, to what the running frame has left.
@@ -235,7 +242,11 @@ impl Hook for InstrumentHook {
     fn wants(&self) -> Commands {
         let own = ["vkDestroyDevice", "vkQueuePresentKHR"];
         match self.per_action {
-            Some(_) => Commands::named(&[&own[..], &per_action::wants()].concat()),
+            Some(_) => {
+                let labels = chosen::QUEUE_LABELS;
+                let labels = if self.plan.select.places.is_some() { &labels[..] } else { &[] };
+                Commands::named(&[&own[..], labels, &per_action::wants()].concat())
+            }
             None => Commands::named(&own),
         }
     }
@@ -367,6 +378,7 @@ impl Hook for InstrumentHook {
         }
         self.left = Raw::default();
         if let Some(p) = &mut self.per_action {
+            p.frame_ends(this);
             p.restart(vk, true)?;
         }
         if this || next {
@@ -395,7 +407,9 @@ impl Hook for InstrumentHook {
         let Some(vk) = cx.backend.vulkan() else { return Ok(()) };
         if let Some(p) = &mut self.per_action {
             p.finish(vk)?;
-            self.out.borrow_mut().notes.extend(p.notes());
+            let mut out = self.out.borrow_mut();
+            out.notes.extend(p.notes());
+            out.chosen = p.tally().cloned();
         }
         for (device, memory) in self.memory.drain() {
             if let Ok(d) = vk.device(device) {

@@ -9,7 +9,9 @@
 //! zero when a frame begins; one is used again only after the frame in which its recording was replaced. Not counted, and
 //! named: actions that the device generates itself (nothing is pushed for them but an address of nowhere).
 
+use super::chosen::{Chosen, NOT_CHOSEN, QUEUE_LABELS, Tally};
 use super::memory::{Memory, Place};
+use super::plan::Plan;
 use crate::hooks::actions::{Actions, Recording, Seen};
 use crate::rewrite::actions::BYTES;
 use gfxr_parse::view::View;
@@ -91,6 +93,10 @@ pub struct Counted {
 #[derive(Default)]
 pub struct PerAction {
     actions: Actions,
+    /// No pass counts by action.
+    counts_none: bool,
+    /// Where only some actions count.
+    chosen: Option<Chosen>,
     /// Layouts, and whether they have room.
     layouts: HashMap<u64, bool>,
     shaders: HashMap<u64, Shaders>,
@@ -128,6 +134,24 @@ fn has_room(of: View<'_>, top: u32) -> bool {
 }
 
 impl PerAction {
+    /// What a plan takes.
+    pub fn new(plan: &Plan) -> Self {
+        let chosen = plan.select.places.clone().map(|p| Chosen::new(p, plan.names.clone()));
+        PerAction { counts_none: !plan.wants_actions(), chosen, ..PerAction::default() }
+    }
+
+    /// How much was chosen of what was measured.
+    pub fn tally(&self) -> Option<&Tally> {
+        self.chosen.as_ref().map(Chosen::tally)
+    }
+
+    /// A frame has ended, and was measured or not.
+    pub fn frame_ends(&mut self, measured: bool) {
+        if let Some(c) = &mut self.chosen {
+            c.frame_ends(measured);
+        }
+    }
+
     /// Where a device has actions pushed.
     pub fn offset(&self, vk: &Vulkan, device: u64) -> Result<u32> {
         Ok(offset(limit(vk, device)?))
@@ -240,8 +264,12 @@ impl PerAction {
     /// A call is about to be made: what actions need is recorded before them.
     pub fn see(&mut self, cx: &mut Executor, call: &Call) -> Result<()> {
         let seen = self.actions.see(call);
-        let generated = call.command.name.starts_with("vkCmdExecuteGeneratedCommands");
-        if !matches!(seen, Seen::Action(_)) && !generated {
+        self.see_places(cx, call)?;
+        let name = call.command.name;
+        // Their shaders run as well, and are pushed nothing of their own.
+        let apart =
+            name.starts_with("vkCmdExecuteGeneratedCommands") || name.starts_with("vkCmdDispatchTile");
+        if !matches!(seen, Seen::Action(_)) && !apart {
             return Ok(());
         }
         let id = call.image.u64(0);
@@ -249,23 +277,27 @@ impl PerAction {
         let (Some(live), Some(vk)) = (live, cx.backend.vulkan()) else { return Ok(()) };
         let Some(recording) = self.actions.of(id) else { return Ok(()) };
         let (range, device) = (recording.range, recording.device);
-        let mut address = 0;
+        let (mut address, mut index) = (0, None);
         if let Seen::Action(bind) = seen {
             let shaders = recording.shaders(bind);
             let result_index = (recording.actions.len() as u32).saturating_sub(1);
             let Some(action) = recording.actions.last_mut() else { return Ok(()) };
             let known: Vec<&Shaders> = shaders.iter().filter_map(|s| self.shaders.get(s)).collect();
-            let parts: Vec<Part> =
-                known.iter().flat_map(|s| s.parts.iter().copied()).filter(|p| p.counters > 0).collect();
+            let all: Vec<Part> = known.iter().flat_map(|s| s.parts.iter().copied()).collect();
+            let parts: Vec<Part> = all.iter().copied().filter(|p| p.counters > 0).collect();
             let Some(first) = parts.iter().map(|p| p.base).min() else {
                 action.uncounted = Some(known.iter().find_map(|s| s.why).unwrap_or(NOT_INSTRUMENTED));
-                return Ok(());
+                if all.is_empty() || self.chosen.is_none() {
+                    return Ok(());
+                }
+                return self.push(vk, live, (range, device, id), None, 0);
             };
             let end = parts.iter().map(|p| p.base + p.counters).max().unwrap_or(first);
             let counters = end - first;
             if u64::from(counters) * 8 > MOST_BYTES {
                 action.uncounted = Some(TOO_FAR);
             } else {
+                index = Some(result_index);
                 let d = Self::device(&mut self.devices, vk, device)?;
                 let spare = d.free.get_mut(&counters).and_then(Vec::pop);
                 let place = match spare {
@@ -277,19 +309,58 @@ impl PerAction {
                 self.pieces.entry(range).or_default().push(piece);
             }
         }
-        let d = Self::device(&mut self.devices, vk, device)?;
+        self.push(vk, live, (range, device, id), index, address)
+    }
+
+    /// Pushes the address of an action's counters, or of what is going to be said of it.
+    fn push(
+        &mut self,
+        vk: &mut Vulkan,
+        live: vk::CommandBuffer,
+        of: (u64, u64, u64),
+        index: Option<u32>,
+        counters: u64,
+    ) -> Result<()> {
+        let address = match &mut self.chosen {
+            Some(c) => c.action(vk, of, index, counters)?,
+            None => counters,
+        };
+        let d = Self::device(&mut self.devices, vk, of.1)?;
         let all = vk::ShaderStageFlags::ALL;
         // SAFETY: the command buffer is being recorded; the layout has all push constants of all stages.
         unsafe {
-            let ash = &vk.device(device)?.ash;
+            let ash = &vk.device(of.1)?.ash;
             ash.cmd_push_constants(live, d.layout, all, d.offset, &address.to_le_bytes());
+        }
+        Ok(())
+    }
+
+    /// What a call means to the choice of actions.
+    fn see_places(&mut self, cx: &mut Executor, call: &Call) -> Result<()> {
+        let (Some(c), actions) = (&mut self.chosen, &mut self.actions) else { return Ok(()) };
+        let name = call.command.canonical;
+        if QUEUE_LABELS.contains(&name) {
+            c.queue_label(call);
+        } else if name.starts_with("vkQueueSubmit") {
+            let Some(vk) = cx.backend.vulkan() else { return Ok(()) };
+            let mut said = Vec::new();
+            let range_of = |b| actions.range(b);
+            c.submitting(vk, call, range_of, |range, index, counts| said.push((range, index, counts)))?;
+            for (range, index, counts) in said {
+                actions.uncounted(range, index, (!counts).then_some(NOT_CHOSEN));
+            }
+        } else if let Some(r) = actions.of(call.image.u64(0)) {
+            let of = (r.range, r.device, r.buffer);
+            c.recorded(call, of, |b| actions.range(b));
         }
         Ok(())
     }
 
     /// What a device's actions counted since the frame began; it is idle. Recordings of all devices that were executed.
     pub fn read(&mut self, vk: &mut Vulkan, device: u64) -> Result<(Vec<Recording>, Vec<Counted>)> {
-        let Some(of) = self.devices.get(&device) else { return Ok((vec![], vec![])) };
+        let Some(of) = self.devices.get(&device).filter(|_| !self.counts_none) else {
+            return Ok((vec![], vec![]));
+        };
         let read = of.memory.read_counters(vk.device_mut(device)?)?;
         let (mut recordings, mut counted) = (Vec::new(), Vec::new());
         for r in self.actions.all() {
@@ -330,6 +401,9 @@ impl PerAction {
     }
 
     fn forget(&mut self, recordings: &[Recording]) {
+        if let Some(c) = &mut self.chosen {
+            recordings.iter().for_each(|r| c.forget(r.range));
+        }
         for piece in recordings.iter().filter_map(|r| self.pieces.remove(&r.range)).flatten() {
             if let Some(d) = self.devices.get_mut(&piece.device) {
                 d.free.entry(piece.counters).or_default().push(piece.place);
@@ -341,6 +415,9 @@ impl PerAction {
     pub fn device_goes(&mut self, vk: &Vulkan, device: u64) -> Result<()> {
         let gone = self.actions.device_gone(device);
         self.forget(&gone);
+        if let Some(c) = &mut self.chosen {
+            c.device_goes(vk, device)?;
+        }
         if let Some(d) = self.devices.remove(&device) {
             let ash = &vk.device(device)?.ash;
             // SAFETY: ours, and nothing uses it.

@@ -1,15 +1,48 @@
 //! What is instrumented, and what came of it.
 
+use super::chosen::Tally;
 use crate::rewrite::{Key, Variant, Variants};
 use crate::{ShaderHash, Stage};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Chooses pipelines by captured id and debug name.
 pub type PipelineFilter = Box<dyn Fn(u64, Option<&str>) -> bool>;
 
-/// Which entry points are instrumented; what is not said is not asked.
+/// Chooses labels by name.
+pub type LabelFilter = Box<dyn Fn(&str) -> bool>;
+
+/// In which render passes and labels shaders count; what is not said is not asked.
+#[derive(Default)]
+pub struct Places {
+    /// Only in render passes of these objects; dynamic ones have the id 0 and are called `rendering WIDTHxHEIGHT`.
+    pub render_passes: Option<PipelineFilter>,
+    /// Only in the render passes with these numbers in their frame, as ranges from 1.
+    pub numbers: Option<Vec<(u64, u64)>>,
+    /// Only in these debug labels, of command buffers and of queues.
+    pub labels: Option<LabelFilter>,
+}
+
+impl Places {
+    /// Whether the render pass of this number may be one.
+    pub fn number(&self, number: u64) -> bool {
+        self.numbers.as_ref().is_none_or(|all| all.iter().any(|(a, b)| (*a..=*b).contains(&number)))
+    }
+
+    /// Whether what is here counts: whether the render pass around it is chosen, and for each label whether it was asked for.
+    pub fn counts<'l, L: Iterator<Item = &'l bool>>(
+        &self,
+        pass: Option<bool>,
+        labels: impl FnOnce() -> L,
+    ) -> bool {
+        let anywhere = self.render_passes.is_none() && self.numbers.is_none();
+        (anywhere || pass == Some(true)) && (self.labels.is_none() || labels().any(|asked| *asked))
+    }
+}
+
+/// Which entry points are instrumented, and where they count; what is not said is not asked.
 #[derive(Default)]
 pub struct Selection {
     /// Only these stages.
@@ -18,6 +51,8 @@ pub struct Selection {
     pub pipelines: Option<PipelineFilter>,
     /// Only modules whose hash begins with one of these.
     pub shaders: Option<Vec<String>>,
+    /// Where only some of what they do counts.
+    pub places: Option<Rc<Places>>,
 }
 
 impl Selection {
@@ -87,6 +122,11 @@ impl Plan {
         passes.iter().any(|p| super::STAGES.iter().any(|s| p.needs(*s).is_some_and(|n| n.actions)))
     }
 
+    /// Whether something is pushed before each action.
+    pub fn pushes(&self) -> bool {
+        self.select.places.is_some() || self.wants_actions()
+    }
+
     /// Whether a pipeline is chosen.
     pub fn wants_pipeline(&self, id: u64) -> bool {
         let name = self.names.get(&id).map(String::as_str);
@@ -150,6 +190,8 @@ pub struct Done {
     pub failed: Vec<String>,
     /// What else is to be said.
     pub notes: Vec<String>,
+    /// How much was chosen, where render passes or labels were.
+    pub chosen: Option<Tally>,
     /// Words that the largest log holds.
     pub log_capacity: u64,
     /// Invocations in a full subgroup.

@@ -23,6 +23,10 @@ pub struct Values {
     pub probe_base: u32,
     /// Number of the first counter of each action.
     pub action_base: u32,
+    /// Address of the counters that nobody reads.
+    pub elsewhere: u64,
+    /// Address of the log without room.
+    pub nothing: u64,
 }
 
 impl Specialization {
@@ -35,7 +39,7 @@ impl Specialization {
     ) -> Self {
         let halves = |v: u64| [v as u32, (v >> 32) as u32];
         let (region, log) = (halves(values.region), halves(values.log));
-        let ours = [
+        let mut ours = vec![
             (constants.region[0], region[0]),
             (constants.region[1], region[1]),
             (constants.log[0], log[0]),
@@ -43,6 +47,10 @@ impl Specialization {
             (constants.probe_base, values.probe_base),
             (constants.action_base, values.action_base),
         ];
+        if let Some(ids) = constants.elsewhere {
+            let words = [halves(values.elsewhere), halves(values.nothing)].concat();
+            ours.extend(ids.into_iter().zip(words));
+        }
         let theirs = entries.iter().filter(|e| ours.iter().all(|o| o.0 != e.constant_id));
         let mut out = Specialization { entries: theirs.copied().collect(), data: data.to_vec() };
         out.data.resize(data.len().next_multiple_of(4), 0);
@@ -64,8 +72,16 @@ impl Specialization {
 mod tests {
     use super::*;
 
-    const CONSTANTS: Constants =
-        Constants { region: [2000, 2001], log: [2002, 2003], probe_base: 2004, action_base: 2005 };
+    const CONSTANTS: Constants = Constants {
+        region: [2000, 2001],
+        log: [2002, 2003],
+        probe_base: 2004,
+        action_base: 2005,
+        elsewhere: None,
+    };
+
+    const VALUES: Values =
+        Values { region: 0, log: 0, probe_base: 1, action_base: 0, elsewhere: 0, nothing: 0 };
 
     fn value(s: &Specialization, id: u32) -> Vec<u8> {
         let found: Vec<_> = s.entries.iter().filter(|e| e.constant_id == id).collect();
@@ -79,8 +95,13 @@ mod tests {
         // The third names one of ours, which its module cannot have.
         let theirs = [entry(0, 0, 4), entry(7, 4, 2), entry(2001, 0, 4)];
         let data = [1, 2, 3, 4, 5, 6];
-        let values =
-            Values { region: 0x1122_3344_5566_7788, log: 0x99_0000_0010, probe_base: 3, action_base: 9 };
+        let values = Values {
+            region: 0x1122_3344_5566_7788,
+            log: 0x99_0000_0010,
+            probe_base: 3,
+            action_base: 9,
+            ..VALUES
+        };
         let s = Specialization::merge(&theirs, &data, &CONSTANTS, values);
         assert_eq!((value(&s, 0), value(&s, 7)), (vec![1, 2, 3, 4], vec![5, 6]));
         assert_eq!(value(&s, 2000), 0x5566_7788u32.to_le_bytes());
@@ -95,12 +116,12 @@ mod tests {
 
     #[test]
     fn without_constants_of_the_applications() {
-        let s = Specialization::merge(
-            &[],
-            &[],
-            &CONSTANTS,
-            Values { region: 8, log: 16, probe_base: 1, action_base: 0 },
-        );
+        let s = Specialization::merge(&[], &[], &CONSTANTS, Values { region: 8, log: 16, ..VALUES });
         assert_eq!((s.entries.len(), s.data.len()), (6, 24));
+        let elsewhere = Some([2006, 2007, 2008, 2009]);
+        let values = Values { elsewhere: 0x5_0000_0006, nothing: 0x7_0000_0008, ..VALUES };
+        let s = Specialization::merge(&[], &[], &Constants { elsewhere, ..CONSTANTS }, values);
+        let words = [2006, 2007, 2008, 2009].map(|id| value(&s, id)[0]);
+        assert_eq!(words, [6, 5, 8, 7]);
     }
 }

@@ -21,6 +21,7 @@ mod recorded;
 mod wish;
 
 pub use format::Shape;
+pub(super) use recorded::submitted;
 pub use wish::{Seen, Shot, Taker, What, Wish};
 
 use gfxr_parse::schema::generated::COMMANDS;
