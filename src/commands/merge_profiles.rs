@@ -84,6 +84,7 @@ fn folder(args: &MergeProfilesArgs) -> Result<Exit, Failure> {
     let merged = merge(&sources).map_err(Failure::new)?;
     let mut manifest = first;
     manifest.cost = None;
+    manifest.other_costs.clear();
     manifest.tables.clear();
     manifest.notes.push(format!("Counts of blocks are the sums of {} traces.", traces.len()));
     manifest.frames = traces.iter().flat_map(|t| t.manifest().frames.clone()).collect();

@@ -97,12 +97,55 @@ fn stages_without_subgroup_operations_are_refused_before_anything_runs() {
     assert!(said.contains("subgroup operations in ray-generation shaders (for simt)"), "{said}");
     assert!(said.contains("--assume-subgroups") && said.contains("--stages compute"), "{said}");
     assert!(!scratch.path("trace").exists(), "nothing was measured");
+    // Folders are as they were: what was not there is gone, what was there is empty.
+    let out = profile(&scratch, "rays.gfxr", &["--passes", "simt"], "new/er/trace");
+    assert!(!out.status.success() && !scratch.path("new").exists(), "{}", text(&out.stderr));
+    std::fs::create_dir(scratch.path("empty")).expect("a folder");
+    let out = profile(&scratch, "rays.gfxr", &["--passes", "simt"], "empty");
+    assert!(!out.status.success(), "{}", text(&out.stderr));
+    assert_eq!(scratch.path("empty").read_dir().expect("it is there").count(), 0);
     let chosen = ["--passes", "simt", "--stages", "compute", "--frames", "2"];
     done(&profile(&scratch, "rays.gfxr", &chosen, "trace"));
     let out = profile(&scratch, "rays.gfxr", &chosen, "trace");
     assert_eq!(out.status.code(), Some(2), "the folder is not empty: {}", text(&out.stderr));
     let out = profile(&scratch, "rays.gfxr", &["--passes", "nothing"], "other");
     assert_eq!(out.status.code(), Some(2), "{}", text(&out.stderr));
+}
+
+#[test]
+fn a_trace_says_where_it_was_made_and_what_that_cost() {
+    if !device("a_trace_says_where_it_was_made") {
+        return;
+    }
+    let scratch = Scratch::new("profile-cost");
+    let run = |into: &str, more: &[&str]| {
+        let arguments =
+            [&["--passes", "simt,uniformity", "--assume-subgroups", "--frames", "2-3", "--no-cache"], more];
+        let out = profile(&scratch, "cubes.gfxr", &arguments.concat(), into);
+        done(&out);
+        (Dir::open(&scratch.path(into)).expect("a trace").manifest().clone(), text(&out.stdout))
+    };
+    let (m, said) = run("both", &[]);
+    assert!(!m.device.driver.is_empty() && !m.device.name.is_empty(), "{:?}", m.device);
+    let frame = m.cost.expect("both replays ran");
+    assert!(frame.without.0 > 0 && frame.with.0 > 0, "{frame:?}");
+    let others: Vec<&str> = m.other_costs.iter().map(|c| c.of.as_str()).collect();
+    assert_eq!(
+        others,
+        [
+            "making pipelines and shader objects, in 3 calls of the driver",
+            "rewriting 5 entry points, summed over threads"
+        ]
+    );
+    assert!(m.other_costs.iter().all(|c| c.with.0 > 0) && m.other_costs[0].without.0 > 0);
+    assert!(
+        said.contains("GPU time of a measured frame, mean: ") && said.contains("ms without probes"),
+        "{said}"
+    );
+    assert!(said.contains("Check uniformity: passed"), "{said}");
+    // Where the plain replay is not made, nothing is known of it.
+    let (m, _) = run("alone", &["--no-verify-image"]);
+    assert!(m.cost.is_none() && m.other_costs.len() == 1, "{:?}", m.other_costs);
 }
 
 #[test]

@@ -9,8 +9,10 @@ use crate::{ShaderHash, Stage};
 use rspirv::spirv::ExecutionModel;
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Instant;
+use trace::Nanos;
 
 /// Goes up when the rewriting changes in a way that the passes' keys do not tell.
 const VERSION: u32 = 3;
@@ -37,12 +39,22 @@ pub struct Variants {
     /// Where to keep them.
     folder: Option<PathBuf>,
     known: Mutex<HashMap<Key, Slot>>,
+    /// How many were rewritten, and in how many nanoseconds, on all threads.
+    made: AtomicU64,
+    nanos: AtomicU64,
 }
 
 impl Variants {
     /// For one plan.
     pub fn new(passes: Vec<Box<dyn Pass>>, folder: Option<PathBuf>) -> Self {
-        Variants { passes, device: OnceLock::new(), folder, known: Mutex::default() }
+        Variants {
+            passes,
+            device: OnceLock::new(),
+            folder,
+            known: Mutex::default(),
+            made: AtomicU64::new(0),
+            nanos: AtomicU64::new(0),
+        }
     }
 
     /// Says what the device offers. To be called before the first module comes; what is said later does not count.
@@ -75,11 +87,19 @@ impl Variants {
         {
             return Ok(Some(Arc::new(v)));
         }
+        let began = Instant::now();
         let made = instrument(words, key.shader, key.model, &key.name, &self.passes, self.device(key))?;
+        self.made.fetch_add(1, Ordering::Relaxed);
+        self.nanos.fetch_add(began.elapsed().as_nanos() as u64, Ordering::Relaxed);
         if let (Some(path), Some(v)) = (path, &made) {
             keep(&path, v);
         }
         Ok(made.map(Arc::new))
+    }
+
+    /// How many entry points were rewritten and not found in the folder, and how long that took, on all threads.
+    pub fn spent(&self) -> (u64, Nanos) {
+        (self.made.load(Ordering::Relaxed), Nanos(self.nanos.load(Ordering::Relaxed)))
     }
 
     /// The passes that have to leave a stage of this module alone, and why.

@@ -1,9 +1,13 @@
 //! `profile`: replays with instrumented shaders and writes what they did as a trace.
 //!
-//! Guarantees: the trace's folder is whole, or marked as one whose writing broke off; stdout carries a summary that names
+//! Guarantees: the trace's folder is whole, or as it was before if nothing was measured or what frames show differs, or
+//! marked as one whose writing broke off; stdout carries a summary that names
 //! what was left as it was and why; frames show what they show without probes, or it is an error (exit code 5) that names
 //! the pass. Refuses folders that hold something, and frames that the capture does not have.
 
+mod checks;
+mod costs;
+mod folder;
 mod pictures;
 pub mod plan;
 mod replays;
@@ -13,7 +17,9 @@ use super::frames::{self, missing, no_such_frame};
 use super::replay::failure;
 use crate::cli::ProfileArgs;
 use crate::exit::{Exit, Failure};
-use crate::{input, output};
+use crate::{input, mmap, output};
+use costs::Timing;
+use folder::Missing;
 use gfxr_parse::container::Capture;
 use pictures::Pictures;
 use profile::hooks::arm::ArmCountersHook;
@@ -23,11 +29,12 @@ use profile::passes::PASSES;
 use profile::passes::drivers::{COUNTERS, REGISTERS};
 use replay::error::{Error, Kind};
 use replay::hook::Hook;
+use replay::vulkan::inspect::devices;
 use replays::Replays;
 use std::cell::RefCell;
 use std::rc::Rc;
 use trace::Value::U64;
-use trace::dir::{Manifest, PassNote, Writer};
+use trace::dir::{Dir, Manifest, PassNote, Writer};
 use trace::tables::FRAMES;
 
 /// Runs it.
@@ -37,7 +44,7 @@ pub fn run(args: &ProfileArgs) -> Result<Exit, Failure> {
     }
     let file = args.file.as_ref().ok_or_else(|| Failure::usage("which capture?"))?;
     let folder = args.output.as_ref().ok_or_else(|| Failure::usage("where to? -o DIR"))?;
-    plan::refuse_full(folder)?;
+    folder::refuse_full(folder)?;
     let capture = input::open(file)?;
     let mut options = super::replay::options(&args.run)?;
     if let Some(f) = &args.frames {
@@ -51,32 +58,53 @@ pub fn run(args: &ProfileArgs) -> Result<Exit, Failure> {
     let plan = Rc::new(plan::plan(args, &capture)?);
     let replays = Replays { args, capture: &capture, options: &options };
     let notes = plan::notes(args, &plan);
+    let missing = Missing::of(folder);
     let writer = Writer::create(folder, manifest(&capture, notes)).map_err(Failure::new)?;
     let writer = Rc::new(RefCell::new(writer));
     let verify = pictures::wanted(&replays);
     let measured = measure(args, &replays, &plan, &writer, verify);
-    let mut writer = Rc::into_inner(writer).expect("the hook is gone").into_inner();
-    let (outcome, taken) = match measured {
-        Ok(measured) => measured,
-        Err(e) => {
-            drop(writer);
-            plan::remove_if_nothing(folder);
-            return Err(e);
-        }
+    let Some(mut writer) = Rc::into_inner(writer).map(RefCell::into_inner) else {
+        // What hangs keeps its hooks, and these the trace: it stays, as far as it is written.
+        return Err(measured.err().unwrap_or_else(|| Failure::new("a hook has kept the trace")));
     };
+    let abandon = |writer: Writer, why: Failure| {
+        writer.abandon();
+        missing.take_away();
+        why
+    };
+    let (outcome, taken, timing) = match measured {
+        Ok(measured) => measured,
+        Err(e) if writer.is_empty() => return Err(abandon(writer, e)),
+        Err(e) => return Err(e),
+    };
+    let mut without = None;
     if verify {
-        let plain = pictures::plain(&replays).map_err(failure)?;
         let one = |pass: &str| plan::only(args, pass, &capture);
-        pictures::judge(&replays, &plain, &taken, &plan::names(args), &one)?;
+        let judged = pictures::plain(&replays, true).map_err(failure).and_then(|(plain, timing)| {
+            without = timing;
+            pictures::judge(&replays, &plain, &taken, &plan::names(args), &one)
+        });
+        if let Err(e) = judged {
+            return Err(abandon(writer, e));
+        }
     }
+    let manifest = writer.manifest();
+    manifest.cost = without.as_ref().and_then(|w| costs::of_a_frame(w, &timing, &outcome));
+    manifest.other_costs = costs::others(without.as_ref(), &timing, &plan.variants);
+    let costs: Vec<_> = manifest.cost.iter().chain(&manifest.other_costs).map(costs::line).collect();
     finish(&mut writer, &plan, &outcome);
     instrument::tables::originals(&folder.join("shaders"), &outcome.done).map_err(Failure::new)?;
     writer.finish().map_err(Failure::new)?;
-    let text = summary::text(&capture, folder, &outcome);
+    let (checked, failed) = checks::ask(&Dir::open_with(folder, mmap::open).map_err(Failure::new)?)?;
+    let text = summary::text(&capture, folder, &outcome, &[costs, checked].concat());
     let mut out = output::Output::create(None)?;
     out.write(text.as_bytes())?;
     out.finish()?;
-    Ok(summary::judge(args, &outcome))
+    let exit = summary::judge(args, &outcome);
+    Ok(match checks::judge(&failed) {
+        Exit::Done => exit,
+        failed => failed,
+    })
 }
 
 fn list() -> Result<Exit, Failure> {
@@ -89,21 +117,22 @@ fn list() -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// As many replays with the plan's shaders as it takes, and the pictures of the first.
+/// As many replays with the plan's shaders as it takes, and the pictures and times of the first.
 fn measure(
     args: &ProfileArgs,
     replays: &Replays<'_>,
     plan: &Rc<Plan>,
     writer: &Rc<RefCell<Writer>>,
     verify: bool,
-) -> Result<(Measurement, Pictures), Failure> {
-    let mut taken = Pictures::new();
+) -> Result<(Measurement, Pictures, Timing), Failure> {
+    let (mut taken, mut times) = (Pictures::new(), None);
     let mut notes = Rc::default();
     let outcome = instrument::measure(plan, args.max_log_bytes, writer, &mut |session, hook| {
         let mut hooks = vec![hook];
         let again = session.windows.is_some();
         if !again {
             notes = drivers(plan, writer, &mut hooks);
+            times = Some(Timing::of(&mut hooks));
         }
         let what = if again { "measuring what the log did not hold" } else { "measuring" };
         let pictures = (!again && verify).then(|| {
@@ -122,7 +151,8 @@ fn measure(
     });
     let mut outcome = outcome.map_err(failure)?;
     outcome.done.notes.extend(notes.take());
-    Ok((outcome, taken))
+    let times = times.ok_or_else(|| Failure::new("there was no replay"))?;
+    Ok((outcome, taken, times))
 }
 
 /// What the driver measures by itself; and what that has to say at the end.
@@ -183,6 +213,9 @@ fn finish(writer: &mut Writer, plan: &Plan, o: &Measurement) {
     instrument::tables::write(plan, &o.done, writer);
     let manifest = writer.manifest();
     manifest.device.name = o.summary.gpu.clone().unwrap_or_default();
+    let known = devices().unwrap_or_default();
+    let device = known.into_iter().find(|d| d.name == manifest.device.name);
+    manifest.device.driver = device.map(|d| d.driver.trim().to_owned()).unwrap_or_default();
     manifest.device.subgroup_size = o.done.subgroup_size;
     manifest.frames = o.frames.keys().copied().collect();
     manifest.notes.extend(summary::left_alone(&o.done));

@@ -3,6 +3,7 @@
 //! Guarantees: a picture that differs is an error that names the frame and the pass, found by running passes one at a time.
 //! A capture that shows another picture in each plain replay cannot be compared; that is said.
 
+use super::costs::Timing;
 use super::replays::Replays;
 use crate::exit::{Exit, Failure, complain};
 use gfxr_parse::schema::command_named;
@@ -50,11 +51,13 @@ pub fn hook(replays: &Replays<'_>) -> (Box<dyn Hook>, Rc<RefCell<Pictures>>) {
     (Box::new(hook), pictures)
 }
 
-/// The plain replay's.
-pub fn plain(replays: &Replays<'_>) -> Result<Pictures> {
+/// The plain replay's, and what it took if that is wanted.
+pub fn plain(replays: &Replays<'_>, timed: bool) -> Result<(Pictures, Option<Timing>)> {
     let (hook, pictures) = hook(replays);
-    replays.once(None, vec![hook], "replaying without probes")?;
-    Ok(pictures.take())
+    let mut hooks = vec![hook];
+    let timing = timed.then(|| Timing::of(&mut hooks));
+    replays.once(None, hooks, "replaying without probes")?;
+    Ok((pictures.take(), timing))
 }
 
 /// The first frame whose picture is another one.
@@ -72,7 +75,7 @@ pub fn judge(
 ) -> std::result::Result<(), Failure> {
     let Some(frame) = differs(before, now) else { return Ok(()) };
     let failure = crate::commands::replay::failure;
-    if differs(before, &plain(replays).map_err(failure)?).is_some() {
+    if differs(before, &plain(replays, false).map_err(failure)?.0).is_some() {
         complain("warning: two replays without probes show different pictures: images were not verified");
         return Ok(());
     }

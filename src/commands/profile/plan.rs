@@ -9,31 +9,10 @@ use profile::passes::by_name;
 use profile::passes::drivers::{COUNTERS, Driver};
 use profile::rewrite::Variants;
 use replay::vulkan::inspect::{DeviceReport, devices};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use trace::dir::PassNote;
-
-/// A trace goes to a folder of its own.
-pub fn refuse_full(folder: &Path) -> Result<(), Failure> {
-    let full = folder.read_dir().is_ok_and(|mut entries| entries.next().is_some());
-    if full {
-        return Err(Failure::usage(format_args!(
-            "{}: it is not empty; name a new folder for the trace",
-            folder.display()
-        )));
-    }
-    Ok(())
-}
-
-/// Takes the folder away again if nothing was measured.
-pub fn remove_if_nothing(folder: &Path) {
-    let names = folder.read_dir().map(|d| d.flatten().map(|e| e.file_name()).collect::<Vec<_>>());
-    if names.is_ok_and(|n| n == ["manifest.json.partial"]) {
-        let _ = std::fs::remove_file(folder.join("manifest.json.partial"));
-        let _ = std::fs::remove_dir(folder);
-    }
-}
 
 /// The passes as they were asked for.
 pub fn names(args: &ProfileArgs) -> Vec<String> {

@@ -21,8 +21,8 @@ pub fn left_alone(done: &Done) -> Vec<String> {
     done.left_alone.iter().map(line).chain(done.without.iter().map(without)).collect()
 }
 
-/// The summary.
-pub fn text(capture: &Capture, folder: &Path, o: &Measurement) -> String {
+/// The summary, with what else is to be said.
+pub fn text(capture: &Capture, folder: &Path, o: &Measurement, more: &[String]) -> String {
     let device = o.summary.gpu.as_deref().unwrap_or("no device");
     let mut t = format!("{} on {device}\n", capture.name());
     let frames: Vec<u64> = o.frames.keys().copied().collect();
@@ -73,6 +73,9 @@ pub fn text(capture: &Capture, folder: &Path, o: &Measurement) -> String {
                 wanted * 4 + wanted / 4 + 4096
             );
         }
+    }
+    for line in more {
+        let _ = writeln!(t, "{line}");
     }
     let _ = writeln!(t, "The trace is in {}; next:\n  reray-replay analyze {0}", folder.display());
     t

@@ -26,8 +26,11 @@ pub struct Manifest {
     pub passes: Vec<PassNote>,
     /// The frames that were measured, by the capture's numbers.
     pub frames: Vec<u64>,
-    /// What measuring cost, where that was measured as well.
+    /// What measuring cost a frame, where that was measured as well.
     pub cost: Option<CostNote>,
+    /// What else it cost.
+    #[serde(default)]
+    pub other_costs: Vec<CostNote>,
     /// What a reader has to know to read the records rightly; a sentence each.
     pub notes: Vec<String>,
     /// The tables; filled in when the trace is finished.

@@ -96,6 +96,17 @@ fn what_is_put_comes_back() {
 }
 
 #[test]
+fn of_a_trace_that_is_given_up_nothing_stays() {
+    let scratch = Scratch::new("given-up");
+    let mut w = Writer::create(&scratch.0, manifest()).unwrap();
+    assert!(w.is_empty());
+    w.put(&SIMT, &simt_row(1));
+    assert!(!w.is_empty());
+    w.abandon();
+    assert_eq!(std::fs::read_dir(&scratch.0).unwrap().count(), 0);
+}
+
+#[test]
 fn a_trace_that_broke_off_says_so() {
     let scratch = Scratch::new("broken-off");
     let mut w = Writer::create(&scratch.0, manifest()).unwrap();

@@ -110,6 +110,20 @@ impl Writer {
         self.tables.values_mut().try_for_each(Open::flush)
     }
 
+    /// Whether no row was added.
+    pub fn is_empty(&self) -> bool {
+        self.tables.is_empty()
+    }
+
+    /// Gives the trace up: nothing of it stays but the folder.
+    pub fn abandon(mut self) {
+        self.finished = true;
+        let mut all: Vec<PathBuf> = self.tables.values().map(|open| open.path.clone()).collect();
+        all.push(self.folder.join(format!("{MANIFEST}{PARTIAL}")));
+        // (what cannot be removed can be seen to be no whole trace)
+        all.iter().for_each(|path| drop(fs::remove_file(path)));
+    }
+
     /// Ends the trace: its files get their names.
     pub fn finish(mut self) -> Result<Manifest, Unreadable> {
         self.flush()?;
