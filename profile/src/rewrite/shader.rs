@@ -78,7 +78,7 @@ impl Device {
         if self.lone_any_hits && stage == Stage::AnyHit && needs.subgroups {
             return Some(Leaves::LoneAnyHit);
         }
-        (self.no_actions && needs.actions).then_some(Leaves::NoActions)
+        (self.no_actions && (needs.actions || self.chosen_only)).then_some(Leaves::NoActions)
     }
 }
 

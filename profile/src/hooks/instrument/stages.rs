@@ -396,10 +396,6 @@ impl InstrumentHook {
             self.out.borrow_mut().leave("no pass has to do with its stage");
             return Ok(None);
         }
-        if !of.room && plan.select.places.is_some() {
-            self.out.borrow_mut().leave(per_action::NO_ROOM);
-            return Ok(None);
-        }
         let Some(key) = code.key(stage, name, of.room) else {
             self.out.borrow_mut().leave("its module has no such entry point, or could not be read");
             return Ok(None);
