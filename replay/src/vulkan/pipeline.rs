@@ -17,6 +17,13 @@ pub fn create_pipelines(
     linked: &mut Linked,
     report: &mut Report,
 ) -> Result<Outcome> {
+    let _ = compile_all(call, linked);
+    super::known::pipelines_made(vk, call);
+    vk.raw(call, linked, report)
+}
+
+/// Takes the flags away that would have pipelines only where they need not be compiled; how many pipelines there are.
+pub(super) fn compile_all(call: &Call, linked: &mut Linked) -> usize {
     let infos = call.command.params.iter().find(|p| p.name == "pCreateInfos");
     if let Some(infos) = infos
         && let (Ty::Struct(id), Some(p)) = (infos.ty, call.image.ptr(infos.at))
@@ -25,7 +32,7 @@ pub fn create_pipelines(
         let drop = vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED
             | vk::PipelineCreateFlags::EARLY_RETURN_ON_FAILURE;
         for i in 0..p.len as u32 {
-            // All three create infos: sType, pNext, flags.
+            // All create infos: sType, pNext, flags.
             let at = p.to + i * STRUCTS[id as usize].size + 16;
             linked.set_u32_at(at, linked.u32_at(at) & !drop.as_raw());
             let flags_2 = vk::StructureType::PIPELINE_CREATE_FLAGS_2_CREATE_INFO_KHR.as_raw() as u32;
@@ -35,9 +42,9 @@ pub fn create_pipelines(
                 linked.set_u32_at(at, linked.u32_at(at) & !drop.as_raw());
             }
         }
+        return p.len as usize;
     }
-    super::known::pipelines_made(vk, call);
-    vk.raw(call, linked, report)
+    0
 }
 
 /// vkCreatePipelineCache: the captured driver's data mean nothing here, or would hide compile time.

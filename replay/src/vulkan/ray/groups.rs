@@ -8,7 +8,6 @@ use crate::objects::Objects;
 use crate::report::Report;
 use crate::vulkan::{Vk, Vulkan, exact};
 use ash::vk::{self, Handle};
-use gfxr_parse::schema::{Ty, generated::STRUCTS};
 
 /// vkCreateRayTracingPipelinesKHR: at once, also where the application deferred it; handles are this device's own.
 pub fn create_pipelines(
@@ -18,23 +17,7 @@ pub fn create_pipelines(
     linked: &mut Linked,
     report: &mut Report,
 ) -> Result<Outcome> {
-    let Ty::Struct(id) = call.command.params[4].ty else { unreachable!("create infos are structs") };
-    let mut count = 0;
-    if let Some(p) = call.image.ptr(32).filter(|p| p.has_data()) {
-        let drop = vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED
-            | vk::PipelineCreateFlags::EARLY_RETURN_ON_FAILURE;
-        count = p.len as usize;
-        let infos: *mut vk::RayTracingPipelineCreateInfoKHR = linked.ptr(4);
-        for i in 0..p.len as usize {
-            // SAFETY: linked memory, checked against its count.
-            let info = unsafe { &mut *infos.add(i) };
-            info.flags &= !drop;
-        }
-        debug_assert_eq!(
-            STRUCTS[id as usize].size as usize,
-            size_of::<vk::RayTracingPipelineCreateInfoKHR<'_>>()
-        );
-    }
+    let count = crate::vulkan::pipeline::compile_all(call, linked);
     linked.set_arg(1, 0); // the deferred operation
     crate::vulkan::known::pipelines_made(vk, call);
     let outcome = exact::create_pipelines(vk, count, call, linked, report)?;
