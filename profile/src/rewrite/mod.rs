@@ -10,6 +10,7 @@ pub mod actions;
 mod chosen;
 mod code;
 mod facts;
+mod held;
 mod instrument;
 mod libraries;
 mod lookup;
@@ -18,6 +19,7 @@ pub mod prologue;
 mod shader;
 #[cfg(test)]
 mod tests;
+mod together;
 mod variant;
 mod variants;
 
@@ -28,5 +30,6 @@ pub use instrument::{entries, instrument};
 pub use libraries::Probes;
 pub use places::{Spot, traces};
 pub use shader::{Device, Exit, ExitKind, Leaves, Shader};
+pub use together::leaders;
 pub use variant::{Constants, LeftOut, Region, Site, Variant};
 pub use variants::{Key, Variants};

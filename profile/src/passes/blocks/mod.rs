@@ -22,7 +22,7 @@ mod shape;
 mod tests;
 
 use crate::pass::{Change, Error, FrameData, Pass, Result, Sink};
-use crate::rewrite::{Shader, Site};
+use crate::rewrite::{Shader, Site, leaders};
 use crate::{Needs, Stage};
 use options::{Mode, Options, Places};
 use placement::{From, Placement, Way};
@@ -103,6 +103,7 @@ impl Pass for Blocks {
         let stride = counts.len() as u32;
         let copied = stride.saturating_mul(o.copies);
         let (first, in_region) = shader.reserve_counters(copied).map_err(&wrong)?;
+        let again = shader.entered_again();
         let of = |shader: &Shader, f: usize, way| {
             let blocks = &shader.facts.functions[f].blocks;
             let (block, depth) = match way {
@@ -110,7 +111,7 @@ impl Pass for Blocks {
                 Way::Block(b) | Way::End(b) | Way::Exit(b) | Way::Leave(b) => (b, blocks[b].depth),
                 Way::Edge(a, b) => (b, blocks[a].depth.min(blocks[b].depth)),
             };
-            (block as u32, depth > 0 || program.functions[f].repeated)
+            (block as u32, depth > 0 || again[f])
         };
         let mut wanted = Vec::new();
         for (f, way, counter) in counts {
@@ -145,30 +146,16 @@ fn site(shader: &Shader, function: u32, block: u32, kind: u32, counter: Option<u
 /// the block before it has that block's.
 fn each(shader: &Shader, f: usize, known: &Known, follows: bool, first: u32) -> Vec<u32> {
     let blocks = &shader.facts.functions[f].blocks;
-    let mut into = vec![0; blocks.len()];
-    known.shape.edges.iter().for_each(|e| into[e.1] += 1);
-    let mut each = vec![0; blocks.len()];
-    let mut next = first;
-    // A block comes after its dominators, so what leads to it alone has its number by then.
-    for b in 0..blocks.len() {
-        if !blocks[b].reached {
-            continue;
+    let leaders = leaders(blocks, |b| !follows || known.shape.leaves.contains(&b));
+    let (mut each, mut next) = (vec![0; blocks.len()], first);
+    for b in (0..blocks.len()).filter(|b| blocks[*b].reached) {
+        let leader = leaders[b] as usize;
+        if leader == b {
+            next += 1;
+            each[b] = next;
+        } else {
+            each[b] = each[leader];
         }
-        let before = known.shape.edges.iter().find(|e| e.1 == b).map(|e| e.0);
-        let rest = before.filter(|&p| {
-            follows
-                && p < b
-                && into[b] == 1
-                && blocks[p].successors.len() == 1
-                && !known.shape.leaves.contains(&p)
-        });
-        each[b] = match rest {
-            Some(p) => each[p],
-            None => {
-                next += 1;
-                next
-            }
-        };
     }
     each
 }

@@ -1,16 +1,13 @@
 //! Puts counters where a [`Placement`] wants them.
 //!
 //! A count at a place is a call of a helper function. An edge gets a block of its own; where it takes none, its count is
-//! made before the branch, under the branch's condition. With `flush=exit`, what a loop may repeat is added to a private
-//! variable (a register), and every place where invocations leave for good adds all of these variables to their
-//! counters; not in ray-tracing stages, where what lives across a trace has to be kept in memory by the driver, and where
-//! reporting an intersection may end the invocation.
+//! made before the branch, under the branch's condition. With `flush=exit`, what a loop may repeat is held in a private
+//! variable until invocations leave (`rewrite/held.rs`), where the stage may hold numbers.
 
 use super::options::{Merge, Mode, Options};
 use super::placement::Way;
 use crate::rewrite::{Probes, Shader};
-use crate::spirv::{Block, Function, Inst, Op, Operand, Place, Result, malformed};
-use rspirv::spirv::{FunctionControl, StorageClass};
+use crate::spirv::{Inst, Op, Operand, Place, Result, malformed};
 use std::collections::{BTreeMap, HashMap};
 
 static PROBES: Probes = crate::probes!("blocks");
@@ -46,11 +43,11 @@ impl Plan {
 pub fn put(s: &mut Shader, o: &Options, counts: &[Count], first: u32, stride: u32) -> Result<()> {
     let mut plan = Plan::default();
     prologue(s, o, stride, &mut plan)?;
-    let hold = o.hold && !o.plain && !s.stage.is_ray_tracing();
+    let hold = o.hold && !o.plain && s.may_hold();
     let mut held = Vec::new();
     for c in counts {
         let counter = first + c.counter;
-        let held_in = (hold && c.repeated).then(|| variable(s));
+        let held_in = (hold && c.repeated).then(|| s.held());
         held.extend(held_in.map(|v| (counter, v)));
         let count = |s: &mut Shader, taken: Option<u32>| match held_in {
             Some(v) => raise(s, o, v, taken),
@@ -88,15 +85,12 @@ pub fn put(s: &mut Shader, o: &Options, counts: &[Count], first: u32, stride: u3
             Way::Leave(_) => unreachable!("those are never measured"),
         }
     }
-    if !held.is_empty() {
-        let flush = flush(s, o, &held)?;
-        for exit in s.exits() {
-            let call = s.call(flush, &[]);
-            plan.at(exit.function, exit.place, vec![call]);
-        }
-    }
     for (f, places) in plan.places {
         s.module.functions[f].insert(places);
+    }
+    if !held.is_empty() {
+        let flush = flush(s, o, &held)?;
+        s.at_exits(flush);
     }
     let original: std::collections::HashSet<u32> =
         s.facts.functions.iter().flat_map(|f| &f.blocks).map(|b| b.label).collect();
@@ -189,18 +183,6 @@ fn value(s: &mut Shader, op: Op, ty: u32, operands: &[u32], insts: &mut Vec<Inst
     id
 }
 
-/// A private number that begins at 0.
-fn variable(s: &mut Shader) -> u32 {
-    let uint = s.types.uvec(&mut s.module, 1);
-    let pointer = s.types.pointer(&mut s.module, StorageClass::Private, uint);
-    let zero = s.types.null(&mut s.module, uint);
-    let id = s.module.fresh();
-    let operands = vec![Operand::StorageClass(StorageClass::Private), Operand::IdRef(zero)];
-    s.module.globals.push(Inst::new(Op::Variable, Some(pointer), Some(id), operands));
-    s.module.interface(id, false);
-    id
-}
-
 /// Adds to a private number. That of an invocation that is not counted is never added to a counter.
 fn raise(s: &mut Shader, o: &Options, variable: u32, taken: Option<u32>) -> Result<Vec<Inst>> {
     let mut insts = Vec::new();
@@ -216,9 +198,9 @@ fn raise(s: &mut Shader, o: &Options, variable: u32, taken: Option<u32>) -> Resu
         let none = s.constant(0);
         by = value(s, Op::Select, uint, &[taken, by, none], &mut insts);
     }
-    let now = value(s, Op::Load, uint, &[variable], &mut insts);
+    let now = s.load_held(variable, &mut insts);
     let sum = value(s, Op::IAdd, uint, &[now, by], &mut insts);
-    insts.push(Inst::new(Op::Store, None, None, vec![Operand::IdRef(variable), Operand::IdRef(sum)]));
+    s.store_held(variable, sum, &mut insts);
     Ok(insts)
 }
 
@@ -232,15 +214,15 @@ fn apart(o: &Options) -> bool {
 /// one took several times the frame (taichi).
 const MOST_SUMS: usize = 8;
 
-/// A function that adds all private numbers to their counters.
-fn flush(s: &mut Shader, o: &Options, held: &[(u32, u32)]) -> Result<u32> {
+/// Adds all private numbers to their counters.
+fn flush(s: &mut Shader, o: &Options, held: &[(u32, u32)]) -> Result<Vec<Inst>> {
     let many = apart(o) && o.merge == Merge::Auto && held.len() > MOST_SUMS;
     let add = if many || o.mode == Mode::Lane {
         s.import(&LANE_PROBES, "flush_lane")?
     } else {
         s.import(probes(o), "flush_lanes")?
     };
-    let (void, uint) = (s.types.void(&mut s.module), s.types.uvec(&mut s.module, 1));
+    let uint = s.types.uvec(&mut s.module, 1);
     let mut body = Vec::new();
     let sampled = (o.every > 1).then(|| {
         let bool = s.types.bool(&mut s.module);
@@ -249,20 +231,14 @@ fn flush(s: &mut Shader, o: &Options, held: &[(u32, u32)]) -> Result<u32> {
     });
     for &(counter, variable) in held {
         let number = number(s, o, counter, &mut body)?;
-        let mut n = value(s, Op::Load, uint, &[variable], &mut body);
+        let mut n = s.load_held(variable, &mut body);
         if let Some(sampled) = sampled {
             let none = s.constant(0);
             n = value(s, Op::Select, uint, &[sampled, n, none], &mut body);
         }
         body.push(s.call(add, &[number, n]));
     }
-    body.push(Inst::new(Op::Return, None, None, vec![]));
-    let (id, ty) = (s.module.fresh(), s.types.function(&mut s.module, void, &[]));
-    let control = vec![Operand::FunctionControl(FunctionControl::NONE), Operand::IdRef(ty)];
-    let def = Inst::new(Op::Function, Some(void), Some(id), control);
-    let block = Block { label: s.module.fresh(), at: None, lines: vec![], body };
-    s.module.functions.push(Function::new(def, vec![], vec![block]));
-    Ok(id)
+    Ok(body)
 }
 
 /// Whether the branch at a block's end is about to go to a label.

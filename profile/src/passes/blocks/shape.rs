@@ -16,8 +16,6 @@ pub struct Known {
     pub shape: Shape,
     /// The blocks that call it, each as often as it does, with the caller: (function, block).
     pub callers: Vec<(u32, u32)>,
-    /// Whether one entry of the entry point may run a block of it more than once, from outside of it.
-    pub repeated: bool,
 }
 
 /// Every function of the facts.
@@ -93,16 +91,13 @@ impl Program {
         let mut functions: Vec<Known> =
             (0..facts.len()).map(|f| shape(&facts[f].blocks, &events[f], &ends[f], &may_leave)).collect();
         for &f in &order {
-            for (b, block) in facts[f].blocks.iter().enumerate().filter(|b| b.1.reached) {
+            for (b, _) in facts[f].blocks.iter().enumerate().filter(|b| b.1.reached) {
                 let mut left = false;
                 for e in &events[f][b] {
                     match *e {
                         Event::Leave => left = true,
                         Event::Call(g) => {
-                            let repeated = block.depth > 0 || functions[f].repeated;
                             let callee = &mut functions[g];
-                            // The first call has come by at once; a second one in the same function is one more time.
-                            callee.repeated |= repeated || !callee.callers.is_empty();
                             callee.callers.push((f as u32, b as u32));
                             callee.shape.entries_known &= !left;
                             left |= may_leave[g];
@@ -164,5 +159,5 @@ fn shape(
             shape.leaves.push(b);
         }
     }
-    Known { shape, callers: vec![], repeated: false }
+    Known { shape, callers: vec![] }
 }

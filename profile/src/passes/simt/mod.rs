@@ -7,12 +7,20 @@
 //! more, their number and the sum of their popcounts are kept, so that every efficiency stays exact whatever the option,
 //! and only the histogram ends in "more". A block takes 8 × (exact + 2) bytes, 528 unless said otherwise.
 //!
+//! Blocks that a subgroup comes by together, one the rest of the other, share their counters. A block that an invocation may
+//! execute more than once is counted in registers (`rewrite/held.rs`): the first of the invocations that are there stands
+//! for the execution, and holds the popcount and in how many executions in a row, of those that it stood for, it was the
+//! same. What another popcount follows is added to the counters, and the rest where the invocation leaves. Whatever way
+//! the others go, each execution is so held by one invocation, and added once. In ray-tracing stages everything is added
+//! at once.
+//!
 //! Fragment shaders: helper invocations do not count as active; how many of them were there as well is counted beside,
 //! as far as the device shows them in a ballot. What only helpers execute is not counted.
 
 use crate::pass::{Change, EntryData, Error, FrameData, Pass, Result, Sink};
 use crate::rewrite::{Probes, Shader, Site, traces};
 use crate::{Needs, Stage};
+use std::collections::HashMap;
 use trace::tables::{SIMT, SIMT_HELPERS, SIMT_TRACES};
 use trace::{Table, Value};
 
@@ -52,7 +60,7 @@ impl Pass for Simt {
     }
 
     fn key(&self) -> String {
-        format!("simt 2 {}", self.told_apart)
+        format!("simt 3 {}", self.told_apart)
     }
 
     fn needs(&self, _: Stage) -> Option<Needs> {
@@ -85,9 +93,33 @@ impl Pass for Simt {
             calls.push((spot, vec![call]));
         }
         shader.at_spots(calls);
+        let together: Vec<_> =
+            (0..shader.facts.functions.len()).map(|f| shader.come_by_together(f as u32)).collect();
+        let hold = shader.to_hold(|f, b| together[f as usize][b as usize] == b);
+        let (mut counters, mut flush) = (HashMap::new(), vec![]);
         for (function, block) in shader.blocks() {
-            let (call, counter) = here(shader).map_err(&wrong)?;
-            shader.at_begin(function, block, vec![call]);
+            let leader = together[function as usize][block as usize];
+            let counter = match counters.get(&(function, leader)) {
+                Some(&counter) => counter,
+                None if hold.contains(&(function, block)) => {
+                    let (counter, in_region) =
+                        shader.reserve_counters(self.counters(shader.stage)).map_err(&wrong)?;
+                    let held = shader.import(&PROBES, "simt_held").map_err(&wrong)?;
+                    let (first, variable) = (shader.constant(counter), shader.held());
+                    let insts = shader.update_held(variable, held, &[first, told_apart]);
+                    shader.at_begin(function, block, insts);
+                    let add = shader.import(&PROBES, "simt_flush").map_err(&wrong)?;
+                    let held = shader.load_held(variable, &mut flush);
+                    flush.push(shader.call(add, &[first, told_apart, held]));
+                    in_region
+                }
+                None => {
+                    let (call, counter) = here(shader).map_err(&wrong)?;
+                    shader.at_begin(function, block, vec![call]);
+                    counter
+                }
+            };
+            counters.insert((function, block), counter);
             shader.site(Site {
                 function,
                 block,
@@ -98,6 +130,9 @@ impl Pass for Simt {
                 probe: None,
                 data: vec![],
             });
+        }
+        if !flush.is_empty() {
+            shader.at_exits(flush);
         }
         Ok(Change::Changed)
     }

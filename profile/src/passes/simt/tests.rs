@@ -1,7 +1,10 @@
 use super::{BLOCK, Simt, TRACE as TRACE_SITE};
 use crate::pass::Pass;
 use crate::passes::by_name;
-use crate::testing::{BRANCH, TRACE, entry, everywhere, frame, function_text, of_text, rows};
+use crate::rewrite::Device;
+use crate::testing::{
+    BRANCH, TRACE, disassembled, entry, everywhere, frame, function_text, glsl, of_text, rewritten, rows,
+};
 use crate::{Error, Stage};
 use trace::Memory;
 use trace::tables::{SIMT, SIMT_HELPERS, SIMT_TRACES};
@@ -45,7 +48,8 @@ OpFunctionEnd
     assert_eq!(function_text(&v.words, "main").as_deref(), Some(expected));
 }
 
-/// Each site has counters of its own, one for each block that is reached, and one for each trace call.
+/// Each site has counters of its own, one for each block that is reached, and one for each trace call; a block that only
+/// goes on with another has that one's.
 #[test]
 fn every_block_of_every_stage_has_its_counters() {
     for v in everywhere(&|| by_name("simt").expect("it is registered")) {
@@ -53,11 +57,64 @@ fn every_block_of_every_stage_has_its_counters() {
         let n = 66 + u32::from(v.stage == Stage::Fragment);
         let mut at: Vec<u32> = sites.iter().map(|s| s.counter.expect("it has")).collect();
         at.sort_unstable();
-        assert_eq!(at, (0..sites.len() as u32).map(|i| i * n).collect::<Vec<_>>());
+        at.dedup();
+        assert_eq!(at, (0..at.len() as u32).map(|i| i * n).collect::<Vec<_>>());
+        for s in sites.iter().filter(|s| s.kind == BLOCK) {
+            let blocks = &v.facts.functions[s.function as usize].blocks;
+            let mut same = sites.iter().filter(|o| o.counter == s.counter && o.block < s.block);
+            let before = same.next_back().map(|o| o.block);
+            let into: Vec<usize> = (0..blocks.len())
+                .filter(|b| blocks[*b].reached && blocks[*b].successors.contains(&s.block))
+                .collect();
+            let rest = before.is_none_or(|b| into == [b as usize] && blocks[into[0]].successors.len() == 1);
+            assert!(rest, "{s:?}: {into:?}");
+        }
         let reached = v.facts.functions.iter().flat_map(|f| &f.blocks).filter(|b| b.reached).count();
         assert_eq!(sites.iter().filter(|s| s.kind == BLOCK).count(), reached);
-        assert_eq!(v.counters, sites.len() as u32 * n);
+        assert_eq!(v.counters, at.len() as u32 * n);
     }
+}
+
+/// What a loop repeats is held: an update where a block begins, and one function that adds all where invocations leave.
+#[test]
+fn golden_assembly_of_a_loop() {
+    let source = "#version 460
+        layout(local_size_x = 8) in;
+        layout(set = 0, binding = 0) buffer B { uint at[]; };
+        void main() {
+            uint i = gl_LocalInvocationIndex;
+            while (at[i] > 3u)
+                at[i] /= 3u;
+        }";
+    let Some(module) = glsl("comp", source, &["--target-env", "vulkan1.1"]) else { return };
+    let passes = vec![by_name("simt").expect("it is registered")];
+    let v = rewritten("a loop", &module, "vulkan1.3", &passes, Device::default()).swap_remove(0);
+    let text = function_text(&v.words, "main").unwrap_or_default();
+    let expected = "\
+%4 = OpLabel
+%5 = OpLoad %uint %6
+%7 = OpFunctionCall %uint %simt_held %uint_66 %uint_64 %5
+OpStore %6 %7
+OpLoopMerge %8 %9 None
+OpBranch %10
+%10 = OpLabel
+%11 = OpLoad %uint %i
+";
+    assert!(text.contains(expected), "{text}");
+    let expected = "\
+OpBranch %9
+%9 = OpLabel
+OpBranch %4
+%8 = OpLabel
+OpFunctionCall %void %simt_here %uint_198 %uint_64
+OpFunctionCall %void %24
+OpReturn
+OpFunctionEnd
+";
+    assert!(text.ends_with(expected), "{text}");
+    let all = disassembled(&v.words).expect("there are tools");
+    let flush = all.rsplit("OpFunction %void None").next().expect("the last function");
+    assert_eq!(flush.matches("OpFunctionCall %void %simt_flush ").count(), 2, "{flush}");
 }
 
 #[test]
