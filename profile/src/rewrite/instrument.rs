@@ -4,7 +4,7 @@
 use super::libraries::PROLOGUE;
 use super::shader::{Device, Shader};
 use super::variant::{Constants, LeftOut, Region, Variant};
-use super::{Facts, actions, prologue};
+use super::{Facts, actions, calls, prologue};
 use crate::pass::{Change, Error, Pass, Result};
 use crate::spirv::{FIRST_SPEC_ID, Imported, Module, Types, stage_of};
 use crate::{ShaderHash, Stage};
@@ -122,6 +122,7 @@ fn attempt(
         let e = wrong(e);
         return Err(if gone.is_empty() { Stop::Module(e) } else { Stop::Passes(gone, e) });
     }
+    calls::keep(&mut shader);
     let words = shader.module.words();
     let action_offset = shader.pushed.and_then(|p| actions::offset_word(&words, p));
     let spec = |n| shader.imported.spec_id(FIRST_SPEC_ID + n);

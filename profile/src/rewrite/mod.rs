@@ -7,6 +7,7 @@
 //! passes' keys, so that it may be kept ([`Variants`]).
 
 pub mod actions;
+mod calls;
 mod chosen;
 mod code;
 mod facts;

@@ -27,6 +27,8 @@ pub struct Library {
 pub struct Imported {
     /// Functions are marked not to be inlined.
     pub keep_calls: bool,
+    /// The functions, in the order in which they came.
+    pub functions: Vec<u32>,
     /// Ids of the library that is being read, and of those read before, by their numbers.
     ids: HashMap<u32, u32>,
     others: HashMap<usize, HashMap<u32, u32>>,
@@ -179,6 +181,7 @@ impl Library {
         if let Some((name, _)) = self.names.iter().find(|n| *n.1 == id) {
             name_it(m, f.id(), name);
         }
+        done.functions.push(f.id());
         m.functions.push(f);
         Ok(done.ids[&id])
     }

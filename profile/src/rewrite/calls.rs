@@ -1,0 +1,149 @@
+//! Which probe functions stay functions in a driver's compiler.
+//!
+//! Most compilers inline every call. In a shader with a few probes that is best for the time that it takes to run; with
+//! hundreds, compiling takes many times as long as the application's own shader does. So a function whose copies would have
+//! more than [`MOST_COPIED`] instructions together is marked `DontInline`, which NVIDIA's compiler heeds (llvmpipe's does
+//! not). What such a function calls is inlined into it, and so is what seldom runs left behind where it is called first of
+//! all: decided is for what is called before what calls it. Functions of [`MOST_BRIEF`] instructions are never kept: a call
+//! has as many.
+//!
+//! Guarantees: only what was imported is marked; what is marked is otherwise as it was.
+
+use super::shader::Shader;
+use crate::spirv::{Module, Op, Operand};
+use rspirv::spirv::FunctionControl;
+use std::collections::{HashMap, HashSet};
+
+/// Instructions that all copies of one function may have: 64 copies of 32.
+const MOST_COPIED: u64 = 64 * 32;
+
+/// Instructions that are not worth a call.
+const MOST_BRIEF: u64 = 8;
+
+/// Marks the functions of the shader that are to be kept. To be called when everything is in its place.
+pub fn keep(s: &mut Shader) {
+    for f in kept(&s.module, &s.imported.functions) {
+        let Some(f) = s.module.function(f) else { continue };
+        if let Some(Operand::FunctionControl(control)) = s.module.functions[f].def.inst.operands.first_mut() {
+            control.set(FunctionControl::DONT_INLINE, true);
+            control.set(FunctionControl::INLINE, false);
+        }
+    }
+}
+
+/// Those of the imported functions whose copies would be too much.
+fn kept(m: &Module, imported: &[u32]) -> Vec<u32> {
+    let all: HashSet<u32> = imported.iter().copied().collect();
+    // Of each imported function: its own instructions, and what it calls; and how often others call it.
+    let mut own: HashMap<u32, (u64, Vec<u32>)> = HashMap::new();
+    let mut calls: HashMap<u32, u64> = HashMap::new();
+    for f in &m.functions {
+        let called = f.insts().filter(|i| i.op() == Op::FunctionCall).filter_map(|i| i.id_at(0));
+        let called: Vec<u32> = called.filter(|c| all.contains(c)).collect();
+        if all.contains(&f.id()) {
+            own.insert(f.id(), (f.insts().filter(|i| counts(i.op())).count() as u64, called));
+        } else {
+            called.into_iter().for_each(|c| *calls.entry(c).or_default() += 1);
+        }
+    }
+    // What is called comes before what calls it.
+    let (mut order, mut seen) = (Vec::new(), HashSet::new());
+    imported.iter().for_each(|&f| visit(f, &own, &mut seen, &mut order));
+    // Were everything inlined.
+    let mut copies = calls;
+    for f in order.iter().rev() {
+        let of = copies.get(f).copied().unwrap_or(0);
+        own[f].1.iter().for_each(|c| *copies.entry(*c).or_default() += of);
+    }
+    let (mut sizes, mut kept) = (HashMap::new(), Vec::new());
+    for f in order {
+        let inlined = own[&f].1.iter().filter_map(|c| sizes.get(c)).sum::<u64>();
+        let size = own[&f].0 + inlined;
+        if size > MOST_BRIEF && size * copies.get(&f).copied().unwrap_or(0) > MOST_COPIED {
+            kept.push(f);
+        } else {
+            sizes.insert(f, size);
+        }
+    }
+    kept
+}
+
+/// Whether anything is left of an instruction when variables are registers and ways that have no condition are straight.
+fn counts(op: Op) -> bool {
+    !matches!(
+        op,
+        Op::Variable
+            | Op::Load
+            | Op::Store
+            | Op::FunctionCall
+            | Op::SelectionMerge
+            | Op::LoopMerge
+            | Op::Branch
+            | Op::Return
+            | Op::ReturnValue
+    )
+}
+
+fn visit(f: u32, own: &HashMap<u32, (u64, Vec<u32>)>, seen: &mut HashSet<u32>, order: &mut Vec<u32>) {
+    if own.contains_key(&f) && seen.insert(f) {
+        own[&f].1.iter().for_each(|&c| visit(c, own, seen, order));
+        order.push(f);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::passes::by_name;
+    use crate::rewrite::Device;
+    use crate::spirv::{Module, Op, Operand};
+    use crate::testing::{glsl, rewritten};
+    use rspirv::spirv::FunctionControl;
+
+    /// The names of the functions that are kept in a loop over a switch of so many cases.
+    fn kept(pass: &str, cases: u32) -> Option<Vec<String>> {
+        let body: String =
+            (0..cases).map(|n| format!("case {n}: x = x * {}u + 7u; break;\n", n + 3)).collect();
+        let source = format!(
+            "#version 460
+            layout(local_size_x = 64) in;
+            layout(set = 0, binding = 0) buffer B {{ uint at[]; }};
+            void main() {{
+                uint x = at[gl_GlobalInvocationID.x];
+                for (uint n = 0u; n < at[0]; n++)
+                    switch (x % 500u) {{ {body} }}
+                at[gl_GlobalInvocationID.x] = x;
+            }}"
+        );
+        let module = glsl("comp", &source, &["--target-env", "vulkan1.1"])?;
+        let passes = vec![by_name(pass).expect("it is registered")];
+        let v = rewritten("a switch", &module, "vulkan1.3", &passes, Device::default()).swap_remove(0);
+        let m = Module::read(&v.words).expect("it is a module");
+        let marked = |id: u32| {
+            m.function(id).is_some_and(|f| {
+                let control = FunctionControl::DONT_INLINE;
+                m.functions[f].def.inst.operands[0] == Operand::FunctionControl(control)
+            })
+        };
+        let mut names: Vec<String> = (m.names.iter())
+            .filter(|n| n.op() == Op::Name && n.id_at(0).is_some_and(marked))
+            .filter_map(|n| match &n.inst.operands[1] {
+                Operand::LiteralString(name) => Some(name.clone()),
+                _ => None,
+            })
+            .collect();
+        names.sort();
+        Some(names)
+    }
+
+    #[test]
+    fn what_would_be_copied_too_often_is_kept() {
+        let Some(few) = kept("simt", 10) else { return };
+        assert!(few.is_empty(), "{few:?}");
+        // What adds to memory is called seldom, and kept first; the rest is brief enough for so many sites.
+        assert_eq!(kept("simt", 71), Some(vec!["simt_flush".into()]));
+        assert_eq!(
+            kept("simt", 300),
+            Some(vec!["simt_flush".into(), "simt_held".into(), "simt_here".into()])
+        );
+    }
+}
