@@ -51,9 +51,9 @@ pub struct Shader {
 pub struct Device {
     /// Atomic additions to 64-bit integers in memory (shaderBufferInt64Atomics, shaderInt64).
     pub atomic_64: bool,
-    /// Probe functions are marked not to be inlined: a compiler that heeds it takes time in proportion to the calls
-    /// and not to what they call. (llvmpipe's inlines everything. NVIDIA's heeds it, which made compute pipelines slower to
-    /// make and to run.)
+    /// All probe functions are marked not to be inlined, not only those of which there would be too many copies
+    /// (`calls.rs`): a compiler that heeds it takes time in proportion to the calls and not to what they call. (llvmpipe's
+    /// inlines everything. NVIDIA's heeds it, which made small compute pipelines slower to make and to run.)
     pub keep_calls: bool,
     /// Subgroup operations in any-hit shaders hang it: passes that use them leave those shaders alone.
     pub lone_any_hits: bool,
