@@ -21,7 +21,8 @@ pub struct Needs {
     pub own_clock: bool,
     /// The multiprocessor, and the place on it, that a subgroup runs on: VK_NV_shader_sm_builtins.
     pub sm_builtins: bool,
-    /// Counters of each action: the top of the push constants.
+    /// Counters of each action, which takes the top of the push constants. Where a pipeline leaves no room there
+    /// (`rewrite::Device::no_actions`) the pass does without: it counts by frame, or less.
     pub actions: bool,
 }
 

@@ -194,9 +194,6 @@ pub fn rewritten_by_all(what: &str, module: &[u32], env: &str) {
     if let Some(why) = invalid(module, env) {
         panic!("{what} is invalid before anything is done to it: {why}");
     }
-    let every_pass = || -> Vec<Box<dyn Pass>> {
-        every_pass().into_iter().filter(|p| !refused_for_push_constants(module, &**p)).collect()
-    };
     let most = Device { atomic_64: true, keep_calls: true, ..Device::default() };
     let all = rewritten(what, module, env, &every_pass(), most).len();
     let least = rewritten(what, module, env, &every_pass(), Device::default()).len();
@@ -326,16 +323,7 @@ pub fn variant(stage: crate::Stage, sites: Vec<crate::rewrite::Site>) -> Variant
             sites,
         }],
         left_out: vec![],
+        not_by_action: None,
         facts: Default::default(),
     }
-}
-
-/// Whether a pass refuses a module because its push constants leave no room for the replay's.
-pub fn refused_for_push_constants(module: &[u32], pass: &dyn Pass) -> bool {
-    let of = |(model, name, _): (_, String, _)| {
-        let by_name = crate::passes::by_name(pass.name()).expect("it is registered");
-        let made = instrument(module, ShaderHash::of(module), model, &name, &[by_name], Device::default());
-        made.is_err_and(|e| e.to_string().contains("its push constants reach to byte"))
-    };
-    entries(module).into_iter().any(of)
 }

@@ -411,8 +411,7 @@ fn changes_from_action_to_action() {
         ("closed_fragment", "ways", 1, &[("Push.way", 1)]),
         ("closed_fragment", "ways", 0, &[("Push.shape", 0)]),
     ] {
-        let Some([pipelines, entries, sites, changes]) = tables(scene, "values:changes=yes", &[], names)
-        else {
+        let Some([pipelines, entries, sites, changes]) = tables(scene, "values", &[], names) else {
             return;
         };
         let entry = by_pipeline(&pipelines, &entries)[&(pipeline.to_owned(), index)];

@@ -14,11 +14,14 @@ use crate::Question;
 use crate::context::Context;
 use crate::report::{Cell, Column, Report, Table, Unit};
 use std::collections::BTreeMap;
-use trace::tables::{ACTIONS, CLASSES, COUNTERS, METRICS};
+use trace::tables::{ACTIONS, CLASSES, COUNTERS, METRICS, NOWHERE};
 use trace::{Source, Unreadable};
 
 /// See the module's header.
 pub struct Counters;
+
+/// What stands for the actions of shaders that could not be told them.
+const ALL: &str = "all of shaders that could not be told";
 
 /// How many actions the table of the dearest has.
 const TOP: usize = 20;
@@ -237,6 +240,10 @@ fn action_row(
             },
             Cell::Count(a.executions),
         ]),
+        None if key.1 == NOWHERE => {
+            row = vec![Cell::Count(key.0), Cell::Missing, Cell::Missing, ALL.into()];
+            row.extend(vec![Cell::Missing; 4]);
+        }
         None => row.extend(vec![Cell::Missing; 5]),
     }
     match totals.get(&key) {
@@ -294,8 +301,9 @@ fn values_table(metrics: &[Metric], values: &BTreeMap<Place, Vec<u64>>, context:
     columns.extend(metric_columns(metrics));
     columns.push(Column::new("block", Unit::Text));
     let row = |(p, counters): (&Place, &Vec<u64>)| {
-        let mut row: Vec<Cell> =
-            [p.frame, p.range, p.result_index, p.result_sub_index].map(Cell::Count).to_vec();
+        let number = |n| if p.range == NOWHERE { Cell::Missing } else { Cell::Count(n) };
+        let mut row = vec![Cell::Count(p.frame)];
+        row.extend([p.range, p.result_index, p.result_sub_index].map(number));
         row.push(Cell::Text(stage_words(p.stages)));
         row.push(Cell::Count(p.basic_block_index));
         row.extend(counters.iter().map(|c| Cell::Count(*c)));
@@ -338,6 +346,12 @@ fn notes(trace: &dyn Source, metrics: &[Metric]) -> Result<Vec<String>, Unreadab
             "Counted by the driver; basic blocks are its own, and nothing says which of SPIR-V's they are"
                 .into(),
         );
+    }
+    if trace.read(&COUNTERS)?.u64("range").contains(&NOWHERE) {
+        notes.push(format!(
+            "Shaders whose pipeline's push constants leave no room cannot be told their action: they count by frame, in \
+             the row \u{201c}{ALL}\u{201d}"
+        ));
     }
     let t = trace.read(&CLASSES)?;
     let unknown: std::collections::BTreeSet<&str> =

@@ -9,7 +9,7 @@
 //!
 //! *Changes*: of the pairs of consecutive actions (draws, dispatches, traces) of the entry point in one recording of a
 //! command buffer that read the place, the share in which the value changed; pairs of which one saw several values are left
-//! out, and said. *From frame to frame*: of the pairs of consecutive measured frames, the share in which the set of
+//! out, and said; so are places that were not followed. *From frame to frame*: of the pairs of consecutive measured frames, the share in which the set of
 //! values changed; where something overflowed it is not known.
 //!
 //! *Constant*: a place that saw one value in all frames. It may be made a specialization constant, as far as these frames
@@ -64,6 +64,15 @@ impl Question for Values {
                 "{estimated} of {} places saw more values than there are slots: how many is estimated there (~), and the most \
                  frequent are of those that found a slot.",
                 sites.len()
+            ));
+        }
+        let followed = |s: &&Site| matches!(&*s.class, "uniform" | "push");
+        let lost = sites.iter().filter(followed).filter(|s| s.changes[0] == 0).count();
+        if lost != 0 {
+            report.notes.push(format!(
+                "{lost} places in uniform blocks and push constants were not followed from action to action: the pipeline's \
+                 push constants leave no room to tell its shaders which action they run in, the device generated the \
+                 actions itself, or changes=no was asked for."
             ));
         }
         if sites.is_empty() {

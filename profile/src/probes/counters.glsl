@@ -1,4 +1,4 @@
-// Pass counters: how many invocations come by a place, for each action.
+// Pass counters: how many invocations come by a place, for each action or the whole frame.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
@@ -19,8 +19,24 @@ void action_lanes(const uint counter)
         add_in_action(counter, subgroupBallotBitCount(mask));
 }
 
+// The same for the whole frame, in shaders that do not know their action.
+void frame_lane(const uint counter)
+{
+    if (ACTIVE)
+        add(counter, 1u);
+}
+
+void frame_lanes(const uint counter)
+{
+    uvec4 mask = here();
+    if (is_first(mask))
+        add(counter, subgroupBallotBitCount(mask));
+}
+
 void main()
 {
+    frame_lane(0u);
+    frame_lanes(0u);
     set_action(uvec2(0u));
     action_lane(0u);
     action_lanes(0u);

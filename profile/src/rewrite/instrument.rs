@@ -1,5 +1,5 @@
 //! A module through every pass of a plan. A pass that cannot do its work is left out: the others do theirs as if it had not
-//! been in the plan.
+//! been in the plan. Where an entry point cannot be told its action, passes count by frame there.
 
 use super::libraries::PROLOGUE;
 use super::shader::{Device, Shader};
@@ -19,17 +19,21 @@ pub fn instrument(
     model: ExecutionModel,
     name: &str,
     passes: &[Box<dyn Pass>],
-    device: Device,
+    mut device: Device,
 ) -> Result<Option<Variant>> {
     let mut at_work: Vec<&dyn Pass> = passes.iter().map(AsRef::as_ref).collect();
-    let (mut left_out, mut first) = (Vec::new(), None);
+    let (mut left_out, mut first, mut not_by_action) = (Vec::new(), None, None);
     loop {
         match attempt(words, hash, model, name, &at_work, device) {
             Ok(made) => {
                 return match (made, first) {
                     (None, Some(e)) => Err(e),
-                    (made, _) => Ok(made.map(|v| Variant { left_out, ..v })),
+                    (made, _) => Ok(made.map(|v| Variant { left_out, not_by_action, ..v })),
                 };
+            }
+            Err(Stop::Action(why)) => {
+                device.no_actions = true;
+                not_by_action = Some(why);
             }
             Err(Stop::Module(e)) => return Err(e),
             Err(Stop::Passes(gone, e)) => {
@@ -46,6 +50,8 @@ pub fn instrument(
 enum Stop {
     /// It is the module's fault.
     Module(Error),
+    /// The entry point cannot be told its action.
+    Action(String),
     /// These could not do their work: at least one that was at work.
     Passes(Vec<&'static str>, Error),
 }
@@ -117,10 +123,8 @@ fn attempt(
     }
     if let Err(e) = prologue::add(&mut shader, &PROLOGUE) {
         // What the prologue brings in beside actions is there in every shader of Vulkan.
-        let actions = |p: &&&dyn Pass| p.needs(stage).is_some_and(|n| n.actions);
-        let gone: Vec<_> = passes.iter().filter(actions).map(|p| p.name()).collect();
-        let e = wrong(e);
-        return Err(if gone.is_empty() { Stop::Module(e) } else { Stop::Passes(gone, e) });
+        let by_frame = shader.action_counters > 0 && !device.chosen_only;
+        return Err(if by_frame { Stop::Action(e.0) } else { Stop::Module(wrong(e)) });
     }
     calls::keep(&mut shader);
     let words = shader.module.words();
@@ -141,6 +145,7 @@ fn attempt(
         probes: shader.probes,
         regions,
         left_out: vec![],
+        not_by_action: None,
         action_counters: shader.action_counters,
         action_offset,
         words,

@@ -24,7 +24,6 @@ mod together;
 mod variant;
 mod variants;
 
-pub use actions::USUAL as ACTION_BYTES_AT;
 pub use code::record_instructions;
 pub use facts::{BlockFacts, Facts, FunctionFacts, Lines, debug_sets, does_something};
 pub use instrument::{entries, instrument};

@@ -57,18 +57,19 @@ pub struct Device {
     pub keep_calls: bool,
     /// Subgroup operations in any-hit shaders hang it: passes that use them leave those shaders alone.
     pub lone_any_hits: bool,
-    /// Nothing can be pushed before actions: the pipeline's layout has no room for it.
+    /// Nothing can be pushed before actions: the pipeline's layout has no room for it, or the shader none. Passes that count
+    /// by action count by frame then.
     pub no_actions: bool,
     /// Only the work of actions counts of which the replay says so (`chosen.rs`).
     pub chosen_only: bool,
 }
 
-/// Why a pass leaves a shader alone: the device, or the pipeline's layout.
+/// Why a pass leaves a shader alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Leaves {
     /// Subgroup operations in an any-hit shader.
     LoneAnyHit,
-    /// Nothing can be pushed.
+    /// Nothing can be pushed, so that nobody can say what is chosen.
     NoActions,
 }
 
@@ -78,7 +79,7 @@ impl Device {
         if self.lone_any_hits && stage == Stage::AnyHit && needs.subgroups {
             return Some(Leaves::LoneAnyHit);
         }
-        (self.no_actions && (needs.actions || self.chosen_only)).then_some(Leaves::NoActions)
+        (self.no_actions && self.chosen_only).then_some(Leaves::NoActions)
     }
 }
 

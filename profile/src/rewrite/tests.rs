@@ -2,10 +2,7 @@
 
 use super::{Device, Key, LeftOut, Variant, Variants, instrument};
 use crate::spirv::{Function, Inst, Module, Op, Operand};
-use crate::testing::{
-    assembled, captured, every_pass, glsl, refused_for_push_constants, rewritten, rewritten_by_all, scenes,
-    tempfile,
-};
+use crate::testing::{assembled, captured, every_pass, glsl, rewritten, rewritten_by_all, scenes, tempfile};
 use crate::{Pass, ShaderHash};
 use rayon::prelude::*;
 use rspirv::spirv::{BuiltIn, Decoration, FunctionControl, MemoryAccess};
@@ -19,36 +16,76 @@ fn every_pass_leaves_the_scenes_shaders_valid() {
     }
 }
 
+/// The scene's module whose push constants are all there are.
+fn full() -> (rspirv::spirv::ExecutionModel, String, Vec<u32>) {
+    let full = |s: &(PathBuf, Vec<u32>)| s.0.ends_with("pushed.frag.spv");
+    let (_, module) = scenes().into_iter().find(full).expect("it is among the scenes");
+    let (model, name, _) = super::entries(&module).swap_remove(0);
+    (model, name, module)
+}
+
 #[test]
-fn push_constants_that_fill_what_there_is_are_refused_by_counters_alone() {
-    let mut refused = vec![];
-    for (path, module) in scenes() {
-        for p in every_pass().iter().filter(|p| refused_for_push_constants(&module, &***p)) {
-            refused.push(format!("{} {}", path.file_name().and_then(|n| n.to_str()).unwrap_or(""), p.name()));
-        }
+fn a_shader_that_cannot_be_told_its_action_counts_by_frame() {
+    let (model, name, module) = full();
+    let make = |passes: &[Box<dyn Pass>], device| {
+        instrument(&module, ShaderHash::of(&module), model, &name, passes, device)
+            .expect("it goes well")
+            .expect("something is measured")
+    };
+    let made = make(&every_pass(), Device::default());
+    let why = made.not_by_action.clone().expect("its push constants are full");
+    assert!(why.contains("its push constants reach to byte 256"), "{why}");
+    assert!(made.left_out.is_empty() && made.action_counters == 0 && made.action_offset.is_none());
+    assert!(made.regions.iter().any(|r| r.pass == "counters" && r.counters > 0));
+    // Where the layout says so beforehand it is not tried.
+    let told = make(&every_pass(), Device { no_actions: true, ..Device::default() });
+    assert_eq!(Variant { not_by_action: None, ..made }, told);
+    // Passes that count by frame anyway are not concerned.
+    let others =
+        every_pass().into_iter().filter(|p| !p.needs(crate::Stage::Fragment).is_some_and(|n| n.actions));
+    let others: Vec<_> = others.collect();
+    assert!(others.len() > 5 && make(&others, Device::default()).not_by_action.is_none());
+}
+
+/// Does nothing but fail.
+struct Failing;
+
+impl Pass for Failing {
+    fn name(&self) -> &'static str {
+        "failing"
     }
-    assert_eq!(refused, ["pushed.frag.spv counters"]);
+
+    fn needs(&self, _: crate::Stage) -> Option<crate::Needs> {
+        Some(crate::Needs::default())
+    }
+
+    fn run(&self, shader: &mut super::Shader) -> crate::pass::Result<crate::pass::Change> {
+        // What it has done until then is to be gone.
+        shader.reserve_counters(3).expect("there are as many");
+        Err(crate::pass::Error::Shader { shader: shader.hash, why: "it always fails".into() })
+    }
+
+    fn decode(&self, _: &crate::FrameData<'_>, _: &mut dyn crate::pass::Sink) -> crate::pass::Result<()> {
+        Ok(())
+    }
 }
 
 #[test]
 fn a_pass_that_cannot_do_its_work_is_left_out_and_the_others_do_theirs() {
-    let full = |s: &(PathBuf, Vec<u32>)| s.0.ends_with("pushed.frag.spv");
-    let (_, module) = scenes().into_iter().find(full).expect("it is among the scenes");
-    let (model, name, _) = super::entries(&module).swap_remove(0);
-    let make = |passes: &[Box<dyn Pass>], device| {
-        instrument(&module, ShaderHash::of(&module), model, &name, passes, device)
-            .expect("the others go well")
-            .expect("something is measured")
+    let (model, name, module) = full();
+    let make = |passes: &[Box<dyn Pass>]| {
+        instrument(&module, ShaderHash::of(&module), model, &name, passes, Device::default())
     };
-    let without: Vec<_> = every_pass().into_iter().filter(|p| p.name() != "counters").collect();
-    let others = make(&without, Device::default());
+    let others = make(&every_pass()).expect("it goes well").expect("something is measured");
     assert!(others.left_out.is_empty() && others.regions.len() >= 6);
-    let all = make(&every_pass(), Device::default());
+    let mut with = every_pass();
+    with.insert(1, Box::new(Failing));
+    let all = make(&with).expect("the others go well").expect("something is measured");
     let [LeftOut { pass, why }] = &all.left_out[..] else { panic!("{:?}", all.left_out) };
-    assert!(pass == "counters" && why.contains("its push constants reach to byte"), "{pass}: {why}");
+    assert!(pass == "failing" && why.contains("it always fails"), "{pass}: {why}");
     assert_eq!(Variant { left_out: vec![], ..all }, others);
-    // Where nothing can be pushed it is not tried.
-    assert_eq!(make(&every_pass(), Device { no_actions: true, ..Device::default() }), others);
+    let alone = make(&[Box::new(Failing)]).expect_err("nobody else is there");
+    assert!(alone.to_string().contains("it always fails"), "{alone}");
 }
 
 #[test]

@@ -29,6 +29,8 @@ pub struct Variant {
     pub regions: Vec<Region>,
     /// The passes that could not do their work, so that they have no part.
     pub left_out: Vec<LeftOut>,
+    /// Why the shader cannot be told its action, where a pass would have it counted by action.
+    pub not_by_action: Option<String>,
     /// What is known of the original.
     pub facts: Facts,
 }

@@ -18,7 +18,12 @@ pub fn left_alone(done: &Done) -> Vec<String> {
         let what = if *n == 1 { "1 entry point is" } else { &format!("{n} entry points are") };
         format!("{what} without pass {pass}: {why}")
     };
-    done.left_alone.iter().map(line).chain(done.without.iter().map(without)).collect()
+    let by_frame = |(why, n): (&String, &u64)| {
+        let what = if *n == 1 { "1 entry point counts" } else { &format!("{n} entry points count") };
+        format!("{what} by frame, and not by action: {why}")
+    };
+    let all = done.left_alone.iter().map(line).chain(done.without.iter().map(without));
+    all.chain(done.by_frame.iter().map(by_frame)).collect()
 }
 
 /// The summary, with what else is to be said.

@@ -45,8 +45,8 @@ pub static COUNTERS: Table = Table {
             are not instrumented",
     version: 1,
     columns: &[
-        count("result_index", "index", "which action command of the range"),
-        count("result_sub_index", "index", "the shader group where rays are traced, else 0"),
+        count("result_index", "index", "which action command of the range; 2^32-1: the sum of a frame's"),
+        count("result_sub_index", "index", "the shader group where rays are traced, else 0; 2^32-1: the sum"),
         count("stages", "VkShaderStageFlags", "the stages that it is the sum of"),
         count(
             "basic_block_index",
@@ -56,7 +56,11 @@ pub static COUNTERS: Table = Table {
         count("metric", "number", "a row of `metrics`"),
         count("value", "as the metric", "how much"),
         count("frame", "number", "the capture's number of the frame"),
-        count("range", "number", "with `result_index`, a row of `actions`"),
+        count(
+            "range",
+            "number",
+            "with `result_index`, a row of `actions`; 2^32-1: of none, its shaders could not be told",
+        ),
         count("entry", "number", "a row of `entries`, plus 1; 0 where the driver does not say"),
     ],
 };

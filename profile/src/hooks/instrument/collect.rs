@@ -217,6 +217,7 @@ mod tests {
             probes,
             regions,
             left_out: vec![],
+            not_by_action: None,
             facts: Facts::default(),
         };
         let (pipeline, kind) = (7, Kind::Compute);

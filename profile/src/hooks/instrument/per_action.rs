@@ -2,8 +2,8 @@
 //!
 //! Pipeline layouts and shader objects get one range of push constants for all stages, as large as the device has, in
 //! place of the application's: layouts that were compatible stay so, and what the application pushes counts for all
-//! stages. The top eight bytes are ours. Layouts whose own ranges reach those are left alone, and nothing counts by
-//! action in pipelines made with them, which is said. Counters of an action lie in one piece: an entry point's begin at its
+//! stages. The top eight bytes are ours. Layouts whose own ranges reach those are left alone, and pipelines made with
+//! them count by frame, not by action, which is said. Counters of an action lie in one piece: an entry point's begin at its
 //! `action_base`, a running number over all entry points, and the address that is pushed is that of the piece less the
 //! first of them; so that pipelines, libraries and shader objects of any combination need no table. Guarantees: pieces are
 //! zero when a frame begins; one is used again only after the frame in which its recording was replaced. Not counted, and
@@ -24,6 +24,8 @@ use std::collections::HashMap;
 
 /// Why nothing counts by action in a pipeline.
 pub const NO_ROOM: &str = "its layout's push constants reach the top, where actions are pushed";
+/// Why nothing counts by action in a shader.
+pub const UNTOLD: &str = "its shaders cannot be told their action";
 /// Why an action is not counted.
 const NOT_INSTRUMENTED: &str = "none of its shaders is instrumented";
 const TOO_FAR: &str = "its shaders' counters lie too far apart";
@@ -358,10 +360,14 @@ impl PerAction {
 
     /// What a device's actions counted since the frame began; it is idle. Recordings of all devices that were executed.
     pub fn read(&mut self, vk: &mut Vulkan, device: u64) -> Result<(Vec<Recording>, Vec<Counted>)> {
-        let Some(of) = self.devices.get(&device).filter(|_| !self.counts_none) else {
+        if self.counts_none {
             return Ok((vec![], vec![]));
+        }
+        // (there is none where no action counts by itself)
+        let read = match self.devices.get(&device) {
+            Some(of) => of.memory.read_counters(vk.device_mut(device)?)?,
+            None => Default::default(),
         };
-        let read = of.memory.read_counters(vk.device_mut(device)?)?;
         let (mut recordings, mut counted) = (Vec::new(), Vec::new());
         for r in self.actions.all() {
             if r.device != device || r.executions == 0 || r.actions.is_empty() {

@@ -186,6 +186,8 @@ pub struct Done {
     pub left_alone: BTreeMap<String, u64>,
     /// Entry points that are without some pass: which and why, and how many.
     pub without: BTreeMap<(&'static str, &'static str), u64>,
+    /// Entry points that count by frame where passes would count by action: why, and how many.
+    pub by_frame: BTreeMap<String, u64>,
     /// Entry points for which a pass failed, in order.
     pub failed: Vec<String>,
     /// What else is to be said.

@@ -287,7 +287,8 @@ impl InstrumentHook {
             group: group_of(e.index),
         };
         let parts = out.entries[first..].iter().enumerate().map(of).collect();
-        let why = (!room).then_some(per_action::NO_ROOM);
+        let untold = out.entries[first..].iter().any(|e| e.variant.not_by_action.is_some());
+        let why = if room { untold.then_some(per_action::UNTOLD) } else { Some(per_action::NO_ROOM) };
         p.made(id, Shaders { parts, groups, why }, libraries);
     }
 
@@ -421,6 +422,13 @@ impl InstrumentHook {
         for p in &variant.left_out {
             let what = format!("{} is without pass {}: {}", of.shader(stage, name), p.pass, p.why);
             self.out.borrow_mut().failed.push(what);
+        }
+        if plan.variants.passes().iter().any(|p| p.needs(stage).is_some_and(|n| n.actions)) {
+            let why =
+                if of.room { variant.not_by_action.clone() } else { Some(per_action::NO_ROOM.to_owned()) };
+            if let Some(why) = why {
+                *self.out.borrow_mut().by_frame.entry(why).or_default() += 1;
+            }
         }
         let number = self.number(&key, code, &variant)?;
         let values = self.memory_for(vk, of.pipeline, of.kind, of.index, number, &variant)?;

@@ -7,6 +7,9 @@
 //! `mode=lanes` (the default): one invocation of the subgroup counts all that are there. `mode=lane`: each counts itself;
 //! needs no subgroup operations, and comes to the same numbers.
 //!
+//! Where a pipeline leaves no room in its push constants, so that its shaders cannot be told their action, they count by
+//! frame: range, index and sub index are 2³²−1 there.
+//!
 //! `basic_block_index`: the block's number among all of the entry point's, functions in their order (tables `functions`
 //! and `blocks`). `stages`: the entry point's, as VkShaderStageFlagBits. `result_sub_index`: the shader group in pipelines
 //! that trace rays, else 0; a shader of several groups counts for the first. Draws of several (vkCmdDrawMultiEXT) and
@@ -22,6 +25,10 @@ use crate::{Needs, Stage};
 use classes::Classes;
 use source::{Portable, write_metrics, write_results};
 use trace::Value;
+use trace::tables::NOWHERE;
+
+/// [`Site::kind`] where the whole frame is counted.
+const BY_FRAME: u32 = 1;
 
 static PROBES: Probes = crate::probes!("counters");
 
@@ -88,7 +95,7 @@ impl Pass for Counters {
     }
 
     fn key(&self) -> String {
-        format!("counters 1 {}", if self.lane { "lane" } else { "lanes" })
+        format!("counters 2 {}", if self.lane { "lane" } else { "lanes" })
     }
 
     fn needs(&self, _: Stage) -> Option<Needs> {
@@ -97,7 +104,13 @@ impl Pass for Counters {
 
     fn run(&self, shader: &mut Shader) -> Result<Change> {
         let wrong = Error::shader(shader.hash);
-        let probe = if self.lane { "action_lane" } else { "action_lanes" };
+        let by_frame = shader.device.no_actions;
+        let probe = match (by_frame, self.lane) {
+            (false, true) => "action_lane",
+            (false, false) => "action_lanes",
+            (true, true) => "frame_lane",
+            (true, false) => "frame_lanes",
+        };
         let probe = shader.import(&PROBES, probe).map_err(&wrong)?;
         let blocks = shader.blocks();
         let data: Vec<Vec<u32>> = {
@@ -113,7 +126,11 @@ impl Pass for Counters {
             blocks.iter().map(of).collect()
         };
         for ((function, block), data) in blocks.into_iter().zip(data) {
-            let (counter, in_region) = shader.reserve_action_counters(1).map_err(&wrong)?;
+            let reserved = match by_frame {
+                false => shader.reserve_action_counters(1),
+                true => shader.reserve_counters(1),
+            };
+            let (counter, in_region) = reserved.map_err(&wrong)?;
             let counter = shader.constant(counter);
             let call = shader.call(probe, &[counter]);
             shader.at_begin(function, block, vec![call]);
@@ -122,7 +139,7 @@ impl Pass for Counters {
                 block,
                 word_offset: shader.facts.functions[function as usize].blocks[block as usize].word_offset,
                 line: shader.line_of_block(function, block),
-                kind: 0,
+                kind: if by_frame { BY_FRAME } else { 0 },
                 counter: Some(in_region),
                 probe: None,
                 data,
@@ -147,6 +164,8 @@ impl Pass for Counters {
         let mut ranges: Vec<u64> = frame.actions.iter().map(|a| a.range).collect();
         ranges.sort_unstable();
         ranges.dedup();
+        // Those of entry points that do not know their actions.
+        ranges.push(NOWHERE);
         for range in ranges {
             let Ok(()) =
                 write_results(&source, frame.frame, range, &mut |table, values| out.put(table, values));

@@ -1,6 +1,8 @@
 //! Where counters of actions come from, and the records that they become: the same whoever counts.
 
-use crate::pass::FrameData;
+use crate::pass::{EntryData, FrameData};
+use crate::rewrite::Site;
+use trace::tables::NOWHERE;
 use trace::{Table, Value};
 
 /// What is counted.
@@ -101,21 +103,41 @@ impl CounterSource for Portable<'_> {
     }
 
     fn results(&self, range: u64) -> Result<Vec<Results>, Self::Error> {
+        if range == NOWHERE {
+            return Ok(self.by_frame());
+        }
         let mut all = Vec::new();
         for a in self.0.actions.iter().filter(|a| a.range == range) {
             let e = &self.0.entries[a.entry];
             for site in &e.region.sites {
-                let executions = a.counters[site.counter.expect("each has one") as usize];
-                all.push(Results {
-                    result_index: a.result_index,
-                    result_sub_index: a.result_sub_index,
-                    stages: super::stage_bit(e.variant.stage),
-                    basic_block_index: super::basic_block_index(&e.variant.facts, site.function, site.block),
-                    entry: Some(e.entry),
-                    counters: site.data[..6].iter().map(|n| executions * u64::from(*n)).collect(),
-                });
+                let place = (a.result_index, a.result_sub_index);
+                all.push(results(e, site, place, a.counters));
             }
         }
         Ok(all)
+    }
+}
+
+impl Portable<'_> {
+    /// What entry points left that do not know their actions.
+    fn by_frame(&self) -> Vec<Results> {
+        let of = |e: &&EntryData<'_>| e.region.sites.first().is_some_and(|s| s.kind == super::BY_FRAME);
+        let entries = self.0.entries.iter().filter(of);
+        entries
+            .flat_map(|e| e.region.sites.iter().map(|s| results(e, s, (u32::MAX, u32::MAX), e.counters)))
+            .collect()
+    }
+}
+
+/// One block's, from the counters that hold it.
+fn results(e: &EntryData<'_>, site: &Site, (index, sub_index): (u32, u32), counters: &[u64]) -> Results {
+    let executions = counters[site.counter.expect("each has one") as usize];
+    Results {
+        result_index: index,
+        result_sub_index: sub_index,
+        stages: super::stage_bit(e.variant.stage),
+        basic_block_index: super::basic_block_index(&e.variant.facts, site.function, site.block),
+        entry: Some(e.entry),
+        counters: site.data[..6].iter().map(|n| executions * u64::from(*n)).collect(),
     }
 }

@@ -74,22 +74,24 @@ fn every_module_of_the_scenes_counts_its_actions() {
             own += Module::read(&w).expect("a module").globals.iter().filter(is_push).count();
             for (options, atomic_64) in [("", false), ("mode=lane", false), ("", true)] {
                 let device = Device { atomic_64, ..Device::default() };
-                let v = match rewritten_for(&w, options, device) {
-                    // One scene pushes all 256 bytes.
-                    Err(e) if e.to_string().contains("its push constants reach to byte 256") => {
-                        full += 1;
-                        continue;
-                    }
-                    v => v.unwrap_or_else(|e| panic!("{}: {e}", path.display())),
-                };
+                let v = rewritten_for(&w, options, device);
+                let v = v.unwrap_or_else(|e| panic!("{}: {e}", path.display()));
                 let v = v.expect("every shader has blocks");
+                let blocks: usize =
+                    v.facts.functions.iter().flat_map(|f| &f.blocks).filter(|b| b.reached).count();
+                // One scene pushes all 256 bytes: it counts by frame.
+                if let Some(why) = &v.not_by_action {
+                    assert!(why.contains("its push constants reach to byte 256"), "{why}");
+                    valid(&v.words, &path.display().to_string());
+                    assert_eq!((v.action_counters, v.counters as usize), (0, blocks));
+                    full += 1;
+                    continue;
+                }
                 let mut words = v.words.clone();
                 assert_eq!(words[v.action_offset.expect("it has one") as usize], actions::USUAL);
                 valid(&words, &path.display().to_string());
                 v.set_action_offset(&mut words, 120);
                 valid(&words, &path.display().to_string());
-                let blocks: usize =
-                    v.facts.functions.iter().flat_map(|f| &f.blocks).filter(|b| b.reached).count();
                 assert_eq!((v.action_counters as usize, v.counters), (blocks, 0));
                 seen += 1;
             }
@@ -166,12 +168,38 @@ fn a_block_that_is_used_as_a_whole_gets_its_member() {
 }
 
 #[test]
-fn blocks_that_reach_the_top_and_unknown_options_are_refused() {
+fn blocks_that_reach_the_top_count_by_frame() {
     let Some(w) = assembled(&WHOLE.replace("1 Offset 16", "1 Offset 252"), "spv1.3") else { return };
-    let e = rewritten(&w, "").expect_err("it reaches the top").to_string();
-    assert!(e.contains("its push constants reach to byte 256"), "{e}");
+    for options in ["", "mode=lane"] {
+        let v = rewritten(&w, options).expect("no error").expect("it has a block");
+        let why = v.not_by_action.clone().expect("it reaches the top");
+        assert_eq!(why, "its push constants reach to byte 256; from 248 on they are the replay's");
+        assert_eq!((v.action_counters, v.counters), (0, 1));
+        valid(&v.words, options);
+        let counters = [24u64];
+        let entry =
+            EntryData { entry: 5, pipeline: 7, variant: &v, region: &v.regions[0], counters: &counters };
+        let to = decoded(entry, vec![]);
+        let c = to.read(&tables::COUNTERS).expect("in memory");
+        assert_eq!(c.u64("value"), [0, 24, 0, 24 * 6, 0, 0]);
+        for of in ["range", "result_index", "result_sub_index"] {
+            assert!(c.u64(of).iter().all(|n| *n == tables::NOWHERE), "{of}");
+        }
+    }
+}
+
+#[test]
+fn unknown_options_are_refused() {
     let e = Counters::new("mode=all").err().expect("no such mode");
     assert_eq!(e, "pass counters knows mode=lanes and mode=lane; \"mode=all\" was given");
+}
+
+/// The records of a frame of one entry point.
+fn decoded(entry: EntryData<'_>, actions: Vec<ActionData<'_>>) -> Memory {
+    let mut to = Memory::default();
+    let frame = FrameData { frame: 3, subgroup_size: 8, entries: vec![entry], records: vec![], actions };
+    Counters::default().decode(&frame, &mut to).expect("as written");
+    to
 }
 
 /// What the one block of `WHOLE` is made of, and what one action of 8 invocations comes to.
@@ -180,40 +208,22 @@ fn records_are_executions_times_instructions() {
     let Some(w) = assembled(WHOLE, "spv1.3") else { return };
     let v = rewritten(&w, "").expect("no error").expect("it has a block");
     let counters = [8u64];
-    let frame = FrameData {
-        frame: 3,
-        subgroup_size: 8,
-        entries: vec![EntryData { entry: 5, pipeline: 7, variant: &v, region: &v.regions[0], counters: &[] }],
-        records: vec![],
-        actions: vec![ActionData {
-            range: 2,
-            result_index: 7,
-            result_sub_index: 0,
-            entry: 0,
-            counters: &counters,
-        }],
-    };
-    struct To(Memory);
-    impl Sink for To {
-        fn put(&mut self, table: &'static trace::Table, values: &[Value<'_>]) {
-            self.0.put(table, values);
-        }
-    }
-    let mut to = To(Memory::default());
-    Counters::default().decode(&frame, &mut to).expect("as written");
-    let classes = to.0.read(&tables::CLASSES).expect("in memory");
+    let entry = EntryData { entry: 5, pipeline: 7, variant: &v, region: &v.regions[0], counters: &[] };
+    let action = ActionData { range: 2, result_index: 7, result_sub_index: 0, entry: 0, counters: &counters };
+    let to = decoded(entry, vec![action]);
+    let classes = to.read(&tables::CLASSES).expect("in memory");
     let of = |name| classes.u64(name)[0];
     // Loads of the block and of two members, two stores and a copy; one addition; three chains, a copy and the return.
     assert_eq!(["fma", "cvt", "sfu", "ls", "tex", "var", "other"].map(of), [0, 1, 0, 6, 0, 0, 5]);
     assert_eq!(&*classes.text("unknown")[0], "");
-    let c = to.0.read(&tables::COUNTERS).expect("in memory");
+    let c = to.read(&tables::COUNTERS).expect("in memory");
     assert_eq!(c.u64("value"), [0, 8, 0, 48, 0, 0]);
     assert_eq!(c.u64("metric"), [0, 1, 2, 3, 4, 5]);
     let first = |name| c.u64(name)[0];
     let names =
         ["result_index", "result_sub_index", "stages", "basic_block_index", "frame", "range", "entry"];
     assert_eq!(names.map(first), [7, 0, 0x20, 0, 3, 2, 6]);
-    assert_eq!(to.0.read(&tables::METRICS).expect("in memory").len(), 6);
+    assert_eq!(to.read(&tables::METRICS).expect("in memory").len(), 6);
 }
 
 #[test]

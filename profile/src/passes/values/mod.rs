@@ -15,13 +15,13 @@
 //! Subgroups count together: one invocation for all that have its value, value by value; exact, whatever the values.
 //! Helper invocations do not count.
 //!
-//! Changes from action to action are followed with `changes=yes`, for uniform blocks and push constants: each action keeps
-//! which bits of a word were ever 1 and ever 0 ([`decode`]), so that it is known whether it saw one value only, and which.
-//! That takes the top of the push constants; shaders whose own leave no room for the action's address ([`room`]) have none.
-//! Without the option, changes are known from frame to frame only.
+//! Changes from action to action are followed for uniform blocks and push constants: each action keeps which bits of a word
+//! were ever 1 and ever 0 ([`decode`]), so that it is known whether it saw one value only, and which. That is one counter (8
+//! bytes) a place and action, and takes the top of the push constants: where a pipeline's own leave no room for the
+//! action's address, places are not followed, and `changes=no` follows none. Then changes are known from frame to frame
+//! only.
 
 mod decode;
-mod room;
 
 use super::loads::{Class, Defs, Emitter, loads, words_of_text};
 use crate::pass::{Change, Error, FrameData, Result, Sink};
@@ -58,7 +58,7 @@ const CLASSES: [Class; 4] = [Class::Uniform, Class::Push, Class::Storage, Class:
 impl Pass {
     /// With its options, colons between them.
     pub fn new(options: &str) -> std::result::Result<Self, String> {
-        let mut pass = Pass { slots: 64, classes: CLASSES.to_vec(), changes: false, state: Mutex::default() };
+        let mut pass = Pass { slots: 64, classes: CLASSES.to_vec(), changes: true, state: Mutex::default() };
         for option in options.split([':', ';']).filter(|o| !o.is_empty()) {
             let (key, value) = option.split_once('=').unwrap_or((option, ""));
             match key {
@@ -105,7 +105,7 @@ impl crate::Pass for Pass {
 
     fn key(&self) -> String {
         let classes: Vec<&str> = self.classes.iter().map(|c| c.name()).collect();
-        format!("values 1 {} {} {}", self.slots, classes.join("|"), self.changes)
+        format!("values 2 {} {} {}", self.slots, classes.join("|"), self.changes)
     }
 
     fn needs(&self, _: Stage) -> Option<Needs> {
@@ -122,7 +122,6 @@ impl crate::Pass for Pass {
         if all.is_empty() {
             return Ok(Change::Unchanged);
         }
-        let room = self.changes && room::is_there(shader, &defs);
         let note = shader.import(&PROBES, "values_here").map_err(&wrong)?;
         let slots = shader.constant(self.slots);
         let mut at: BTreeMap<usize, Vec<(Place, Vec<Inst>)>> = BTreeMap::new();
@@ -137,7 +136,7 @@ impl crate::Pass for Pass {
                 let first = shader.constant(counter);
                 insts.push(shader.call(note, &[first, w.id, slots]));
                 let mut in_action = u32::MAX;
-                if room && self.follows_changes(l.class) {
+                if !shader.device.no_actions && self.follows_changes(l.class) {
                     let watch = shader.import(&PROBES, "values_in_action").map_err(&wrong)?;
                     let (counter, number) = shader.reserve_action_counters(1).map_err(&wrong)?;
                     let counter = shader.constant(counter);

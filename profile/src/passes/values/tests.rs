@@ -14,7 +14,7 @@ fn make(options: &str) -> Box<dyn crate::Pass> {
 
 #[test]
 fn every_module_is_rewritten_validly() {
-    for options in ["changes=yes", "changes=no:slots=8:sites=texture|storage"] {
+    for options in ["", "changes=no:slots=8:sites=texture|storage"] {
         let variants = everywhere(&|| make(options));
         assert!(variants.is_empty() || variants.len() > 20, "{}", variants.len());
     }
@@ -35,7 +35,7 @@ fn shader(options: &str) -> Option<crate::rewrite::Variant> {
 
 #[test]
 fn golden() {
-    let Some(v) = shader("slots=16:changes=yes") else { return };
+    let Some(v) = shader("slots=16") else { return };
     let text = function_text(&v.words, "main").expect("it has one");
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/passes/values/after.spvasm");
     assert_eq!(text, std::fs::read_to_string(path).unwrap_or_default(), "{text}");
@@ -43,7 +43,7 @@ fn golden() {
 
 #[test]
 fn decoding() {
-    let Some(v) = shader("slots=16:changes=yes") else { return };
+    let Some(v) = shader("slots=16") else { return };
     let names: Vec<String> =
         v.regions[0].sites.iter().map(|s| super::super::loads::text_of(&s.data[1..])).collect();
     assert_eq!(names, ["storage\nuint\nOut.o[?]", "uniform\nfloat\nblock.v.y", "push\nfloat\nPush.p"]);
@@ -56,7 +56,7 @@ fn decoding() {
     counters[size..size + 3].copy_from_slice(&[8, 0, 0]);
     counters[size + 3 + 9] = 3;
     counters[size + 3 + 128..size + 3 + 130].copy_from_slice(&[0x3f80_0000, 8]);
-    let pass = Pass::new("slots=16:changes=yes").expect("known");
+    let pass = Pass::new("slots=16").expect("known");
     let mut out = Memory::default();
     // The uniform block's counter, then the push constants'.
     let one = |v: u32| u64::from(v) | u64::from(!v) << 32;
@@ -100,9 +100,7 @@ fn full_push_constants_are_left_alone() {
              {main}"
         );
         let Some(w) = glsl("comp", &source, &["--target-env", "vulkan1.2"]) else { return };
-        let v = rewritten(block, &w, "vulkan1.3", &[make("changes=yes")], Device::default())
-            .pop()
-            .expect("it loads");
+        let v = rewritten(block, &w, "vulkan1.3", &[make("")], Device::default()).pop().expect("it loads");
         assert_eq!((v.regions[0].sites.len(), v.action_counters), (4, actions), "{block}");
     }
 }
@@ -120,8 +118,8 @@ fn options_are_read_and_refused() {
     let p = Pass::new("slots=8:sites=push|uniform:changes=no").expect("known");
     assert_eq!((p.slots, p.classes.len(), p.changes), (8, 2, false));
     assert!(!p.needs(Stage::Vertex).expect("all stages").actions);
-    assert!(!Pass::new("").expect("known").needs(Stage::Vertex).expect("all stages").actions);
-    assert!(Pass::new("changes=yes").expect("known").needs(Stage::Vertex).expect("all stages").actions);
+    assert!(!Pass::new("sites=texture").expect("known").needs(Stage::Vertex).expect("all stages").actions);
+    assert!(Pass::new("").expect("known").needs(Stage::Vertex).expect("all stages").actions);
     for (wrong, says) in [("slots=7", "power of two"), ("sites=stuff", "uniform, push"), ("top=8", "slots=N")]
     {
         let e = Pass::new(wrong).err().expect("it is refused");
