@@ -204,7 +204,8 @@ options, behind a colon.
 Examples:
   reray-replay profile cap.gfxr --passes simt -o trace && reray-replay analyze trace
   reray-replay profile cap.gfxr --passes simt --frames 10-12 --stages fragment,compute -o trace
-  reray-replay profile cap.gfxr --passes simt --shaders 3f2a --dump-shaders shaders -o trace")]
+  reray-replay profile cap.gfxr --passes simt --shaders 3f2a --dump-shaders shaders -o trace
+  reray-replay profile cap.gfxr --passes simt --labels 'shadow*' --render-pass-numbers 1-3 -o trace")]
 pub struct ProfileArgs {
     /// The capture
     #[arg(required_unless_present = "list")]
@@ -244,7 +245,7 @@ pub struct ProfileArgs {
     /// driver where the device has the extension (auto; with several devices and no --gpu, where all have it)
     #[arg(long, value_enum, value_name = "WHO", default_value = "auto")]
     pub counters: CountersBy,
-    /// Record only work with these ids, from A to before B (see docs/reports.md); counters count all of it
+    /// Of passes that write records (not counters): only of work with these ids, from A to before B (see docs/profile.md)
     #[arg(long, value_name = "A-B", value_parser = window)]
     pub window: Option<(u32, u32)>,
     /// Bytes of the log that probes append to, in the device's memory

@@ -135,7 +135,9 @@ fn handler_of(c: &CommandDef) -> (Handler, bool) {
         "vkGetEventStatus" => typed(wait::event_status),
         "vkGetQueryPoolResults" => typed(wait::query_results),
 
-        "vkCreateGraphicsPipelines" | "vkCreateComputePipelines" => typed(pipeline::create_pipelines),
+        "vkCreateGraphicsPipelines" | "vkCreateComputePipelines" | "vkCreateRayTracingPipelinesNV" => {
+            typed(pipeline::create_pipelines)
+        }
         "vkCreateRayTracingPipelines" if c.name.ends_with("KHR") => typed(ray::create_pipelines),
         "vkCreateShaderModule" => typed(known::create_module),
         "vkDestroyShaderModule" => typed(known::destroy_module),
