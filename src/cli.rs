@@ -255,7 +255,8 @@ pub struct ProfileArgs {
     /// holds]; where that is not enough, such frames run in windows of work ids
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1024..))]
     pub max_log_bytes: Option<u64>,
-    /// Do not compare what measured frames show with a replay without probes
+    /// Do not compare what measured frames show (or, where nothing is presented, leave in memory) with a replay without
+    /// probes
     #[arg(long)]
     pub no_verify_image: bool,
     /// Take subgroup operations for granted in stages in which the device does not say that it has them

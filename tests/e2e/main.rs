@@ -25,6 +25,7 @@ mod memory;
 mod parity;
 mod passes;
 mod paths;
+mod pictures;
 mod pointers;
 mod profile;
 mod ray;

@@ -13,6 +13,7 @@ mod simt;
 mod timeline;
 mod uniformity;
 mod values;
+mod wrong;
 
 use crate::Pass;
 
@@ -85,6 +86,13 @@ pub static PASSES: &[Entry] = &[
     },
 ];
 
+/// Passes that measure nothing: for tests.
+static UNLISTED: &[Entry] = &[Entry {
+    name: "wrong",
+    about: "fragment, compute and ray-generation shaders do nothing",
+    make: |options| plain(options, wrong::Wrong),
+}];
+
 /// A pass without options.
 fn plain(options: &str, pass: impl Pass + 'static) -> Result<Box<dyn Pass>, String> {
     if options.is_empty() {
@@ -97,7 +105,7 @@ fn plain(options: &str, pass: impl Pass + 'static) -> Result<Box<dyn Pass>, Stri
 /// The pass of this name, made with its options: `NAME` or `NAME:OPTIONS`.
 pub fn by_name(what: &str) -> Result<Box<dyn Pass>, String> {
     let (name, options) = what.split_once(':').unwrap_or((what, ""));
-    match PASSES.iter().find(|p| p.name == name) {
+    match PASSES.iter().chain(UNLISTED).find(|p| p.name == name) {
         Some(p) => (p.make)(options),
         None => {
             let known: Vec<&str> = PASSES.iter().map(|p| p.name).collect();

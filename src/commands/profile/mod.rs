@@ -21,7 +21,7 @@ use crate::{input, mmap, output};
 use costs::Timing;
 use folder::Missing;
 use gfxr_parse::container::Capture;
-use pictures::Pictures;
+use pictures::{Compare, Pictures};
 use profile::hooks::arm::ArmCountersHook;
 use profile::hooks::executables::ExecutablesHook;
 use profile::hooks::instrument::{self, Measurement, Plan, STAGES};
@@ -78,11 +78,11 @@ pub fn run(args: &ProfileArgs) -> Result<Exit, Failure> {
         Err(e) => return Err(e),
     };
     let mut without = None;
-    if verify {
+    if let Some(compare) = verify {
         let one = |pass: &str| plan::only(args, pass, &capture);
-        let judged = pictures::plain(&replays, true).map_err(failure).and_then(|(plain, timing)| {
+        let judged = pictures::plain(&replays, compare, true).map_err(failure).and_then(|(plain, timing)| {
             without = timing;
-            pictures::judge(&replays, &plain, &taken, &plan::names(args), &one)
+            pictures::judge(&replays, compare, &plain, &taken, &plan::names(args), &one)
         });
         if let Err(e) = judged {
             return Err(abandon(writer, e));
@@ -123,7 +123,7 @@ fn measure(
     replays: &Replays<'_>,
     plan: &Rc<Plan>,
     writer: &Rc<RefCell<Writer>>,
-    verify: bool,
+    verify: Option<Compare>,
 ) -> Result<(Measurement, Pictures, Timing), Failure> {
     let (mut taken, mut times) = (Pictures::new(), None);
     let mut notes = Rc::default();
@@ -135,8 +135,8 @@ fn measure(
             times = Some(Timing::of(&mut hooks));
         }
         let what = if again { "measuring what the log did not hold" } else { "measuring" };
-        let pictures = (!again && verify).then(|| {
-            let (hook, pictures) = pictures::hook(replays);
+        let pictures = verify.filter(|_| !again).map(|compare| {
+            let (hook, pictures) = pictures::hook(replays, compare);
             hooks.push(hook);
             pictures
         });

@@ -1,47 +1,57 @@
-//! `--verify-image`: what an instrumented frame shows is what the plain frame shows.
+//! `--verify-image`: what an instrumented frame shows is what the plain frame shows. Of a capture that presents nothing: what its
+//! frames leave in memory is what the plain frames leave.
 //!
 //! Guarantees: a picture that differs is an error that names the frame and the pass, found by running passes one at a time.
-//! A capture that shows another picture in each plain replay cannot be compared; that is said.
+//! What is another thing in each plain replay cannot be compared; that is said.
 
 use super::costs::Timing;
 use super::replays::Replays;
 use crate::exit::{Exit, Failure, complain};
 use gfxr_parse::schema::command_named;
 use profile::hooks::instrument::{Done, InstrumentHook, Plan, Raw};
-use profile::hooks::screenshot::{ScreenshotHook, Shot, What, Wish};
+use profile::hooks::screenshot::{LeftHook, ScreenshotHook, Shot, What, Wish};
 use replay::error::Result;
 use replay::hook::Hook;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// Pictures of frames: by frame and swapchain.
+/// Pictures of frames: by frame and swapchain, or buffer or image.
 pub type Pictures = BTreeMap<(u64, Option<u64>), blake3::Hash>;
 
-/// Whether frames are to be compared. Of a capture that presents nothing they are not: it may copy buffers out whose
-/// format nobody knows. That is said.
-pub fn wanted(replays: &Replays<'_>) -> bool {
+/// What is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compare {
+    /// What frames present.
+    Shown,
+    /// What they leave behind in memory.
+    Left,
+}
+
+/// What is to be compared, if anything.
+pub fn wanted(replays: &Replays<'_>) -> Option<Compare> {
     if replays.args.no_verify_image {
-        return false;
+        return None;
     }
     let present = command_named("vkQueuePresentKHR").map(|c| c.id);
     let presents = replays.capture.blocks().any(|b| present.is_some() && b.call_id() == present);
-    if !presents {
-        complain("warning: the capture presents nothing: images were not verified");
-    }
-    presents
+    Some(if presents { Compare::Shown } else { Compare::Left })
 }
 
 /// The hook that takes pictures of the measured frames, and where they will be.
-pub fn hook(replays: &Replays<'_>) -> (Box<dyn Hook>, Rc<RefCell<Pictures>>) {
-    let wish = Wish {
-        what: What::Presented,
-        frames: Some(replays.args.frames.as_ref().map_or(vec![(1, u64::MAX)], |f| f.all().to_vec())),
-        shape: None,
-        watchdog_ns: replays.options.watchdog_ns(),
-    };
+pub fn hook(replays: &Replays<'_>, compare: Compare) -> (Box<dyn Hook>, Rc<RefCell<Pictures>>) {
+    let frames = replays.args.frames.as_ref().map_or(vec![(1, u64::MAX)], |f| f.all().to_vec());
+    let watchdog_ns = replays.options.watchdog_ns();
     let pictures = Rc::new(RefCell::new(Pictures::new()));
     let into = pictures.clone();
+    if compare == Compare::Left {
+        let take = move |frame, id, bytes: &[u8]| {
+            into.borrow_mut().insert((frame, Some(id)), blake3::hash(bytes));
+            Ok(())
+        };
+        return (Box::new(LeftHook::new(frames, watchdog_ns, Box::new(take)).0), pictures);
+    }
+    let wish = Wish { what: What::Presented, frames: Some(frames), shape: None, watchdog_ns };
     let take = move |shot: Shot| {
         let hash = crate::commands::screenshot::hash(&shot, true);
         into.borrow_mut().insert((shot.frame, shot.swapchain), hash);
@@ -52,41 +62,71 @@ pub fn hook(replays: &Replays<'_>) -> (Box<dyn Hook>, Rc<RefCell<Pictures>>) {
 }
 
 /// The plain replay's, and what it took if that is wanted.
-pub fn plain(replays: &Replays<'_>, timed: bool) -> Result<(Pictures, Option<Timing>)> {
-    let (hook, pictures) = hook(replays);
+pub fn plain(replays: &Replays<'_>, compare: Compare, timed: bool) -> Result<(Pictures, Option<Timing>)> {
+    let (hook, pictures) = hook(replays, compare);
     let mut hooks = vec![hook];
     let timing = timed.then(|| Timing::of(&mut hooks));
     replays.once(None, hooks, "replaying without probes")?;
     Ok((pictures.take(), timing))
 }
 
-/// The first frame whose picture is another one.
-fn differs(plain: &Pictures, now: &Pictures) -> Option<u64> {
-    plain.iter().find(|(at, hash)| now.get(at) != Some(hash)).map(|(at, _)| at.0)
+/// The first that is another one.
+fn differs(plain: &Pictures, now: &Pictures) -> Option<(u64, Option<u64>)> {
+    plain.iter().find(|(at, hash)| now.get(at) != Some(hash)).map(|(at, _)| *at)
+}
+
+/// Those that two replays have alike, and how many they have not.
+fn steady(one: &Pictures, other: &Pictures) -> (Pictures, usize) {
+    let alike: Pictures =
+        one.iter().filter(|(at, hash)| other.get(at) == Some(hash)).map(|(at, hash)| (*at, *hash)).collect();
+    let others = one.len() - alike.len();
+    (alike, others)
+}
+
+/// What is compared where nothing is presented.
+fn say(before: &Pictures) {
+    let frames = before.keys().map(|at| at.0).collect::<BTreeSet<_>>().len();
+    match before.len() {
+        0 => complain(
+            "warning: measured frames present, copy out and change nothing: images were not verified",
+        ),
+        n => complain(format_args!(
+            "nothing is presented: what {frames} frames leave in memory was compared instead ({n} contents)"
+        )),
+    }
 }
 
 /// Compares, and says which pass changed a picture. `make` makes the plan of one pass.
 pub fn judge(
     replays: &Replays<'_>,
+    compare: Compare,
     before: &Pictures,
     now: &Pictures,
     passes: &[String],
     make: &dyn Fn(&str) -> std::result::Result<Plan, Failure>,
 ) -> std::result::Result<(), Failure> {
-    let Some(frame) = differs(before, now) else { return Ok(()) };
-    let failure = crate::commands::replay::failure;
-    if differs(before, &plain(replays, false).map_err(failure)?.0).is_some() {
-        complain("warning: two replays without probes show different pictures: images were not verified");
+    if compare == Compare::Left {
+        say(before);
+    }
+    if differs(before, now).is_none() {
         return Ok(());
     }
+    let failure = crate::commands::replay::failure;
+    let (before, others) = steady(before, &plain(replays, compare, false).map_err(failure)?.0);
+    if others > 0 {
+        complain(format_args!(
+            "warning: {others} pictures are another one in each replay without probes, and were not verified"
+        ));
+    }
+    let Some((frame, of)) = differs(&before, now) else { return Ok(()) };
     let mut guilty = Vec::new();
     for pass in passes {
         let (instrument, _) = InstrumentHook::new(Rc::new(make(pass)?), Box::new(|_: Raw, _: &Done| Ok(())));
-        let (taker, pictures) = hook(replays);
+        let (taker, pictures) = hook(replays, compare);
         replays
             .once(None, vec![Box::new(instrument), taker], "looking for the pass that changes the picture")
             .map_err(failure)?;
-        if differs(before, &pictures.take()).is_some() {
+        if differs(&before, &pictures.take()).is_some() {
             guilty.push(pass.as_str());
         }
     }
@@ -94,8 +134,12 @@ pub fn judge(
         [] => "no pass alone changes it".to_owned(),
         some => format!("because of pass {}", some.join(" and of pass ")),
     };
+    let what = match (compare, of) {
+        (Compare::Left, Some(id)) => format!("leaves something else in the buffer or image {id}"),
+        _ => "shows another picture".to_owned(),
+    };
     let text = format!(
-        "frame {frame} shows another picture than without probes, {who}; --no-verify-image writes the trace all the same"
+        "frame {frame} {what} than without probes, {who}; --no-verify-image writes the trace all the same"
     );
     Err(Failure::Error(Exit::Diverged, text))
 }
@@ -111,7 +155,9 @@ mod tests {
         };
         let plain = of(&[(1, "a"), (2, "b"), (3, "c")]);
         assert_eq!(differs(&plain, &plain), None);
-        assert_eq!(differs(&plain, &of(&[(1, "a"), (2, "x"), (3, "y")])), Some(2));
-        assert_eq!(differs(&plain, &of(&[(1, "a"), (2, "b")])), Some(3));
+        assert_eq!(differs(&plain, &of(&[(1, "a"), (2, "x"), (3, "y")])), Some((2, None)));
+        assert_eq!(differs(&plain, &of(&[(1, "a"), (2, "b")])), Some((3, None)));
+        let (alike, others) = steady(&plain, &of(&[(1, "a"), (2, "x"), (4, "c")]));
+        assert_eq!((alike, others), (of(&[(1, "a")]), 2));
     }
 }

@@ -36,7 +36,6 @@ use super::actions::Recording;
 use crate::rewrite::{Key, Variant};
 use code::{Code, Modules};
 use gfxr_parse::shaders::shaders;
-use gfxr_parse::view::View;
 use memory::{Memory, Place};
 use per_action::PerAction;
 use replay::error::{Error, Result};
@@ -73,11 +72,6 @@ pub struct Raw {
     /// Width and height of what was presented first.
     pub size: (u32, u32),
 }
-
-/// Makes pipelines whose shaders are left alone.
-const EXECUTION_GRAPHS: &str = "vkCreateExecutionGraphPipelinesAMDX";
-/// Why.
-const NODES: &str = "it is a node of an execution graph, of which nothing can be measured";
 
 /// Who takes measured frames, with what the plan came to so far.
 pub type Taker = Box<dyn FnMut(Raw, &Done) -> Result<()>>;
@@ -267,7 +261,6 @@ impl Hook for InstrumentHook {
             "vkCreateRayTracingPipelinesKHR",
             "vkCreateRayTracingPipelinesNV",
             "vkCreateShadersEXT",
-            EXECUTION_GRAPHS,
         ];
         match self.per_action {
             Some(_) => Commands::named(&[&own[..], &per_action::LINKED].concat()),
@@ -338,12 +331,6 @@ impl Hook for InstrumentHook {
                 Ok(())
             }
             "vkCreateShadersEXT" => self.objects(vk, call, linked),
-            EXECUTION_GRAPHS => {
-                let view = View::call(&call.image);
-                let stages = view.structs("pCreateInfos").map(|i| i.structs("pStages").count());
-                (0..stages.sum()).for_each(|_| self.out.borrow_mut().leave(NODES));
-                Ok(())
-            }
             name if per_action::LINKED.contains(&name) => match &mut self.per_action {
                 Some(p) => p.linked(vk, call, linked),
                 None => Ok(()),

@@ -12,32 +12,33 @@
 //! Not known: contents that reach the host without a copy (a shader that writes to mapped memory); whose queue family
 //! owns an image (it is read by the replay's own queue, without a transfer of ownership).
 
+mod follow;
 pub mod format;
 mod held;
 mod layouts;
+mod left;
 mod names;
 mod read;
 mod recorded;
 mod wish;
 
 pub use format::Shape;
+pub use left::{ContentsTaker, Left, LeftHook};
 pub(super) use recorded::submitted;
 pub use wish::{Seen, Shot, Taker, What, Wish};
 
-use gfxr_parse::schema::generated::COMMANDS;
+use follow::{Follow, Followed, all_names};
 use gfxr_parse::view::View;
 use held::{Contents, Held, Rank};
-use layouts::Layouts;
 use names::Names;
 use read::{Read, Texels};
-use recorded::{Copy, Recorded, Step};
+use recorded::Copy;
 use replay::ash::vk;
 use replay::error::{Error, Kind, Result};
 use replay::exec::{Call, Executor, Outcome};
 use replay::hook::{Commands, Frame, Hook, Needs, Next};
 use replay::vulkan::{BufferState, Vulkan, presented};
 use std::cell::RefCell;
-use std::collections::HashSet;
 use std::rc::Rc;
 
 /// See the module's header.
@@ -48,15 +49,9 @@ pub struct ScreenshotHook {
     held: Vec<Held>,
     /// Why the latest attempt to read something failed.
     refused: Option<String>,
-    layouts: Layouts,
-    recorded: Recorded,
+    follow: Follow,
     names: Names,
-    mapped: HashSet<u64>,
-    queues: HashSet<u64>,
 }
-
-const SUBMITS: &[&str] = &["vkQueueSubmit", "vkQueueSubmit2", "vkFrameBoundaryANDROID"];
-const MAPS: &[&str] = &["vkMapMemory", "vkMapMemory2"];
 
 impl ScreenshotHook {
     /// The hook, and what it will have seen.
@@ -68,11 +63,8 @@ impl ScreenshotHook {
             seen: seen.clone(),
             held: Vec::new(),
             refused: None,
-            layouts: Layouts::default(),
-            recorded: Recorded::default(),
+            follow: Follow::default(),
             names: Names::default(),
-            mapped: HashSet::new(),
-            queues: HashSet::new(),
         };
         (hook, seen)
     }
@@ -118,17 +110,10 @@ impl ScreenshotHook {
         Ok(())
     }
 
-    /// A submission: what it does to layouts, and the best of what it copies out.
-    fn submit(&mut self, vk: &mut Vulkan, call: &Call) -> Result<()> {
+    /// A submission: the best of what it copies out.
+    fn submit(&mut self, vk: &mut Vulkan, call: &Call, copies: &[Copy]) -> Result<()> {
         let v = View::call(&call.image);
         let queue = v.u64("queue");
-        self.queues.extend(queue);
-        let mut copies = Vec::new();
-        let (recorded, layouts) = (&self.recorded, &mut self.layouts);
-        recorded.play(&recorded::submitted(call), &mut |step| match step {
-            Step::Moved(m) => layouts.set(m),
-            Step::Copy(c) => copies.push(c),
-        });
         if self.wish.what != What::CopiedOut {
             return Ok(());
         }
@@ -137,7 +122,7 @@ impl ScreenshotHook {
             let boundaries = v.structs("pSubmits").filter_map(|s| s.next("VkFrameBoundaryEXT"));
             boundaries.filter_map(|b| b.u64s("pImages").last().copied()).last()
         });
-        let ranked = copies.iter().filter_map(|c| Some((self.rank(vk, c)?, c)));
+        let ranked = copies.iter().filter_map(|c| Some((self.follow.rank(vk, c)?, c)));
         let best = ranked.max_by_key(|(rank, _)| *rank).map(|(rank, c)| (rank, *c));
         if best.is_none() && frame_image.is_none() {
             return Ok(());
@@ -146,11 +131,14 @@ impl ScreenshotHook {
         if !self.wants_frame(call.frame) {
             return Ok(());
         }
-        let queues =
-            if queue.is_some() { vec![call.image.u64(0)] } else { self.queues.iter().copied().collect() };
+        let queues = if queue.is_some() {
+            vec![call.image.u64(0)]
+        } else {
+            self.follow.queues.iter().copied().collect()
+        };
         queues.into_iter().try_for_each(|q| read::settle(vk, q, self.wish.watchdog_ns))?;
         if let Some(id) = frame_image {
-            let read = read::image(vk, id, self.layouts.of(vk, id))?.map(Contents::Texels);
+            let read = read::image(vk, id, self.follow.layouts.of(vk, id))?.map(Contents::Texels);
             self.hold(read, Rank::Said, None, call.frame);
         } else if let Some((rank, copy)) = best {
             let (read, memory) = self.copied(vk, copy)?;
@@ -159,34 +147,13 @@ impl ScreenshotHook {
         Ok(())
     }
 
-    /// How much a copy looks like the application reading a result; not at all if it is an upload.
-    fn rank(&self, vk: &Vulkan, copy: &Copy) -> Option<Rank> {
-        let (memory, rank) = match copy {
-            Copy::Buffer { from, buffer, .. } => {
-                let (from, to) = (vk.buffer(*from)?, vk.buffer(*buffer)?);
-                match (for_copies_alone(from), for_copies_alone(to)) {
-                    (true, false) => return None,
-                    (false, false) => (None, Rank::Buffer),
-                    (_, true) => (to.memory, Rank::Buffer),
-                }
-            }
-            Copy::ImageToBuffer(c) => (vk.buffer(c.buffer)?.memory, Rank::Image),
-            // Only a linear image can be read by the application itself.
-            Copy::Image(id) => {
-                let image = vk.image(*id).filter(|i| i.tiling == vk::ImageTiling::LINEAR)?;
-                (image.memory, Rank::Image)
-            }
-        };
-        Some(if memory.is_some_and(|m| self.mapped.contains(&m.0)) { rank.mapped() } else { rank })
-    }
-
     /// Reads the destination of a copy that has been made; says in which memory it lies.
     fn copied(&self, vk: &mut Vulkan, copy: Copy) -> Result<(Read<Contents>, Option<u64>)> {
         let memory = |m: Option<(u64, u64)>| m.map(|m| m.0);
         Ok(match copy {
             Copy::Image(id) => {
                 let lies = vk.image(id).and_then(|i| memory(i.memory));
-                (read::image(vk, id, self.layouts.of(vk, id))?.map(Contents::Texels), lies)
+                (read::image(vk, id, self.follow.layouts.of(vk, id))?.map(Contents::Texels), lies)
             }
             Copy::Buffer { buffer, offset, size, .. } => {
                 let lies = vk.buffer(buffer).and_then(|b| memory(b.memory));
@@ -234,11 +201,11 @@ impl ScreenshotHook {
             });
             return Ok(());
         };
-        for q in self.queues.clone() {
+        for q in self.follow.queues.clone() {
             read::settle(vk, q, self.wish.watchdog_ns)?;
         }
         let read = if vk.image(id).is_some() {
-            read::image(vk, id, self.layouts.of(vk, id))?.map(Contents::Texels)
+            read::image(vk, id, self.follow.layouts.of(vk, id))?.map(Contents::Texels)
         } else {
             let all = read::buffer(vk, id, 0, self.wish.shape.map_or(0, |s| s.bytes()))?;
             all.map(|bytes| Contents::Bytes { buffer: id, bytes })
@@ -294,15 +261,13 @@ impl Hook for ScreenshotHook {
     }
 
     fn wants(&self) -> Commands {
-        let follow = [layouts::COMMANDS, layouts::RECORDED, recorded::COMMANDS, SUBMITS, MAPS].concat();
+        let follow = Follow::wants();
         let wanted = match self.wish.what {
             What::Presented => vec!["vkQueuePresentKHR"],
             What::CopiedOut => follow,
             What::Named(_) => [&follow, names::COMMANDS].concat(),
         };
-        // Under all their names.
-        let all = COMMANDS.iter().filter(|c| wanted.contains(&c.canonical) || wanted.contains(&c.name));
-        Commands::named(&all.map(|c| c.name).collect::<Vec<_>>())
+        Commands::named(&all_names(&wanted))
     }
 
     fn call(&mut self, cx: &mut Executor, call: &mut Call, next: Next) -> Result<Outcome> {
@@ -316,23 +281,18 @@ impl Hook for ScreenshotHook {
             if self.wants_frame(call.frame) {
                 self.present(vk, call)?;
             }
-        } else if SUBMITS.contains(&name) {
-            self.submit(vk, call)?;
-        } else if layouts::RECORDED.contains(&name) {
-            let moved = self.layouts.recorded(call);
-            self.recorded.moves(call.image.u64(0), moved);
-        } else if recorded::COMMANDS.contains(&name) {
-            self.recorded.see(call, &cx.objects);
-        } else if layouts::COMMANDS.contains(&name) {
-            self.layouts.see(call);
-        } else if names::COMMANDS.contains(&name) {
+            return Ok(outcome);
+        }
+        if names::COMMANDS.contains(&name) {
             self.names.see(&call.image);
-        } else if MAPS.contains(&name) {
-            let v = View::call(&call.image);
-            let memory = v.u64("memory").or_else(|| v.one("pMemoryMapInfo")?.u64("memory"));
+        }
+        match self.follow.see(call, &cx.objects) {
+            Followed::Submitted(copies) => self.submit(vk, call, &copies)?,
             // What was copied there before is now about to be read.
-            self.held.iter_mut().filter(|h| h.memory == memory).for_each(|h| h.rank = h.rank.mapped());
-            self.mapped.extend(memory);
+            Followed::Mapped(memory) => {
+                self.held.iter_mut().filter(|h| h.memory == memory).for_each(|h| h.rank = h.rank.mapped());
+            }
+            Followed::Nothing => {}
         }
         Ok(outcome)
     }
