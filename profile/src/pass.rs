@@ -20,6 +20,12 @@ pub trait Pass: Send + Sync {
     /// What the shaders of a stage that it leaves behind ask of a device. `None` where it leaves the stage alone.
     fn needs(&self, stage: Stage) -> Option<Needs>;
 
+    /// Whether its counters count work in the log's window alone, as its records do: where a frame runs again in several
+    /// windows, they are added up.
+    fn counts_in_windows(&self) -> bool {
+        false
+    }
+
     /// Rewrites one entry point's module and notes its sites. What has nothing to measure stays as it is. After an
     /// error the module is rewritten by the other passes alone, and the error is reported.
     fn run(&self, shader: &mut Shader) -> Result<Change>;

@@ -202,6 +202,21 @@ fn frames_that_the_log_does_not_hold_run_again() {
     let (windows, said) = run("windows", &["--log-bytes", "4096", "--max-log-bytes", "2000000"]);
     assert!(said.contains("2 frames did not fit and ran again"), "{said}");
     assert_eq!(windows, ample);
+    // Counters that depend on the log: those of compute shaders.
+    let alone = ["--passes", "divergence", "--stages", "compute", "--frames", "1", "--assume-subgroups"];
+    let compute = |into: &str, log: &[&str]| {
+        let out = profile(&scratch, "closed_compute.gfxr", &[&alone[..], log].concat(), into);
+        done(&out);
+        (rows(&scratch.path(into), &trace::tables::DIVERGENCE), text(&out.stdout))
+    };
+    let (ample, said) = compute("counted", &[]);
+    assert!(!ample.is_empty() && !said.contains("ran again"), "{said}");
+    let (again, said) = compute("counted-again", &["--log-bytes", "1024"]);
+    assert!(said.contains("ran again, in 1 replays"), "{said}");
+    assert_eq!(again, ample);
+    let (windows, said) = compute("counted-windows", &["--log-bytes", "1024", "--max-log-bytes", "2000"]);
+    assert!(said.contains("ran again") && !said.contains("in 1 replays"), "{said}");
+    assert_eq!(windows, ample);
     let few = ["--passes", "divergence", "--log-bytes", "4096", "--max-log-bytes", "4096"];
     let out = profile(&scratch, "rays.gfxr", &[&few[..], &stages].concat(), "few");
     assert_eq!(out.status.code(), Some(1), "{}", text(&out.stderr));

@@ -1,4 +1,5 @@
-// Pass divergence: masks of blocks, entries and exits, in the order in which a subgroup comes by.
+// Pass divergence. Shaders that are called, and those that call: masks of blocks, entries and exits, in the order in which a
+// subgroup comes by. All others: each subgroup has a mask in the log of those that have left, and executions are counted.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
@@ -20,26 +21,6 @@ void divergence_here(const uint probe, const uint words)
     }
 }
 
-// Record: subgroup, mask of those that enter, mask of the helpers among the others.
-void divergence_enter(const uint probe, const uint words)
-{
-    uvec4 mask = here();
-    uvec4 helpers = uvec4(0u);
-#ifdef FRAGMENT
-    helpers = subgroupBallot(true) & ~mask;
-#endif
-    if (is_first(mask) && subgroup_in_window())
-    {
-        uint at = begin_record(probe, 1u + 2u * words);
-        if (at != ~0u)
-        {
-            put(at, rr_subgroup);
-            put_mask(at + 1u, mask, words);
-            put_mask(at + 1u + words, helpers, words);
-        }
-    }
-}
-
 #ifdef FRAGMENT
 // A mask's bits at the other invocation of the row, and of the column, of each quad.
 uvec4 across_row(const uvec4 mask)
@@ -52,11 +33,143 @@ uvec4 across_column(const uvec4 mask)
 }
 #endif
 
-// The same for shaders that need helpers themselves: devices that hide these in ballots show them in derivatives. Each
-// fragment sees which of its quad's others are helpers.
-void divergence_enter_quad(const uint probe, const uint words)
+// Those that entered, and which of the others are helpers.
+uvec4 rr_entered;
+uvec4 rr_helpers;
+// Whether this subgroup is in the window.
+bool rr_counted;
+// Where in the log the mask of those that have left is. ~0: nowhere.
+uint rr_left;
+
+// What is held of a block's executions: how many were there, how many had left, how many were away otherwise, and of how
+// many executions in a row that is so; 8 bits each.
+const uint ONCE = 0x1000000u;
+// So many have left where nobody knows.
+const uint UNKNOWN = 0xffu;
+
+// How many of those that entered have left, and how many are away otherwise. They are asked for where they are noted: who
+// leaves is another invocation.
+uint divergence_missing(const uvec4 mask, const uint words)
+{
+    if (rr_left == ~0u)
+        return UNKNOWN;
+    Log log = Log(uvec2(log_low, log_high));
+    uint early = 0u;
+    uint missing = 0u;
+    uint n = 0u;
+    do
+    {
+        uint left = atomicOr(log.words[rr_left + n], 0u) & ~mask[n];
+        early += bitCount(left);
+        missing += bitCount(rr_entered[n] & ~mask[n] | left);
+        n++;
+    } while (n < words && gl_SubgroupSize > n << 5);
+    return early | missing - early << 8;
+}
+
+// Adds what is held to the counters from `first` on: executions, active, early returns, control flow; of executions where
+// nobody knows who has left: their number, active; for fragments, helpers. (A loop over those that are not 0, so that one
+// addition is compiled where there are seven.)
+void divergence_flush(const uint first, const uint held)
+{
+    uint times = held >> 24;
+    if (times == 0u || !ACTIVE)
+        return;
+    uint n = held & 0xffu;
+    uint early = held >> 8 & 0xffu;
+    uint away = held >> 16 & 0xffu;
+    bool unknown = early == UNKNOWN;
+    uint wanted = 3u;
+    if (unknown)
+        wanted |= 0x30u;
+    else
+    {
+        wanted |= early != 0u ? 4u : 0u;
+        wanted |= away != 0u ? 8u : 0u;
+    }
+#ifdef FRAGMENT
+    uint helpers = subgroupBallotBitCount(rr_helpers);
+    wanted |= helpers != 0u && !unknown ? 0x40u : 0u;
+#else
+    uint helpers = 0u;
+#endif
+    for (; wanted != 0u; wanted &= wanted - 1u)
+    {
+        uint which = uint(findLSB(wanted));
+        uint of = (which & 3u) == 0u ? 1u : (which & 3u) == 1u ? n : which == 2u ? early : which == 3u ? away : helpers;
+        add(first + which, times * of);
+    }
+}
+
+// An execution of a block that is come by again and again: the first of those that are here stands for it. Gives what it
+// holds then. Where all that entered are here, nobody can have left.
+uint divergence_held(const uint first, const uint words, const uint held)
 {
     uvec4 mask = here();
+    uint now = subgroupBallotBitCount(mask);
+    bool mine = rr_counted && is_first(mask);
+    if (mine && mask != rr_entered)
+        now |= divergence_missing(mask, words) << 8;
+    bool same = (held & 0xffffffu) == now && held < 0xff000000u;
+    if (mine && !same)
+        divergence_flush(first, held);
+    return !mine ? held : same ? held + ONCE : now + ONCE;
+}
+
+// An execution of another block.
+void divergence_once(const uint first, const uint words)
+{
+    uvec4 mask = here();
+    if (rr_counted && is_first(mask))
+    {
+        uint now = subgroupBallotBitCount(mask) + ONCE;
+        if (mask != rr_entered)
+            now |= divergence_missing(mask, words) << 8;
+        divergence_flush(first, now);
+    }
+}
+
+// Counts the first block's execution. Record, if it is wanted: the mask of those that have left, nobody yet.
+void divergence_begin_with(const uint probe, const uint words, const uint first, const bool wanted, const uvec4 helpers)
+{
+    uvec4 mask = here();
+    rr_entered = mask;
+    rr_helpers = helpers;
+    rr_counted = subgroup_in_window();
+    rr_left = ~0u;
+    // Among those that take this branch, the first is no helper.
+    if (ACTIVE && rr_counted)
+    {
+        uint at = ~0u;
+        if (subgroupElect())
+        {
+            if (wanted)
+                at = begin_record(probe, words);
+            if (at != ~0u)
+            {
+                Log log = Log(uvec2(log_low, log_high));
+                for (uint n = 0u; n < words; n++)
+                    atomicExchange(log.words[at + n], 0u);
+            }
+            divergence_flush(first, subgroupBallotBitCount(mask) + ONCE);
+        }
+        rr_left = subgroupBroadcastFirst(at);
+    }
+}
+
+void divergence_begin(const uint probe, const uint words, const uint first, const bool wanted)
+{
+#ifdef FRAGMENT
+    divergence_begin_with(probe, words, first, wanted, subgroupBallot(true) & ~here());
+#else
+    divergence_begin_with(probe, words, first, wanted, uvec4(0u));
+#endif
+}
+
+// The same for shaders that need helpers themselves: devices that hide these in ballots show them in derivatives. Each
+// fragment sees which of its quad's others are helpers.
+void divergence_begin_quad(const uint probe, const uint words, const uint first, const bool wanted)
+{
     uvec4 helpers = uvec4(0u);
 #ifdef FRAGMENT
     float helper = ACTIVE ? 0.0 : 1.0;
@@ -69,32 +182,25 @@ void divergence_enter_quad(const uint probe, const uint words)
     helpers |= across_row(subgroupBallot(ACTIVE && abs(row) > 0.5));
     helpers |= across_column(subgroupBallot(ACTIVE && abs(column) > 0.5));
     helpers |= across_row(across_column(subgroupBallot(ACTIVE && corner > 0.5)));
-    helpers &= ~mask;
+    helpers &= ~here();
 #endif
-    if (is_first(mask) && subgroup_in_window())
-    {
-        uint at = begin_record(probe, 1u + 2u * words);
-        if (at != ~0u)
-        {
-            put(at, rr_subgroup);
-            put_mask(at + 1u, mask, words);
-            put_mask(at + 1u + words, helpers, words);
-        }
-    }
+    divergence_begin_with(probe, words, first, wanted, helpers);
 }
 
-// Record: subgroup, mask of those that enter, nobody's mask. In every window: what is called needs it.
-void divergence_launch(const uint probe, const uint words)
+// Notes those that leave. If all that entered do, nobody is left to ask.
+void divergence_leave(const uint words)
 {
     uvec4 mask = here();
-    if (is_first(mask) && any_window())
+    if (mask != rr_entered && rr_left != ~0u && is_first(mask))
     {
-        uint at = begin_record(probe, 1u + 2u * words);
-        if (at != ~0u)
+        Log log = Log(uvec2(log_low, log_high));
+        atomicOr(log.words[rr_left], mask.x);
+        if (words > 1u && mask.y != 0u)
+            atomicOr(log.words[rr_left + 1u], mask.y);
+        if (words > 2u && (mask.z | mask.w) != 0u)
         {
-            put(at, rr_subgroup);
-            put_mask(at + 1u, mask, words);
-            put_mask(at + 1u + words, uvec4(0u), words);
+            atomicOr(log.words[rr_left + 2u], mask.z);
+            atomicOr(log.words[rr_left + 3u], mask.w);
         }
     }
 }
@@ -113,7 +219,7 @@ void divergence_lane(const uint probe)
     }
 }
 
-// Record: subgroup, mask of those that leave. In every window.
+// Record: subgroup, mask of those that enter a launch, or leave one. In every window: what is called needs it.
 void divergence_land(const uint probe, const uint words)
 {
     uvec4 mask = here();
@@ -147,9 +253,11 @@ void divergence_called(const uint probe, const uint words)
 void main()
 {
     divergence_here(0u, 1u);
-    divergence_enter(0u, 1u);
-    divergence_enter_quad(0u, 1u);
-    divergence_launch(0u, 1u);
+    divergence_begin(0u, 1u, 0u, true);
+    divergence_begin_quad(0u, 1u, 0u, true);
+    divergence_once(0u, 1u);
+    divergence_flush(0u, divergence_held(0u, 1u, 0u));
+    divergence_leave(1u);
     divergence_lane(0u);
     divergence_land(0u, 1u);
     divergence_called(0u, 1u);

@@ -2,8 +2,8 @@
 //! run again, with room for what they are known to need, or in windows of work ids where memory does not allow that.
 //!
 //! Guarantees: a frame's records come from whole logs alone, and its windows are disjoint and leave nothing out, so that
-//! their records together are those of one run with room enough; counters are those of the first replay; numbers of
-//! subgroups are not used twice in a frame. A pass decodes a frame once, with all of its records. Refuses work of which a
+//! their records together are those of one run with room enough; counters are those of the first replay, or of passes that
+//! count in windows ([`crate::Pass::counts_in_windows`]) the sums of all windows'; numbers of subgroups are not used twice in a frame. A pass decodes a frame once, with all of its records. Refuses work of which a
 //! single id appends more than the log holds, saying how much it takes.
 
 use super::collect::decode;
@@ -107,6 +107,7 @@ impl<S: Sink> State<S> {
                 return self.decode(&raw, done);
             }
             raw.words.clear();
+            in_windows(&self.plan, done, &mut raw, |counter, _| *counter = 0, &[]);
             let (frame, need, todo) = (raw.frame, raw.wanted, vec![self.plan.window]);
             self.open.insert(frame, Open { raw, todo, next_subgroup: 0, need, ran: true });
             return Ok(());
@@ -118,6 +119,8 @@ impl<S: Sink> State<S> {
             return Ok(());
         }
         open.raw.words.extend(raw.words);
+        let add = |into: &mut u64, n: u64| *into = into.wrapping_add(n);
+        in_windows(&self.plan, done, &mut open.raw, add, &raw.counters);
         open.next_subgroup = raw.subgroups;
         open.todo.pop();
         // (what the next one needs shows when it runs)
@@ -127,6 +130,29 @@ impl<S: Sink> State<S> {
         }
         let open = self.open.remove(&raw.frame).expect("just there");
         self.decode(&open.raw, done)
+    }
+}
+
+/// Goes over the counters of passes that count in windows: with each its number in a replay that ran again, or 0.
+fn in_windows(
+    plan: &Plan,
+    done: &Done,
+    raw: &mut Raw,
+    each: impl Fn(&mut u64, u64),
+    again: &[Option<Vec<u64>>],
+) {
+    let passes = plan.variants.passes().iter().filter(|p| p.counts_in_windows());
+    let names: Vec<&str> = passes.map(|p| p.name()).collect();
+    for (n, (entry, counters)) in done.entries.iter().zip(&mut raw.counters).enumerate() {
+        let Some(counters) = counters else { continue };
+        let again = again.get(n).and_then(Option::as_ref);
+        for r in entry.variant.regions.iter().filter(|r| names.contains(&r.pass.as_str())) {
+            for c in r.first_counter as usize..(r.first_counter + r.counters) as usize {
+                if let Some(counter) = counters.get_mut(c) {
+                    each(counter, again.and_then(|a| a.get(c)).copied().unwrap_or(0));
+                }
+            }
+        }
     }
 }
 

@@ -1,11 +1,15 @@
-//! The log of a frame, folded into slots by cause.
+//! Counters and the log of a frame, folded into slots by cause.
+//!
+//! What counters do not say are slots that never held an invocation: the rest of all slots. Refuses counters that have more
+//! than all.
 //!
 //! A subgroup's number is given anew when a frame runs again for another window: an entry makes it a new subgroup. A
 //! device that lets some invocations run ahead may append their block before another's entry: such records wait.
 
 use super::super::lanes::{Lanes, short, word};
-use super::{BLOCK, CALLED, ENTER, LANE, LEAVE};
-use crate::pass::{FrameData, LogRecord, Result, Sink};
+use super::{BLOCK, CALLED, COUNTED, ENTER, LANE, LEAVE, counters};
+use crate::pass::{EntryData, Error, FrameData, LogRecord, Result, Sink};
+use crate::rewrite::Site;
 use std::collections::{BTreeMap, HashMap};
 use trace::Value;
 use trace::tables::DIVERGENCE;
@@ -14,7 +18,6 @@ use trace::tables::DIVERGENCE;
 #[derive(Default)]
 struct Subgroup {
     entered: u128,
-    helpers: u128,
     left: u128,
     root: Root,
 }
@@ -84,6 +87,11 @@ pub fn fold(lanes: Lanes, frame: &FrameData<'_>, out: &mut dyn Sink) -> Result<(
             fold.lost(place, mask);
         }
     }
+    for (n, e) in frame.entries.iter().enumerate() {
+        for site in e.region.sites.iter().filter(|s| s.kind == COUNTED) {
+            fold.counted(n, e, site)?;
+        }
+    }
     for ((entry, function, block), s) in &fold.slots {
         let row = [
             frame.frame,
@@ -117,8 +125,8 @@ impl Fold {
                 self.launched_last.insert(work, subgroup);
             }
             ENTER => {
-                let (entered, helpers) = (self.lanes.mask(rest)?, self.lanes.mask(second()?)?);
-                self.enter(subgroup, Subgroup { entered, helpers, ..Subgroup::default() });
+                let entered = self.lanes.mask(rest)?;
+                self.enter(subgroup, Subgroup { entered, ..Subgroup::default() });
             }
             CALLED => {
                 let work = word(second()?, 0)?;
@@ -160,21 +168,57 @@ impl Fold {
             Root::Caller(root) => self.subgroups.get(&root).map_or(0, |r| r.left),
             Root::Lost => return self.lost(place, mask),
         };
-        let helper = s.helpers & !mask;
-        let early = left & !mask & !helper;
-        let absent = self.all & !s.entered & !mask & !early & !helper;
+        let early = left & !mask;
+        let absent = self.all & !s.entered & !mask & !early;
         let count = |m: u128| u64::from(m.count_ones());
         let all = count(self.all);
         let into = self.slots.entry(place).or_default();
         into.executions += 1;
         into.active += count(mask);
-        into.helper += count(helper);
         into.early_return += count(early);
         into.indirect_call += count(absent);
         if s.root == Root::Itself {
             into.not_launched += count(absent);
         }
-        into.control_flow += all - count(mask) - count(helper) - count(early) - count(absent);
+        into.control_flow += all - count(mask) - count(early) - count(absent);
+    }
+
+    /// What a block's counters say.
+    fn counted(&mut self, entry: usize, e: &EntryData<'_>, site: &Site) -> Result<()> {
+        let at = site.counter.unwrap_or(0) as usize;
+        let wrong = |why: &str| {
+            Err(Error::Record { word_offset: at, why: format!("the counters of block {} {why}", site.block) })
+        };
+        let n = counters(e.variant.stage) as usize;
+        let Some(&[executions, active, early, away, unknown, active_of_unknown, ref helper @ ..]) =
+            e.counters.get(at..at + n)
+        else {
+            return wrong("are not there");
+        };
+        if executions == 0 {
+            return Ok(());
+        }
+        let helper = helper.first().copied().unwrap_or(0);
+        let all = u64::from(self.all.count_ones());
+        let slots = |executions: u64, of: &[u64]| {
+            let all = executions.checked_mul(all)?;
+            of.iter().try_fold(all, |rest, n| rest.checked_sub(*n))
+        };
+        let known = executions.checked_sub(unknown).zip(active.checked_sub(active_of_unknown));
+        let absent = known.and_then(|(executions, active)| slots(executions, &[active, early, away, helper]));
+        let Some((absent, unattributed)) = absent.zip(slots(unknown, &[active_of_unknown])) else {
+            return wrong("have more than all slots");
+        };
+        let into = self.slots.entry((entry, site.function, site.block)).or_default();
+        into.executions += executions;
+        into.active += active;
+        into.early_return += early;
+        into.indirect_call += absent;
+        into.not_launched += absent;
+        into.control_flow += away;
+        into.helper += helper;
+        into.unattributed += unattributed;
+        Ok(())
     }
 
     fn lost(&mut self, place: Place, mask: u128) {

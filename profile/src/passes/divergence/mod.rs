@@ -17,14 +17,25 @@
 //!
 //! 2 to 4, with helpers in fragment shaders, sum to all inactive slots, by construction.
 //!
-//! What must be known is which invocations of a subgroup have left, at each block, also in another shader; so this pass
-//! writes a record for each executed block {subgroup, mask}, for each entry and each exit, and one for each invocation of
-//! ray generation {subgroup, work id}, by which a called shader's subgroup finds the one that it was called from. (A table
-//! of subgroups in flight would bound the memory, but not exactly: subgroups have no number that is bounded.) The fold
-//! goes over the log once, in its order, which is each subgroup's own. All records of a subgroup are in one window; entries
-//! and exits of ray generation are in all, as others refer to them.
+//! What must be known is which invocations of a subgroup have left, at each block.
 //!
-//! Blocks whose entry's record was lost are counted as unattributed. Option `lanes`: see `lanes.rs`.
+//! *Shaders outside of ray tracing* classify where they execute. Each subgroup keeps the mask of those that entered, and has
+//! a mask in the log of those that have left: room that is taken at the entry, which those that leave add themselves to
+//! and the others read. Executions are added to counters of the block (executions, active, early return, control flow,
+//! helper), so that memory is bounded by the shaders and, with some words each, by the subgroups. Where all that
+//! entered are there, nobody can have left or be away, and nothing has to be read; where all leave together, nothing to be noted.
+//! Blocks that a subgroup comes by together share their counters, and what a loop repeats is counted in registers
+//! (`rewrite/held.rs`), as in pass `simt`.
+//!
+//! *In ray tracing* it must be known in other shaders as well; so there a record is written for each executed block
+//! {subgroup, mask}, for each entry and each exit, and one for each invocation of ray generation {subgroup, work id}, by
+//! which a called shader's subgroup finds the one that it was called from. (A table of subgroups in flight would bound the
+//! memory, but not exactly: subgroups have no number that is bounded.) The fold goes over the log once, in its order,
+//! which is each subgroup's own. All records of a subgroup are in one window; entries and exits of ray generation are in
+//! all, as others refer to them.
+//!
+//! Blocks whose entry's record was lost are counted as unattributed; outside of ray tracing only where somebody was missing.
+//! Option `lanes`: see `lanes.rs`.
 
 mod fold;
 
@@ -33,6 +44,7 @@ use crate::pass::{Change, Error, FrameData, Pass, Result, Sink};
 use crate::rewrite::{Probes, Shader, Site};
 use crate::spirv::{Inst, Op};
 use crate::{Needs, Stage};
+use std::collections::HashMap;
 
 static PROBES: Probes = crate::probes!("divergence");
 
@@ -42,6 +54,16 @@ const ENTER: u32 = 1;
 const CALLED: u32 = 2;
 const LEAVE: u32 = 3;
 const LANE: u32 = 4;
+/// A block with counters; beside the first, which its entry counts.
+const COUNTED: u32 = 5;
+/// Room for the mask of those that have left.
+const ROOM: u32 = 6;
+
+/// Counters of a block: executions, active, early returns, control flow, executions where nobody knows who has left,
+/// active of those, and for fragments helpers.
+fn counters(stage: Stage) -> u32 {
+    6 + u32::from(stage == Stage::Fragment)
+}
 
 /// See the module's header.
 #[derive(Clone, Copy, Debug)]
@@ -52,10 +74,6 @@ impl Divergence {
     pub fn new(options: &str) -> std::result::Result<Self, String> {
         Lanes::of("divergence", options).map(Divergence)
     }
-}
-
-fn is_called(stage: Stage) -> bool {
-    stage.is_ray_tracing() && stage != Stage::RayGeneration
 }
 
 /// Whether a fragment shader does what takes helpers: derivatives, and samples whose level follows from them. Others get no
@@ -112,28 +130,16 @@ impl Divergence {
     }
 }
 
-impl Pass for Divergence {
-    fn name(&self) -> &'static str {
-        "divergence"
-    }
-
-    fn key(&self) -> String {
-        format!("divergence 2 {}", self.0.words())
-    }
-
-    fn needs(&self, _: Stage) -> Option<Needs> {
-        Some(Needs { subgroups: true, ..Needs::default() })
-    }
-
-    fn run(&self, s: &mut Shader) -> Result<Change> {
+impl Divergence {
+    /// Records of everything.
+    fn record(&self, s: &mut Shader) -> Result<()> {
         let mask = self.0.words();
         let launches = s.stage == Stage::RayGeneration;
-        if !is_called(s.stage) {
+        if launches {
             let mut calls = vec![];
-            let name = if launches { "divergence_land" } else { "divergence_here" };
             for (spot, _) in s.leaving() {
                 let at = (spot.function, spot.block, spot.word_offset);
-                let call = self.probe(s, name, LEAVE, 1 + mask, at)?;
+                let call = self.probe(s, "divergence_land", LEAVE, 1 + mask, at)?;
                 calls.push((spot, vec![call]));
             }
             s.at_spots(calls);
@@ -144,17 +150,123 @@ impl Pass for Divergence {
             s.at_begin(function, block, vec![call]);
         }
         let entry = (0, 0, s.facts.functions[0].blocks[0].word_offset);
-        let (name, kind, words) = match s.stage {
-            Stage::RayGeneration => ("divergence_launch", ENTER, 1 + 2 * mask),
-            stage if is_called(stage) => ("divergence_called", CALLED, 2 + mask),
-            Stage::Fragment if needs_helpers(s) => ("divergence_enter_quad", ENTER, 1 + 2 * mask),
-            _ => ("divergence_enter", ENTER, 1 + 2 * mask),
+        let (name, kind, words) = if launches {
+            ("divergence_land", ENTER, 1 + mask)
+        } else {
+            ("divergence_called", CALLED, 2 + mask)
         };
         let mut enter = vec![self.probe(s, name, kind, words, entry)?];
         if launches {
             enter.push(self.probe(s, "divergence_lane", LANE, 2, entry)?);
         }
         s.at_begin(0, 0, enter);
+        Ok(())
+    }
+
+    /// Counters of blocks.
+    fn count(&self, s: &mut Shader) -> Result<()> {
+        let wrong = Error::shader(s.hash);
+        let words = s.constant(self.0.words());
+        let functions = 0..s.facts.functions.len() as u32;
+        let together: Vec<_> = functions.map(|f| s.come_by_together(f)).collect();
+        let leads = |f: u32, b: u32| together[f as usize][b as usize] == b;
+        let hold = s.to_hold(|f, b| (f, b) != (0, 0) && leads(f, b));
+        let (mut first, mut flush) = (HashMap::new(), vec![]);
+        for (function, block) in s.blocks() {
+            let leader = (function, together[function as usize][block as usize]);
+            let (counter, in_region) = match first.get(&leader) {
+                Some(&known) => known,
+                None => s.reserve_counters(counters(s.stage)).map_err(&wrong)?,
+            };
+            first.insert((function, block), (counter, in_region));
+            let from = s.constant(counter);
+            if leads(function, block) && (function, block) != (0, 0) {
+                let insts = if hold.contains(&(function, block)) {
+                    let f = s.import(&PROBES, "divergence_held").map_err(&wrong)?;
+                    let held = s.held();
+                    let add = s.import(&PROBES, "divergence_flush").map_err(&wrong)?;
+                    let now = s.load_held(held, &mut flush);
+                    flush.push(s.call(add, &[from, now]));
+                    s.update_held(held, f, &[from, words])
+                } else {
+                    let f = s.import(&PROBES, "divergence_once").map_err(&wrong)?;
+                    vec![s.call(f, &[from, words])]
+                };
+                s.at_begin(function, block, insts);
+            }
+            let facts = &s.facts.functions[function as usize].blocks[block as usize];
+            s.site(Site {
+                function,
+                block,
+                word_offset: facts.word_offset,
+                line: facts.line.clone(),
+                kind: COUNTED,
+                counter: Some(in_region),
+                probe: None,
+                data: vec![],
+            });
+        }
+        if !flush.is_empty() {
+            s.at_exits(flush);
+        }
+        // Where everything goes together nobody is ever missing.
+        let parts = s.blocks().into_iter().any(|(f, b)| (f, together[f as usize][b as usize]) != (0, 0));
+        if parts {
+            let leave = s.import(&PROBES, "divergence_leave").map_err(&wrong)?;
+            let calls = s.leaving().into_iter().map(|(spot, _)| (spot, vec![s.call(leave, &[words])]));
+            let calls = calls.collect();
+            s.at_spots(calls);
+        }
+        let name = match s.stage {
+            Stage::Fragment if needs_helpers(s) => "divergence_begin_quad",
+            _ => "divergence_begin",
+        };
+        let begin = s.import(&PROBES, name).map_err(&wrong)?;
+        let probe = s.reserve_probe();
+        let facts = &s.facts.functions[0].blocks[0];
+        s.site(Site {
+            function: 0,
+            block: 0,
+            word_offset: facts.word_offset,
+            line: facts.line.clone(),
+            kind: ROOM,
+            counter: None,
+            probe: Some((probe, self.0.words())),
+            data: vec![],
+        });
+        let arguments = [s.constant(probe), words, s.constant(first[&(0, 0)].0)];
+        let (bool, wanted) =
+            (s.types.bool(&mut s.module), if parts { Op::ConstantTrue } else { Op::ConstantFalse });
+        let wanted = s.types.get(&mut s.module, wanted, Some(bool), vec![]);
+        let call = s.call(begin, &[&arguments[..], &[wanted]].concat());
+        s.at_begin(0, 0, vec![call]);
+        Ok(())
+    }
+}
+
+impl Pass for Divergence {
+    fn name(&self) -> &'static str {
+        "divergence"
+    }
+
+    fn key(&self) -> String {
+        format!("divergence 3 {}", self.0.words())
+    }
+
+    fn needs(&self, _: Stage) -> Option<Needs> {
+        Some(Needs { subgroups: true, ..Needs::default() })
+    }
+
+    fn counts_in_windows(&self) -> bool {
+        true
+    }
+
+    fn run(&self, s: &mut Shader) -> Result<Change> {
+        if s.stage.is_ray_tracing() {
+            self.record(s)?
+        } else {
+            self.count(s)?
+        }
         Ok(Change::Changed)
     }
 

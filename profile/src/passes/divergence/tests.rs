@@ -1,9 +1,9 @@
-use super::{BLOCK, CALLED, ENTER, LANE, LEAVE, is_called};
+use super::{BLOCK, CALLED, COUNTED, ENTER, LANE, LEAVE, ROOM};
 use crate::Stage;
 use crate::pass::LogRecord;
 use crate::passes::by_name;
 use crate::rewrite::{Site, Variant};
-use crate::testing::{BRANCH, entry, everywhere, frame, function_text, of_text, rows, variant};
+use crate::testing::{BRANCH, TRACE, entry, everywhere, frame, function_text, of_text, rows, variant};
 use trace::Memory;
 use trace::tables::DIVERGENCE;
 
@@ -17,26 +17,41 @@ fn golden_assembly() {
 %4 = OpLoad %v3uint %gl_NumWorkGroups
 %5 = OpLoad %uint %lane
 OpFunctionCall %void %set_work_group %3 %4 %5 %uint_8
-OpFunctionCall %void %set_subgroup
 OpFunctionCall %void %set_first
-OpFunctionCall %void %divergence_enter %uint_5 %uint_2
-OpFunctionCall %void %divergence_here %uint_2 %uint_2
+OpFunctionCall %void %divergence_begin %uint_0 %uint_2 %uint_0 %true
 %6 = OpLoad %uint %lane
 %7 = OpULessThan %bool %6 %uint_4
 OpSelectionMerge %8 None
 OpBranchConditional %7 %9 %8
 %9 = OpLabel
-OpFunctionCall %void %divergence_here %uint_3 %uint_2
-OpFunctionCall %void %divergence_here %uint_0 %uint_2
+OpFunctionCall %void %divergence_once %uint_6 %uint_2
+OpFunctionCall %void %divergence_leave %uint_2
 OpReturn
 %8 = OpLabel
-OpFunctionCall %void %divergence_here %uint_4 %uint_2
-OpFunctionCall %void %divergence_here %uint_1 %uint_2
+OpFunctionCall %void %divergence_once %uint_12 %uint_2
+OpFunctionCall %void %divergence_leave %uint_2
 OpReturn
 OpFunctionEnd
 ";
     assert_eq!(function_text(&v.words, "main").as_deref(), Some(expected));
-    assert_eq!((v.counters, v.probes), (0, 6));
+    assert_eq!((v.counters, v.probes), (18, 1));
+}
+
+#[test]
+fn golden_assembly_of_a_trace() {
+    let Some(v) = of_text(by_name("divergence").expect("it is registered"), TRACE) else { return };
+    let text = function_text(&v.words, "main").unwrap_or_default();
+    let calls: Vec<&str> = text.lines().filter_map(|l| l.strip_prefix("OpFunctionCall %void ")).collect();
+    let expected = [
+        "%set_work %3 %5",
+        "%set_subgroup",
+        "%set_first",
+        "%divergence_land %uint_2 %uint_2",
+        "%divergence_lane %uint_3",
+        "%divergence_here %uint_1 %uint_2",
+        "%divergence_land %uint_0 %uint_2",
+    ];
+    assert_eq!(calls, expected, "{text}");
 }
 
 #[test]
@@ -44,10 +59,13 @@ fn every_block_and_every_way_out_is_taken() {
     for v in everywhere(&|| by_name("divergence").expect("it is registered")) {
         let of = |kind| v.regions[0].sites.iter().filter(|s| s.kind == kind).count();
         let reached = v.facts.functions.iter().flat_map(|f| &f.blocks).filter(|b| b.reached).count();
-        let called = is_called(v.stage);
-        assert_eq!((of(BLOCK), of(ENTER), of(CALLED)), (reached, usize::from(!called), usize::from(called)));
-        assert_eq!(of(LANE), usize::from(v.stage == Stage::RayGeneration));
-        assert!(called == (of(LEAVE) == 0));
+        let (rays, launches) = (v.stage.is_ray_tracing(), v.stage == Stage::RayGeneration);
+        assert_eq!((of(BLOCK), of(COUNTED)), if rays { (reached, 0) } else { (0, reached) });
+        assert_eq!(of(ROOM), usize::from(!rays));
+        assert_eq!((of(ENTER), of(CALLED)), (usize::from(launches), usize::from(rays && !launches)));
+        assert_eq!(of(LANE), usize::from(launches));
+        assert!(launches || of(LEAVE) == 0);
+        assert!(rays == (v.counters == 0));
     }
 }
 
@@ -114,9 +132,9 @@ fn folded_of(
 /// N = 8, six launched. Block 0 by all; two leave; block 1 by three of the four that are left, block 2 by the other.
 #[test]
 fn early_returns_and_control_flow() {
-    let v = [sites(Stage::Compute)];
+    let v = [sites(Stage::RayGeneration)];
     let log: [(usize, usize, &[u32]); 5] = [
-        (0, at(ENTER), &[5, 0x3f, 0]),
+        (0, at(ENTER), &[5, 0x3f]),
         (0, 0, &[5, 0x3f]),
         (0, at(LEAVE), &[5, 0x03]),
         (0, 1, &[5, 0x1c]),
@@ -127,13 +145,32 @@ fn early_returns_and_control_flow() {
     assert_eq!(folded(&v, 8, &log), expected);
 }
 
-/// N = 4: one is a helper, and stays one; one is demoted, which is a way out.
+/// Rows of a fragment shader's block 1 with these counters, N = 4.
+fn of_counters(counters: &[u64]) -> crate::Result<Vec<Vec<u64>>> {
+    let mut v = sites(Stage::Fragment);
+    v.regions[0].sites[1].kind = COUNTED;
+    v.regions[0].sites[1].counter = Some(0);
+    let mut out = Memory::default();
+    let pass = by_name("divergence:lanes=32").expect("it is registered");
+    pass.decode(&frame(4, vec![entry(&v, counters)], vec![]), &mut out)?;
+    Ok(rows(&out, &DIVERGENCE))
+}
+
+/// Ten executions of four: in nine it is known who has left. What never was there is the rest.
 #[test]
-fn helpers_have_a_share_of_their_own() {
-    let v = [sites(Stage::Fragment)];
-    let log: [(usize, usize, &[u32]); 4] =
-        [(0, at(ENTER), &[5, 0x7, 0x8]), (0, 0, &[5, 0x7]), (0, at(LEAVE), &[5, 0x1]), (0, 1, &[5, 0x6])];
-    assert_eq!(folded(&v, 4, &log), [[0, 0, 1, 3, 0, 0, 0, 0, 1, 0], [0, 1, 1, 2, 1, 0, 0, 0, 1, 0]]);
+fn counters_say_what_slots_were() {
+    let row = |r: Vec<Vec<u64>>| r.into_iter().map(|r| r[3..].to_vec()).collect::<Vec<_>>();
+    let of = of_counters(&[10, 20, 3, 4, 1, 3, 9]);
+    assert_eq!(of.map(row), Ok(vec![vec![1, 10, 20, 3, 3, 3, 4, 9, 1]]));
+    assert_eq!(of_counters(&[0; 7]), Ok(vec![]), "it was not executed");
+    for (counters, why) in [
+        (&[10, 20, 3, 4, 1, 3, 13][..], "have more than all slots"),
+        (&[1, 1, 0, 0, 1, 5, 0], "have more than all slots"),
+        (&[1, 1, 0, 0, 0, 0], "are not there"),
+    ] {
+        let e = of_counters(counters).expect_err("they are wrong").to_string();
+        assert!(e.contains(why), "{e}");
+    }
 }
 
 /// N = 8, ray generation of pipeline 7 with work ids 40 to 47. Two leave; closest-hit is called for three of the others, of
@@ -142,7 +179,7 @@ fn helpers_have_a_share_of_their_own() {
 fn what_is_called_knows_who_has_left() {
     let v = [sites(Stage::RayGeneration), sites(Stage::ClosestHit)];
     let lanes: Vec<[u32; 2]> = (40..48).map(|work| [5, work]).collect();
-    let mut log: Vec<(usize, usize, &[u32])> = vec![(0, at(ENTER), &[5, 0xff, 0]), (0, 0, &[5, 0xff])];
+    let mut log: Vec<(usize, usize, &[u32])> = vec![(0, at(ENTER), &[5, 0xff]), (0, 0, &[5, 0xff])];
     log.extend(lanes.iter().map(|l| (0, at(LANE), &l[..])));
     log.extend([
         (0, at(LEAVE), &[5, 0x03][..]),
@@ -166,7 +203,7 @@ fn what_is_called_knows_who_has_left() {
 fn shaders_of_a_library_find_their_caller() {
     let v = [sites(Stage::RayGeneration), sites(Stage::Miss)];
     let log: [(usize, usize, &[u32]); 5] = [
-        (0, at(ENTER), &[5, 0xff, 0]),
+        (0, at(ENTER), &[5, 0xff]),
         (0, at(LANE), &[5, 40]),
         (0, at(LEAVE), &[5, 0x0f]),
         (1, at(CALLED), &[6, 0x30, 40]),
@@ -179,13 +216,13 @@ fn shaders_of_a_library_find_their_caller() {
 /// A block before its entry waits; one whose entry never comes is unattributed; a number that comes again is another one.
 #[test]
 fn order_and_loss() {
-    let v = [sites(Stage::Compute)];
+    let v = [sites(Stage::RayGeneration)];
     let log: [(usize, usize, &[u32]); 7] = [
         (0, 0, &[5, 0x0f]),
-        (0, at(ENTER), &[5, 0x0f, 0]),
+        (0, at(ENTER), &[5, 0x0f]),
         (0, at(LEAVE), &[5, 0x0f]),
         (0, 1, &[9, 0x01]),
-        (0, at(ENTER), &[5, 0x0f, 0]),
+        (0, at(ENTER), &[5, 0x0f]),
         (0, 0, &[5, 0x0f]),
         (0, 1, &[5, 0x01]),
     ];
