@@ -192,6 +192,47 @@ pub enum Command {
     Analyze(AnalyzeArgs),
     /// Add up how often blocks ran: traces of `profile`, or profiles written before, as one
     MergeProfiles(MergeProfilesArgs),
+    /// Sort invocations of traced launches into subgroups otherwise: write swizzles, and say what they would gain
+    Repack(RepackArgs),
+}
+
+/// `repack`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A swizzle says for each linear launch index whose work is done there. Written to -o for each launch and method:
+  METHOD_frameF_launchL.npy       for NumPy: unsigned 32-bit numbers
+  METHOD_frameF_launchL.swizzle   our own, with a checksum and what it was made from
+Efficiency is synthetic: what the recorded rays would make of subgroups packed so, ideally scheduled.
+
+Examples:
+  reray-replay repack trace
+  reray-replay repack trace --method numrays,tiled-objects --tile 32x32 -o swizzles
+  reray-replay repack trace --method random --seed 7 -o swizzles")]
+pub struct RepackArgs {
+    /// A trace with rays (a folder)
+    #[arg(value_name = "TRACE")]
+    pub trace: PathBuf,
+    /// Methods, with commas between [default: all]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub method: Vec<String>,
+    /// The tile of tiled methods, in pixels
+    #[arg(long, value_name = "WxH", default_value = "256x256", value_parser = tile)]
+    pub tile: [u32; 2],
+    /// What random is seeded with
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub seed: u64,
+    /// The folder to write swizzles to
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `WxH`, neither 0.
+fn tile(text: &str) -> Result<[u32; 2], String> {
+    let sides = text.split_once('x').and_then(|(w, h)| Some([w.parse().ok()?, h.parse().ok()?]));
+    sides.filter(|s| !s.contains(&0)).ok_or_else(|| "say it as WIDTHxHEIGHT, 256x256 for one".into())
 }
 
 /// `profile`

@@ -20,14 +20,19 @@ pub mod its;
 pub mod lifetimes;
 pub mod loop_times;
 pub mod paths;
+pub mod ray_maps;
+pub mod ray_simt;
 pub mod rays;
 pub mod registers;
+pub mod reorder;
+pub mod repack;
 pub mod replayer;
 pub mod report;
 pub mod simt;
 pub mod timeline;
 pub mod uniformity;
 pub mod values;
+pub mod warp_order;
 
 use report::{Cost, Report};
 use trace::{Batch, RecordKinds, Source, Table, Unreadable};
@@ -76,6 +81,11 @@ pub static QUESTIONS: &[&dyn Question] = &[
     &annotate::Annotate,
     &timeline::Timeline,
     &rays::Rays,
+    &ray_simt::RaySimt,
+    &warp_order::WarpOrder,
+    &ray_maps::RayMaps,
+    &repack::Repack,
+    &reorder::Reorder,
 ];
 
 /// An analysis in the middle of its records.

@@ -11,6 +11,7 @@ mod looped;
 mod merge_profiles;
 mod profile;
 mod recompress;
+mod repack;
 mod replay;
 mod screenshot;
 mod times;
@@ -34,5 +35,6 @@ pub fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Analyze(args) => analyze::run(&args),
         Command::Profile(args) => profile::run(&args),
         Command::MergeProfiles(args) => merge_profiles::run(&args),
+        Command::Repack(args) => repack::run(&args),
     }
 }

@@ -15,7 +15,7 @@
 //! *Caveats.* Any-hits and intersections are only as complete as the application's shaders: table `launches` says which
 //! geometry leaves no events. Ray queries have a begin and what was committed, and are in no other number.
 
-mod stats;
+pub mod stats;
 #[cfg(test)]
 mod tests;
 

@@ -10,11 +10,14 @@ use trace::tables::RayEvent;
 pub struct Rays {
     /// Miss, closest hit, implicit hit, not known.
     pub outcomes: [u64; 4],
+    /// Intersection shaders entered.
     pub intersections: u64,
+    /// Any-hit shaders entered.
     pub any_hits: u64,
 }
 
 impl Rays {
+    /// How many.
     pub fn rays(&self) -> u64 {
         self.outcomes.iter().sum()
     }
@@ -29,10 +32,15 @@ impl Rays {
 /// Some events, and their distances.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Distances {
+    /// How many.
     pub count: u64,
+    /// Those with a finite distance.
     pub finite: u64,
+    /// Of these.
     pub least: f32,
+    /// Of these.
     pub greatest: f32,
+    /// Of these.
     pub sum: f64,
 }
 
@@ -45,13 +53,18 @@ impl Default for Distances {
 /// What was tested of an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tests {
+    /// Intersection shaders entered for it.
     pub tested: u64,
+    /// Those that reported.
     pub reported: u64,
+    /// Any-hit shaders entered.
     pub any_hits: u64,
+    /// Closest-hit shaders entered for it.
     pub closest_hits: u64,
 }
 
 impl Tests {
+    /// Both together.
     pub fn add(&mut self, o: &Tests) {
         self.tested += o.tested;
         self.reported += o.reported;
@@ -63,7 +76,9 @@ impl Tests {
 /// All sums.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stats {
+    /// By kind of event.
     pub kinds: [Distances; 13],
+    /// By depth.
     pub depths: Vec<Rays>,
     /// By code; of begins.
     pub calls: Vec<Rays>,

@@ -1,0 +1,59 @@
+use super::*;
+use crate::events::model::Model;
+use crate::events::text;
+use crate::report::{png, text as report_text};
+
+#[test]
+fn golden_text() {
+    let made = Model { width: 16, height: 8, ..Model::SMALL }.trace(true);
+    let text = report_text::render(&RayMaps.answer(&made.memory()).unwrap());
+    if std::env::var_os("RERAY_WRITE_GOLDEN").is_some() {
+        std::fs::write("src/ray_maps/golden.txt", &text).unwrap();
+    }
+    assert_eq!(text, include_str!("golden.txt"));
+}
+
+/// Maps add up to what the model counted; pictures can be drawn, and files have their size.
+#[test]
+fn maps_add_up() {
+    let made = Model::SMALL.trace(true);
+    let report = RayMaps.answer(&made.memory()).unwrap();
+    let sum = |name: &str| {
+        let i = report.images.iter().find(|i| i.name == format!("{name}_frame1_launch0")).unwrap();
+        i.pixels.iter().map(|v| *v as u64).sum::<u64>()
+    };
+    let c = made.counts.events;
+    assert_eq!([sum("rays"), sum("intersections"), sum("any_hits")], [c[0] + c[1], c[2], c[4]]);
+    assert!(sum("unnecessary") > 0 && sum("unnecessary") < c[4]);
+    assert_eq!(report.images.len(), report.files.len());
+    assert!(report.images.iter().all(|i| png::render(i).is_ok() && !i.name.starts_with("time")));
+    assert!(report.files.iter().all(|f| f.content.len() == 128 + 48 * 32 * 4));
+}
+
+/// Farther objects that were met first are unnecessary; nearer ones, and those of rays that may end at once, are not.
+#[test]
+fn unnecessary_by_hand() {
+    let count = |line: &str, distances: &[(usize, f32)]| {
+        let mut events = text::events(line, 1);
+        distances.iter().for_each(|(at, t)| events.launches[0].t[*at] = *t);
+        counts(&events, &events.launches[0])[0].unnecessary
+    };
+    // 9, 7, then 3: two were for nothing.
+    let line = "begin, ahit, ahit, ahit, chit";
+    assert_eq!(count(line, &[(1, 9.0), (2, 7.0), (3, 3.0), (4, 3.0)]), 2);
+    // In order, only the first is met.
+    assert_eq!(count("begin, ahit, chit", &[(1, 3.0), (2, 3.0)]), 0);
+    // A nearer one that was ignored had to be looked at.
+    assert_eq!(count("begin, ahit, ignore, ahit, chit", &[(1, 1.0), (3, 3.0), (4, 3.0)]), 0);
+    // Reports count where no any-hit shader follows, once where one does.
+    assert_eq!(count("begin, int1, repint, int1, repint, chit", &[(2, 9.0), (4, 3.0), (5, 3.0)]), 1);
+    assert_eq!(
+        count(
+            "begin, int1, repint, ahit, int1, repint, ahit, chit",
+            &[(2, 9.0), (3, 9.0), (5, 3.0), (6, 3.0), (7, 3.0)]
+        ),
+        1
+    );
+    assert_eq!(count("obegin, ahit, ahit", &[(1, 9.0), (2, 3.0)]), 0);
+    assert_eq!(count("begin, ahit, ignore, miss", &[(1, 9.0)]), 0);
+}

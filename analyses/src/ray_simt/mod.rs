@@ -1,0 +1,203 @@
+//! SIMT efficiency of rays' events: how full subgroups were when they began rays and entered shaders (Cheung, §3.1.2;
+//! analyses.md §2), beside what Replayer makes of the same subgroups.
+//!
+//! *Definition.* Over events of subgroups with active masks m (begins, occlusion begins, intersections, any-hits, misses,
+//! closest hits, callables): Σ popcount(m) / (Σ 1 · N), in percent, N being the device's subgroup size. Each event counts
+//! alike, however long its shader is. *Actual* is of table `warps`; *synthetic* is of table `rays`, with the subgroups that ray
+//! generation recorded (`replayer/mod.rs`): ideally scheduled, so that actual below synthetic is what scheduling cost, and
+//! actual above it means that the device packed invocations anew.
+//!
+//! *Of subgroups* are the numbers given at ray generation: where a device moves invocations between subgroups, an event is that
+//! of the subgroup of its first active invocation.
+
+#[cfg(test)]
+mod tests;
+
+use crate::Question;
+use crate::context::Context;
+use crate::events::{Events, Wants, read};
+use crate::replayer::{Packing, Replayer, percent};
+use crate::report::{Cell, Column, Mark, Report, Series, Table, Unit};
+use std::collections::{BTreeMap, HashMap};
+use trace::tables::{RAY_LAUNCHES, RAYS, RayEvent, WARPS};
+use trace::{Source, Unreadable};
+
+/// The question.
+#[derive(Clone, Copy, Debug)]
+pub struct RaySimt;
+
+/// Subgroups that are listed: those that wasted most.
+const TOP: usize = 20;
+
+/// Events of subgroups: how many, active invocations, and slots.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Sums {
+    events: u64,
+    active: u64,
+    slots: u64,
+}
+
+impl Sums {
+    fn add(&mut self, events: u64, active: u64, n: u32) {
+        self.events += events;
+        self.active += active;
+        self.slots += events * u64::from(n);
+    }
+
+    fn cells(&self) -> [Cell; 3] {
+        let share = || Cell::Number(100.0 * self.active as f64 / self.slots as f64);
+        [self.events.into(), self.active.into(), if self.slots == 0 { Cell::Missing } else { share() }]
+    }
+}
+
+/// Kind and entry point.
+type Shader = (RayEvent, u64);
+
+#[derive(Default)]
+struct Actual {
+    whole: Sums,
+    shaders: BTreeMap<Shader, Sums>,
+    /// Launch and number.
+    subgroups: HashMap<(usize, u64), Sums>,
+    popcounts: BTreeMap<u64, u64>,
+}
+
+impl Question for RaySimt {
+    fn name(&self) -> &'static str {
+        "ray-simt"
+    }
+
+    fn about(&self) -> &'static str {
+        "how full subgroups were at events of rays, per shader and subgroup, and how full they could have been"
+    }
+
+    fn wants(&self) -> &'static [&'static trace::Table] {
+        static TABLES: &[&trace::Table] = &[&RAY_LAUNCHES, &RAYS, &WARPS];
+        TABLES
+    }
+
+    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
+        let context = Context::read(trace)?;
+        let events = read(trace, &context, Wants::default())?;
+        let actual = actual(trace, &events)?;
+        let (mut whole, mut shaders) = (Sums::default(), BTreeMap::<Shader, Sums>::new());
+        for launch in &events.launches {
+            let e = Replayer::new(&events, launch).efficiency(&Packing::recorded(launch));
+            for (code, &(count, active)) in events.codes.iter().zip(&e.codes).filter(|c| c.1.0 > 0) {
+                whole.add(count, active, launch.n);
+                shaders.entry((code.kind, code.entry.into())).or_default().add(count, active, launch.n);
+            }
+        }
+        let mut report = Report::new(self.name(), "SIMT efficiency of rays");
+        let columns = |mut first: Vec<Column>, last: bool| {
+            for of in if last { &["actual", "synthetic"][..] } else { &["actual"] } {
+                first.push(Column::new(*of, Unit::Subgroups));
+                first.push(Column::new(format!("{of} active"), Unit::Invocations));
+                first.push(Column::new(format!("{of} efficiency"), Unit::Percent));
+            }
+            first
+        };
+        let both = |a: &Sums, s: &Sums| a.cells().into_iter().chain(s.cells());
+        let text = |name: &str| vec![Column::new(name, Unit::Text)];
+        let mut keys: Vec<&Shader> = actual.shaders.keys().chain(shaders.keys()).collect();
+        keys.sort();
+        keys.dedup();
+        let row = |key: &Shader| {
+            let mut cells = vec![key.0.name().into()];
+            cells.extend(context.entry_cells(key.1));
+            let of = |m: &BTreeMap<Shader, Sums>| m.get(key).copied().unwrap_or_default();
+            cells.extend(both(&of(&actual.shaders), &of(&shaders)));
+            cells
+        };
+        let first: Vec<Column> = text("event").into_iter().chain(Context::entry_columns()).collect();
+        report.tables = vec![
+            Table {
+                name: "whole".into(),
+                columns: columns(text("events"), true),
+                rows: vec![[Cell::from("all")].into_iter().chain(both(&actual.whole, &whole)).collect()],
+            },
+            Table {
+                name: "shaders".into(),
+                columns: columns(first, true),
+                rows: keys.into_iter().map(row).collect(),
+            },
+            subgroups(&events, &actual, columns),
+        ];
+        report.series = vec![
+            bars("popcounts", "Active invocations at an event", &actual.popcounts),
+            bars("efficiencies", "Efficiency of a subgroup, in percent", &efficiencies(&actual)),
+        ];
+        if actual.whole.events == 0 {
+            report.notes.push("No event of a subgroup was recorded.".into());
+        }
+        Ok(report)
+    }
+}
+
+fn actual(trace: &dyn Source, events: &Events) -> Result<Actual, Unreadable> {
+    let launches: HashMap<(u64, u64), usize> =
+        events.launches.iter().enumerate().map(|(i, l)| ((l.frame, l.launch), i)).collect();
+    let mut a = Actual::default();
+    let columns = ["frame", "launch", "subgroup", "kind", "entry", "mask", "mask_high"];
+    trace.each_of(&WARPS, &columns, &mut |t| {
+        let [frames, numbers, subgroups, kinds, entries, masks, high] = columns.map(|c| t.u64(c));
+        for row in 0..t.len() {
+            let key = (frames[row], numbers[row]);
+            let launch = *launches.get(&key).ok_or_else(|| {
+                Unreadable(format!(
+                    "table warps: frame {}, launch {} is not in ray_launches; record the trace again",
+                    key.0, key.1
+                ))
+            })?;
+            let kind = RayEvent::of(kinds[row])
+                .ok_or_else(|| Unreadable(format!("table warps: kind {} is not known", kinds[row])))?;
+            let n = events.launches[launch].n;
+            let active = u64::from(masks[row].count_ones() + high[row].count_ones());
+            a.whole.add(1, active, n);
+            a.shaders.entry((kind, entries[row])).or_default().add(1, active, n);
+            a.subgroups.entry((launch, subgroups[row])).or_default().add(1, active, n);
+            *a.popcounts.entry(active).or_default() += 1;
+        }
+        Ok(())
+    })?;
+    Ok(a)
+}
+
+fn subgroups(events: &Events, actual: &Actual, columns: impl Fn(Vec<Column>, bool) -> Vec<Column>) -> Table {
+    let mut all: Vec<_> = actual.subgroups.iter().collect();
+    all.sort_by_key(|(key, s)| (std::cmp::Reverse(s.slots - s.active), **key));
+    let row = |(&(launch, number), s): (&(usize, u64), &Sums)| {
+        let l = &events.launches[launch];
+        let mut cells: Vec<Cell> = vec![l.frame.into(), l.launch.into(), number.into()];
+        cells.extend(s.cells());
+        cells
+    };
+    let first = ["frame", "launch", "subgroup"].map(|c| Column::new(c, Unit::Count)).to_vec();
+    Table {
+        name: "subgroups_that_wasted_most".into(),
+        columns: columns(first, false),
+        rows: all.into_iter().take(TOP).map(row).collect(),
+    }
+}
+
+/// Subgroups by efficiency, in steps of five.
+fn efficiencies(actual: &Actual) -> BTreeMap<u64, u64> {
+    let mut all = BTreeMap::new();
+    for s in actual.subgroups.values() {
+        if let Some(p) = percent(s.active, s.slots, 1) {
+            *all.entry((p / 5.0) as u64 * 5).or_default() += 1;
+        }
+    }
+    all
+}
+
+fn bars(name: &str, title: &str, of: &BTreeMap<u64, u64>) -> Series {
+    Series {
+        name: name.into(),
+        title: title.into(),
+        mark: Mark::Bars,
+        x: Column::new("from", Unit::Count),
+        y: Column::new("how many", Unit::Count),
+        points: of.iter().map(|(x, y)| (Cell::Count(*x), Cell::Count(*y))).collect(),
+    }
+}

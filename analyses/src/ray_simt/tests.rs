@@ -1,0 +1,49 @@
+use super::*;
+use crate::events::model::Model;
+use crate::report::text;
+
+#[test]
+fn golden_text() {
+    let made = Model { width: 8, height: 8, samples: 1, ..Model::SMALL }.trace(true);
+    let text = text::render(&RaySimt.answer(&made.memory()).unwrap());
+    if std::env::var_os("RERAY_WRITE_GOLDEN").is_some() {
+        std::fs::write("src/ray_simt/golden.txt", &text).unwrap();
+    }
+    assert_eq!(text, include_str!("golden.txt"));
+}
+
+/// By hand: a full subgroup of 32 begins, half of it misses; the rest is lost.
+#[test]
+fn by_hand() {
+    let made = Model { width: 8, height: 4, samples: 1, ..Model::SMALL }.trace(true);
+    let mut memory = trace::Memory::default();
+    made.rows(&mut |table, row| {
+        if table.name != "warps" {
+            memory.put(table, row);
+        }
+    });
+    let none = RaySimt.answer(&memory).unwrap();
+    assert_eq!(none.tables[0].rows[0][3], Cell::Missing);
+    assert_eq!(none.notes, ["No event of a subgroup was recorded."]);
+    let mut put = |kind: RayEvent, entry, mask| {
+        let row = [1, 0, 0, kind as u64, entry, 0, mask, 0, 0, 0, 0].map(trace::Value::U64);
+        memory.put(&WARPS, &row);
+    };
+    put(RayEvent::Begin, 0, u64::from(u32::MAX));
+    put(RayEvent::Miss, 3, 0xffff);
+    let report = RaySimt.answer(&memory).unwrap();
+    assert_eq!(report.tables[0].rows[0][1..4], [Cell::Count(2), Cell::Count(48), Cell::Number(75.0)]);
+    assert_eq!(report.tables[2].rows[0][3..], [Cell::Count(2), Cell::Count(48), Cell::Number(75.0)]);
+    assert_eq!(report.series[1].points, [(Cell::Count(75), Cell::Count(1))]);
+}
+
+/// The model's subgroups keep Replayer's rules: actual is synthetic.
+#[test]
+fn the_model_s_actual_is_synthetic() {
+    let report = RaySimt.answer(&Model::SMALL.trace(true).memory()).unwrap();
+    for row in report.tables[0].rows.iter().chain(&report.tables[1].rows) {
+        let n = row.len();
+        assert_eq!(row[n - 6..n - 3], row[n - 3..]);
+    }
+    assert_eq!(report.tables[1].rows.len(), 8);
+}

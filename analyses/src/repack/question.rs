@@ -1,0 +1,90 @@
+//! The question: what every method would do for each launch.
+
+use super::{METHODS, Options, Work, spread};
+use crate::Question;
+use crate::context::Context;
+use crate::events::{Events, Wants, read};
+use crate::report::{Cell, Column, Report, Table, Unit};
+use trace::tables::{RAY_LAUNCHES, RAYS};
+use trace::{Source, Unreadable};
+
+/// The question.
+#[derive(Clone, Copy, Debug)]
+pub struct Repack;
+
+/// What is said of each method.
+pub fn columns() -> Vec<Column> {
+    vec![
+        Column::new("frame", Unit::Count),
+        Column::new("launch", Unit::Count),
+        Column::new("method", Unit::Text),
+        Column::new("synthetic events", Unit::Subgroups),
+        Column::new("synthetic SIMT efficiency", Unit::Percent),
+        Column::new("against identity", Unit::Percent),
+        Column::new("spread in pixels", Unit::Ratio),
+        Column::new("moved", Unit::Percent),
+    ]
+}
+
+/// Each method's line for each launch; `take` gets the swizzles.
+pub fn rows(
+    events: &Events,
+    options: &Options,
+    methods: &[&dyn super::Method],
+    take: &mut dyn FnMut(super::Swizzle),
+) -> Vec<Vec<Cell>> {
+    let mut rows = vec![];
+    for launch in &events.launches {
+        let work = Work::new(events, launch);
+        let before = work.replayer.efficiency(&work.recorded).percent();
+        for method in methods {
+            let (swizzle, packing) = work.packing(*method, options);
+            let e = work.replayer.efficiency(&packing);
+            let number = |n: Option<f64>| n.map_or(Cell::Missing, Cell::Number);
+            let change = e.percent().zip(before).map(|(after, before)| 100.0 * (after / before - 1.0));
+            let moved = swizzle.indices.iter().enumerate().filter(|(i, s)| *i != **s as usize).count();
+            let of = swizzle.indices.len();
+            rows.push(vec![
+                launch.frame.into(),
+                launch.launch.into(),
+                method.name().into(),
+                e.events().into(),
+                number(e.percent()),
+                number(change),
+                Cell::Number(spread(&work, &packing)),
+                number((of > 0).then(|| 100.0 * moved as f64 / of as f64)),
+            ]);
+            take(swizzle);
+        }
+    }
+    rows
+}
+
+impl Question for Repack {
+    fn name(&self) -> &'static str {
+        "repack"
+    }
+
+    fn about(&self) -> &'static str {
+        "SIMT efficiency that subgroups would have if invocations were sorted into them otherwise"
+    }
+
+    fn wants(&self) -> &'static [&'static trace::Table] {
+        static TABLES: &[&trace::Table] = &[&RAY_LAUNCHES, &RAYS];
+        TABLES
+    }
+
+    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
+        let context = Context::read(trace)?;
+        let events = read(trace, &context, Wants::default())?;
+        let mut report = Report::new(self.name(), "Repacking");
+        let rows = rows(&events, &Options::DEFAULT, METHODS, &mut |_| {});
+        report.tables = vec![Table { name: "methods".into(), columns: columns(), rows }];
+        let [w, h] = Options::DEFAULT.tile;
+        report.notes.push(format!(
+            "Efficiency is synthetic: what Replayer makes of the rays' events. Tiles are of {w} x {h} pixels; \
+             `reray-replay repack` takes others, and writes the swizzles."
+        ));
+        Ok(report)
+    }
+}

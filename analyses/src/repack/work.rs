@@ -1,0 +1,114 @@
+//! What methods know of a launch.
+
+use super::Method;
+use crate::events::{Events, Launch, NO};
+use crate::replayer::{Packing, Replayer};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+use trace::tables::RayEvent;
+
+/// What a user may say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The tile of tiled methods, in pixels.
+    pub tile: [u32; 2],
+    /// Of random.
+    pub seed: u64,
+}
+
+impl Options {
+    /// The tile that was found at 1280 × 720, and the seed 0.
+    pub const DEFAULT: Options = Options { tile: [256, 256], seed: 0 };
+}
+
+/// A launch, its calls, and what methods ask of it.
+pub struct Work<'a> {
+    /// All events.
+    pub events: &'a Events,
+    /// Those of the launch.
+    pub launch: &'a Launch,
+    /// Its calls.
+    pub replayer: Replayer,
+    /// The subgroups as they were.
+    pub recorded: Packing,
+    rays: OnceLock<Vec<u32>>,
+    objects: OnceLock<(Vec<u32>, Vec<usize>)>,
+}
+
+impl<'a> Work<'a> {
+    /// Prepares a launch.
+    pub fn new(events: &'a Events, launch: &'a Launch) -> Work<'a> {
+        Work {
+            events,
+            launch,
+            replayer: Replayer::new(events, launch),
+            recorded: Packing::recorded(launch),
+            rays: OnceLock::new(),
+            objects: OnceLock::new(),
+        }
+    }
+
+    fn kind(&self, at: usize) -> RayEvent {
+        self.events.codes[usize::from(self.launch.code[at])].kind
+    }
+
+    /// How many rays each invocation traced.
+    pub fn rays(&self) -> &[u32] {
+        self.rays.get_or_init(|| {
+            let of = |t: usize| self.launch.events(t).filter(|at| self.kind(*at).begins()).count() as u32;
+            (0..self.launch.threads()).into_par_iter().map(of).collect()
+        })
+    }
+
+    /// The objects that an invocation met, in order.
+    pub fn objects(&self, thread: u32) -> &[u32] {
+        let (all, starts) = self.objects.get_or_init(|| {
+            let met = |at: &usize| {
+                let kind = self.kind(*at);
+                matches!(kind, RayEvent::Intersection | RayEvent::AnyHit | RayEvent::ClosestHit)
+                    && self.launch.object[*at] != NO
+            };
+            let mut starts: Vec<usize> = (0..self.launch.threads())
+                .into_par_iter()
+                .map(|t| self.launch.events(t).filter(met).count())
+                .collect();
+            starts.push(0);
+            let mut sum = 0;
+            starts.iter_mut().for_each(|s| sum += std::mem::replace(s, sum));
+            let mut all = Vec::with_capacity(sum);
+            all.extend((0..self.launch.code.len()).filter(met).map(|at| self.launch.object[at]));
+            (all, starts)
+        });
+        &all[starts[thread as usize]..starts[thread as usize + 1]]
+    }
+
+    /// What ties are broken by.
+    pub fn tie(&self, thread: u32) -> (u32, u32) {
+        (self.launch.subgroup[thread as usize], thread)
+    }
+
+    /// The places of each tile, row by row of tiles; all in one without tiles.
+    pub fn places(&self, tile: Option<[u32; 2]>) -> Vec<Vec<u32>> {
+        let mut tiles: BTreeMap<[u32; 3], Vec<u32>> = BTreeMap::new();
+        for warp in 0..self.recorded.len() {
+            let members = self.recorded.warp(warp);
+            // (subgroups come in the order of their first invocation)
+            let first = members.iter().min().copied().unwrap_or(0);
+            let [x, y, z] = self.launch.pixel(first as usize);
+            let key = match tile {
+                Some([w, h]) => [z, y / h.max(1), x / w.max(1)],
+                None => [0; 3],
+            };
+            tiles.entry(key).or_default().extend(members);
+        }
+        tiles.into_values().collect()
+    }
+
+    /// The packing that a swizzle makes, and its efficiency.
+    pub fn packing(&self, method: &dyn Method, options: &Options) -> (super::Swizzle, Packing) {
+        let swizzle = super::swizzle(method, self, options);
+        let packing = self.recorded.swizzled(&swizzle.indices);
+        (swizzle, packing)
+    }
+}

@@ -1,0 +1,79 @@
+use super::*;
+use crate::events::Launch;
+use crate::events::model::{Model, Order, hash};
+use crate::report::text;
+
+fn launch(width: u32, height: u32, order: Order) -> Launch {
+    let (subgroup, lane) = order.assign(width, height);
+    let n = order.warp[0] * order.warp[1];
+    let starts = vec![0; (width * height) as usize + 1];
+    Launch { size: [width, height, 1], n, starts, subgroup, lane, ..Launch::default() }
+}
+
+/// Table 3.1's sizes and tiles, and both patterns: what was made is what is found, in order and in some disorder.
+#[test]
+fn what_was_made_is_found() {
+    let sizes = [
+        ([256, 256], 256, [8, 4], [2, 3, 1, 4]),
+        ([1024, 500], 512, [4, 8], [2, 1, 3, 4]),
+        ([1280, 720], 256, [8, 4], [2, 3, 1, 4]),
+        ([1920, 1080], 256, [8, 4], [2, 3, 1, 4]),
+        ([1024, 520], 32, [8, 4], [2, 3, 1, 4]),
+        ([2048, 2048], 2048, [8, 4], [2, 3, 1, 4]),
+        ([640, 400], 128, [4, 2], [3, 1, 4, 2]),
+    ];
+    for ([w, h], tile, warp, quadrants) in sizes {
+        let mut l = launch(w, h, Order { warp, tile, quadrants });
+        for disorder in [0, 8] {
+            // Subgroups that begin at about the same time get numbers in any order.
+            if disorder > 0 {
+                let most = *l.subgroup.iter().max().unwrap() as usize + 1;
+                let mut by: Vec<u32> = (0..most as u32).collect();
+                by.sort_by_key(|s| u64::from(*s) + hash(5, u64::from(*s)) % disorder);
+                let mut number = vec![0; most];
+                by.iter().enumerate().for_each(|(n, s)| number[*s as usize] = n as u32);
+                l.subgroup.iter_mut().for_each(|s| *s = number[*s as usize]);
+                if tile <= 32 {
+                    continue;
+                }
+            }
+            let found = detect(&l);
+            assert_eq!(found.rectangle, warp, "{w} x {h}");
+            assert!(found.rectangle_agrees > 0.95, "{found:?}");
+            let t = found.tile.unwrap_or_else(|| panic!("{w} x {h}, disorder {disorder}"));
+            assert_eq!((t.size, t.quadrants), ([tile; 2], quadrants), "{w} x {h}, disorder {disorder}");
+            assert!(t.agrees > 0.9 && t.quadrants_agree > 0.8, "{t:?}");
+        }
+    }
+}
+
+#[test]
+fn row_by_row_has_no_tiles() {
+    for warp in [[8, 1], [8, 4], [2, 4]] {
+        let found = detect(&launch(200, 120, Order { warp, tile: 0, quadrants: [2, 1, 3, 4] }));
+        assert_eq!((found.rectangle, found.tile), (warp, None));
+        assert!(found.rows_agree > 0.999, "{}", found.rows_agree);
+    }
+}
+
+#[test]
+fn no_order_is_none() {
+    let mut l = launch(256, 128, Order::TILED);
+    l.subgroup.iter_mut().for_each(|s| *s = (hash(3, u64::from(*s)) >> 40) as u32);
+    let found = detect(&l);
+    assert_eq!((found.rectangle, found.tile), ([8, 4], None));
+    assert!(found.rows_agree < 0.1);
+    assert_eq!(detect(&Launch::default()), Found::default());
+}
+
+#[test]
+fn golden_text() {
+    let made = Model { width: 64, height: 40, samples: 1, bounces: 1, ..Model::SMALL }.trace(true);
+    let report = WarpOrder.answer(&made.memory()).unwrap();
+    assert_eq!((report.images[0].width, report.images[0].pixels[8]), (64, 4.0));
+    let text = text::render(&report);
+    if std::env::var_os("RERAY_WRITE_GOLDEN").is_some() {
+        std::fs::write("src/warp_order/golden.txt", &text).unwrap();
+    }
+    assert_eq!(text, include_str!("golden.txt"));
+}

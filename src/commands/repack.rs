@@ -1,0 +1,69 @@
+//! `repack`: swizzles from a trace's rays.
+//!
+//! Guarantees: every swizzle is a permutation of its launch; equal traces, methods, tiles and seeds give equal files; a file
+//! appears whole or not at all. Refuses methods that it does not know, and traces without rays.
+
+use crate::cli::RepackArgs;
+use crate::exit::{Exit, Failure, complain};
+use crate::mmap;
+use crate::output::Output;
+use analyses::context::Context;
+use analyses::events::{Wants, read};
+use analyses::repack::{METHODS, Method, Options, Swizzle, by_name, columns, rows};
+use analyses::report::{Report, Table, json, text};
+use std::path::Path;
+use trace::dir::Dir;
+
+/// Runs it.
+pub fn run(args: &RepackArgs) -> Result<Exit, Failure> {
+    let methods = methods(&args.method)?;
+    let dir = Dir::open_with(&args.trace, mmap::open).map_err(Failure::new)?;
+    dir.warnings().iter().for_each(|w| complain(format_args!("warning: {w}")));
+    let context = Context::read(&dir).map_err(Failure::new)?;
+    let events = read(&dir, &context, Wants::default()).map_err(Failure::new)?;
+    if events.is_empty() {
+        return Err(Failure::new(format_args!("{}: the trace has no rays", args.trace.display())));
+    }
+    if let Some(folder) = &args.output {
+        std::fs::create_dir_all(folder).map_err(|e| {
+            Failure::new(format_args!("{}: {e}{}", folder.display(), crate::output::advice(&e)))
+        })?;
+    }
+    let mut failed = None;
+    let options = Options { tile: args.tile, seed: args.seed };
+    let rows = rows(&events, &options, &methods, &mut |swizzle| {
+        if let Some(folder) = args.output.as_deref().filter(|_| failed.is_none()) {
+            failed = write(folder, &swizzle).err();
+        }
+    });
+    if let Some(failure) = failed {
+        return Err(failure);
+    }
+    let mut report = Report::new("repack", "Repacking");
+    report.tables = vec![Table { name: "methods".into(), columns: columns(), rows }];
+    report.cost = analyses::report::Cost::Nothing { why: "it is derived from a trace".into() };
+    print!("{}", if args.json { json::render(&report) } else { text::render(&report) });
+    Ok(Exit::Done)
+}
+
+fn methods(names: &[String]) -> Result<Vec<&'static dyn Method>, Failure> {
+    if names.is_empty() {
+        return Ok(METHODS.to_vec());
+    }
+    let known = || METHODS.iter().map(|m| m.name()).collect::<Vec<_>>().join(", ");
+    let find = |name: &String| {
+        by_name(name)
+            .ok_or_else(|| Failure::usage(format_args!("there is no method {name}; there are {}", known())))
+    };
+    names.iter().map(find).collect()
+}
+
+fn write(folder: &Path, swizzle: &Swizzle) -> Result<(), Failure> {
+    let stem = format!("{}_frame{}_launch{}", swizzle.method, swizzle.frame, swizzle.launch);
+    for (ending, bytes) in [("npy", swizzle.npy()), ("swizzle", swizzle.bytes())] {
+        let mut out = Output::create(Some(&folder.join(format!("{stem}.{ending}"))))?;
+        out.write(&bytes)?;
+        out.finish()?;
+    }
+    Ok(())
+}
