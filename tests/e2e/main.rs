@@ -30,7 +30,6 @@ mod pointers;
 mod profile;
 mod ray;
 mod rays;
-mod repack;
 mod replay;
 mod roundtrip;
 mod screenshot;
