@@ -28,7 +28,7 @@ fn a_pass_that_changes_what_is_shown_is_named() {
     }
     let scratch = Scratch::new("pictures-shown");
     let cubes = sample("cubes.gfxr");
-    let out = profile(&scratch, cubes.as_ref(), &["--passes", "simt,wrong,its", "--frames", "2-3"]);
+    let out = profile(&scratch, cubes.as_ref(), &["--passes", "simt,its,wrong", "--frames", "2-3"]);
     let said = text(&out.stderr);
     assert_eq!(out.status.code(), Some(5), "{said}");
     assert!(
@@ -56,7 +56,7 @@ fn a_pass_that_changes_what_is_left_in_memory_is_named() {
         said.contains("nothing is presented: what 4 frames leave in memory was compared instead"),
         "{said}"
     );
-    let out = profile(&scratch, &taichi, &["--passes", "wrong,blocks"]);
+    let out = profile(&scratch, &taichi, &["--passes", "blocks,wrong"]);
     let said = text(&out.stderr);
     assert_eq!(out.status.code(), Some(5), "{said}");
     assert!(said.contains("leaves something else in the buffer or image"), "{said}");

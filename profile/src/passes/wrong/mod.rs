@@ -1,5 +1,6 @@
-//! Pass `wrong`: fragment, compute and ray-generation shaders do nothing at all. It measures nothing; it is there so that tests can see that a
-//! changed picture is found, and whose fault it is. It is not listed.
+//! Pass `wrong`: fragment, compute and ray-generation shaders do nothing at all. It measures nothing; it is there so that
+//! tests can see that a changed picture is found, and whose fault it is. It is not listed, and stands behind all others,
+//! whose blocks it takes away.
 
 use crate::pass::{Change, Error, FrameData, Pass, Result, Sink};
 use crate::rewrite::Shader;
