@@ -30,6 +30,7 @@ mod pointers;
 mod profile;
 mod ray;
 mod rays;
+mod repack;
 mod replay;
 mod roundtrip;
 mod screenshot;
