@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashSet};
 
 /// How many numbers a shader holds for one pass at most: each is a register, and an invocation has 255 on the devices
 /// that have most. What is held beside them the driver keeps in memory.
-pub const MOST_HELD: usize = 128;
+const MOST_HELD: usize = 128;
 
 impl Shader {
     /// Whether this stage may hold numbers.
@@ -23,7 +23,7 @@ impl Shader {
     }
 
     /// The blocks whose numbers are to be held, of those that `wanted` names: those that an invocation may come by more than
-    /// once, [`MOST_HELD`] at most, those in the most loops first.
+    /// once, 128 at most, those in the most loops first.
     pub fn to_hold(&self, wanted: impl Fn(u32, u32) -> bool) -> HashSet<(u32, u32)> {
         if !self.may_hold() {
             return HashSet::new();
