@@ -35,6 +35,8 @@ const DEVICE: Device = Device {
     keep_calls: false,
     lone_any_hits: false,
     no_actions: false,
+    own_clock: false,
+    sm_builtins: false,
     chosen_only: false,
 };
 

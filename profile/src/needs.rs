@@ -19,6 +19,10 @@ pub struct Needs {
     pub clock: bool,
     /// The same, of the subgroup: clocks of two need not agree.
     pub own_clock: bool,
+    /// A clock that a shader can read, the device's or else the subgroup's.
+    pub some_clock: bool,
+    /// As `sm_builtins`, where the device has it; else the pass does without.
+    pub sm_if_there: bool,
     /// The multiprocessor, and the place on it, that a subgroup runs on: VK_NV_shader_sm_builtins.
     pub sm_builtins: bool,
     /// Counters of each action, which takes the top of the push constants. Where a pipeline leaves no room there
@@ -36,6 +40,8 @@ impl BitOr for Needs {
             subgroups: self.subgroups | other.subgroups,
             clock: self.clock | other.clock,
             own_clock: self.own_clock | other.own_clock,
+            some_clock: self.some_clock | other.some_clock,
+            sm_if_there: self.sm_if_there | other.sm_if_there,
             sm_builtins: self.sm_builtins | other.sm_builtins,
             actions: self.actions | other.actions,
         }

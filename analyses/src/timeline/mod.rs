@@ -14,7 +14,7 @@
 //! *Caveats.* A tick is what the device makes it: Vulkan does not say how long it is, and nothing here guesses; ns stand
 //! nowhere. The device's clock may advance in steps of many ticks: spans shorter than a step have no length, and gaps
 //! shorter than one are not seen. Clocks of subgroups (`clock=subgroup`) order nothing: then there are durations only.
-//! Draws are not told apart within a pipeline. Multiprocessors are known where the device was asked (`sm=yes`); else all
+//! Draws are not told apart within a pipeline. Multiprocessors are known where the device says them; else all
 //! is on *unit 0*, and its lanes are no places on the device. Probes slow what they measure: each span's record takes time
 //! before and after it, in which the device has less in flight than it would.
 
@@ -66,8 +66,8 @@ impl Question for Timeline {
         report.series.extend(histograms(&context, &spans.whole));
         if spans.own_clocks {
             report.notes.push(
-                "Each subgroup read its own clock: nothing is said of when one ran beside another. Record with \
-                 timeline:clock=device for that."
+                "Each subgroup read its own clock (shaderSubgroupClock), as the device has no other, or as clock=subgroup \
+                 was asked for: nothing is said of when one ran beside another."
                     .into(),
             );
         } else {
@@ -84,14 +84,16 @@ fn notes(report: &mut Report, spans: &Spans) {
         return;
     }
     report.notes.push(
-        "Times are ticks of the clock that shaders read. Vulkan does not say how long a tick is; none was measured \
-         here."
-            .into(),
+        format!(
+            "Times are ticks of the {} clock, read by shaders. Vulkan does not say how long such a tick is; none was \
+             measured here.",
+            if spans.own_clocks { "subgroup's" } else { "device's" }
+        ),
     );
     if spans.whole.iter().all(|s| s.sm == NOWHERE) {
         report.notes.push(
-            "The device was not asked where subgroups ran: unit 0 stands for all of it. Record with \
-             timeline:sm=yes where it has VK_NV_shader_sm_builtins."
+            "The device does not say where subgroups ran (it has no VK_NV_shader_sm_builtins), or sm=no was asked for: \
+             unit 0 stands for all of it."
                 .into(),
         );
     }

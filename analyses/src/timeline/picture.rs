@@ -1,8 +1,9 @@
 //! A frame's subgroups as a picture: rows are lanes of a multiprocessor, time goes to the right, the colour is the stage,
-//! paler where fewer invocations entered; below, how many were in flight.
+//! paler where fewer invocations entered; below, how many were in flight. Times in which nothing ran for long are folded, so
+//! that the rest is seen: a band says how long each was, and the axis goes on without it.
 
 use super::lanes::Lanes;
-use super::spans::{Span, Sweep};
+use super::spans::{Gap, Span, Sweep};
 use super::unit_words;
 use crate::context::Context;
 use crate::report::png::{Canvas, Colour, text_width};
@@ -13,11 +14,15 @@ const WIDTH: u32 = 1400;
 const ROWS: u32 = 720;
 const HIGHEST_LANE: u32 = 12;
 const LEFT: u32 = 130;
-const TOP: u32 = 26;
+const TOP: u32 = 36;
 const STRIP: u32 = 90;
 const INK: Colour = [20, 20, 20];
 const GREY: Colour = [225, 225, 225];
 const FLIGHT: Colour = [90, 90, 90];
+const FOLDED: Colour = [238, 232, 215];
+/// Pixels of a folded gap, and most of these.
+const FOLD: u32 = 30;
+const FOLDS: usize = 20;
 
 /// Stages and their colours, told apart in hue and lightness.
 const STAGES: [(&str, Colour); 14] = [
@@ -31,7 +36,7 @@ const STAGES: [(&str, Colour); 14] = [
     ("mesh", [170, 110, 200]),
     ("ray-generation", [160, 40, 60]),
     ("any-hit", [230, 159, 0]),
-    ("closest-hit", [190, 130, 20]),
+    ("closest-hit", [130, 70, 20]),
     ("miss", [110, 110, 110]),
     ("intersection", [204, 121, 167]),
     ("callable", [140, 150, 40]),
@@ -62,9 +67,89 @@ fn step(length: u64) -> u64 {
     }
 }
 
+/// A number in few letters: exact where it is a whole number of thousands.
+fn short(n: u64) -> String {
+    let units = [(1_000_000_000, "G"), (1_000_000, "M"), (1000, "k")];
+    match units.into_iter().find(|(of, _)| n >= *of) {
+        Some((of, letter)) if n.is_multiple_of(of) => format!("{}{letter}", n / of),
+        Some((of, letter)) => {
+            let text = format!("{:.3}", n as f64 / of as f64);
+            format!("{}{letter}", text.trim_end_matches('0').trim_end_matches('.'))
+        }
+        None => n.to_string(),
+    }
+}
+
+/// Where times lie in the picture.
+struct Axis {
+    begin: u64,
+    /// Gaps that are folded, by begin: from when to when.
+    folds: Vec<(u64, u64)>,
+    /// Ticks without those, and pixels for them.
+    kept: u64,
+    plot: u32,
+}
+
+impl Axis {
+    /// Folds the longest gaps where they would leave the rest no room: those longer than a quarter of the time in which
+    /// something ran.
+    fn new(begin: u64, end: u64, plot: u32, sweep: &Sweep) -> Axis {
+        let long = |g: &&Gap| (g.end - g.begin) as f64 > sweep.all.busy as f64 / 4.0;
+        let mut gaps: Vec<&Gap> = sweep.gaps.iter().filter(long).collect();
+        gaps.sort_by_key(|g| std::cmp::Reverse(g.end - g.begin));
+        gaps.truncate(FOLDS);
+        let mut folds: Vec<(u64, u64)> = gaps.into_iter().map(|g| (g.begin, g.end)).collect();
+        folds.sort_unstable();
+        let folded: u64 = folds.iter().map(|f| f.1 - f.0).sum();
+        let kept = (end - begin).saturating_sub(folded).max(1);
+        Axis { begin, plot: plot - FOLD * folds.len() as u32, folds, kept }
+    }
+
+    /// How much of the kept time lies before, and how many folds begin before.
+    fn at(&self, t: u64) -> (u64, usize) {
+        let before = self.folds.iter().take_while(|f| f.0 < t);
+        let (mut folded, mut folds) = (0, 0);
+        for f in before {
+            folded += t.min(f.1) - f.0;
+            folds += usize::from(t >= f.1);
+        }
+        (t - self.begin - folded, folds)
+    }
+
+    fn pixel(&self, kept: u64, folds: usize) -> f64 {
+        f64::from(LEFT + FOLD * folds as u32) + kept as f64 * f64::from(self.plot) / self.kept as f64
+    }
+
+    fn x(&self, t: u64) -> f64 {
+        let (kept, folds) = self.at(t);
+        self.pixel(kept, folds)
+    }
+}
+
 /// The picture as a PNG file, or what is wrong with it.
 pub fn draw(context: &Context, spans: &[Span], sweep: &Sweep) -> Result<Vec<u8>, String> {
     canvas(context, spans, sweep)?.png()
+}
+
+/// To three digits.
+fn rounded(n: u64) -> u64 {
+    let unit = 10u64.pow(n.max(1).ilog10().saturating_sub(2));
+    n / unit * unit
+}
+
+/// For each column of pixels the mean number in flight.
+fn columns(axis: &Axis, sweep: &Sweep) -> Vec<(u32, f64)> {
+    let mut sums = vec![0f64; WIDTH as usize + 1];
+    let ends = sweep.steps.iter().skip(1).map(|s| s.0).chain([sweep.end]);
+    for (&(from, count), to) in sweep.steps.iter().zip(ends).filter(|s| s.0.1 > 0) {
+        let (from, to) = (axis.x(from), axis.x(to.max(from)));
+        let first = from as usize;
+        for (at, sum) in sums.iter_mut().enumerate().take(to as usize + 1).skip(first) {
+            let inside = to.min(at as f64 + 1.0) - from.max(at as f64);
+            *sum += inside.max(0.0) * count as f64;
+        }
+    }
+    (0..WIDTH).zip(sums).collect()
 }
 
 /// See [`draw`].
@@ -75,7 +160,7 @@ pub fn canvas(context: &Context, spans: &[Span], sweep: &Sweep) -> Result<Canvas
         spans.iter().map(|s| s.begin).min().unwrap_or(0),
         spans.iter().map(|s| s.end).max().unwrap_or(0).max(1),
     );
-    let length = (end - begin).max(1);
+    let length = end - begin;
     let each = (u64::from(ROWS) / all.max(1)).clamp(1, HIGHEST_LANE.into());
     // Heights of groups: whole lanes, or a share of what there is.
     let height = |n: u64| match all > u64::from(ROWS) {
@@ -89,26 +174,48 @@ pub fn canvas(context: &Context, spans: &[Span], sweep: &Sweep) -> Result<Canvas
     let whole = TOP + rows + 16 + STRIP + 60;
     let mut c = Canvas::new(WIDTH, whole).ok_or_else(|| format!("a picture {whole} pixels high"))?;
     let plot = WIDTH - LEFT - 12;
-    let x = |t: u64| LEFT + (u128::from(t - begin) * u128::from(plot) / u128::from(length)) as u32;
-    let title = format!(
+    let axis = Axis::new(begin, end, plot, sweep);
+    let x = |t: u64| axis.x(t) as u32;
+    let mut title = format!(
         "frame {}: {} subgroups, {} ticks, {} in flight at most",
         sweep.frame,
         spans.len(),
-        length,
+        short(length),
         sweep.all.most
     );
+    if !axis.folds.is_empty() {
+        title += &format!("; folded: {} times in which nothing ran", axis.folds.len());
+    }
     c.text(LEFT, 8, &title, INK);
     // The axis, behind everything.
-    let every = step(length);
+    let every = step(axis.kept);
     let bottom = TOP + rows + 16 + STRIP;
-    for tick in 0..=length / every {
-        let at = x(begin + tick * every);
+    let mut free = 0;
+    for tick in 0..=axis.kept / every {
+        let folds = axis.folds.iter().take_while(|f| axis.at(f.0).0 < tick * every).count();
+        let at = axis.pixel(tick * every, folds) as u32;
         c.fill(at, TOP, 1, bottom - TOP, GREY);
-        let words = (tick * every).to_string();
-        c.text(at.saturating_sub(text_width(&words) / 2), bottom + 6, &words, INK);
+        let words = short(tick * every);
+        let wide = text_width(&words);
+        let from = at.saturating_sub(wide / 2).min(WIDTH - wide - 2);
+        if from >= free {
+            c.text(from, bottom + 6, &words, INK);
+            free = from + wide + 6;
+        }
     }
-    c.text(8, bottom + 6, "ticks", INK);
-    let (mut top, mut free) = (TOP, 0);
+    free = 0;
+    for &(from, to) in &axis.folds {
+        let at = x(from);
+        c.fill(at, TOP, FOLD - 1, bottom - TOP, FOLDED);
+        let words = format!("+{}", short(rounded(to - from)));
+        if at >= free {
+            c.text(at, TOP - 9, &words, FLIGHT);
+            free = at + text_width(&words) + 4;
+        }
+    }
+    c.text(8, bottom + 6, if axis.folds.is_empty() { "ticks" } else { "ticks, not folded" }, INK);
+    let mut top = TOP;
+    free = 0;
     let mut tops = std::collections::BTreeMap::new();
     for (&(unit, called), &n) in &lanes.groups {
         let words = format!("{}{}", unit_words(unit), if called { ", called" } else { "" });
@@ -137,8 +244,7 @@ pub fn canvas(context: &Context, spans: &[Span], sweep: &Sweep) -> Result<Canvas
     let strip = TOP + rows + 16;
     c.text(8, strip + STRIP / 2 - 12, "in flight", INK);
     c.text(8, strip + STRIP / 2, &format!("(0 to {})", sweep.all.most), INK);
-    for (n, (_, mean)) in sweep.parts(plot as usize).into_iter().enumerate() {
-        let at = x(sweep.begin) + (n as u64 * sweep.length() / length) as u32;
+    for (at, mean) in columns(&axis, sweep) {
         let high = (mean / sweep.all.most.max(1) as f64 * f64::from(STRIP)).round() as u32;
         c.fill(at, strip + STRIP - high.min(STRIP), 1, high.min(STRIP), FLIGHT);
     }

@@ -23,7 +23,7 @@ pub fn render(context: &Context, spans: &[Span]) -> (String, usize) {
         for (s, &lane) in frame.iter().zip(&lanes.of) {
             let called = if s.called { ", called shaders" } else { "" };
             let name = match s.sm {
-                NOWHERE => format!("unit 0 (the device was not asked where){called}"),
+                NOWHERE => format!("unit 0 (the device does not say where){called}"),
                 sm => format!("{}{called}", unit_words(sm)),
             };
             let process = timeline.process(s.sm * 2 + u64::from(s.called), &name);

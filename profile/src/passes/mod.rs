@@ -81,7 +81,7 @@ pub static PASSES: &[Entry] = &[
     },
     Entry {
         name: "timeline",
-        about: "when subgroups enter and leave entry points, and where (clock=device|subgroup, sm=no|yes)",
+        about: "when subgroups enter and leave entry points, and where (clock=auto|device|subgroup, sm=auto|yes|no)",
         make: |options| Ok(Box::new(timeline::Timeline::new(options)?)),
     },
 ];

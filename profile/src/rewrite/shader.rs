@@ -60,6 +60,10 @@ pub struct Device {
     /// Nothing can be pushed before actions: the pipeline's layout has no room for it, or the shader none. Passes that count
     /// by action count by frame then.
     pub no_actions: bool,
+    /// The clock that shaders can read is the subgroup's: there is none of the whole device.
+    pub own_clock: bool,
+    /// Shaders can ask where they run: VK_NV_shader_sm_builtins.
+    pub sm_builtins: bool,
     /// Only the work of actions counts of which the replay says so (`chosen.rs`).
     pub chosen_only: bool,
 }

@@ -208,6 +208,9 @@ fn write_reports(
     if target.is_folder() { reports.iter().try_for_each(|r| write_files(r, target)) } else { Ok(()) }
 }
 
+/// Names of files that a report has only in a folder, that are said without one.
+const NAMED: usize = 6;
+
 /// What the trace is of, and what a reader has to know.
 fn head(dir: &Dir) -> String {
     let m = dir.manifest();
@@ -225,11 +228,16 @@ fn head(dir: &Dir) -> String {
 
 fn render(report: &Report, with_files: bool) -> String {
     let mut out = text::render(report);
-    let others = report.images.len() + report.files.len();
-    if others > 0 && !with_files {
-        out.push_str(&format!(
-            "\n{others} more files (pictures, annotated shaders and the like) with -o FOLDER.\n"
-        ));
+    let images = report.images.iter().map(|i| format!("{}.{}.png", report.analysis, i.name));
+    let others: Vec<String> = images.chain(report.files.iter().map(|f| f.name.clone())).collect();
+    if !others.is_empty() && !with_files {
+        // (those of many frames or shaders are alike)
+        let (some, more) = others.split_at(others.len().min(NAMED));
+        let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+        out.push_str(&format!("\nWith -o FOLDER also: {}{more}.\n", some.join(", ")));
+        for f in report.files.iter().filter(|f| f.name.ends_with(".perfetto.json")) {
+            out.push_str(&format!("{}: {}.\n", f.name, f.about));
+        }
     }
     out
 }

@@ -62,6 +62,8 @@ fn of(needs: &Needs, stage: Stage) -> Vec<Feature> {
         subgroups: _,
         clock: reads_clock,
         own_clock,
+        some_clock: _,
+        sm_if_there: _,
         sm_builtins,
         actions: _,
     } = *needs;
@@ -111,8 +113,19 @@ pub fn features(plan: &Plan) -> Vec<Feature> {
 
 /// Those that are made use of where they are.
 pub fn welcome(plan: &Plan) -> Vec<Feature> {
-    if plan.stages.iter().any(|s| plan.wants_stage(*s)) { vec![INT_64, ATOMIC_64] } else { vec![] }
+    let mut out =
+        if plan.stages.iter().any(|s| plan.wants_stage(*s)) { vec![INT_64, ATOMIC_64] } else { vec![] };
+    if plan.any(|n| n.some_clock) {
+        out.extend(CLOCKS.map(clock));
+    }
+    if plan.any(|n| n.sm_if_there) {
+        out.push(SM_BUILTINS);
+    }
+    out
 }
+
+/// The device's, and the subgroup's.
+const CLOCKS: [&str; 2] = ["shaderDeviceClock", "shaderSubgroupClock"];
 
 /// What a physical device offers to rewriting.
 pub fn offers(plan: &Plan, vk: &Vulkan, gpu_id: u64) -> Device {
@@ -123,7 +136,17 @@ pub fn offers(plan: &Plan, vk: &Vulkan, gpu_id: u64) -> Device {
     let lone_any_hits = !plan.assume_subgroups && vk.gpu(gpu_id).is_some_and(lone);
     let chosen_only = plan.select.places.is_some();
     let keep_calls = plan.keep_calls;
-    Device { atomic_64: !narrow, keep_calls, lone_any_hits, no_actions: false, chosen_only }
+    let has = |f| vk.lacks(gpu_id, &[f]).is_empty();
+    let own_clock = !has(clock(CLOCKS[0])) && has(clock(CLOCKS[1]));
+    Device {
+        atomic_64: !narrow,
+        keep_calls,
+        lone_any_hits,
+        no_actions: false,
+        own_clock,
+        sm_builtins: has(SM_BUILTINS),
+        chosen_only,
+    }
 }
 
 const NVIDIA: u32 = 0x10de;
@@ -221,6 +244,12 @@ pub fn refuse(plan: &Plan, vk: &Vulkan, gpu_id: u64) -> Result<()> {
         .filter(|w| missing.contains(&w.0))
         .map(|(f, passes)| format!("{}.{} (for {})", f.structure, f.member, passes.join(", ")))
         .collect();
+    if plan.any(|n| n.some_clock) && vk.lacks(gpu_id, &CLOCKS.map(clock)).len() == CLOCKS.len() {
+        lines.push(format!(
+            "VkPhysicalDeviceShaderClockFeaturesKHR.{} or .{} (for timeline)",
+            CLOCKS[0], CLOCKS[1]
+        ));
+    }
     let basic = vk::SubgroupFeatureFlags::BASIC
         | vk::SubgroupFeatureFlags::BALLOT
         | vk::SubgroupFeatureFlags::ARITHMETIC;

@@ -127,6 +127,12 @@ impl Plan {
         self.select.places.is_some() || self.wants_actions()
     }
 
+    /// Whether some pass has such needs in a stage that is there.
+    pub fn any(&self, needs: impl Fn(&crate::Needs) -> bool) -> bool {
+        let of = |p: &dyn crate::Pass| self.stages.iter().any(|s| p.needs(*s).is_some_and(|n| needs(&n)));
+        self.variants.passes().iter().any(|p| of(&**p))
+    }
+
     /// Whether a pipeline is chosen.
     pub fn wants_pipeline(&self, id: u64) -> bool {
         let name = self.names.get(&id).map(String::as_str);

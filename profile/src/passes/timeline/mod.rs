@@ -1,9 +1,10 @@
 //! Pass `timeline`: when subgroups enter and leave an entry point, and where on the device (Warp Trace).
 //!
 //! At the entry and at each place where invocations leave, one invocation of those that are there appends a record: a clock
-//! (VK_KHR_shader_clock), the number of invocations, and, with `sm=yes`, the multiprocessor and the place on it that the
-//! subgroup has (VK_NV_shader_sm_builtins). The clock is that of the device, one for all subgroups; `clock=subgroup` takes
-//! the subgroup's, which orders nothing but what one subgroup does. Recording at the entry comes before its clock is read,
+//! (VK_KHR_shader_clock), the number of invocations, and, where the device has VK_NV_shader_sm_builtins, the multiprocessor
+//! and the place on it that the subgroup has (`sm=no` leaves that out, `sm=yes` refuses devices without). The clock is that
+//! of the device, one for all subgroups (shaderDeviceClock); where it has none, the subgroup's (shaderSubgroupClock), which
+//! orders nothing but what one subgroup does. `clock=device` and `clock=subgroup` want just that. Recording at the entry comes before its clock is read,
 //! and at exits after: a span holds the shader's work, and of the probes' only what other passes put in.
 //!
 //! A subgroup may leave in pieces: each is kept, and its span ends with the last. Demoted fragments leave where they are
@@ -43,36 +44,39 @@ fn kind(of: ExitKind) -> u32 {
 /// See the module's header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timeline {
-    /// The subgroup's clock and not the device's.
-    own_clock: bool,
-    /// Where the subgroup runs is recorded.
-    sm: bool,
+    /// The subgroup's clock, or the device's; else the best there is.
+    own_clock: Option<bool>,
+    /// Where the subgroup runs is recorded, or not; else if the device says it.
+    sm: Option<bool>,
 }
 
 impl Timeline {
-    /// `clock=device|subgroup`, `sm=yes|no`, by commas; the first of each where nothing is said of the clock, `no` of the
-    /// other.
+    /// `clock=auto|device|subgroup`, `sm=auto|yes|no`, by commas; `auto` where nothing is said.
     pub fn new(options: &str) -> std::result::Result<Self, String> {
         let mut new = Timeline::default();
         for option in options.split(',').filter(|o| !o.is_empty()) {
             match option {
-                "clock=device" => new.own_clock = false,
-                "clock=subgroup" => new.own_clock = true,
-                "sm=yes" => new.sm = true,
-                "sm=no" => new.sm = false,
+                "clock=auto" => new.own_clock = None,
+                "clock=device" => new.own_clock = Some(false),
+                "clock=subgroup" => new.own_clock = Some(true),
+                "sm=auto" => new.sm = None,
+                "sm=yes" => new.sm = Some(true),
+                "sm=no" => new.sm = Some(false),
                 _ => {
                     return Err(format!(
-                        "pass timeline has no option {option:?}; it has clock=device, clock=subgroup, sm=yes, sm=no"
+                        "pass timeline has no option {option:?}; it has clock=auto, clock=device, clock=subgroup, sm=auto, \
+                         sm=yes, sm=no"
                     ));
                 }
             }
         }
         Ok(new)
     }
+}
 
-    fn clock(&self) -> &'static str {
-        if self.own_clock { "subgroup" } else { "device" }
-    }
+/// A clock's name in table `timeline`.
+fn clock(own: bool) -> &'static str {
+    if own { "subgroup" } else { "device" }
 }
 
 impl Pass for Timeline {
@@ -81,22 +85,28 @@ impl Pass for Timeline {
     }
 
     fn key(&self) -> String {
-        format!("timeline 1 {} {}", self.clock(), if self.sm { "sm" } else { "nowhere" })
+        let sm = self.sm.map_or("auto", |sm| if sm { "sm" } else { "nowhere" });
+        format!("timeline 2 {} {sm}", self.own_clock.map_or("auto", clock))
     }
 
     fn needs(&self, _: Stage) -> Option<Needs> {
-        let (own_clock, sm_builtins) = (self.own_clock, self.sm);
-        Some(Needs { subgroups: true, clock: !own_clock, own_clock, sm_builtins, ..Needs::default() })
+        Some(Needs {
+            subgroups: true,
+            clock: self.own_clock == Some(false),
+            own_clock: self.own_clock == Some(true),
+            some_clock: self.own_clock.is_none(),
+            sm_builtins: self.sm == Some(true),
+            sm_if_there: self.sm.is_none(),
+            ..Needs::default()
+        })
     }
 
     fn run(&self, shader: &mut Shader) -> Result<Change> {
         let wrong = Error::shader(shader.hash);
-        let probes = if self.sm { &PLACED } else { &PLAIN };
-        let names = if self.own_clock {
-            ["timeline_begin_own", "timeline_end_own"]
-        } else {
-            ["timeline_begin", "timeline_end"]
-        };
+        let own = self.own_clock.unwrap_or(shader.device.own_clock);
+        let probes = if self.sm.unwrap_or(shader.device.sm_builtins) { &PLACED } else { &PLAIN };
+        let names =
+            if own { ["timeline_begin_own", "timeline_end_own"] } else { ["timeline_begin", "timeline_end"] };
         let begin = shader.import(probes, names[0]).map_err(&wrong)?;
         let end = shader.import(probes, names[1]).map_err(&wrong)?;
         let mut calls = vec![];
@@ -112,7 +122,7 @@ impl Pass for Timeline {
                 kind: kind(of),
                 counter: None,
                 probe: Some((probe, WORDS)),
-                data: vec![],
+                data: vec![own.into()],
             });
         }
         shader.at_spots(calls);
@@ -128,7 +138,7 @@ impl Pass for Timeline {
             kind: 0,
             counter: None,
             probe: Some((probe, WORDS)),
-            data: vec![],
+            data: vec![own.into()],
         });
         Ok(Change::Changed)
     }
@@ -154,7 +164,8 @@ impl Pass for Timeline {
             if r.site.kind == 0 {
                 *run += 1;
                 let begin = Some((clock, active, sm, warp));
-                spans.insert((e.entry, subgroup, *run), Span { begin, ..Span::default() });
+                let own = r.site.data == [1];
+                spans.insert((e.entry, subgroup, *run), Span { begin, own, ..Span::default() });
                 continue;
             }
             let span = spans.entry((e.entry, subgroup, *run)).or_default();
@@ -173,7 +184,7 @@ impl Pass for Timeline {
             let (end, left) = s.end.unwrap_or((begin, 0));
             let numbers = [frame.frame, entry.into(), subgroup.into(), begin, end];
             let counts = [active.into(), left.into(), s.exits, sm.into(), warp.into()];
-            let row = numbers.into_iter().chain(counts).map(Value::U64).chain([Value::Text(self.clock())]);
+            let row = numbers.into_iter().chain(counts).map(Value::U64).chain([Value::Text(clock(s.own))]);
             out.put(&TIMELINE, &row.collect::<Vec<_>>());
         }
         Ok(())
@@ -197,6 +208,8 @@ struct Span {
     /// The last exit: clock, invocations.
     end: Option<(u64, u32)>,
     exits: u64,
+    /// Its clock is its own.
+    own: bool,
 }
 
 #[cfg(test)]

@@ -62,15 +62,52 @@ fn both_clocks_and_the_multiprocessor_are_valid_in_every_scene() {
     assert_eq!(with_sm * 3, all * 2, "two of the three ask");
 }
 
+/// What is not asked for is as good as the device has it.
+#[test]
+fn the_best_of_the_device_is_taken() {
+    let (_, module) = scenes().swap_remove(0);
+    let (model, name, _) = crate::rewrite::entries(&module).swap_remove(0);
+    for (own_clock, sm_builtins) in [(false, false), (true, false), (false, true), (true, true)] {
+        let device = Device { own_clock, sm_builtins, ..Device::default() };
+        let make = |what: &str| {
+            let pass = by_name(what).expect("it has these");
+            let v = instrument(&module, ShaderHash::of(&module), model, &name, &[pass], device);
+            v.expect("it goes well").expect("every stage has a timeline")
+        };
+        let v = make("timeline");
+        assert_eq!(invalid(&v.words, "vulkan1.3"), None);
+        let own = if own_clock { "subgroup" } else { "device" };
+        let sm = if sm_builtins { "yes" } else { "no" };
+        assert_eq!(v, make(&format!("timeline:clock={own},sm={sm}")));
+        // The trace says whose clock it was.
+        let words = [[0, 10, 0, 1, 2, 3], [0, 20, 0, 1, 2, 3]];
+        let sites = &v.regions[0].sites;
+        let (begin, end) = (sites.iter().find(|s| s.kind == 0), sites.iter().find(|s| s.kind != 0));
+        let record = |site: Option<&'_ crate::rewrite::Site>, n: usize| LogRecord {
+            entry: 0,
+            site: sites.iter().find(|s| Some(*s) == site).expect("it is there"),
+            words: &words[n],
+        };
+        let data = frame(8, vec![entry(&v, &[])], vec![record(begin, 0), record(end, 1)]);
+        let mut out = Memory::default();
+        by_name("timeline").expect("it is registered").decode(&data, &mut out).expect("these are records");
+        let clocks = out.read(&TIMELINE).expect("memory is readable");
+        assert!(clocks.len() == 1 && clocks.text("clock").iter().all(|c| &**c == own));
+    }
+}
+
 #[test]
 fn options_say_what_is_needed() {
     let of = |what: &str| by_name(what).map(|p| (p.needs(Stage::Compute), p.key()));
-    let plain = Needs { subgroups: true, clock: true, ..Needs::default() };
-    assert_eq!(of("timeline"), Ok((Some(plain), "timeline 1 device nowhere".into())));
-    let placed = Needs { sm_builtins: true, ..plain };
-    assert_eq!(of("timeline:sm=yes"), Ok((Some(placed), "timeline 1 device sm".into())));
-    let own = Needs { clock: false, own_clock: true, ..plain };
-    assert_eq!(of("timeline:clock=subgroup"), Ok((Some(own), "timeline 1 subgroup nowhere".into())));
+    let auto = Needs { subgroups: true, some_clock: true, sm_if_there: true, ..Needs::default() };
+    assert_eq!(of("timeline"), Ok((Some(auto), "timeline 2 auto auto".into())));
+    assert_eq!(of("timeline:clock=auto,sm=auto"), of("timeline"));
+    let placed = Needs { sm_builtins: true, sm_if_there: false, ..auto };
+    assert_eq!(of("timeline:sm=yes"), Ok((Some(placed), "timeline 2 auto sm".into())));
+    let own = Needs { some_clock: false, own_clock: true, sm_if_there: false, ..auto };
+    assert_eq!(of("timeline:clock=subgroup,sm=no"), Ok((Some(own), "timeline 2 subgroup nowhere".into())));
+    let device = Needs { own_clock: false, clock: true, ..own };
+    assert_eq!(of("timeline:sm=no,clock=device"), Ok((Some(device), "timeline 2 device nowhere".into())));
     let e = by_name("timeline:sm").err().expect("it has no such option");
     assert!(e.contains("\"sm\"") && e.contains("sm=yes"), "{e}");
 }
