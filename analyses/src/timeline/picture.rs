@@ -184,7 +184,7 @@ pub fn canvas(context: &Context, spans: &[Span], sweep: &Sweep) -> Result<Canvas
         sweep.all.most
     );
     if !axis.folds.is_empty() {
-        title += &format!("; folded: {} times in which nothing ran", axis.folds.len());
+        title += &format!("; times in which nothing ran, folded: {}", axis.folds.len());
     }
     c.text(LEFT, 8, &title, INK);
     // The axis, behind everything.
