@@ -83,13 +83,11 @@ fn notes(report: &mut Report, spans: &Spans) {
         report.notes.push("No subgroup was seen from its entry to an exit.".into());
         return;
     }
-    report.notes.push(
-        format!(
-            "Times are ticks of the {} clock, read by shaders. Vulkan does not say how long such a tick is; none was \
+    report.notes.push(format!(
+        "Times are ticks of the {} clock, read by shaders. Vulkan does not say how long a tick is; none was \
              measured here.",
-            if spans.own_clocks { "subgroup's" } else { "device's" }
-        ),
-    );
+        if spans.own_clocks { "subgroup's" } else { "device's" }
+    ));
     if spans.whole.iter().all(|s| s.sm == NOWHERE) {
         report.notes.push(
             "The device does not say where subgroups ran (it has no VK_NV_shader_sm_builtins), or sm=no was asked for: \
