@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(
             check_file("gfxr-parse/src/x.rs", source),
             [
-                "gfxr-parse/src/x.rs:4: unsafe outside of replay/src/link, replay/src/vulkan, profile/src/hooks/, captures/src/, src/mmap.rs, fuzz/src/alloc.rs"
+                "gfxr-parse/src/x.rs:4: unsafe outside of replay/src/link, replay/src/vulkan, profile/src/hooks/, captures/src/, tests/arm-layer/src/, src/mmap.rs, fuzz/src/alloc.rs"
             ]
         );
         assert_eq!(check_file("replay/src/link/x.rs", source).len(), 0);
