@@ -1,6 +1,7 @@
 // Pass values: which values a place sees, how often, and how many there are.
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
 #include "common.glsl"
 #include "action.glsl"
 
@@ -98,9 +99,27 @@ void values_in_action(const uint counter, const uint word)
     }
 }
 
+// The words of one load, where it has several: one copy of the functions above serves all of them, which compilers that
+// put every call's body in its place take several times less time for.
+uint rr_values[64];
+
+void values_of_load(const uint first, const uint stride, const uint words, const uint slots)
+{
+    [[dont_unroll]] for (uint i = 0u; i < words; ++i)
+        values_here(first + i * stride, rr_values[i], slots);
+}
+
+void values_of_load_in_action(const uint counter, const uint words)
+{
+    [[dont_unroll]] for (uint i = 0u; i < words; ++i)
+        values_in_action(counter + i, rr_values[i]);
+}
+
 void main()
 {
     set_action(uvec2(0u));
     values_here(0u, 0u, 1u);
     values_in_action(0u, 0u);
+    values_of_load(0u, 0u, 0u, 1u);
+    values_of_load_in_action(0u, 0u);
 }

@@ -26,8 +26,9 @@ mod decode;
 use super::loads::{Class, Defs, Emitter, loads, words_of_text};
 use crate::pass::{Change, Error, FrameData, Result, Sink};
 use crate::rewrite::{Probes, Shader, Site};
-use crate::spirv::{Inst, Place};
+use crate::spirv::{self, Inst, Op, Operand, Place};
 use crate::{Needs, Stage};
+use rspirv::spirv::StorageClass;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Mutex;
 
@@ -98,6 +99,48 @@ impl Pass {
     }
 }
 
+impl Pass {
+    /// Has a load's words noted, which have their counters one behind the other; several of them in one call.
+    fn note(
+        &self,
+        s: &mut Shader,
+        words: &[u32],
+        counter: u32,
+        in_action: Option<u32>,
+        out: &mut Vec<Inst>,
+    ) -> spirv::Result<()> {
+        let [first, slots] = [counter, self.slots].map(|n| s.constant(n));
+        let in_action = in_action.map(|n| s.constant(n));
+        if let [word] = *words {
+            let f = s.import(&PROBES, "values_here")?;
+            out.push(s.call(f, &[first, word, slots]));
+            if let Some(counter) = in_action {
+                let f = s.import(&PROBES, "values_in_action")?;
+                out.push(s.call(f, &[counter, word]));
+            }
+            return Ok(());
+        }
+        let f = s.import(&PROBES, "values_of_load")?;
+        let array = s.imported.shared("rr_values").expect("the function reads it");
+        let uint = s.types.uvec(&mut s.module, 1);
+        let pointer = s.types.pointer(&mut s.module, StorageClass::Private, uint);
+        for (&word, n) in words.iter().zip(0..) {
+            let index = s.constant(n);
+            let at = s.module.fresh();
+            let operands = [array, index].map(Operand::IdRef).to_vec();
+            out.push(Inst::new(Op::AccessChain, Some(pointer), Some(at), operands));
+            out.push(Inst::new(Op::Store, None, None, [at, word].map(Operand::IdRef).to_vec()));
+        }
+        let [stride, n] = [self.counters(), words.len() as u32].map(|n| s.constant(n));
+        out.push(s.call(f, &[first, stride, n, slots]));
+        if let Some(counter) = in_action {
+            let f = s.import(&PROBES, "values_of_load_in_action")?;
+            out.push(s.call(f, &[counter, n]));
+        }
+        Ok(())
+    }
+}
+
 impl crate::Pass for Pass {
     fn name(&self) -> &'static str {
         "values"
@@ -105,7 +148,7 @@ impl crate::Pass for Pass {
 
     fn key(&self) -> String {
         let classes: Vec<&str> = self.classes.iter().map(|c| c.name()).collect();
-        format!("values 2 {} {} {}", self.slots, classes.join("|"), self.changes)
+        format!("values 3 {} {} {}", self.slots, classes.join("|"), self.changes)
     }
 
     fn needs(&self, _: Stage) -> Option<Needs> {
@@ -122,8 +165,6 @@ impl crate::Pass for Pass {
         if all.is_empty() {
             return Ok(Change::Unchanged);
         }
-        let note = shader.import(&PROBES, "values_here").map_err(&wrong)?;
-        let slots = shader.constant(self.slots);
         let mut at: BTreeMap<usize, Vec<(Place, Vec<Inst>)>> = BTreeMap::new();
         for l in all {
             let mut insts = Vec::new();
@@ -131,19 +172,20 @@ impl crate::Pass for Pass {
             let Ok(words) = (Emitter { shader, defs: &defs }).words(l.result, l.ty, &mut insts) else {
                 continue;
             };
-            for w in words {
-                let (counter, in_region) = shader.reserve_counters(self.counters()).map_err(&wrong)?;
-                let first = shader.constant(counter);
-                insts.push(shader.call(note, &[first, w.id, slots]));
-                let mut in_action = u32::MAX;
-                if !shader.device.no_actions && self.follows_changes(l.class) {
-                    let watch = shader.import(&PROBES, "values_in_action").map_err(&wrong)?;
-                    let (counter, number) = shader.reserve_action_counters(1).map_err(&wrong)?;
-                    let counter = shader.constant(counter);
-                    insts.push(shader.call(watch, &[counter, w.id]));
-                    in_action = number;
-                }
-                let mut data = vec![in_action];
+            let n = words.len() as u32;
+            if n == 0 {
+                continue;
+            }
+            let (counter, in_region) = shader.reserve_counters(n * self.counters()).map_err(&wrong)?;
+            let watched = !shader.device.no_actions && self.follows_changes(l.class);
+            let in_action = match watched {
+                true => Some(shader.reserve_action_counters(n).map_err(&wrong)?),
+                false => None,
+            };
+            let ids: Vec<u32> = words.iter().map(|w| w.id).collect();
+            self.note(shader, &ids, counter, in_action.map(|a| a.0), &mut insts).map_err(&wrong)?;
+            for (w, i) in words.iter().zip(0..) {
+                let mut data = vec![in_action.map_or(u32::MAX, |a| a.1 + i)];
                 data.extend(words_of_text(&format!(
                     "{}\n{}\n{}{}",
                     l.class.name(),
@@ -157,13 +199,13 @@ impl crate::Pass for Pass {
                     word_offset: l.word_offset,
                     line: shader.line_of_block(l.function, l.block),
                     kind: 0,
-                    counter: Some(in_region),
+                    counter: Some(in_region + i * self.counters()),
                     probe: None,
                     data,
                 });
             }
-            let (f, block, n) = l.at;
-            at.entry(f).or_default().push((Place { block, before: n + 1 }, insts));
+            let (f, block, before) = l.at;
+            at.entry(f).or_default().push((Place { block, before: before + 1 }, insts));
         }
         if at.values().flatten().all(|i| i.1.is_empty()) {
             return Ok(Change::Unchanged);

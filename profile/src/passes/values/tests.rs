@@ -84,6 +84,31 @@ fn decoding() {
     assert_eq!(rows(&out, &VALUE_CHANGES), [[2, 3, 1, 5, 3, 1, 0], [2, 3, 2, 4, 2, 1, 1]]);
 }
 
+/// However wide a load is, it takes one call of a function, and one more where changes are followed.
+#[test]
+fn the_words_of_a_load_go_in_one_call() {
+    let source = "#version 450
+        layout(local_size_x = 8) in;
+        layout(binding = 0) uniform Block { mat4 m; } block;
+        layout(binding = 1) buffer Out { vec4 o; };
+        void main() { o = block.m * vec4(1.0); }";
+    let Some(w) = glsl("comp", source, &["--target-env", "vulkan1.2"]) else { return };
+    for (options, calls) in [("changes=no", 1), ("", 2)] {
+        let v =
+            rewritten(source, &w, "vulkan1.3", &[make(options)], Device::default()).pop().expect("it loads");
+        assert_eq!((v.regions[0].sites.len(), v.action_counters), (16, if calls == 2 { 16 } else { 0 }));
+        let m = crate::spirv::Module::read(&v.words).expect("it is a module");
+        let f = v.facts.functions[0].id;
+        let main = m.functions.iter().find(|g| g.id() == f).expect("it has one");
+        let with = |arguments: usize| {
+            let is = |i: &&Inst| i.op() == Op::FunctionCall && i.inst.operands.len() == 1 + arguments;
+            main.insts().filter(is).count()
+        };
+        // (first, stride, words, slots) and (counter, words)
+        assert_eq!((with(4), with(2)), (1, calls - 1), "{options}");
+    }
+}
+
 /// Changes are only left out where the application's push constants take the room.
 #[test]
 fn full_push_constants_are_left_alone() {
