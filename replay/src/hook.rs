@@ -121,6 +121,8 @@ impl Next {
 pub struct Frame {
     /// The capture's number of the frame that ended; 0 is the load (everything before the first frame's calls).
     pub number: u64,
+    /// That of the frame that comes next, if one does: a trimmed capture's first is not 1.
+    pub next: u64,
     /// Which repetition of the selected frames, from 0.
     pub repeat: u32,
 }

@@ -18,7 +18,7 @@ use crate::vulkan::check::Verdict;
 use crate::vulkan::{CapturedGpu, ObjectAddress, Prologue, Vulkan, negotiate};
 use crate::{places, wants};
 use gfxr_parse::apis::{self, api_of, apis};
-use gfxr_parse::container::{Capture, FrameCounter, FrameRule, Scratch};
+use gfxr_parse::container::{Capture, FrameCounter, FrameRule, Place, Scratch};
 use gfxr_parse::meta::Meta;
 use std::ops::ControlFlow;
 
@@ -457,7 +457,7 @@ impl<'a> Run<'_, 'a> {
             What::StateBegins => self.cx.state(true)?,
             What::StateEnds => {
                 self.cx.state(false)?;
-                self.end_frame()?;
+                self.ends(self.framer.number(Place { state: false, ..place }))?;
             }
             What::Nothing => {}
             What::Bad(e) => self.cx.undecoded(e)?,
@@ -483,7 +483,12 @@ impl<'a> Run<'_, 'a> {
                 |cx: &mut Executor| if checked.done { Ok(()) } else { compare(cx, capture, checked) };
             return l.run(&mut self.cx, self.progress, &mut self.looped, &mut before);
         }
-        self.cx.frame(Frame { number: self.frame, repeat: self.repeat })?;
+        self.ends(self.frame + 1)
+    }
+
+    /// The frame ends, and this one comes.
+    fn ends(&mut self, next: u64) -> Result<()> {
+        self.cx.frame(Frame { number: self.frame, next, repeat: self.repeat })?;
         self.frames += 1;
         if self.frame > 0 {
             self.ended = Some((self.ended.map_or(self.frame, |e| e.0), self.frame));

@@ -1,7 +1,7 @@
 //! The report `paths` on a scene whose rays are plain arithmetic: 64x32 places, of which four rows return at once; the others
 //! trace, every second column twice; the plane's first rows trace once more where they are hit.
 
-use crate::measured::{measured, summed, together};
+use crate::measured::{measured, summed, tables, together};
 use serde_json::Value;
 
 #[test]
@@ -55,4 +55,18 @@ fn windows_add_up_to_the_whole() {
         );
         assert!(together(a, b) == whole, "{table}: two windows are not the whole");
     }
+}
+
+/// A trimmed capture's first frame has no frame before it but its snapshot: its records are there whether it is chosen or
+/// all are.
+#[test]
+fn the_first_frame_of_a_trimmed_capture_is_recorded() {
+    let names = ["path_subgroups", "path_calls"];
+    let frame = |options: &[&str]| -> Option<[usize; 2]> {
+        let all = tables("rays_frames_4_5", "paths", options, names)?;
+        Some(all.map(|t| t.iter().filter(|r| r["frame"] == 4).count()))
+    };
+    let (Some(all), Some(chosen)) = (frame(&[]), frame(&["--frames", "4"])) else { return };
+    assert!(all.iter().all(|n| *n > 100), "{all:?}");
+    assert_eq!(chosen, all);
 }

@@ -183,7 +183,8 @@ impl<'a> Looping<'a> {
             } else {
                 self.again(cx)?;
             }
-            cx.frame(Frame { number: self.spec.frame, repeat: run.saturating_sub(warmup) })?;
+            let number = self.spec.frame;
+            cx.frame(Frame { number, next: number, repeat: run.saturating_sub(warmup) })?;
             idle(cx.backend.vulkan().expect("there was one"))?;
             iteration.wall_ns = nanos(started);
             if !timed {

@@ -366,7 +366,7 @@ impl Hook for InstrumentHook {
             return self.frame_begins(cx);
         }
         let Some(vk) = cx.backend.vulkan() else { return Ok(()) };
-        let (this, next) = (self.wants_frame(frame.number), self.wants_frame(frame.number + 1));
+        let (this, next) = (self.wants_frame(frame.number), self.wants_frame(frame.next));
         let devices: Vec<u64> = self.memory.keys().copied().collect();
         if this {
             for &d in &devices {
@@ -382,8 +382,8 @@ impl Hook for InstrumentHook {
             p.restart(vk, true)?;
         }
         if this || next {
-            let window = self.window(frame.number + 1);
-            let first_subgroup = self.first_subgroup(frame.number + 1);
+            let window = self.window(frame.next);
+            let first_subgroup = self.first_subgroup(frame.next);
             for d in devices {
                 let state = vk.device_mut(d)?;
                 state.wait_idle()?;
@@ -392,7 +392,7 @@ impl Hook for InstrumentHook {
                 memory.restart(state, window)?;
             }
         }
-        self.frame = frame.number + 1;
+        self.frame = frame.next;
         Ok(())
     }
 

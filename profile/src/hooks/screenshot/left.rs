@@ -169,7 +169,7 @@ impl Hook for LeftHook {
 
     fn frame(&mut self, cx: &mut Executor, frame: Frame) -> Result<()> {
         let (buffers, images) = (std::mem::take(&mut self.buffers), std::mem::take(&mut self.images));
-        let (wanted, next) = (self.wanted(frame.number), self.wanted(frame.number + 1));
+        let (wanted, next) = (self.wanted(frame.number), self.wanted(frame.next));
         let Some(vk) = cx.backend.vulkan().filter(|_| wanted || next) else { return Ok(()) };
         for q in &self.follow.queues {
             read::settle(vk, *q, self.watchdog_ns)?;
