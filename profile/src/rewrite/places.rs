@@ -4,6 +4,7 @@
 //! before.
 
 use super::shader::{Exit, ExitKind, Shader};
+use super::variant::Site;
 use crate::SourceLine;
 use crate::spirv::{Inst, Op, Place};
 use std::collections::BTreeMap;
@@ -20,6 +21,22 @@ pub struct Spot {
     /// The source's line, where the module carries it: the block's.
     pub line: Option<SourceLine>,
     at: (usize, Place),
+}
+
+impl Spot {
+    /// A site here, without anything to measure with.
+    pub fn site(&self, kind: u32) -> Site {
+        Site {
+            function: self.function,
+            block: self.block,
+            word_offset: self.word_offset,
+            line: self.line.clone(),
+            kind,
+            counter: None,
+            probe: None,
+            data: vec![],
+        }
+    }
 }
 
 /// Calls that trace a ray.

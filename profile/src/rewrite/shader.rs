@@ -205,6 +205,21 @@ impl Shader {
         self.probes - 1
     }
 
+    /// A site where a block of the original begins, without anything to measure with.
+    pub fn block_site(&self, function: u32, block: u32, kind: u32) -> Site {
+        let of = &self.facts.functions[function as usize].blocks[block as usize];
+        Site {
+            function,
+            block,
+            word_offset: of.word_offset,
+            line: of.line.clone(),
+            kind,
+            counter: None,
+            probe: None,
+            data: vec![],
+        }
+    }
+
     /// Notes a site.
     pub fn site(&mut self, site: Site) {
         self.sites.push(site);

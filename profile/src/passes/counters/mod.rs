@@ -134,16 +134,8 @@ impl Pass for Counters {
             let counter = shader.constant(counter);
             let call = shader.call(probe, &[counter]);
             shader.at_begin(function, block, vec![call]);
-            shader.site(Site {
-                function,
-                block,
-                word_offset: shader.facts.functions[function as usize].blocks[block as usize].word_offset,
-                line: shader.line_of_block(function, block),
-                kind: if by_frame { BY_FRAME } else { 0 },
-                counter: Some(in_region),
-                probe: None,
-                data,
-            });
+            let site = shader.block_site(function, block, if by_frame { BY_FRAME } else { 0 });
+            shader.site(Site { counter: Some(in_region), data, ..site });
         }
         Ok(Change::Changed)
     }

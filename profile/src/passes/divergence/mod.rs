@@ -194,17 +194,8 @@ impl Divergence {
                 };
                 s.at_begin(function, block, insts);
             }
-            let facts = &s.facts.functions[function as usize].blocks[block as usize];
-            s.site(Site {
-                function,
-                block,
-                word_offset: facts.word_offset,
-                line: facts.line.clone(),
-                kind: COUNTED,
-                counter: Some(in_region),
-                probe: None,
-                data: vec![],
-            });
+            let site = s.block_site(function, block, COUNTED);
+            s.site(Site { counter: Some(in_region), ..site });
         }
         if !flush.is_empty() {
             s.at_exits(flush);
@@ -223,17 +214,8 @@ impl Divergence {
         };
         let begin = s.import(&PROBES, name).map_err(&wrong)?;
         let probe = s.reserve_probe();
-        let facts = &s.facts.functions[0].blocks[0];
-        s.site(Site {
-            function: 0,
-            block: 0,
-            word_offset: facts.word_offset,
-            line: facts.line.clone(),
-            kind: ROOM,
-            counter: None,
-            probe: Some((probe, self.0.words())),
-            data: vec![],
-        });
+        let site = s.block_site(0, 0, ROOM);
+        s.site(Site { probe: Some((probe, self.0.words())), ..site });
         let arguments = [s.constant(probe), words, s.constant(first[&(0, 0)].0)];
         let (bool, wanted) =
             (s.types.bool(&mut s.module), if parts { Op::ConstantTrue } else { Op::ConstantFalse });

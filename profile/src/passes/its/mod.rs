@@ -53,16 +53,7 @@ impl Pass for Its {
             let (counter, in_region) = shader.reserve_counters(3).map_err(&wrong)?;
             let first = shader.constant(counter);
             let call = shader.call(exit, &[first]);
-            shader.site(Site {
-                function: spot.function,
-                block: spot.block,
-                word_offset: spot.word_offset,
-                line: spot.line.clone(),
-                kind,
-                counter: Some(in_region),
-                probe: None,
-                data: vec![],
-            });
+            shader.site(Site { counter: Some(in_region), ..spot.site(kind) });
             calls.push((spot, vec![call]));
         }
         shader.at_spots(calls);
@@ -71,16 +62,8 @@ impl Pass for Its {
         let first = shader.constant(counter);
         let call = shader.call(enter, &[first]);
         shader.at_begin(0, 0, vec![call]);
-        shader.site(Site {
-            function: 0,
-            block: 0,
-            word_offset: shader.facts.functions[0].blocks[0].word_offset,
-            line: shader.line_of_block(0, 0),
-            kind: 0,
-            counter: Some(in_region),
-            probe: None,
-            data: vec![],
-        });
+        let site = shader.block_site(0, 0, 0);
+        shader.site(Site { counter: Some(in_region), ..site });
         Ok(Change::Changed)
     }
 

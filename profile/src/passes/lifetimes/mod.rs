@@ -69,16 +69,8 @@ impl Pass for Lifetimes {
             calls.push((spot, vec![call]));
         }
         shader.at_spots(calls);
-        shader.site(Site {
-            function: 0,
-            block: 0,
-            word_offset: shader.facts.functions[0].blocks[0].word_offset,
-            line: shader.line_of_block(0, 0),
-            kind: 0,
-            counter: Some(in_region),
-            probe: Some((probe, RECORD)),
-            data: vec![],
-        });
+        let site = shader.block_site(0, 0, 0);
+        shader.site(Site { counter: Some(in_region), probe: Some((probe, RECORD)), ..site });
         let block = shader.import(&PROBES, "lifetimes_block").map_err(&wrong)?;
         for (f, b) in shader.blocks() {
             let call = shader.call(block, &[]);

@@ -61,16 +61,7 @@ impl Pass for Paths {
             let probe = shader.reserve_probe();
             let number = shader.constant(probe);
             let call = shader.call(trace, &[number, words]);
-            shader.site(Site {
-                function: spot.function,
-                block: spot.block,
-                word_offset: spot.word_offset,
-                line: spot.line.clone(),
-                kind: TRACE,
-                counter: None,
-                probe: Some((probe, 1 + self.0.words())),
-                data: vec![],
-            });
+            shader.site(Site { probe: Some((probe, 1 + self.0.words())), ..spot.site(TRACE) });
             calls.push((spot, vec![call]));
         }
         shader.at_spots(calls);
@@ -79,16 +70,8 @@ impl Pass for Paths {
         let number = shader.constant(probe);
         let call = shader.call(enter, &[number, words]);
         shader.at_begin(0, 0, vec![call]);
-        shader.site(Site {
-            function: 0,
-            block: 0,
-            word_offset: shader.facts.functions[0].blocks[0].word_offset,
-            line: shader.line_of_block(0, 0),
-            kind: ENTRY,
-            counter: None,
-            probe: Some((probe, 2 + self.0.words())),
-            data: vec![],
-        });
+        let site = shader.block_site(0, 0, ENTRY);
+        shader.site(Site { probe: Some((probe, 2 + self.0.words())), ..site });
         Ok(Change::Changed)
     }
 

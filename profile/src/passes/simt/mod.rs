@@ -80,16 +80,7 @@ impl Pass for Simt {
         let mut calls = vec![];
         for spot in spots {
             let (call, counter) = here(shader).map_err(&wrong)?;
-            shader.site(Site {
-                function: spot.function,
-                block: spot.block,
-                word_offset: spot.word_offset,
-                line: spot.line.clone(),
-                kind: TRACE,
-                counter: Some(counter),
-                probe: None,
-                data: vec![],
-            });
+            shader.site(Site { counter: Some(counter), ..spot.site(TRACE) });
             calls.push((spot, vec![call]));
         }
         shader.at_spots(calls);
@@ -120,16 +111,8 @@ impl Pass for Simt {
                 }
             };
             counters.insert((function, block), counter);
-            shader.site(Site {
-                function,
-                block,
-                word_offset: shader.facts.functions[function as usize].blocks[block as usize].word_offset,
-                line: shader.line_of_block(function, block),
-                kind: BLOCK,
-                counter: Some(counter),
-                probe: None,
-                data: vec![],
-            });
+            let site = shader.block_site(function, block, BLOCK);
+            shader.site(Site { counter: Some(counter), ..site });
         }
         if !flush.is_empty() {
             shader.at_exits(flush);

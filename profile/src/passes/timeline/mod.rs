@@ -114,32 +114,15 @@ impl Pass for Timeline {
             let probe = shader.reserve_probe();
             let number = shader.constant(probe);
             calls.push((spot.clone(), vec![shader.call(end, &[number])]));
-            shader.site(Site {
-                function: spot.function,
-                block: spot.block,
-                word_offset: spot.word_offset,
-                line: spot.line,
-                kind: kind(of),
-                counter: None,
-                probe: Some((probe, WORDS)),
-                data: vec![own.into()],
-            });
+            shader.site(Site { probe: Some((probe, WORDS)), data: vec![own.into()], ..spot.site(kind(of)) });
         }
         shader.at_spots(calls);
         let probe = shader.reserve_probe();
         let number = shader.constant(probe);
         let call = shader.call(begin, &[number]);
         shader.at_begin(0, 0, vec![call]);
-        shader.site(Site {
-            function: 0,
-            block: 0,
-            word_offset: shader.facts.functions[0].blocks[0].word_offset,
-            line: shader.line_of_block(0, 0),
-            kind: 0,
-            counter: None,
-            probe: Some((probe, WORDS)),
-            data: vec![own.into()],
-        });
+        let site = shader.block_site(0, 0, 0);
+        shader.site(Site { probe: Some((probe, WORDS)), data: vec![own.into()], ..site });
         Ok(Change::Changed)
     }
 
