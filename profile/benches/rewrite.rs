@@ -36,6 +36,7 @@ const DEVICE: Device = Device {
     lone_any_hits: false,
     no_actions: false,
     own_clock: false,
+    reorder_ext: false,
     sm_builtins: false,
     chosen_only: false,
 };

@@ -25,6 +25,12 @@ pub struct Needs {
     pub sm_if_there: bool,
     /// The multiprocessor, and the place on it, that a subgroup runs on: VK_NV_shader_sm_builtins.
     pub sm_builtins: bool,
+    /// Hit objects, and the reordering of invocations by them, of either extension.
+    pub reorder: bool,
+    /// The same, of VK_NV_ray_tracing_invocation_reorder.
+    pub reorder_nv: bool,
+    /// The same, of VK_EXT_ray_tracing_invocation_reorder.
+    pub reorder_ext: bool,
     /// Counters of each action, which takes the top of the push constants. Where a pipeline leaves no room there
     /// (`rewrite::Device::no_actions`) the pass does without: it counts by frame, or less.
     pub actions: bool,
@@ -43,6 +49,9 @@ impl BitOr for Needs {
             some_clock: self.some_clock | other.some_clock,
             sm_if_there: self.sm_if_there | other.sm_if_there,
             sm_builtins: self.sm_builtins | other.sm_builtins,
+            reorder: self.reorder | other.reorder,
+            reorder_nv: self.reorder_nv | other.reorder_nv,
+            reorder_ext: self.reorder_ext | other.reorder_ext,
             actions: self.actions | other.actions,
         }
     }

@@ -26,6 +26,11 @@ pub trait Pass: Send + Sync {
         false
     }
 
+    /// Whether it runs behind all others, wherever it stands in the plan: it takes away what they look for.
+    fn is_last(&self) -> bool {
+        false
+    }
+
     /// Rewrites one entry point's module and notes its sites. What has nothing to measure stays as it is. After an
     /// error the module is rewritten by the other passes alone, and the error is reported.
     fn run(&self, shader: &mut Shader) -> Result<Change>;

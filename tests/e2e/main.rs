@@ -34,6 +34,7 @@ mod repack;
 mod replay;
 mod roundtrip;
 mod screenshot;
+mod ser;
 mod simt;
 mod support;
 mod timeline;

@@ -9,6 +9,7 @@ mod lanes;
 mod lifetimes;
 mod loads;
 mod paths;
+mod ser;
 mod simt;
 mod timeline;
 mod uniformity;
@@ -83,6 +84,12 @@ pub static PASSES: &[Entry] = &[
         name: "timeline",
         about: "when subgroups enter and leave entry points, and where (clock=auto|device|subgroup, sm=auto|yes|no)",
         make: |options| Ok(Box::new(timeline::Timeline::new(options)?)),
+    },
+    Entry {
+        name: "ser",
+        about: "measures nothing: rays of ray generation shaders are traced, invocations reordered, then their hits shaded \
+                (reorder=no, hints=instance:4, api=nv|ext)",
+        make: |options| Ok(Box::new(ser::Ser::new(options)?)),
     },
 ];
 

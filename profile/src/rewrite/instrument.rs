@@ -22,6 +22,7 @@ pub fn instrument(
     mut device: Device,
 ) -> Result<Option<Variant>> {
     let mut at_work: Vec<&dyn Pass> = passes.iter().map(AsRef::as_ref).collect();
+    at_work.sort_by_key(|p| p.is_last());
     let (mut left_out, mut first, mut not_by_action) = (Vec::new(), None, None);
     loop {
         match attempt(words, hash, model, name, &at_work, device) {

@@ -64,6 +64,8 @@ pub struct Device {
     pub own_clock: bool,
     /// Shaders can ask where they run: VK_NV_shader_sm_builtins.
     pub sm_builtins: bool,
+    /// Invocations are reordered by VK_EXT_ray_tracing_invocation_reorder, as there is no VK_NV_….
+    pub reorder_ext: bool,
     /// Only the work of actions counts of which the replay says so (`chosen.rs`).
     pub chosen_only: bool,
 }

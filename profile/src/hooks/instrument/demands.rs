@@ -50,6 +50,22 @@ const SM_BUILTINS: Feature = Feature {
     core: 0,
 };
 
+/// By which extensions invocations are reordered: the first where there are both.
+const REORDER: [Feature; 2] = [
+    Feature {
+        structure: "VkPhysicalDeviceRayTracingInvocationReorderFeaturesNV",
+        member: "rayTracingInvocationReorder",
+        extension: "VK_NV_ray_tracing_invocation_reorder",
+        core: 0,
+    },
+    Feature {
+        structure: "VkPhysicalDeviceRayTracingInvocationReorderFeaturesEXT",
+        member: "rayTracingInvocationReorder",
+        extension: "VK_EXT_ray_tracing_invocation_reorder",
+        core: 0,
+    },
+];
+
 /// The Vulkan version that shaders with subgroup operations take.
 pub const VERSION: u32 = vk::API_VERSION_1_1;
 
@@ -65,6 +81,9 @@ fn of(needs: &Needs, stage: Stage) -> Vec<Feature> {
         some_clock: _,
         sm_if_there: _,
         sm_builtins,
+        reorder: _,
+        reorder_nv,
+        reorder_ext,
         actions: _,
     } = *needs;
     let mut out = vec![ADDRESSES];
@@ -87,6 +106,8 @@ fn of(needs: &Needs, stage: Stage) -> Vec<Feature> {
     if sm_builtins {
         out.push(SM_BUILTINS);
     }
+    out.extend(reorder_nv.then_some(REORDER[0]));
+    out.extend(reorder_ext.then_some(REORDER[1]));
     out
 }
 
@@ -121,6 +142,9 @@ pub fn welcome(plan: &Plan) -> Vec<Feature> {
     if plan.any(|n| n.sm_if_there) {
         out.push(SM_BUILTINS);
     }
+    if plan.any(|n| n.reorder) {
+        out.extend(REORDER);
+    }
     out
 }
 
@@ -145,6 +169,7 @@ pub fn offers(plan: &Plan, vk: &Vulkan, gpu_id: u64) -> Device {
         no_actions: false,
         own_clock,
         sm_builtins: has(SM_BUILTINS),
+        reorder_ext: !has(REORDER[0]) && has(REORDER[1]),
         chosen_only,
     }
 }
@@ -249,6 +274,10 @@ pub fn refuse(plan: &Plan, vk: &Vulkan, gpu_id: u64) -> Result<()> {
             "VkPhysicalDeviceShaderClockFeaturesKHR.{} or .{} (for timeline)",
             CLOCKS[0], CLOCKS[1]
         ));
+    }
+    if plan.any(|n| n.reorder) && vk.lacks(gpu_id, &REORDER).len() == REORDER.len() {
+        let [nv, ext] = REORDER.map(|f| f.extension);
+        lines.push(format!("{} of {nv} or {ext} (for ser)", REORDER[0].member));
     }
     let basic = vk::SubgroupFeatureFlags::BASIC
         | vk::SubgroupFeatureFlags::BALLOT
