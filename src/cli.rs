@@ -296,6 +296,10 @@ pub struct ProfileArgs {
     /// holds]; where that is not enough, such frames run in windows of work ids
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1024..))]
     pub max_log_bytes: Option<u64>,
+    /// Read back what acceleration structures hold that measured frames trace rays through, in a replay of its own; with
+    /// pass rays it is always done
+    #[arg(long)]
+    pub geometry: bool,
     /// Do not compare what measured frames show (or, where nothing is presented, leave in memory) with a replay without
     /// probes
     #[arg(long)]

@@ -10,6 +10,7 @@ pub mod command_times;
 mod debug_names;
 pub mod executables;
 pub mod frame_times;
+pub mod geometry;
 pub mod instrument;
 pub mod pipeline_flags;
 pub mod pipeline_times;

@@ -43,7 +43,7 @@ pub use device::{DeviceState, QueueState};
 pub use exact::Counts as ExactCounts;
 pub use extras::{Clocks, Reading, Statistics};
 pub use gpu::{Gpu, list_gpus};
-pub use ray::Counters;
+pub use ray::{Counters, inputs};
 pub use resources::{BufferState, ImageState};
 pub use swapchain::{SwapchainState, presented};
 

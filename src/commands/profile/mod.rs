@@ -8,6 +8,7 @@
 mod checks;
 mod costs;
 mod folder;
+mod geometry;
 mod pictures;
 pub mod plan;
 mod replays;
@@ -151,6 +152,9 @@ fn measure(
     });
     let mut outcome = outcome.map_err(failure)?;
     outcome.done.notes.extend(notes.take());
+    if geometry::wanted(args, plan) {
+        geometry::read(replays, plan, writer)?;
+    }
     let times = times.ok_or_else(|| Failure::new("there was no replay"))?;
     Ok((outcome, taken, times))
 }

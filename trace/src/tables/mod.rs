@@ -4,6 +4,7 @@ mod blocks;
 mod counters;
 mod divergence;
 mod executables;
+mod geometry;
 mod its;
 mod lifetimes;
 mod paths;
@@ -19,6 +20,7 @@ pub use blocks::*;
 pub use counters::*;
 pub use divergence::*;
 pub use executables::*;
+pub use geometry::*;
 pub use its::*;
 pub use lifetimes::*;
 pub use paths::*;
@@ -72,4 +74,10 @@ pub static TABLES: &[&Table] = &[
     &RAY_LAUNCHES,
     &RAYS,
     &WARPS,
+    &STRUCTURES,
+    &GEOMETRIES,
+    &INSTANCES,
+    &BOXES,
+    &TRIANGLES,
+    &LAUNCH_STRUCTURES,
 ];

@@ -214,7 +214,7 @@ fn float(v: f32) -> u8 {
     (v.clamp(0.0, 1.0) * 255.0).round_ties_even() as u8
 }
 
-fn half(bits: u16) -> f32 {
+pub(in crate::hooks) fn half(bits: u16) -> f32 {
     let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
     let (exponent, mantissa) = (i32::from(bits >> 10 & 0x1F), f32::from(bits & 0x3FF));
     sign * match exponent {

@@ -1,6 +1,7 @@
 //! Builds of acceleration structures: from translated instances, with scratch memory as large as this device wants.
 
 use super::commands::{arguments, state};
+use super::inputs::{self, Ranges};
 use super::own::Own;
 use super::structures::{ensure, filled, loader};
 use super::{Patcher, with_patcher};
@@ -42,6 +43,19 @@ pub fn build(
     if n == 0 || infos.is_null() || ranges.is_null() {
         return vk.raw(call, linked, report);
     }
+    // SAFETY: linked memory; the linker checked both arrays against their counts, and every build has a range a geometry.
+    let builds: Vec<_> = (0..n)
+        .map(|i| unsafe {
+            let info = &*infos.add(i);
+            (info, Ranges::Known(std::slice::from_raw_parts(*ranges.add(i), info.geometry_count as usize)))
+        })
+        .collect();
+    inputs::recorded(
+        vk,
+        inputs::Of { device, command_buffer: Some(cmd_id), command: call.block },
+        cmd,
+        &builds,
+    )?;
     if vk.options.rehearse.indirect {
         return super::indirect::rehearsed(vk, call, linked, report, device);
     }

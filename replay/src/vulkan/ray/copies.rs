@@ -13,6 +13,7 @@
 
 use super::build::device_of;
 use super::commands::{arguments, state};
+use super::inputs::{Event, note};
 use super::own::Own;
 use super::queries::{ask_now, serialised};
 use super::structures::{ensure, filled, loader};
@@ -75,6 +76,11 @@ pub(super) fn fit(
     ensure(vk, objects, info.dst, need, if compact { "the compacted copy" } else { "the clone" })
 }
 
+/// What a copy is from and to: captured ids, addresses or pointers. The argument with its struct: sType, pNext, src, dst.
+fn ends(call: &Call, argument: u32) -> (u64, u64) {
+    call.image.target(argument).map_or((0, 0), |to| (call.image.u64(to + 16), call.image.u64(to + 24)))
+}
+
 /// vkCmdCopyAccelerationStructureKHR.
 pub fn copy(
     vk: &mut Vulkan,
@@ -88,6 +94,9 @@ pub fn copy(
     if let Some(info) = unsafe { info.as_ref() } {
         fit(vk, None, info)?;
         filled(vk, info.dst);
+        let (from, to) = ends(call, 8);
+        let device = device_of(vk, call)?;
+        note(vk, Some(call.image.u64(0)), device, Event::Copy { from, to });
     }
     vk.raw(call, linked, report)
 }
@@ -108,6 +117,8 @@ pub fn host_copy(
     fit(vk, None, info)?;
     filled(vk, info.dst);
     let device = call.image.u64(0);
+    let (from, to) = ends(call, 16);
+    note(vk, None, device, Event::Copy { from, to });
     let loader = loader(vk, device)?;
     // SAFETY: recording; both structures are alive, and the source is built.
     at_once(vk, device, |cmd| unsafe { loader.cmd_copy_acceleration_structure(cmd, info) })?;
@@ -154,6 +165,7 @@ pub fn serialise(
         // sType, pNext, src, dst, mode.
         let (src, captured) = (call.image.u64(to + 16), call.image.u64(to + 24));
         let (own, fits) = shadow(vk, device, src, report)?;
+        note(vk, Some(call.image.u64(0)), device, Event::Serialise { from: src, at: (false, captured) });
         // SAFETY: a union of two 64-bit values.
         if fits && unsafe { info.dst.device_address }.is_multiple_of(SERIAL_ALIGN) {
             vk.raw(call, linked, report)?;
@@ -191,6 +203,7 @@ pub fn host_serialise(
         ask_now(vk, device, &[info.src], vk::QueryType::ACCELERATION_STRUCTURE_SERIALIZATION_SIZE_KHR)?;
     super::queries::answer(vk, src, vk::QueryType::ACCELERATION_STRUCTURE_SERIALIZATION_SIZE_KHR, size[0]);
     let (own, _) = shadow(vk, device, src, report)?;
+    note(vk, None, device, Event::Serialise { from: src, at: (true, pointer) });
     info.dst.device_address = own.address.next_multiple_of(SERIAL_ALIGN);
     let loader = loader(vk, device)?;
     // SAFETY: recording; the structure is built, and the buffer has room for it.
@@ -216,6 +229,8 @@ pub fn deserialise(
         return Err(Error::divergence("pInfo is missing"));
     };
     filled(vk, info.dst);
+    let (at, target) = ends(call, 8);
+    note(vk, Some(call.image.u64(0)), device, Event::Deserialise { at: (false, at), to: target });
     // sType, pNext, src, dst, mode.
     match vk.ray.serials.get(&call.image.u64(to + 16)) {
         Some(Serial { own, .. }) => {
@@ -275,6 +290,8 @@ pub fn host_deserialise(
     info.src.device_address = own.address.next_multiple_of(SERIAL_ALIGN);
     filled(vk, info.dst);
     let device = call.image.u64(0);
+    let (at, target) = ends(call, 16);
+    note(vk, None, device, Event::Deserialise { at: (true, at), to: target });
     let loader = loader(vk, device)?;
     // SAFETY: recording; the buffer holds what this device serialised.
     at_once(vk, device, |cmd| unsafe { loader.cmd_copy_memory_to_acceleration_structure(cmd, info) })?;

@@ -10,6 +10,7 @@ use super::build::{
     Counted, Step, captured_scratch, fit, geometry, keep, record, refuse_motion, source_of, translate,
 };
 use super::commands::arguments;
+use super::inputs::{self, Ranges};
 use super::own::Own;
 use super::structures::loader;
 use super::{Patcher, with_patcher};
@@ -62,6 +63,16 @@ pub fn indirect_build(
     if n == 0 || infos.is_null() || addresses.is_null() || strides.is_null() || most.is_null() {
         return vk.raw(call, linked, report);
     }
+    // SAFETY: linked memory; the linker checked every array against its count.
+    let builds: Vec<_> = (0..n)
+        .map(|i| unsafe {
+            let info = &*infos.add(i);
+            let most = std::slice::from_raw_parts(*most.add(i), info.geometry_count as usize);
+            (info, Ranges::InMemory(*addresses.add(i), *strides.add(i), most))
+        })
+        .collect();
+    let of = inputs::Of { device, command_buffer: Some(at.cmd_id), command: call.block };
+    inputs::recorded(vk, of, at.cmd, &builds)?;
     let scratch = captured_scratch(call, n);
     let native = with_patcher(vk, device, |vk, p| {
         for (i, &scratch) in scratch.iter().enumerate() {
@@ -158,7 +169,7 @@ fn direct(vk: &mut Vulkan, p: &Patcher, at: At, one: Indirect<'_, '_>) -> Result
 }
 
 /// Bytes of a corner; formats that hardware builds from.
-fn corner_bytes(format: vk::Format) -> Result<u32> {
+pub(super) fn corner_bytes(format: vk::Format) -> Result<u32> {
     use vk::Format as F;
     Ok(match format {
         F::R8G8_SNORM | F::R8G8_UNORM => 2,
@@ -184,6 +195,16 @@ fn corner_bytes(format: vk::Format) -> Result<u32> {
     })
 }
 
+/// Bytes of an index; 0 where there are none.
+pub(super) fn index_bytes(kind: vk::IndexType) -> u32 {
+    match kind {
+        vk::IndexType::UINT16 => 2,
+        vk::IndexType::UINT32 => 4,
+        vk::IndexType::UINT8_EXT => 1,
+        _ => 0,
+    }
+}
+
 const INPUT: vk::BufferUsageFlags = vk::BufferUsageFlags::ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR;
 
 /// A geometry of triangles becomes one of corners without indices, in buffers of ours.
@@ -203,12 +224,7 @@ fn triangles(
     let (target, place) = (own.address.next_multiple_of(16), matrix.address.next_multiple_of(16));
     keep(vk, at.device, at.cmd_id, own);
     keep(vk, at.device, at.cmd_id, matrix);
-    let index_bytes = match t.index_type {
-        vk::IndexType::UINT16 => 2,
-        vk::IndexType::UINT32 => 4,
-        vk::IndexType::UINT8_EXT => 1,
-        _ => 0,
-    };
+    let index_bytes = index_bytes(t.index_type);
     // SAFETY: unions of two 64-bit values.
     let (corners, indices, transform) = unsafe {
         (t.vertex_data.device_address, t.index_data.device_address, t.transform_data.device_address)

@@ -7,7 +7,8 @@
 //! constants) is put back (`commands.rs`).
 //!
 //! Structures are made as large as this device wants them (`structures.rs`, `sizes.rs`, `queries.rs`), copies and
-//! serialised ones follow (`copies.rs`), and a snapshot's are built again (`snapshot.rs`).
+//! serialised ones follow (`copies.rs`), and a snapshot's are built again (`snapshot.rs`). What builds read can be copied for
+//! hooks (`inputs.rs`).
 //!
 //! Refuses by name: host builds, whose input no capture holds; and what the older and the special extensions keep
 //! references and addresses in (`refused.rs`).
@@ -17,6 +18,7 @@ mod commands;
 mod copies;
 mod groups;
 mod indirect;
+pub mod inputs;
 mod own;
 mod queries;
 mod refused;
@@ -36,6 +38,7 @@ pub use copies::{
 };
 pub use groups::{create_pipelines, group_handles};
 pub use indirect::indirect_build;
+
 pub(crate) use queries::learn;
 pub use queries::{ask, create_pool, destroy_pool};
 pub(crate) use refused::is_refused;
@@ -86,6 +89,7 @@ pub struct Ray {
     /// A device of another driver than the captured one exists.
     another_driver: bool,
     snapshot: snapshot::Snapshot,
+    inputs: inputs::Inputs,
     patchers: HashMap<u64, Patcher>,
     commands: HashMap<u64, commands::CommandState>,
     /// Some acceleration structure or shader group is not what it was at capture.
@@ -248,6 +252,7 @@ pub(crate) fn device_gone(vk: &mut Vulkan, id: u64) -> Result<()> {
     let (gone, kept): (HashMap<_, _>, HashMap<_, _>) = states.into_iter().partition(|(_, s)| s.device == id);
     vk.ray.commands = kept;
     structures::forget(vk, id)?;
+    inputs::forget(vk, id)?;
     vk.ray.pools.retain(|_, p| p.device() != id);
     let serials = [std::mem::take(&mut vk.ray.serials), std::mem::take(&mut vk.ray.host_serials)];
     let [serials, host_serials] = serials.map(|all| all.into_iter().partition(|(_, s)| s.device() == id));

@@ -48,11 +48,14 @@ impl Own {
     }
     /// Visible and coherent, for tables.
     pub fn visible(d: &mut DeviceState, size: u64) -> Result<Self> {
-        let visible = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
-        let own =
-            Self::new(d, size, vk::BufferUsageFlags::empty(), visible, vk::MemoryPropertyFlags::HOST_CACHED)?;
+        let own = Self::readable(d, size)?;
         own.write(0, &vec![0; size as usize]);
         Ok(own)
+    }
+    /// Visible, coherent and quick to read, for what shaders leave for the host.
+    pub fn readable(d: &mut DeviceState, size: u64) -> Result<Self> {
+        let visible = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
+        Self::new(d, size, vk::BufferUsageFlags::empty(), visible, vk::MemoryPropertyFlags::HOST_CACHED)
     }
     fn new(
         d: &mut DeviceState,
@@ -88,6 +91,11 @@ impl Own {
     pub fn write(&self, at: u64, data: &[u8]) {
         let done = self.alloc.as_ref().is_some_and(|a| a.write(at, data));
         debug_assert!(done, "a table is visible and large enough");
+    }
+    /// All its bytes; only of visible ones, and only while nothing writes them.
+    pub fn read(&self) -> Option<Vec<u8>> {
+        let bytes = self.alloc.as_ref()?.bytes()?;
+        Some(bytes.get(..self.key.0 as usize)?.to_vec())
     }
     /// Reads the first words and clears them; only of visible ones.
     pub fn take_words<const N: usize>(&mut self) -> [u32; N] {

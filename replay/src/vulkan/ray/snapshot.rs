@@ -15,6 +15,7 @@
 use super::build::{needs, prepare};
 use super::commands::CommandState;
 use super::copies::{at_once, fit};
+use super::inputs::{self, Event, note};
 use super::queries::{answer, ask_now};
 use super::structures::{Structure, ensure, filled, loader, renew};
 use super::with_patcher;
@@ -145,7 +146,14 @@ fn one(
         None => ensure(vk, Some(objects), info.dst_acceleration_structure, need, "the build of")?,
     };
     filled(vk, info.dst_acceleration_structure);
-    let steps = with_patcher(vk, device, |vk, p| prepare(vk, p, device, OURS, info, range, 0))?;
+    // SAFETY: the caller compared the counts.
+    let known = unsafe { std::slice::from_raw_parts(range, info.geometry_count as usize) }.to_vec();
+    let steps = with_patcher(vk, device, |vk, p| {
+        let of = inputs::Of { device, command_buffer: None, command: 0 };
+        let mut steps = inputs::take(vk, p, of, info, &inputs::Ranges::Known(&known))?;
+        steps.extend(prepare(vk, p, device, OURS, info, range, 0)?);
+        Ok(steps)
+    })?;
     super::refresh(vk)?;
     let loader = loader(vk, device)?;
     let d = vk.device(device)?.ash.clone();
@@ -156,6 +164,7 @@ fn one(
                 for s in &steps {
                     p.record(&d, cmd, s.pipeline, &s.arguments, s.count, &CommandState::default());
                 }
+                inputs::to_host(&d, cmd);
                 // SAFETY: recording; a linked build with its ranges, its target large enough.
                 unsafe {
                     let ranges = std::slice::from_raw_parts(range, info.geometry_count as usize);
@@ -202,6 +211,9 @@ fn copy_one(
         info.dst = fit(vk, Some(objects), info)?;
     }
     filled(vk, info.dst);
+    let id = |s: vk::AccelerationStructureKHR| vk.ray.by_live.get(&s.as_raw()).copied().unwrap_or(0);
+    let (from, to) = (id(info.src), id(info.dst));
+    note(vk, None, device, Event::Copy { from, to });
     let loader = loader(vk, device)?;
     // SAFETY: recording; the source is built, the target large enough.
     at_once(vk, device, |cmd| unsafe { loader.cmd_copy_acceleration_structure(cmd, info) })
@@ -300,6 +312,7 @@ fn copies(vk: &mut Vulkan, objects: &mut Objects, device: u64, report: &mut Repo
         let need = vk.options.rehearse.larger(compacted[o]);
         let dst = ensure(vk, Some(objects), dst, need, "the compacted copy")?;
         filled(vk, dst);
+        note(vk, None, device, Event::Copy { from: originals[o].id, to: id });
         let info = vk::CopyAccelerationStructureInfoKHR::default()
             .src(originals[o].live)
             .dst(dst)

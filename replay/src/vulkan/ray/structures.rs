@@ -18,6 +18,8 @@ use ash::vk::{self, Handle};
 
 /// A live acceleration structure.
 pub struct Structure {
+    /// Its captured id.
+    pub id: u64,
     /// Captured id of its device.
     pub device: u64,
     /// Live handle.
@@ -97,7 +99,7 @@ pub fn create(
         let whole = |b: &u64| vk.buffers.get(b).is_some_and(|b| b.size < captured + 512);
         let storage = storage.filter(whole);
         let structure =
-            Structure { device, live, kind, captured, size, address: 0, filled: false, storage, own };
+            Structure { id, device, live, kind, captured, size, address: 0, filled: false, storage, own };
         vk.ray.structures.insert(id, structure);
     }
     Ok(outcome)
@@ -247,6 +249,7 @@ impl Structure {
         size: u64,
     ) -> Self {
         Structure {
+            id: 0,
             device,
             live,
             kind,

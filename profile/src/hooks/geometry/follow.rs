@@ -1,0 +1,256 @@
+//! Which build each acceleration structure comes from, in the order in which command buffers are submitted.
+//!
+//! Guarantees: what a build copied is kept until nobody can ask for it; it is read before its command buffer runs again and
+//! copies anew. Not known: what a command buffer copies that is submitted again while it runs.
+
+use replay::vulkan::Vulkan;
+use replay::vulkan::inputs::{Build, Event, Noted};
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::{Rc, Weak};
+
+/// A build as it was recorded, and the buffers that it copies to.
+pub struct Recorded {
+    /// What is built.
+    pub what: Build,
+    /// What its last run built.
+    latest: RefCell<Weak<Content>>,
+}
+
+/// A geometry's bytes, if it has any.
+pub type Bytes = Vec<Option<Vec<u8>>>;
+
+/// What one run of a build left in a structure.
+pub struct Content {
+    /// The build.
+    pub build: Rc<Recorded>,
+    /// The capture's snapshot says that it was built.
+    pub in_snapshot: bool,
+    /// Its number in the trace, once it is written.
+    pub number: Cell<Option<u64>>,
+    device: u64,
+    bytes: RefCell<Option<Rc<Bytes>>>,
+    /// Of a top level: what was there when it was built.
+    there: RefCell<There>,
+}
+
+/// Structures by id, and ids by address.
+#[derive(Clone, Default)]
+struct There {
+    contents: Rc<HashMap<u64, Rc<Content>>>,
+    addresses: Rc<HashMap<u64, u64>>,
+}
+
+impl Content {
+    /// What the build read; it is done.
+    pub fn bytes(&self, vk: &Vulkan) -> Rc<Bytes> {
+        let read = || {
+            let geometries = self.build.what.geometries.iter();
+            Rc::new(geometries.map(|g| g.buffer.and_then(|b| vk.read_input(b))).collect())
+        };
+        self.bytes.borrow_mut().get_or_insert_with(read).clone()
+    }
+
+    /// The bottom level that an instance refers to.
+    pub fn bottom(&self, reference: u64) -> Option<Rc<Content>> {
+        let there = self.there.borrow();
+        let id = there.addresses.get(&reference)?;
+        there.contents.get(id).filter(|c| !c.build.what.top).cloned()
+    }
+
+    /// It is written: what it is made of is not needed any more.
+    pub fn forget(&self) {
+        *self.bytes.borrow_mut() = Some(Rc::default());
+        *self.there.borrow_mut() = There::default();
+    }
+}
+
+/// What a command buffer does.
+enum Step {
+    Build(Rc<Recorded>),
+    /// Not a build.
+    Other(Event),
+    Execute(Vec<u64>),
+    Trace(u64),
+}
+
+/// A command that traced rays.
+pub struct Traced {
+    /// The capture's number of its call.
+    pub command: u64,
+    /// Which of its executions in the frame.
+    pub run: u64,
+    /// The top levels that were there.
+    pub tops: Vec<Rc<Content>>,
+}
+
+/// How deep secondary command buffers nest at most.
+const NESTED: u32 = 8;
+
+/// See the module's header.
+#[derive(Default)]
+pub struct Follow {
+    command_buffers: HashMap<u64, Rc<Vec<Step>>>,
+    there: There,
+    serials: HashMap<(bool, u64), Rc<Content>>,
+    traced: Vec<Traced>,
+    runs: HashMap<u64, u64>,
+    builds: Vec<(u64, Rc<Recorded>)>,
+}
+
+impl Follow {
+    fn record(&mut self, command_buffer: u64, step: Step) {
+        let steps = self.command_buffers.entry(command_buffer).or_default();
+        if let Some(steps) = Rc::get_mut(steps) {
+            steps.push(step);
+        }
+    }
+
+    /// The replay noted something.
+    pub fn noted(&mut self, n: Noted, vk: &Vulkan) {
+        let step = match n.event {
+            Event::Build(what) => {
+                let build = Rc::new(Recorded { what, latest: RefCell::default() });
+                self.builds.push((n.device, build.clone()));
+                Step::Build(build)
+            }
+            other => Step::Other(other),
+        };
+        match n.command_buffer {
+            Some(c) => self.record(c, step),
+            None => self.run(&step, n.device, true, vk, 0),
+        }
+    }
+
+    /// vkBeginCommandBuffer.
+    pub fn begins(&mut self, command_buffer: u64) {
+        self.command_buffers.insert(command_buffer, Rc::default());
+    }
+
+    /// It is gone.
+    pub fn freed(&mut self, command_buffer: u64) {
+        self.command_buffers.remove(&command_buffer);
+    }
+
+    /// vkCmdExecuteCommands.
+    pub fn executes(&mut self, command_buffer: u64, secondaries: Vec<u64>) {
+        self.record(command_buffer, Step::Execute(secondaries));
+    }
+
+    /// A command that traces rays.
+    pub fn traces(&mut self, command_buffer: u64, command: u64) {
+        self.record(command_buffer, Step::Trace(command));
+    }
+
+    /// A structure's address, as instances refer to it.
+    pub fn addressed(&mut self, id: u64, address: u64) {
+        if self.there.addresses.get(&address) != Some(&id) {
+            Rc::make_mut(&mut self.there.addresses).insert(address, id);
+        }
+    }
+
+    /// A structure is gone.
+    pub fn destroyed(&mut self, id: u64) {
+        self.set(id, None);
+    }
+
+    fn set(&mut self, id: u64, content: Option<Rc<Content>>) {
+        let contents = Rc::make_mut(&mut self.there.contents);
+        match content {
+            Some(c) => contents.insert(id, c),
+            None => contents.remove(&id),
+        };
+    }
+
+    /// These command buffers run.
+    pub fn submitted(&mut self, command_buffers: &[u64], vk: &Vulkan) {
+        self.play(command_buffers, vk, NESTED);
+    }
+
+    fn play(&mut self, command_buffers: &[u64], vk: &Vulkan, deeper: u32) {
+        for c in command_buffers {
+            let Some(steps) = self.command_buffers.get(c).cloned() else { continue };
+            for step in steps.iter() {
+                self.run(step, 0, false, vk, deeper);
+            }
+        }
+    }
+
+    fn run(&mut self, step: &Step, device: u64, in_snapshot: bool, vk: &Vulkan, deeper: u32) {
+        match step {
+            Step::Build(build) => {
+                // (what its last run copied is about to be overwritten, and that run is over)
+                if let Some(before) = build.latest.borrow().upgrade() {
+                    before.bytes(vk);
+                }
+                let of = self.builds.iter().rev().find(|b| Rc::ptr_eq(&b.1, build)).map_or(device, |b| b.0);
+                let content = Rc::new(Content {
+                    build: build.clone(),
+                    in_snapshot,
+                    number: Cell::new(None),
+                    device: of,
+                    bytes: RefCell::new(None),
+                    there: RefCell::new(if build.what.top { self.there.clone() } else { There::default() }),
+                });
+                *build.latest.borrow_mut() = Rc::downgrade(&content);
+                self.set(build.what.structure, Some(content));
+            }
+            Step::Other(Event::Copy { from, to }) => {
+                let content = self.there.contents.get(from).cloned();
+                self.set(*to, content);
+            }
+            Step::Other(Event::Serialise { from, at }) => {
+                if let Some(c) = self.there.contents.get(from) {
+                    self.serials.insert(*at, c.clone());
+                }
+            }
+            Step::Other(Event::Deserialise { at, to }) => {
+                let content = self.serials.get(at).cloned();
+                self.set(*to, content);
+            }
+            Step::Other(Event::Build(_)) => {}
+            Step::Execute(secondaries) if deeper > 0 => self.play(secondaries, vk, deeper - 1),
+            Step::Execute(_) => {}
+            Step::Trace(command) => {
+                let run = self.runs.entry(*command).or_default();
+                let traced = Traced { command: *command, run: *run, tops: vec![] };
+                *run += 1;
+                let tops = self.now().tops;
+                self.traced.push(Traced { tops, ..traced });
+            }
+        }
+    }
+
+    /// The top levels that are there now, by id.
+    pub fn now(&self) -> Traced {
+        let mut tops: Vec<_> = self.there.contents.iter().filter(|c| c.1.build.what.top).collect();
+        tops.sort_by_key(|c| *c.0);
+        Traced { command: 0, run: 0, tops: tops.into_iter().map(|c| c.1.clone()).collect() }
+    }
+
+    /// What the frame traced so far.
+    pub fn traced(&mut self) -> Vec<Traced> {
+        self.runs.clear();
+        std::mem::take(&mut self.traced)
+    }
+
+    /// Everything of a device is forgotten.
+    pub fn device_goes(&mut self, device: u64, vk: &mut Vulkan) {
+        let gone: Vec<u64> =
+            self.there.contents.iter().filter(|c| c.1.device == device).map(|c| *c.0).collect();
+        gone.into_iter().for_each(|id| self.set(id, None));
+        self.serials.retain(|_, c| c.device != device);
+        self.sweep(vk);
+    }
+
+    /// Gives back what nobody can ask for any more.
+    pub fn sweep(&mut self, vk: &mut Vulkan) {
+        self.builds.retain(|(_, build)| {
+            let used = Rc::strong_count(build) > 1;
+            if !used {
+                build.what.geometries.iter().filter_map(|g| g.buffer).for_each(|b| vk.drop_input(b));
+            }
+            used
+        });
+    }
+}
