@@ -7,7 +7,6 @@ use crate::commands::replay::failure;
 use crate::exit::Failure;
 use profile::hooks::geometry::GeometryHook;
 use profile::hooks::instrument::Plan;
-use replay::error::{Error, Kind};
 use std::cell::RefCell;
 use std::rc::Rc;
 use trace::dir::Writer;
@@ -22,16 +21,8 @@ pub fn wanted(args: &ProfileArgs, plan: &Plan) -> bool {
 
 /// Reads it, of the frames that are measured.
 pub fn read(replays: &Replays<'_>, plan: &Rc<Plan>, writer: &Rc<RefCell<Writer>>) -> Result<(), Failure> {
-    let (plan, writer) = (plan.clone(), writer.clone());
-    let put = Box::new(move |table, values: &[trace::Value<'_>]| {
-        let mut writer = writer.borrow_mut();
-        writer.put(table, values);
-        match writer.failed() {
-            None => Ok(()),
-            Some(e) => Err(Error::new(Kind::Internal, e.to_string())),
-        }
-    });
-    let hook = GeometryHook::new(put, Box::new(move |frame| plan.wants_frame(frame)));
+    let plan = plan.clone();
+    let hook = GeometryHook::new(super::sink(writer), Box::new(move |frame| plan.wants_frame(frame)));
     replays.once(None, vec![Box::new(hook)], "reading geometry").map_err(failure)?;
     Ok(())
 }

@@ -159,36 +159,41 @@ fn measure(
     Ok((outcome, taken, times))
 }
 
+/// Takes rows for the trace.
+type Put = Box<dyn FnMut(&'static trace::Table, &[trace::Value<'_>]) -> replay::error::Result<()>>;
+
+/// What hooks write rows with.
+fn sink(writer: &Rc<RefCell<Writer>>) -> Put {
+    let writer = writer.clone();
+    Box::new(move |table, values| {
+        let mut writer = writer.borrow_mut();
+        writer.put(table, values);
+        match writer.failed() {
+            None => Ok(()),
+            Some(e) => Err(Error::new(Kind::Internal, e.to_string())),
+        }
+    })
+}
+
 /// What the driver measures by itself; and what that has to say at the end.
 fn drivers(
     plan: &Rc<Plan>,
     writer: &Rc<RefCell<Writer>>,
     hooks: &mut Vec<Box<dyn Hook>>,
 ) -> Rc<RefCell<Vec<String>>> {
-    let put = || {
-        let writer = writer.clone();
-        Box::new(move |table, values: &[trace::Value<'_>]| {
-            let mut writer = writer.borrow_mut();
-            writer.put(table, values);
-            match writer.failed() {
-                None => Ok(()),
-                Some(e) => Err(Error::new(Kind::Internal, e.to_string())),
-            }
-        })
-    };
     let passes = plan.variants.passes();
     let untouched =
         |name: &str| passes.iter().any(|p| p.name() == name && STAGES.iter().all(|s| p.needs(*s).is_none()));
     let mut notes = Rc::default();
     if untouched(COUNTERS) {
         let plan = plan.clone();
-        let (hook, said) = ArmCountersHook::new(put(), Box::new(move |frame| plan.wants_frame(frame)));
+        let (hook, said) = ArmCountersHook::new(sink(writer), Box::new(move |frame| plan.wants_frame(frame)));
         hooks.push(Box::new(hook));
         notes = said;
     }
     if untouched(REGISTERS) {
         let instrumented = STAGES.iter().any(|s| plan.wants_stage(*s));
-        hooks.push(Box::new(ExecutablesHook::new(put(), instrumented)));
+        hooks.push(Box::new(ExecutablesHook::new(sink(writer), instrumented)));
     }
     notes
 }
