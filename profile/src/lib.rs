@@ -21,5 +21,7 @@ mod testing;
 pub mod texts;
 
 pub use needs::Needs;
-pub use pass::{ActionData, Change, EntryData, Error, FrameData, LogRecord, Pass, Result, Sink};
+pub use pass::{
+    ActionData, Change, EachRecord, EntryData, Error, FrameData, Launch, Log, LogRecord, Pass, Result, Sink,
+};
 pub use probe::{ShaderHash, SourceLine, Stage};

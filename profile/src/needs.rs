@@ -34,6 +34,10 @@ pub struct Needs {
     /// Counters of each action, which takes the top of the push constants. Where a pipeline leaves no room there
     /// (`rewrite::Device::no_actions`) the pass does without: it counts by frame, or less.
     pub actions: bool,
+    /// Launches are told apart: they run one after the other, and the log's header says which one runs.
+    pub launches: bool,
+    /// Where subgroup operations hang a device's any-hit shaders, it does without them there.
+    pub alone_if_need: bool,
 }
 
 impl BitOr for Needs {
@@ -53,6 +57,8 @@ impl BitOr for Needs {
             reorder_nv: self.reorder_nv | other.reorder_nv,
             reorder_ext: self.reorder_ext | other.reorder_ext,
             actions: self.actions | other.actions,
+            launches: self.launches | other.launches,
+            alone_if_need: self.alone_if_need & other.alone_if_need,
         }
     }
 }
@@ -67,5 +73,8 @@ mod tests {
         let other = Needs { clock: true, ..Needs::default() };
         assert_eq!(one | other, Needs { buffer_address: true, clock: true, ..Needs::default() });
         assert_eq!(one | Needs::default(), one);
+        // Of two that could do without subgroups, and one that could not, the latter decides.
+        let alone = Needs { subgroups: true, alone_if_need: true, ..Needs::default() };
+        assert!((alone | alone).alone_if_need && !(alone | other).alone_if_need);
     }
 }

@@ -31,6 +31,12 @@ pub trait Pass: Send + Sync {
         false
     }
 
+    /// Whether it goes through the log by itself ([`FrameData::each_record`]), so that its records need not be in memory
+    /// beside the log.
+    fn streams(&self) -> bool {
+        false
+    }
+
     /// Rewrites one entry point's module and notes its sites. What has nothing to measure stays as it is. After an
     /// error the module is rewritten by the other passes alone, and the error is reported.
     fn run(&self, shader: &mut Shader) -> Result<Change>;
@@ -49,6 +55,7 @@ pub enum Change {
 }
 
 /// What one pass's probes wrote in one frame.
+#[derive(Default)]
 pub struct FrameData<'a> {
     /// The capture's number of the frame.
     pub frame: u64,
@@ -56,10 +63,55 @@ pub struct FrameData<'a> {
     pub subgroup_size: u32,
     /// The entry points of pipelines that the pass changed.
     pub entries: Vec<EntryData<'a>>,
-    /// The pass's log records, in the order in which they were appended.
+    /// The pass's log records, in the order in which they were appended; none of a pass that goes through the log itself.
     pub records: Vec<LogRecord<'a>>,
+    /// Goes through the pass's records where they lie.
+    pub log: Option<Log<'a>>,
     /// What was counted for each action, of the entry points that the pass changed.
     pub actions: Vec<ActionData<'a>>,
+    /// The launches of the frame in the order of submission, where a pass asks for them ([`Needs::launches`]).
+    pub launches: &'a [Launch],
+}
+
+/// Hands every record to a function, with the number of the replay's part that it is of: of each device and each window.
+pub type Log<'a> = &'a dyn Fn(&mut EachRecord<'_>) -> Result<()>;
+
+/// Takes a record, and which part it is of.
+pub type EachRecord<'f> = dyn FnMut(u32, LogRecord<'_>) -> Result<()> + 'f;
+
+impl FrameData<'_> {
+    /// Hands every record to a function, with the part that it is of, in the order in which they were appended.
+    pub fn each_record(&self, f: &mut EachRecord<'_>) -> Result<()> {
+        match self.log {
+            Some(log) => log(f),
+            None => self.records.iter().try_for_each(|r| f(0, *r)),
+        }
+    }
+}
+
+/// A command that launched a ray-tracing pipeline, or shaders with ray queries.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Launch {
+    /// What its entry points are told: the same whenever the command is executed.
+    pub action: u32,
+    /// The capture's number of the command's call.
+    pub command: u64,
+    /// The capture's id of the pipeline.
+    pub pipeline: u64,
+    /// Width, height and depth, where the command says it.
+    pub size: Option<[u32; 3]>,
+    /// It cannot be told from others of its pipeline in its frame: a draw.
+    pub merged: bool,
+    /// The pipeline's hit groups.
+    pub hit_groups: u64,
+    /// Those without a closest-hit shader.
+    pub no_closest_hit: u64,
+    /// Those without an any-hit shader.
+    pub no_any_hit: u64,
+    /// Which geometry's events are missing, in words.
+    pub missing: String,
+    /// The pipeline's entry points that are instrumented, by their number in the trace; the shader group, if it is in one.
+    pub entries: Vec<(u32, Option<u32>)>,
 }
 
 /// What one entry point of one pipeline counted.

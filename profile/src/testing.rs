@@ -298,7 +298,7 @@ pub fn frame<'a>(
     entries: Vec<crate::EntryData<'a>>,
     records: Vec<crate::LogRecord<'a>>,
 ) -> crate::FrameData<'a> {
-    crate::FrameData { frame: 2, subgroup_size: n, entries, records, actions: Default::default() }
+    crate::FrameData { frame: 2, subgroup_size: n, entries, records, ..Default::default() }
 }
 
 /// A variant of no module, with these sites.

@@ -9,6 +9,7 @@ mod lanes;
 mod lifetimes;
 mod loads;
 mod paths;
+mod rays;
 mod ser;
 mod simt;
 mod timeline;
@@ -90,6 +91,11 @@ pub static PASSES: &[Entry] = &[
         about: "measures nothing: rays of ray generation shaders are traced, invocations reordered, then their hits shaded \
                 (reorder=no, hints=instance:4, api=nv|ext)",
         make: |options| Ok(Box::new(ser::Ser::new(options)?)),
+    },
+    Entry {
+        name: "rays",
+        about: "events of rays and of the subgroups that have them, in every stage (clock=no|auto, sm=auto, lanes=auto)",
+        make: |options| Ok(Box::new(rays::Rays::new(options)?)),
     },
 ];
 

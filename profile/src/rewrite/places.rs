@@ -34,8 +34,15 @@ impl Spot {
             kind,
             counter: None,
             probe: None,
+            each: None,
             data: vec![],
         }
+    }
+
+    /// The place behind its instruction, which ends no block.
+    pub fn behind(&self) -> Spot {
+        let (f, Place { block, before }) = self.at;
+        Spot { at: (f, Place { block, before: before + 1 }), ..self.clone() }
     }
 }
 
@@ -82,6 +89,11 @@ impl Shader {
             }
         }
         all
+    }
+
+    /// The instruction that a spot stands before, as it is now.
+    pub fn at_spot(&self, spot: &Spot) -> &Inst {
+        &self.module.functions[spot.at.0].blocks[spot.at.1.block].body[spot.at.1.before]
     }
 
     /// Puts instructions in at spots that were found in the module as it is now.

@@ -66,6 +66,8 @@ pub struct Device {
     pub sm_builtins: bool,
     /// Invocations are reordered by VK_EXT_ray_tracing_invocation_reorder, as there is no VK_NV_….
     pub reorder_ext: bool,
+    /// Invocations in a full subgroup; 0 where that is not known.
+    pub subgroup_size: u32,
     /// Only the work of actions counts of which the replay says so (`chosen.rs`).
     pub chosen_only: bool,
 }
@@ -82,7 +84,8 @@ pub enum Leaves {
 impl Device {
     /// Why a pass that needs this in a stage has to leave it alone here.
     pub fn leaves(self, stage: Stage, needs: Needs) -> Option<Leaves> {
-        if self.lone_any_hits && stage == Stage::AnyHit && needs.subgroups {
+        let alone = needs.subgroups && !needs.alone_if_need;
+        if self.lone_any_hits && stage == Stage::AnyHit && alone {
             return Some(Leaves::LoneAnyHit);
         }
         (self.no_actions && self.chosen_only).then_some(Leaves::NoActions)
@@ -218,6 +221,7 @@ impl Shader {
             kind,
             counter: None,
             probe: None,
+            each: None,
             data: vec![],
         }
     }

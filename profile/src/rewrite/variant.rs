@@ -94,6 +94,9 @@ pub struct Site {
     pub counter: Option<u32>,
     /// Its probe, counted from the variant's first, and the words that each of its records has behind the probe's number.
     pub probe: Option<(u32, u32)>,
+    /// Where a record goes on for each invocation in a mask: how many words the mask has, the record's first, and how many
+    /// words each of its bits that is 1 brings, behind the others.
+    pub each: Option<(u32, u32)>,
     /// Whatever else the pass wants to know when it decodes.
     pub data: Vec<u32>,
 }

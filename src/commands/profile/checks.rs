@@ -8,7 +8,7 @@ use analyses::QUESTIONS;
 use trace::Source;
 
 /// Questions whose answers check what was measured.
-const CHECKED: [&str; 1] = ["uniformity"];
+const CHECKED: [&str; 2] = ["uniformity", "rays"];
 
 /// Asks those that have tables here. A line for each that was asked, and what failed.
 pub fn ask(trace: &dyn Source) -> Result<(Vec<String>, Vec<String>), Failure> {

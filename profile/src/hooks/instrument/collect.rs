@@ -5,7 +5,7 @@
 use super::plan::{Done, Entry};
 use super::{Counted, Raw};
 use crate::rewrite::Site;
-use crate::{ActionData, EntryData, FrameData, LogRecord, Pass, Sink};
+use crate::{ActionData, EachRecord, EntryData, FrameData, LogRecord, Pass, Sink};
 use std::fmt;
 
 /// Why what was read back could not be turned into records.
@@ -38,6 +38,15 @@ struct ProbeSite<'a> {
     words: usize,
 }
 
+impl ProbeSite<'_> {
+    /// How many words a record has, of which these are those behind its number.
+    fn words(&self, record: &[u32]) -> usize {
+        let Some((mask, each)) = self.site.each else { return self.words };
+        let invocations: u32 = record.iter().take(mask as usize).map(|w| w.count_ones()).sum();
+        self.words + (each * invocations) as usize
+    }
+}
+
 /// A variant's probes, by number.
 fn probes(e: &Entry) -> Vec<Option<ProbeSite<'_>>> {
     let mut out = vec![None; e.variant.probes as usize];
@@ -59,31 +68,62 @@ struct Record<'a> {
     record: LogRecord<'a>,
 }
 
-/// Takes a log apart.
-fn split<'a>(words: &'a [u32], done: &'a Done) -> Result<Vec<Record<'a>>, crate::Error> {
+/// Takes a log apart: every record goes to a function.
+fn walk<'a>(
+    words: &'a [u32],
+    done: &'a Done,
+    each: &mut dyn FnMut(usize, Record<'a>) -> Result<(), crate::Error>,
+) -> Result<(), crate::Error> {
     let mut by_variant: Vec<Option<Vec<Option<ProbeSite<'a>>>>> = Vec::new();
     by_variant.resize_with(done.variants.len(), || None);
-    let (mut out, mut at) = (Vec::new(), 0);
+    // (most records are of an entry point that the last ones are of)
+    let mut last = (1..0, 0);
+    let mut at = 0;
     while at < words.len() {
         let wrong = |why: String| crate::Error::Record { word_offset: at, why };
         let probe = words[at];
-        let Some(entry) = done.of_probe(probe) else {
-            return Err(wrong(format!("probe {probe} was never placed")));
-        };
+        if !last.0.contains(&probe) {
+            let Some(entry) = done.of_probe(probe) else {
+                return Err(wrong(format!("probe {probe} was never placed")));
+            };
+            let e = &done.entries[entry];
+            last = (e.probe_base..e.probe_base + e.variant.probes, entry);
+        }
+        let entry = last.1;
         let e = &done.entries[entry];
         let known = by_variant[e.variant_number as usize].get_or_insert_with(|| probes(e));
         let local = probe - e.probe_base;
         let Some(p) = known[local as usize] else {
             return Err(wrong(format!("probe {local} of entry {entry} has no site")));
         };
-        let Some(rest) = words.get(at + 1..at + 1 + p.words) else {
+        let n = p.words(&words[at + 1..]);
+        let Some(rest) = words.get(at + 1..at + 1 + n) else {
             let left = words.len() - at - 1;
-            return Err(wrong(format!("a record of {} words ends after {left}", p.words)));
+            return Err(wrong(format!("a record of {n} words ends after {left}")));
         };
-        let record = LogRecord { entry, site: p.site, words: rest };
-        out.push(Record { entry, region: p.region, record });
-        at += 1 + p.words;
+        each(at, Record { entry, region: p.region, record: LogRecord { entry, site: p.site, words: rest } })?;
+        at += 1 + n;
     }
+    Ok(())
+}
+
+/// The records of passes that do not go through the log themselves. Where all do, nobody does.
+fn split<'a>(
+    passes: &[Box<dyn Pass>],
+    words: &'a [u32],
+    done: &'a Done,
+) -> Result<Vec<Record<'a>>, crate::Error> {
+    let mut out = Vec::new();
+    let streams: Vec<&str> = passes.iter().filter(|p| p.streams()).map(|p| p.name()).collect();
+    if streams.len() == passes.len() {
+        return Ok(out);
+    }
+    walk(words, done, &mut |_, r| {
+        if !streams.contains(&done.entries[r.entry].variant.regions[r.region].pass.as_str()) {
+            out.push(r);
+        }
+        Ok(())
+    })?;
     Ok(out)
 }
 
@@ -106,8 +146,8 @@ fn actions<'a>(raw: &'a Raw, done: &Done, pass: &str, index: &[Option<usize>]) -
 
 /// Hands a whole frame to the passes.
 pub fn decode(passes: &[Box<dyn Pass>], raw: &Raw, done: &Done, out: &mut dyn Sink) -> Result<(), Undecoded> {
-    let records =
-        split(&raw.words, done).map_err(|error| Undecoded { frame: raw.frame, pass: None, error })?;
+    let undecoded = |pass| move |error| Undecoded { frame: raw.frame, pass, error };
+    let records = split(passes, &raw.words, done).map_err(undecoded(None))?;
     for r in &raw.recordings {
         r.put(raw.frame, &mut |table, values| out.put(table, values));
     }
@@ -136,18 +176,30 @@ pub fn decode(passes: &[Box<dyn Pass>], raw: &Raw, done: &Done, out: &mut dyn Si
             .filter(of_pass)
             .map(|r| LogRecord { entry: index[r.entry].expect("just asked"), ..r.record })
             .collect();
+        let log = |f: &mut EachRecord<'_>| {
+            let mut part = 0;
+            walk(&raw.words, done, &mut |at, r| {
+                while raw.parts.get(part + 1).is_some_and(|next| *next <= at) {
+                    part += 1;
+                }
+                match index[r.entry] {
+                    Some(entry) if done.entries[r.entry].variant.regions[r.region].pass == pass.name() => {
+                        f(part as u32, LogRecord { entry, ..r.record })
+                    }
+                    _ => Ok(()),
+                }
+            })
+        };
         let data = FrameData {
             frame: raw.frame,
             subgroup_size: done.subgroup_size,
             entries,
             records,
+            log: pass.streams().then_some(&log),
             actions: actions(raw, done, pass.name(), &index),
+            launches: &raw.launches,
         };
-        pass.decode(&data, out).map_err(|error| Undecoded {
-            frame: raw.frame,
-            pass: Some(pass.name()),
-            error,
-        })?;
+        pass.decode(&data, out).map_err(undecoded(Some(pass.name())))?;
     }
     Ok(())
 }
@@ -194,7 +246,7 @@ mod tests {
     }
 
     fn site(kind: u32, probe: Option<(u32, u32)>) -> Site {
-        Site { function: 0, block: 0, word_offset: 0, line: None, kind, counter: None, probe, data: vec![] }
+        Site { function: 0, block: 0, word_offset: 0, line: None, kind, counter: None, probe, each: None, data: vec![] }
     }
 
     fn entry(variant_number: u32, probe_base: u32, counters: u32, regions: Vec<Region>) -> Entry {

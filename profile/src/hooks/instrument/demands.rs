@@ -85,6 +85,8 @@ fn of(needs: &Needs, stage: Stage) -> Vec<Feature> {
         reorder_nv,
         reorder_ext,
         actions: _,
+        launches: _,
+        alone_if_need: _,
     } = *needs;
     let mut out = vec![ADDRESSES];
     match stage {
@@ -162,7 +164,9 @@ pub fn offers(plan: &Plan, vk: &Vulkan, gpu_id: u64) -> Device {
     let keep_calls = plan.keep_calls;
     let has = |f| vk.lacks(gpu_id, &[f]).is_empty();
     let own_clock = !has(clock(CLOCKS[0])) && has(clock(CLOCKS[1]));
+    let here = vk.gpu(gpu_id).and_then(|g| subgroups(vk, vk.instance(g.instance)?, g));
     Device {
+        subgroup_size: here.map_or(0, |s| s.size),
         atomic_64: !narrow,
         keep_calls,
         lone_any_hits,

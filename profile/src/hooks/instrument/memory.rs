@@ -183,6 +183,11 @@ impl Memory {
         Ok(self.log.as_ref().expect("just made").address)
     }
 
+    /// The log.
+    pub fn log_buffer(&self) -> Option<vk::Buffer> {
+        self.log.as_ref().map(|l| l.live)
+    }
+
     /// Words that the log holds.
     pub fn log_capacity(&self) -> u64 {
         self.log.as_ref().map_or(0, |l| (l.size - HEADER_BYTES) / 4)

@@ -14,6 +14,7 @@ mod chosen;
 mod code;
 mod collect;
 mod demands;
+mod launches;
 mod memory;
 mod per_action;
 mod plan;
@@ -36,6 +37,7 @@ use super::actions::Recording;
 use crate::rewrite::{Key, Variant};
 use code::{Code, Modules};
 use gfxr_parse::shaders::shaders;
+use launches::Launches;
 use memory::{Memory, Place};
 use per_action::PerAction;
 use replay::error::{Error, Result};
@@ -61,6 +63,10 @@ pub struct Raw {
     pub counters: Vec<Option<Vec<u64>>>,
     /// The log, of all devices.
     pub words: Vec<u32>,
+    /// Where each part of it begins: each device's, and each window's where the frame ran again.
+    pub parts: Vec<usize>,
+    /// Launches in the order of submission, where a pass asks for them.
+    pub launches: Vec<crate::Launch>,
     /// Words that probes wanted to append.
     pub wanted: u64,
     /// Those of them that did not fit: then `words` is not to be read.
@@ -91,6 +97,8 @@ pub struct InstrumentHook {
     next_probe: u32,
     /// Where a pass counts by action, or only some actions count.
     per_action: Option<PerAction>,
+    /// Where a pass asks for launches.
+    launches: Option<Launches>,
     /// What devices that are gone had left for the running frame.
     left: Raw,
     /// The frame that runs.
@@ -110,6 +118,7 @@ impl InstrumentHook {
         let per_action = plan.pushes().then(|| PerAction::new(&plan));
         let hook = InstrumentHook {
             per_action,
+            launches: plan.wants_launches().then(Launches::default),
             plan,
             session,
             out: out.clone(),
@@ -217,6 +226,7 @@ impl InstrumentHook {
                 self.left.counters[n] = Some(Memory::part(&read, *place, e.variant.counters).to_vec());
             }
         }
+        self.left.parts.push(self.left.words.len());
         self.left.words.extend(log.words);
         self.left.subgroups = self.left.subgroups.max(log.subgroups);
         self.left.wanted += log.wanted;
@@ -241,14 +251,18 @@ impl Hook for InstrumentHook {
 
     fn wants(&self) -> Commands {
         let own = ["vkDestroyDevice", "vkQueuePresentKHR"];
-        match self.per_action {
-            Some(_) => {
-                let labels = chosen::QUEUE_LABELS;
-                let labels = if self.plan.select.places.is_some() { &labels[..] } else { &[] };
-                Commands::named(&[&own[..], labels, &per_action::wants()].concat())
-            }
-            None => Commands::named(&own),
+        let mut all = own.to_vec();
+        if self.per_action.is_some() {
+            let labels = chosen::QUEUE_LABELS;
+            let labels = if self.plan.select.places.is_some() { &labels[..] } else { &[] };
+            all.extend([labels, &per_action::wants()].concat());
         }
+        if self.launches.is_some() {
+            all.extend(launches::wants());
+        }
+        all.sort_unstable();
+        all.dedup();
+        Commands::named(&all)
     }
 
     fn wants_linked(&self) -> Commands {
@@ -283,6 +297,10 @@ impl Hook for InstrumentHook {
         if call.command.name != "vkDestroyDevice" {
             if let Some(p) = &mut self.per_action {
                 p.see(cx, call)?;
+            }
+            let measured = self.wants_frame(call.frame);
+            if let Some(l) = &mut self.launches {
+                l.see(cx, call, &self.memory, &self.out.borrow(), measured)?;
             }
             return next.run(cx, call);
         }
@@ -374,6 +392,7 @@ impl Hook for InstrumentHook {
             }
             let mut raw = std::mem::take(&mut self.left);
             raw.frame = frame.number;
+            raw.launches = self.launches.as_mut().map_or_else(Vec::new, Launches::take);
             (self.take)(raw, &self.out.borrow())?;
         }
         self.left = Raw::default();
@@ -410,6 +429,9 @@ impl Hook for InstrumentHook {
             let mut out = self.out.borrow_mut();
             out.notes.extend(p.notes());
             out.chosen = p.tally().cloned();
+        }
+        if let Some(l) = &self.launches {
+            self.out.borrow_mut().notes.extend(l.notes());
         }
         for (device, memory) in self.memory.drain() {
             if let Ok(d) = vk.device(device) {

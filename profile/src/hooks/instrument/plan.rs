@@ -122,6 +122,17 @@ impl Plan {
         passes.iter().any(|p| super::STAGES.iter().any(|s| p.needs(*s).is_some_and(|n| n.actions)))
     }
 
+    /// The passes that ask for launches.
+    pub fn of_launches(&self) -> Vec<&'static str> {
+        let asks = |p: &dyn crate::Pass| super::STAGES.iter().any(|s| p.needs(*s).is_some_and(|n| n.launches));
+        self.variants.passes().iter().filter(|p| asks(&***p)).map(|p| p.name()).collect()
+    }
+
+    /// Whether launches are told apart.
+    pub fn wants_launches(&self) -> bool {
+        !self.of_launches().is_empty()
+    }
+
     /// Whether something is pushed before each action.
     pub fn pushes(&self) -> bool {
         self.select.places.is_some() || self.wants_actions()

@@ -106,7 +106,8 @@ impl<S: Sink> State<S> {
             if raw.lost == 0 {
                 return self.decode(&raw, done);
             }
-            raw.words.clear();
+            raw.words = Vec::new();
+            raw.parts.clear();
             in_windows(&self.plan, done, &mut raw, |counter, _| *counter = 0, &[]);
             let (frame, need, todo) = (raw.frame, raw.wanted, vec![self.plan.window]);
             self.open.insert(frame, Open { raw, todo, next_subgroup: 0, need, ran: true });
@@ -118,6 +119,8 @@ impl<S: Sink> State<S> {
             open.need = raw.wanted;
             return Ok(());
         }
+        let before = open.raw.words.len();
+        open.raw.parts.extend(raw.parts.iter().map(|p| before + p));
         open.raw.words.extend(raw.words);
         let add = |into: &mut u64, n: u64| *into = into.wrapping_add(n);
         in_windows(&self.plan, done, &mut open.raw, add, &raw.counters);

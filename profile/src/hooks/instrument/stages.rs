@@ -277,6 +277,9 @@ impl InstrumentHook {
 
     /// Tells the counters of actions which entry points a pipeline or shader object has: those from `first` on.
     fn parts(&mut self, id: u64, first: usize, info: View<'_>, room: bool, libraries: &[u64]) {
+        if let Some(l) = &mut self.launches {
+            l.made(&self.out.borrow(), &self.plan.of_launches(), id, first, info, libraries);
+        }
         let Some(p) = &mut self.per_action else { return };
         let (group_of, groups) = per_action::groups(info);
         let out = self.out.borrow();

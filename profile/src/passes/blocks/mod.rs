@@ -139,7 +139,7 @@ fn site(shader: &Shader, function: u32, block: u32, kind: u32, counter: Option<u
     let blocks = &shader.facts.functions[function as usize].blocks;
     let word_offset = blocks.get(block as usize).map_or(0, |b| b.word_offset);
     let line = blocks.get(block as usize).and_then(|b| b.line.clone());
-    Site { function, block, word_offset, line, kind, counter, probe: None, data }
+    Site { function, block, word_offset, line, kind, counter, probe: None, each: None, data }
 }
 
 /// For each block its counter's number and 1; 0 where the entry does not lead. With `follows`, what is only the rest of

@@ -307,7 +307,7 @@ fn decoded(pass: &Blocks, v: &Variant, counters: &[u64]) -> Memory {
     let counters = &counters[first..first + region.counters as usize];
     let entries = vec![EntryData { entry: 3, pipeline: 7, variant: v, region, counters }];
     let mut out = Out(Memory::default());
-    let frame = FrameData { frame: 5, subgroup_size: 8, entries, records: vec![], actions: vec![] };
+    let frame = FrameData { frame: 5, subgroup_size: 8, entries, ..FrameData::default() };
     pass.decode(&frame, &mut out).expect("its own sites");
     out.0
 }

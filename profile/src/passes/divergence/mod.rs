@@ -124,6 +124,7 @@ impl Divergence {
             kind,
             counter: None,
             probe: Some((probe, words)),
+            each: None,
             data: vec![],
         });
         Ok(s.call(f, &arguments))

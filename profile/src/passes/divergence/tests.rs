@@ -79,6 +79,7 @@ fn sites(stage: Stage) -> Variant {
         kind,
         counter: None,
         probe: None,
+        each: None,
         data: vec![],
     };
     let all = vec![

@@ -277,6 +277,7 @@ impl Pass {
                 kind: s.kind,
                 counter: in_region,
                 probe: None,
+                each: None,
                 data,
             });
         }

@@ -201,6 +201,7 @@ impl crate::Pass for Pass {
                     kind: 0,
                     counter: Some(in_region + i * self.counters()),
                     probe: None,
+                    each: None,
                     data,
                 });
             }

@@ -1,0 +1,414 @@
+//! Launches of ray-tracing pipelines told apart: what runs when, and what its shaders are told.
+//!
+//! Before each command that launches instrumented shaders of a pass that asks for it ([`crate::Needs::launches`]), a number of
+//! the command is written to the log's header, and beside it how far the log is filled, with barriers that let launches run
+//! one after the other. No push constants are needed, and a command buffer may be submitted again, even by the same
+//! submission: the log has grown meanwhile. On the host, command buffers are gone through as they are submitted, so that the
+//! frame's launches are known in their order. Where launches of one device come from several queues, the device is waited
+//! for in between.
+//!
+//! Draws cannot be told apart (nothing may be written inside a render pass): those of one pipeline and frame are one launch.
+//! Not told apart, and named: commands that the device generates itself.
+
+use super::Memory;
+use super::plan::Done;
+use crate::hooks::command_times::commands::{Bind, Role, role};
+use crate::hooks::screenshot::submitted;
+use crate::{Launch, Stage};
+use gfxr_parse::schema::generated::COMMANDS;
+use gfxr_parse::view::View;
+use replay::ash::vk::{self, Handle};
+use replay::error::Result;
+use replay::exec::{Call, Executor};
+use std::collections::{BTreeMap, HashMap};
+
+/// Words of the log's header.
+const ACTION: u64 = 7;
+const START: u64 = 8;
+/// No shader.
+const UNUSED: u32 = u32::MAX;
+const COMPUTE_STAGE: u32 = 0x20;
+
+/// Something that a command buffer does.
+#[derive(Clone)]
+enum Item {
+    Launch(Launch),
+    /// What another command buffer does.
+    Of(Vec<Item>),
+}
+
+#[derive(Default)]
+struct Recording {
+    items: Vec<Item>,
+    /// Pipelines bound for drawing, computing, tracing; 0 where shader objects are.
+    pipelines: [u64; 3],
+    objects: BTreeMap<u32, u64>,
+}
+
+/// A shader group: the stages that it has, by index, and whether it is one of hits.
+#[derive(Clone, Debug, Default)]
+struct Group {
+    stages: Vec<u32>,
+    hits: Option<Hits>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Hits {
+    triangles: bool,
+    closest: bool,
+    any: bool,
+}
+
+/// What is known of a pipeline.
+#[derive(Clone, Debug, Default)]
+struct Pipeline {
+    /// Instrumented entry points, and the groups that they are in.
+    entries: Vec<(u32, Vec<u32>)>,
+    groups: Vec<Group>,
+}
+
+/// See the module's header.
+pub struct Launches {
+    roles: Vec<Option<Role>>,
+    /// Command buffers, with the device of each.
+    recordings: HashMap<u64, Recording>,
+    devices: HashMap<u64, u64>,
+    pools: HashMap<u64, Vec<u64>>,
+    pipelines: HashMap<u64, Pipeline>,
+    /// Of the running frame.
+    frame: Vec<Launch>,
+    /// The queue that the device's last launch was submitted to.
+    queues: HashMap<u64, u64>,
+    generated: u64,
+}
+
+impl Default for Launches {
+    fn default() -> Self {
+        Launches {
+            roles: COMMANDS.iter().map(role).collect(),
+            recordings: HashMap::new(),
+            devices: HashMap::new(),
+            pools: HashMap::new(),
+            pipelines: HashMap::new(),
+            frame: vec![],
+            queues: HashMap::new(),
+            generated: 0,
+        }
+    }
+}
+
+/// The calls that are seen.
+pub fn wants() -> Vec<&'static str> {
+    let own = [
+        "vkAllocateCommandBuffers",
+        "vkFreeCommandBuffers",
+        "vkDestroyCommandPool",
+        "vkBeginCommandBuffer",
+        "vkQueueSubmit",
+        "vkQueueSubmit2",
+        "vkQueueSubmit2KHR",
+        "vkCmdBindPipeline",
+        "vkCmdBindShadersEXT",
+        "vkCmdExecuteCommands",
+    ];
+    let works = |n: &&str| {
+        ["vkCmdTraceRays", "vkCmdDispatch", "vkCmdDraw", "vkCmdExecuteGeneratedCommands"]
+            .iter()
+            .any(|w| n.starts_with(w))
+    };
+    own.into_iter().chain(COMMANDS.iter().map(|c| c.name).filter(works)).collect()
+}
+
+fn slot(bind: Bind) -> Option<usize> {
+    match bind {
+        Bind::None => None,
+        Bind::Graphics => Some(0),
+        Bind::Compute => Some(1),
+        Bind::RayTracing => Some(2),
+    }
+}
+
+impl Launches {
+    /// A pipeline or shader object is made: its entry points from `first` on, what it was made of, its libraries.
+    pub fn made(&mut self, done: &Done, wanted: &[&str], id: u64, first: usize, info: View<'_>, libraries: &[u64]) {
+        let mut p = Pipeline { entries: vec![], groups: info.structs("pGroups").map(group).collect() };
+        for (n, e) in done.entries.iter().enumerate().skip(first) {
+            if e.variant.regions.iter().any(|r| wanted.contains(&r.pass.as_str())) {
+                let of = |g: &(usize, &Group)| g.1.stages.contains(&e.index);
+                let groups = p.groups.iter().enumerate().filter(of).map(|g| g.0 as u32).collect();
+                p.entries.push((n as u32, groups));
+            }
+        }
+        for library in libraries.iter().filter_map(|l| self.pipelines.get(l)) {
+            let before = p.groups.len() as u32;
+            let moved = |(e, groups): &(u32, Vec<u32>)| (*e, groups.iter().map(|g| before + g).collect());
+            p.entries.extend(library.entries.iter().map(moved));
+            p.groups.extend(library.groups.iter().cloned());
+        }
+        self.pipelines.insert(id, p);
+    }
+
+    /// A call is about to be made.
+    pub fn see(
+        &mut self,
+        cx: &mut Executor,
+        call: &Call,
+        memory: &HashMap<u64, Memory>,
+        done: &Done,
+        measured: bool,
+    ) -> Result<()> {
+        let view = View::call(&call.image);
+        let id = call.image.u64(0);
+        match (call.command.canonical, self.roles[call.index]) {
+            ("vkAllocateCommandBuffers", _) => {
+                let pool = view.one("pAllocateInfo").and_then(|i| i.u64("commandPool")).unwrap_or(0);
+                for b in call.image.handles.iter().filter(|h| h.out).map(|h| call.image.u64(h.at)) {
+                    self.devices.insert(b, id);
+                    self.pools.entry(pool).or_default().push(b);
+                }
+            }
+            ("vkFreeCommandBuffers", _) => {
+                view.u64s("pCommandBuffers").iter().for_each(|b| self.gone(*b));
+            }
+            ("vkDestroyCommandPool", _) => {
+                let all = self.pools.remove(&view.u64("commandPool").unwrap_or(0)).unwrap_or_default();
+                all.iter().for_each(|b| self.gone(*b));
+            }
+            ("vkBeginCommandBuffer", _) => {
+                self.recordings.insert(id, Recording::default());
+            }
+            (name, _) if name.starts_with("vkQueueSubmit") => self.submit(cx, call, measured)?,
+            (_, Some(Role::BindPipeline)) => {
+                let at = match view.u32("pipelineBindPoint") {
+                    Some(0) => 0,
+                    Some(1) => 1,
+                    Some(1_000_165_000) => 2,
+                    _ => return Ok(()),
+                };
+                if let Some(r) = self.recordings.get_mut(&id) {
+                    r.pipelines[at] = view.u64("pipeline").unwrap_or(0);
+                }
+            }
+            (_, Some(Role::BindShaders)) => {
+                let shaders = view.u64s("pShaders");
+                let Some(r) = self.recordings.get_mut(&id) else { return Ok(()) };
+                for (n, stage) in view.u64s("pStages").into_iter().enumerate() {
+                    r.pipelines[usize::from(stage as u32 == COMPUTE_STAGE)] = 0;
+                    r.objects.insert(stage as u32, shaders.get(n).copied().unwrap_or(0));
+                }
+            }
+            (_, Some(Role::Execute)) => {
+                let others = view.u64s("pCommandBuffers");
+                let of = |b: &u64| self.recordings.get(b).map(|r| Item::Of(r.items.clone()));
+                let items: Vec<Item> = others.iter().filter_map(of).collect();
+                if let Some(r) = self.recordings.get_mut(&id) {
+                    r.items.extend(items);
+                }
+            }
+            (name, _) if name.starts_with("vkCmdExecuteGeneratedCommands") => self.generated += 1,
+            (_, Some(Role::Work(bind))) => self.work(cx, call, bind, memory, done)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn gone(&mut self, buffer: u64) {
+        self.recordings.remove(&buffer);
+        self.devices.remove(&buffer);
+    }
+
+    /// A command that runs shaders is recorded.
+    fn work(
+        &mut self,
+        cx: &mut Executor,
+        call: &Call,
+        bind: Bind,
+        memory: &HashMap<u64, Memory>,
+        done: &Done,
+    ) -> Result<()> {
+        let id = call.image.u64(0);
+        let (Some(slot), Some(r)) = (slot(bind), self.recordings.get_mut(&id)) else { return Ok(()) };
+        let (pipeline, ids) = match r.pipelines[slot] {
+            0 => {
+                let compute = bind == Bind::Compute;
+                let of = |o: &(&u32, &u64)| (*o.0 == COMPUTE_STAGE) == compute && *o.1 != 0;
+                let ids: Vec<u64> = r.objects.iter().filter(of).map(|o| *o.1).collect();
+                (ids.first().copied().unwrap_or(0), ids)
+            }
+            p => (p, vec![p]),
+        };
+        let known: Vec<&Pipeline> = ids.iter().filter_map(|p| self.pipelines.get(p)).collect();
+        if known.iter().all(|p| p.entries.is_empty()) {
+            return Ok(());
+        }
+        let groups: Vec<&Group> = known.iter().flat_map(|p| &p.groups).collect();
+        let hits: Vec<(usize, Hits)> =
+            groups.iter().enumerate().filter_map(|(n, g)| Some((n, g.hits?))).collect();
+        let view = View::call(&call.image);
+        let size = ["width", "height", "depth"].map(|n| view.u32(n));
+        let launch = Launch {
+            action: (call.block + 1) as u32,
+            command: call.block,
+            pipeline,
+            size: match size {
+                [Some(w), Some(h), Some(d)] => Some([w, h, d]),
+                _ => None,
+            },
+            merged: bind == Bind::Graphics,
+            hit_groups: hits.len() as u64,
+            no_closest_hit: hits.iter().filter(|h| !h.1.closest).count() as u64,
+            no_any_hit: hits.iter().filter(|h| !h.1.any).count() as u64,
+            missing: missing(&hits),
+            entries: known.iter().flat_map(|p| &p.entries).map(|e| (e.0, only(&e.1))).collect(),
+        };
+        r.items.push(Item::Launch(launch.clone()));
+        let device = self.devices.get(&id).copied().unwrap_or(0);
+        let traces = launch.entries.iter().any(|e| done.entries[e.0 as usize].variant.stage == Stage::RayGeneration);
+        let live = cx.objects.any(id).map(|e| vk::CommandBuffer::from_raw(e.live));
+        let log = memory.get(&device).and_then(Memory::log_buffer);
+        let (Some(live), Some(log), Some(vk)) = (live, log, cx.backend.vulkan()) else { return Ok(()) };
+        if traces || bind == Bind::Compute {
+            mark(&vk.device(device)?.ash, live, log, launch.action);
+        }
+        Ok(())
+    }
+
+    /// Command buffers are submitted: what they launch is the frame's.
+    fn submit(&mut self, cx: &mut Executor, call: &Call, measured: bool) -> Result<()> {
+        let mut all = vec![];
+        let mut device = None;
+        for b in submitted(call) {
+            if let Some(r) = self.recordings.get(&b) {
+                let before = all.len();
+                flatten(&r.items, &mut all);
+                if all.len() > before {
+                    device = self.devices.get(&b).copied();
+                }
+            }
+        }
+        let (Some(device), true) = (device, measured) else { return Ok(()) };
+        let queue = call.image.u64(0);
+        if self.queues.insert(device, queue).is_some_and(|q| q != queue)
+            && let Some(vk) = cx.backend.vulkan()
+        {
+            vk.device(device)?.wait_idle()?;
+        }
+        for l in all {
+            let there = |f: &&Launch| l.merged && f.merged && f.pipeline == l.pipeline;
+            if self.frame.iter().find(there).is_none() {
+                self.frame.push(l.clone());
+            }
+        }
+        Ok(())
+    }
+
+    /// The launches of the frame that ends.
+    pub fn take(&mut self) -> Vec<Launch> {
+        self.queues.clear();
+        std::mem::take(&mut self.frame)
+    }
+
+    /// What is to be said at the end.
+    pub fn notes(&self) -> Vec<String> {
+        match self.generated {
+            0 => vec![],
+            n => vec![format!("{n} commands whose launches the device generates itself are not told apart")],
+        }
+    }
+}
+
+fn flatten<'i>(items: &'i [Item], out: &mut Vec<&'i Launch>) {
+    for i in items {
+        match i {
+            Item::Launch(l) => out.push(l),
+            Item::Of(items) => flatten(items, out),
+        }
+    }
+}
+
+/// The one that there is.
+fn only(of: &[u32]) -> Option<u32> {
+    match of {
+        [one] => Some(*one),
+        _ => None,
+    }
+}
+
+fn group(g: View<'_>) -> Group {
+    let stage = |name| g.u32(name).filter(|s| *s != UNUSED);
+    let [general, closest, any, intersection] =
+        ["generalShader", "closestHitShader", "anyHitShader", "intersectionShader"].map(stage);
+    // VK_RAY_TRACING_SHADER_GROUP_TYPE_TRIANGLES_HIT_GROUP_KHR, and the one of procedural hits.
+    let ty = g.u32("type").unwrap_or(0);
+    let hits = (ty != 0).then_some(Hits { triangles: ty == 1, closest: closest.is_some(), any: any.is_some() });
+    Group { stages: [general, closest, any, intersection].into_iter().flatten().collect(), hits }
+}
+
+/// Which geometry's events are missing, as far as a pipeline's groups say it.
+fn missing(hits: &[(usize, Hits)]) -> String {
+    let of = |f: &dyn Fn(&Hits) -> bool, what: &str| {
+        let all: Vec<String> = hits.iter().filter(|h| f(&h.1)).map(|h| h.0.to_string()).collect();
+        let s = if all.len() == 1 { "" } else { "s" };
+        (!all.is_empty()).then(|| format!("{what} group{s} {}", all.join(", ")))
+    };
+    let parts = [
+        of(&|h| h.triangles && !h.any, "intersections with triangles of"),
+        of(&|h| !h.triangles && !h.any, "any-hits with boxes of"),
+        of(&|h| !h.closest, "closest hits of"),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+/// Records what tells a launch: what ran before has ended, and what is written here is seen by what runs behind it.
+fn mark(d: &replay::ash::Device, live: vk::CommandBuffer, log: vk::Buffer, action: u32) {
+    let all = vk::PipelineStageFlags::ALL_COMMANDS;
+    let transfer = vk::PipelineStageFlags::TRANSFER;
+    let none = vk::DependencyFlags::empty();
+    let copies = vk::AccessFlags::TRANSFER_READ | vk::AccessFlags::TRANSFER_WRITE;
+    let memory = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE;
+    let before = [vk::MemoryBarrier::default().src_access_mask(memory).dst_access_mask(copies)];
+    let after = [vk::MemoryBarrier::default().src_access_mask(copies).dst_access_mask(memory)];
+    let cursor = [vk::BufferCopy { src_offset: 0, dst_offset: START * 4, size: 4 }];
+    // SAFETY: the command buffer is being recorded, outside of render passes, where alone launches are; the log is a live
+    // buffer, and its header holds both words.
+    unsafe {
+        d.cmd_pipeline_barrier(live, all, transfer, none, &before, &[], &[]);
+        d.cmd_fill_buffer(live, log, ACTION * 4, 4, action);
+        d.cmd_copy_buffer(live, log, log, &cursor);
+        d.cmd_pipeline_barrier(live, transfer, all, none, &after, &[], &[]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_say_what_is_missing() {
+        let h = |triangles, closest, any| Hits { triangles, closest, any };
+        assert_eq!(missing(&[(3, h(true, true, true)), (4, h(false, true, true))]), "");
+        let some = [(3, h(true, true, false)), (4, h(false, true, false)), (6, h(true, false, false))];
+        assert_eq!(
+            missing(&some),
+            "intersections with triangles of groups 3, 6; any-hits with boxes of group 4; closest hits of group 6"
+        );
+        assert_eq!((only(&[4]), only(&[4, 5]), only(&[])), (Some(4), None, None));
+    }
+
+    #[test]
+    fn what_others_execute_is_in_its_place() {
+        let one = |action| Item::Launch(Launch { action, ..Launch::default() });
+        let items = [one(1), Item::Of(vec![one(2), Item::Of(vec![one(3)])]), one(1)];
+        let mut all = vec![];
+        flatten(&items, &mut all);
+        assert_eq!(all.iter().map(|l| l.action).collect::<Vec<_>>(), [1, 2, 3, 1]);
+    }
+
+    #[test]
+    fn every_call_that_launches_is_seen() {
+        let all = wants();
+        for name in ["vkCmdTraceRaysKHR", "vkCmdTraceRaysIndirect2KHR", "vkCmdTraceRaysNV", "vkCmdDispatchIndirect"] {
+            assert!(all.contains(&name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Pass `rays`: events of rays and of the subgroups that have them (analyses.md §12; ReRay, 3.1): tables `ray_launches`,
+//! `rays` and `warps`.
+//!
+//! Recorded in every stage of ray tracing: before and behind calls that trace, at the entry of every shader that they call,
+//! before intersections are reported, ignored, or end a ray. One record holds the event of all invocations that are there
+//! together: the mask of their places in the subgroup, and a few words of each, of which the first is its work id. So the
+//! subgroup's event costs two or three words, and the invocations of one take room in the log at once.
+//!
+//! An invocation's events are in its program order. Its subgroup and its place there are those of the ray generation
+//! shader's entry, where every invocation is recorded, whether it traces or not; the mask of an event is that of the
+//! subgroup that runs it, which need not be the same (`sm`, `warp`). Which launch an event is of is known because launches
+//! run one after the other (`hooks::instrument::launches`): what follows an entry is of its launch, until the next one's.
+//!
+//! Options, by commas: `lanes=32|64|128` (the largest subgroup a mask holds; without it, the device's), `sm=auto|yes|no`
+//! (the multiprocessor, where VK_NV_shader_sm_builtins is), `clock=no|auto|device|subgroup`.
+//!
+//! What is the same in every record of a place (flags and distances that are constants) is not recorded there. Numbers of
+//! instances and geometries from 2²⁴-1 on are not known afterwards. Where subgroup operations hang any-hit shaders, each
+//! invocation records its any-hit by itself, and the subgroup's event is missing.
+
+mod decode;
+mod fields;
+mod put;
+
+use super::lanes::Lanes;
+use crate::pass::{Change, Error, FrameData, Pass, Result, Sink};
+use crate::rewrite::{Probes, Shader};
+use crate::{Needs, Stage};
+
+static PLAIN: Probes = crate::probes!("rays");
+static SM: Probes = crate::probes!("rays_sm");
+static CLOCK: Probes = crate::probes!("rays_clock");
+static CLOCK_SM: Probes = crate::probes!("rays_clock_sm");
+
+/// [`crate::rewrite::Site::kind`] of where launches begin; others are the events' numbers.
+const ENTER: u32 = 100;
+
+/// See the module's header.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rays {
+    /// What a mask holds, or the device's subgroups.
+    lanes: Option<Lanes>,
+    /// The multiprocessor is recorded, or not; else if the device says it.
+    sm: Option<bool>,
+    /// A clock is read: the subgroup's, the device's, or the best there is.
+    clock: Option<Option<bool>>,
+}
+
+impl Rays {
+    /// With the options of the command line.
+    pub fn new(options: &str) -> std::result::Result<Self, String> {
+        let mut new = Rays::default();
+        for option in options.split([',', ':']).filter(|o| !o.is_empty()) {
+            match option {
+                "sm=auto" => new.sm = None,
+                "sm=yes" => new.sm = Some(true),
+                "sm=no" => new.sm = Some(false),
+                "clock=no" => new.clock = None,
+                "clock=auto" => new.clock = Some(None),
+                "clock=device" => new.clock = Some(Some(false)),
+                "clock=subgroup" => new.clock = Some(Some(true)),
+                lanes if lanes.starts_with("lanes=") => new.lanes = Some(Lanes::of("rays", lanes)?),
+                _ => {
+                    return Err(format!(
+                        "pass rays has no option {option:?}; it has lanes=32|64|128, sm=auto|yes|no, \
+                         clock=no|auto|device|subgroup"
+                    ));
+                }
+            }
+        }
+        Ok(new)
+    }
+}
+
+impl Pass for Rays {
+    fn name(&self) -> &'static str {
+        "rays"
+    }
+
+    fn key(&self) -> String {
+        format!("rays 1 {:?} {:?} {:?}", self.lanes, self.sm, self.clock)
+    }
+
+    fn needs(&self, stage: Stage) -> Option<Needs> {
+        stage.is_ray_tracing().then_some(Needs {
+            subgroups: true,
+            alone_if_need: true,
+            launches: true,
+            clock: self.clock == Some(Some(false)),
+            own_clock: self.clock == Some(Some(true)),
+            some_clock: self.clock == Some(None),
+            sm_builtins: self.sm == Some(true),
+            sm_if_there: self.sm.is_none(),
+            ..Needs::default()
+        })
+    }
+
+    fn streams(&self) -> bool {
+        true
+    }
+
+    fn run(&self, shader: &mut Shader) -> Result<Change> {
+        let wrong = Error::shader(shader.hash);
+        Ok(match put::put(self, shader).map_err(wrong)? {
+            true => Change::Changed,
+            false => Change::Unchanged,
+        })
+    }
+
+    fn decode(&self, frame: &FrameData<'_>, out: &mut dyn Sink) -> Result<()> {
+        decode::decode(frame, out)
+    }
+}
+
+#[cfg(test)]
+mod tests;

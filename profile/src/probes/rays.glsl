@@ -1,0 +1,4 @@
+// Pass rays, without clocks, on devices that do not say where a subgroup runs.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "rays_common.glsl"

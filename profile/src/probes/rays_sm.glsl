@@ -1,0 +1,5 @@
+// Pass rays, without clocks, on devices with VK_NV_shader_sm_builtins.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#define SM
+#include "rays_common.glsl"
