@@ -246,7 +246,17 @@ mod tests {
     }
 
     fn site(kind: u32, probe: Option<(u32, u32)>) -> Site {
-        Site { function: 0, block: 0, word_offset: 0, line: None, kind, counter: None, probe, each: None, data: vec![] }
+        Site {
+            function: 0,
+            block: 0,
+            word_offset: 0,
+            line: None,
+            kind,
+            counter: None,
+            probe,
+            each: None,
+            data: vec![],
+        }
     }
 
     fn entry(variant_number: u32, probe_base: u32, counters: u32, regions: Vec<Region>) -> Entry {

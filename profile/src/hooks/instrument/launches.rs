@@ -130,7 +130,15 @@ fn slot(bind: Bind) -> Option<usize> {
 
 impl Launches {
     /// A pipeline or shader object is made: its entry points from `first` on, what it was made of, its libraries.
-    pub fn made(&mut self, done: &Done, wanted: &[&str], id: u64, first: usize, info: View<'_>, libraries: &[u64]) {
+    pub fn made(
+        &mut self,
+        done: &Done,
+        wanted: &[&str],
+        id: u64,
+        first: usize,
+        info: View<'_>,
+        libraries: &[u64],
+    ) {
         let mut p = Pipeline { entries: vec![], groups: info.structs("pGroups").map(group).collect() };
         for (n, e) in done.entries.iter().enumerate().skip(first) {
             if e.variant.regions.iter().any(|r| wanted.contains(&r.pass.as_str())) {
@@ -263,7 +271,8 @@ impl Launches {
         };
         r.items.push(Item::Launch(launch.clone()));
         let device = self.devices.get(&id).copied().unwrap_or(0);
-        let traces = launch.entries.iter().any(|e| done.entries[e.0 as usize].variant.stage == Stage::RayGeneration);
+        let traces =
+            launch.entries.iter().any(|e| done.entries[e.0 as usize].variant.stage == Stage::RayGeneration);
         let live = cx.objects.any(id).map(|e| vk::CommandBuffer::from_raw(e.live));
         let log = memory.get(&device).and_then(Memory::log_buffer);
         let (Some(live), Some(log), Some(vk)) = (live, log, cx.backend.vulkan()) else { return Ok(()) };
@@ -340,7 +349,8 @@ fn group(g: View<'_>) -> Group {
         ["generalShader", "closestHitShader", "anyHitShader", "intersectionShader"].map(stage);
     // VK_RAY_TRACING_SHADER_GROUP_TYPE_TRIANGLES_HIT_GROUP_KHR, and the one of procedural hits.
     let ty = g.u32("type").unwrap_or(0);
-    let hits = (ty != 0).then_some(Hits { triangles: ty == 1, closest: closest.is_some(), any: any.is_some() });
+    let hits =
+        (ty != 0).then_some(Hits { triangles: ty == 1, closest: closest.is_some(), any: any.is_some() });
     Group { stages: [general, closest, any, intersection].into_iter().flatten().collect(), hits }
 }
 
@@ -407,7 +417,9 @@ mod tests {
     #[test]
     fn every_call_that_launches_is_seen() {
         let all = wants();
-        for name in ["vkCmdTraceRaysKHR", "vkCmdTraceRaysIndirect2KHR", "vkCmdTraceRaysNV", "vkCmdDispatchIndirect"] {
+        for name in
+            ["vkCmdTraceRaysKHR", "vkCmdTraceRaysIndirect2KHR", "vkCmdTraceRaysNV", "vkCmdDispatchIndirect"]
+        {
             assert!(all.contains(&name), "{name}");
         }
     }

@@ -124,7 +124,8 @@ impl Plan {
 
     /// The passes that ask for launches.
     pub fn of_launches(&self) -> Vec<&'static str> {
-        let asks = |p: &dyn crate::Pass| super::STAGES.iter().any(|s| p.needs(*s).is_some_and(|n| n.launches));
+        let asks =
+            |p: &dyn crate::Pass| super::STAGES.iter().any(|s| p.needs(*s).is_some_and(|n| n.launches));
         self.variants.passes().iter().filter(|p| asks(&***p)).map(|p| p.name()).collect()
     }
 

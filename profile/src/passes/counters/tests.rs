@@ -197,7 +197,8 @@ fn unknown_options_are_refused() {
 /// The records of a frame of one entry point.
 fn decoded(entry: EntryData<'_>, actions: Vec<ActionData<'_>>) -> Memory {
     let mut to = Memory::default();
-    let frame = FrameData { frame: 3, subgroup_size: 8, entries: vec![entry], actions, ..FrameData::default() };
+    let frame =
+        FrameData { frame: 3, subgroup_size: 8, entries: vec![entry], actions, ..FrameData::default() };
     Counters::default().decode(&frame, &mut to).expect("as written");
     to
 }

@@ -57,7 +57,8 @@ fn wrong(why: impl Into<String>) -> Error {
 
 /// Puts a frame's rows.
 pub fn decode(frame: &FrameData<'_>, out: &mut dyn Sink) -> Result<()> {
-    let launches = frame.launches.iter().map(|of| Running { of, size: of.size, members: vec![], subgroups: 0 });
+    let launches =
+        frame.launches.iter().map(|of| Running { of, size: of.size, members: vec![], subgroups: 0 });
     let mut groups = HashMap::new();
     for (n, l) in frame.launches.iter().enumerate() {
         groups.extend(l.entries.iter().map(|(e, g)| ((n, *e), g.map_or(NOT_KNOWN, u64::from))));
@@ -82,7 +83,9 @@ impl Decoder<'_, '_> {
         let key = (r.entry, r.site.probe.map_or(0, |p| p.0));
         let layout = match self.layouts.remove(&key) {
             Some(l) => l,
-            None => Layout::of(&r.site.data).ok_or_else(|| wrong("a site of pass rays without its layout"))?,
+            None => {
+                Layout::of(&r.site.data).ok_or_else(|| wrong("a site of pass rays without its layout"))?
+            }
         };
         let done = self.with(part, r, &layout);
         self.layouts.insert(key, layout);
@@ -194,7 +197,10 @@ impl Decoder<'_, '_> {
             let (subgroup, own_lane) = match l.members.get(work as usize) {
                 Some(&(subgroup, lane)) if subgroup != NOBODY => (subgroup, lane),
                 _ => {
-                    let why = format!("{} of invocation {work}, which did not begin: choose all stages", kind.name());
+                    let why = format!(
+                        "{} of invocation {work}, which did not begin: choose all stages",
+                        kind.name()
+                    );
                     return Err(wrong(why));
                 }
             };

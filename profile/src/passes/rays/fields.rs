@@ -49,8 +49,8 @@ impl Values {
     /// Nothing.
     pub fn new() -> Self {
         let mut bits = [0; COLUMNS];
-        for f in
-            [Field::Instance, Field::CustomIndex, Field::Geometry, Field::Primitive, Field::HitKind].map(|f| f as usize)
+        for f in [Field::Instance, Field::CustomIndex, Field::Geometry, Field::Primitive, Field::HitKind]
+            .map(|f| f as usize)
         {
             bits[f] = NOT_KNOWN as u32;
         }
@@ -120,7 +120,11 @@ impl Layout {
         let bits = u32::from(self.clock) | u32::from(self.sm) << 1 | u32::from(self.alone) << 2;
         let words = self.words.iter().map(|(a, b)| u32::from(*a) | b.map_or(NONE, u32::from) << 8);
         let constants = self.constants.iter().flat_map(|(f, v)| [u32::from(*f), *v]);
-        [self.lanes, bits, self.more, self.words.len() as u32].into_iter().chain(words).chain(constants).collect()
+        [self.lanes, bits, self.more, self.words.len() as u32]
+            .into_iter()
+            .chain(words)
+            .chain(constants)
+            .collect()
     }
 
     /// From a site's data.
@@ -133,7 +137,10 @@ impl Layout {
             sm: bits & 2 != 0,
             alone: bits & 4 != 0,
             more: *more,
-            words: words.iter().map(|w| (*w as u8, Some((w >> 8) as u8).filter(|b| u32::from(*b) != NONE))).collect(),
+            words: words
+                .iter()
+                .map(|w| (*w as u8, Some((w >> 8) as u8).filter(|b| u32::from(*b) != NONE)))
+                .collect(),
             constants: constants.chunks_exact(2).map(|c| (c[0] as u8, c[1])).collect(),
         })
     }
