@@ -77,7 +77,7 @@ fn walk<'a>(
     let mut by_variant: Vec<Option<Vec<Option<ProbeSite<'a>>>>> = Vec::new();
     by_variant.resize_with(done.variants.len(), || None);
     // (most records are of an entry point that the last ones are of)
-    let mut last = (1..0, 0);
+    let mut last = (0..0, 0);
     let mut at = 0;
     while at < words.len() {
         let wrong = |why: String| crate::Error::Record { word_offset: at, why };

@@ -188,7 +188,8 @@ mod tests {
         };
         assert_eq!(Layout::of(&layout.data()), Some(layout.clone()));
         assert_eq!((layout.head(), layout.each()), (8, 5));
-        let v = layout.values(&[2.5f32.to_bits(), 7 | 0x85 << 24, 0xfe_ffff_ff_u32, 0xff_ffff | 0x1 << 24]);
+        let v =
+            layout.values(&[2.5f32.to_bits(), 7 | 0x85 << 24, 0xff_ffff | 0xfe << 24, 0xff_ffff | 0x1 << 24]);
         assert_eq!(v.floats().take(2).collect::<Vec<_>>(), [2.5, 1.0]);
         assert_eq!((v.bits(Field::Instance), v.bits(Field::Flags)), (7, 0x185));
         assert_eq!((v.bits(Field::CustomIndex), v.bits(Field::HitKind)), (0xff_ffff, 0xfe));
