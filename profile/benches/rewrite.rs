@@ -31,6 +31,7 @@ fn main() {
 }
 
 const DEVICE: Device = Device {
+    subgroup_size: 32,
     atomic_64: true,
     keep_calls: false,
     lone_any_hits: false,
