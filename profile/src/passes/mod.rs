@@ -33,12 +33,12 @@ pub struct Entry {
 pub static PASSES: &[Entry] = &[
     Entry {
         name: "simt",
-        about: "how many invocations of a subgroup are active in each basic block (exact=64)",
+        about: "how many invocations of a subgroup are active in each basic block (exact=64, held=16)",
         make: |options| Ok(Box::new(simt::Simt::new(options)?)),
     },
     Entry {
         name: "divergence",
-        about: "why invocations of a subgroup are inactive: early return, indirect call, control flow (lanes=64)",
+        about: "why invocations of a subgroup are inactive: early return, indirect call, control flow (lanes=64, held=16)",
         make: |options| Ok(Box::new(divergence::Divergence::new(options)?)),
     },
     Entry {

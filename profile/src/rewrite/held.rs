@@ -6,15 +6,32 @@
 //! ends, ends at one of those places, also as it becomes a helper; what a helper holds must not be added any more, which
 //! is the function's affair.
 
+use super::expected::expected;
 use super::shader::Shader;
 use crate::spirv::{Block, Function, Inst, Op, Operand, Place};
 use rspirv::spirv::{FunctionControl, StorageClass};
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 
-/// How many numbers a shader holds for one pass at most: each is a register, and an invocation has 255 on the devices
-/// that have most. What is held beside them the driver keeps in memory.
-const MOST_HELD: usize = 128;
+/// How often an invocation has to be expected at a place for a number to be held for it: what it comes by less often is
+/// cheaper added at once than kept, as each number takes a register of every invocation all the time.
+const OFTEN: f64 = 2.0;
+
+/// Takes `held=N` out of a pass's options, which have colons between them: what is left, and how many numbers a shader is to
+/// hold at most.
+pub fn most_held(options: &str, usual: usize) -> std::result::Result<(String, usize), String> {
+    let mut most = usual;
+    let mut left = Vec::new();
+    for option in options.split(':').filter(|o| !o.is_empty()) {
+        match option.strip_prefix("held=") {
+            Some(n) => {
+                most =
+                    n.parse().map_err(|_| format!("held=N wants a number of registers; {n:?} was given"))?;
+            }
+            None => left.push(option),
+        }
+    }
+    Ok((left.join(":"), most))
+}
 
 impl Shader {
     /// Whether this stage may hold numbers.
@@ -22,18 +39,18 @@ impl Shader {
         !self.stage.is_ray_tracing()
     }
 
-    /// The blocks whose numbers are to be held, of those that `wanted` names: those that an invocation may come by more than
-    /// once, 128 at most, those in the most loops first.
-    pub fn to_hold(&self, wanted: impl Fn(u32, u32) -> bool) -> HashSet<(u32, u32)> {
+    /// The blocks whose numbers are to be held, of those that `wanted` names: those that an invocation is expected at
+    /// again and again, `most` at most, those that it is expected at most often first.
+    pub fn to_hold(&self, most: usize, wanted: impl Fn(u32, u32) -> bool) -> HashSet<(u32, u32)> {
         if !self.may_hold() {
             return HashSet::new();
         }
-        let again = self.entered_again();
-        let depth = |&(f, b): &(u32, u32)| self.facts.functions[f as usize].blocks[b as usize].depth;
+        let often = expected(self);
+        let times = |&(f, b): &(u32, u32)| often[f as usize][b as usize];
         let mut all = self.blocks();
-        all.retain(|p| wanted(p.0, p.1) && (again[p.0 as usize] || depth(p) > 0));
-        all.sort_by_key(|p| Reverse(depth(p)));
-        all.into_iter().take(MOST_HELD).collect()
+        all.retain(|p| wanted(p.0, p.1) && times(p) >= OFTEN);
+        all.sort_by(|a, b| times(b).total_cmp(&times(a)));
+        all.into_iter().take(most).collect()
     }
 
     /// A private number that begins at 0.

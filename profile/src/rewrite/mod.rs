@@ -10,6 +10,7 @@ pub mod actions;
 mod calls;
 mod chosen;
 mod code;
+mod expected;
 mod facts;
 mod held;
 mod instrument;
@@ -25,7 +26,9 @@ mod variant;
 mod variants;
 
 pub use code::record_instructions;
+pub use expected::expected;
 pub use facts::{BlockFacts, Facts, FunctionFacts, Lines, debug_sets, does_something};
+pub use held::most_held;
 pub use instrument::{entries, instrument};
 pub use libraries::Probes;
 pub use places::{Spot, traces};

@@ -22,7 +22,7 @@ mod shape;
 mod tests;
 
 use crate::pass::{Change, Error, FrameData, Pass, Result, Sink};
-use crate::rewrite::{Shader, Site, leaders};
+use crate::rewrite::{Shader, Site, expected, leaders};
 use crate::{Needs, Stage};
 use options::{Mode, Options, Places};
 use placement::{From, Placement, Way};
@@ -104,20 +104,22 @@ impl Pass for Blocks {
         let copied = stride.saturating_mul(o.copies);
         let (first, in_region) = shader.reserve_counters(copied).map_err(&wrong)?;
         let again = shader.entered_again();
+        let often = expected(shader);
         let of = |shader: &Shader, f: usize, way| {
             let blocks = &shader.facts.functions[f].blocks;
-            let (block, depth) = match way {
-                Way::Entry => (0, 0),
-                Way::Block(b) | Way::End(b) | Way::Exit(b) | Way::Leave(b) => (b, blocks[b].depth),
-                Way::Edge(a, b) => (b, blocks[a].depth.min(blocks[b].depth)),
+            let often = &often[f];
+            let (block, depth, often) = match way {
+                Way::Entry => (0, 0, often[0]),
+                Way::Block(b) | Way::End(b) | Way::Exit(b) | Way::Leave(b) => (b, blocks[b].depth, often[b]),
+                Way::Edge(a, b) => (b, blocks[a].depth.min(blocks[b].depth), often[a].min(often[b])),
             };
-            (block as u32, depth > 0 || again[f])
+            (block as u32, depth > 0 || again[f], often)
         };
         let mut wanted = Vec::new();
         for (f, way, counter) in counts {
-            let (block, repeated) = of(shader, f, way);
+            let (block, repeated, often) = of(shader, f, way);
             shader.site(site(shader, f as u32, block, PLACE, Some(in_region + counter), vec![]));
-            wanted.push(Count { function: f as u32, way, counter, repeated });
+            wanted.push(Count { function: f as u32, way, counter, repeated, often });
         }
         for (f, (kind, mut data)) in sites {
             data.splice(0..0, [o.copies, stride]);

@@ -8,6 +8,7 @@
 //! | `placement` | `knuth`: as few places as give all counts; `direct`: every block |
 //! | `flush` | `exit`: what is in a loop is counted in registers and added where invocations leave; `direct`: at once |
 //! | `merge` | with `mode=lanes`: `auto`: what is added at once each invocation adds for itself (GPUs merge additions of one number to one address), and what few loops hold is summed by the subgroup, what many hold is not; `subgroup`: one of the subgroup adds everything; `device`: as auto, but all that is held is summed |
+//! | `held` | `all`; `n`: at most n counts are held in registers, those that are expected to be raised most often |
 //! | `copies` | `1`; `n`: n copies of all counters, so that not all subgroups add to one |
 //! | `early` | `keep`: depth and stencil tests that drivers make before a fragment shader stay there; `off`: they come after it |
 //! | `as` | a name of its own in the trace, so that one plan may have the pass twice |
@@ -64,6 +65,8 @@ pub struct Options {
     pub places: Places,
     /// What loops repeat is held in registers until invocations leave.
     pub hold: bool,
+    /// How many are held at most.
+    pub most_held: usize,
     /// Who merges the additions of a subgroup's invocations.
     pub merge: Merge,
     /// Copies of the counters.
@@ -82,6 +85,7 @@ impl Default for Options {
             every: 1,
             places: Places::default(),
             hold: true,
+            most_held: usize::MAX,
             merge: Merge::default(),
             copies: 1,
             early: true,
@@ -109,6 +113,8 @@ impl Options {
                 ("placement", "direct") => o.places = Places::Direct,
                 ("flush", "exit") => o.hold = true,
                 ("flush", "direct") => o.hold = false,
+                ("held", "all") => o.most_held = usize::MAX,
+                ("held", n) if n.parse::<usize>().is_ok() => o.most_held = n.parse().expect("it was tried"),
                 ("merge", "auto") => o.merge = Merge::Auto,
                 ("merge", "subgroup") => o.merge = Merge::Subgroup,
                 ("merge", "device") => o.merge = Merge::Device,
@@ -121,7 +127,7 @@ impl Options {
                 _ => {
                     return Err(format!(
                         "pass blocks has no option {option:?}; it has mode=lanes|lane|subgroup, \
-                         add=atomic|plain, sample=K, placement=knuth|direct, flush=exit|direct, merge=auto|subgroup|device, copies=1..1024, \
+                         add=atomic|plain, sample=K, placement=knuth|direct, flush=exit|direct, held=all|N, merge=auto|subgroup|device, copies=1..1024, \
                          early=keep|off and as=NAME, with colons between them"
                     ));
                 }
@@ -143,6 +149,9 @@ impl Options {
         let _ = write!(key, " copies {}", self.copies);
         key.push_str(if self.plain { " plain" } else { "" });
         key.push_str(if self.hold { " hold" } else { "" });
+        if self.most_held != usize::MAX {
+            let _ = write!(key, " held {}", self.most_held);
+        }
         let _ = write!(key, " merge {:?}", self.merge);
         key.push_str(if self.early { " early" } else { "" });
         let _ = write!(key, " as {}", self.name);

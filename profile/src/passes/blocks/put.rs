@@ -8,7 +8,7 @@ use super::options::{Merge, Mode, Options};
 use super::placement::Way;
 use crate::rewrite::{Probes, Shader};
 use crate::spirv::{Inst, Op, Operand, Place, Result, malformed};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 static PROBES: Probes = crate::probes!("blocks");
 static LANE_PROBES: Probes = crate::probes!("blocks_lane");
@@ -23,6 +23,8 @@ pub struct Count {
     pub counter: u32,
     /// Whether one invocation may come by more than once.
     pub repeated: bool,
+    /// How often one is expected to.
+    pub often: f64,
 }
 
 /// What is put in, by function of the module.
@@ -45,9 +47,10 @@ pub fn put(s: &mut Shader, o: &Options, counts: &[Count], first: u32, stride: u3
     prologue(s, o, stride, &mut plan)?;
     let hold = o.hold && !o.plain && s.may_hold();
     let mut held = Vec::new();
+    let to_hold = to_hold(counts, o.most_held);
     for c in counts {
         let counter = first + c.counter;
-        let held_in = (hold && c.repeated).then(|| s.held());
+        let held_in = (hold && to_hold.contains(&c.counter)).then(|| s.held());
         held.extend(held_in.map(|v| (counter, v)));
         let count = |s: &mut Shader, taken: Option<u32>| match held_in {
             Some(v) => raise(s, o, v, taken),
@@ -92,12 +95,18 @@ pub fn put(s: &mut Shader, o: &Options, counts: &[Count], first: u32, stride: u3
         let flush = flush(s, o, &held)?;
         s.at_exits(flush);
     }
-    let original: std::collections::HashSet<u32> =
-        s.facts.functions.iter().flat_map(|f| &f.blocks).map(|b| b.label).collect();
+    let original: HashSet<u32> = s.facts.functions.iter().flat_map(|f| &f.blocks).map(|b| b.label).collect();
     for (f, edges) in plan.edges {
         on_edges(s, f, edges, &original)?;
     }
     Ok(())
+}
+
+/// The counters that are held: of those that are come by again, the `most` that are come by most often.
+fn to_hold(counts: &[Count], most: usize) -> HashSet<u32> {
+    let mut all: Vec<&Count> = counts.iter().filter(|c| c.repeated).collect();
+    all.sort_by(|a, b| b.often.total_cmp(&a.often));
+    all.iter().take(most).map(|c| c.counter).collect()
 }
 
 /// Whether the edge from block `a` of the module to a label takes a block: see `crate::spirv::Edge::splits`.
@@ -283,7 +292,7 @@ fn on_edges(
     s: &mut Shader,
     f: usize,
     edges: Vec<(u32, u32, Vec<Inst>)>,
-    original: &std::collections::HashSet<u32>,
+    original: &HashSet<u32>,
 ) -> Result<()> {
     let function = &s.module.functions[f];
     let at: HashMap<u32, usize> = function.blocks.iter().enumerate().map(|(n, b)| (b.label, n)).collect();

@@ -25,7 +25,7 @@
 //! helper), so that memory is bounded by the shaders and, with some words each, by the subgroups. Where all that
 //! entered are there, nobody can have left or be away, and nothing has to be read; where all leave together, nothing to be noted.
 //! Blocks that a subgroup comes by together share their counters, and what a loop repeats is counted in registers
-//! (`rewrite/held.rs`), as in pass `simt`.
+//! (`rewrite/held.rs`; option `held=N`: N at most), as in pass `simt`.
 //!
 //! *In ray tracing* it must be known in other shaders as well; so there a record is written for each executed block
 //! {subgroup, mask}, for each entry and each exit, and one for each invocation of ray generation {subgroup, work id}, by
@@ -41,7 +41,7 @@ mod fold;
 
 use super::lanes::Lanes;
 use crate::pass::{Change, Error, FrameData, Pass, Result, Sink};
-use crate::rewrite::{Probes, Shader, Site};
+use crate::rewrite::{Probes, Shader, Site, most_held};
 use crate::spirv::{Inst, Op};
 use crate::{Needs, Stage};
 use std::collections::HashMap;
@@ -65,14 +65,21 @@ fn counters(stage: Stage) -> u32 {
     6 + u32::from(stage == Stage::Fragment)
 }
 
+/// Numbers that a shader holds at most, where the options say nothing.
+const MOST_HELD: usize = 16;
+
 /// See the module's header.
 #[derive(Clone, Copy, Debug)]
-pub struct Divergence(Lanes);
+pub struct Divergence {
+    lanes: Lanes,
+    most_held: usize,
+}
 
 impl Divergence {
     /// With the options of the command line.
     pub fn new(options: &str) -> std::result::Result<Self, String> {
-        Lanes::of("divergence", options).map(Divergence)
+        let (options, most_held) = most_held(options, MOST_HELD)?;
+        Ok(Divergence { lanes: Lanes::of("divergence", &options)?, most_held })
     }
 }
 
@@ -113,7 +120,7 @@ impl Divergence {
         let probe = s.reserve_probe();
         let mut arguments = vec![s.constant(probe)];
         if kind != LANE {
-            arguments.push(s.constant(self.0.words()));
+            arguments.push(s.constant(self.lanes.words()));
         }
         let (function, block, word_offset) = at;
         s.site(Site {
@@ -134,7 +141,7 @@ impl Divergence {
 impl Divergence {
     /// Records of everything.
     fn record(&self, s: &mut Shader) -> Result<()> {
-        let mask = self.0.words();
+        let mask = self.lanes.words();
         let launches = s.stage == Stage::RayGeneration;
         if launches {
             let mut calls = vec![];
@@ -167,11 +174,11 @@ impl Divergence {
     /// Counters of blocks.
     fn count(&self, s: &mut Shader) -> Result<()> {
         let wrong = Error::shader(s.hash);
-        let words = s.constant(self.0.words());
+        let words = s.constant(self.lanes.words());
         let functions = 0..s.facts.functions.len() as u32;
         let together: Vec<_> = functions.map(|f| s.come_by_together(f)).collect();
         let leads = |f: u32, b: u32| together[f as usize][b as usize] == b;
-        let hold = s.to_hold(|f, b| (f, b) != (0, 0) && leads(f, b));
+        let hold = s.to_hold(self.most_held, |f, b| (f, b) != (0, 0) && leads(f, b));
         let (mut first, mut flush) = (HashMap::new(), vec![]);
         for (function, block) in s.blocks() {
             let leader = (function, together[function as usize][block as usize]);
@@ -216,7 +223,7 @@ impl Divergence {
         let begin = s.import(&PROBES, name).map_err(&wrong)?;
         let probe = s.reserve_probe();
         let site = s.block_site(0, 0, ROOM);
-        s.site(Site { probe: Some((probe, self.0.words())), ..site });
+        s.site(Site { probe: Some((probe, self.lanes.words())), ..site });
         let arguments = [s.constant(probe), words, s.constant(first[&(0, 0)].0)];
         let (bool, wanted) =
             (s.types.bool(&mut s.module), if parts { Op::ConstantTrue } else { Op::ConstantFalse });
@@ -233,7 +240,7 @@ impl Pass for Divergence {
     }
 
     fn key(&self) -> String {
-        format!("divergence 3 {}", self.0.words())
+        format!("divergence 4 {} {}", self.lanes.words(), self.most_held)
     }
 
     fn needs(&self, _: Stage) -> Option<Needs> {
@@ -254,8 +261,8 @@ impl Pass for Divergence {
     }
 
     fn decode(&self, frame: &FrameData<'_>, out: &mut dyn Sink) -> Result<()> {
-        self.0.hold(frame)?;
-        fold::fold(self.0, frame, out)
+        self.lanes.hold(frame)?;
+        fold::fold(self.lanes, frame, out)
     }
 }
 

@@ -7,8 +7,8 @@
 //! more, their number and the sum of their popcounts are kept, so that every efficiency stays exact whatever the option,
 //! and only the histogram ends in "more". A block takes 8 × (exact + 2) bytes, 528 unless said otherwise.
 //!
-//! Blocks that a subgroup comes by together, one the rest of the other, share their counters. A block that an invocation may
-//! execute more than once is counted in registers (`rewrite/held.rs`): the first of the invocations that are there stands
+//! Blocks that a subgroup comes by together, one the rest of the other, share their counters. Blocks that an invocation is
+//! expected to execute again and again are counted in registers (`rewrite/held.rs`; option `held=N`: N at most): the first of the invocations that are there stands
 //! for the execution, and holds the popcount and in how many executions in a row, of those that it stood for, it was the
 //! same. What another popcount follows is added to the counters, and the rest where the invocation leaves. Whatever way
 //! the others go, each execution is so held by one invocation, and added once. In ray-tracing stages everything is added
@@ -18,7 +18,7 @@
 //! as far as the device shows them in a ballot. What only helpers execute is not counted.
 
 use crate::pass::{Change, EntryData, Error, FrameData, Pass, Result, Sink};
-use crate::rewrite::{Probes, Shader, Site, traces};
+use crate::rewrite::{Probes, Shader, Site, most_held, traces};
 use crate::{Needs, Stage};
 use std::collections::HashMap;
 use trace::tables::{SIMT, SIMT_HELPERS, SIMT_TRACES};
@@ -30,23 +30,32 @@ static PROBES: Probes = crate::probes!("simt");
 const BLOCK: u32 = 0;
 const TRACE: u32 = 1;
 
+/// Numbers that a shader holds at most, where the options say nothing.
+const MOST_HELD: usize = 16;
+
 /// See the module's header.
 #[derive(Clone, Copy, Debug)]
 pub struct Simt {
     told_apart: u32,
+    most_held: usize,
 }
 
 impl Simt {
     /// With the options of the command line.
     pub fn new(options: &str) -> std::result::Result<Self, String> {
-        let told_apart = match options {
+        let (options, most_held) = most_held(options, MOST_HELD)?;
+        let told_apart = match options.as_str() {
             "" | "exact=64" => 64,
             "exact=0" => 0,
             "exact=32" => 32,
             "exact=128" => 128,
-            _ => return Err(format!("pass simt takes exact=0, 32, 64 or 128; {options:?} was given")),
+            _ => {
+                return Err(format!(
+                    "pass simt takes exact=0, 32, 64 or 128, and held=N; {options:?} was given"
+                ));
+            }
         };
-        Ok(Simt { told_apart })
+        Ok(Simt { told_apart, most_held })
     }
 
     fn counters(&self, stage: Stage) -> u32 {
@@ -60,7 +69,7 @@ impl Pass for Simt {
     }
 
     fn key(&self) -> String {
-        format!("simt 3 {}", self.told_apart)
+        format!("simt 4 {} {}", self.told_apart, self.most_held)
     }
 
     fn needs(&self, _: Stage) -> Option<Needs> {
@@ -86,7 +95,7 @@ impl Pass for Simt {
         shader.at_spots(calls);
         let together: Vec<_> =
             (0..shader.facts.functions.len()).map(|f| shader.come_by_together(f as u32)).collect();
-        let hold = shader.to_hold(|f, b| together[f as usize][b as usize] == b);
+        let hold = shader.to_hold(self.most_held, |f, b| together[f as usize][b as usize] == b);
         let (mut counters, mut flush) = (HashMap::new(), vec![]);
         for (function, block) in shader.blocks() {
             let leader = together[function as usize][block as usize];
