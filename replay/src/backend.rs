@@ -47,6 +47,8 @@ pub trait Backend {
     }
     /// The replay has ended.
     fn finish(&mut self, report: &mut Report) -> Result<()>;
+    /// Destroys what the capture has left behind; nobody asks for it any more.
+    fn give_back(&mut self, _: &mut Objects) {}
     /// The Vulkan backend, if it is one: hooks that need a device ask for it.
     fn vulkan(&mut self) -> Option<&mut crate::vulkan::Vulkan> {
         None

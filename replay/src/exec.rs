@@ -312,6 +312,11 @@ impl Executor {
         r
     }
 
+    /// Destroys what the capture has left behind; hooks are done with it.
+    pub fn give_back(&mut self) {
+        self.backend.give_back(&mut self.objects);
+    }
+
     /// The replay stops early: asks the backend and the hooks what they know of the work that is not done.
     pub fn stopped(&mut self, e: &Error) -> Vec<InFlight> {
         let mut found = Vec::new();

@@ -265,7 +265,11 @@ pub fn replay_as_far(
         return Err(no_such_frame(l.frame(), run.ended, &rule));
     }
     match run.cx.finish() {
-        Ok(()) => Ok((run.summary(rule, load_frame), None)),
+        Ok(()) => {
+            let summary = run.summary(rule, load_frame);
+            run.cx.give_back();
+            Ok((summary, None))
+        }
         Err(e) => run.stop(e, rule, load_frame),
     }
 }
@@ -403,6 +407,8 @@ impl<'a> Run<'_, 'a> {
         summary.in_flight = in_flight;
         if gone {
             std::mem::forget(self.cx);
+        } else {
+            self.cx.give_back();
         }
         if left { Ok((summary, Some(e))) } else { Err(e) }
     }

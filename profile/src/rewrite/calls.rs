@@ -14,8 +14,10 @@ use crate::spirv::{Module, Op, Operand};
 use rspirv::spirv::FunctionControl;
 use std::collections::{HashMap, HashSet};
 
-/// Instructions that all copies of one function may have: 64 copies of 32.
-const MOST_COPIED: u64 = 64 * 32;
+/// Instructions that all copies of one function may have. Measured on an NVIDIA H200 with pass `simt`: a loop over a switch
+/// of 71 cases takes 12 times the frame with calls and 5 times without; copies into pygfx's shaders, which have half as many
+/// places again, took the driver longer than anybody waits.
+const MOST_COPIED: u64 = 96 * 32;
 
 /// Instructions that are not worth a call.
 const MOST_BRIEF: u64 = 8;
@@ -148,12 +150,10 @@ mod tests {
     fn what_would_be_copied_too_often_is_kept() {
         let Some(few) = kept("simt", &switch(10)) else { return };
         assert!(few.is_empty(), "{few:?}");
-        // Cases are seldom: each adds to memory at once.
-        assert_eq!(kept("simt", &switch(71)), Some(vec!["simt_here".into()]));
-        // What is held adds to memory where it has to, seldom: that is kept first, and the rest is brief enough for so many
-        // sites, but not for more.
-        assert_eq!(kept("simt:held=200", &questions(40)), Some(vec!["simt_flush".into()]));
-        let all = vec!["simt_flush".into(), "simt_held".into()];
-        assert_eq!(kept("simt:held=400", &questions(200)), Some(all));
+        assert!(kept("simt", &switch(71)).is_some_and(|k| k.is_empty()));
+        assert_eq!(kept("simt", &switch(150)), Some(vec!["simt_here".into()]));
+        // What the function that is called at every place calls is kept first; what is left of it is brief enough.
+        let called = vec!["divergence_flush".into(), "divergence_missing".into()];
+        assert_eq!(kept("divergence", &questions(100)), Some(called));
     }
 }

@@ -206,6 +206,7 @@ pub fn create(
         watchdog_ns: vk.options.watchdog_ns(),
     };
     vk.devices.insert(id, state);
+    vk.devices_made += 1;
     super::ray::device_made(vk, id);
     super::exact::device_made(vk, id, exact);
     super::known::device_made(vk, buffer_addresses);

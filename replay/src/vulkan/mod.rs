@@ -22,6 +22,7 @@ mod init_draw;
 pub mod inspect;
 mod instance;
 mod known;
+mod leave;
 pub(crate) mod looped;
 pub mod memory;
 pub mod negotiate;
@@ -166,6 +167,8 @@ pub struct Vulkan {
     pub abandoned: bool,
     /// The negotiation was about all of the capture.
     whole_table: bool,
+    /// How many devices there were.
+    devices_made: u32,
     /// What no shader needs and this device lacks.
     unused: crate::unused::Unused,
     pools: pools::Pools,
@@ -216,6 +219,7 @@ impl Vulkan {
             watch: watchdog::Watch::default(),
             abandoned: false,
             whole_table: false,
+            devices_made: 0,
             unused: Default::default(),
             pools: pools::Pools::default(),
             stripped: Vec::new(),
@@ -438,6 +442,10 @@ impl Backend for Vulkan {
         Ok(())
     }
 
+    fn give_back(&mut self, objects: &mut Objects) {
+        leave::give_back(self, objects);
+    }
+
     fn in_flight(&mut self) -> Vec<InFlight> {
         watchdog::in_flight(self)
     }
@@ -448,8 +456,8 @@ impl Backend for Vulkan {
 }
 
 impl Drop for Vulkan {
-    /// A capture that ends before it destroys its devices (killed, trimmed) leaves them to us. Objects inside a device
-    /// die with the process; destroying the device under them would be invalid, so only work is waited for.
+    /// A capture that ends before it destroys its devices (killed, trimmed) leaves them to us. What it made on them has
+    /// been given back (`leave.rs`); the device dies with the process, as others' objects may be on it.
     fn drop(&mut self) {
         for d in self.devices.values().filter(|_| !self.abandoned) {
             let _ = d.wait_idle();

@@ -1,0 +1,103 @@
+//! What a capture that ends before it destroys its objects leaves to us.
+//!
+//! A replay of some frames stops in the middle, and applications that are killed destroy nothing. What they leave would keep
+//! memory, and with captured addresses the very places that the next replay of the same process needs. Guarantees: every
+//! object below the device is destroyed once, with the command that its type has, views before what they show and memory
+//! last; the device itself stays, as hooks have objects on it. Refuses captures with several devices: which of them an
+//! object is of is not kept.
+
+use super::Vulkan;
+use crate::objects::Objects;
+use ash::vk;
+use gfxr_parse::schema::generated::HANDLES;
+use gfxr_parse::schema::{HandleId, handle_named};
+
+/// vkDestroyX, for whatever non-dispatchable X; vkFreeMemory is of the same shape.
+type Destroy = unsafe extern "system" fn(vk::Device, u64, *const vk::AllocationCallbacks<'_>);
+
+/// The order: what refers to others comes before them.
+fn rank(name: &str) -> u32 {
+    match name {
+        "VkCommandPool" => 0,
+        "VkFramebuffer" => 1,
+        "VkImageView"
+        | "VkBufferView"
+        | "VkAccelerationStructureKHR"
+        | "VkAccelerationStructureNV"
+        | "VkMicromapEXT" => 2,
+        "VkBuffer" | "VkImage" => 4,
+        "VkDeviceMemory" => 5,
+        _ => 3,
+    }
+}
+
+/// Whether objects of the type are made on a device, and not out of a pool.
+fn of_device(ty: HandleId) -> bool {
+    let def = &HANDLES[ty as usize];
+    !def.dispatchable && def.parent.is_some() && def.parent == handle_named("VkDevice")
+}
+
+/// The types in the order in which their objects go.
+fn types() -> Vec<HandleId> {
+    let mut all: Vec<HandleId> =
+        (0..HANDLES.len()).map(|ty| ty as HandleId).filter(|&ty| of_device(ty)).collect();
+    all.sort_by_key(|&ty| rank(HANDLES[ty as usize].name));
+    all
+}
+
+/// Destroys what is left.
+pub fn give_back(vk: &mut Vulkan, objects: &mut Objects) {
+    let [d] = vk.devices.values().collect::<Vec<_>>()[..] else { return };
+    if vk.devices_made != 1 || vk.abandoned || d.wait_idle().is_err() {
+        return;
+    }
+    let Some(instance) = vk.instances.get(&d.instance_id) else { return };
+    for ty in types() {
+        let left: Vec<(u64, u64)> =
+            objects.of_type(ty).filter(|(_, e)| !e.virt && e.live != 0).map(|(id, e)| (id, e.live)).collect();
+        if left.is_empty() {
+            continue;
+        }
+        let name = HANDLES[ty as usize].name.trim_start_matches("Vk");
+        let name =
+            if name == "DeviceMemory" { "vkFreeMemory".to_owned() } else { format!("vkDestroy{name}") };
+        let name = std::ffi::CString::new(name).expect("names have no zero");
+        // SAFETY: the instance made the device.
+        let found = unsafe { instance.ash.get_device_proc_addr(d.ash.handle(), name.as_ptr()) };
+        let Some(found) = found else { continue };
+        // SAFETY: commands of this name take a device, a 64-bit handle and allocation callbacks, and give nothing.
+        let destroy: Destroy = unsafe { std::mem::transmute(found) };
+        for (id, live) in left {
+            // SAFETY: the object lives, as the capture never destroyed it; its device is idle, and what refers to it has
+            // gone before.
+            unsafe { destroy(d.ash.handle(), live, std::ptr::null()) };
+            objects.remove(id);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{of_device, types};
+    use gfxr_parse::schema::generated::HANDLES;
+    use gfxr_parse::schema::handle_named;
+
+    #[test]
+    fn views_go_before_what_they_show_and_memory_goes_last() {
+        let order: Vec<&str> = types().into_iter().map(|ty| HANDLES[ty as usize].name).collect();
+        let at = |name: &str| order.iter().position(|n| *n == name).unwrap_or_else(|| panic!("{name} stays"));
+        for (first, then) in [
+            ("VkCommandPool", "VkPipeline"),
+            ("VkFramebuffer", "VkImageView"),
+            ("VkImageView", "VkImage"),
+            ("VkAccelerationStructureKHR", "VkBuffer"),
+            ("VkBuffer", "VkDeviceMemory"),
+        ] {
+            assert!(at(first) < at(then), "{first}, {then}");
+        }
+        assert_eq!(order.last(), Some(&"VkDeviceMemory"));
+        for stays in ["VkDevice", "VkQueue", "VkCommandBuffer", "VkDescriptorSet", "VkSurfaceKHR"] {
+            assert!(!of_device(handle_named(stays).expect("it is a handle")), "{stays}");
+        }
+    }
+}
