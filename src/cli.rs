@@ -194,6 +194,8 @@ pub enum Command {
     MergeProfiles(MergeProfilesArgs),
     /// Sort invocations of traced launches into subgroups otherwise: write swizzles, and say what they would gain
     Repack(RepackArgs),
+    /// Time one frame with every method's swizzle in turn: the whole study of repacking, as tables and figures
+    Bench(BenchArgs),
 }
 
 /// `repack`
@@ -227,6 +229,69 @@ pub struct RepackArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// `bench`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Records the frame's rays (pass rays), makes swizzles of them as `repack` does, counts with each in force how full subgroups
+are (passes swizzle, simt), and then runs all plans in turn, in an order that the seed decides: the application's own shaders
+(unmodified), the identity through the table, and every method. Everything that the frame changes is put back before each
+iteration, and every iteration's image is compared.
+
+In -o DIR: report.txt, report.json, tables and every time as CSV, figures as SVG and PNG (efficiency, violins, times_PLAN),
+manifest.json, swizzles/, and the traces. docs/reports.md says what each number means.
+
+Examples:
+  reray-replay bench weekend.gfxr --frame 2 -o study
+  reray-replay bench weekend.gfxr --frame 2 --methods random,rounds --iterations 200 --seed 7 -o study
+  reray-replay bench weekend.gfxr --frame 2 --trace trace -o study      (the rays are there already)")]
+pub struct BenchArgs {
+    /// The capture
+    #[arg(value_name = "CAPTURE")]
+    pub file: PathBuf,
+    /// The frame
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
+    pub frame: u64,
+    /// Methods, with commas between, as `repack` names them, or all; identity is always there
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = "all")]
+    pub methods: Vec<String>,
+    /// How often each plan is timed
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub iterations: u32,
+    /// Rounds before these that are left out
+    #[arg(long, value_name = "W", default_value_t = 3)]
+    pub warmup: u32,
+    /// What the order of plans, the method random and the intervals are seeded with
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub seed: u64,
+    /// The tile of tiled methods, in pixels
+    #[arg(long, value_name = "WxH", default_value = "256x256", value_parser = tile)]
+    pub tile: [u32; 2],
+    /// The folder to write to; it must be new or empty
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
+    /// Make swizzles of this trace's rays instead of recording them
+    #[arg(long, value_name = "TRACE")]
+    pub trace: Option<PathBuf>,
+    /// Use the .swizzle files of this folder instead of making some
+    #[arg(long, value_name = "DIR", conflicts_with = "trace")]
+    pub swizzles: Option<PathBuf>,
+    /// Run the application's own shaders as another plan once more, on a device object of its own: what differs is noise
+    #[arg(long)]
+    pub again: bool,
+    /// Do not count actual SIMT efficiency, which takes two replays up to the frame for each plan
+    #[arg(long)]
+    pub no_efficiency: bool,
+    /// Take subgroup operations for granted in stages in which the device does not say that it has them
+    #[arg(long)]
+    pub assume_subgroups: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// How to replay.
+    #[command(flatten)]
+    pub run: RunArgs,
 }
 
 /// `WxH`, neither 0.

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 pub mod annotate;
+pub mod bench;
 pub mod blocks;
 pub mod command_times;
 pub mod context;

@@ -38,6 +38,9 @@ pub struct Needs {
     pub launches: bool,
     /// Where subgroup operations hang a device's any-hit shaders, it does without them there.
     pub alone_if_need: bool,
+    /// Tables of launches, which takes the push constants below those of actions. A pipeline that leaves no room there is
+    /// refused.
+    pub tables: bool,
 }
 
 impl BitOr for Needs {
@@ -59,6 +62,7 @@ impl BitOr for Needs {
             actions: self.actions | other.actions,
             launches: self.launches | other.launches,
             alone_if_need: self.alone_if_need & other.alone_if_need,
+            tables: self.tables | other.tables,
         }
     }
 }

@@ -4,6 +4,8 @@ use crate::rewrite::{Region, Shader, Site, Variant};
 use crate::spirv::Malformed;
 use crate::{Needs, ShaderHash, Stage};
 use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use trace::{Table, Value};
 
 /// A rewrite that measures, and the reader of its measurements.
@@ -37,12 +39,47 @@ pub trait Pass: Send + Sync {
         false
     }
 
+    /// What its shaders read, where that is given to launches. One pass of a plan may have some.
+    fn tables(&self) -> Option<&Tables> {
+        None
+    }
+
     /// Rewrites one entry point's module and notes its sites. What has nothing to measure stays as it is. After an
     /// error the module is rewritten by the other passes alone, and the error is reported.
     fn run(&self, shader: &mut Shader) -> Result<Change>;
 
     /// Turns what a frame left behind into records.
     fn decode(&self, frame: &FrameData<'_>, out: &mut dyn Sink) -> Result<()>;
+}
+
+/// What launches are given: tables that shaders read and nobody writes.
+///
+/// The replay keeps each in device memory and pushes, before a launch, the address of what says where its table is
+/// (`rewrite/launch.rs` says why it is pushed).
+#[derive(Debug, Default)]
+pub struct Tables {
+    /// All of them. A launch that has none in the set is given none.
+    pub tables: Vec<LaunchTable>,
+    /// Which set is given from the next frame, or the next iteration of a looped one, on. A launch's tables of all sets lie at
+    /// the same place in turn, so that where it is makes no difference between them.
+    pub set: Arc<AtomicU32>,
+}
+
+/// A launch's table in one set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaunchTable {
+    /// The set.
+    pub set: u32,
+    /// The capture's number of the frame.
+    pub frame: u64,
+    /// Which of the frame's launches of ray-tracing pipelines, from 0, in the order of submission.
+    pub launch: u64,
+    /// What it is for: launches of another size are left alone.
+    pub size: [u32; 3],
+    /// How its words are to be read: the pass's affair.
+    pub bits: u32,
+    /// Its words.
+    pub words: Vec<u32>,
 }
 
 /// What a pass did to a module.

@@ -313,6 +313,8 @@ pub fn variant(stage: crate::Stage, sites: Vec<crate::rewrite::Site>) -> Variant
         counters: 0,
         action_counters: 0,
         action_offset: None,
+        given_offset: None,
+        notes: vec![],
         probes: 0,
         regions: vec![Region {
             pass: "test".into(),

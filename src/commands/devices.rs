@@ -67,6 +67,7 @@ fn to_json(found: &[DeviceReport]) -> serde_json::Value {
             "api_version": format!("{}.{}.{}", d.api.0, d.api.1, d.api.2),
             "driver": d.driver,
             "driver_uuid": d.driver_uuid,
+            "pipeline_cache_uuid": d.pipeline_cache_uuid,
             "device_local_bytes": d.memory_bytes,
             "timestamp_period_ns": d.timestamp_period_ns,
             "timestamp_valid_bits": d.timestamp_bits,

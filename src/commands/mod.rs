@@ -1,6 +1,7 @@
 //! The sub-commands, one file or folder each.
 
 mod analyze;
+mod bench;
 mod check;
 mod devices;
 mod dump;
@@ -36,5 +37,6 @@ pub fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Profile(args) => profile::run(&args),
         Command::MergeProfiles(args) => merge_profiles::run(&args),
         Command::Repack(args) => repack::run(&args),
+        Command::Bench(args) => bench::run(&args),
     }
 }

@@ -46,7 +46,8 @@ pub fn run(args: &RepackArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn methods(names: &[String]) -> Result<Vec<&'static dyn Method>, Failure> {
+/// The methods of these names, or all.
+pub fn methods(names: &[String]) -> Result<Vec<&'static dyn Method>, Failure> {
     if names.is_empty() {
         return Ok(METHODS.to_vec());
     }

@@ -6,6 +6,7 @@
 //!
 //! Times of frames and of what they submit are records of their own. What instrumented shaders write comes as rows of
 //! tables ([`tables`]): each says what its columns are, so that files and exports need to know nothing more.
+//! Swizzles ([`swizzle`]) go the other way: analysing makes them, and a pass applies them.
 #![forbid(unsafe_code)]
 
 mod batch;
@@ -16,6 +17,7 @@ mod cpu_span;
 pub mod dir;
 mod frame_time;
 mod iteration;
+pub mod swizzle;
 pub mod table;
 pub mod tables;
 mod units;

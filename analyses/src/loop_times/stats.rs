@@ -17,6 +17,11 @@ impl Sample {
         Sample(values)
     }
 
+    /// The values, sorted.
+    pub fn values(&self) -> &[u64] {
+        &self.0
+    }
+
     /// How many.
     pub fn count(&self) -> usize {
         self.0.len()
@@ -65,14 +70,20 @@ impl Sample {
 }
 
 /// The place of a percentile among n sorted values.
-fn rank(n: usize, p: f64) -> usize {
+pub fn rank(n: usize, p: f64) -> usize {
     ((n as f64 * p / 100.0).ceil() as usize).clamp(1, n.max(1)) - 1
 }
 
 /// SplitMix64.
-struct Random(u64);
+#[derive(Clone, Copy, Debug)]
+pub struct Random(u64);
 
 impl Random {
+    /// From a seed.
+    pub fn new(seed: u64) -> Self {
+        Random(seed)
+    }
+
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
@@ -82,7 +93,7 @@ impl Random {
     }
 
     /// Below n, which is far below 2^64: the bias is of no account.
-    fn below(&mut self, n: usize) -> usize {
+    pub fn below(&mut self, n: usize) -> usize {
         ((u128::from(self.next()) * n as u128) >> 64) as usize
     }
 }

@@ -20,16 +20,15 @@
 //! Guarantees: every swizzle is a permutation, checked before it is given out; equal events, tile and seed give equal swizzles,
 //! on any number of threads.
 
-mod file;
 mod methods;
 mod question;
 #[cfg(test)]
 mod tests;
 mod work;
 
-pub use file::{Swizzle, npy};
 pub use methods::METHODS;
 pub use question::{Repack, columns, rows};
+pub use trace::swizzle::{Swizzle, npy};
 pub use work::{Options, Work};
 
 use crate::replayer::Packing;

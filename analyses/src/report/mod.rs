@@ -9,6 +9,7 @@ pub mod json;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 pub mod perfetto;
+pub mod plot;
 pub mod png;
 pub mod records;
 mod sketch;

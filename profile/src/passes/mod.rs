@@ -12,6 +12,7 @@ mod paths;
 mod rays;
 mod ser;
 mod simt;
+pub mod swizzle;
 mod timeline;
 mod uniformity;
 mod values;
@@ -75,6 +76,11 @@ pub static PASSES: &[Entry] = &[
         name: drivers::REGISTERS,
         about: "what the driver says that it compiled pipelines to: registers, spills, occupancy",
         make: |options| plain(options, drivers::Driver(drivers::REGISTERS)),
+    },
+    Entry {
+        name: "swizzle",
+        about: "nothing: invocations of launches do each other's work, as files of `repack` say (FILE[+FILE…])",
+        make: |options| Ok(Box::new(swizzle::Pass::read(options)?)),
     },
     Entry {
         name: "blocks",

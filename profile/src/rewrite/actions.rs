@@ -1,14 +1,15 @@
-//! How a shader learns which action it runs in: eight bytes at the top of its push constants.
+//! How a shader learns which action it runs in: eight bytes at the top of its push constants, and below them eight more where
+//! launches are given something (`launch.rs`).
 //!
 //! Before every draw, dispatch and trace the replay pushes an address there, that of the action's counters; the prologue
 //! adds where the entry point's own begin and keeps the sum in a private variable that probes share (`rr_action`). An
 //! entry point may use one block of push constants only, so its own, if it has one, becomes a block with one more member:
 //! a copy of the struct, as the application may use it elsewhere too. Loads of the whole block become loads of its members.
 //!
-//! Where the top is depends on the device: modules are rewritten for [`USUAL`], and [`Variant::set_action_offset`] puts
+//! Where the top is depends on the device: modules are rewritten for [`USUAL`], and [`Variant::set_offsets`] puts
 //! the device's own in. Refuses blocks that reach it, and blocks that are used in ways that SPIR-V for Vulkan forbids.
 //!
-//! [`Variant::set_action_offset`]: super::Variant::set_action_offset
+//! [`Variant::set_offsets`]: super::Variant::set_offsets
 
 use super::shader::Shader;
 use crate::spirv::{Inst, Module, Op, Operand, Result, malformed};
@@ -19,6 +20,8 @@ use std::collections::HashSet;
 pub const BYTES: u32 = 8;
 /// Where they lie on devices with 256 bytes of push constants.
 pub const USUAL: u32 = 256 - BYTES;
+/// Where what is given to a launch lies then.
+pub const GIVEN: u32 = USUAL - BYTES;
 
 /// The member that is pushed: its block's type, and its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,11 +33,12 @@ pub struct Pushed {
     variable: u32,
 }
 
-/// Gives the entry point the member, and loads it: the loaded value, two 32-bit words.
-pub fn load(s: &mut Shader, out: &mut Vec<Inst>) -> Result<(Pushed, u32)> {
+/// Gives the entry point the member that is pushed at an offset, and loads it: the loaded value, two 32-bit words. The lower
+/// one has to come first.
+pub fn load(s: &mut Shader, at: u32, out: &mut Vec<Inst>) -> Result<(Pushed, u32)> {
     let pushed = match used_block(s)? {
-        Some(variable) => extend(s, variable)?,
-        None => create(s),
+        Some(variable) => extend(s, variable, at)?,
+        None => create(s, at),
     };
     let words = s.types.uvec(&mut s.module, 2);
     let pointer = s.types.pointer(&mut s.module, StorageClass::PushConstant, words);
@@ -48,6 +52,9 @@ pub fn load(s: &mut Shader, out: &mut Vec<Inst>) -> Result<(Pushed, u32)> {
 
 /// The block of push constants that the entry point uses.
 fn used_block(s: &Shader) -> Result<Option<u32>> {
+    if let Some(ours) = s.given {
+        return Ok(Some(ours.variable));
+    }
     let class = Operand::StorageClass(StorageClass::PushConstant);
     let is = |i: &&Inst| {
         matches!(i.op(), Op::Variable | Op::UntypedVariableKHR) && i.inst.operands.first() == Some(&class)
@@ -72,24 +79,24 @@ fn used_block(s: &Shader) -> Result<Option<u32>> {
     }
 }
 
-fn decorate_member(s: &mut Shader, structure: u32, member: u32) {
+fn decorate_member(s: &mut Shader, structure: u32, member: u32, at: u32) {
     let operands = vec![
         Operand::IdRef(structure),
         Operand::LiteralBit32(member),
         Operand::Decoration(Decoration::Offset),
-        Operand::LiteralBit32(USUAL),
+        Operand::LiteralBit32(at),
     ];
     s.module.annotations.push(Inst::new(Op::MemberDecorate, None, None, operands));
 }
 
 /// A block of its own.
-fn create(s: &mut Shader) -> Pushed {
+fn create(s: &mut Shader, at: u32) -> Pushed {
     let words = s.types.uvec(&mut s.module, 2);
     let (structure, variable) = (s.module.fresh(), s.module.fresh());
     s.module.globals.push(Inst::new(Op::TypeStruct, None, Some(structure), vec![Operand::IdRef(words)]));
     let block = vec![Operand::IdRef(structure), Operand::Decoration(Decoration::Block)];
     s.module.annotations.push(Inst::new(Op::Decorate, None, None, block));
-    decorate_member(s, structure, 0);
+    decorate_member(s, structure, 0, at);
     let pointer = s.types.pointer(&mut s.module, StorageClass::PushConstant, structure);
     let class = vec![Operand::StorageClass(StorageClass::PushConstant)];
     s.module.globals.push(Inst::new(Op::Variable, Some(pointer), Some(variable), class));
@@ -98,7 +105,7 @@ fn create(s: &mut Shader) -> Pushed {
 }
 
 /// A block with one more member in place of the application's.
-fn extend(s: &mut Shader, variable: u32) -> Result<Pushed> {
+fn extend(s: &mut Shader, variable: u32, at: u32) -> Result<Pushed> {
     let block = s.module.global(variable).and_then(|v| v.inst.result_type);
     let block = block.and_then(|p| s.module.global(p)).and_then(|p| p.id_at(1));
     let Some(old) = block.and_then(|b| s.module.global(b)).filter(|b| b.op() == Op::TypeStruct).cloned()
@@ -106,14 +113,14 @@ fn extend(s: &mut Shader, variable: u32) -> Result<Pushed> {
         return malformed("its push constants are no struct");
     };
     let (id, member) = (old.id().unwrap_or(0), old.inst.operands.len() as u32);
-    reaches(s, id)?;
+    reaches(s, id, at)?;
     let words = s.types.uvec(&mut s.module, 2);
     let structure = s.module.fresh();
     let mut operands = old.inst.operands.clone();
     operands.push(Operand::IdRef(words));
     s.module.globals.push(Inst::new(Op::TypeStruct, None, Some(structure), operands));
     copy_decorations(s, id, structure);
-    decorate_member(s, structure, member);
+    decorate_member(s, structure, member, at);
     let pointer = s.types.pointer(&mut s.module, StorageClass::PushConstant, structure);
     // What is declared stands behind its type: the variable, and what speaks of it.
     let mut moved = HashSet::from([variable]);
@@ -132,15 +139,18 @@ fn extend(s: &mut Shader, variable: u32) -> Result<Pushed> {
     stay.append(&mut go);
     s.module.globals = stay;
     uses(s, variable, &old)?;
+    if let Some(given) = &mut s.given {
+        given.structure = structure;
+    }
     Ok(Pushed { structure, member, variable })
 }
 
 /// Refuses a block with a member that reaches to where the action is pushed.
-fn reaches(s: &Shader, structure: u32) -> Result<()> {
+fn reaches(s: &Shader, structure: u32, at: u32) -> Result<()> {
     let end = size_of(&s.module, structure);
-    if end > USUAL {
+    if end > at {
         return malformed(format!(
-            "its push constants reach to byte {end}; from {USUAL} on they are the replay's"
+            "its push constants reach to byte {end}; from {at} on they are the replay's"
         ));
     }
     Ok(())

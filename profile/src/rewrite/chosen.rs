@@ -14,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 
 /// The prologue's part: what is pushed; the function that reads what is said of it; the address of the action's counters.
 pub fn load(s: &mut Shader, out: &mut Vec<Inst>) -> Result<(Pushed, u32, u32)> {
-    let (pushed, at) = actions::load(s, out)?;
+    let (pushed, at) = actions::load(s, actions::USUAL, out)?;
     let f = s.import(&CHOSEN, "choose")?;
     let words = s.types.uvec(&mut s.module, 2);
     let (call, counters) = s.call_for(f, words, &[at]);

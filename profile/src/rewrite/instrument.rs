@@ -99,6 +99,9 @@ fn attempt(
         action_counters: 0,
         first_action_counter: 0,
         pushed: None,
+        given: None,
+        launch: Default::default(),
+        notes: vec![],
         probes: 0,
         sites: vec![],
     };
@@ -129,7 +132,8 @@ fn attempt(
     }
     calls::keep(&mut shader);
     let words = shader.module.words();
-    let action_offset = shader.pushed.and_then(|p| actions::offset_word(&words, p));
+    let offset_word = |pushed: Option<_>| pushed.and_then(|p| actions::offset_word(&words, p));
+    let (action_offset, given_offset) = (offset_word(shader.pushed), offset_word(shader.given));
     let spec = |n| shader.imported.spec_id(FIRST_SPEC_ID + n);
     Ok(Some(Variant {
         shader: hash,
@@ -149,6 +153,8 @@ fn attempt(
         not_by_action: None,
         action_counters: shader.action_counters,
         action_offset,
+        given_offset,
+        notes: shader.notes,
         words,
         facts: shader.facts,
     }))

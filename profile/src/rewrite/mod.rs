@@ -14,6 +14,7 @@ mod expected;
 mod facts;
 mod held;
 mod instrument;
+mod launch;
 mod libraries;
 mod lookup;
 mod places;

@@ -10,7 +10,7 @@
 use super::Probes;
 use super::libraries::{ACTION, FIRST};
 use super::shader::Shader;
-use super::{actions, chosen};
+use super::{actions, chosen, launch};
 use crate::Stage;
 use crate::spirv::{Inst, Op, Operand, Place, Result, built_in_of};
 use rspirv::spirv::{BuiltIn, Capability, Decoration, ExecutionMode, StorageClass};
@@ -18,6 +18,7 @@ use rspirv::spirv::{BuiltIn, Capability, Decoration, ExecutionMode, StorageClass
 /// Puts it in, before everything else.
 pub fn add(shader: &mut Shader, probes: &Probes) -> Result<()> {
     let mut insts = Vec::new();
+    launch::map(shader, &mut insts)?;
     let chosen = match shader.device.chosen_only {
         true => Some(chosen::load(shader, &mut insts)?),
         false => None,
@@ -40,7 +41,7 @@ pub fn add(shader: &mut Shader, probes: &Probes) -> Result<()> {
     if shader.imported.shared("rr_action").is_some() {
         let (pushed, value) = match chosen {
             Some((pushed, _, counters)) => (pushed, counters),
-            None => actions::load(shader, &mut insts)?,
+            None => actions::load(shader, actions::USUAL, &mut insts)?,
         };
         let f = shader.import(&ACTION, "set_action")?;
         insts.push(shader.call(f, &[value]));
@@ -118,8 +119,17 @@ pub fn load(s: &mut Shader, built_in: BuiltIn, n: u32, out: &mut Vec<Inst>) -> R
     load_as(s, built_in, ty, out)
 }
 
-/// A built-in input, as a value of this type; its own may be of another signedness.
+/// A built-in input, as a value of this type; its own may be of another signedness. The launch index is that of the work that
+/// is done, where that is another than the invocation's own.
 pub fn load_as(s: &mut Shader, built_in: BuiltIn, ty: u32, out: &mut Vec<Inst>) -> Result<u32> {
+    match s.mapped(built_in, ty) {
+        Some((variable, own)) => Ok(load_of(s, variable, own, ty, out)),
+        None => load_raw(s, built_in, ty, out),
+    }
+}
+
+/// The same, as the device says it.
+pub fn load_raw(s: &mut Shader, built_in: BuiltIn, ty: u32, out: &mut Vec<Inst>) -> Result<u32> {
     let there = built_in_of(&s.module, &Operand::BuiltIn(built_in));
     let (variable, own) = match there {
         Some(v) => {
@@ -130,14 +140,19 @@ pub fn load_as(s: &mut Shader, built_in: BuiltIn, ty: u32, out: &mut Vec<Inst>) 
         None => (declare(s, built_in, ty), ty),
     };
     s.module.interface(variable, true);
+    Ok(load_of(s, variable, own, ty, out))
+}
+
+/// A variable's value, as one of another type of the same bits.
+fn load_of(s: &mut Shader, variable: u32, own: u32, ty: u32, out: &mut Vec<Inst>) -> u32 {
     let value = s.module.fresh();
     out.push(Inst::new(Op::Load, Some(own), Some(value), vec![Operand::IdRef(variable)]));
     if own == ty {
-        return Ok(value);
+        return value;
     }
     let cast = s.module.fresh();
     out.push(Inst::new(Op::Bitcast, Some(ty), Some(cast), vec![Operand::IdRef(value)]));
-    Ok(cast)
+    cast
 }
 
 fn declare(s: &mut Shader, built_in: BuiltIn, ty: u32) -> u32 {

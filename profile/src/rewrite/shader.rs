@@ -42,8 +42,13 @@ pub struct Shader {
     pub(super) first_action_counter: u32,
     /// What the replay pushes before each action, where a probe wants it.
     pub(super) pushed: Option<super::actions::Pushed>,
+    /// The same of what is given to a launch.
+    pub(super) given: Option<super::actions::Pushed>,
+    /// What its launch index has become.
+    pub(super) launch: super::launch::Launch,
     pub(super) probes: u32,
     pub(super) sites: Vec<Site>,
+    pub(super) notes: Vec<String>,
 }
 
 /// What a device offers that rewriting makes use of, and what its compiler wants.
@@ -224,6 +229,11 @@ impl Shader {
             each: None,
             data: vec![],
         }
+    }
+
+    /// Says something of the shader that its user has to know.
+    pub fn note(&mut self, what: String) {
+        self.notes.push(what);
     }
 
     /// Notes a site.

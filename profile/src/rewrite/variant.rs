@@ -1,6 +1,7 @@
 //! A rewritten module, and what is needed to run it and to read what it writes.
 
 use super::Facts;
+use super::actions::BYTES;
 use crate::{ShaderHash, SourceLine, Stage};
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +24,9 @@ pub struct Variant {
     pub action_counters: u32,
     /// Which of the words says where in the push constants an action's address is pushed, if it wants one.
     pub action_offset: Option<u32>,
+    /// Which of the words says where in the push constants the address of what is given to a launch is pushed, if it wants
+    /// that.
+    pub given_offset: Option<u32>,
     /// How many probes append to the log.
     pub probes: u32,
     /// Each pass's part, for those that changed something.
@@ -31,6 +35,8 @@ pub struct Variant {
     pub left_out: Vec<LeftOut>,
     /// Why the shader cannot be told its action, where a pass would have it counted by action.
     pub not_by_action: Option<String>,
+    /// What passes have to say of it.
+    pub notes: Vec<String>,
     /// What is known of the original.
     pub facts: Facts,
 }
@@ -102,10 +108,13 @@ pub struct Site {
 }
 
 impl Variant {
-    /// Its words for a device that has an action's address pushed at this offset.
-    pub fn set_action_offset(&self, words: &mut [u32], offset: u32) {
-        if let Some(at) = self.action_offset {
-            words[at as usize] = offset;
+    /// Its words for a device that has an action's address pushed at this offset, and below it the address of what is given
+    /// to a launch.
+    pub fn set_offsets(&self, words: &mut [u32], offset: u32) {
+        for (at, offset) in [(self.action_offset, offset), (self.given_offset, offset - BYTES)] {
+            if let Some(at) = at {
+                words[at as usize] = offset;
+            }
         }
     }
 }

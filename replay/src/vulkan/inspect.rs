@@ -37,6 +37,8 @@ pub struct DeviceReport {
     pub driver: String,
     /// Driver UUID (hexadecimal).
     pub driver_uuid: String,
+    /// UUID of its pipeline cache (hexadecimal): another one means another compiler.
+    pub pipeline_cache_uuid: String,
     /// Nanoseconds a timestamp tick; 0 without timestamps.
     pub timestamp_period_ns: f32,
     /// Valid timestamp bits by queue family.
@@ -226,6 +228,10 @@ pub fn devices() -> Result<Vec<DeviceReport>> {
     r
 }
 
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
 fn report(entry: &ash::Entry, instance: &ash::Instance, gpu: &Gpu) -> DeviceReport {
     let query = ash::khr::get_physical_device_properties2::Instance::new(entry, instance);
     let mut subgroup = vk::PhysicalDeviceSubgroupProperties::default();
@@ -255,7 +261,8 @@ fn report(entry: &ash::Entry, instance: &ash::Instance, gpu: &Gpu) -> DeviceRepo
         },
         api,
         driver: format!("{} {}", text(driver.driver_name_as_c_str()), text(driver.driver_info_as_c_str())),
-        driver_uuid: id.driver_uuid.iter().map(|b| format!("{b:02x}")).collect(),
+        driver_uuid: hex(&id.driver_uuid),
+        pipeline_cache_uuid: hex(&gpu.properties.pipeline_cache_uuid),
         timestamp_period_ns: gpu.properties.limits.timestamp_period,
         timestamp_bits: gpu.families.iter().map(|f| f.timestamp_valid_bits).collect(),
         subgroup_size: subgroup.subgroup_size,

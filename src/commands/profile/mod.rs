@@ -7,7 +7,7 @@
 
 mod checks;
 mod costs;
-mod folder;
+pub mod folder;
 mod geometry;
 mod pictures;
 pub mod plan;
@@ -43,6 +43,15 @@ pub fn run(args: &ProfileArgs) -> Result<Exit, Failure> {
     if args.list {
         return list();
     }
+    let (text, exit) = record(args)?;
+    let mut out = output::Output::create(None)?;
+    out.write(text.as_bytes())?;
+    out.finish()?;
+    Ok(exit)
+}
+
+/// Writes the trace; what is to be said of it, and how it went.
+pub fn record(args: &ProfileArgs) -> Result<(String, Exit), Failure> {
     let file = args.file.as_ref().ok_or_else(|| Failure::usage("which capture?"))?;
     let folder = args.output.as_ref().ok_or_else(|| Failure::usage("where to? -o DIR"))?;
     folder::refuse_full(folder)?;
@@ -98,14 +107,12 @@ pub fn run(args: &ProfileArgs) -> Result<Exit, Failure> {
     writer.finish().map_err(Failure::new)?;
     let (checked, failed) = checks::ask(&Dir::open_with(folder, mmap::open).map_err(Failure::new)?)?;
     let text = summary::text(&capture, folder, &outcome, &[costs, checked].concat());
-    let mut out = output::Output::create(None)?;
-    out.write(text.as_bytes())?;
-    out.finish()?;
     let exit = summary::judge(args, &outcome);
-    Ok(match checks::judge(&failed) {
+    let exit = match checks::judge(&failed) {
         Exit::Done => exit,
         failed => failed,
-    })
+    };
+    Ok((text, exit))
 }
 
 fn list() -> Result<Exit, Failure> {

@@ -1,7 +1,8 @@
 //! `--verify-image`: what an instrumented frame shows is what the plain frame shows. Of a capture that presents nothing: what its
 //! frames leave in memory is what the plain frames leave.
 //!
-//! Guarantees: a picture that differs is an error that names the frame and the pass, found by running passes one at a time.
+//! Guarantees: a picture that differs is an error that names the frame, its first pixel (or byte) that differs, and the pass,
+//! found by running passes one at a time.
 //! What is another thing in each plain replay cannot be compared; that is said.
 
 use super::costs::Timing;
@@ -138,15 +139,98 @@ pub fn judge(
         (Compare::Left, Some(id)) => format!("leaves something else in the buffer or image {id}"),
         _ => "shows another picture".to_owned(),
     };
+    let first = first_difference(replays, compare, (frame, of), &passes.join(","), make)?;
     let text = format!(
-        "frame {frame} {what} than without probes, {who}; --no-verify-image writes the trace all the same"
+        "frame {frame} {what} than without probes, {who}{first}; --no-verify-image writes the trace all the same"
     );
     Err(Failure::Error(Exit::Diverged, text))
+}
+
+/// Pixels, or bytes of a buffer or image, and how many are in a row.
+type Content = (Vec<u8>, Option<u32>);
+
+/// The hook that keeps one picture, and where it will be.
+fn keeper(
+    replays: &Replays<'_>,
+    compare: Compare,
+    wanted: (u64, Option<u64>),
+) -> (Box<dyn Hook>, Rc<RefCell<Option<Content>>>) {
+    let (frames, watchdog_ns) = (vec![(wanted.0, wanted.0)], replays.options.watchdog_ns());
+    let kept = Rc::new(RefCell::new(None));
+    let into = kept.clone();
+    if compare == Compare::Left {
+        let take = move |frame, id, bytes: &[u8]| {
+            if (frame, Some(id)) == wanted {
+                *into.borrow_mut() = Some((bytes.to_vec(), None));
+            }
+            Ok(())
+        };
+        return (Box::new(LeftHook::new(frames, watchdog_ns, Box::new(take)).0), kept);
+    }
+    let wish = Wish { what: What::Presented, frames: Some(frames), shape: None, watchdog_ns };
+    let take = move |shot: Shot| {
+        if (shot.frame, shot.swapchain) == wanted {
+            *into.borrow_mut() = Some((shot.rgba, Some(shot.width)));
+        }
+        Ok(())
+    };
+    (Box::new(ScreenshotHook::new(wish, Box::new(take)).0), kept)
+}
+
+/// Where two replays' pictures begin to differ, in words; empty where that is not found again.
+fn first_difference(
+    replays: &Replays<'_>,
+    compare: Compare,
+    wanted: (u64, Option<u64>),
+    passes: &str,
+    make: &dyn Fn(&str) -> std::result::Result<Plan, Failure>,
+) -> std::result::Result<String, Failure> {
+    let failure = crate::commands::replay::failure;
+    let (taker, before) = keeper(replays, compare, wanted);
+    let what = "looking for the pixel that differs";
+    replays.once(None, vec![taker], what).map_err(failure)?;
+    let (instrument, _) = InstrumentHook::new(Rc::new(make(passes)?), Box::new(|_: Raw, _: &Done| Ok(())));
+    let (taker, after) = keeper(replays, compare, wanted);
+    replays.once(None, vec![Box::new(instrument), taker], what).map_err(failure)?;
+    let both = before.take().zip(after.take());
+    Ok(both.and_then(|(a, b)| difference(&a, &b)).map_or(String::new(), |d| format!(", first at {d}")))
+}
+
+/// The first pixel or byte that differs, and what it is.
+fn difference(before: &Content, after: &Content) -> Option<String> {
+    let at = before.0.iter().zip(&after.0).position(|(a, b)| a != b)?;
+    let Some(width) = before.1 else {
+        return Some(format!("byte {at}: {} and not {}", after.0[at], before.0[at]));
+    };
+    let pixel = at / 4;
+    let colour = |of: &Content| format!("{:?}", &of.0[pixel * 4..pixel * 4 + 4]);
+    let (x, y) = (pixel % width as usize, pixel / width as usize);
+    let differing = before.0.chunks_exact(4).zip(after.0.chunks_exact(4)).filter(|(a, b)| a != b).count();
+    Some(format!(
+        "pixel ({x}, {y}): {} and not {}, of {differing} that differ",
+        colour(after),
+        colour(before)
+    ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_pixel_that_differs_is_named() {
+        let before = (vec![0; 4 * 6], Some(3));
+        let mut after = before.clone();
+        assert_eq!(difference(&before, &after), None);
+        (after.0[4 * 4 + 1], after.0[4 * 5]) = (9, 1);
+        let said = difference(&before, &after);
+        assert_eq!(
+            said.as_deref(),
+            Some("pixel (1, 1): [0, 9, 0, 0] and not [0, 0, 0, 0], of 2 that differ")
+        );
+        let bytes = |b: &[u8]| (b.to_vec(), None);
+        assert_eq!(difference(&bytes(&[1, 2]), &bytes(&[1, 3])).as_deref(), Some("byte 1: 3 and not 2"));
+    }
 
     #[test]
     fn a_picture_that_is_missing_or_another_differs() {

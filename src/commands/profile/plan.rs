@@ -73,23 +73,29 @@ fn passes(list: &str, arm: bool) -> Result<Vec<Box<dyn profile::Pass>>, Failure>
 }
 
 /// A plan whose probes run in every frame and are not read: for a replay that times them.
-pub fn timed(list: &str, args: &ReplayArgs, capture: &Capture) -> Result<Plan, Failure> {
+pub fn timed_list(list: &str, args: &ReplayArgs, capture: &Capture) -> Result<Plan, Failure> {
+    let plan = timed(passes(list, false)?, args.assume_subgroups, capture);
+    Ok(Plan { keep_calls: args.keep_calls, narrow: args.narrow, ..plan })
+}
+
+/// The same, of these passes.
+pub fn timed(passes: Vec<Box<dyn profile::Pass>>, assume_subgroups: bool, capture: &Capture) -> Plan {
     let select = Selection::default();
     let (stages, names) = scan(capture, &select);
-    Ok(Plan {
-        variants: Arc::new(Variants::new(passes(list, false)?, None)),
+    Plan {
+        variants: Arc::new(Variants::new(passes, None)),
         frames: None,
         select,
         log_bytes: TIMED_LOG_BYTES,
         window: EVERYTHING,
-        assume_subgroups: args.assume_subgroups,
+        assume_subgroups,
         stages,
         names,
         dump: None,
         timing: true,
-        keep_calls: args.keep_calls,
-        narrow: args.narrow,
-    })
+        keep_calls: false,
+        narrow: false,
+    }
 }
 
 /// The log of a timed plan. A frame that fills it is cheaper from there on than one that does not.

@@ -276,6 +276,8 @@ mod tests {
             counters,
             action_counters: 0,
             action_offset: None,
+            given_offset: None,
+            notes: vec![],
             probes,
             regions,
             left_out: vec![],

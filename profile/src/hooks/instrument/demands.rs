@@ -87,6 +87,7 @@ fn of(needs: &Needs, stage: Stage) -> Vec<Feature> {
         actions: _,
         launches: _,
         alone_if_need: _,
+        tables: _,
     } = *needs;
     let mut out = vec![ADDRESSES];
     match stage {

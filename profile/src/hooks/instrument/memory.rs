@@ -29,7 +29,7 @@ const READ_BYTES: u64 = 64 << 20;
 pub enum Where {
     /// The device's own, if it has any.
     Device,
-    /// What the host can write at any time.
+    /// What the host can write at any time: the device's own, if that can be.
     Host,
 }
 
@@ -86,6 +86,11 @@ impl Buffer {
         }
     }
 
+    /// Writes its first bytes; nothing that runs reads them.
+    pub fn write(&self, d: &mut DeviceState, bytes: &[u8]) -> Result<()> {
+        d.write_buffer_at(self.live, 0, bytes)
+    }
+
     fn read(&self, d: &mut DeviceState, from: u64, bytes: u64) -> Result<Vec<u8>> {
         let mut out = Vec::with_capacity(bytes as usize);
         while (out.len() as u64) < bytes {
@@ -104,14 +109,18 @@ fn memory_type(props: &vk::PhysicalDeviceMemoryProperties, bits: u32, place: Whe
         | vk::MemoryPropertyFlags::DEVICE_COHERENT_AMD
         | vk::MemoryPropertyFlags::DEVICE_UNCACHED_AMD;
     let fits = |i: &u32| bits >> i & 1 != 0 && !types[*i as usize].property_flags.intersects(odd);
-    let wanted = match place {
-        Where::Device => vk::MemoryPropertyFlags::DEVICE_LOCAL,
+    let (own, host) = (
+        vk::MemoryPropertyFlags::DEVICE_LOCAL,
         // Every device has such a type for buffers.
-        Where::Host => vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT,
+        vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT,
+    );
+    let wanted = match place {
+        Where::Device => [own; 2],
+        Where::Host => [own | host, host],
     };
-    let has = |i: &u32| types[*i as usize].property_flags.contains(wanted);
-    let all = 0..types.len() as u32;
-    all.clone().filter(fits).find(has).or_else(|| all.clone().find(fits)).unwrap_or(0)
+    let all = || (0..types.len() as u32).filter(fits);
+    let of = |flags| all().find(|i| types[*i as usize].property_flags.contains(flags));
+    of(wanted[0]).or_else(|| of(wanted[1])).or_else(|| all().next()).unwrap_or(0)
 }
 
 struct Chunk {

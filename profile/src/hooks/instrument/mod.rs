@@ -14,6 +14,7 @@ mod chosen;
 mod code;
 mod collect;
 mod demands;
+mod given;
 mod launches;
 mod memory;
 mod per_action;
@@ -373,12 +374,13 @@ impl Hook for InstrumentHook {
         for (&d, memory) in &mut self.memory {
             memory.restart(vk.device_mut(d)?, self.plan.window)?;
         }
-        Ok(())
+        self.per_action.as_mut().map_or(Ok(()), |p| p.begins(vk))
     }
 
     fn frame(&mut self, cx: &mut Executor, frame: Frame) -> Result<()> {
         if self.plan.timing {
             if let (Some(p), Some(vk)) = (&mut self.per_action, cx.backend.vulkan()) {
+                p.frame_ends(false);
                 p.restart(vk, false)?;
             }
             return self.frame_begins(cx);

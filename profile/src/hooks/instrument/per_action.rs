@@ -5,14 +5,17 @@
 //! stages. The top eight bytes are ours. Layouts whose own ranges reach those are left alone, and pipelines made with
 //! them count by frame, not by action, which is said. Counters of an action lie in one piece: an entry point's begin at its
 //! `action_base`, a running number over all entry points, and the address that is pushed is that of the piece less the
-//! first of them; so that pipelines, libraries and shader objects of any combination need no table. Guarantees: pieces are
+//! first of them; so that pipelines, libraries and shader objects of any combination need no table. Where launches are given
+//! something (`given`), eight bytes below are ours, too. Guarantees: pieces are
 //! zero when a frame begins; one is used again only after the frame in which its recording was replaced. Not counted, and
 //! named: actions that the device generates itself (nothing is pushed for them but an address of nowhere).
 
 use super::chosen::{Chosen, NOT_CHOSEN, QUEUE_LABELS, Tally};
+use super::given::Given;
 use super::memory::{Memory, Place};
 use super::plan::Plan;
 use crate::hooks::actions::{Actions, Recording, Seen};
+use crate::hooks::command_times::commands::Bind;
 use crate::rewrite::actions::BYTES;
 use gfxr_parse::view::View;
 use replay::ash::vk::{self, Handle};
@@ -99,6 +102,8 @@ pub struct PerAction {
     counts_none: bool,
     /// Where only some actions count.
     chosen: Option<Chosen>,
+    /// Where launches are given something.
+    given: Option<Given>,
     /// Layouts, and whether they have room.
     layouts: HashMap<u64, bool>,
     shaders: HashMap<u64, Shaders>,
@@ -139,7 +144,8 @@ impl PerAction {
     /// What a plan takes.
     pub fn new(plan: &Plan) -> Self {
         let chosen = plan.select.places.clone().map(|p| Chosen::new(p, plan.names.clone()));
-        PerAction { counts_none: !plan.wants_actions(), chosen, ..PerAction::default() }
+        let given = Given::new(&plan.variants);
+        PerAction { counts_none: !plan.wants_actions(), chosen, given, ..PerAction::default() }
     }
 
     /// How much was chosen of what was measured.
@@ -147,8 +153,21 @@ impl PerAction {
         self.chosen.as_ref().map(Chosen::tally)
     }
 
+    /// Where the replay's push constants begin.
+    fn top(&self, limit: u32) -> u32 {
+        offset(limit) - if self.given.is_some() { BYTES } else { 0 }
+    }
+
+    /// A frame or an iteration of a looped one begins.
+    pub fn begins(&mut self, vk: &mut Vulkan) -> Result<()> {
+        self.given.as_mut().map_or(Ok(()), |g| g.begins(vk))
+    }
+
     /// A frame has ended, and was measured or not.
     pub fn frame_ends(&mut self, measured: bool) {
+        if let Some(g) = &mut self.given {
+            g.frame_ends();
+        }
         if let Some(c) = &mut self.chosen {
             c.frame_ends(measured);
         }
@@ -205,7 +224,7 @@ impl PerAction {
             "vkCreatePipelineLayout" => {
                 let size = limit(vk, call.image.u64(0))?;
                 let info: *mut vk::PipelineLayoutCreateInfo<'_> = linked.ptr(1);
-                let room = view.one("pCreateInfo").is_none_or(|i| has_room(i, offset(size)));
+                let room = view.one("pCreateInfo").is_none_or(|i| has_room(i, self.top(size)));
                 for h in call.image.handles.iter().filter(|h| h.out) {
                     self.layouts.insert(call.image.u64(h.at), room);
                 }
@@ -241,7 +260,7 @@ impl PerAction {
         then: View<'_>,
     ) -> Result<bool> {
         let size = limit(vk, device)?;
-        let room = has_room(then, offset(size));
+        let room = has_room(then, self.top(size));
         if room {
             info.push_constant_range_count = 1;
             info.p_push_constant_ranges = self.range(size);
@@ -267,6 +286,7 @@ impl PerAction {
     pub fn see(&mut self, cx: &mut Executor, call: &Call) -> Result<()> {
         let seen = self.actions.see(call);
         self.see_places(cx, call)?;
+        self.see_launches(cx, call)?;
         let name = call.command.name;
         // Their shaders run as well, and are pushed nothing of their own.
         let apart =
@@ -279,6 +299,10 @@ impl PerAction {
         let (Some(live), Some(vk)) = (live, cx.backend.vulkan()) else { return Ok(()) };
         let Some(recording) = self.actions.of(id) else { return Ok(()) };
         let (range, device) = (recording.range, recording.device);
+        if seen == Seen::Action(Bind::RayTracing) {
+            self.give(vk, live, (range, device, id), call)?;
+        }
+        let Some(recording) = self.actions.of(id) else { return Ok(()) };
         let (mut address, mut index) = (0, None);
         if let Seen::Action(bind) = seen {
             let shaders = recording.shaders(bind);
@@ -333,6 +357,46 @@ impl PerAction {
         unsafe {
             let ash = &vk.device(of.1)?.ash;
             ash.cmd_push_constants(live, d.layout, all, d.offset, &address.to_le_bytes());
+        }
+        Ok(())
+    }
+
+    /// Before a launch the address of what says which table it has is pushed, where its shaders look for that.
+    fn give(
+        &mut self,
+        vk: &mut Vulkan,
+        live: vk::CommandBuffer,
+        of: (u64, u64, u64),
+        call: &Call,
+    ) -> Result<()> {
+        let Some(given) = &mut self.given else { return Ok(()) };
+        let bound = self.actions.of(of.2).map_or_else(Vec::new, |r| r.shaders(Bind::RayTracing));
+        let mut known = bound.iter().filter_map(|s| self.shaders.get(s));
+        let told = known.any(|s| !s.parts.is_empty() && s.why != Some(NO_ROOM));
+        let Some(address) = given.launch(vk, of, call, told)? else { return Ok(()) };
+        let d = Self::device(&mut self.devices, vk, of.1)?;
+        let all = vk::ShaderStageFlags::ALL;
+        // SAFETY: the command buffer is being recorded; the layout has all push constants of all stages.
+        unsafe {
+            let ash = &vk.device(of.1)?.ash;
+            ash.cmd_push_constants(live, d.layout, all, d.offset - BYTES, &address.to_le_bytes());
+        }
+        Ok(())
+    }
+
+    /// What a call means to launches that are given something.
+    fn see_launches(&mut self, cx: &mut Executor, call: &Call) -> Result<()> {
+        let (Some(g), actions) = (&mut self.given, &mut self.actions) else { return Ok(()) };
+        if call.command.canonical.starts_with("vkQueueSubmit") {
+            let Some(vk) = cx.backend.vulkan() else { return Ok(()) };
+            return g.submitting(vk, call, |b| actions.range(b));
+        }
+        if call.command.name == "vkCmdExecuteCommands"
+            && let Some(r) = actions.of(call.image.u64(0))
+        {
+            let of = (r.range, r.device, r.buffer);
+            let others = View::call(&call.image).u64s("pCommandBuffers");
+            g.executes(of, others.into_iter().filter_map(|b| actions.range(b)).collect());
         }
         Ok(())
     }
@@ -410,6 +474,9 @@ impl PerAction {
         if let Some(c) = &mut self.chosen {
             recordings.iter().for_each(|r| c.forget(r.range));
         }
+        if let Some(g) = &mut self.given {
+            recordings.iter().for_each(|r| g.forget(r.range));
+        }
         for piece in recordings.iter().filter_map(|r| self.pieces.remove(&r.range)).flatten() {
             if let Some(d) = self.devices.get_mut(&piece.device) {
                 d.free.entry(piece.counters).or_default().push(piece.place);
@@ -423,6 +490,9 @@ impl PerAction {
         self.forget(&gone);
         if let Some(c) = &mut self.chosen {
             c.device_goes(vk, device)?;
+        }
+        if let Some(g) = &mut self.given {
+            g.device_goes(vk, device)?;
         }
         if let Some(d) = self.devices.remove(&device) {
             let ash = &vk.device(device)?.ash;
@@ -447,6 +517,7 @@ impl PerAction {
     /// What is to be said at the end.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = self.actions.notes();
+        notes.extend(self.given.iter().flat_map(Given::notes));
         let full = self.layouts.values().filter(|room| !**room).count();
         if full > 0 {
             notes.push(format!("{full} pipeline layouts leave no room for actions in their push constants"));

@@ -134,9 +134,14 @@ impl Plan {
         !self.of_launches().is_empty()
     }
 
+    /// Whether a pass has tables of launches.
+    pub fn has_tables(&self) -> bool {
+        self.variants.passes().iter().any(|p| p.tables().is_some())
+    }
+
     /// Whether something is pushed before each action.
     pub fn pushes(&self) -> bool {
-        self.select.places.is_some() || self.wants_actions()
+        self.select.places.is_some() || self.wants_actions() || self.has_tables()
     }
 
     /// Whether some pass has such needs in a stage that is there.

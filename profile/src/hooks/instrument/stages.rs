@@ -65,9 +65,9 @@ impl Kept {
     /// A variant's words for this device.
     fn own_words<'v>(&self, variant: &'v Variant) -> std::borrow::Cow<'v, [u32]> {
         match self.action_offset {
-            Some(offset) if variant.action_offset.is_some() => {
+            Some(offset) if variant.action_offset.is_some() || variant.given_offset.is_some() => {
                 let mut words = variant.words.clone();
-                variant.set_action_offset(&mut words, offset);
+                variant.set_offsets(&mut words, offset);
                 words.into()
             }
             _ => variant.words.as_slice().into(),
@@ -421,6 +421,12 @@ impl InstrumentHook {
         };
         for (pass, why) in leave {
             *self.out.borrow_mut().without.entry((pass, demands::reason(why))).or_default() += 1;
+        }
+        for note in &variant.notes {
+            let mut out = self.out.borrow_mut();
+            if !out.notes.contains(note) {
+                out.notes.push(note.clone());
+            }
         }
         for p in &variant.left_out {
             let what = format!("{} is without pass {}: {}", of.shader(stage, name), p.pass, p.why);

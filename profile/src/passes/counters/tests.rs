@@ -90,7 +90,7 @@ fn every_module_of_the_scenes_counts_its_actions() {
                 let mut words = v.words.clone();
                 assert_eq!(words[v.action_offset.expect("it has one") as usize], actions::USUAL);
                 valid(&words, &path.display().to_string());
-                v.set_action_offset(&mut words, 120);
+                v.set_offsets(&mut words, 120);
                 valid(&words, &path.display().to_string());
                 assert_eq!((v.action_counters as usize, v.counters), (blocks, 0));
                 seen += 1;

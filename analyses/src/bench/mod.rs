@@ -1,0 +1,306 @@
+//! How long one frame takes under several plans: as the application made it, and with swizzles of several methods (Cheung,
+//! §3.4; analyses.md §16).
+//!
+//! *Input.* For each plan a GPU time a round, and where it is known SIMT efficiency: *synthetic*, of the swizzle and the rays
+//! that were recorded without it, and *actual*, counted again with the swizzle in force. In each round every plan runs once, in
+//! a seeded order, each time from the same state of the device's memory; so what drifts, drifts for all alike.
+//!
+//! *Definitions.* Percentiles are of rank ⌈n·p/100⌉ (`loop_times/stats.rs`). IQR is p75 − p25; *outliers* lie more than 1.5 IQR
+//! below p25 or above p75. Bands: `bands.rs`. Changes with their intervals, p and delta: `compare.rs`; against the first plan
+//! (the application's own shaders) and against `identity`, which goes through the table and maps everyone to themselves.
+//! Efficiency is of events of rays (Cheung, §3.1.2): Σ popcount(m) / (Σ 1 · N) over calls that trace and entries of intersection,
+//! any-hit, miss, closest-hit and callable shaders.
+//!
+//! *Caveats.* Intervals and p take rounds for independent, which iterations of one process are not quite: a verdict takes
+//! several processes. Each iteration begins on an idle device. Plan `unmodified` runs on a device object of its own, with memory
+//! of its own: what that alone may do to times shows in `unmodified-again`, where it was asked for. Actual efficiency is counted
+//! by probes, in replays of their own.
+
+mod bands;
+mod compare;
+mod figures;
+#[cfg(test)]
+mod tests;
+
+pub use bands::{Band, Density, bands, density};
+pub use compare::{Comparison, compare};
+pub use figures::{Picture, figures};
+
+use crate::context::Context;
+use crate::loop_times::stats::Sample;
+use crate::report::{Cell, Column, Cost, Report, Table, Unit};
+use trace::tables::{SIMT, SIMT_TRACES};
+use trace::{Nanos, Source, Unreadable};
+
+/// The first plan: the application's own shaders.
+pub const UNMODIFIED: &str = "unmodified";
+/// The honest baseline.
+pub const IDENTITY: &str = "identity";
+
+/// Stages whose entry is an event of a ray.
+const EVENTS: [&str; 5] = ["intersection", "any-hit", "miss", "closest-hit", "callable"];
+
+/// What ran, and how long.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plan {
+    /// Its name.
+    pub name: String,
+    /// By round.
+    pub times: Vec<Option<Nanos>>,
+    /// Synthetic SIMT efficiency, in percent.
+    pub synthetic: Option<f64>,
+    /// Actual SIMT efficiency, in percent.
+    pub actual: Option<f64>,
+}
+
+impl Plan {
+    fn nanos(&self) -> Vec<Option<u64>> {
+        self.times.iter().map(|t| t.map(|n| n.0)).collect()
+    }
+
+    /// Its times.
+    pub fn sample(&self) -> Sample {
+        Sample::new(self.times.iter().flatten().map(|n| n.0).collect())
+    }
+}
+
+/// What is known beside the times.
+#[derive(Clone, Debug)]
+pub struct About {
+    /// The frame's number.
+    pub frame: u64,
+    /// Where random numbers begin.
+    pub seed: u64,
+    /// Sentences on what was done.
+    pub notes: Vec<String>,
+    /// What measuring cost.
+    pub cost: Cost,
+}
+
+/// Quartiles, and who is an outlier.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quartiles {
+    /// p25, median, p75.
+    pub at: [f64; 3],
+    /// The least and the greatest time that is no outlier.
+    pub whiskers: [f64; 2],
+}
+
+impl Quartiles {
+    /// Of a sample; none of nothing.
+    pub fn of(sample: &Sample) -> Option<Quartiles> {
+        let [a, b, c] = [25.0, 50.0, 75.0].map(|p| sample.percentile(p));
+        let at = [a? as f64, b? as f64, c? as f64];
+        let reach = 1.5 * (at[2] - at[0]);
+        let inside = |v: &&u64| (at[0] - reach..=at[2] + reach).contains(&(**v as f64));
+        let first = sample.values().iter().find(inside)?;
+        let last = sample.values().iter().rfind(inside)?;
+        Some(Quartiles { at, whiskers: [*first as f64, *last as f64] })
+    }
+
+    /// The outliers.
+    pub fn outliers<'s>(&self, sample: &'s Sample) -> impl Iterator<Item = f64> + 's {
+        let [low, high] = self.whiskers;
+        sample.values().iter().map(|v| *v as f64).filter(move |v| *v < low || *v > high)
+    }
+}
+
+/// The report; the first plan is what others are held against.
+pub fn report(about: &About, plans: &[Plan]) -> Report {
+    let mut report = Report::new("bench", &format!("Frame {} under {} plans", about.frame, plans.len()));
+    report.tables =
+        vec![changes(about, plans), times(plans), spread(plans), band_table(plans), efficiencies(plans)];
+    report.tables.retain(|t| !t.rows.is_empty());
+    report.notes = about.notes.clone();
+    let rounds = plans.iter().map(|p| p.times.len()).max().unwrap_or(0);
+    for p in plans {
+        let timed = p.times.iter().flatten().count();
+        if timed < rounds {
+            report.notes.push(format!("{}: {timed} of {rounds} rounds have a GPU time.", p.name));
+        }
+    }
+    report.cost = about.cost.clone();
+    report
+}
+
+fn number(n: Option<f64>) -> Cell {
+    n.filter(|n| n.is_finite()).map_or(Cell::Missing, Cell::Number)
+}
+
+fn ms(n: f64) -> Cell {
+    Cell::Number(n / 1e6)
+}
+
+/// Table 3.2 of the thesis, with intervals, and against identity too.
+fn changes(about: &About, plans: &[Plan]) -> Table {
+    let percent = |name: &str| Column::new(name, Unit::Percent);
+    let mut rows = vec![];
+    for against in [plans.first(), plans.iter().skip(1).find(|p| p.name == IDENTITY)].into_iter().flatten() {
+        for plan in plans.iter().filter(|p| p.name != against.name) {
+            let Some(c) = compare(&plan.nanos(), &against.nanos(), about.seed) else { continue };
+            let mut row: Vec<Cell> = vec![plan.name.as_str().into(), against.name.as_str().into()];
+            for (change, [from, to]) in [c.mean, c.median] {
+                row.extend([change, from, to].map(Cell::Number));
+            }
+            row.extend([Cell::Text(likelihood(c.p)), Cell::Number(c.delta)]);
+            rows.push(row);
+        }
+    }
+    Table {
+        name: "changes".into(),
+        columns: vec![
+            Column::new("plan", Unit::Text),
+            Column::new("against", Unit::Text),
+            percent("change in mean"),
+            percent("from"),
+            percent("to"),
+            percent("change in median"),
+            percent("from"),
+            percent("to"),
+            Column::new("Mann-Whitney p", Unit::Text),
+            Column::new("Cliff's delta", Unit::Ratio),
+        ],
+        rows,
+    }
+}
+
+/// Three digits, however small.
+fn likelihood(p: f64) -> String {
+    if p >= 0.001 { format!("{p:.3}") } else { format!("{p:.2e}") }
+}
+
+fn times(plans: &[Plan]) -> Table {
+    let time = |name: &str| Column::new(name, Unit::Milliseconds);
+    let row = |p: &Plan| {
+        let s = p.sample();
+        let q = Quartiles::of(&s)?;
+        let percentile = |at: f64| number(s.percentile(at).map(|n| n as f64 / 1e6));
+        let outliers = q.outliers(&s).count() as u64;
+        Some(vec![
+            p.name.as_str().into(),
+            Cell::Count(s.count() as u64),
+            number(s.mean().map(|m| m / 1e6)),
+            ms(q.at[1]),
+            ms(q.at[2] - q.at[0]),
+            number(s.deviation().map(|d| d / 1e6)),
+            percentile(0.0),
+            percentile(99.0),
+            percentile(100.0),
+            Cell::Count(outliers),
+            Cell::Number(100.0 * outliers as f64 / s.count() as f64),
+        ])
+    };
+    Table {
+        name: "times".into(),
+        columns: vec![
+            Column::new("plan", Unit::Text),
+            Column::new("frames", Unit::Count),
+            time("mean"),
+            time("median"),
+            time("IQR"),
+            time("std dev"),
+            time("min"),
+            time("p99"),
+            time("max"),
+            Column::new("outliers", Unit::Count),
+            Column::new("outliers", Unit::Percent),
+        ],
+        rows: plans.iter().filter_map(row).collect(),
+    }
+}
+
+const PERCENTILES: [f64; 9] = [1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0];
+
+fn spread(plans: &[Plan]) -> Table {
+    let row = |p: &Plan| {
+        let s = p.sample();
+        s.mean()?;
+        let mut row = vec![Cell::from(p.name.as_str())];
+        row.extend(PERCENTILES.map(|at| number(s.percentile(at).map(|n| n as f64 / 1e6))));
+        Some(row)
+    };
+    let columns = PERCENTILES.map(|p| Column::new(format!("p{p}"), Unit::Milliseconds));
+    Table {
+        name: "percentiles".into(),
+        columns: [Column::new("plan", Unit::Text)].into_iter().chain(columns).collect(),
+        rows: plans.iter().filter_map(row).collect(),
+    }
+}
+
+fn band_table(plans: &[Plan]) -> Table {
+    let rows = plans.iter().flat_map(|p| {
+        let all = bands(&p.sample());
+        let row = move |(n, b): (usize, Band)| {
+            let name = p.name.as_str().into();
+            let number = Cell::Count(n as u64 + 1);
+            vec![name, number, ms(b.at), ms(b.from), ms(b.to), Cell::Number(100.0 * b.share)]
+        };
+        all.into_iter().enumerate().map(row).collect::<Vec<_>>()
+    });
+    Table {
+        name: "bands".into(),
+        columns: vec![
+            Column::new("plan", Unit::Text),
+            Column::new("band", Unit::Count),
+            Column::new("around", Unit::Milliseconds),
+            Column::new("from", Unit::Milliseconds),
+            Column::new("to", Unit::Milliseconds),
+            Column::new("frames", Unit::Percent),
+        ],
+        rows: rows.collect(),
+    }
+}
+
+/// Figure 3.8 of the thesis in numbers; changes are against identity.
+fn efficiencies(plans: &[Plan]) -> Table {
+    let identity = plans.iter().find(|p| p.name == IDENTITY);
+    let change = |n: Option<f64>, of: Option<f64>| number(n.zip(of).map(|(a, b)| 100.0 * (a / b - 1.0)));
+    let row = |p: &Plan| {
+        p.synthetic.or(p.actual)?;
+        Some(vec![
+            p.name.as_str().into(),
+            number(p.synthetic),
+            change(p.synthetic, identity.and_then(|i| i.synthetic)),
+            number(p.actual),
+            change(p.actual, identity.and_then(|i| i.actual)),
+        ])
+    };
+    let percent = |name: &str| Column::new(name, Unit::Percent);
+    Table {
+        name: "efficiency".into(),
+        columns: vec![
+            Column::new("plan", Unit::Text),
+            percent("synthetic SIMT efficiency"),
+            percent("against identity"),
+            percent("actual SIMT efficiency"),
+            percent("against identity"),
+        ],
+        rows: plans.iter().filter_map(row).collect(),
+    }
+}
+
+/// Actual SIMT efficiency of a frame's rays, in percent, from what pass `simt` counted; none without events.
+pub fn actual(trace: &dyn Source, frame: u64) -> Result<Option<f64>, Unreadable> {
+    let context = Context::read(trace)?;
+    let (mut active, mut slots) = (0u64, 0u64);
+    let mut add = |entry: u64, executions: u64, invocations: u64, event: bool| {
+        let traced = context.entry(entry).is_some_and(|e| EVENTS.contains(&&*e.stage));
+        if event || traced {
+            active += invocations;
+            slots += executions * context.subgroup_size(frame).unwrap_or(0);
+        }
+    };
+    let t = trace.read(&SIMT)?;
+    let [frames, entries, functions, blocks, executions, invocations] =
+        ["frame", "entry", "function", "block", "executions", "invocations"].map(|c| t.u64(c));
+    for row in (0..t.len()).filter(|&row| (frames[row], functions[row], blocks[row]) == (frame, 0, 0)) {
+        add(entries[row], executions[row], invocations[row], false);
+    }
+    let t = trace.read(&SIMT_TRACES)?;
+    let [frames, entries, executions, invocations] =
+        ["frame", "entry", "executions", "invocations"].map(|c| t.u64(c));
+    for row in (0..t.len()).filter(|&row| frames[row] == frame) {
+        add(entries[row], executions[row], invocations[row], true);
+    }
+    Ok((slots > 0).then(|| 100.0 * active as f64 / slots as f64))
+}

@@ -1,0 +1,294 @@
+//! `bench`: what repacking a frame's launches does to its time and its SIMT efficiency, method by method (Cheung, §3.4), in one
+//! command.
+//!
+//! One profile records the frame's rays; every method makes swizzles of them (`swizzles`); with each in force a profile counts
+//! how full subgroups are, and proves that the frame shows the same (`traces`). Then all plans run in turn, each round in
+//! another order (`order`): two replays that loop the frame in this process, one with the application's own shaders, one with
+//! swizzled ones whose table is written anew between iterations (`session`). What comes of it is a folder (`out`).
+//!
+//! Guarantees: the folder is there whole or not at all; the same seed gives the same order, swizzles and figures but for times;
+//! every iteration's image is compared with the first one's. Refuses folders that hold something.
+
+mod machine;
+mod order;
+mod out;
+mod session;
+mod swizzles;
+mod traces;
+
+use super::profile::folder::{Missing, refuse_full};
+use crate::cli::BenchArgs;
+use crate::commands::frames::{self, no_such_frame};
+use crate::commands::repack::methods;
+use crate::commands::replay::options;
+use crate::exit::{Exit, Failure, complain};
+use crate::{input, output, progress};
+use analyses::bench::{About, IDENTITY, Plan, UNMODIFIED, report};
+use analyses::repack::Options;
+use analyses::report::{Cost, Report, json, text};
+use order::{Turn, order};
+use replay::looped::{Compared, Loop};
+use serde_json::{Value, json};
+use session::{LOOP_WARMUP, Outcome, Session, Wanted};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use swizzles::Made;
+use trace::Nanos;
+
+/// A plan that runs: its name, its replay, and its set of swizzles there.
+struct Runs {
+    name: String,
+    session: usize,
+    set: u32,
+}
+
+/// What the loops came to.
+struct Loops {
+    turns: Vec<Turn>,
+    /// By plan and round, warm-up left out.
+    times: Vec<Vec<Option<Nanos>>>,
+    outcomes: Vec<Outcome>,
+    clocks: [Value; 2],
+}
+
+/// Runs it.
+pub fn run(args: &BenchArgs) -> Result<Exit, Failure> {
+    refuse_full(&args.output)?;
+    if args.output.to_string_lossy().contains([',', '+']) {
+        return Err(Failure::usage("-o: a name without commas and plus signs"));
+    }
+    let capture = input::open(&args.file)?;
+    let run_options = options(&args.run)?;
+    if let Some(there) = frames::there(&capture, &run_options.frame_by)
+        && !(there.0..=there.1).contains(&args.frame)
+    {
+        return Err(no_such_frame(args.frame, there));
+    }
+    let name = args.output.file_name().ok_or_else(|| Failure::usage("-o: not a folder's name"))?;
+    let part = args.output.with_file_name(format!(".{}.{}.part", name.to_string_lossy(), std::process::id()));
+    let missing = Missing::of(&part);
+    std::fs::create_dir_all(&part)
+        .map_err(|e| Failure::new(format_args!("{}: {e}{}", part.display(), output::advice(&e))))?;
+    let done = study(args, &capture, &part).and_then(|report| {
+        // (an empty folder may be there)
+        let _ = std::fs::remove_dir(&args.output);
+        std::fs::rename(&part, &args.output)
+            .map_err(|e| Failure::new(format_args!("{}: {e}", args.output.display())))?;
+        Ok(report)
+    });
+    let report = match done {
+        Ok(report) => report,
+        Err(e) => {
+            let _ = std::fs::remove_dir_all(&part);
+            missing.take_away();
+            return Err(e);
+        }
+    };
+    let mut out = output::Output::create(None)?;
+    out.write(if args.json { json::render(&report) } else { text::render(&report) }.as_bytes())?;
+    out.finish()?;
+    Ok(Exit::Done)
+}
+
+/// Everything, into a folder.
+fn study(args: &BenchArgs, capture: &gfxr_parse::container::Capture, to: &Path) -> Result<Report, Failure> {
+    let made = made(args, to)?;
+    let files = swizzles::write(&to.join("swizzles"), &made)?;
+    let mut plans = vec![Plan { name: UNMODIFIED.into(), ..Plan::default() }];
+    plans.extend(made.iter().map(|m| Plan {
+        name: m.method.clone(),
+        synthetic: m.synthetic,
+        ..Plan::default()
+    }));
+    if !args.no_efficiency {
+        let nothing = Vec::new();
+        for (plan, files) in plans.iter_mut().zip(std::iter::once(&nothing).chain(&files)) {
+            complain_progress(&format!("counting SIMT efficiency: {}", plan.name));
+            plan.actual = traces::efficiency(args, files, &to.join("efficiency").join(&plan.name))?;
+        }
+    }
+    let loops = loops(args, &made, &mut plans)?;
+    for (plan, times) in plans.iter_mut().zip(&loops.times) {
+        plan.times = times.clone();
+    }
+    let cost = Cost::Unknown {
+        why: "a pair of timestamps stands around each submission, in all plans alike; actual efficiency is counted in \
+              other replays than those that are timed"
+            .into(),
+    };
+    let about = About { frame: args.frame, seed: args.seed, notes: notes(args, &loops), cost };
+    let report = report(&about, &plans);
+    let manifest = manifest(args, capture, &plans, &loops);
+    out::write(to, &report, &plans, args, &loops.turns, &manifest)?;
+    Ok(report)
+}
+
+/// The methods' swizzles; those of identity come first.
+fn made(args: &BenchArgs, to: &Path) -> Result<Vec<Made>, Failure> {
+    let all = args.methods.iter().any(|m| m == "all");
+    let mut made = match (&args.swizzles, &args.trace) {
+        (Some(folder), _) => {
+            swizzles::of_files(folder, args.frame, &|m| all || args.methods.iter().any(|n| n == m))?
+        }
+        (None, trace) => {
+            let chosen = if all { methods(&[])? } else { methods(&args.methods)? };
+            let folder = match trace {
+                Some(folder) => folder.clone(),
+                None => {
+                    complain_progress("recording rays");
+                    let folder = to.join("rays");
+                    traces::rays(args, &folder)?;
+                    folder
+                }
+            };
+            let options = Options { tile: args.tile, seed: args.seed };
+            swizzles::of_trace(&folder, args.frame, &options, &chosen)?
+        }
+    };
+    match made.iter().position(|m| m.method == IDENTITY) {
+        Some(at) => made[..=at].rotate_right(1),
+        None => made.insert(0, swizzles::identity(&made[0])),
+    }
+    Ok(made)
+}
+
+/// What is being done, for those who watch.
+fn complain_progress(what: &str) {
+    use std::io::IsTerminal;
+    if std::io::stderr().is_terminal() {
+        complain(what);
+    }
+}
+
+/// All plans in turn.
+fn loops(args: &BenchArgs, made: &[Made], plans: &mut Vec<Plan>) -> Result<Loops, Failure> {
+    let sets = Arc::new(made.iter().map(|m| m.swizzles.clone()).collect::<Vec<_>>());
+    let mut runs = vec![Runs { name: UNMODIFIED.into(), session: 0, set: 0 }];
+    runs.extend((0..).zip(made).map(|(set, m)| Runs { name: m.method.clone(), session: 1, set }));
+    let mut own = vec![None, Some(sets)];
+    if args.again {
+        let name = format!("{UNMODIFIED}-again");
+        plans.push(Plan { name: name.clone(), ..Plan::default() });
+        runs.push(Runs { name, session: 2, set: 0 });
+        own.push(None);
+    }
+    let turns = order(runs.len(), args.warmup + args.iterations, args.seed);
+    let mut sessions = Vec::new();
+    for (n, swizzles) in own.into_iter().enumerate() {
+        let iterations = turns.iter().filter(|t| runs[t.plan].session == n).count() as u32;
+        let looped = Loop {
+            frame: args.frame,
+            iterations,
+            warmup: LOOP_WARMUP,
+            allow_drift: false,
+            leave_contents: false,
+        };
+        let wanted = Wanted {
+            capture: args.file.clone(),
+            options: replay::options::Options { looped: Some(looped), ..options(&args.run)? },
+            swizzles,
+            assume_subgroups: args.assume_subgroups,
+        };
+        sessions.push(Session::start(wanted)?);
+    }
+    let bar = progress::bytes(turns.len() as u64, "timing");
+    bar.set_style(progress::iterations());
+    let before = machine::clocks();
+    for turn in &turns {
+        let run = &runs[turn.plan];
+        sessions[run.session].turn(run.set).map_err(|e| of_plan(e, &run.name))?;
+        bar.inc(1);
+    }
+    let clocks = [before, machine::clocks()];
+    bar.finish_and_clear();
+    let outcomes: Vec<Outcome> = sessions.into_iter().map(Session::finish).collect::<Result<_, _>>()?;
+    same_image(&outcomes)?;
+    let mut times: Vec<Vec<Option<Nanos>>> = vec![vec![]; runs.len()];
+    let mut left: Vec<_> = outcomes.iter().map(|o| o.times.frames.iter()).collect();
+    for turn in &turns {
+        let time = left[runs[turn.plan].session].next();
+        let time = time.ok_or_else(|| Failure::new("an iteration has no record of its time"))?;
+        if turn.round >= args.warmup {
+            times[turn.plan].push(time.gpu);
+        }
+    }
+    Ok(Loops { turns, times, outcomes, clocks })
+}
+
+fn of_plan(failure: Failure, plan: &str) -> Failure {
+    match failure {
+        Failure::Error(exit, text) => Failure::Error(exit, format!("plan {plan}: {text}")),
+        closed => closed,
+    }
+}
+
+/// All replays present the same image.
+fn same_image(outcomes: &[Outcome]) -> Result<(), Failure> {
+    let of = |o: &Outcome| (o.looped.compared == Compared::Presented).then(|| o.looped.hashes.clone());
+    let Some(first) = outcomes.first().and_then(of) else { return Ok(()) };
+    match outcomes.iter().all(|o| of(o).as_ref() == Some(&first)) {
+        true => Ok(()),
+        false => {
+            let text = "the frame does not present the same image with swizzled shaders and without; `profile --passes \
+                        swizzle:FILE` says which pixel";
+            Err(Failure::Error(Exit::Diverged, text.into()))
+        }
+    }
+}
+
+fn notes(args: &BenchArgs, loops: &Loops) -> Vec<String> {
+    let mut notes = vec![format!(
+        "{} rounds of each plan, in an order of seed {}, behind {} that are left out; everything that the frame changes was put \
+         back before each iteration.",
+        args.iterations, args.seed, args.warmup
+    )];
+    let o = &loops.outcomes[0].looped;
+    notes.push(match o.compared {
+        Compared::Presented => {
+            let hash: String = o.hashes.iter().flatten().take(8).map(|b| format!("{b:02x}")).collect();
+            format!("Every iteration of every plan presents the same image: {hash}.")
+        }
+        Compared::Changed => {
+            "Every iteration leaves in memory what the first one of its replay left (nothing is presented)."
+                .into()
+        }
+    });
+    notes.push(match args.no_efficiency {
+        false => "With each swizzle the frame shows, or leaves in memory, what it does without: compared bit for bit while \
+                  efficiency was counted."
+            .into(),
+        true => "What each swizzle shows was compared within its own replay alone: --no-efficiency.".into(),
+    });
+    let mut said: Vec<&String> = loops.outcomes.iter().flat_map(|o| &o.notes).collect();
+    said.dedup();
+    notes.extend(said.into_iter().map(|n| format!("{n}.")));
+    notes
+}
+
+fn manifest(
+    args: &BenchArgs,
+    capture: &gfxr_parse::container::Capture,
+    plans: &[Plan],
+    loops: &Loops,
+) -> Value {
+    let file = PathBuf::from(capture.name());
+    let gpu = loops.outcomes.first().map_or("", |o| &o.gpu);
+    json!({
+        "schema_version": 1,
+        "tool": { "name": "reray-replay", "version": env!("CARGO_PKG_VERSION") },
+        "capture": {
+            "name": file.file_name().unwrap_or_default().to_string_lossy(),
+            "size_bytes": capture.bytes().len(),
+            "blake3": blake3::hash(capture.bytes()).to_hex().to_string(),
+        },
+        "frame": args.frame,
+        "rounds": args.iterations,
+        "warmup_rounds": args.warmup,
+        "seed": args.seed,
+        "tile": args.tile,
+        "plans": plans.iter().map(|p| &p.name).collect::<Vec<_>>(),
+        "device": machine::device(gpu),
+        "clocks_before": loops.clocks[0],
+        "clocks_after": loops.clocks[1],
+    })
+}

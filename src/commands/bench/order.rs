@@ -1,0 +1,48 @@
+//! Which plan runs when: in each round every plan once, in an order that the seed decides.
+
+use analyses::loop_times::stats::Random;
+
+/// One iteration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// Its round; those that warm up come first.
+    pub round: u32,
+    /// Which plan.
+    pub plan: usize,
+}
+
+/// All turns, of so many rounds.
+pub fn order(plans: usize, rounds: u32, seed: u64) -> Vec<Turn> {
+    let mut random = Random::new(seed);
+    let mut all = Vec::with_capacity(plans * rounds as usize);
+    for round in 0..rounds {
+        let mut turns: Vec<Turn> = (0..plans).map(|plan| Turn { round, plan }).collect();
+        // Fisher and Yates: each order is as likely.
+        for i in (1..turns.len()).rev() {
+            turns.swap(i, random.below(i + 1));
+        }
+        all.extend(turns);
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_plan_runs_once_a_round_and_the_seed_decides_when() {
+        let all = order(5, 100, 3);
+        assert_eq!(all, order(5, 100, 3));
+        assert_ne!(all, order(5, 100, 4));
+        let mut first = [0; 5];
+        for (n, round) in all.chunks_exact(5).enumerate() {
+            let mut plans: Vec<usize> = round.iter().map(|t| t.plan).collect();
+            first[plans[0]] += 1;
+            plans.sort_unstable();
+            assert_eq!(plans, [0, 1, 2, 3, 4]);
+            assert!(round.iter().all(|t| t.round == n as u32));
+        }
+        assert!(first.iter().all(|n| (8..=34).contains(n)), "{first:?}");
+    }
+}

@@ -1,0 +1,51 @@
+//! The traces that a study takes: rays once, to make swizzles of; and with each swizzle how full subgroups are, which proves as
+//! well that the frame shows what it shows without.
+//!
+//! They are made by `profile`, as a user would make them. Guarantees: a trace that is not whole, a picture that differs, a
+//! swizzle that found no launch, is an error.
+
+use crate::cli::{BenchArgs, Cli, Command, ProfileArgs};
+use crate::commands::profile;
+use crate::exit::{Exit, Failure};
+use crate::mmap;
+use clap::Parser;
+use std::path::{Path, PathBuf};
+use trace::dir::Dir;
+
+/// The flags of a profile of the frame.
+fn flags(args: &BenchArgs, passes: &str, to: &Path) -> Result<ProfileArgs, Failure> {
+    let frame = args.frame.to_string();
+    let words = ["reray-replay", "profile", "a.gfxr", "--passes", passes, "--frames", &frame, "-o", "a"];
+    let Some(Command::Profile(mut p)) = Cli::try_parse_from(words).map_err(Failure::new)?.command else {
+        return Err(Failure::new("profile has no flags"));
+    };
+    p.file = Some(args.file.clone());
+    p.output = Some(to.to_owned());
+    p.run = args.run.clone();
+    p.assume_subgroups = args.assume_subgroups;
+    Ok(p)
+}
+
+fn record(args: &BenchArgs, passes: &str, to: &Path) -> Result<(), Failure> {
+    match profile::record(&flags(args, passes, to)?)? {
+        (_, Exit::Done) => Ok(()),
+        (_, exit) => Err(Failure::Error(exit, format!("the trace with {passes} is not whole"))),
+    }
+}
+
+/// The frame's rays.
+pub fn rays(args: &BenchArgs, to: &Path) -> Result<(), Failure> {
+    record(args, "rays", to)
+}
+
+/// Actual SIMT efficiency of rays' events, in percent, with these swizzles in force.
+pub fn efficiency(args: &BenchArgs, swizzles: &[PathBuf], to: &Path) -> Result<Option<f64>, Failure> {
+    let files: Vec<String> = swizzles.iter().map(|f| f.display().to_string()).collect();
+    let passes = match files.is_empty() {
+        true => "simt".to_owned(),
+        false => format!("swizzle:{},simt", files.join("+")),
+    };
+    record(args, &passes, to)?;
+    let dir = Dir::open_with(to, mmap::open).map_err(Failure::new)?;
+    analyses::bench::actual(&dir, args.frame).map_err(Failure::new)
+}
