@@ -4,6 +4,7 @@
 //! `captures/samples`, and from the folder that `RERAY_EXTRA_CAPTURES` names, if it is set.
 
 mod analyze;
+mod bench;
 mod blocks;
 mod builds;
 mod check;
@@ -37,6 +38,7 @@ mod screenshot;
 mod ser;
 mod simt;
 mod support;
+mod swizzle;
 mod timeline;
 mod times;
 mod trimmed;

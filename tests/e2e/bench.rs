@@ -1,0 +1,98 @@
+//! `bench` on a sample: every plan runs, the folder is whole, and a second run with the same seed leaves the same but for times.
+
+use crate::device::device;
+use crate::support::{Scratch, root, run, text};
+use analyses::repack::METHODS;
+use serde_json::Value;
+use std::path::Path;
+
+fn bench(scratch: &Scratch, name: &str, more: &[&str]) -> (std::path::PathBuf, std::process::Output) {
+    let capture = root().join("captures/samples/rays.gfxr");
+    let to = scratch.path(name);
+    let own = to.to_str().expect("a plain path").to_owned();
+    let args =
+        ["bench", capture.to_str().expect("a plain path"), "--frame", "2", "--assume-subgroups", "-o", &own];
+    let out = run(args.iter().chain(more));
+    (to, out)
+}
+
+fn read(folder: &Path, name: &str) -> Vec<u8> {
+    std::fs::read(folder.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+}
+
+#[test]
+fn every_method_is_measured_and_the_seed_decides_all_but_times() {
+    if !device("bench") {
+        return;
+    }
+    let scratch = Scratch::new("bench");
+    let more = ["--iterations", "4", "--warmup", "1", "--seed", "11", "--tile", "64x64"];
+    let (a, out) = bench(&scratch, "a", &[&more[..], &["--again"]].concat());
+    assert!(out.status.success(), "{}{}", text(&out.stdout), text(&out.stderr));
+    let report = text(&read(&a, "report.txt"));
+    assert_eq!(text(&out.stdout), report);
+    assert!(report.contains("Every iteration of every plan presents the same image"), "{report}");
+    let names: Vec<&str> = METHODS.iter().map(|m| m.name()).collect();
+    let manifest: Value = serde_json::from_slice(&read(&a, "manifest.json")).expect("JSON");
+    let plans: Vec<&str> =
+        manifest["plans"].as_array().expect("plans").iter().filter_map(Value::as_str).collect();
+    assert_eq!(plans, [&["unmodified"], &names[..], &["unmodified-again"]].concat());
+    assert_eq!(manifest["device"]["pipeline_cache_uuid"].as_str().map(str::len), Some(32), "{manifest}");
+    for figure in plans.iter().map(|p| format!("times_{p}")).chain(["violins".into(), "efficiency".into()]) {
+        assert!(read(&a, &format!("{figure}.png")).starts_with(b"\x89PNG"), "{figure}");
+        assert!(text(&read(&a, &format!("{figure}.svg"))).ends_with("</svg>\n"), "{figure}");
+    }
+    // Nine plans, each once in each of five rounds; those that warm up have no time.
+    let times = text(&read(&a, "times.csv"));
+    let rows: Vec<Vec<&str>> = times.lines().skip(1).map(|l| l.split(',').collect()).collect();
+    assert_eq!(rows.len(), 5 * plans.len());
+    for plan in &plans {
+        let of: Vec<&Vec<&str>> = rows.iter().filter(|r| r[2] == *plan).collect();
+        let rounds: Vec<&str> = of.iter().map(|r| r[1]).collect();
+        assert_eq!(rounds, ["0", "1", "2", "3", "4"], "{plan}");
+        assert!(
+            of[0][3].is_empty() && of[1..].iter().all(|r| r[3].parse::<u64>().is_ok_and(|n| n > 0)),
+            "{of:?}"
+        );
+    }
+    // Actual efficiency: random below identity, which is what it is without a table.
+    let efficiency = text(&read(&a, "efficiency.csv"));
+    let actual = |plan: &str| {
+        let row = efficiency.lines().find(|l| l.starts_with(&format!("{plan},"))).expect("a row");
+        row.split(',').nth(3).and_then(|n| n.parse::<f64>().ok()).unwrap_or_else(|| panic!("{row}"))
+    };
+    assert!(actual("random") < actual("identity"), "{efficiency}");
+    assert_eq!(actual("identity"), actual("unmodified"), "{efficiency}");
+
+    let trace = a.join("rays").to_str().expect("a plain path").to_owned();
+    let (b, out) = bench(&scratch, "b", &[&more[..], &["--again", "--trace", &trace]].concat());
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    for name in ["order.csv", "efficiency.csv"] {
+        assert_eq!(text(&read(&a, name)), text(&read(&b, name)), "{name}");
+    }
+    for name in &names {
+        let file = format!("swizzles/{name}_frame2_launch0.swizzle");
+        assert_eq!(read(&a, &file), read(&b, &file), "{file}");
+    }
+    assert!(
+        scratch.path("").read_dir().expect("it is there").all(|f| !f
+            .expect("a file")
+            .file_name()
+            .to_string_lossy()
+            .contains(".part"))
+    );
+}
+
+#[test]
+fn what_is_refused_leaves_nothing() {
+    let scratch = Scratch::new("bench-refused");
+    std::fs::create_dir_all(scratch.path("full/there")).expect("a folder");
+    assert_eq!(bench(&scratch, "full", &[]).1.status.code(), Some(2));
+    assert_eq!(bench(&scratch, "a,b", &[]).1.status.code(), Some(2));
+    let (_, out) = bench(&scratch, "c", &["--swizzles", "/nowhere"]);
+    assert_eq!(out.status.code(), Some(1), "{}", text(&out.stderr));
+    assert_eq!(bench(&scratch, "d", &["--methods", "best"]).1.status.code(), Some(2));
+    let left: Vec<_> =
+        scratch.path("").read_dir().expect("it is there").map(|f| f.expect("a file").file_name()).collect();
+    assert_eq!(left, ["full"]);
+}
