@@ -280,6 +280,10 @@ pub struct BenchArgs {
     /// Run the application's own shaders as another plan once more, on a device object of its own: what differs is noise
     #[arg(long)]
     pub again: bool,
+    /// Run the frame with these passes in its shaders as another plan, as in `ser` or `ser:reorder=no`; may be given more than
+    /// once
+    #[arg(long, value_name = "PASS[:OPTIONS],…")]
+    pub with: Vec<String>,
     /// Do not count actual SIMT efficiency, which takes two replays up to the frame for each plan
     #[arg(long)]
     pub no_efficiency: bool,

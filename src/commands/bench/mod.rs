@@ -29,7 +29,7 @@ use analyses::report::{Cost, Report, json, text};
 use order::{Turn, order};
 use replay::looped::{Compared, Loop};
 use serde_json::{Value, json};
-use session::{LOOP_WARMUP, Outcome, Session, Wanted};
+use session::{LOOP_WARMUP, Outcome, Session, Shaders, Wanted};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use swizzles::Made;
@@ -165,16 +165,17 @@ fn loops(args: &BenchArgs, made: &[Made], plans: &mut Vec<Plan>) -> Result<Loops
     let sets = Arc::new(made.iter().map(|m| m.swizzles.clone()).collect::<Vec<_>>());
     let mut runs = vec![Runs { name: UNMODIFIED.into(), session: 0, set: 0 }];
     runs.extend((0..).zip(made).map(|(set, m)| Runs { name: m.method.clone(), session: 1, set }));
-    let mut own = vec![None, Some(sets)];
-    if args.again {
-        let name = format!("{UNMODIFIED}-again");
+    let mut own = vec![Shaders::Own, Shaders::Swizzles(sets)];
+    let again = args.again.then(|| (format!("{UNMODIFIED}-again"), Shaders::Own));
+    let with = args.with.iter().map(|list| (list.clone(), Shaders::Passes(list.clone())));
+    for (name, shaders) in again.into_iter().chain(with) {
         plans.push(Plan { name: name.clone(), ..Plan::default() });
-        runs.push(Runs { name, session: 2, set: 0 });
-        own.push(None);
+        runs.push(Runs { name, session: own.len(), set: 0 });
+        own.push(shaders);
     }
     let turns = order(runs.len(), args.warmup + args.iterations, args.seed);
     let mut sessions = Vec::new();
-    for (n, swizzles) in own.into_iter().enumerate() {
+    for (n, shaders) in own.into_iter().enumerate() {
         let iterations = turns.iter().filter(|t| runs[t.plan].session == n).count() as u32;
         let looped = Loop {
             frame: args.frame,
@@ -186,7 +187,7 @@ fn loops(args: &BenchArgs, made: &[Made], plans: &mut Vec<Plan>) -> Result<Loops
         let wanted = Wanted {
             capture: args.file.clone(),
             options: replay::options::Options { looped: Some(looped), ..options(&args.run)? },
-            swizzles,
+            shaders,
             assume_subgroups: args.assume_subgroups,
         };
         sessions.push(Session::start(wanted)?);

@@ -6,7 +6,7 @@
 //! while an iteration runs the others' work is done, and their threads sleep; a replay that fails ends the run with its error.
 //! Where something fails, the threads that are left sleep until the program ends.
 
-use crate::commands::profile::plan::timed;
+use crate::commands::profile::plan::{passes, timed};
 use crate::commands::replay::failure;
 use crate::exit::{Exit, Failure};
 use crate::input;
@@ -28,6 +28,17 @@ use trace::swizzle::Swizzle;
 /// Iterations before the first turn: the first of them creates what the frame creates.
 pub const LOOP_WARMUP: u32 = 2;
 
+/// What becomes of a replay's shaders.
+#[derive(Clone, Debug)]
+pub enum Shaders {
+    /// They stay the application's own.
+    Own,
+    /// They do the work that sets of swizzles say.
+    Swizzles(Arc<Vec<Vec<Swizzle>>>),
+    /// These passes rewrite them, named as on the command line.
+    Passes(String),
+}
+
 /// What a replay is to do.
 #[derive(Clone, Debug)]
 pub struct Wanted {
@@ -35,8 +46,8 @@ pub struct Wanted {
     pub capture: PathBuf,
     /// How; the loop is in it.
     pub options: Options,
-    /// Sets of swizzles; none: the shaders stay the application's own.
-    pub swizzles: Option<Arc<Vec<Vec<Swizzle>>>>,
+    /// Its shaders.
+    pub shaders: Shaders,
     /// Whether subgroup operations are taken for granted.
     pub assume_subgroups: bool,
 }
@@ -140,9 +151,13 @@ fn run(wanted: Wanted, set: Arc<AtomicU32>, baton: &mut Baton) -> Result<Outcome
     let (hook, times) = FrameTimesHook::new(true);
     let mut hooks: Vec<Box<dyn Hook>> = vec![Box::new(hook)];
     let mut done = None;
-    if let Some(sets) = &wanted.swizzles {
-        let pass: Box<dyn Pass> = Box::new(swizzle::Pass::new(sets, set).map_err(Failure::new)?);
-        let plan = timed(vec![pass], wanted.assume_subgroups, &capture);
+    let passes: Vec<Box<dyn Pass>> = match &wanted.shaders {
+        Shaders::Own => vec![],
+        Shaders::Swizzles(sets) => vec![Box::new(swizzle::Pass::new(sets, set).map_err(Failure::new)?)],
+        Shaders::Passes(list) => passes(list, false)?,
+    };
+    if !passes.is_empty() {
+        let plan = timed(passes, wanted.assume_subgroups, &capture);
         let (hook, out) = InstrumentHook::new(Rc::new(plan), Box::new(|_: Raw, _: &Done| Ok(())));
         hooks.insert(0, Box::new(hook));
         done = Some(out);
@@ -153,7 +168,7 @@ fn run(wanted: Wanted, set: Arc<AtomicU32>, baton: &mut Baton) -> Result<Outcome
     if let Some(done) = done {
         let done = done.borrow();
         if let Some(first) = done.failed.first() {
-            let text = format!("a shader could not be given a swizzle: {first}");
+            let text = format!("a shader could not be rewritten: {first}");
             return Err(Failure::Error(Exit::Failed, text));
         }
         notes.extend(done.notes.iter().cloned());

@@ -4,7 +4,7 @@ use crate::exit::Failure;
 use crate::mmap;
 use crate::output::write_file;
 use analyses::context::Context;
-use analyses::events::{Wants, read};
+use analyses::events::{Launch, Wants, read};
 use analyses::repack::{Method, Options, Swizzle, Work};
 use analyses::replayer::Efficiency;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ pub struct Made {
     pub synthetic: Option<f64>,
 }
 
-/// From the rays of a trace.
+/// From the rays of a trace. Launches are numbered as pass `swizzle` numbers them: those of ray-tracing pipelines alone.
 pub fn of_trace(
     folder: &Path,
     frame: u64,
@@ -32,12 +32,17 @@ pub fn of_trace(
     let events = read(&dir, &context, Wants::default()).map_err(Failure::new)?;
     let mut made: Vec<(Vec<Swizzle>, Efficiency)> =
         methods.iter().map(|_| (vec![], Efficiency::default())).collect();
-    for launch in events.launches.iter().filter(|l| l.frame == frame) {
+    let traces = |l: &&Launch| {
+        l.frame == frame && context.pipeline(l.pipeline).is_none_or(|p| &*p.kind == "ray-tracing")
+    };
+    let mut launches: Vec<&Launch> = events.launches.iter().filter(traces).collect();
+    launches.sort_by_key(|l| l.launch);
+    for (number, launch) in (0..).zip(launches) {
         let work = Work::new(&events, launch);
         for (method, (swizzles, sum)) in methods.iter().zip(&mut made) {
             let (swizzle, packing) = work.packing(*method, options);
             *sum = std::mem::take(sum).and(&work.replayer.efficiency(&packing));
-            swizzles.push(swizzle);
+            swizzles.push(Swizzle { launch: number, ..swizzle });
         }
     }
     if made.iter().all(|m| m.0.is_empty()) {

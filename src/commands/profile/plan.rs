@@ -56,7 +56,7 @@ pub fn by_driver(args: &ProfileArgs) -> Result<bool, Failure> {
 }
 
 /// The passes of a list; `arm`: the driver counts for counters.
-fn passes(list: &str, arm: bool) -> Result<Vec<Box<dyn profile::Pass>>, Failure> {
+pub fn passes(list: &str, arm: bool) -> Result<Vec<Box<dyn profile::Pass>>, Failure> {
     let mut passes: Vec<Box<dyn profile::Pass>> = Vec::new();
     for (name, options) in asked(list) {
         let pass = by_name(&if options.is_empty() { name.to_owned() } else { format!("{name}:{options}") })
