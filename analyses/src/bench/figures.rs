@@ -39,7 +39,7 @@ fn efficiency(plans: &[Plan]) -> Option<Figure> {
     if shown.is_empty() {
         return None;
     }
-    let step = 116.0;
+    let step = 140.0;
     let right = LEFT + step * shown.len() as f64;
     let mut f = Figure::new(right as u32 + 24, 420);
     let most = shown.iter().flat_map(|p| [p.actual, p.synthetic]).flatten().fold(0.0, f64::max);
@@ -56,9 +56,9 @@ fn efficiency(plans: &[Plan]) -> Option<Figure> {
         let middle = LEFT + step * (n as f64 + 0.5);
         for (k, value) in [plan.actual, plan.synthetic].into_iter().enumerate() {
             let Some(value) = value else { continue };
-            let x = middle - 46.0 + 46.0 * k as f64;
-            f.rectangle((x + 2.0, y.at(value)), (x + 44.0, y.at(0.0)), kinds[k].1);
-            f.text((x + 23.0, y.at(value) - 11.0), format!("{value:.1}"), Anchor::Middle);
+            let x = middle - 58.0 + 58.0 * k as f64;
+            f.rectangle((x + 2.0, y.at(value)), (x + 56.0, y.at(0.0)), kinds[k].1);
+            f.text((x + 29.0, y.at(value) - 11.0), format!("{value:.1}"), Anchor::Middle);
         }
         name(&mut f, middle, y.pixels.0, &plan.name, n);
     }
@@ -100,14 +100,17 @@ fn violins(plans: &[Plan], number: u64) -> Option<Figure> {
         let middle = LEFT + step * (place as f64 + 0.5);
         let sample = plan.sample();
         let up = |nanos: f64| y.at(nanos / 1e6);
-        if let Some(d) = density(&sample) {
+        let ends = sample.values().first().zip(sample.values().last()).map(|(a, b)| (*a as f64, *b as f64));
+        if let Some((d, (low, high))) = density(&sample).zip(ends) {
+            // (nothing is drawn where no time was)
+            let inside = |at: f64| at.clamp(low, high);
             let side = |sign: f64| {
-                let wide = 54.0;
-                d.at.iter().zip(&d.height).map(move |(at, h)| (middle + sign * h * wide, up(*at)))
+                let places = d.at.iter().zip(&d.height);
+                let there = places.filter(|(at, _)| (low..=high).contains(*at) || d.at.len() == 1);
+                there.map(move |(at, h)| (middle + sign * h * 54.0, up(inside(*at)))).collect::<Vec<_>>()
             };
-            let outline: Vec<_> = side(1.0).chain(side(-1.0).collect::<Vec<_>>().into_iter().rev()).collect();
-            let outline: Vec<_> = outline.into_iter().map(|(x, at)| (x, at.clamp(TOP, 580.0))).collect();
-            f.area(outline, lighter(colour(n), 0.45));
+            let outline = side(1.0).into_iter().chain(side(-1.0).into_iter().rev());
+            f.area(outline.collect(), lighter(colour(n), 0.45));
         }
         let Some(q) = Quartiles::of(&sample) else { continue };
         for outlier in q.outliers(&sample) {
