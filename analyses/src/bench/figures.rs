@@ -90,7 +90,8 @@ fn violins(plans: &[Plan], number: u64) -> Option<Figure> {
         return None;
     }
     let step = 124.0;
-    let right = LEFT + step * shown.len() as f64;
+    // (as wide as its title at least)
+    let right = LEFT + (step * shown.len() as f64).max(940.0);
     let mut f = Figure::new(right as u32 + 24, 640);
     let y = Axis { values: range(plans), pixels: (580.0, TOP) };
     let title =

@@ -128,18 +128,18 @@ mod tests {
     use super::*;
 
     fn figure() -> Figure {
-        let mut f = Figure::new(60, 40);
+        let mut f = Figure::new(60, 60);
         f.rectangle((10.0, 10.0), (30.0, 20.0), COLOURS[1]);
         f.line(vec![(0.0, 30.0), (60.0, 30.0)], INK, 2.0);
         f.disc((45.0, 15.0), 5.0, COLOURS[2]);
-        f.text((30.0, 36.0), "a < b & c", Anchor::Middle);
+        f.text((30.0, 50.0), "a < b & c", Anchor::Middle);
         f
     }
 
     #[test]
     fn shapes_are_where_they_were_put() {
         let c = raster::render(&figure()).expect("it has a size");
-        assert_eq!(c.size(), (60, 40));
+        assert_eq!(c.size(), (60, 60));
         assert_eq!(
             [c.at(12, 12), c.at(29, 19), c.at(31, 12), c.at(45, 15)],
             [COLOURS[1], COLOURS[1], PAPER, COLOURS[2]]
