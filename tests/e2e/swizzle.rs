@@ -4,6 +4,7 @@
 use crate::device::device;
 use crate::support::{Scratch, root, run, text};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use trace::swizzle::Swizzle;
 
@@ -159,4 +160,37 @@ fn a_replay_is_timed_with_it() {
     let out = run([capture, "--passes", &swizzle].iter().chain(&loops));
     assert!(out.status.success(), "{}", text(&out.stderr));
     assert!(text(&out.stdout).contains("The presented image is the same"), "{}", text(&out.stdout));
+}
+
+/// A table of a trace of one frame of closed_rays, row by row, without the columns that say where and when something ran.
+fn events(scratch: &Scratch, name: &str, passes: &str) -> BTreeMap<u64, Vec<String>> {
+    let (code, _, errors, _) = profiled(scratch, name, "closed_rays", passes, &["--frames", "1"]);
+    assert_eq!(code, 0, "{errors}");
+    let trace = scratch.path(name);
+    let out = run(["analyze", trace.to_str().expect("a plain path"), "--table", "rays", "--format", "json"]);
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let mut all: BTreeMap<u64, Vec<String>> = BTreeMap::new();
+    for line in text(&out.stdout).lines() {
+        let mut row: Value = serde_json::from_str(line).expect("a line of JSON");
+        let cells = row.as_object_mut().expect("a row");
+        cells.retain(|column, _| !["subgroup", "lane", "clock", "sm", "warp"].contains(&column.as_str()));
+        let invocation = cells["invocation"].as_u64().expect("a number");
+        all.entry(invocation).or_default().push(row.to_string());
+    }
+    all
+}
+
+/// What pass `rays` calls an invocation is the work that is done: with a swizzle each has the events that it has without, in
+/// whatever order the passes stand.
+#[test]
+fn rays_are_those_of_the_work_that_is_done() {
+    if !device("rays with a swizzle") {
+        return;
+    }
+    let scratch = Scratch::new("swizzle-rays");
+    let swizzle = written(&scratch, &[random(1, CLOSED, 8)]);
+    let plain = events(&scratch, "plain", "rays");
+    assert!(plain.len() == 2048 && plain.values().any(|e| e.len() > 4), "{}", plain.len());
+    assert!(plain == events(&scratch, "before", &format!("{swizzle},rays")), "the swizzle first");
+    assert!(plain == events(&scratch, "behind", &format!("rays,{swizzle}")), "the rays first");
 }

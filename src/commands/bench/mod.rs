@@ -24,7 +24,7 @@ use crate::commands::replay::options;
 use crate::exit::{Exit, Failure, complain};
 use crate::{input, output, progress};
 use analyses::bench::{About, IDENTITY, Plan, UNMODIFIED, report};
-use analyses::repack::Options;
+use analyses::repack::{Options, by_name};
 use analyses::report::{Cost, Report, json, text};
 use order::{Turn, order};
 use replay::looped::{Compared, Loop};
@@ -131,7 +131,10 @@ fn made(args: &BenchArgs, to: &Path) -> Result<Vec<Made>, Failure> {
             swizzles::of_files(folder, args.frame, &|m| all || args.methods.iter().any(|n| n == m))?
         }
         (None, trace) => {
-            let chosen = if all { methods(&[])? } else { methods(&args.methods)? };
+            let mut chosen = if all { methods(&[])? } else { methods(&args.methods)? };
+            if chosen.iter().all(|m| m.name() != IDENTITY) {
+                chosen.extend(by_name(IDENTITY));
+            }
             let folder = match trace {
                 Some(folder) => folder.clone(),
                 None => {

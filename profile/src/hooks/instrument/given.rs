@@ -16,6 +16,7 @@ use replay::ash::vk;
 use replay::error::{Error, Kind, Result};
 use replay::exec::Call;
 use replay::vulkan::Vulkan;
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -193,9 +194,9 @@ impl Given {
             return Ok([0; SLOT_WORDS]);
         }
         self.found.insert(number);
-        if !self.places.contains_key(&(device, number)) {
+        if let Entry::Vacant(place) = self.places.entry((device, number)) {
             let buffer = Buffer::new(vk.device(device)?, bytes, Where::Device).map_err(no_room)?;
-            self.places.insert((device, number), Place { buffer, set: u32::MAX });
+            place.insert(Place { buffer, set: u32::MAX });
             self.fill(vk, device, number)?;
         }
         let address = self.places[&(device, number)].buffer.address;

@@ -94,15 +94,16 @@ fn every_stage_reads_its_launch_index_once() {
 fn other_passes_see_the_mapped_index() {
     let mut seen = 0;
     for (path, module) in scenes() {
-        let ours: [fn() -> Vec<Box<dyn crate::Pass>>; 4] = [
-            || vec![pass(), by_name("paths").expect("it is")],
-            || vec![by_name("paths").expect("it is"), pass()],
-            || vec![by_name("counters").expect("it is"), by_name("its").expect("it is"), pass()],
-            || vec![pass(), by_name("values").expect("it is"), by_name("counters").expect("it is")],
+        let orders = [
+            &["swizzle", "paths"][..],
+            &["paths", "swizzle"],
+            &["counters", "its", "swizzle"],
+            &["swizzle", "values", "rays", "counters"],
         ];
-        for passes in ours {
+        for order in orders {
+            let passes: Vec<_> = order.iter().map(|p| by_name(p).expect("it is registered")).collect();
             let device = Device { chosen_only: seen % 2 == 1, ..Device::default() };
-            for v in rewritten(&path.display().to_string(), &module, "vulkan1.3", &passes(), device) {
+            for v in rewritten(&path.display().to_string(), &module, "vulkan1.3", &passes, device) {
                 if !v.stage.is_ray_tracing() {
                     continue;
                 }
