@@ -43,7 +43,7 @@ fn every_method_is_measured_and_the_seed_decides_all_but_times() {
         assert!(text(&read(&a, &format!("{figure}.svg"))).ends_with("</svg>\n"), "{figure}");
     }
     // Nine plans, each once in each of three rounds; those that warm up have no time.
-    let times = text(&read(&a, "times.csv"));
+    let times = text(&read(&a, "iterations.csv"));
     let rows: Vec<Vec<&str>> = times.lines().skip(1).map(|l| l.split(',').collect()).collect();
     assert_eq!(rows.len(), 3 * plans.len());
     for plan in &plans {

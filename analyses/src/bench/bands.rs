@@ -124,7 +124,7 @@ mod tests {
     fn around(centre: u64, width: u64, n: u64) -> impl Iterator<Item = u64> {
         (0..n).map(move |k| {
             let sum: u64 = (0..12).map(|j| crate::events::model::hash(k, j * 77 + centre) >> 44).sum();
-            centre + (sum * width >> 20) - 6 * width
+            centre + ((sum * width) >> 20) - 6 * width
         })
     }
 

@@ -27,8 +27,9 @@ pub use compare::{Comparison, compare};
 pub use figures::{Picture, figures};
 
 use crate::context::Context;
+use crate::frame_times::stats::Stats;
 use crate::loop_times::stats::Sample;
-use crate::report::{Cell, Column, Cost, Report, Table, Unit};
+use crate::report::{Cell, Column, Cost, Mark, Report, Series, Table, Unit};
 use trace::tables::{SIMT, SIMT_TRACES};
 use trace::{Nanos, Source, Unreadable};
 
@@ -111,6 +112,7 @@ pub fn report(about: &About, plans: &[Plan]) -> Report {
     report.tables =
         vec![changes(about, plans), times(plans), spread(plans), band_table(plans), efficiencies(plans)];
     report.tables.retain(|t| !t.rows.is_empty());
+    report.series = plans.iter().filter_map(histogram).collect();
     report.notes = about.notes.clone();
     let rounds = plans.iter().map(|p| p.times.len()).max().unwrap_or(0);
     for p in plans {
@@ -277,6 +279,19 @@ fn efficiencies(plans: &[Plan]) -> Table {
         ],
         rows: plans.iter().filter_map(row).collect(),
     }
+}
+
+/// The times in an HDR histogram's buckets, as question frame-times has them.
+fn histogram(plan: &Plan) -> Option<Series> {
+    let stats: Stats = plan.times.iter().flatten().copied().collect();
+    (stats.count() > 0).then(|| Series {
+        name: format!("histogram_{}", plan.name),
+        title: plan.name.clone(),
+        mark: Mark::Bars,
+        x: Column::new("from", Unit::Milliseconds),
+        y: Column::new("frames", Unit::Count),
+        points: stats.buckets().map(|(at, n)| (Cell::Number(at.as_millis()), Cell::Count(n))).collect(),
+    })
 }
 
 /// Actual SIMT efficiency of a frame's rays, in percent, from what pass `simt` counted; none without events.

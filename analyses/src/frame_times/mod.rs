@@ -18,7 +18,7 @@
 //! input, for a display, for its own work between calls), so these are not the program's frame rates: they say
 //! how fast the driver and the device do the program's work.
 
-mod stats;
+pub mod stats;
 
 use crate::report::{Cell, Column, Mark, Report, SCHEMA_VERSION, Series, Table, Unit};
 use crate::{Analysis, Fold, Run};

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! report.txt, report.json     the tables, as text and as JSON
-//! TABLE.csv                   changes, times, percentiles, bands, efficiency
-//! times.csv                   every iteration: position, round, plan, nanoseconds; warm-up rounds have none
+//! TABLE.csv                   changes, times, percentiles, bands, efficiency, histogram_PLAN
+//! iterations.csv              every iteration: position, round, plan, nanoseconds; warm-up rounds have none
 //! order.csv                   which plan ran when
 //! FIGURE.svg, FIGURE.png      efficiency, violins, times_PLAN
 //! manifest.json               capture, device, driver, clocks, seed
@@ -36,7 +36,7 @@ pub fn write(
         put(&format!("{}.csv", table.name), csv::render(&table).as_bytes())?;
     }
     put("order.csv", csv::render(&iterations(plans, args, turns, false)).as_bytes())?;
-    put("times.csv", csv::render(&iterations(plans, args, turns, true)).as_bytes())?;
+    put("iterations.csv", csv::render(&iterations(plans, args, turns, true)).as_bytes())?;
     for picture in figures(plans, args.frame) {
         put(&format!("{}.svg", picture.name), picture.figure.svg().as_bytes())?;
         put(&format!("{}.png", picture.name), &picture.figure.png().map_err(Failure::new)?)?;
