@@ -79,21 +79,26 @@ void count_lanes_sampled_if(const uint counter, const bool taken)
         count_lanes_if(counter, taken);
 }
 
-// One adds for all that leave together. Halves are summed by themselves, so that no sum passes over; helpers' count as 0.
+// Of those that leave together: whether this one counts at all, whether it adds for all, and whether each adds for itself.
+bool rr_counts;
+bool rr_adds;
+bool rr_each;
+
+// To be called once before flush_lanes, with all that is held or'ed together: sums of what has 16 bits pass over nowhere.
+void flush_begin(const uint held)
+{
+    rr_counts = ACTIVE;
+    rr_adds = is_first(here());
+    rr_each = subgroupBallot(rr_counts && held > 0xffffu) != uvec4(0u);
+}
+
+// One adds for all that leave together; helpers' count as 0.
 void flush_lanes(const uint counter, const uint held)
 {
-    uint mine = ACTIVE ? held : 0u;
-    uint low = subgroupAdd(mine & 0xffffu);
-    uint high = subgroupAdd(mine >> 16u);
-    if ((low | high) != 0u && is_first(here()))
-    {
-        add(counter, low);
-        // 2¹⁶ times the upper halves' sum, in pieces that fit.
-        for (; high > 0xffffu; high -= 0xffffu)
-            add(counter, 0xffff0000u);
-        if (high != 0u)
-            add(counter, high << 16u);
-    }
+    uint mine = rr_counts ? held : 0u;
+    uint sum = rr_each ? mine : subgroupAdd(mine);
+    if (sum != 0u && (rr_adds || rr_each))
+        add(counter, sum);
 }
 
 // 1 for one of those that are here.
@@ -116,5 +121,6 @@ void main()
     count_lanes_plain_if(counter, true);
     count_lanes_sampled(counter);
     count_lanes_sampled_if(counter, true);
+    flush_begin(0u);
     flush_lanes(counter, one_of_here());
 }

@@ -145,7 +145,7 @@ impl Options {
 
     /// What the rewrite depends on.
     pub fn key(&self) -> String {
-        let mut key = format!("blocks 2 {:?} {:?} every {}", self.mode, self.places, self.every);
+        let mut key = format!("blocks 3 {:?} {:?} every {}", self.mode, self.places, self.every);
         let _ = write!(key, " copies {}", self.copies);
         key.push_str(if self.plain { " plain" } else { "" });
         key.push_str(if self.hold { " hold" } else { "" });

@@ -226,11 +226,9 @@ const MOST_SUMS: usize = 8;
 /// Adds all private numbers to their counters.
 fn flush(s: &mut Shader, o: &Options, held: &[(u32, u32)]) -> Result<Vec<Inst>> {
     let many = apart(o) && o.merge == Merge::Auto && held.len() > MOST_SUMS;
-    let add = if many || o.mode == Mode::Lane {
-        s.import(&LANE_PROBES, "flush_lane")?
-    } else {
-        s.import(probes(o), "flush_lanes")?
-    };
+    let apart_each = many || o.mode == Mode::Lane;
+    let add =
+        if apart_each { s.import(&LANE_PROBES, "flush_lane")? } else { s.import(probes(o), "flush_lanes")? };
     let uint = s.types.uvec(&mut s.module, 1);
     let mut body = Vec::new();
     let sampled = (o.every > 1).then(|| {
@@ -238,9 +236,20 @@ fn flush(s: &mut Shader, o: &Options, held: &[(u32, u32)]) -> Result<Vec<Inst>> 
         let variable = s.imported.shared("rr_sampled").expect("the prologue sets it");
         value(s, Op::Load, bool, &[variable], &mut body)
     });
-    for &(counter, variable) in held {
+    let values: Vec<u32> = held.iter().map(|&(_, variable)| s.load_held(variable, &mut body)).collect();
+    if !apart_each {
+        let begin = s.import(probes(o), "flush_begin")?;
+        let or = |s: &mut Shader, body: &mut Vec<Inst>, a: u32, b: u32| {
+            value(s, Op::BitwiseOr, uint, &[a, b], body)
+        };
+        let mut all = values[0];
+        for &v in &values[1..] {
+            all = or(s, &mut body, all, v);
+        }
+        body.push(s.call(begin, &[all]));
+    }
+    for (&(counter, _), mut n) in held.iter().zip(values) {
         let number = number(s, o, counter, &mut body)?;
-        let mut n = s.load_held(variable, &mut body);
         if let Some(sampled) = sampled {
             let none = s.constant(0);
             n = value(s, Op::Select, uint, &[sampled, n, none], &mut body);
