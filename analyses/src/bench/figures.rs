@@ -15,6 +15,8 @@ pub struct Picture {
 
 const LEFT: f64 = 88.0;
 const TOP: f64 = 44.0;
+/// (half of a long name may stand beyond the last place)
+const MARGIN: u32 = 60;
 
 /// Every figure that there is something to draw in.
 pub fn figures(plans: &[Plan], frame_number: u64) -> Vec<Picture> {
@@ -41,7 +43,7 @@ fn efficiency(plans: &[Plan]) -> Option<Figure> {
     }
     let step = 140.0;
     let right = LEFT + step * shown.len() as f64;
-    let mut f = Figure::new(right as u32 + 24, 420);
+    let mut f = Figure::new(right as u32 + MARGIN, 420);
     let most = shown.iter().flat_map(|p| [p.actual, p.synthetic]).flatten().fold(0.0, f64::max);
     // (room for the numbers over the bars)
     let y = Axis { values: (0.0, (most * 1.1).max(1.0)), pixels: (360.0, TOP + 24.0) };
@@ -92,7 +94,7 @@ fn violins(plans: &[Plan], number: u64) -> Option<Figure> {
     let step = 124.0;
     // (as wide as its title at least)
     let right = LEFT + (step * shown.len() as f64).max(940.0);
-    let mut f = Figure::new(right as u32 + 24, 640);
+    let mut f = Figure::new(right as u32 + MARGIN, 640);
     let y = Axis { values: range(plans), pixels: (580.0, TOP) };
     let title =
         format!("GPU time of frame {number}: box p25 to p75, line median, disc mean, diamonds outliers");

@@ -28,6 +28,7 @@ use analyses::repack::{Options, by_name};
 use analyses::report::{Cost, Report, json, text};
 use order::{Turn, order};
 use replay::looped::{Compared, Loop};
+use replay::options::AddressMode;
 use serde_json::{Value, json};
 use session::{LOOP_WARMUP, Outcome, Session, Shaders, Wanted};
 use std::path::{Path, PathBuf};
@@ -176,6 +177,11 @@ fn loops(args: &BenchArgs, made: &[Made], plans: &mut Vec<Plan>) -> Result<Loops
         runs.push(Runs { name, session: own.len(), set: 0 });
         own.push(shaders);
     }
+    let mut options = options(&args.run)?;
+    if options.addresses == AddressMode::Auto {
+        // (an address can be had once in a process, and all plans are to go the same way)
+        options.addresses = AddressMode::Translate;
+    }
     let turns = order(runs.len(), args.warmup + args.iterations, args.seed);
     let mut sessions = Vec::new();
     for (n, shaders) in own.into_iter().enumerate() {
@@ -189,7 +195,7 @@ fn loops(args: &BenchArgs, made: &[Made], plans: &mut Vec<Plan>) -> Result<Loops
         };
         let wanted = Wanted {
             capture: args.file.clone(),
-            options: replay::options::Options { looped: Some(looped), ..options(&args.run)? },
+            options: replay::options::Options { looped: Some(looped), ..options.clone() },
             shaders,
             assume_subgroups: args.assume_subgroups,
         };

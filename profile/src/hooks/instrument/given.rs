@@ -304,3 +304,68 @@ fn no_room(e: vk::Result) -> Error {
         e => Error::driver("making the tables of launches", e),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::passes::swizzle;
+    use crate::rewrite::Variants;
+    use trace::swizzle::Swizzle;
+
+    fn given(swizzles: &[(u64, u64)]) -> Given {
+        let of = |(frame, launch): &(u64, u64)| Swizzle {
+            frame: *frame,
+            launch: *launch,
+            size: [2, 1, 1],
+            method: "test".into(),
+            seed: 0,
+            indices: vec![1, 0],
+        };
+        let set = swizzles.iter().map(of).collect();
+        let pass = swizzle::Pass::new(&[set], Arc::default()).expect("they are permutations");
+        Given::new(&Arc::new(Variants::new(vec![Box::new(pass)], None))).expect("it has tables")
+    }
+
+    fn launch() -> Event {
+        Event::Launch(Launch { slot: None, size: None, now: None })
+    }
+
+    #[test]
+    fn launches_are_gone_through_as_they_run() {
+        let mut g = given(&[]);
+        // Recording 7 launches, executes 8 twice and 9, and launches; 8 executes 9.
+        for (range, events) in [
+            (7, vec![launch(), Event::Execute(vec![8, 9, 8]), launch()]),
+            (8, vec![launch(), Event::Execute(vec![9])]),
+            (9, vec![launch()]),
+        ] {
+            events.into_iter().for_each(|e| g.push((range, 1, 2), e));
+        }
+        let mut run = vec![];
+        g.play(7, &mut run);
+        g.play(99, &mut run);
+        assert_eq!(run, [(7, 0), (8, 0), (9, 0), (9, 0), (8, 0), (9, 0), (7, 2)]);
+        g.forget(8);
+        run.clear();
+        g.play(7, &mut run);
+        assert_eq!(run, [(7, 0), (9, 0), (7, 2)]);
+    }
+
+    #[test]
+    fn tables_are_found_by_frame_launch_and_set_and_what_found_no_launch_is_said() {
+        let mut g = given(&[(2, 0), (2, 1), (3, 0)]);
+        assert!(g.table((2, 1)).is_some() && g.table((3, 1)).is_none() && g.table((1, 0)).is_none());
+        g.found.insert((2, 0));
+        g.others.insert((2, 1), ([4, 4, 1], [2, 1, 1]));
+        let said = g.notes();
+        assert_eq!(said.len(), 2, "{said:?}");
+        assert!(
+            said[0].starts_with("launch 1 of frame 2 is of 4 x 4 x 1") && said[1].starts_with("frame 3"),
+            "{said:?}"
+        );
+        g.set = 1;
+        assert!(g.table((2, 0)).is_none(), "the second set has none");
+        let none = Given::new(&Arc::new(Variants::new(vec![], None)));
+        assert!(none.is_none());
+    }
+}
