@@ -10,6 +10,7 @@
 pub mod annotate;
 pub mod bench;
 pub mod blocks;
+pub mod boxes;
 pub mod command_times;
 pub mod context;
 pub mod counters;
@@ -85,6 +86,7 @@ pub static QUESTIONS: &[&dyn Question] = &[
     &ray_simt::RaySimt,
     &warp_order::WarpOrder,
     &ray_maps::RayMaps,
+    &boxes::UnnecessaryTests,
     &repack::Repack,
     &reorder::Reorder,
 ];

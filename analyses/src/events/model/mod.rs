@@ -7,6 +7,7 @@
 //! Guarantees: the same [`Model`] gives the same events on any machine with IEEE numbers, on any number of threads; [`Counts`]
 //! are counted while rays are traced, apart from the events.
 
+mod geometry;
 mod order;
 mod rows;
 mod scene;
