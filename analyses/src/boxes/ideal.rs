@@ -40,13 +40,15 @@ struct Met {
     /// Where a triangle is met; none for a box.
     t: Option<f64>,
     opaque: bool,
+    /// However it is rounded.
+    sure: bool,
 }
 
 /// The traversal; its memory is used again for the next ray.
 #[derive(Default)]
 pub struct Ideal {
-    /// What is tested, in order.
-    pub tests: Vec<Object>,
+    /// What is tested, in order; and whether it would be, however numbers are rounded.
+    pub tests: Vec<(Object, bool)>,
     /// Any-hit shaders that nobody has seen run.
     pub guessed: u64,
     met: Vec<Met>,
@@ -72,12 +74,14 @@ fn comes_to(line: &Line, ray: &Ray, i: &Instance, geometry: bool, leaf: &Leaf, m
     }
     let entry = line.enters(&leaf.bounds.0, &leaf.bounds.1, most, ROUNDING)?;
     let object = Object { instance: i.index, primitive: leaf.primitive, geometry: leaf.geometry };
+    let mut sure = line.enters(&leaf.bounds.0, &leaf.bounds.1, most, -ROUNDING).is_some();
     let t = match &leaf.shape {
         Shape::Box if ray.flags & SKIP_BOXES != 0 => return None,
         Shape::Triangle(_) if ray.flags & SKIP_TRIANGLES != 0 => return None,
         Shape::Box => None,
         Shape::Triangle(corners) => {
-            let (t, front) = line.meets(corners)?;
+            let (t, front) = line.meets(corners, ROUNDING)?;
+            sure &= line.meets(corners, -ROUNDING).is_some();
             let front = front != (i.flags & FLIPPED != 0);
             let culled = ray.flags & if front { CULL_FRONT } else { CULL_BACK } != 0;
             if culled && i.flags & NO_CULLING == 0 || t < ray.tmin || t > ray.tmax {
@@ -86,7 +90,7 @@ fn comes_to(line: &Line, ray: &Ray, i: &Instance, geometry: bool, leaf: &Leaf, m
             Some(t)
         }
     };
-    Some(Met { entry, object, t, opaque })
+    Some(Met { entry, object, t, opaque, sure })
 }
 
 impl Ideal {
@@ -125,7 +129,7 @@ impl Ideal {
             let no_nearer = |t: f64| last.map_or(t, |last| t.max(last));
             match m.t {
                 None => {
-                    self.tests.push(m.object);
+                    self.tests.push((m.object, m.sure));
                     if let Some(Known { t: Some(t), ignored: false, .. }) = of {
                         closest = closest.min(no_nearer(t));
                     }
@@ -140,7 +144,8 @@ impl Ideal {
                         closest = closest.min(no_nearer(t));
                         continue;
                     }
-                    self.tests.push(m.object);
+                    let sure = m.sure && t < closest * (1.0 - ROUNDING);
+                    self.tests.push((m.object, sure));
                     self.guessed += u64::from(of.is_none());
                     if of.is_none_or(|k| !k.ignored) {
                         closest = closest.min(no_nearer(t));

@@ -8,7 +8,7 @@ use super::rays::{self, Begin, Begins};
 use super::scene::Scenes;
 use crate::events::{CHUNK, Events, Launch, NO, Object, Outcome, Ray, Walk};
 use rayon::prelude::*;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use trace::tables::{NOT_KNOWN, RayEvent};
 use trace::{Source, Unreadable};
 
@@ -86,7 +86,7 @@ pub struct LaunchSums {
     pub judged_rays: u64,
     /// Tests that the ideal traversal of these has; of triangles, those of hit groups that have any-hit shaders.
     pub ideal: u64,
-    /// Those of them that were not recorded.
+    /// Those of them that were not recorded, however numbers are rounded: a device that is right has none.
     pub ideal_only: u64,
     /// Any-hit shaders whose answer was guessed.
     pub guessed: u64,
@@ -215,7 +215,7 @@ struct Of<'a> {
     scenes: Option<&'a Scenes>,
     tops: &'a BTreeMap<u16, (usize, Share)>,
     /// Call, instance, geometry: any-hit shaders of its triangles were seen.
-    any_hits: &'a HashMap<(u16, u32, u32), ()>,
+    any_hits: &'a HashSet<(u16, u32, u32)>,
 }
 
 impl Judge {
@@ -272,16 +272,16 @@ impl Judge {
 
     /// What the ideal traversal has and the recorded one has not.
     fn compare(&self, of: &Of<'_>, scenes: &Scenes, top: usize, call: u16, part: &mut Part) {
-        for o in &self.ideal.tests {
+        for (o, sure) in &self.ideal.tests {
             let bottom = scenes.tops[top].instance(o.instance).map(|i| &scenes.bottoms[i.bottom]);
             let leaf = bottom.and_then(|b| b.leaf(o.geometry, o.primitive));
             let of_box = leaf.is_some_and(|l| l.shape == super::Shape::Box);
-            if !of_box && !of.any_hits.contains_key(&(call, o.instance, o.geometry)) {
+            if !of_box && !of.any_hits.contains(&(call, o.instance, o.geometry)) {
                 continue;
             }
             part.launch.ideal += 1;
             let there = self.known.binary_search_by_key(o, |k| k.object).is_ok();
-            part.launch.ideal_only += u64::from(!there);
+            part.launch.ideal_only += u64::from(*sure && !there);
         }
     }
 
@@ -309,7 +309,7 @@ impl Judge {
             let i = scenes.tops[top].instance(o.instance)?;
             let bottom = &scenes.bottoms[i.bottom];
             bottom.leaf(o.geometry, o.primitive).filter(|_| !bottom.missing)?;
-            Some(usize::from(self.ideal.tests.binary_search(&o).is_err()))
+            Some(usize::from(self.ideal.tests.binary_search_by_key(&o, |t| t.0).is_err()))
         });
         match (class, farther) {
             (Some(class), true) => s.farther[class] = 1,
@@ -322,18 +322,32 @@ impl Judge {
 }
 
 /// What rays of each call met, and which any-hit shaders of triangles were seen.
-type Seen = (BTreeMap<u16, Vec<Witness>>, HashMap<(u16, u32, u32), ()>);
+type Seen = (BTreeMap<u16, Vec<Witness>>, HashSet<(u16, u32, u32)>);
 
+/// Looks at all rays for these; of witnesses, at some in each part of the launch.
 fn look(events: &Events, launch: &Launch, begins: &Begins) -> Seen {
+    let parts = launch.threads().div_ceil(CHUNK);
+    let most = (ASKED * 4).div_ceil(parts.max(1)).max(16);
+    let all: Vec<Seen> =
+        (0..parts).into_par_iter().map(|p| look_at(events, launch, begins, p, most)).collect();
+    let mut seen = Seen::default();
+    for (witnesses, any_hits) in all {
+        witnesses.into_iter().for_each(|(call, w)| seen.0.entry(call).or_default().extend(w));
+        seen.1.extend(any_hits);
+    }
+    seen
+}
+
+fn look_at(events: &Events, launch: &Launch, begins: &Begins, part: usize, most: usize) -> Seen {
     let (mut witnesses, mut any_hits): Seen = Seen::default();
     let (mut walk, mut all) = (Walk::default(), vec![]);
-    for thread in 0..launch.threads() {
+    for thread in part * CHUNK..((part + 1) * CHUNK).min(launch.threads()) {
         walk.walk(launch, &events.codes, thread);
         for (ray, begin) in walk.rays.iter().zip(begins.of(thread)) {
             let call = launch.code[ray.begin];
             let met = witnesses.entry(call).or_default();
             let mut put = |object: u32, t: Option<f32>| {
-                if met.len() < ASKED * 4 && object != NO {
+                if met.len() < most && object != NO {
                     let object = named(&events.objects[object as usize]);
                     met.push(Witness { ray: begin.ray(), object, t: t.map(f64::from) });
                 }
@@ -345,11 +359,13 @@ fn look(events: &Events, launch: &Launch, begins: &Begins) -> Seen {
                 continue;
             }
             tests(events, launch, ray, launch.starts[thread + 1], &mut all);
+            let mut before = NO;
             for t in &all {
                 put(t.object, None);
-                if !t.of_box && t.object != NO {
+                if !t.of_box && t.object != NO && t.object != before {
+                    before = t.object;
                     let o = named(&events.objects[t.object as usize]);
-                    any_hits.entry((call, o.instance, o.geometry)).or_default();
+                    any_hits.insert((call, o.instance, o.geometry));
                 }
             }
         }
@@ -393,13 +409,26 @@ pub fn judge(trace: &dyn Source, events: &Events) -> Result<Judged, Unreadable> 
         Some(scenes) => tops_of(events, scenes, &commands(trace)?),
         None => vec![vec![]; events.launches.len()],
     };
+    Ok(judge_all(events, &begins, scenes, &tops))
+}
+
+/// Class R1 and {R2, R3} of each launch's invocations; empty where nothing is known of geometry.
+pub fn maps(trace: &dyn Source, events: &Events) -> Result<Vec<Vec<[u32; 2]>>, Unreadable> {
+    if trace.read(&trace::tables::STRUCTURES)?.is_empty() {
+        return Ok(vec![vec![]; events.launches.len()]);
+    }
+    Ok(judge(trace, events)?.launches.into_iter().map(|l| l.maps).collect())
+}
+
+/// The same, of what is in memory: with the begins of each launch and the top levels that were there.
+pub fn judge_all(events: &Events, begins: &[Begins], scenes: Option<Scenes>, tops: &[Vec<usize>]) -> Judged {
     let mut judged = Judged {
         objects: vec![Sums::default(); events.objects.len()],
         codes: vec![Sums::default(); events.codes.len()],
         ..Judged::default()
     };
-    for ((launch, begins), tops) in events.launches.iter().zip(&begins).zip(&tops) {
-        let (mut chosen, mut any_hits) = (BTreeMap::new(), HashMap::new());
+    for ((launch, begins), tops) in events.launches.iter().zip(begins).zip(tops) {
+        let (mut chosen, mut any_hits) = (BTreeMap::new(), HashSet::new());
         if let Some(scenes) = &scenes {
             let (witnesses, seen) = look(events, launch, begins);
             any_hits = seen;
@@ -413,7 +442,7 @@ pub fn judge(trace: &dyn Source, events: &Events) -> Result<Judged, Unreadable> 
         judged.launches.push(sums);
     }
     judged.scenes = scenes;
-    Ok(judged)
+    judged
 }
 
 /// Judges a launch, in as many portions as there are workers (sums of objects may be long).

@@ -87,8 +87,9 @@ impl Line {
         (near <= far).then_some(near)
     }
 
-    /// Where it meets a triangle, and whether from its front (its corners clockwise, in a left-handed space).
-    pub fn meets(&self, corners: &[V; 3]) -> Option<(f64, bool)> {
+    /// Where it meets a triangle that is wider by this share, and whether from its front (its corners clockwise, in a
+    /// left-handed space).
+    pub fn meets(&self, corners: &[V; 3], off: f64) -> Option<(f64, bool)> {
         let minus = |a: &V, b: &V| -> V { std::array::from_fn(|k| a[k] - b[k]) };
         let cross =
             |a: &V, b: &V| [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
@@ -104,7 +105,6 @@ impl Line {
         let q = cross(&s, &ab);
         let v = dot(&self.direction, &q) / det;
         // (an edge belongs to both of its triangles, and a device finds it in one of them at least)
-        let off = ROUNDING;
         if u < -off || v < -off || u + v > 1.0 + off {
             return None;
         }

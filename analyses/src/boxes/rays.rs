@@ -47,6 +47,21 @@ impl Begins {
     }
 }
 
+impl Begins {
+    /// Of rays that were traced here: origin, direction, tmin, tmax of each, in the order of invocations.
+    pub fn of_rays(events: &Events, launch: &Launch, rays: &[[f32; 8]]) -> Begins {
+        let mut begins = lay_out(events, launch);
+        let kinds = launch.code.iter().map(|c| events.codes[usize::from(*c)].kind).filter(|k| k.begins());
+        for ((to, r), kind) in begins.all.iter_mut().zip(rays).zip(kinds) {
+            let flags = if kind == RayEvent::OcclusionBegin { 0b1100 } else { 0 };
+            let [x, y, z, dx, dy, dz, tmin, tmax] = *r;
+            *to =
+                Begin { origin: [x, y, z], direction: [dx, dy, dz], range: [tmin, tmax], flags, mask: 0xFF };
+        }
+        begins
+    }
+}
+
 const NUMBERS: [&str; 8] =
     ["origin_x", "origin_y", "origin_z", "direction_x", "direction_y", "direction_z", "tmin", "t"];
 

@@ -222,7 +222,7 @@ fn random(seed: u64, triangles: bool) -> (Trace, Vec<Ray>) {
                 }
             };
             let geometry = |d: &mut Dice, triangle, opaque| {
-                let count = 3 + d.from(0.0, 12.0) as usize;
+                let count = 5 + d.from(0.0, 20.0) as usize;
                 (opaque, (0..count).map(|_| shape(d, triangle)).collect())
             };
             let mut all = vec![geometry(&mut d, false, false)];
@@ -245,18 +245,23 @@ fn random(seed: u64, triangles: bool) -> (Trace, Vec<Ray>) {
     let rays = (0..200)
         .map(|n| {
             // (some along an axis, some with a direction that is not of length 1)
-            let mut direction = d.point(2.0);
+            let (mut origin, to) = (d.point(12.0), d.point(5.0));
+            let length = d.from(0.1, 2.0);
+            let mut direction = std::array::from_fn(|k| f64::from(((to[k] - origin[k]) * length) as f32));
             if n % 5 == 0 {
-                direction = [0.0, 0.0, 1.0];
+                (origin, direction) = ([to[0], to[1], -12.0], [0.0, 0.0, 1.0]);
             }
-            Ray { tmin: 0.0625, ..ray(d.point(12.0), direction) }
+            Ray { tmin: 0.0625, ..ray(origin, direction) }
         })
         .collect();
     (Trace::new(&bottoms, &instances), rays)
 }
 
-/// Everything that a ray comes to, without a hierarchy: entry, object, and of triangles distance and opacity.
-fn all_along(scenes: &Scenes, r: &Ray, most: f64) -> Vec<(f64, Object, Option<(f64, bool)>)> {
+/// Where a ray enters a box, whose, and of triangles distance and opacity.
+type Along = (f64, Object, Option<(f64, bool)>);
+
+/// Everything that a ray comes to, without a hierarchy.
+fn all_along(scenes: &Scenes, r: &Ray, most: f64) -> Vec<Along> {
     let mut all = vec![];
     for i in &scenes.tops[0].instances {
         let line = Line::moved(r, &i.inverse, &i.by);
@@ -267,7 +272,8 @@ fn all_along(scenes: &Scenes, r: &Ray, most: f64) -> Vec<(f64, Object, Option<(f
             match &leaf.shape {
                 Shape::Box => all.push((entry, o, None)),
                 Shape::Triangle(corners) => {
-                    let hit = line.meets(corners).map(|h| h.0).filter(|t| (r.tmin..=r.tmax).contains(t));
+                    let hit =
+                        line.meets(corners, ROUNDING).map(|h| h.0).filter(|t| (r.tmin..=r.tmax).contains(t));
                     let opaque = bottom.geometries[leaf.geometry as usize].opaque;
                     all.extend(hit.map(|t| (entry, o, Some((t, opaque)))));
                 }
@@ -289,19 +295,20 @@ fn boxes_are_entered_where_their_planes_are() {
             for (entry, o, _) in all_along(&scenes, r, r.tmax) {
                 let i = scenes.tops[0].instance(o.instance).unwrap();
                 let leaf = scenes.bottoms[i.bottom].leaf(o.geometry, o.primitive).unwrap();
-                let inside = |t: f64| {
+                let inside = |t: f64, off: f64| {
                     let at: [f64; 3] = std::array::from_fn(|k| r.origin[k] + t * r.direction[k] - i.by[k]);
                     let here: [f64; 3] =
                         std::array::from_fn(|k| (0..3).map(|c| i.inverse[k][c] * at[c]).sum());
-                    (0..3).all(|k| here[k] > leaf.bounds.0[k] - 1e-3 && here[k] < leaf.bounds.1[k] + 1e-3)
+                    let (low, high) = &leaf.bounds;
+                    let within = (0..3).all(|k| here[k] > low[k] - off && here[k] < high[k] + off);
+                    let planes = (0..3).map(|k| (here[k] - low[k]).abs().min((here[k] - high[k]).abs()));
+                    within.then(|| planes.fold(f64::INFINITY, f64::min))
                 };
-                assert!(inside(entry), "{entry} of {o:?}");
                 checked += 1;
-                // (before it, the ray is outside, but for where it begins)
-                assert!(
-                    entry <= r.tmin
-                        || !inside(entry - 0.01 / r.direction.iter().fold(0.1, |a, d| d.abs().max(a)))
-                );
+                assert!(inside(entry, 1e-3).is_some(), "{entry} of {o:?}");
+                // (it lies on one of the planes, but for where the ray begins)
+                let on_a_plane = inside(entry, 1e-3).is_some_and(|planes| planes < 2e-3);
+                assert!(entry <= r.tmin || on_a_plane, "{entry} of {o:?}");
             }
         }
     }
@@ -340,11 +347,12 @@ fn hierarchies_lose_nothing_and_add_nothing() {
                     _ => expected.push(*o),
                 }
             }
-            assert_eq!(ideal.tests, expected, "seed {seed}, ray {n}");
+            let tests: Vec<Object> = ideal.tests.iter().map(|t| t.0).collect();
+            assert_eq!(tests, expected, "seed {seed}, ray {n}");
             (found, rays_checked) = (found + expected.len(), rays_checked + 1);
         }
     }
-    assert!(found > 10_000 && rays_checked == 12_000, "{found}");
+    assert!(found > 5_000 && rays_checked == 12_000, "{found}");
 }
 
 /// A device that goes through what a ray comes to in this order; its events are those of a sound traversal.
@@ -419,7 +427,7 @@ fn an_ideal_device_has_no_r2_and_r3() {
             sums.add(&l.sums);
         }
     }
-    assert!(sums.farther[0] > 500 && sums.missed[0] > 5000 && sums.needed > 5000, "{sums:?}");
+    assert!(sums.farther[0] > 500 && sums.missed[0] > 1000 && sums.needed > 1000, "{sums:?}");
 }
 
 /// Where it goes through boxes in any order, what begins behind the final hit is of {R2, R3}, and nothing else.
@@ -466,7 +474,7 @@ fn a_device_without_order_has_as_many_as_begin_behind_the_hit() {
         assert_eq!(l.ideal_only, 0);
         behind += l.sums.r23();
     }
-    assert!(behind > 500, "{behind}");
+    assert!(behind > 50, "{behind}");
 }
 
 /// The model's device goes nearer children first: some boxes are tested too early, none is left out.
@@ -493,7 +501,11 @@ fn the_model_leaves_no_box_out() {
     let l = &judged.launches[0];
     assert_eq!(l.sums.tests, made.counts.events[RayEvent::Intersection as usize]);
     assert_eq!((l.ideal_only, l.guessed, l.sums.farther_open + l.sums.missed_open), (0, 0, 0));
-    assert!(l.sums.r1() > 0 && l.sums.r23() > 0 && l.sums.r23() < l.sums.r1(), "{:?}", l.sums);
+    assert!(
+        l.sums.farther[0] > 0 && l.sums.farther[1] > l.sums.farther[0] && l.sums.missed[1] < l.sums.missed[0],
+        "{:?}",
+        l.sums
+    );
     // Shadow rays that hit are not judged, and nothing else.
     assert_eq!(l.rays - l.judged_rays, made.counts.occluded);
     let hits: u64 = l.tops.values().map(|t| t.1.of).sum();

@@ -6,6 +6,7 @@
 //! | intersections | intersection shaders entered |
 //! | any_hits | any-hit shaders entered |
 //! | unnecessary | tests of objects that lie farther than the hit that its ray ended with |
+//! | unnecessary_r1, unnecessary_r2r3 | tests that its rays did not need, by class: [`crate::boxes`] |
 //! | efficiency | synthetic SIMT efficiency of its subgroup (Replayer's, with the recorded subgroups) |
 //! | time | ticks from its first event to its last, where clocks were recorded |
 //!
@@ -13,7 +14,8 @@
 //! distance is greater than the final hit's; and intersections that reported such a distance where no any-hit shader followed
 //! (with one, it is that which counts). Only rays whose final hit is known have any: closest hits, and implicit hits whose
 //! intersection was seen; rays that ended at their first hit are not looked at, as order is not theirs to choose. Why a test
-//! was unnecessary (overlapping boxes, or the device's own structure) is not said here.
+//! was unnecessary (overlapping boxes, or the device's own structure) the two maps behind it say, where the trace holds
+//! geometry; they count tests of what was not hit at all, too, and an intersection shader with its any-hit shader once.
 //!
 //! Each map is a picture with a scale, and `MAP_frameF_launchL.npy` (32-bit floats, rows from the top). Maps in which nothing
 //! is different from 0 are left out. Launches deeper than one layer are drawn layer below layer.
@@ -68,10 +70,11 @@ impl Question for RayMaps {
     fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
         let context = Context::read(trace)?;
         let events = read(trace, &context, Wants { places: false, ticks: true })?;
+        let classes = crate::boxes::maps(trace, &events)?;
         let mut report = Report::new(self.name(), "Maps of launches");
         let mut rows = vec![];
         for (number, launch) in events.launches.iter().enumerate() {
-            for (name, column, values) in maps(&events, launch) {
+            for (name, column, values) in maps(&events, launch, &classes[number]) {
                 rows.push(row(launch, name, &values));
                 if number < PICTURES {
                     let stem = format!("{name}_frame{}_launch{}", launch.frame, launch.launch);
@@ -132,7 +135,7 @@ fn row(launch: &Launch, name: &str, values: &[f32]) -> Vec<Cell> {
 }
 
 /// Every map of a launch that shows anything.
-fn maps(events: &Events, launch: &Launch) -> Vec<(&'static str, Column, Vec<f32>)> {
+fn maps(events: &Events, launch: &Launch, classes: &[[u32; 2]]) -> Vec<(&'static str, Column, Vec<f32>)> {
     let counts = counts(events, launch);
     let of = |f: fn(&Counts) -> u32| counts.iter().map(|c| f(c) as f32).collect::<Vec<f32>>();
     let count = |name: &str| Column::new(name, Unit::Count);
@@ -149,11 +152,14 @@ fn maps(events: &Events, launch: &Launch) -> Vec<(&'static str, Column, Vec<f32>
     for (w, percent) in percents.into_iter().enumerate() {
         recorded.warp(w).iter().for_each(|t| efficiency[*t as usize] = percent);
     }
+    let class = |n: usize| classes.iter().map(|c| c[n] as f32).collect::<Vec<f32>>();
     let all = vec![
         ("rays", count("rays"), of(|c| c.rays)),
         ("intersections", count("intersection shaders"), of(|c| c.intersections)),
         ("any_hits", count("any-hit shaders"), of(|c| c.any_hits)),
         ("unnecessary", count("unnecessary tests"), of(|c| c.unnecessary)),
+        ("unnecessary_r1", count("unnecessary tests of class R1"), class(0)),
+        ("unnecessary_r2r3", count("unnecessary tests of class R2 or R3"), class(1)),
         ("efficiency", Column::new("SIMT efficiency", Unit::Percent), efficiency),
         ("time", Column::new("time", Unit::Cycles), launch.ticks.iter().map(|t| *t as f32).collect()),
     ];

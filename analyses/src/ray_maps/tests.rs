@@ -57,3 +57,22 @@ fn unnecessary_by_hand() {
     assert_eq!(count("obegin, ahit, ahit", &[(1, 9.0), (2, 3.0)]), 0);
     assert_eq!(count("begin, ahit, ignore, miss", &[(1, 9.0)]), 0);
 }
+
+/// Where the trace holds geometry, classes have maps, whose sums are those of the question.
+#[test]
+fn classes_have_maps() {
+    let mut memory = Model::SMALL.trace(true).memory();
+    let names = |m: &trace::Memory| {
+        let report = RayMaps.answer(m).unwrap();
+        let of = report.images.into_iter().filter(|i| i.name.starts_with("unnecessary_r"));
+        of.map(|i| (i.name, i.pixels.iter().map(|v| *v as u64).sum::<u64>())).collect::<Vec<_>>()
+    };
+    assert!(names(&memory).is_empty());
+    Model::SMALL.geometry(&mut |table, row| memory.put(table, row));
+    let context = Context::read(&memory).unwrap();
+    let events = read(&memory, &context, Wants::default()).unwrap();
+    let sums = crate::boxes::judge(&memory, &events).unwrap().launches[0].sums;
+    let [a, b] = ["r1", "r2r3"].map(|n| format!("unnecessary_{n}_frame1_launch0"));
+    assert_eq!(names(&memory), [(a, sums.r1()), (b, sums.r23())]);
+    assert!(sums.r1() > sums.r23() && sums.r23() > 0);
+}

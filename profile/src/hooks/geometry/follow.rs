@@ -34,10 +34,10 @@ pub struct Content {
     there: RefCell<There>,
 }
 
-/// Structures by id, and ids by address.
+/// Bottom levels by id, and ids by address. (Top levels are not among them: each would keep the one before it.)
 #[derive(Clone, Default)]
 struct There {
-    contents: Rc<HashMap<u64, Rc<Content>>>,
+    bottoms: Rc<HashMap<u64, Rc<Content>>>,
     addresses: Rc<HashMap<u64, u64>>,
 }
 
@@ -55,7 +55,7 @@ impl Content {
     pub fn bottom(&self, reference: u64) -> Option<Rc<Content>> {
         let there = self.there.borrow();
         let id = there.addresses.get(&reference)?;
-        there.contents.get(id).filter(|c| !c.build.what.top).cloned()
+        there.bottoms.get(id).cloned()
     }
 
     /// It is written: what it is made of is not needed any more.
@@ -92,6 +92,7 @@ const NESTED: u32 = 8;
 pub struct Follow {
     command_buffers: HashMap<u64, Rc<Vec<Step>>>,
     there: There,
+    tops: HashMap<u64, Rc<Content>>,
     serials: HashMap<(bool, u64), Rc<Content>>,
     traced: Vec<Traced>,
     runs: HashMap<u64, u64>,
@@ -155,11 +156,19 @@ impl Follow {
     }
 
     fn set(&mut self, id: u64, content: Option<Rc<Content>>) {
-        let contents = Rc::make_mut(&mut self.there.contents);
+        self.tops.remove(&id);
+        if self.there.bottoms.contains_key(&id) || content.as_ref().is_some_and(|c| !c.build.what.top) {
+            Rc::make_mut(&mut self.there.bottoms).remove(&id);
+        }
         match content {
-            Some(c) => contents.insert(id, c),
-            None => contents.remove(&id),
+            Some(c) if c.build.what.top => self.tops.insert(id, c),
+            Some(c) => Rc::make_mut(&mut self.there.bottoms).insert(id, c),
+            None => None,
         };
+    }
+
+    fn get(&self, id: u64) -> Option<&Rc<Content>> {
+        self.tops.get(&id).or_else(|| self.there.bottoms.get(&id))
     }
 
     /// These command buffers run.
@@ -196,12 +205,12 @@ impl Follow {
                 self.set(build.what.structure, Some(content));
             }
             Step::Other(Event::Copy { from, to }) => {
-                let content = self.there.contents.get(from).cloned();
+                let content = self.get(*from).cloned();
                 self.set(*to, content);
             }
             Step::Other(Event::Serialise { from, at }) => {
-                if let Some(c) = self.there.contents.get(from) {
-                    self.serials.insert(*at, c.clone());
+                if let Some(c) = self.get(*from).cloned() {
+                    self.serials.insert(*at, c);
                 }
             }
             Step::Other(Event::Deserialise { at, to }) => {
@@ -223,7 +232,7 @@ impl Follow {
 
     /// The top levels that are there now, by id.
     pub fn now(&self) -> Traced {
-        let mut tops: Vec<_> = self.there.contents.iter().filter(|c| c.1.build.what.top).collect();
+        let mut tops: Vec<_> = self.tops.iter().collect();
         tops.sort_by_key(|c| *c.0);
         Traced { command: 0, run: 0, tops: tops.into_iter().map(|c| c.1.clone()).collect() }
     }
@@ -236,8 +245,8 @@ impl Follow {
 
     /// Everything of a device is forgotten.
     pub fn device_goes(&mut self, device: u64, vk: &mut Vulkan) {
-        let gone: Vec<u64> =
-            self.there.contents.iter().filter(|c| c.1.device == device).map(|c| *c.0).collect();
+        let all = self.tops.iter().chain(self.there.bottoms.iter());
+        let gone: Vec<u64> = all.filter(|c| c.1.device == device).map(|c| *c.0).collect();
         gone.into_iter().for_each(|id| self.set(id, None));
         self.serials.retain(|_, c| c.device != device);
         self.sweep(vk);
