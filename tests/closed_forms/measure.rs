@@ -6,9 +6,9 @@ use std::process::{Command, Output};
 use trace::dir::Dir;
 
 /// What a run of the program came to.
-pub enum Measured {
+pub enum Measured<T = Verdict> {
     /// A trace, compared.
-    Compared(Verdict),
+    Compared(T),
     /// The device or the build cannot: what the program said.
     Refused(String),
 }
@@ -27,6 +27,17 @@ pub struct Places {
 impl Places {
     /// Measures a scene with these passes and options.
     pub fn measure(&self, scene: &str, passes: &str, options: &[String]) -> Result<Measured, String> {
+        self.compared(scene, passes, options, |dir| check(scene, dir))
+    }
+
+    /// The same; what is known of the trace is the caller's affair.
+    pub fn compared<T>(
+        &self,
+        scene: &str,
+        passes: &str,
+        options: &[String],
+        check: impl FnOnce(&Dir) -> Result<T, String>,
+    ) -> Result<Measured<T>, String> {
         let plain: String = passes.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
         let folder = self.scratch.join(format!("{scene}-{plain}"));
         let out = self.profile(&self.captures.join(format!("{scene}.gfxr")), passes, options, &folder)?;
@@ -37,7 +48,7 @@ impl Places {
             code => return Err(format!("{scene}, passes {passes}: ended with {code:?}: {said}")),
         }
         let dir = Dir::open(&folder).map_err(|e| e.to_string())?;
-        check(scene, &dir).map(Measured::Compared)
+        check(&dir).map(Measured::Compared)
     }
 
     /// The program's `profile` of a capture, into a folder that is new.

@@ -1,11 +1,15 @@
 //! `closed-forms`: measures the scenes whose every number is known, and compares. Wants the built program and the captures.
 //!
 //! `closed-forms PROGRAM CAPTURES-DIR SCRATCH-DIR [OPTION…]`: each pass on each scene, with these options for `reray-replay
-//! profile`. Prints how many numbers of each table were compared; ends with 1 if one is wrong, with 77 if nothing was compared.
+//! profile`; then pass `rays` on the scenes of whose rays every event is known (`tests/ray_events`). Prints how many numbers of
+//! each table were compared; ends with 1 if one is wrong, with 77 if nothing was compared.
 //! `scripts/closed-forms` runs it.
 
 #[path = "mod.rs"]
 mod closed_forms;
+#[path = "../ray_events/mod.rs"]
+#[allow(dead_code, reason = "pictures, and events of other orders, are the tests' affair")]
+mod ray_events;
 
 use closed_forms::SCENES;
 use closed_forms::measure::{Measured, Places};
@@ -47,6 +51,23 @@ fn run(places: &Places, options: &[String]) -> Result<ExitCode, String> {
                     println!("{scene}\t{pass}\tfailed: {}", why.trim());
                     wrong += 1;
                 }
+            }
+        }
+    }
+    for scene in ray_events::SCENES {
+        match places.compared(scene, "rays", options, |dir| ray_events::check(scene, dir)) {
+            Ok(Measured::Compared(v)) => {
+                let (events, beyond, error) = (v.events, v.beyond, v.error);
+                let what = format!("{events} events, {beyond} boxes beyond a hit, off by {error:e} at most");
+                println!("{scene}\trays\t{what}\t{} wrong", v.wrong.len());
+                v.wrong.iter().take(20).for_each(|line| println!("  {line}"));
+                compared += events;
+                wrong += v.wrong.len() + usize::from(events == 0);
+            }
+            Ok(Measured::Refused(why)) => println!("{scene}\trays\trefused: {}", why.trim()),
+            Err(why) => {
+                println!("{scene}\trays\tfailed: {}", why.trim());
+                wrong += 1;
             }
         }
     }

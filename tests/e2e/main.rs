@@ -30,6 +30,7 @@ mod pictures;
 mod pointers;
 mod profile;
 mod ray;
+mod ray_events;
 mod rays;
 mod repack;
 mod replay;

@@ -10,22 +10,30 @@ use std::path::Path;
 use std::process::Command;
 
 /// Frames to measure; where a capture is long or its frames are heavy, one of them does.
-const FRAMES: [(&str, &str); 11] = [
+const FRAMES: [(&str, &str); 15] = [
     ("closed_compute", "2"),
+    ("cornell", "1"),
     ("cubes", "2"),
     ("feedback", "3"),
+    ("mesh", "1"),
     ("msaa", "11"),
     ("rays_frames", "4"),
     ("rays", "2"),
+    ("recursion", "1"),
     ("taichi", "8"),
     ("vkcube_trim", "11"),
     ("vkcube", "2"),
     ("vkd3d", "41"),
     ("vm", "1"),
+    ("weekend", "1"),
 ];
 
-/// A path tracer on software: passes that write down every event take it a minute.
-const HEAVY: [(&str, &str); 1] = [("sapien", "simt,blocks")];
+/// Path tracers on software: passes that write down every event, or every value of so many shaders, take it a minute.
+const HEAVY: [(&str, &str); 3] = [
+    ("recursion", "simt,divergence,its,paths,lifetimes,blocks,timeline,rays"),
+    ("sapien", "simt,blocks"),
+    ("weekend", "simt,divergence,lifetimes,blocks,rays"),
+];
 
 /// The captures that are left out, and why.
 const LEFT_OUT: [(&str, &str); 3] = [

@@ -20,6 +20,8 @@ pub struct Ray {
     pub base_alignment: usize,
     /// What a scratch address is a multiple of.
     pub scratch_alignment: u64,
+    /// How deep traces may nest.
+    pub recursion_depth: u32,
 }
 
 impl Ray {
@@ -38,6 +40,7 @@ impl Ray {
             handle_alignment: pipeline.shader_group_handle_alignment as usize,
             base_alignment: pipeline.shader_group_base_alignment as usize,
             scratch_alignment: structure.min_acceleration_structure_scratch_offset_alignment.into(),
+            recursion_depth: pipeline.max_ray_recursion_depth,
         }
     }
 }

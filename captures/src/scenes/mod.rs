@@ -16,16 +16,21 @@ mod builds;
 mod closed_compute;
 mod closed_fragment;
 mod closed_rays;
+mod cornell;
 mod cubes;
 mod feedback;
 mod memory;
+mod mesh;
 mod msaa;
 mod nested;
 mod pointers;
 mod rays;
+mod recursion;
 mod stages;
 mod steps;
+mod tracing;
 mod vm;
+mod weekend;
 
 use ash::vk;
 
@@ -50,6 +55,11 @@ pub static SCENES: &[&dyn Scene] = &[
     &closed_fragment::ClosedFragment,
     &closed_rays::ClosedRays,
     &stages::Stages,
+    &weekend::WEEKEND,
+    &weekend::WEEKEND_ANYHIT,
+    &cornell::CORNELL,
+    &mesh::Mesh,
+    &recursion::Recursion,
 ];
 
 /// How many frames may be recorded before the first of them is finished.
@@ -101,6 +111,11 @@ pub trait Scene: Sync {
     /// What it asks of the device.
     fn needs(&self) -> Needs {
         Needs::default()
+    }
+
+    /// The same in another size, or with another number of samples; none where it has one size only.
+    fn sized(&self, _extent: Option<vk::Extent2D>, _samples: Option<u32>) -> Option<Box<dyn Scene>> {
+        None
     }
 
     /// Makes its objects.

@@ -4,22 +4,24 @@
 //! follows from the place. Which invocations share a subgroup is the driver's affair; how many take which way is not.
 //! Every group's record stands alone at a multiple of what a table's address is a multiple of, so that tables are plain.
 
-mod world;
-
-use std::ffi::CStr;
-
 use ash::vk;
 
-use super::barriers::{Access, Stage, image_barrier, show};
-use super::{Frame, Scene, Show, frame_slots};
-use crate::error::{Doing, Result};
-use crate::gpu::pipeline::{Layout, Resource};
+use super::tracing::{self, Groups, HitGroup, IDENTITY, Instance, Painting, Traced};
+use super::{Scene, Show};
+use crate::error::Result;
+use crate::gpu::pipeline::Resource;
 use crate::gpu::swapchain::Swapchain;
-use crate::gpu::{Colour, Gpu, Image, ImageUse, Needs};
+use crate::gpu::{Colour, Gpu, Needs};
 
 const EXTENT: vk::Extent2D = vk::Extent2D { width: 64, height: 32 };
 
 const COLOUR: Colour = [0.5, 0.3, 0.7];
+
+/// Reaches far beyond the picture on three sides; its edge at y = 16 passes between two rows of rays.
+const TRIANGLE: [f32; 9] = [-200.0, 16.0, -1.0, 264.0, 16.0, -1.0, 32.0, -400.0, -1.0];
+
+/// From, to: its sides pass between rays.
+const BOX: [f32; 6] = [-1.0, 16.0, -3.0, 32.0, 33.0, -2.0];
 
 /// The scene.
 pub struct ClosedRays;
@@ -42,7 +44,7 @@ impl Scene for ClosedRays {
     }
 
     fn image_usage(&self) -> vk::ImageUsageFlags {
-        vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_DST
+        tracing::image_usage()
     }
 
     fn pictured(&self) -> &'static [u32] {
@@ -50,152 +52,55 @@ impl Scene for ClosedRays {
     }
 
     fn needs(&self) -> Needs {
-        const EXTENSIONS: [&CStr; 3] = [
-            ash::khr::acceleration_structure::NAME,
-            ash::khr::ray_tracing_pipeline::NAME,
-            ash::khr::deferred_host_operations::NAME,
-        ];
-        Needs { extensions: &EXTENSIONS, ray_tracing: true, ..Needs::default() }
+        tracing::needs()
     }
 
     fn build(&self, gpu: &Gpu, swapchain: &Swapchain) -> Result<Box<dyn Show>> {
-        Ok(Box::new(Running::new(gpu, swapchain)?))
-    }
-}
-
-/// The scene with its objects.
-struct Running {
-    commands: Vec<(vk::CommandPool, vk::CommandBuffer)>,
-    layout: Layout,
-    pipeline: vk::Pipeline,
-    /// Ray generation, miss, hit, callable.
-    tables: [vk::StridedDeviceAddressRegionKHR; 4],
-    set: vk::DescriptorSet,
-    picture: Image,
-    presented: Vec<vk::Image>,
-}
-
-impl Running {
-    fn new(gpu: &Gpu, swapchain: &Swapchain) -> Result<Self> {
         let both = vk::ShaderStageFlags::RAYGEN_KHR | vk::ShaderStageFlags::CLOSEST_HIT_KHR;
         let bindings = [
             (vk::DescriptorType::ACCELERATION_STRUCTURE_KHR, both),
             (vk::DescriptorType::STORAGE_IMAGE, vk::ShaderStageFlags::RAYGEN_KHR),
         ];
         let layout = gpu.layout("closed", &bindings, None)?;
-        let usage = vk::ImageUsageFlags::STORAGE | vk::ImageUsageFlags::TRANSFER_SRC;
-        let (format, aspect) = (vk::Format::R8G8B8A8_UNORM, vk::ImageAspectFlags::COLOR);
-        let picture = gpu.image("picture", &ImageUse { format, extent: EXTENT, usage, aspect })?;
-        let view = vk::DescriptorImageInfo::default()
-            .image_view(picture.view)
-            .image_layout(vk::ImageLayout::GENERAL);
-        let pool = gpu.descriptor_pool("descriptors", 1, &[&layout])?;
-        let resources = [Resource::Structure(world::world(gpu)?), Resource::Image(view)];
-        let pipeline = pipeline(gpu, &layout)?;
-        Ok(Self {
-            commands: frame_slots(gpu)?,
-            set: gpu.descriptor_set("closed set", pool, &layout, &resources)?,
-            tables: tables(gpu, pipeline)?,
-            layout,
-            pipeline,
-            picture,
-            presented: swapchain.images.clone(),
-        })
-    }
-}
-
-/// The pipeline's groups of one shader; the two hit groups follow.
-const GENERAL: u32 = 6;
-
-fn pipeline(gpu: &Gpu, layout: &Layout) -> Result<vk::Pipeline> {
-    let shaders = [
-        (spirv!("camera.rgen"), vk::ShaderStageFlags::RAYGEN_KHR),
-        (spirv!("sky.rmiss"), vk::ShaderStageFlags::MISS_KHR),
-        (spirv!("shadow.rmiss"), vk::ShaderStageFlags::MISS_KHR),
-        (spirv!("behind.rmiss"), vk::ShaderStageFlags::MISS_KHR),
-        (spirv!("even.rcall"), vk::ShaderStageFlags::CALLABLE_KHR),
-        (spirv!("odd.rcall"), vk::ShaderStageFlags::CALLABLE_KHR),
-        (spirv!("plane.rchit"), vk::ShaderStageFlags::CLOSEST_HIT_KHR),
-        (spirv!("plane.rahit"), vk::ShaderStageFlags::ANY_HIT_KHR),
-        (spirv!("box.rchit"), vk::ShaderStageFlags::CLOSEST_HIT_KHR),
-        (spirv!("box.rint"), vk::ShaderStageFlags::INTERSECTION_KHR),
-    ];
-    let stages =
-        shaders.into_iter().map(|(spirv, stage)| gpu.stage(spirv, stage)).collect::<Result<Vec<_>>>()?;
-    let none = vk::SHADER_UNUSED_KHR;
-    let unused = vk::RayTracingShaderGroupCreateInfoKHR::default()
-        .general_shader(none)
-        .closest_hit_shader(none)
-        .any_hit_shader(none)
-        .intersection_shader(none);
-    let mut groups: Vec<_> = (0..GENERAL)
-        .map(|n| unused.ty(vk::RayTracingShaderGroupTypeKHR::GENERAL).general_shader(n))
-        .collect();
-    let triangles = vk::RayTracingShaderGroupTypeKHR::TRIANGLES_HIT_GROUP;
-    groups.push(unused.ty(triangles).closest_hit_shader(6).any_hit_shader(7));
-    let procedural = vk::RayTracingShaderGroupTypeKHR::PROCEDURAL_HIT_GROUP;
-    groups.push(unused.ty(procedural).closest_hit_shader(8).intersection_shader(9));
-    let info = vk::RayTracingPipelineCreateInfoKHR::default()
-        .stages(&stages)
-        .groups(&groups)
-        .max_pipeline_ray_recursion_depth(2)
-        .layout(layout.pipeline);
-    let (deferred, cache) = (vk::DeferredOperationKHR::null(), vk::PipelineCache::null());
-    let made = unsafe { gpu.ray().pipelines.create_ray_tracing_pipelines(deferred, cache, &[info], None) };
-    let pipeline = made.map_err(|(_, error)| error).doing("making the ray-tracing pipeline")?[0];
-    Ok(gpu.adopt(pipeline, "closed"))
-}
-
-fn tables(gpu: &Gpu, pipeline: vk::Pipeline) -> Result<[vk::StridedDeviceAddressRegionKHR; 4]> {
-    let ray = gpu.ray();
-    let (size, base) = (ray.handle_bytes, ray.base_alignment);
-    let groups = GENERAL as usize + 2;
-    let handles = unsafe {
-        ray.pipelines.get_ray_tracing_shader_group_handles(pipeline, 0, groups as u32, size * groups)
-    }?;
-    let stride = size.next_multiple_of(base);
-    let usage = vk::BufferUsageFlags::SHADER_BINDING_TABLE_KHR | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
-    let buffer = gpu.host_buffer("shader binding table", (stride * groups + base) as u64, usage)?;
-    let start = gpu.address(&buffer).next_multiple_of(base as u64);
-    let mut content = vec![0; (start - gpu.address(&buffer)) as usize];
-    for handle in handles.chunks_exact(size) {
-        let end = content.len() + stride;
-        content.extend(handle);
-        content.resize(end, 0);
-    }
-    buffer.write(&content);
-    let stride = stride as u64;
-    let table = |first: u64, count: u64| {
-        vk::StridedDeviceAddressRegionKHR::default()
-            .device_address(start + first * stride)
-            .stride(stride)
-            .size(count * stride)
-    };
-    Ok([table(0, 1), table(1, 3), table(6, 2), table(4, 2)])
-}
-
-impl Show for Running {
-    fn record(&mut self, gpu: &Gpu, frame: Frame) -> Result<Vec<vk::CommandBuffer>> {
-        let (pool, commands) = self.commands[frame.slot];
-        unsafe { gpu.device.reset_command_pool(pool, vk::CommandPoolResetFlags::empty()) }?;
-        gpu.record(commands, vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT, |device| {
-            let trace = Stage::RAY_TRACING_SHADER_KHR;
-            let from = (vk::ImageLayout::UNDEFINED, Stage::TRANSFER, Access::empty());
-            let to = (vk::ImageLayout::GENERAL, trace, Access::SHADER_WRITE);
-            image_barrier(device, commands, self.picture.handle, from, to);
-            gpu.labelled(commands, "trace", COLOUR, || unsafe {
-                let (point, layout) = (vk::PipelineBindPoint::RAY_TRACING_KHR, self.layout.pipeline);
-                device.cmd_bind_pipeline(commands, point, self.pipeline);
-                device.cmd_bind_descriptor_sets(commands, point, layout, 0, &[self.set], &[]);
-                let [raygen, miss, hit, callable] = &self.tables;
-                let (width, height) = (EXTENT.width, EXTENT.height);
-                let pipelines = &gpu.ray().pipelines;
-                pipelines.cmd_trace_rays(commands, raygen, miss, hit, callable, width, height, 1);
+        let (picture, target) = tracing::picture(gpu, EXTENT)?;
+        let set = tracing::only_set(gpu, &layout, &[Resource::Structure(world(gpu)?), target])?;
+        let plane = HitGroup {
+            closest: Some(spirv!("plane.rchit")),
+            any: Some(spirv!("plane.rahit")),
+            intersection: None,
+        };
+        let solid = HitGroup {
+            closest: Some(spirv!("box.rchit")),
+            any: None,
+            intersection: Some(spirv!("box.rint")),
+        };
+        let groups = Groups {
+            raygen: Some(spirv!("camera.rgen")),
+            miss: vec![spirv!("sky.rmiss"), spirv!("shadow.rmiss"), spirv!("behind.rmiss")],
+            callable: vec![spirv!("even.rcall"), spirv!("odd.rcall")],
+            hit: vec![plane, solid],
+            recursion: 2,
+        };
+        let traced = Traced::new(gpu, "closed", &layout, &groups)?;
+        let stage = vk::PipelineStageFlags::RAY_TRACING_SHADER_KHR;
+        let painting = Painting::new(gpu, swapchain, picture, stage, move |gpu, commands| {
+            gpu.labelled(commands, "trace", COLOUR, || {
+                traced.launch(gpu, commands, set, [EXTENT.width, EXTENT.height]);
             });
-            show(device, commands, (self.picture.handle, trace), self.presented[frame.image], EXTENT);
         })?;
-        Ok(vec![commands])
+        Ok(Box::new(painting))
     }
+}
+
+/// What the rays meet: a triangle across the upper half, and a box in a quarter of the lower.
+fn world(gpu: &Gpu) -> Result<vk::AccelerationStructureKHR> {
+    let plane = tracing::bottom(gpu, "plane", &[tracing::triangles(gpu, "plane", &TRIANGLE, false)?])?;
+    let solid = tracing::bottom(gpu, "box", &[tracing::aabbs(gpu, "box", &BOX, true)?])?;
+    let instance = |structure, record| {
+        let (rows, custom_index, opaque) = (IDENTITY, 0, false);
+        Instance { structure, rows, custom_index, record, opaque }
+    };
+    tracing::top(gpu, "world", &[instance(plane, 0), instance(solid, 1)])
 }
 
 #[cfg(test)]

@@ -1,0 +1,12 @@
+// Whatever is there.
+#version 460
+#extension GL_EXT_ray_tracing : require
+#extension GL_GOOGLE_include_directive : require
+#include "shared.glsl"
+
+layout(location = 0) rayPayloadInEXT uint met;
+
+void main()
+{
+    met = 3 + gl_InstanceCustomIndexEXT + 2 * gl_GeometryIndexEXT + gl_PrimitiveID;
+}
