@@ -110,18 +110,27 @@ pub struct FrameData<'a> {
     pub launches: &'a [Launch],
 }
 
-/// Hands every record to a function, with the number of the replay's part that it is of: of each device and each window.
+/// Hands every record to a function, with where it is.
 pub type Log<'a> = &'a dyn Fn(&mut EachRecord<'_>) -> Result<()>;
 
-/// Takes a record, and which part it is of.
-pub type EachRecord<'f> = dyn FnMut(u32, LogRecord<'_>) -> Result<()> + 'f;
+/// Takes a record, and where it is.
+pub type EachRecord<'f> = dyn FnMut(At, LogRecord<'_>) -> Result<()> + 'f;
+
+/// Where a record is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct At {
+    /// Which part of the log: each device has one, and each window where the frame ran again.
+    pub part: u32,
+    /// Its first word behind the probe's number, as shaders number the part's words.
+    pub word: u32,
+}
 
 impl FrameData<'_> {
-    /// Hands every record to a function, with the part that it is of, in the order in which they were appended.
+    /// Hands every record to a function, with where it is, in the order in which they were appended.
     pub fn each_record(&self, f: &mut EachRecord<'_>) -> Result<()> {
         match self.log {
             Some(log) => log(f),
-            None => self.records.iter().try_for_each(|r| f(0, *r)),
+            None => self.records.iter().try_for_each(|r| f(At::default(), *r)),
         }
     }
 }

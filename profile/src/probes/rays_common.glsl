@@ -24,6 +24,8 @@ layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer La
 
 // What an invocation has to say: its words.
 uint rr_rays[24];
+// Outside of ray tracing: where in the log this invocation's entry is, which it names itself by.
+uint rr_rays_place;
 
 // Words that every record has behind its mask.
 #if defined(CLOCK) && defined(SM)
@@ -55,17 +57,17 @@ uint rays_head(const uint probe, const uvec4 mask, const uint lanes, const uint 
     return at;
 }
 
-// The words of one invocation: its work id, and what it has to say.
-void rays_words(const uint at, const uint n)
+// The words of one invocation: who it is, and what it has to say.
+void rays_words(const uint at, const uint who, const uint n)
 {
     Log log = Log(uvec2(log_low, log_high));
-    log.words[at] = rr_work;
+    log.words[at] = who;
     for (uint i = 1u; i < n; i++)
         log.words[at + i] = rr_rays[i - 1u];
 }
 
 // An event: n words of each invocation.
-void rays_put(const uint probe, const uint lanes, const uint n, const uvec2 clock)
+void rays_put(const uint probe, const uint who, const uint lanes, const uint n, const uvec2 clock)
 {
     if (ACTIVE && in_window())
     {
@@ -75,13 +77,14 @@ void rays_put(const uint probe, const uint lanes, const uint n, const uvec2 cloc
             at = rays_head(probe, mask, lanes, 0u, n, clock);
         at = subgroupBroadcastFirst(at);
         if (at != ~0u)
-            rays_words(at + n * subgroupBallotExclusiveBitCount(mask), n);
+            rays_words(at + n * subgroupBallotExclusiveBitCount(mask), who, n);
     }
 }
 
 // The entry where a launch begins: three words about the launch are in rr_rays, three about its workgroups behind them.
 void rays_launch(const uint probe, const uint lanes, const uvec2 clock)
 {
+    rr_rays_place = ~0u;
     if (ACTIVE && in_window())
     {
         uvec4 mask = subgroupBallot(true);
@@ -101,7 +104,10 @@ void rays_launch(const uint probe, const uint lanes, const uvec2 clock)
         }
         at = subgroupBroadcastFirst(at);
         if (at != ~0u)
-            rays_words(at + subgroupBallotExclusiveBitCount(mask), 1u);
+        {
+            rr_rays_place = at + subgroupBallotExclusiveBitCount(mask);
+            rays_words(rr_rays_place, rr_work, 1u);
+        }
     }
 }
 
@@ -123,7 +129,7 @@ void rays_alone_put(const uint probe, const uint lanes, const uint n, const uvec
 #ifdef SM
             put(at + lanes + STAMP - 1u, gl_SMIDNV << 16 | gl_WarpIDNV);
 #endif
-            rays_words(at + lanes + STAMP, n);
+            rays_words(at + lanes + STAMP, rr_work, n);
         }
     }
 }
@@ -137,7 +143,12 @@ uint rays_pack(const uint wide, const uint narrow)
 #ifdef CLOCK
 void rays_event(const uint probe, const uint lanes, const uint n)
 {
-    rays_put(probe, lanes, n, clockRealtime2x32EXT());
+    rays_put(probe, rr_work, lanes, n, clockRealtime2x32EXT());
+}
+
+void rays_mine(const uint probe, const uint lanes, const uint n)
+{
+    rays_put(probe, rr_rays_place, lanes, n, clockRealtime2x32EXT());
 }
 
 void rays_enter(const uint probe, const uint lanes)
@@ -152,7 +163,12 @@ void rays_alone(const uint probe, const uint lanes, const uint n)
 
 void rays_event_own(const uint probe, const uint lanes, const uint n)
 {
-    rays_put(probe, lanes, n, clock2x32ARB());
+    rays_put(probe, rr_work, lanes, n, clock2x32ARB());
+}
+
+void rays_mine_own(const uint probe, const uint lanes, const uint n)
+{
+    rays_put(probe, rr_rays_place, lanes, n, clock2x32ARB());
 }
 
 void rays_enter_own(const uint probe, const uint lanes)
@@ -167,7 +183,12 @@ void rays_alone_own(const uint probe, const uint lanes, const uint n)
 #else
 void rays_event(const uint probe, const uint lanes, const uint n)
 {
-    rays_put(probe, lanes, n, uvec2(0u));
+    rays_put(probe, rr_work, lanes, n, uvec2(0u));
+}
+
+void rays_mine(const uint probe, const uint lanes, const uint n)
+{
+    rays_put(probe, rr_rays_place, lanes, n, uvec2(0u));
 }
 
 void rays_enter(const uint probe, const uint lanes)
@@ -184,11 +205,13 @@ void rays_alone(const uint probe, const uint lanes, const uint n)
 void main()
 {
     rays_event(0u, 1u, 1u);
+    rays_mine(0u, 1u, 1u);
     rays_enter(0u, 1u);
     rays_alone(0u, 1u, 1u);
     rr_rays[0] = rays_pack(0u, 0u);
 #ifdef CLOCK
     rays_event_own(0u, 1u, 1u);
+    rays_mine_own(0u, 1u, 1u);
     rays_enter_own(0u, 1u);
     rays_alone_own(0u, 1u, 1u);
 #endif

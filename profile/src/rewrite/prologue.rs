@@ -174,30 +174,34 @@ fn declare(s: &mut Shader, built_in: BuiltIn, ty: u32) -> u32 {
 /// How many invocations a workgroup has.
 fn workgroup_size(s: &mut Shader, out: &mut Vec<Inst>) -> u32 {
     let uint = s.types.uint(&mut s.module, 32);
-    let product = |s: &mut Shader, of: [u32; 3], out: &mut Vec<Inst>| {
-        of.into_iter()
-            .reduce(|a, b| {
-                let id = s.module.fresh();
-                let operands = vec![Operand::IdRef(a), Operand::IdRef(b)];
-                out.push(Inst::new(Op::IMul, Some(uint), Some(id), operands));
-                id
-            })
-            .expect("three factors")
+    if let Some(sides) = literal_sides(s) {
+        return s.constant(sides.iter().product());
+    }
+    let sides = workgroup_sides(s, out);
+    let both = |a: u32, b: u32| {
+        let id = s.module.fresh();
+        let operands = vec![Operand::IdRef(a), Operand::IdRef(b)];
+        out.push(Inst::new(Op::IMul, Some(uint), Some(id), operands));
+        id
     };
-    // The built-in constant counts, whatever the execution mode says.
+    sides.into_iter().reduce(both).expect("three factors")
+}
+
+/// The built-in constant, which counts whatever the execution mode says.
+fn size_constant(s: &Shader) -> Option<u32> {
     let constant = s.module.annotations.iter().find(|a| {
         a.op() == Op::Decorate && a.inst.operands.get(2) == Some(&Operand::BuiltIn(BuiltIn::WorkgroupSize))
     });
-    if let Some(vector) = constant.and_then(|a| a.id_at(0)) {
-        let parts = [0, 1, 2].map(|n| {
-            let id = s.module.fresh();
-            let operands = vec![Operand::IdRef(vector), Operand::LiteralBit32(n)];
-            out.push(Inst::new(Op::CompositeExtract, Some(uint), Some(id), operands));
-            id
-        });
-        return product(s, parts, out);
+    constant.and_then(|a| a.id_at(0))
+}
+
+/// The sides of a workgroup where the execution mode says them as numbers; 1 where nothing does.
+fn literal_sides(s: &Shader) -> Option<[u32; 3]> {
+    if size_constant(s).is_some() {
+        return None;
     }
-    for mode in s.module.modes.clone() {
+    let mut none = Some([1; 3]);
+    for mode in &s.module.modes {
         match mode.inst.operands[..] {
             [
                 _,
@@ -205,16 +209,38 @@ fn workgroup_size(s: &mut Shader, out: &mut Vec<Inst>) -> u32 {
                 Operand::LiteralBit32(x),
                 Operand::LiteralBit32(y),
                 Operand::LiteralBit32(z),
-            ] => return s.constant(x * y * z),
-            [
-                _,
-                Operand::ExecutionMode(ExecutionMode::LocalSizeId),
-                Operand::IdRef(x),
-                Operand::IdRef(y),
-                Operand::IdRef(z),
-            ] => return product(s, [x, y, z], out),
+            ] => return Some([x, y, z]),
+            [_, Operand::ExecutionMode(ExecutionMode::LocalSizeId), ..] => none = None,
             _ => {}
         }
     }
-    s.constant(1)
+    none
+}
+
+/// How many invocations a workgroup has in each direction.
+pub fn workgroup_sides(s: &mut Shader, out: &mut Vec<Inst>) -> [u32; 3] {
+    if let Some(sides) = literal_sides(s) {
+        return sides.map(|n| s.constant(n));
+    }
+    if let Some(vector) = size_constant(s) {
+        let uint = s.types.uint(&mut s.module, 32);
+        return [0, 1, 2].map(|n| {
+            let id = s.module.fresh();
+            let operands = vec![Operand::IdRef(vector), Operand::LiteralBit32(n)];
+            out.push(Inst::new(Op::CompositeExtract, Some(uint), Some(id), operands));
+            id
+        });
+    }
+    let id = |mode: &Inst| match mode.inst.operands[..] {
+        [
+            _,
+            Operand::ExecutionMode(ExecutionMode::LocalSizeId),
+            Operand::IdRef(x),
+            Operand::IdRef(y),
+            Operand::IdRef(z),
+        ] => Some([x, y, z]),
+        _ => None,
+    };
+    let said = s.module.modes.iter().find_map(id);
+    said.unwrap_or_else(|| [1; 3].map(|n| s.constant(n)))
 }

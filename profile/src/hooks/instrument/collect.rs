@@ -5,7 +5,7 @@
 use super::plan::{Done, Entry};
 use super::{Counted, Raw};
 use crate::rewrite::Site;
-use crate::{ActionData, EachRecord, EntryData, FrameData, LogRecord, Pass, Sink};
+use crate::{ActionData, At, EachRecord, EntryData, FrameData, LogRecord, Pass, Sink};
 use std::fmt;
 
 /// Why what was read back could not be turned into records.
@@ -184,7 +184,9 @@ pub fn decode(passes: &[Box<dyn Pass>], raw: &Raw, done: &Done, out: &mut dyn Si
                 }
                 match index[r.entry] {
                     Some(entry) if done.entries[r.entry].variant.regions[r.region].pass == pass.name() => {
-                        f(part as u32, LogRecord { entry, ..r.record })
+                        let begin = raw.parts.get(part).copied().unwrap_or(0);
+                        let at = At { part: part as u32, word: (at + 1 - begin) as u32 };
+                        f(at, LogRecord { entry, ..r.record })
                     }
                     _ => Ok(()),
                 }

@@ -25,6 +25,8 @@ use std::collections::{BTreeMap, HashMap};
 /// Words of the log's header.
 const ACTION: u64 = 7;
 const START: u64 = 8;
+/// What of ray queries leaves no event.
+const QUERIES: &str = "what ray queries tested";
 /// No shader.
 const UNUSED: u32 = u32::MAX;
 const COMPUTE_STAGE: u32 = 0x20;
@@ -266,7 +268,7 @@ impl Launches {
             hit_groups: hits.len() as u64,
             no_closest_hit: hits.iter().filter(|h| !h.1.closest).count() as u64,
             no_any_hit: hits.iter().filter(|h| !h.1.any).count() as u64,
-            missing: missing(&hits),
+            missing: if groups.is_empty() { QUERIES.into() } else { missing(&hits) },
             entries: known.iter().flat_map(|p| &p.entries).map(|e| (e.0, only(&e.1))).collect(),
         };
         r.items.push(Item::Launch(launch.clone()));

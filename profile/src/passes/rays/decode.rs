@@ -1,4 +1,4 @@
-//! From records to rows, in one go through the log.
+//! From records to rows, in one go through the log (two, where draws are in it).
 //!
 //! Guarantees: rows come in the order of the log; subgroups are numbered from 0 in each launch, in the order in which they
 //! entered it, and none twice, whichever windows they were recorded in. Refuses events of launches and invocations that
@@ -6,7 +6,9 @@
 
 use super::ENTER;
 use super::fields::{Field, Layout};
-use crate::pass::{Error, FrameData, Launch, LogRecord, Result, Sink};
+use super::works::{MOST, Works, of_dispatch};
+use crate::Stage;
+use crate::pass::{At, Error, FrameData, Launch, LogRecord, Result, Sink};
 use std::collections::HashMap;
 use trace::Value;
 use trace::tables::{NOT_KNOWN, RAY_LAUNCHES, RAYS, RayEvent, WARPS};
@@ -15,8 +17,6 @@ use trace::tables::{NOT_KNOWN, RAY_LAUNCHES, RAYS, RayEvent, WARPS};
 const SKIPS_CLOSEST_HIT: u32 = 8;
 /// An invocation that did not enter.
 const NOBODY: u32 = u32::MAX;
-/// The most invocations that a launch may have (maxRayDispatchInvocationCount is at most that).
-const MOST: u64 = 1 << 30;
 
 /// What is known of a launch.
 struct Running<'f> {
@@ -25,6 +25,17 @@ struct Running<'f> {
     /// Subgroup and place of each invocation.
     members: Vec<(u32, u8)>,
     subgroups: u32,
+    /// Those of draws.
+    works: Works,
+}
+
+/// An invocation that an event is of.
+#[derive(Clone, Copy, Debug)]
+struct Who {
+    launch: usize,
+    invocation: u32,
+    subgroup: u32,
+    lane: u8,
 }
 
 struct Decoder<'f, 'o> {
@@ -41,6 +52,10 @@ struct Decoder<'f, 'o> {
     layouts: HashMap<(usize, u32), Layout>,
     /// Shader groups by launch and entry.
     groups: HashMap<(usize, u32), u64>,
+    /// Invocations that name themselves by where their entry is.
+    placed: HashMap<At, Who>,
+    /// The launch of an entry point that only draws have.
+    merged: HashMap<u32, usize>,
 }
 
 /// What a record begins with.
@@ -57,8 +72,8 @@ fn wrong(why: impl Into<String>) -> Error {
 
 /// Puts a frame's rows.
 pub fn decode(frame: &FrameData<'_>, out: &mut dyn Sink) -> Result<()> {
-    let launches =
-        frame.launches.iter().map(|of| Running { of, size: of.size, members: vec![], subgroups: 0 });
+    let running = |of| Running { of, size: of.size, members: vec![], subgroups: 0, works: Works::default() };
+    let launches: Vec<Running<'_>> = frame.launches.iter().map(running).collect();
     let mut groups = HashMap::new();
     for (n, l) in frame.launches.iter().enumerate() {
         groups.extend(l.entries.iter().map(|(e, g)| ((n, *e), g.map_or(NOT_KNOWN, u64::from))));
@@ -66,20 +81,23 @@ pub fn decode(frame: &FrameData<'_>, out: &mut dyn Sink) -> Result<()> {
     let mut d = Decoder {
         frame,
         out,
-        launches: launches.collect(),
+        launches,
         known: HashMap::new(),
         ran: HashMap::new(),
         now: None,
         layouts: HashMap::new(),
         groups,
+        placed: HashMap::new(),
+        merged: HashMap::new(),
     };
-    frame.each_record(&mut |part, r| d.record(part, r))?;
+    d.draws()?;
+    frame.each_record(&mut |at, r| d.record(at, r))?;
     d.finish();
     Ok(())
 }
 
 impl Decoder<'_, '_> {
-    fn record(&mut self, part: u32, r: LogRecord<'_>) -> Result<()> {
+    fn record(&mut self, at: At, r: LogRecord<'_>) -> Result<()> {
         let key = (r.entry, r.site.probe.map_or(0, |p| p.0));
         let layout = match self.layouts.remove(&key) {
             Some(l) => l,
@@ -87,12 +105,12 @@ impl Decoder<'_, '_> {
                 Layout::of(&r.site.data).ok_or_else(|| wrong("a site of pass rays without its layout"))?
             }
         };
-        let done = self.with(part, r, &layout);
+        let done = self.with(at, r, &layout);
         self.layouts.insert(key, layout);
         done
     }
 
-    fn with(&mut self, part: u32, r: LogRecord<'_>, layout: &Layout) -> Result<()> {
+    fn with(&mut self, place: At, r: LogRecord<'_>, layout: &Layout) -> Result<()> {
         let (head, each) = (layout.head() as usize, layout.each() as usize);
         let lanes = layout.lanes as usize;
         if r.words.len() < head || lanes > 4 {
@@ -113,40 +131,29 @@ impl Decoder<'_, '_> {
         let (more, words) = (&r.words[at..head], &r.words[head..]);
         let h = Head { mask, clock, sm, warp };
         if r.site.kind == ENTER {
-            return self.enter(part, h.mask, more, words);
+            let first = At { word: place.word + head as u32, ..place };
+            return match layout.placed {
+                false => self.enter(place.part, h.mask, more, words),
+                true => self.enter_placed(first, r, h.mask, more, words),
+            };
         }
         let Some(kind) = RayEvent::of(r.site.kind.into()) else {
             return Err(wrong(format!("an event of kind {}", r.site.kind)));
         };
-        self.event(kind, r, layout, &h, words.chunks_exact(each))
+        self.event(kind, place.part, r, layout, &h, words.chunks_exact(each))
     }
 
     /// Invocations of a launch say that they are there.
     fn enter(&mut self, part: u32, mask: u128, more: &[u32], words: &[u32]) -> Result<()> {
-        let &[action, start, w, h, d, ..] = more else {
-            return Err(wrong("the begin of a launch is too short"));
-        };
-        let key = (part, action, start);
-        if self.now.is_none_or(|n| n.0 != key) {
-            let launch = match self.known.get(&key) {
-                Some(l) => *l,
-                None => self.next(key)?,
-            };
-            self.now = Some((key, launch));
-        }
-        let Some((_, launch)) = self.now else { return Ok(()) };
+        let (launch, size, _) = self.begun(part, more)?;
         let l = &mut self.launches[launch];
-        let size = [w, h, d];
         if l.members.is_empty() || l.size != Some(size) {
-            let threads = size.iter().map(|s| u64::from(*s)).product::<u64>();
-            if threads > MOST {
-                return Err(wrong(format!("a launch of {size:?}")));
-            }
+            let threads = threads(size)?;
             if !l.members.is_empty() {
                 return Err(wrong(format!("a launch of {:?} that is one of {size:?}", l.size)));
             }
             l.size = Some(size);
-            l.members = vec![(NOBODY, 0); threads as usize];
+            l.members = vec![(NOBODY, 0); threads];
         }
         let subgroup = l.subgroups;
         l.subgroups += 1;
@@ -157,6 +164,105 @@ impl Decoder<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// The same outside of ray tracing; `first` is where the first one's word is.
+    fn enter_placed(
+        &mut self,
+        first: At,
+        r: LogRecord<'_>,
+        mask: u128,
+        more: &[u32],
+        words: &[u32],
+    ) -> Result<()> {
+        let e = &self.frame.entries[r.entry];
+        let dispatch = match e.variant.stage {
+            Stage::Compute => Some(self.begun(first.part, more)?),
+            _ => None,
+        };
+        let launch = match (dispatch, self.merged.get(&e.entry)) {
+            (Some((launch, ..)), _) | (None, Some(&launch)) => launch,
+            _ => return Err(wrong("queries of a draw that the frame did not submit")),
+        };
+        let l = &mut self.launches[launch];
+        let subgroup = l.subgroups;
+        l.subgroups += 1;
+        for ((lane, work), n) in lanes(mask).zip(words).zip(0..) {
+            let invocation = match dispatch {
+                Some((_, groups, sides)) => {
+                    let (invocation, size) = of_dispatch(*work, groups, sides);
+                    threads(size)?;
+                    l.size = Some(size);
+                    invocation
+                }
+                None => l.works.next(*work),
+            };
+            let who = Who { launch, invocation, subgroup, lane };
+            self.placed.insert(At { word: first.word + n, ..first }, who);
+        }
+        Ok(())
+    }
+
+    /// Which launch runs, by what an entry says of it; and the six numbers that it says then.
+    fn begun(&mut self, part: u32, more: &[u32]) -> Result<(usize, [u32; 3], [u32; 3])> {
+        let &[action, start, w, h, d, x, y, z] = more else {
+            return Err(wrong("the begin of a launch is too short"));
+        };
+        let key = (part, action, start);
+        let launch = match (self.now, self.known.get(&key)) {
+            (Some(now), _) if now.0 == key => now.1,
+            (_, Some(l)) => *l,
+            _ => self.next(key)?,
+        };
+        self.now = Some((key, launch));
+        Ok((launch, [w, h, d], [x, y, z]))
+    }
+
+    /// The invocations of draws are counted before any event of them is put: their numbers depend on all.
+    fn draws(&mut self) -> Result<()> {
+        for (n, l) in self.frame.launches.iter().enumerate().filter(|l| l.1.merged) {
+            self.merged.extend(l.entries.iter().map(|e| (e.0, n)));
+        }
+        if self.merged.is_empty() {
+            return Ok(());
+        }
+        let frame = self.frame;
+        frame.each_record(&mut |_, r| {
+            let e = &frame.entries[r.entry];
+            if let (ENTER, Some(launch)) = (r.site.kind, self.merged.get(&e.entry)) {
+                let head = r.site.probe.map_or(0, |p| p.1) as usize;
+                let works = &mut self.launches[*launch].works;
+                r.words.iter().skip(head).for_each(|w| works.count(e.variant.stage, *w));
+            }
+            Ok(())
+        })?;
+        for l in self.launches.iter_mut().filter(|l| l.of.merged) {
+            if !l.works.lay_out() {
+                return Err(wrong(format!("draws of {:?} invocations", l.works.size)));
+            }
+            l.size = Some(l.works.size);
+        }
+        Ok(())
+    }
+
+    /// Whose event it is.
+    fn who(&self, kind: RayEvent, part: u32, placed: bool, word: u32) -> Result<Who> {
+        if placed {
+            let who = self.placed.get(&At { part, word }).copied();
+            return who.ok_or_else(|| wrong(format!("{} of an invocation that did not begin", kind.name())));
+        }
+        let Some((_, launch)) = self.now else {
+            return Err(wrong(format!("{} before any ray generation shader: choose those too", kind.name())));
+        };
+        match self.launches[launch].members.get(word as usize) {
+            Some(&(subgroup, lane)) if subgroup != NOBODY => {
+                Ok(Who { launch, invocation: word, subgroup, lane })
+            }
+            _ => {
+                let what = format!("{} of invocation {word}, which did not begin", kind.name());
+                Err(wrong(format!("{what}: choose all stages")))
+            }
+        }
     }
 
     /// The launch that begins with a key: of those of its action the next.
@@ -176,44 +282,33 @@ impl Decoder<'_, '_> {
     fn event<'w>(
         &mut self,
         kind: RayEvent,
+        part: u32,
         r: LogRecord<'_>,
         layout: &Layout,
         head: &Head,
         words: impl Iterator<Item = &'w [u32]>,
     ) -> Result<()> {
         let entry = self.frame.entries[r.entry].entry;
-        let Some((_, launch)) = self.now else {
-            return Err(wrong(format!("{} before any ray generation shader: choose those too", kind.name())));
-        };
-        let l = &self.launches[launch];
-        let group = self.groups.get(&(launch, entry)).copied().unwrap_or(NOT_KNOWN);
         // The kinds that there are: calls may skip closest-hit shaders for some invocations alone.
         let mut warps: [(RayEvent, u128, u32); 2] = [(kind, 0, 0), (RayEvent::OcclusionBegin, 0, 0)];
+        let mut launch = 0;
         for (lane, words) in lanes(head.mask).zip(words) {
-            let (work, words) = (words[0], &words[1..]);
-            let values = layout.values(words);
+            let who = self.who(kind, part, layout.placed, words[0])?;
+            launch = who.launch;
+            let group = self.groups.get(&(launch, entry)).copied().unwrap_or(NOT_KNOWN);
+            let values = layout.values(&words[1..]);
             let occlusion = kind == RayEvent::Begin && values.bits(Field::Flags) & SKIPS_CLOSEST_HIT != 0;
             let of = &mut warps[usize::from(occlusion)];
-            let (subgroup, own_lane) = match l.members.get(work as usize) {
-                Some(&(subgroup, lane)) if subgroup != NOBODY => (subgroup, lane),
-                _ => {
-                    let why = format!(
-                        "{} of invocation {work}, which did not begin: choose all stages",
-                        kind.name()
-                    );
-                    return Err(wrong(why));
-                }
-            };
             if of.1 == 0 {
-                of.2 = subgroup;
+                of.2 = who.subgroup;
             }
             of.1 |= 1 << lane;
             let place = [
                 self.frame.frame,
                 launch as u64,
-                work.into(),
-                subgroup.into(),
-                own_lane.into(),
+                who.invocation.into(),
+                who.subgroup.into(),
+                who.lane.into(),
                 of.0 as u64,
                 entry.into(),
                 r.site.word_offset.into(),
@@ -267,6 +362,14 @@ impl Decoder<'_, '_> {
             let row = numbers.into_iter().map(Value::U64).chain([Value::Text(&l.of.missing)]);
             self.out.put(&RAY_LAUNCHES, &row.collect::<Vec<_>>());
         }
+    }
+}
+
+/// How many invocations a launch has.
+fn threads(size: [u32; 3]) -> Result<usize> {
+    match size.iter().map(|s| u64::from(*s)).product::<u64>() {
+        threads if threads > MOST => Err(wrong(format!("a launch of {size:?}"))),
+        threads => Ok(threads as usize),
     }
 }
 

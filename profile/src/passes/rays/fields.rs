@@ -98,6 +98,8 @@ pub struct Layout {
     pub more: u32,
     /// One invocation writes for itself, and no subgroup's event is known.
     pub alone: bool,
+    /// Invocations name themselves by where in the log their entry is, and not by their work ids.
+    pub placed: bool,
     /// An invocation's words behind its work id: a field, or one of 24 bits and one of 8.
     pub words: Vec<(u8, Option<u8>)>,
     /// What is the same in every record.
@@ -117,7 +119,10 @@ impl Layout {
 
     /// As a site's data.
     pub fn data(&self) -> Vec<u32> {
-        let bits = u32::from(self.clock) | u32::from(self.sm) << 1 | u32::from(self.alone) << 2;
+        let bits = u32::from(self.clock)
+            | u32::from(self.sm) << 1
+            | u32::from(self.alone) << 2
+            | u32::from(self.placed) << 3;
         let words = self.words.iter().map(|(a, b)| u32::from(*a) | b.map_or(NONE, u32::from) << 8);
         let constants = self.constants.iter().flat_map(|(f, v)| [u32::from(*f), *v]);
         [self.lanes, bits, self.more, self.words.len() as u32]
@@ -136,6 +141,7 @@ impl Layout {
             clock: bits & 1 != 0,
             sm: bits & 2 != 0,
             alone: bits & 4 != 0,
+            placed: bits & 8 != 0,
             more: *more,
             words: words
                 .iter()
@@ -178,6 +184,7 @@ mod tests {
             sm: true,
             more: 3,
             alone: false,
+            placed: true,
             words: vec![
                 (Field::T as u8, None),
                 (Field::Instance as u8, Some(Field::FlagsLow as u8)),

@@ -11,8 +11,15 @@
 //! subgroup that runs it, which need not be the same (`sm`, `warp`). Which launch an event is of is known because launches
 //! run one after the other (`hooks::instrument::launches`): what follows an entry is of its launch, until the next one's.
 //!
-//! Options, by commas: `lanes=32|64|128` (the largest subgroup a mask holds; without it, the device's), `sm=auto|yes|no`
-//! (the multiprocessor, where VK_NV_shader_sm_builtins is), `clock=no|auto|device|subgroup`.
+//! Ray queries, in any stage: a begin, and what was committed where the traversal ended; what was tested on the way is the
+//! shader's own affair. Outside of ray tracing an invocation names itself by where in the log its entry is: draws cannot be
+//! told apart otherwise, whose invocations have no numbers. A dispatch is a launch, its invocations numbered as
+//! gl_GlobalInvocationID says; the draws of one pipeline and frame are one launch, a fragment's column and row its pixel, and
+//! its layer how many of that pixel came before it.
+//!
+//! Options, by colons: `lanes=32|64|128` (the largest subgroup a mask holds; without it, the device's), `sm=auto|yes|no`
+//! (the multiprocessor, where VK_NV_shader_sm_builtins is), `clock=no|auto|device|subgroup`, `queries=most|all|no` (beside the
+//! stages of ray tracing: in compute, fragment, task and mesh shaders, in all, in none).
 //!
 //! What is the same in every record of a place (flags and distances that are constants) is not recorded there. Numbers of
 //! instances and geometries from 2²⁴-1 on are not known afterwards. Where subgroup operations hang any-hit shaders, each
@@ -21,6 +28,8 @@
 mod decode;
 mod fields;
 mod put;
+mod query;
+mod works;
 
 use super::lanes::Lanes;
 use crate::pass::{Change, Error, FrameData, Pass, Result, Sink};
@@ -44,6 +53,18 @@ pub struct Rays {
     sm: Option<bool>,
     /// A clock is read: the subgroup's, the device's, or the best there is.
     clock: Option<Option<bool>>,
+    /// In which stages beside those of ray tracing queries are recorded.
+    queries: Queries,
+}
+
+/// See [`Rays::queries`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Queries {
+    /// In those where devices have subgroup operations.
+    #[default]
+    Most,
+    All,
+    None,
 }
 
 impl Rays {
@@ -59,11 +80,14 @@ impl Rays {
                 "clock=auto" => new.clock = Some(None),
                 "clock=device" => new.clock = Some(Some(false)),
                 "clock=subgroup" => new.clock = Some(Some(true)),
+                "queries=most" => new.queries = Queries::Most,
+                "queries=all" => new.queries = Queries::All,
+                "queries=no" => new.queries = Queries::None,
                 lanes if lanes.starts_with("lanes=") => new.lanes = Some(Lanes::of("rays", lanes)?),
                 _ => {
                     return Err(format!(
                         "pass rays has no option {option:?}; it has lanes=32|64|128, sm=auto|yes|no, \
-                         clock=no|auto|device|subgroup"
+                         clock=no|auto|device|subgroup, queries=most|all|no"
                     ));
                 }
             }
@@ -78,11 +102,13 @@ impl Pass for Rays {
     }
 
     fn key(&self) -> String {
-        format!("rays 1 {:?} {:?} {:?}", self.lanes, self.sm, self.clock)
+        format!("rays 1 {:?} {:?} {:?} {:?}", self.lanes, self.sm, self.clock, self.queries)
     }
 
     fn needs(&self, stage: Stage) -> Option<Needs> {
-        stage.is_ray_tracing().then_some(Needs {
+        let most = matches!(stage, Stage::Compute | Stage::Fragment | Stage::Task | Stage::Mesh);
+        let queries = self.queries == Queries::All || self.queries == Queries::Most && most;
+        (stage.is_ray_tracing() || queries).then_some(Needs {
             subgroups: true,
             alone_if_need: true,
             launches: true,

@@ -4,14 +4,14 @@ use super::fields::{Field, Layout};
 use super::{CLOCK, CLOCK_SM, ENTER, PLAIN, Rays, SM};
 use crate::Stage;
 use crate::passes::loads::{Defs, Emitter};
-use crate::rewrite::prologue::load_as;
+use crate::rewrite::prologue::{load_as, workgroup_sides};
 use crate::rewrite::{Probes, Shader, Site, Spot};
 use crate::spirv::{Inst, Op, Operand, Result, malformed};
 use rspirv::spirv::{BuiltIn, Capability, StorageClass};
 use trace::tables::RayEvent;
 
 /// What a word of an event is made of.
-enum Word {
+pub(super) enum Word {
     /// A value of the shader, which may have several words: a field each.
     Value(u32, Vec<Field>),
     /// A built-in input, of 32 bits.
@@ -44,8 +44,12 @@ fn executes(op: Op) -> bool {
 /// Puts everything in; false if there is nothing.
 pub fn put(pass: &Rays, s: &mut Shader) -> Result<bool> {
     let mut p = Put::new(pass, s);
-    let calls = p.calls()?;
-    let entered = p.entered()?;
+    let mut calls = p.calls()?;
+    calls.extend(p.queries()?);
+    let entered = match p.s.stage.is_ray_tracing() || calls.is_empty() {
+        true => p.entered()?,
+        false => Some(p.work()?),
+    };
     if calls.is_empty() && entered.is_none() {
         return Ok(false);
     }
@@ -56,16 +60,18 @@ pub fn put(pass: &Rays, s: &mut Shader) -> Result<bool> {
     Ok(true)
 }
 
-struct Put<'p> {
+pub(super) struct Put<'p> {
     pass: &'p Rays,
-    s: &'p mut Shader,
-    defs: Defs,
+    pub(super) s: &'p mut Shader,
+    pub(super) defs: Defs,
     probes: &'static Probes,
     lanes: u32,
     clock: bool,
     sm: bool,
     /// Subgroups cannot be asked here.
     alone: bool,
+    /// Invocations are told apart by where in the log their entry is.
+    placed: bool,
 }
 
 impl<'p> Put<'p> {
@@ -86,7 +92,8 @@ impl<'p> Put<'p> {
         };
         let alone = s.device.lone_any_hits && s.stage == Stage::AnyHit;
         let defs = Defs::of(&s.module);
-        Put { pass, s, defs, probes, lanes, clock: pass.clock.is_some(), sm, alone }
+        let placed = !s.stage.is_ray_tracing();
+        Put { pass, s, defs, probes, lanes, clock: pass.clock.is_some(), sm, alone, placed }
     }
 
     /// Events at instructions.
@@ -154,7 +161,7 @@ impl<'p> Put<'p> {
     }
 
     /// An event at an instruction.
-    fn event(&mut self, spot: &Spot, kind: RayEvent, words: Vec<Word>) -> Result<Vec<Inst>> {
+    pub(super) fn event(&mut self, spot: &Spot, kind: RayEvent, words: Vec<Word>) -> Result<Vec<Inst>> {
         self.record(spot.site(kind as u32), words)
     }
 
@@ -198,19 +205,42 @@ impl<'p> Put<'p> {
     /// Every subgroup of a launch records that it is there, whatever it does.
     fn launched(&mut self) -> Result<Vec<Inst>> {
         let mut insts = vec![];
-        let uvec3 = self.s.types.uvec(&mut self.s.module, 3);
-        let size = load_as(self.s, BuiltIn::LaunchSizeKHR, uvec3, &mut insts)?;
-        let f = self.import("rays_enter")?;
-        let uint = self.s.types.uvec(&mut self.s.module, 1);
-        let mut words = vec![];
-        for n in 0..3 {
-            let id = self.s.module.fresh();
-            let operands = vec![Operand::IdRef(size), Operand::LiteralBit32(n)];
-            insts.push(Inst::new(Op::CompositeExtract, Some(uint), Some(id), operands));
-            words.push(id);
-        }
+        let mut words = self.sides(BuiltIn::LaunchSizeKHR, &mut insts)?.to_vec();
         words.extend([self.s.constant(0); 3]);
-        self.store(&words, &mut insts)?;
+        self.enter(&words, insts)
+    }
+
+    /// The same outside of ray tracing: of dispatches how many workgroups there are, and how large they are.
+    fn work(&mut self) -> Result<Vec<Inst>> {
+        let mut insts = vec![];
+        let zero = self.s.constant(0);
+        let words = match self.s.stage {
+            Stage::Compute => {
+                let groups = self.sides(BuiltIn::NumWorkgroups, &mut insts)?;
+                let sides = workgroup_sides(self.s, &mut insts);
+                [groups, sides].concat()
+            }
+            _ => vec![zero; 6],
+        };
+        self.enter(&words, insts)
+    }
+
+    /// A built-in input's three parts.
+    fn sides(&mut self, of: BuiltIn, insts: &mut Vec<Inst>) -> Result<[u32; 3]> {
+        let uint = self.s.types.uvec(&mut self.s.module, 1);
+        let uvec3 = self.s.types.uvec(&mut self.s.module, 3);
+        let all = load_as(self.s, of, uvec3, insts)?;
+        Ok([0, 1, 2].map(|n| {
+            let id = self.s.module.fresh();
+            let operands = vec![Operand::IdRef(all), Operand::LiteralBit32(n)];
+            insts.push(Inst::new(Op::CompositeExtract, Some(uint), Some(id), operands));
+            id
+        }))
+    }
+
+    fn enter(&mut self, words: &[u32], mut insts: Vec<Inst>) -> Result<Vec<Inst>> {
+        let f = self.import("rays_enter")?;
+        self.store(words, &mut insts)?;
         let layout = Layout { more: 8, ..self.layout(vec![], vec![]) };
         let probe = self.s.reserve_probe();
         let arguments = [probe, self.lanes].map(|n| self.s.constant(n));
@@ -220,19 +250,20 @@ impl<'p> Put<'p> {
         Ok(insts)
     }
 
-    fn layout(&self, words: Vec<(u8, Option<u8>)>, constants: Vec<(u8, u32)>) -> Layout {
+    pub(super) fn layout(&self, words: Vec<(u8, Option<u8>)>, constants: Vec<(u8, u32)>) -> Layout {
         Layout {
             lanes: self.lanes,
             clock: self.clock,
             sm: self.sm,
             more: 0,
             alone: self.alone,
+            placed: self.placed,
             words,
             constants,
         }
     }
 
-    fn note(&mut self, site: Site, probe: u32, layout: &Layout) {
+    pub(super) fn note(&mut self, site: Site, probe: u32, layout: &Layout) {
         self.s.site(Site {
             probe: Some((probe, layout.head())),
             each: Some((layout.lanes, layout.each())),
@@ -243,8 +274,7 @@ impl<'p> Put<'p> {
 
     /// The instructions that record an event, and its site.
     fn record(&mut self, site: Site, words: Vec<Word>) -> Result<Vec<Inst>> {
-        let name = if self.alone { "rays_alone" } else { "rays_event" };
-        let f = self.import(name)?;
+        let f = self.import_event()?;
         let (mut insts, mut ids, mut layout) = (vec![], vec![], self.layout(vec![], vec![]));
         for word in words {
             match word {
@@ -270,6 +300,15 @@ impl<'p> Put<'p> {
         Ok(insts)
     }
 
+    /// The function that records an event.
+    pub(super) fn import_event(&mut self) -> Result<u32> {
+        self.import(match (self.alone, self.placed) {
+            (true, _) => "rays_alone",
+            (_, true) => "rays_mine",
+            _ => "rays_event",
+        })
+    }
+
     fn import(&mut self, name: &str) -> Result<u32> {
         let own = match self.pass.clock {
             None => false,
@@ -288,14 +327,16 @@ impl<'p> Put<'p> {
         ids: &mut Vec<u32>,
         insts: &mut Vec<Inst>,
     ) -> Result<()> {
-        let of = self.defs.get(id);
-        if let ([field], Some(Op::Constant), Some([Operand::LiteralBit32(bits)])) =
-            (fields, of.map(Inst::op), of.map(|i| &i.inst.operands[..]))
-        {
-            layout.constants.push((*field as u8, *bits));
+        let parts = match self.defs.get(id) {
+            Some(i) if i.op() == Op::ConstantComposite => i.ids().skip(1).collect(),
+            _ => vec![id],
+        };
+        let constants: Vec<u32> = parts.iter().filter_map(|p| self.literal(*p)).collect();
+        if constants.len() == fields.len() {
+            layout.constants.extend(fields.iter().map(|f| *f as u8).zip(constants));
             return Ok(());
         }
-        let Some(ty) = of.and_then(|i| i.inst.result_type) else {
+        let Some(ty) = self.defs.get(id).and_then(|i| i.inst.result_type) else {
             return malformed(format!("{id} has no type"));
         };
         let words = (Emitter { shader: self.s, defs: &self.defs }).words(id, ty, insts);
@@ -307,6 +348,15 @@ impl<'p> Put<'p> {
         ids.extend(words.iter().map(|w| w.id));
         layout.words.extend(fields.iter().map(|f| (*f as u8, None)));
         Ok(())
+    }
+
+    /// The bits of a constant.
+    fn literal(&self, id: u32) -> Option<u32> {
+        let i = self.defs.get(id).filter(|i| i.op() == Op::Constant)?;
+        match i.inst.operands[..] {
+            [Operand::LiteralBit32(bits)] => Some(bits),
+            _ => None,
+        }
     }
 
     /// A built-in input as an unsigned number.
@@ -343,7 +393,7 @@ impl<'p> Put<'p> {
     }
 
     /// Puts words where the probe takes them from.
-    fn store(&mut self, words: &[u32], insts: &mut Vec<Inst>) -> Result<()> {
+    pub(super) fn store(&mut self, words: &[u32], insts: &mut Vec<Inst>) -> Result<()> {
         let Some(array) = self.s.imported.shared("rr_rays") else {
             return malformed("the probe has no rr_rays");
         };

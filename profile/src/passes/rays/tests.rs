@@ -2,7 +2,7 @@
 
 use super::fields::{Field, Layout};
 use super::{ENTER, Rays};
-use crate::pass::{FrameData, Launch, LogRecord};
+use crate::pass::{At, FrameData, Launch, LogRecord};
 use crate::rewrite::{Device, Site};
 use crate::testing::{
     TRACE, entry, everywhere, frame, function_text, glsl, of_text, rewritten, rows, variant,
@@ -23,7 +23,7 @@ fn golden_assembly() {
     assert_eq!(text, std::fs::read_to_string(path).unwrap_or_default(), "{text}");
     // What is constant is not recorded: of nine operands none is left but what is a composite.
     let layout = Layout::of(&v.regions[0].sites[0].data).expect("it has one");
-    assert_eq!((layout.lanes, layout.each(), layout.constants.len()), (1, 7, 7));
+    assert_eq!((layout.lanes, layout.each(), layout.constants.len()), (1, 1, 13));
 }
 
 #[test]
@@ -156,7 +156,9 @@ fn records_become_rows() {
         (1, 1, vec![0b1, 3, one, 0]),
     ];
     let each = |f: &mut crate::EachRecord<'_>| {
-        log.iter().try_for_each(|(part, s, words)| f(*part, LogRecord { entry: 0, site: &sites[*s], words }))
+        log.iter().try_for_each(|(part, s, words)| {
+            f(At { part: *part, word: 0 }, LogRecord { entry: 0, site: &sites[*s], words })
+        })
     };
     let launches = [launch(5, Some(2)), launch(9, None), launch(9, Some(1))];
     let data = FrameData { log: Some(&each), launches: &launches, ..frame(8, vec![entry(&v, &[])], vec![]) };
@@ -202,8 +204,9 @@ fn records_become_rows() {
         (0, entered(1, 6, 0, &[0]), "which the frame did not submit"),
         (0, entered(1, 5, 0, &[8]), "invocation 8 of a launch of [4, 2, 1]"),
     ] {
-        let each =
-            |f: &mut crate::EachRecord<'_>| f(0, LogRecord { entry: 0, site: &sites[s], words: &words });
+        let each = |f: &mut crate::EachRecord<'_>| {
+            f(At::default(), LogRecord { entry: 0, site: &sites[s], words: &words })
+        };
         let data =
             FrameData { log: Some(&each), launches: &launches, ..frame(8, vec![entry(&v, &[])], vec![]) };
         let wrong = Rays::default().decode(&data, &mut Memory::default()).expect_err("it is wrong");
