@@ -32,6 +32,7 @@ fn main() {
 
 const DEVICE: Device = Device {
     subgroup_size: 32,
+    subgroup_clock: false,
     atomic_64: true,
     keep_calls: false,
     lone_any_hits: false,

@@ -21,6 +21,8 @@ pub struct Needs {
     pub own_clock: bool,
     /// A clock that a shader can read, the device's or else the subgroup's.
     pub some_clock: bool,
+    /// The subgroup's clock, where the device has it.
+    pub own_clock_if_there: bool,
     /// As `sm_builtins`, where the device has it; else the pass does without.
     pub sm_if_there: bool,
     /// The multiprocessor, and the place on it, that a subgroup runs on: VK_NV_shader_sm_builtins.
@@ -54,6 +56,7 @@ impl BitOr for Needs {
             clock: self.clock | other.clock,
             own_clock: self.own_clock | other.own_clock,
             some_clock: self.some_clock | other.some_clock,
+            own_clock_if_there: self.own_clock_if_there | other.own_clock_if_there,
             sm_if_there: self.sm_if_there | other.sm_if_there,
             sm_builtins: self.sm_builtins | other.sm_builtins,
             reorder: self.reorder | other.reorder,

@@ -31,6 +31,7 @@ mod pointers;
 mod profile;
 mod ray;
 mod ray_events;
+mod ray_pass;
 mod rays;
 mod repack;
 mod replay;

@@ -67,6 +67,8 @@ pub struct Device {
     pub no_actions: bool,
     /// The clock that shaders can read is the subgroup's: there is none of the whole device.
     pub own_clock: bool,
+    /// Shaders can read a clock of the subgroup.
+    pub subgroup_clock: bool,
     /// Shaders can ask where they run: VK_NV_shader_sm_builtins.
     pub sm_builtins: bool,
     /// Invocations are reordered by VK_EXT_ray_tracing_invocation_reorder, as there is no VK_NV_….

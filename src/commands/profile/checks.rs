@@ -6,6 +6,7 @@
 use crate::exit::{Exit, Failure, complain};
 use analyses::QUESTIONS;
 use trace::Source;
+use trace::tables::{FRAMES, RAYS, RayEvent};
 
 /// Questions whose answers check what was measured.
 const CHECKED: [&str; 2] = ["uniformity", "rays"];
@@ -26,6 +27,24 @@ pub fn ask(trace: &dyn Source) -> Result<(Vec<String>, Vec<String>), Failure> {
         failed.extend(report.failures.iter().map(|f| format!("{}: check failed: {f}", q.name())));
     }
     Ok((said, failed))
+}
+
+/// How much of the log rays took, where their events were recorded.
+pub fn rays(trace: &dyn Source) -> Result<Option<String>, Failure> {
+    let (mut events, mut begun) = (0u64, 0u64);
+    let mut count = |rows: &trace::Columns| {
+        let kinds = rows.u64("kind").iter().filter_map(|k| RayEvent::of(*k));
+        events += rows.len() as u64;
+        begun += kinds.filter(|k| k.begins() || *k == RayEvent::QueryBegin).count() as u64;
+        Ok(())
+    };
+    trace.each_of(&RAYS, &["kind"], &mut count).map_err(Failure::new)?;
+    if begun == 0 {
+        return Ok(None);
+    }
+    let words: u64 = trace.read(&FRAMES).map_err(Failure::new)?.u64("log_words").iter().sum();
+    let bytes = words as f64 * 4.0 / begun as f64;
+    Ok(Some(format!("{events} events of {begun} rays; {bytes:.1} bytes of the log a ray")))
 }
 
 /// Says on stderr what failed.

@@ -185,7 +185,12 @@ pub static RAYS: Table = Table {
             "geometry of the object in its bottom level; 4294967295 where there is none",
         ),
         count("primitive", "index", "PrimitiveId of the object; 4294967295 where there is none"),
-        count("hit_kind", "number", "of a report, an any-hit or closest-hit; 4294967295 where there is none"),
+        count(
+            "hit_kind",
+            "number",
+            "of a report, an any-hit or closest-hit; of what a query committed 1 where it is a triangle's, 2 where it is \
+             the application's own; 4294967295 where there is none",
+        ),
         count(
             "group",
             "index",

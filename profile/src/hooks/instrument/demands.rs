@@ -79,6 +79,7 @@ fn of(needs: &Needs, stage: Stage) -> Vec<Feature> {
         clock: reads_clock,
         own_clock,
         some_clock: _,
+        own_clock_if_there: _,
         sm_if_there: _,
         sm_builtins,
         reorder: _,
@@ -142,6 +143,9 @@ pub fn welcome(plan: &Plan) -> Vec<Feature> {
     if plan.any(|n| n.some_clock) {
         out.extend(CLOCKS.map(clock));
     }
+    if plan.any(|n| n.own_clock_if_there) {
+        out.push(clock(CLOCKS[1]));
+    }
     if plan.any(|n| n.sm_if_there) {
         out.push(SM_BUILTINS);
     }
@@ -168,6 +172,7 @@ pub fn offers(plan: &Plan, vk: &Vulkan, gpu_id: u64) -> Device {
     let here = vk.gpu(gpu_id).and_then(|g| subgroups(vk, vk.instance(g.instance)?, g));
     Device {
         subgroup_size: here.map_or(0, |s| s.size),
+        subgroup_clock: has(clock(CLOCKS[1])),
         atomic_64: !narrow,
         keep_calls,
         lone_any_hits,

@@ -79,6 +79,8 @@ struct Open {
     /// Windows to go, the next one last.
     todo: Vec<(u32, u32)>,
     next_subgroup: u32,
+    /// Work ids that windows are cut at multiples of, where they can be.
+    grain: u32,
     /// Words that the next window is known to need.
     need: u64,
     /// It ran in the latest replay.
@@ -110,7 +112,8 @@ impl<S: Sink> State<S> {
             raw.parts.clear();
             in_windows(&self.plan, done, &mut raw, |counter, _| *counter = 0, &[]);
             let (frame, need, todo) = (raw.frame, raw.wanted, vec![self.plan.window]);
-            self.open.insert(frame, Open { raw, todo, next_subgroup: 0, need, ran: true });
+            let grain = grain(&raw.launches);
+            self.open.insert(frame, Open { raw, todo, next_subgroup: 0, grain, need, ran: true });
             return Ok(());
         }
         let Some(open) = self.open.get_mut(&raw.frame) else { return Ok(()) };
@@ -214,7 +217,7 @@ pub fn measure<S: Sink + 'static>(
         if enough > most {
             let holds = (most - HEADER_BYTES) / 4;
             for (frame, o) in s.open.iter_mut().filter(|o| o.1.need > holds) {
-                halve(&mut o.todo).map_err(|id| single(*frame, id, o.need))?;
+                halve(&mut o.todo, o.grain).map_err(|id| single(*frame, id, o.need))?;
             }
         }
         let windows = s.open.iter_mut().map(|(frame, o)| {
@@ -230,22 +233,32 @@ pub fn measure<S: Sink + 'static>(
     Ok(Measurement { summary, done, frames, sessions })
 }
 
+/// Neighbours run together: a window's edge is a multiple of what a subgroup holds. Of ray tracing these are neighbours in
+/// rows, too: it is one of eight rows of the largest launch.
+fn grain(launches: &[crate::Launch]) -> u32 {
+    let sizes = launches.iter().filter_map(|l| l.size);
+    let largest = sizes.max_by_key(|s| s.iter().map(|n| u64::from(*n)).product::<u64>());
+    largest.map(|s| s[0].saturating_mul(8)).filter(|n| (1..1 << 20).contains(n)).unwrap_or(256)
+}
+
 /// Makes the next window smaller, and leaves the rest for later; the work id, if it has only one.
-fn halve(todo: &mut Vec<(u32, u32)>) -> Result<(), u32> {
+fn halve(todo: &mut Vec<(u32, u32)>, grain: u32) -> Result<(), u32> {
     let (from, to) = todo.pop().expect("it is not done");
     if to - from <= 1 {
         return Err(from);
     }
     // Most work has small ids: the first cuts of everything are at powers of two.
     let cuts: Vec<u32> = match to - from {
-        n if n > 1 << 28 => {
-            [16, 20, 24, 28].map(|k| 1 << k).into_iter().filter(|c| (from + 1..to).contains(c)).collect()
-        }
+        n if n > 1 << 28 => [16, 20, 24, 28]
+            .map(|k| (1u32 << k).next_multiple_of(grain))
+            .into_iter()
+            .filter(|c| (from + 1..to).contains(c))
+            .collect(),
         n => {
-            // Neighbours run together: a window's edge is a multiple of what a subgroup holds.
             let middle = from + n / 2;
-            let even = middle.next_multiple_of(256);
-            vec![if (from + 1..to).contains(&even) { even } else { middle }]
+            let inside = |cut: &u32| (from + 1..to).contains(cut);
+            let even = [grain, 256].map(|g| middle.next_multiple_of(g));
+            vec![even.into_iter().find(inside).unwrap_or(middle)]
         }
     };
     let cuts = if cuts.is_empty() { vec![from + (to - from) / 2] } else { cuts };
@@ -281,7 +294,7 @@ mod tests {
                 seen.push((from, to));
                 todo.pop();
             } else {
-                halve(&mut todo).expect("it has more than one id");
+                halve(&mut todo, 256).expect("it has more than one id");
             }
         }
         assert_eq!((seen[0].0, seen[seen.len() - 1].1), (0, u32::MAX));
@@ -290,10 +303,20 @@ mod tests {
     }
 
     #[test]
+    fn launches_are_cut_between_rows_of_subgroups() {
+        let of = |size| crate::Launch { size, ..crate::Launch::default() };
+        assert_eq!(grain(&[of(Some([64, 64, 1])), of(Some([1280, 720, 1])), of(None)]), 10_240);
+        assert_eq!((grain(&[]), grain(&[of(Some([1 << 30, 1, 1]))])), (256, 256));
+        let mut todo = vec![(0, u32::MAX)];
+        (0..3).for_each(|_| halve(&mut todo, 10_240).expect("it has more than one id"));
+        assert!(todo.iter().rev().take(3).all(|w| w.0 % 10_240 == 0), "{todo:?}");
+    }
+
+    #[test]
     fn one_id_cannot_be_halved() {
         let mut todo = vec![(7, 9)];
-        halve(&mut todo).expect("two ids");
+        halve(&mut todo, 256).expect("two ids");
         assert_eq!(todo, [(8, 9), (7, 8)]);
-        assert_eq!(halve(&mut todo), Err(7));
+        assert_eq!(halve(&mut todo, 256), Err(7));
     }
 }

@@ -54,8 +54,21 @@ struct Decoder<'f, 'o> {
     groups: HashMap<(usize, u32), u64>,
     /// Invocations that name themselves by where their entry is.
     placed: HashMap<At, Who>,
+    /// Subgroups' events of invocations that each recorded for themselves: by multiprocessor, place there, and site.
+    together: HashMap<(u64, u64, usize, u32), Together>,
     /// The launch of an entry point that only draws have.
     merged: HashMap<u32, usize>,
+}
+
+/// Invocations that ran together, as far as they are known.
+#[derive(Clone, Copy)]
+struct Together {
+    clock: u64,
+    launch: usize,
+    mask: u128,
+    subgroup: u32,
+    kind: RayEvent,
+    word_offset: u32,
 }
 
 /// What a record begins with.
@@ -89,6 +102,7 @@ pub fn decode(frame: &FrameData<'_>, out: &mut dyn Sink) -> Result<()> {
         groups,
         placed: HashMap::new(),
         merged: HashMap::new(),
+        together: HashMap::new(),
     };
     d.draws()?;
     frame.each_record(&mut |at, r| d.record(at, r))?;
@@ -292,6 +306,8 @@ impl Decoder<'_, '_> {
         // The kinds that there are: calls may skip closest-hit shaders for some invocations alone.
         let mut warps: [(RayEvent, u128, u32); 2] = [(kind, 0, 0), (RayEvent::OcclusionBegin, 0, 0)];
         let mut launch = 0;
+        // (where each records for itself the clock is there to find out who ran together)
+        let shown = if layout.alone { 0 } else { head.clock };
         for (lane, words) in lanes(head.mask).zip(words) {
             let who = self.who(kind, part, layout.placed, words[0])?;
             launch = who.launch;
@@ -314,7 +330,7 @@ impl Decoder<'_, '_> {
                 r.site.word_offset.into(),
             ];
             let mut row = [Value::U64(0); 30];
-            let tail = [group, head.clock, head.sm, head.warp].map(Value::U64);
+            let tail = [group, shown, head.sm, head.warp].map(Value::U64);
             let all = (place.into_iter().map(Value::U64))
                 .chain(values.floats().map(Value::F64))
                 .chain(values.numbers().map(Value::U64))
@@ -322,29 +338,61 @@ impl Decoder<'_, '_> {
             row.iter_mut().zip(all).for_each(|(to, v)| *to = v);
             self.out.put(&RAYS, &row);
         }
-        if layout.alone || !kind.of_warps() {
+        if !kind.of_warps() {
             return Ok(());
         }
         for (kind, mask, subgroup) in warps.into_iter().filter(|w| w.1 != 0) {
-            let row = [
-                self.frame.frame,
-                launch as u64,
-                subgroup.into(),
-                kind as u64,
-                entry.into(),
-                r.site.word_offset.into(),
-                mask as u64,
-                (mask >> 64) as u64,
-                head.clock,
-                head.sm,
-                head.warp,
-            ];
-            self.out.put(&WARPS, &row.map(Value::U64));
+            let word_offset = r.site.word_offset;
+            let of = Together { clock: head.clock, launch, mask, subgroup, kind, word_offset };
+            if layout.alone && layout.clock && layout.sm {
+                self.joined((head.sm, head.warp, r.entry, r.site.probe.map_or(0, |p| p.0)), of);
+            } else {
+                self.warp(entry, &of, shown, head.sm, head.warp);
+            }
         }
         Ok(())
     }
 
-    fn finish(self) {
+    /// An invocation that recorded for itself: it ran with those that read the same clock in the same place.
+    fn joined(&mut self, key: (u64, u64, usize, u32), one: Together) {
+        let before = self.together.get(&key).copied();
+        let with = |b: &Together| (b.clock, b.launch) == (one.clock, one.launch) && b.mask & one.mask == 0;
+        match before {
+            Some(b) if with(&b) => {
+                self.together.insert(key, Together { mask: b.mask | one.mask, ..b });
+            }
+            _ => {
+                self.together.insert(key, one);
+                if let Some(b) = before {
+                    self.warp(self.frame.entries[key.2].entry, &b, 0, key.0, key.1);
+                }
+            }
+        }
+    }
+
+    fn warp(&mut self, entry: u32, of: &Together, clock: u64, sm: u64, warp: u64) {
+        let row = [
+            self.frame.frame,
+            of.launch as u64,
+            of.subgroup.into(),
+            of.kind as u64,
+            entry.into(),
+            of.word_offset.into(),
+            of.mask as u64,
+            (of.mask >> 64) as u64,
+            clock,
+            sm,
+            warp,
+        ];
+        self.out.put(&WARPS, &row.map(Value::U64));
+    }
+
+    fn finish(mut self) {
+        let mut left: Vec<_> = self.together.drain().collect();
+        left.sort_by_key(|t| t.0);
+        for (key, of) in left {
+            self.warp(self.frame.entries[key.2].entry, &of, 0, key.0, key.1);
+        }
         for (n, l) in self.launches.iter().enumerate() {
             let [w, h, d] = l.size.unwrap_or_default().map(u64::from);
             let numbers = [

@@ -23,7 +23,8 @@
 //!
 //! What is the same in every record of a place (flags and distances that are constants) is not recorded there. Numbers of
 //! instances and geometries from 2²⁴-1 on are not known afterwards. Where subgroup operations hang any-hit shaders, each
-//! invocation records its any-hit by itself, and the subgroup's event is missing.
+//! invocation records its any-hit by itself; which of them ran together is then known by the clock: those that read the same
+//! one at the same place of the same multiprocessor. Without a clock each is a subgroup's event of its own.
 
 mod decode;
 mod fields;
@@ -115,6 +116,7 @@ impl Pass for Rays {
             clock: self.clock == Some(Some(false)),
             own_clock: self.clock == Some(Some(true)),
             some_clock: self.clock == Some(None),
+            own_clock_if_there: stage == Stage::AnyHit,
             sm_builtins: self.sm == Some(true),
             sm_if_there: self.sm.is_none(),
             ..Needs::default()

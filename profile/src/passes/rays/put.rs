@@ -61,12 +61,12 @@ pub fn put(pass: &Rays, s: &mut Shader) -> Result<bool> {
 }
 
 pub(super) struct Put<'p> {
-    pass: &'p Rays,
     pub(super) s: &'p mut Shader,
     pub(super) defs: Defs,
     probes: &'static Probes,
     lanes: u32,
-    clock: bool,
+    /// Which clock is read, if one is: the subgroup's, or the device's.
+    own_clock: Option<bool>,
     sm: bool,
     /// Subgroups cannot be asked here.
     alone: bool,
@@ -75,9 +75,16 @@ pub(super) struct Put<'p> {
 }
 
 impl<'p> Put<'p> {
-    fn new(pass: &'p Rays, s: &'p mut Shader) -> Self {
+    fn new(pass: &Rays, s: &'p mut Shader) -> Self {
         let sm = pass.sm.unwrap_or(s.device.sm_builtins);
-        let probes = match (pass.clock.is_some(), sm) {
+        let alone = s.device.lone_any_hits && s.stage == Stage::AnyHit;
+        // What the invocations that ran together have in common, where they cannot ask each other.
+        let own_clock = match pass.clock {
+            _ if alone => s.device.subgroup_clock.then_some(true),
+            Some(own) => Some(own.unwrap_or(s.device.own_clock)),
+            None => None,
+        };
+        let probes = match (own_clock.is_some(), sm) {
             (false, false) => &PLAIN,
             (false, true) => &SM,
             (true, false) => &CLOCK,
@@ -90,10 +97,9 @@ impl<'p> Put<'p> {
             (None, 33..=64) => 2,
             (None, _) => 4,
         };
-        let alone = s.device.lone_any_hits && s.stage == Stage::AnyHit;
         let defs = Defs::of(&s.module);
         let placed = !s.stage.is_ray_tracing();
-        Put { pass, s, defs, probes, lanes, clock: pass.clock.is_some(), sm, alone, placed }
+        Put { s, defs, probes, lanes, own_clock, sm, alone, placed }
     }
 
     /// Events at instructions.
@@ -253,7 +259,7 @@ impl<'p> Put<'p> {
     pub(super) fn layout(&self, words: Vec<(u8, Option<u8>)>, constants: Vec<(u8, u32)>) -> Layout {
         Layout {
             lanes: self.lanes,
-            clock: self.clock,
+            clock: self.own_clock.is_some(),
             sm: self.sm,
             more: 0,
             alone: self.alone,
@@ -310,11 +316,7 @@ impl<'p> Put<'p> {
     }
 
     fn import(&mut self, name: &str) -> Result<u32> {
-        let own = match self.pass.clock {
-            None => false,
-            Some(own) => own.unwrap_or(self.s.device.own_clock),
-        };
-        let name = if own { format!("{name}_own") } else { name.to_owned() };
+        let name = if self.own_clock == Some(true) { format!("{name}_own") } else { name.to_owned() };
         self.s.import(self.probes, &name)
     }
 
