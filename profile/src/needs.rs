@@ -38,6 +38,9 @@ pub struct Needs {
     pub actions: bool,
     /// Launches are told apart: they run one after the other, and the log's header says which one runs.
     pub launches: bool,
+    /// Hit groups of triangles without any-hit shader are given an empty one, and rays whose pipeline has no any-hit shaders
+    /// but those ask about opaque geometry, too.
+    pub any_hits: bool,
     /// Where subgroup operations hang a device's any-hit shaders, it does without them there.
     pub alone_if_need: bool,
     /// Tables of launches, which takes the push constants below those of actions. A pipeline that leaves no room there is
@@ -64,6 +67,7 @@ impl BitOr for Needs {
             reorder_ext: self.reorder_ext | other.reorder_ext,
             actions: self.actions | other.actions,
             launches: self.launches | other.launches,
+            any_hits: self.any_hits | other.any_hits,
             alone_if_need: self.alone_if_need & other.alone_if_need,
             tables: self.tables | other.tables,
         }

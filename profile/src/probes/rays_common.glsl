@@ -20,6 +20,7 @@ layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer La
     uint others[6];
     uint action;
     uint start;
+    uint asks_any_hits;
 };
 
 // What an invocation has to say: its words.
@@ -134,6 +135,18 @@ void rays_alone_put(const uint probe, const uint lanes, const uint n, const uvec
     }
 }
 
+// A ray's flags, so that any-hit shaders are asked about opaque geometry too, where that changes nothing else.
+uint rays_flags(const uint flags)
+{
+    const uint OPAQUE = 1u;
+    const uint NO_OPAQUE = 2u;
+    const uint CULLS_BY_OPACITY = 0x40u | 0x80u;
+    Launched of = Launched(uvec2(log_low, log_high));
+    if (of.asks_any_hits == 0u || (flags & CULLS_BY_OPACITY) != 0u)
+        return flags;
+    return (flags & ~OPAQUE) | NO_OPAQUE;
+}
+
 // 24 bits of one number, those above them all ones if it is larger; and 8 of another.
 uint rays_pack(const uint wide, const uint narrow)
 {
@@ -208,7 +221,7 @@ void main()
     rays_mine(0u, 1u, 1u);
     rays_enter(0u, 1u);
     rays_alone(0u, 1u, 1u);
-    rr_rays[0] = rays_pack(0u, 0u);
+    rr_rays[0] = rays_pack(0u, rays_flags(0u));
 #ifdef CLOCK
     rays_event_own(0u, 1u, 1u);
     rays_mine_own(0u, 1u, 1u);

@@ -6,7 +6,7 @@
 use super::shader::{Exit, ExitKind, Shader};
 use super::variant::Site;
 use crate::SourceLine;
-use crate::spirv::{Inst, Op, Place};
+use crate::spirv::{Inst, Op, Operand, Place};
 use std::collections::BTreeMap;
 
 /// A place in the original, and where it is now.
@@ -94,6 +94,12 @@ impl Shader {
     /// The instruction that a spot stands before, as it is now.
     pub fn at_spot(&self, spot: &Spot) -> &Inst {
         &self.module.functions[spot.at.0].blocks[spot.at.1.block].body[spot.at.1.before]
+    }
+
+    /// Gives the instruction that a spot stands before another operand.
+    pub fn set_operand(&mut self, spot: &Spot, n: usize, operand: Operand) {
+        let (f, Place { block, before }) = spot.at;
+        self.module.functions[f].blocks[block].body[before].inst.operands[n] = operand;
     }
 
     /// Puts instructions in at spots that were found in the module as it is now.

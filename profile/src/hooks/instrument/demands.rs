@@ -87,6 +87,7 @@ fn of(needs: &Needs, stage: Stage) -> Vec<Feature> {
         reorder_ext,
         actions: _,
         launches: _,
+        any_hits: _,
         alone_if_need: _,
         tables: _,
     } = *needs;

@@ -25,6 +25,7 @@ use std::collections::{BTreeMap, HashMap};
 /// Words of the log's header.
 const ACTION: u64 = 7;
 const START: u64 = 8;
+const ASKS_ANY_HITS: u64 = 9;
 /// What of ray queries leaves no event.
 const QUERIES: &str = "what ray queries tested";
 /// No shader.
@@ -59,6 +60,8 @@ struct Hits {
     triangles: bool,
     closest: bool,
     any: bool,
+    /// The any-hit shader is ours.
+    ours: bool,
 }
 
 /// What is known of a pipeline.
@@ -131,17 +134,20 @@ fn slot(bind: Bind) -> Option<usize> {
 }
 
 impl Launches {
-    /// A pipeline or shader object is made: its entry points from `first` on, what it was made of, its libraries.
+    /// A pipeline or shader object is made: its entry points from `first` on, what it was made of, its libraries, and which of
+    /// its stages is the any-hit shader that was put where there was none.
     pub fn made(
         &mut self,
         done: &Done,
         wanted: &[&str],
         id: u64,
-        first: usize,
+        stages: (usize, Option<u32>),
         info: View<'_>,
         libraries: &[u64],
     ) {
-        let mut p = Pipeline { entries: vec![], groups: info.structs("pGroups").map(group).collect() };
+        let (first, any_hit) = stages;
+        let groups = info.structs("pGroups").map(|g| group(g, any_hit));
+        let mut p = Pipeline { entries: vec![], groups: groups.collect() };
         for (n, e) in done.entries.iter().enumerate().skip(first) {
             if e.variant.regions.iter().any(|r| wanted.contains(&r.pass.as_str())) {
                 let of = |g: &(usize, &Group)| g.1.stages.contains(&e.index);
@@ -279,7 +285,7 @@ impl Launches {
         let log = memory.get(&device).and_then(Memory::log_buffer);
         let (Some(live), Some(log), Some(vk)) = (live, log, cx.backend.vulkan()) else { return Ok(()) };
         if traces || bind == Bind::Compute {
-            mark(&vk.device(device)?.ash, live, log, launch.action);
+            mark(&vk.device(device)?.ash, live, log, launch.action, asks(&hits));
         }
         Ok(())
     }
@@ -345,19 +351,30 @@ fn only(of: &[u32]) -> Option<u32> {
     }
 }
 
-fn group(g: View<'_>) -> Group {
+fn group(g: View<'_>, ours: Option<u32>) -> Group {
     let stage = |name| g.u32(name).filter(|s| *s != UNUSED);
     let [general, closest, any, intersection] =
         ["generalShader", "closestHitShader", "anyHitShader", "intersectionShader"].map(stage);
     // VK_RAY_TRACING_SHADER_GROUP_TYPE_TRIANGLES_HIT_GROUP_KHR, and the one of procedural hits.
     let ty = g.u32("type").unwrap_or(0);
-    let hits =
-        (ty != 0).then_some(Hits { triangles: ty == 1, closest: closest.is_some(), any: any.is_some() });
-    Group { stages: [general, closest, any, intersection].into_iter().flatten().collect(), hits }
+    let ours = ours.filter(|_| ty == 1 && any.is_none());
+    let hits = (ty != 0).then_some(Hits {
+        triangles: ty == 1,
+        closest: closest.is_some(),
+        any: any.is_some() || ours.is_some(),
+        ours: ours.is_some(),
+    });
+    Group { stages: [general, closest, any.or(ours), intersection].into_iter().flatten().collect(), hits }
+}
+
+/// Whether rays ask about opaque geometry, too: all any-hit shaders are ours.
+fn asks(hits: &[(usize, Hits)]) -> bool {
+    hits.iter().any(|h| h.1.ours) && hits.iter().all(|h| h.1.ours || !h.1.any)
 }
 
 /// Which geometry's events are missing, as far as a pipeline's groups say it.
 fn missing(hits: &[(usize, Hits)]) -> String {
+    let asks = asks(hits);
     let of = |f: &dyn Fn(&Hits) -> bool, what: &str| {
         let all: Vec<String> = hits.iter().filter(|h| f(&h.1)).map(|h| h.0.to_string()).collect();
         let s = if all.len() == 1 { "" } else { "s" };
@@ -365,6 +382,7 @@ fn missing(hits: &[(usize, Hits)]) -> String {
     };
     let parts = [
         of(&|h| h.triangles && !h.any, "intersections with triangles of"),
+        of(&|h| h.triangles && h.any && !asks, "intersections with opaque triangles of"),
         of(&|h| !h.triangles && !h.any, "any-hits with boxes of"),
         of(&|h| !h.closest, "closest hits of"),
     ];
@@ -372,7 +390,7 @@ fn missing(hits: &[(usize, Hits)]) -> String {
 }
 
 /// Records what tells a launch: what ran before has ended, and what is written here is seen by what runs behind it.
-fn mark(d: &replay::ash::Device, live: vk::CommandBuffer, log: vk::Buffer, action: u32) {
+fn mark(d: &replay::ash::Device, live: vk::CommandBuffer, log: vk::Buffer, action: u32, asks: bool) {
     let all = vk::PipelineStageFlags::ALL_COMMANDS;
     let transfer = vk::PipelineStageFlags::TRANSFER;
     let none = vk::DependencyFlags::empty();
@@ -386,6 +404,7 @@ fn mark(d: &replay::ash::Device, live: vk::CommandBuffer, log: vk::Buffer, actio
     unsafe {
         d.cmd_pipeline_barrier(live, all, transfer, none, &before, &[], &[]);
         d.cmd_fill_buffer(live, log, ACTION * 4, 4, action);
+        d.cmd_fill_buffer(live, log, ASKS_ANY_HITS * 4, 4, asks.into());
         d.cmd_copy_buffer(live, log, log, &cursor);
         d.cmd_pipeline_barrier(live, transfer, all, none, &after, &[], &[]);
     }
@@ -397,8 +416,13 @@ mod tests {
 
     #[test]
     fn groups_say_what_is_missing() {
-        let h = |triangles, closest, any| Hits { triangles, closest, any };
-        assert_eq!(missing(&[(3, h(true, true, true)), (4, h(false, true, true))]), "");
+        let h = |triangles, closest, any| Hits { triangles, closest, any, ours: false };
+        assert_eq!(missing(&[(4, h(false, true, true))]), "");
+        assert_eq!(missing(&[(3, h(true, true, true))]), "intersections with opaque triangles of group 3");
+        // Ours alone, and beside one of the application's.
+        let ours = Hits { ours: true, ..h(true, true, true) };
+        assert!(asks(&[(3, ours)]) && missing(&[(3, ours)]).is_empty());
+        assert!(!asks(&[(3, ours), (4, h(false, true, true))]) && !asks(&[(4, h(false, true, false))]));
         let some = [(3, h(true, true, false)), (4, h(false, true, false)), (6, h(true, false, false))];
         assert_eq!(
             missing(&some),

@@ -27,6 +27,7 @@ pub struct Kept {
     action_offset: Option<u32>,
     modules: Vec<(u32, vk::ShaderModule)>,
     words: Vec<Arc<Vec<u32>>>,
+    stages: Vec<Vec<vk::PipelineShaderStageCreateInfo<'static>>>,
     constants: Vec<(Specialization, Box<vk::SpecializationInfo<'static>>)>,
 }
 
@@ -233,6 +234,8 @@ impl InstrumentHook {
         let ids = v.u64s("pPipelines");
         // SAFETY: the call's own arguments, before the driver is called.
         let Some((kind, all)) = (unsafe { infos(call, linked) }) else { return Ok(()) };
+        let adds = call.command.name == "vkCreateRayTracingPipelinesKHR" && self.plan.any(|n| n.any_hits);
+        let create_infos = adds.then(|| linked.ptr::<vk::RayTracingPipelineCreateInfoKHR<'static>>(4));
         self.begin(vk, call)?;
         for (i, (info, captured)) in all.into_iter().zip(v.structs("pCreateInfos")).enumerate() {
             let Some(&id) = ids.get(i).filter(|id| **id != 0) else { continue };
@@ -259,9 +262,62 @@ impl InstrumentHook {
             let libraries =
                 captured.next("VkPipelineLibraryCreateInfoKHR").or_else(|| captured.one("pLibraryInfo"));
             let libraries = libraries.map_or_else(Vec::new, |l| l.u64s("pLibraries"));
-            self.parts(id, first, captured, room, &libraries);
+            let own = Of { pipeline: id, kind, index: info.stages.len() as u32, room };
+            let any_hit = match create_infos {
+                // SAFETY: the call's own create info, of which nothing but its stages is referred to.
+                Some(at) if !protected => unsafe { self.any_hits(vk, at.add(i), captured, &own)? },
+                _ => None,
+            };
+            self.parts(id, first, captured, room, &libraries, any_hit);
         }
         Ok(())
+    }
+
+    /// Gives hit groups of triangles without any-hit shader an empty one; which stage it is.
+    ///
+    /// # Safety
+    /// `at` is a linked create info, and what is kept of ours lives until the call was made.
+    unsafe fn any_hits(
+        &mut self,
+        vk: &mut Vulkan,
+        at: *mut vk::RayTracingPipelineCreateInfoKHR<'static>,
+        captured: View<'_>,
+        of: &Of,
+    ) -> Result<Option<u32>> {
+        // VK_RAY_TRACING_SHADER_GROUP_TYPE_TRIANGLES_HIT_GROUP_KHR; VK_SHADER_UNUSED_KHR.
+        let bare = |g: View<'_>| g.u32("type") == Some(1) && g.u32("anyHitShader") == Some(u32::MAX);
+        let bare: Vec<bool> = captured.structs("pGroups").map(bare).collect();
+        if !bare.contains(&true) {
+            return Ok(None);
+        }
+        let code = Code::new(ACCEPT);
+        let Some((variant, number, values)) =
+            self.entry(vk, &code, vk::ShaderStageFlags::ANY_HIT_KHR, "main", of)?
+        else {
+            return Ok(None);
+        };
+        let module = self.kept.module(vk, number, &variant)?;
+        // SAFETY: the caller's promise; the linker checked arrays against their counts.
+        unsafe {
+            let info = &mut *at;
+            let constants = self.kept.constants(std::ptr::null(), &variant, values);
+            let mut stages = slice(info.p_stages, info.stage_count as usize).to_vec();
+            let mut own = vk::PipelineShaderStageCreateInfo::default()
+                .stage(vk::ShaderStageFlags::ANY_HIT_KHR)
+                .module(module)
+                .name(c"main");
+            own.p_specialization_info = constants;
+            stages.push(own);
+            for (g, bare) in slice_mut(info.p_groups, info.group_count as usize).iter_mut().zip(bare) {
+                if bare {
+                    g.any_hit_shader = of.index;
+                }
+            }
+            (info.stage_count, info.p_stages) = (stages.len() as u32, stages.as_ptr());
+            // (what it points to stays where it is when it moves)
+            self.kept.stages.push(stages);
+        }
+        Ok(Some(of.index))
     }
 
     /// A call begins.
@@ -276,9 +332,17 @@ impl InstrumentHook {
     }
 
     /// Tells the counters of actions which entry points a pipeline or shader object has: those from `first` on.
-    fn parts(&mut self, id: u64, first: usize, info: View<'_>, room: bool, libraries: &[u64]) {
+    fn parts(
+        &mut self,
+        id: u64,
+        first: usize,
+        info: View<'_>,
+        room: bool,
+        libraries: &[u64],
+        any_hit: Option<u32>,
+    ) {
         if let Some(l) = &mut self.launches {
-            l.made(&self.out.borrow(), &self.plan.of_launches(), id, first, info, libraries);
+            l.made(&self.out.borrow(), &self.plan.of_launches(), id, (first, any_hit), info, libraries);
         }
         let Some(p) = &mut self.per_action else { return };
         let (group_of, groups) = per_action::groups(info);
@@ -367,7 +431,7 @@ impl InstrumentHook {
             let of = Of { pipeline: id, kind: Kind::ShaderObject, index: 0, room };
             let found = self.entry(vk, &code, info.stage, &name, &of)?;
             let Some((variant, _, values)) = found else { continue };
-            self.parts(id, first, then, room, &[]);
+            self.parts(id, first, then, room, &[], None);
             let words = self.kept.words(vk, &variant);
             (info.code_size, info.p_code) = (size_of_val(words), words.as_ptr().cast());
             // SAFETY: linked constants; what replaces them lives in `kept` until the call was made.
@@ -444,6 +508,9 @@ impl InstrumentHook {
         Ok(Some((variant, number, values)))
     }
 }
+
+/// What hit groups without any-hit shader are given.
+const ACCEPT: &[u8] = include_bytes!("../../probes/accept.rahit.spv");
 
 /// VK_STRUCTURE_TYPE_PIPELINE_BINARY_INFO_KHR.
 const PIPELINE_BINARY_INFO: i32 = 1_000_483_002;

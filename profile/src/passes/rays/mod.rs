@@ -21,6 +21,12 @@
 //! (the multiprocessor, where VK_NV_shader_sm_builtins is), `clock=no|auto|device|subgroup`, `queries=most|all|no` (beside the
 //! stages of ray tracing: in compute, fragment, task and mesh shaders, in all, in none).
 //!
+//! `probe-triangles`: hit groups of triangles without any-hit shader are given an empty one, and where a pipeline has no
+//! others, its rays are traced with NoOpaque in place of Opaque, which overrides the flags of geometries and instances; so
+//! every intersection with a triangle has its event, and no hit is another. Where the application has any-hit shaders, which
+//! would run for its opaque geometry then, rays keep their flags, and opaque triangles leave no events; so do rays that cull
+//! by opacity. Events keep the application's flags at begins; entries of shaders have those that were traced with.
+//!
 //! What is the same in every record of a place (flags and distances that are constants) is not recorded there. Numbers of
 //! instances and geometries from 2²⁴-1 on are not known afterwards. Where subgroup operations hang any-hit shaders, each
 //! invocation records its any-hit by itself; which of them ran together is then known by the clock: those that read the same
@@ -56,6 +62,8 @@ pub struct Rays {
     clock: Option<Option<bool>>,
     /// In which stages beside those of ray tracing queries are recorded.
     queries: Queries,
+    /// Any-hit shaders are put where there are none.
+    probe_triangles: bool,
 }
 
 /// See [`Rays::queries`].
@@ -81,6 +89,7 @@ impl Rays {
                 "clock=auto" => new.clock = Some(None),
                 "clock=device" => new.clock = Some(Some(false)),
                 "clock=subgroup" => new.clock = Some(Some(true)),
+                "probe-triangles" => new.probe_triangles = true,
                 "queries=most" => new.queries = Queries::Most,
                 "queries=all" => new.queries = Queries::All,
                 "queries=no" => new.queries = Queries::None,
@@ -88,7 +97,8 @@ impl Rays {
                 _ => {
                     return Err(format!(
                         "pass rays has no option {option:?}; it has lanes=32|64|128, sm=auto|yes|no, \
-                         clock=no|auto|device|subgroup, queries=most|all|no"
+                         clock=no|auto|device|subgroup, queries=most|all|no, \
+                         probe-triangles"
                     ));
                 }
             }
@@ -103,7 +113,8 @@ impl Pass for Rays {
     }
 
     fn key(&self) -> String {
-        format!("rays 1 {:?} {:?} {:?} {:?}", self.lanes, self.sm, self.clock, self.queries)
+        let more = (self.queries, self.probe_triangles);
+        format!("rays 1 {:?} {:?} {:?} {more:?}", self.lanes, self.sm, self.clock)
     }
 
     fn needs(&self, stage: Stage) -> Option<Needs> {
@@ -113,6 +124,7 @@ impl Pass for Rays {
             subgroups: true,
             alone_if_need: true,
             launches: true,
+            any_hits: self.probe_triangles,
             clock: self.clock == Some(Some(false)),
             own_clock: self.clock == Some(Some(true)),
             some_clock: self.clock == Some(None),

@@ -68,6 +68,7 @@ pub(super) struct Put<'p> {
     /// Which clock is read, if one is: the subgroup's, or the device's.
     own_clock: Option<bool>,
     sm: bool,
+    probe_triangles: bool,
     /// Subgroups cannot be asked here.
     alone: bool,
     /// Invocations are told apart by where in the log their entry is.
@@ -99,7 +100,7 @@ impl<'p> Put<'p> {
         };
         let defs = Defs::of(&s.module);
         let placed = !s.stage.is_ray_tracing();
-        Put { s, defs, probes, lanes, own_clock, sm, alone, placed }
+        Put { s, defs, probes, lanes, own_clock, sm, probe_triangles: pass.probe_triangles, alone, placed }
     }
 
     /// Events at instructions.
@@ -110,7 +111,10 @@ impl<'p> Put<'p> {
         for spot in self.s.before_each(|i| trace_call(i.op()).is_some()) {
             let i = self.s.at_spot(&spot).clone();
             let Some((first, runs)) = trace_call(i.op()) else { continue };
-            let begin = self.begin(&spot, &i, first)?;
+            let mut begin = self.begin(&spot, &i, first)?;
+            if self.probe_triangles {
+                self.ask(&spot, i.id_at(first + 1).unwrap_or(0), first + 1, &mut begin)?;
+            }
             all.push((spot.clone(), begin));
             if runs || executed.is_empty() {
                 let end = self.event(&spot, RayEvent::End, vec![])?;
@@ -164,6 +168,31 @@ impl<'p> Put<'p> {
             words.push(Word::Value(id, fields.to_vec()));
         }
         self.event(spot, RayEvent::Begin, words)
+    }
+
+    /// Has a call trace with flags that ask any-hit shaders, where the launch wants it.
+    fn ask(&mut self, spot: &Spot, flags: u32, operand: usize, insts: &mut Vec<Inst>) -> Result<()> {
+        let uint = self.s.types.uvec(&mut self.s.module, 1);
+        let Some(own) = self.defs.get(flags).and_then(|i| i.inst.result_type) else {
+            return malformed(format!("{flags} has no type"));
+        };
+        let given = self.cast(own, uint, flags, insts);
+        let f = self.s.import(self.probes, "rays_flags")?;
+        let (call, asks) = self.s.call_for(f, uint, &[given]);
+        insts.push(call);
+        let asks = self.cast(uint, own, asks, insts);
+        self.s.set_operand(spot, operand, Operand::IdRef(asks));
+        Ok(())
+    }
+
+    /// A number as one of another type of as many bits.
+    fn cast(&mut self, from: u32, to: u32, id: u32, insts: &mut Vec<Inst>) -> u32 {
+        if from == to {
+            return id;
+        }
+        let cast = self.s.module.fresh();
+        insts.push(Inst::new(Op::Bitcast, Some(to), Some(cast), vec![Operand::IdRef(id)]));
+        cast
     }
 
     /// An event at an instruction.
