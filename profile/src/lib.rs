@@ -22,7 +22,7 @@ pub mod texts;
 
 pub use needs::Needs;
 pub use pass::{
-    ActionData, At, Change, EachRecord, EntryData, Error, FrameData, Launch, LaunchTable, Log, LogRecord, Pass,
-    Result, Sink, Tables,
+    ActionData, At, Change, EachRecord, EntryData, Error, FrameData, Launch, LaunchTable, Log, LogRecord,
+    Pass, Result, Sink, Tables,
 };
 pub use probe::{ShaderHash, SourceLine, Stage};
