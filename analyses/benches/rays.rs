@@ -1,7 +1,8 @@
 //! How long analyses of rays take, over events of the model scene: `cargo bench -p analyses --bench rays`.
 //!
 //! `RERAY_EVENTS=100` asks for so many million events (10 where nothing is said). Printed are wall times of one run each, and
-//! the most memory that the process had until then (Linux).
+//! the most memory that the process had until then (Linux). `RERAY_TRACE=DIR` writes the events as a trace there instead, for
+//! `reray-replay` to be measured with.
 
 use analyses::events::model::{Model, Order};
 use analyses::events::{Events, Launch};
@@ -40,6 +41,19 @@ fn counts(events: &Events, launch: &Launch) -> Vec<u64> {
         })
 }
 
+/// The events as a trace on disk, those of a subgroup in a row as a device writes them: not invocation by invocation.
+fn write(made: &analyses::events::model::Made, folder: &std::path::Path) {
+    use trace::dir::{Manifest, Writer};
+    let manifest = Manifest { program: "cargo bench -p analyses --bench rays".into(), ..Manifest::default() };
+    let mut writer = Writer::create(folder, manifest).expect("a folder to write to");
+    timed("written", || made.rows(&mut |table, row| writer.put(table, row)));
+    let manifest = writer.finish().expect("the trace is whole");
+    for t in manifest.tables.iter().filter(|t| ["rays", "warps"].contains(&t.name.as_str())) {
+        let each = t.size_bytes as f64 / t.rows as f64;
+        println!("    {}: {} rows, {} bytes, {each:.2} bytes a row", t.name, t.rows, t.size_bytes);
+    }
+}
+
 fn main() {
     let millions: f64 = std::env::var("RERAY_EVENTS").ok().and_then(|v| v.parse().ok()).unwrap_or(10.0);
     println!("{} workers", rayon::current_num_threads());
@@ -65,9 +79,14 @@ fn main() {
         "{} x {}, {} samples, at most {} rays of each",
         model.width, model.height, model.samples, model.bounces
     );
-    let made = timed("made", || model.trace(false));
+    let writes = std::env::var_os("RERAY_TRACE");
+    let made = timed("made", || model.trace(writes.is_some()));
     let events = &made.events;
     let launch = &events.launches[0];
+    if let Some(folder) = writes {
+        write(&made, folder.as_ref());
+        return;
+    }
     println!("{} events of {} invocations, {:?}", events.len(), launch.threads(), made.counts.events);
     timed("counts of events", || counts(events, launch));
     timed("rays: all statistics", || Stats::of(events, launch));

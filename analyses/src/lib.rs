@@ -22,6 +22,8 @@ pub mod its;
 pub mod lifetimes;
 pub mod loop_times;
 pub mod paths;
+pub mod ray_counts;
+pub mod ray_dump;
 pub mod ray_maps;
 pub mod ray_simt;
 pub mod rays;
@@ -31,6 +33,7 @@ pub mod repack;
 pub mod replayer;
 pub mod report;
 pub mod simt;
+pub mod stream;
 pub mod timeline;
 pub mod uniformity;
 pub mod values;
@@ -63,6 +66,11 @@ pub trait Question: Sync {
     /// there.
     fn wants(&self) -> &'static [&'static Table];
 
+    /// What it wants of [`events::read`], if it reads events: of several questions, all is read at once.
+    fn events(&self) -> Option<events::Wants> {
+        None
+    }
+
     /// The answer.
     fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable>;
 }
@@ -73,6 +81,7 @@ pub static QUESTIONS: &[&dyn Question] = &[
     &divergence::Divergence,
     &its::Its,
     &paths::Paths,
+    &paths::RayPaths,
     &lifetimes::Lifetimes,
     &blocks::Blocks,
     &hotspots::Hotspots,
@@ -82,6 +91,7 @@ pub static QUESTIONS: &[&dyn Question] = &[
     &values::Values,
     &annotate::Annotate,
     &timeline::Timeline,
+    &ray_counts::RayCounts,
     &rays::Rays,
     &ray_simt::RaySimt,
     &warp_order::WarpOrder,

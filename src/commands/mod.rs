@@ -11,7 +11,9 @@ mod info;
 mod looped;
 mod merge_profiles;
 mod profile;
+mod rays;
 mod recompress;
+mod reorder;
 mod repack;
 mod replay;
 mod screenshot;
@@ -36,6 +38,8 @@ pub fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Analyze(args) => analyze::run(&args),
         Command::Profile(args) => profile::run(&args),
         Command::MergeProfiles(args) => merge_profiles::run(&args),
+        Command::Reorder(args) => reorder::run(&args),
+        Command::Rays(command) => rays::run(&command),
         Command::Repack(args) => repack::run(&args),
         Command::Bench(args) => bench::run(&args),
     }

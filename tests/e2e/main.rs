@@ -30,6 +30,7 @@ mod pictures;
 mod pointers;
 mod profile;
 mod ray;
+mod ray_dump;
 mod ray_events;
 mod ray_pass;
 mod rays;

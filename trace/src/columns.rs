@@ -1,5 +1,6 @@
 //! A table's records in memory, by columns; and where analyses get them from.
 
+use crate::Kept;
 use crate::table::{Kind, Table, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -47,6 +48,15 @@ impl Columns {
                 (column, value) => panic!("table {}: {value:?} in {column:?}", self.table.name),
             }
         }
+    }
+
+    /// Takes all rows away; the room stays.
+    pub fn clear(&mut self) {
+        self.columns.iter_mut().for_each(|c| match c {
+            ColumnData::U64(c) => c.clear(),
+            ColumnData::F64(c) => c.clear(),
+            ColumnData::Text(c) => c.clear(),
+        });
     }
 
     /// The table that they are of.
@@ -119,8 +129,22 @@ impl Columns {
     }
 }
 
+/// A table in parts, which may be read in any order and on any thread: rows of a part come after those of the parts before.
+pub trait Parts: Sync {
+    /// How many parts there are.
+    fn len(&self) -> usize;
+
+    /// Whether there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The rows of a part, of the columns that were asked for; what was there before goes.
+    fn read(&self, part: usize, into: &mut Columns) -> Result<(), Unreadable>;
+}
+
 /// Where analyses get records from. A table that nothing was recorded in is empty.
-pub trait Source {
+pub trait Source: Sync {
     /// All records of a table, in the order in which they were recorded.
     fn read(&self, table: &'static Table) -> Result<Columns, Unreadable>;
 
@@ -146,6 +170,15 @@ pub trait Source {
         table.chosen(columns);
         self.each(table, take)
     }
+
+    /// The same, for several threads at once.
+    ///
+    /// # Panics
+    /// As [`Source::each_of`].
+    fn parts(&self, table: &'static Table, columns: &[&str]) -> Result<Box<dyn Parts + '_>, Unreadable>;
+
+    /// What analyses made of these records and may want again.
+    fn kept(&self) -> &Kept;
 }
 
 /// Why a table cannot be read: what is wrong, where, and what to do.
@@ -164,11 +197,13 @@ impl std::error::Error for Unreadable {}
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     tables: BTreeMap<&'static str, Columns>,
+    kept: Kept,
 }
 
 impl Memory {
     /// Adds a record.
     pub fn put(&mut self, table: &'static Table, values: &[Value<'_>]) {
+        self.kept.clear();
         self.tables.entry(table.name).or_insert_with(|| Columns::new(table)).push(values);
     }
 }
@@ -184,5 +219,32 @@ impl Source for Memory {
         take: &mut dyn FnMut(&Columns) -> Result<(), Unreadable>,
     ) -> Result<(), Unreadable> {
         self.tables.get(table.name).map_or(Ok(()), take)
+    }
+    fn parts(&self, table: &'static Table, columns: &[&str]) -> Result<Box<dyn Parts + '_>, Unreadable> {
+        Ok(Box::new(Whole { rows: self.tables.get(table.name), chosen: table.chosen(columns) }))
+    }
+
+    fn kept(&self) -> &Kept {
+        &self.kept
+    }
+}
+
+/// A table in memory: one part.
+struct Whole<'a> {
+    rows: Option<&'a Columns>,
+    chosen: Vec<bool>,
+}
+
+impl Parts for Whole<'_> {
+    fn len(&self) -> usize {
+        usize::from(self.rows.is_some())
+    }
+
+    fn read(&self, _: usize, into: &mut Columns) -> Result<(), Unreadable> {
+        into.clear();
+        let Some(rows) = self.rows else { return Ok(()) };
+        let both = into.columns.iter_mut().zip(&rows.columns).zip(&self.chosen);
+        both.filter(|(_, chosen)| **chosen).for_each(|((to, from), _)| to.clone_from(from));
+        Ok(())
     }
 }

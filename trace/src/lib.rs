@@ -17,18 +17,20 @@ mod cpu_span;
 pub mod dir;
 mod frame_time;
 mod iteration;
+mod kept;
 pub mod swizzle;
 pub mod table;
 pub mod tables;
 mod units;
 
 pub use batch::{Batch, RecordKind, RecordKinds};
-pub use columns::{ColumnData, Columns, Memory, Source, Unreadable};
+pub use columns::{ColumnData, Columns, Memory, Parts, Source, Unreadable};
 pub use command_counters::{COUNTERS, CommandCounters, counter_name};
 pub use command_time::{CommandTime, Node, SpanKind, TimeNames};
 pub use cpu_span::{Calibration, CpuSpan};
 pub use frame_time::FrameTime;
 pub use iteration::Iteration;
+pub use kept::Kept;
 pub use table::{Column, Kind, Table, Value};
 pub use units::{Nanos, Ticks};
 

@@ -10,15 +10,17 @@
 
 mod laws;
 pub mod model;
+mod numbers;
 mod read;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
 pub mod text;
+mod unpack;
 mod walk;
 
 pub use laws::{CHUNK, Law, laws};
-pub use read::{Wants, read};
+pub use read::{Wants, expect, kind, read};
 pub use walk::{Outcome, Ray, Walk};
 
 use trace::tables::RayEvent;

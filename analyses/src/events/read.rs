@@ -1,13 +1,20 @@
 //! Tables `ray_launches` and `rays` as [`Events`].
 //!
-//! Rows are gone through twice: once to count, once to put each where it belongs, so that no more than the result is in
-//! memory, and rows of invocations may be mixed as the device wrote them.
+//! Rows are gone through twice, on all cores: once to count, once to put each where it belongs, so that little more than the
+//! result is in memory, and rows of invocations may be mixed as the device wrote them. What was read stays with the trace
+//! ([`trace::Kept`]): who asks again gets the same, unless more is wanted than was read.
 
+use super::numbers::{Fast, Numbers};
+use super::unpack::{Part, Seen};
 use super::{Code, Events, Launch, NO, Object};
 use crate::context::Context;
+use crate::stream::fold;
+use rayon::prelude::*;
 use std::collections::HashMap;
-use trace::tables::{NOT_KNOWN, RAY_LAUNCHES, RAYS, RayEvent};
-use trace::{Columns, Source, Table, Unreadable};
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use trace::tables::{RAY_LAUNCHES, RAYS, RayEvent};
+use trace::{Columns, Parts, Source, Table, Unreadable};
 
 /// What is kept beside codes, objects and distances.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,21 +25,34 @@ pub struct Wants {
     pub ticks: bool,
 }
 
+impl Wants {
+    /// Both.
+    #[must_use]
+    pub fn and(self, other: Wants) -> Wants {
+        Wants { places: self.places | other.places, ticks: self.ticks | other.ticks }
+    }
+}
+
+/// What was read, and with what.
+#[derive(Default)]
+struct Held(Wants, Arc<Events>);
+
+/// What is going to be asked for.
+struct Expected(Wants);
+
+/// Says what is going to be asked for, so that it is read at once.
+pub fn expect(trace: &dyn Source, wants: Wants) {
+    trace.kept().put(Arc::new(Expected(wants)));
+}
+
 /// Columns of an event.
-const EVENT: [&str; 11] = [
-    "frame",
-    "launch",
-    "invocation",
-    "subgroup",
-    "lane",
-    "kind",
-    "entry",
-    "word_offset",
-    "instance",
-    "geometry",
-    "primitive",
-];
-const RAY: [&str; 6] = ["origin_x", "origin_y", "origin_z", "direction_x", "direction_y", "direction_z"];
+pub const EVENT: [&str; 9] =
+    ["frame", "launch", "invocation", "kind", "entry", "word_offset", "instance", "geometry", "primitive"];
+/// Of a begin.
+pub const RAY: [&str; 6] = ["origin_x", "origin_y", "origin_z", "direction_x", "direction_y", "direction_z"];
+
+/// Parts that are unpacked while those before are put where they belong.
+const BATCH: usize = 16;
 
 /// The kind of a row.
 pub fn kind(table: &Table, number: u64) -> Result<RayEvent, Unreadable> {
@@ -45,25 +65,46 @@ pub fn kind(table: &Table, number: u64) -> Result<RayEvent, Unreadable> {
 }
 
 /// All events of a trace.
-pub fn read(trace: &dyn Source, context: &Context, wants: Wants) -> Result<Events, Unreadable> {
-    let mut reader = Reader {
-        events: Events { launches: launches(trace, context)?, ..Events::default() },
-        ..Reader::default()
-    };
-    reader.of_launch =
-        reader.events.launches.iter().enumerate().map(|(i, l)| ((l.frame, l.launch), i)).collect();
-    trace.each_of(&RAYS, &EVENT, &mut |t| reader.count(t))?;
-    reader.lay_out();
+pub fn read(trace: &dyn Source, context: &Context, wants: Wants) -> Result<Arc<Events>, Unreadable> {
+    let kept = trace.kept();
+    let held = kept.get::<Held>();
+    if let Some(held) = held.as_ref().filter(|h| h.0.and(wants) == h.0) {
+        return Ok(held.1.clone());
+    }
+    let expected = kept.get::<Expected>().map_or(wants, |e| wants.and(e.0));
+    let wants = held.map_or(expected, |h| expected.and(h.0));
+    // (what was held need not lie beside what comes)
+    kept.put(Arc::new(Held::default()));
+    let events = Arc::new(fresh(trace, context, wants)?);
+    kept.put(Arc::new(Held(wants, events.clone())));
+    Ok(events)
+}
+
+/// Where a launch's events are, and how many invocations it has.
+pub type Launches = HashMap<(u64, u64), (usize, usize)>;
+
+/// How many events each invocation of each launch has.
+pub type Counts = [Vec<AtomicUsize>];
+
+fn fresh(trace: &dyn Source, context: &Context, wants: Wants) -> Result<Events, Unreadable> {
+    let launches = launches(trace, context)?;
+    let by_key = |(i, l): (usize, &Launch)| ((l.frame, l.launch), (i, l.threads()));
+    let by_key: Launches = launches.iter().enumerate().map(by_key).collect();
+    let counts: Vec<Vec<AtomicUsize>> =
+        launches.iter().map(|l| (0..l.threads()).map(|_| AtomicUsize::new(0)).collect()).collect();
+    let count = |seen: &mut Seen, t: &Columns| seen.count(t, &by_key, &counts);
+    let seen = fold(trace, &RAYS, &EVENT, Seen::default, count, Seen::and)?;
+    let mut reader = Reader::new(launches, seen, counts, wants)?;
     let mut columns = EVENT.to_vec();
-    columns.push("t");
+    columns.extend(["subgroup", "lane", "t"]);
     if wants.ticks {
         columns.push("clock");
     }
     if wants.places {
         columns.extend(RAY);
     }
-    trace.each_of(&RAYS, &columns, &mut |t| reader.put(t, wants))?;
-    Ok(reader.finish(wants))
+    reader.all(&*trace.parts(&RAYS, &columns)?, &by_key)?;
+    Ok(reader.finish())
 }
 
 fn launches(trace: &dyn Source, context: &Context) -> Result<Vec<Launch>, Unreadable> {
@@ -110,203 +151,127 @@ fn launches(trace: &dyn Source, context: &Context) -> Result<Vec<Launch>, Unread
     Ok(all)
 }
 
-/// Where a thread's next event goes, and what is known of the one before.
-#[derive(Default)]
+/// Where an invocation's next event goes, and what is known of the one before.
 struct Reader {
     events: Events,
-    of_launch: HashMap<(u64, u64), usize>,
-    codes: HashMap<Code, u16>,
-    objects: HashMap<Object, u32>,
+    wants: Wants,
+    codes: HashMap<Code, u16, Fast>,
+    objects: HashMap<Object, u32, Fast>,
     next: Vec<Vec<usize>>,
     first_tick: Vec<Vec<u64>>,
     /// Begins: launch, event, origin and direction.
-    rays: Vec<(usize, usize, [f32; 6])>,
-    last_launch: Option<((u64, u64), usize)>,
-    last_code: Option<(Code, u16)>,
-    last_object: Option<(Object, u32)>,
-}
-
-/// The columns of a batch of rows.
-struct Rows<'a> {
-    columns: [&'a [u64]; 11],
-}
-
-impl<'a> Rows<'a> {
-    fn of(t: &'a Columns) -> Self {
-        Rows { columns: EVENT.map(|name| t.u64(name)) }
-    }
-
-    fn code(&self, row: usize) -> Result<Code, Unreadable> {
-        let short = |c: usize| {
-            u32::try_from(self.columns[c][row]).map_err(|_| {
-                Unreadable(format!("table rays: {} {} is too large", EVENT[c], self.columns[c][row]))
-            })
-        };
-        Ok(Code { kind: kind(&RAYS, self.columns[5][row])?, entry: short(6)?, place: short(7)? })
-    }
-
-    fn object(&self, row: usize) -> Option<Object> {
-        let [instance, geometry, primitive] = [8, 9, 10].map(|c| self.columns[c][row]);
-        let short = |n: u64| n.min(NOT_KNOWN) as u32;
-        (instance != NOT_KNOWN || primitive != NOT_KNOWN).then(|| Object {
-            instance: short(instance),
-            primitive: short(primitive),
-            geometry: short(geometry),
-        })
-    }
+    rays: Vec<(u32, usize, [f32; 6])>,
 }
 
 impl Reader {
-    /// The launch and invocation of a row.
-    fn thread(&mut self, rows: &Rows<'_>, row: usize) -> Result<(usize, usize), Unreadable> {
-        let key = (rows.columns[0][row], rows.columns[1][row]);
-        let launch = match self.last_launch {
-            Some((k, launch)) if k == key => launch,
-            _ => *self.of_launch.get(&key).ok_or_else(|| {
-                Unreadable(format!(
-                    "table rays: frame {}, launch {} is not in ray_launches; record the trace again",
-                    key.0, key.1
-                ))
-            })?,
+    /// Counts become places, and codes and objects get their numbers in order: these do not depend on the order of rows, which
+    /// differs from run to run.
+    fn new(
+        launches: Vec<Launch>,
+        seen: Seen,
+        counts: Vec<Vec<AtomicUsize>>,
+        wants: Wants,
+    ) -> Result<Reader, Unreadable> {
+        let codes = seen.codes.sorted();
+        if codes.len() > usize::from(u16::MAX) + 1 {
+            return Err(Unreadable("table rays: more than 65,536 kinds of events at distinct places".into()));
+        }
+        let objects = seen.objects.sorted();
+        let mut reader = Reader {
+            codes: codes.iter().enumerate().map(|(n, c)| (*c, n as u16)).collect(),
+            objects: objects.iter().enumerate().map(|(n, o)| (*o, n as u32)).collect(),
+            events: Events { launches, codes, objects },
+            wants,
+            next: vec![],
+            first_tick: vec![],
+            rays: vec![],
         };
-        self.last_launch = Some((key, launch));
-        let thread = usize::try_from(rows.columns[2][row]).unwrap_or(usize::MAX);
-        let l = &self.events.launches[launch];
-        if thread >= l.threads() {
-            return Err(Unreadable(format!(
-                "table rays: invocation {thread} of {}, which has {}; record the trace again",
-                l.words(),
-                l.threads()
-            )));
-        }
-        Ok((launch, thread))
-    }
-
-    fn count(&mut self, t: &Columns) -> Result<(), Unreadable> {
-        let rows = Rows::of(t);
-        for row in 0..t.len() {
-            let (launch, thread) = self.thread(&rows, row)?;
-            self.events.launches[launch].starts[thread + 1] += 1;
-            self.code(rows.code(row)?)?;
-            if let Some(object) = rows.object(row) {
-                self.object(object);
-            }
-        }
-        Ok(())
-    }
-
-    fn code(&mut self, code: Code) -> Result<u16, Unreadable> {
-        if let Some((last, number)) = self.last_code
-            && last == code
-        {
-            return Ok(number);
-        }
-        let next = self.codes.len();
-        let number = match self.codes.get(&code) {
-            Some(number) => *number,
-            None => {
-                let number = u16::try_from(next).map_err(|_| {
-                    Unreadable("table rays: more than 65,536 kinds of events at distinct places".into())
-                })?;
-                self.codes.insert(code, number);
-                number
-            }
-        };
-        self.last_code = Some((code, number));
-        Ok(number)
-    }
-
-    fn object(&mut self, object: Object) -> u32 {
-        if let Some((last, number)) = self.last_object
-            && last == object
-        {
-            return number;
-        }
-        let next = self.objects.len() as u32;
-        let number = *self.objects.entry(object).or_insert(next);
-        self.last_object = Some((object, number));
-        number
-    }
-
-    /// Counts become places, and objects get their numbers in order.
-    fn lay_out(&mut self) {
-        // (numbers do not depend on the order of rows, which differs from run to run)
-        let mut codes: Vec<Code> = self.codes.keys().copied().collect();
-        codes.sort_unstable();
-        self.codes = codes.iter().enumerate().map(|(n, c)| (*c, n as u16)).collect();
-        self.events.codes = codes;
-        let mut objects: Vec<Object> = self.objects.keys().copied().collect();
-        objects.sort_unstable();
-        self.objects = objects.iter().enumerate().map(|(n, o)| (*o, n as u32)).collect();
-        self.events.objects = objects;
-        (self.last_code, self.last_object) = (None, None);
-        for l in &mut self.events.launches {
+        for (l, counts) in reader.events.launches.iter_mut().zip(counts) {
             let mut sum = 0;
-            for start in &mut l.starts {
-                sum += *start;
+            for (start, count) in l.starts.iter_mut().zip(counts) {
                 *start = sum;
+                sum += count.into_inner();
+            }
+            if let Some(end) = l.starts.last_mut() {
+                *end = sum;
             }
             l.code = vec![0; sum];
             l.object = vec![NO; sum];
             l.t = vec![0.0; sum];
-            self.next.push(l.starts[..l.threads()].to_vec());
-            self.first_tick.push(vec![]);
+            reader.next.push(l.starts[..l.threads()].to_vec());
+            reader.first_tick.push(vec![]);
         }
+        Ok(reader)
     }
 
-    fn put(&mut self, t: &Columns, wants: Wants) -> Result<(), Unreadable> {
-        let rows = Rows::of(t);
-        let distances = t.f64("t");
-        let rays = wants.places.then(|| RAY.map(|name| t.f64(name)));
-        let clock = wants.ticks.then(|| t.u64("clock"));
-        for row in 0..t.len() {
-            let (launch, thread) = self.thread(&rows, row)?;
-            let code = rows.code(row)?;
-            let number = self.code(code)?;
-            let object = rows.object(row).map_or(NO, |o| self.object(o));
-            let at = self.next[launch][thread];
+    /// Some parts are unpacked while those before them are put where they belong.
+    fn all(&mut self, parts: &dyn Parts, launches: &Launches) -> Result<(), Unreadable> {
+        let (codes, objects, wants) = (self.codes.clone(), self.objects.clone(), self.wants);
+        let unpack = |first: usize, into: &mut Vec<Part>| {
+            into.resize_with(BATCH.min(parts.len().saturating_sub(first)), Part::default);
+            into.par_iter_mut().enumerate().try_for_each_init(
+                || (Columns::new(&RAYS), Numbers::of(&codes), Numbers::of(&objects)),
+                |(rows, codes, objects), (n, part)| {
+                    parts.read(first + n, rows)?;
+                    part.read(rows, launches, codes, objects, wants)
+                },
+            )
+        };
+        let (mut now, mut after) = (vec![], vec![]);
+        unpack(0, &mut now)?;
+        for first in (0..parts.len()).step_by(BATCH) {
+            let (unpacked, put) = rayon::join(
+                || unpack(first + BATCH, &mut after),
+                || now.iter().try_for_each(|part| self.put(part)),
+            );
+            unpacked.and(put)?;
+            std::mem::swap(&mut now, &mut after);
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, part: &Part) -> Result<(), Unreadable> {
+        let mut rays = part.rays.iter();
+        for (row, &(launch, thread)) in part.threads.iter().enumerate() {
+            let (launch, thread) = (launch as usize, thread as usize);
+            let next = &mut self.next[launch][thread];
+            let at = *next;
+            *next += 1;
             let l = &mut self.events.launches[launch];
-            // (a source that says something else the second time is no source)
-            if at == l.starts[thread + 1] {
+            if at >= l.starts[thread + 1] {
                 return Err(Unreadable("table rays changed while it was read".into()));
             }
-            self.next[launch][thread] += 1;
-            (l.code[at], l.object[at], l.t[at]) = (number, object, distances[row] as f32);
-            let (subgroup, lane) = (rows.columns[3][row], rows.columns[4][row]);
-            if lane > 127 || subgroup >= u64::from(NO) {
-                return Err(Unreadable(format!(
-                    "table rays: lane {lane} of subgroup {subgroup}; record the trace again"
-                )));
-            }
+            (l.code[at], l.object[at], l.t[at]) = (part.codes[row], part.objects[row], part.distances[row]);
+            let place = part.places[row];
             if at == l.starts[thread] {
-                (l.subgroup[thread], l.lane[thread]) = (subgroup as u32, lane as u8);
-            } else if (l.subgroup[thread], l.lane[thread]) != (subgroup as u32, lane as u8) {
+                (l.subgroup[thread], l.lane[thread]) = place;
+            } else if (l.subgroup[thread], l.lane[thread]) != place {
                 l.strays += 1;
             }
-            if let Some(rays) = rays.as_ref().filter(|_| code.kind.begins()) {
-                self.rays.push((launch, at, rays.map(|c| c[row] as f32)));
+            if self.wants.places && self.events.codes[usize::from(part.codes[row])].kind.begins() {
+                self.rays.extend(rays.next().map(|r| (launch as u32, at, *r)));
             }
-            if let Some(clock) = clock {
+            if self.wants.ticks {
                 let first = &mut self.first_tick[launch];
                 if first.is_empty() {
                     *first = vec![0; l.starts.len() - 1];
                     l.ticks = vec![0; l.starts.len() - 1];
                 }
                 if at == l.starts[thread] {
-                    first[thread] = clock[row];
+                    first[thread] = part.clocks[row];
                 }
-                l.ticks[thread] = l.ticks[thread].max(clock[row].saturating_sub(first[thread]));
+                l.ticks[thread] = l.ticks[thread].max(part.clocks[row].saturating_sub(first[thread]));
             }
         }
         Ok(())
     }
 
-    fn finish(mut self, wants: Wants) -> Events {
-        if wants.places {
-            self.rays.sort_unstable_by_key(|r| (r.0, r.1));
+    fn finish(mut self) -> Events {
+        if self.wants.places {
+            self.rays.par_sort_unstable_by_key(|r| (r.0, r.1));
             let mut rays = self.rays.as_slice();
             for (number, l) in self.events.launches.iter_mut().enumerate() {
-                let own = rays.partition_point(|r| r.0 == number);
+                let own = rays.partition_point(|r| r.0 as usize == number);
                 places(l, &self.events.codes, &rays[..own]);
                 rays = &rays[own..];
             }
@@ -316,7 +281,7 @@ impl Reader {
 }
 
 /// Where the rays of a launch hit: along the innermost call.
-fn places(l: &mut Launch, codes: &[Code], mut rays: &[(usize, usize, [f32; 6])]) {
+fn places(l: &mut Launch, codes: &[Code], mut rays: &[(u32, usize, [f32; 6])]) {
     let mut open: Vec<[f32; 6]> = vec![];
     l.place_starts = vec![0];
     for thread in 0..l.threads() {

@@ -41,11 +41,11 @@ pub fn columns() -> Vec<Column> {
 
 /// Subgroups of one launch, in the order of their work.
 fn launches<'a>(subgroups: &[&'a Subgroup]) -> Vec<Vec<&'a Subgroup>> {
-    let mut seen: HashMap<(u64, u64), u64> = HashMap::new();
-    let mut by: BTreeMap<(u64, u64), Vec<&Subgroup>> = BTreeMap::new();
+    let mut seen: HashMap<(u64, u64, u64), u64> = HashMap::new();
+    let mut by: BTreeMap<(u64, u64, u64), Vec<&Subgroup>> = BTreeMap::new();
     for s in subgroups {
-        let nth = seen.entry((s.frame, s.first)).or_default();
-        by.entry((s.frame, *nth)).or_default().push(s);
+        let nth = seen.entry((s.frame, s.launch, s.first)).or_default();
+        by.entry((s.frame, s.launch, *nth)).or_default().push(s);
         *nth += 1;
     }
     let mut all: Vec<_> = by.into_values().collect();

@@ -16,6 +16,9 @@
 //! the frame. Each entry point is by itself: a closest-hit shader that traces has paths of its own.
 
 mod compaction;
+mod rays;
+
+pub use rays::RayPaths;
 
 use crate::Question;
 use crate::context::Context;
@@ -49,41 +52,7 @@ impl Question for Paths {
     fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
         let context = Context::read(trace)?;
         let (subgroups, strays) = read(trace)?;
-        let mut by_entry: BTreeMap<u64, Vec<&Subgroup>> = BTreeMap::new();
-        for s in &subgroups {
-            by_entry.entry(s.entry).or_default().push(s);
-        }
-        let mut report = Report::new(self.name(), "Paths of trace calls");
-        let (mut counts, mut top, mut rows) = (vec![], vec![], vec![]);
-        let mut whole = Saved::default();
-        for (entry, subgroups) in &by_entry {
-            let paths = paths(subgroups);
-            counts.push(counted(&context, *entry, subgroups, &paths));
-            top.extend(tops(&context, *entry, &paths));
-            let n = subgroups.first().and_then(|s| context.subgroup_size(s.frame)).unwrap_or(0);
-            for (window, saved) in compaction::windows(subgroups, n) {
-                rows.push(context.entry_cells(*entry).into_iter().chain(saved.cells(window)).collect());
-                if window.is_none() {
-                    whole.add(saved);
-                }
-            }
-        }
-        report.tables = vec![
-            Table { name: "paths".into(), columns: count_columns(), rows: counts },
-            Table { name: "frequent_paths".into(), columns: top_columns(), rows: top },
-            Table {
-                name: "compaction".into(),
-                columns: Context::entry_columns().into_iter().chain(compaction::columns()).collect(),
-                rows,
-            },
-        ];
-        if by_entry.len() > 1 {
-            report.tables.push(Table {
-                name: "compaction_of_all".into(),
-                columns: compaction::columns(),
-                rows: vec![whole.cells(None)],
-            });
-        }
+        let mut report = report(self.name(), "Paths of trace calls", &context, &subgroups);
         if strays != 0 {
             report.notes.push(format!(
                 "{strays} calls are of subgroups whose entry is not in the trace; they are in no number."
@@ -96,9 +65,51 @@ impl Question for Paths {
     }
 }
 
+/// What these subgroups' calls come to.
+fn report(name: &str, title: &str, context: &Context, subgroups: &[Subgroup]) -> Report {
+    let mut by_entry: BTreeMap<u64, Vec<&Subgroup>> = BTreeMap::new();
+    for s in subgroups {
+        by_entry.entry(s.entry).or_default().push(s);
+    }
+    let mut report = Report::new(name, title);
+    let (mut counts, mut top, mut rows) = (vec![], vec![], vec![]);
+    let mut whole = Saved::default();
+    for (entry, subgroups) in &by_entry {
+        let paths = paths(subgroups);
+        counts.push(counted(context, *entry, subgroups, &paths));
+        top.extend(tops(context, *entry, &paths));
+        let n = subgroups.first().and_then(|s| context.subgroup_size(s.frame)).unwrap_or(0);
+        for (window, saved) in compaction::windows(subgroups, n) {
+            rows.push(context.entry_cells(*entry).into_iter().chain(saved.cells(window)).collect());
+            if window.is_none() {
+                whole.add(saved);
+            }
+        }
+    }
+    report.tables = vec![
+        Table { name: "paths".into(), columns: count_columns(), rows: counts },
+        Table { name: "frequent_paths".into(), columns: top_columns(), rows: top },
+        Table {
+            name: "compaction".into(),
+            columns: Context::entry_columns().into_iter().chain(compaction::columns()).collect(),
+            rows,
+        },
+    ];
+    if by_entry.len() > 1 {
+        report.tables.push(Table {
+            name: "compaction_of_all".into(),
+            columns: compaction::columns(),
+            rows: vec![whole.cells(None)],
+        });
+    }
+    report
+}
+
 /// A subgroup and its calls.
 pub(crate) struct Subgroup {
     frame: u64,
+    /// Which of the frame's, where that was recorded.
+    launch: u64,
     entry: u64,
     /// The work of its first invocation.
     first: u64,
@@ -120,7 +131,7 @@ fn read(trace: &dyn Source) -> Result<(Vec<Subgroup>, u64), Unreadable> {
         let (frame, entry) = (t.u64("frame")[row], t.u64("entry")[row]);
         known.insert((frame, t.u64("subgroup")[row]), all.len());
         let entered = mask(t.u64("mask")[row], t.u64("mask_high")[row]);
-        all.push(Subgroup { frame, entry, first: t.u64("first")[row], entered, calls: vec![] });
+        all.push(Subgroup { frame, launch: 0, entry, first: t.u64("first")[row], entered, calls: vec![] });
     }
     let t = trace.read(&PATH_CALLS)?;
     let mut strays = 0;

@@ -53,6 +53,9 @@ pub struct Counts {
     pub unnecessary: u32,
 }
 
+/// What it wants to know of events.
+const WANTS: Wants = Wants { places: false, ticks: true };
+
 impl Question for RayMaps {
     fn name(&self) -> &'static str {
         "ray-maps"
@@ -67,9 +70,13 @@ impl Question for RayMaps {
         TABLES
     }
 
+    fn events(&self) -> Option<Wants> {
+        Some(WANTS)
+    }
+
     fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
         let context = Context::read(trace)?;
-        let events = read(trace, &context, Wants { places: false, ticks: true })?;
+        let events = read(trace, &context, WANTS)?;
         let classes = crate::boxes::maps(trace, &events)?;
         let mut report = Report::new(self.name(), "Maps of launches");
         let mut rows = vec![];

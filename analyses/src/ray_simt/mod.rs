@@ -62,6 +62,9 @@ struct Actual {
     popcounts: BTreeMap<u64, u64>,
 }
 
+/// What it wants to know of events.
+const WANTS: Wants = Wants { places: false, ticks: false };
+
 impl Question for RaySimt {
     fn name(&self) -> &'static str {
         "ray-simt"
@@ -76,9 +79,13 @@ impl Question for RaySimt {
         TABLES
     }
 
+    fn events(&self) -> Option<Wants> {
+        Some(WANTS)
+    }
+
     fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
         let context = Context::read(trace)?;
-        let events = read(trace, &context, Wants::default())?;
+        let events = read(trace, &context, WANTS)?;
         let actual = actual(trace, &events)?;
         let (mut whole, mut shaders) = (Sums::default(), BTreeMap::<Shader, Sums>::new());
         for launch in &events.launches {

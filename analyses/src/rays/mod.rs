@@ -33,6 +33,9 @@ pub struct Rays;
 /// Objects that are listed: the most tested.
 const TOP: usize = 20;
 
+/// What it wants to know of events.
+const WANTS: Wants = Wants { places: false, ticks: false };
+
 impl Question for Rays {
     fn name(&self) -> &'static str {
         "rays"
@@ -47,9 +50,13 @@ impl Question for Rays {
         TABLES
     }
 
+    fn events(&self) -> Option<Wants> {
+        Some(WANTS)
+    }
+
     fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
         let context = Context::read(trace)?;
-        let events = read(trace, &context, Wants::default())?;
+        let events = read(trace, &context, WANTS)?;
         let laws = laws(&events, trace)?;
         let of_launches: Vec<Stats> = events.launches.iter().map(|l| Stats::of(&events, l)).collect();
         let mut whole = Stats::new(&events);

@@ -25,7 +25,7 @@ pub use simulate::{Hints, Options, Placed, Window, simulate, stages};
 
 use crate::Question;
 use crate::context::Context;
-use crate::events::{Launch, Wants, read};
+use crate::events::{Events, Launch, Wants, read};
 use crate::replayer::{Packing, Replayer};
 use crate::report::{Cell, Column, Report, Table, Unit};
 use trace::tables::{RAY_LAUNCHES, RAYS};
@@ -35,10 +35,43 @@ use trace::{Source, Unreadable};
 #[derive(Clone, Copy, Debug)]
 pub struct Reorder;
 
-/// Windows that are tried, in subgroups.
-const WINDOWS: [Option<usize>; 4] = [Some(4), Some(32), Some(256), None];
+/// A side of cells.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Side {
+    /// The place that was hit is not looked at.
+    None,
+    /// A part of the launch's extent ([`CELLS`]).
+    Auto,
+    /// So long.
+    Of(f32),
+}
+
+/// What is tried: each window with each side and each kind of hints.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Grid {
+    /// Subgroups whose invocations mix; none: all of the launch.
+    pub windows: Vec<Option<usize>>,
+    /// Bits of hints.
+    pub hints: Vec<Hints>,
+    /// Sides of cells.
+    pub cells: Vec<Side>,
+}
+
+impl Default for Grid {
+    fn default() -> Self {
+        Grid {
+            windows: vec![Some(4), Some(32), Some(256), None],
+            hints: vec![Hints::None, Hints::Instance(8)],
+            cells: vec![Side::None, Side::Auto],
+        }
+    }
+}
+
 /// A cell's side is this part of the longest side of the box around all hits.
-const CELLS: f32 = 32.0;
+pub const CELLS: f32 = 32.0;
+
+/// What it wants to know of events.
+const WANTS: Wants = Wants { places: true, ticks: false };
 
 impl Question for Reorder {
     fn name(&self) -> &'static str {
@@ -54,61 +87,74 @@ impl Question for Reorder {
         TABLES
     }
 
+    fn events(&self) -> Option<Wants> {
+        Some(WANTS)
+    }
+
     fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
         let context = Context::read(trace)?;
-        let events = read(trace, &context, Wants { places: true, ticks: false })?;
-        let mut report = Report::new(self.name(), "Simulated shader execution reordering");
-        let mut rows = vec![];
-        for launch in &events.launches {
-            let replayer = Replayer::new(&events, launch);
-            let recorded = Packing::recorded(launch);
-            let before = replayer.efficiency(&recorded);
-            let number = |n: Option<f64>| n.map_or(Cell::Missing, Cell::Number);
-            let row = |of: [String; 3], stages: u64, e: &crate::replayer::Efficiency| {
-                let change = e.percent().zip(before.percent()).map(|(a, b)| 100.0 * (a / b - 1.0));
-                let mut cells: Vec<Cell> = vec![launch.frame.into(), launch.launch.into()];
-                cells.extend(of.map(Cell::Text));
-                cells.extend([stages.into(), e.events().into(), number(e.percent()), number(change)]);
-                cells
-            };
-            rows.push(row(["no reordering", "–", "–"].map(String::from), 1, &before));
-            let cell = cell(launch);
-            // (a window of more subgroups than there are is all of them)
-            for window in WINDOWS.into_iter().filter(|w| w.is_none_or(|w| w < recorded.len())) {
-                for (hints, cell) in [
-                    (Hints::None, 0.0),
-                    (Hints::Instance(8), 0.0),
-                    (Hints::None, cell),
-                    (Hints::Instance(8), cell),
-                ] {
-                    let options = Options { window, hints, cell };
-                    let e = simulate(&events, launch, &replayer, &options);
+        let events = read(trace, &context, WANTS)?;
+        Ok(report(&events, &Grid::default()))
+    }
+}
+
+/// Every launch with everything of a grid; events have to have been read with their places.
+pub fn report(events: &Events, grid: &Grid) -> Report {
+    let mut report = Report::new(Reorder.name(), "Simulated shader execution reordering");
+    let mut rows = vec![];
+    for launch in &events.launches {
+        let replayer = Replayer::new(events, launch);
+        let recorded = Packing::recorded(launch);
+        let before = replayer.efficiency(&recorded);
+        let number = |n: Option<f64>| n.map_or(Cell::Missing, Cell::Number);
+        let row = |of: [String; 3], stages: u64, e: &crate::replayer::Efficiency| {
+            let change = e.percent().zip(before.percent()).map(|(a, b)| 100.0 * (a / b - 1.0));
+            let mut cells: Vec<Cell> = vec![launch.frame.into(), launch.launch.into()];
+            cells.extend(of.map(Cell::Text));
+            cells.extend([stages.into(), e.events().into(), number(e.percent()), number(change)]);
+            cells
+        };
+        rows.push(row(["no reordering", "–", "–"].map(String::from), 1, &before));
+        let stages = stages(launch, events);
+        let of_launch = cell(launch);
+        // (a window of more subgroups than there are is all of them)
+        let mut windows: Vec<_> = grid.windows.iter().map(|w| w.filter(|w| *w < recorded.len())).collect();
+        windows.dedup();
+        for window in windows {
+            for side in &grid.cells {
+                for &hints in &grid.hints {
+                    let cell = match side {
+                        Side::None => 0.0,
+                        Side::Auto => of_launch,
+                        Side::Of(side) => *side,
+                    };
+                    let e = simulate(events, launch, &replayer, &Options { window, hints, cell });
                     let window = window.map_or_else(|| "all".to_owned(), |w| format!("{w} subgroups"));
                     let side = if cell > 0.0 { format!("{cell:.3}") } else { "–".into() };
-                    rows.push(row([window, hints.words(), side], stages(launch, &events), &e));
+                    rows.push(row([window, hints.words(), side], stages, &e));
                 }
             }
         }
-        let text = |name: &str| Column::new(name, Unit::Text);
-        let columns = vec![
-            Column::new("frame", Unit::Count),
-            Column::new("launch", Unit::Count),
-            text("window"),
-            text("hints"),
-            text("cell"),
-            Column::new("stages", Unit::Count),
-            Column::new("synthetic events", Unit::Subgroups),
-            Column::new("synthetic SIMT efficiency", Unit::Percent),
-            Column::new("against none", Unit::Percent),
-        ];
-        report.tables = vec![Table { name: "reordering".into(), columns, rows }];
-        report.notes.push(
-            "All of a window wait for each other before each stage, and what reordering costs is in no number: a device \
-             reaches less."
-                .into(),
-        );
-        Ok(report)
     }
+    let text = |name: &str| Column::new(name, Unit::Text);
+    let columns = vec![
+        Column::new("frame", Unit::Count),
+        Column::new("launch", Unit::Count),
+        text("window"),
+        text("hints"),
+        text("cell"),
+        Column::new("stages", Unit::Count),
+        Column::new("synthetic events", Unit::Subgroups),
+        Column::new("synthetic SIMT efficiency", Unit::Percent),
+        Column::new("against none", Unit::Percent),
+    ];
+    report.tables = vec![Table { name: "reordering".into(), columns, rows }];
+    report.notes.push(
+        "All of a window wait for each other before each stage, and what reordering costs is in no number: a device \
+         reaches less."
+            .into(),
+    );
+    report
 }
 
 /// A cell's side for a launch; 0 if its hits have no extent.

@@ -20,6 +20,21 @@ pub enum Hints {
 }
 
 impl Hints {
+    /// `none`, `instance:8`, `geometry:2`, `primitive:4`; 1 to 32 bits.
+    pub fn parse(text: &str) -> Option<Hints> {
+        if text == "none" {
+            return Some(Hints::None);
+        }
+        let (name, bits) = text.split_once(':')?;
+        let bits = bits.parse().ok().filter(|b| (1..=32).contains(b))?;
+        match name {
+            "instance" => Some(Hints::Instance(bits)),
+            "geometry" => Some(Hints::Geometry(bits)),
+            "primitive" => Some(Hints::Primitive(bits)),
+            _ => None,
+        }
+    }
+
     /// In words.
     pub fn words(self) -> String {
         match self {

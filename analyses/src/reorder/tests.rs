@@ -152,6 +152,35 @@ fn the_model_gains_with_the_window() {
 }
 
 #[test]
+fn a_grid_is_tried_as_it_was_said() {
+    let made = Model { width: 16, height: 8, ..Model::SMALL }.trace(true);
+    let memory = made.memory();
+    let context = Context::read(&memory).unwrap();
+    let events = read(&memory, &context, Wants { places: true, ticks: false }).unwrap();
+    let grid = Grid {
+        windows: vec![Some(2), Some(1000), None],
+        hints: ["instance:3", "primitive:4"].map(|h| Hints::parse(h).unwrap()).to_vec(),
+        cells: vec![Side::Of(0.25)],
+    };
+    let rows = report(&events, &grid).tables.remove(0).rows;
+    // (a window of more than there are is all, and said once)
+    let said: Vec<_> = rows.iter().map(|r| r[2..5].to_vec()).collect();
+    let row = |w: &str, h: &str| vec![Cell::from(w), Cell::from(h), Cell::from("0.250")];
+    assert_eq!(
+        said[1..],
+        [
+            row("2 subgroups", "3 bits of the instance"),
+            row("2 subgroups", "4 bits of the primitive"),
+            row("all", "3 bits of the instance"),
+            row("all", "4 bits of the primitive")
+        ]
+    );
+    for wrong in ["", "instance", "instance:0", "shader:3", "primitive:33"] {
+        assert_eq!(Hints::parse(wrong), None, "{wrong}");
+    }
+}
+
+#[test]
 fn golden_text() {
     let made = Model { width: 16, height: 8, ..Model::SMALL }.trace(true);
     let text = crate::report::text::render(&Reorder.answer(&made.memory()).unwrap());

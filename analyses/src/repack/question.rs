@@ -60,6 +60,9 @@ pub fn rows(
     rows
 }
 
+/// What it wants to know of events.
+const WANTS: Wants = Wants { places: false, ticks: false };
+
 impl Question for Repack {
     fn name(&self) -> &'static str {
         "repack"
@@ -74,9 +77,13 @@ impl Question for Repack {
         TABLES
     }
 
+    fn events(&self) -> Option<Wants> {
+        Some(WANTS)
+    }
+
     fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
         let context = Context::read(trace)?;
-        let events = read(trace, &context, Wants::default())?;
+        let events = read(trace, &context, WANTS)?;
         let mut report = Report::new(self.name(), "Repacking");
         let rows = rows(&events, &Options::DEFAULT, METHODS, &mut |_| {});
         report.tables = vec![Table { name: "methods".into(), columns: columns(), rows }];

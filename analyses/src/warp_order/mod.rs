@@ -8,7 +8,8 @@
 //!   share of subgroups of the launch that have it.
 //! - *Tile*: the largest square whose side is a power of two, such that tiles come one after the other, row by row, and inside
 //!   each the quadrants come in one order; where there is none, the largest rectangle one of whose sides is twice the other. (A
-//!   row of two squares in order 2-1-3-4 cannot be told from one rectangle in order 2-3-1-4: it is called squares.) Subgroups *agree* with a tile if their number is in
+//!   row of two squares in order 2-1-3-4 cannot be told from one rectangle in order 2-3-1-4, nor two rectangles that are twice as
+//!   high as wide in order 2-1-3-4, as the thesis has them at 1024 x 500, from one square in order 2-3-1-4: they are called squares.) Subgroups *agree* with a tile if their number is in
 //!   the range that their tile's would be if all tiles were executed row by row; with quadrants, if it is in the range that their
 //!   quadrant's would be within the tile. Numbers are compared as ranks, as not every subgroup may have left events.
 //! - *Quadrants*: 1 upper right, 2 upper left, 3 lower left, 4 lower right, in the order in which they are executed: that of the
@@ -42,6 +43,9 @@ pub const ENOUGH: f64 = 0.8;
 /// Launches that are drawn: the first.
 const PICTURES: usize = 8;
 
+/// What it wants to know of events.
+const WANTS: Wants = Wants { places: false, ticks: false };
+
 impl Question for WarpOrder {
     fn name(&self) -> &'static str {
         "warp-order"
@@ -56,9 +60,13 @@ impl Question for WarpOrder {
         TABLES
     }
 
+    fn events(&self) -> Option<Wants> {
+        Some(WANTS)
+    }
+
     fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
         let context = Context::read(trace)?;
-        let events = read(trace, &context, Wants::default())?;
+        let events = read(trace, &context, WANTS)?;
         let mut report = Report::new(self.name(), "Order of subgroups");
         let mut rows = vec![];
         for launch in &events.launches {

@@ -47,6 +47,46 @@ fn what_was_made_is_found() {
     }
 }
 
+/// The sizes that are measured (scripts/warp-shapes) in tiles of several sides and shapes, subgroups of any rectangle.
+#[test]
+fn every_shape_is_found_at_every_size() {
+    const SIZES: [[u32; 2]; 5] = [[256, 256], [1024, 500], [1280, 720], [1920, 1080], [2048, 2048]];
+    for [w, h] in SIZES {
+        let whole = w.min(h).next_power_of_two();
+        for warp in [[8, 4], [4, 8], [8, 1], [16, 2], [32, 1]] {
+            for (tile, quadrants) in
+                [([whole; 2], [2, 3, 1, 4]), ([whole; 2], [2, 1, 3, 4]), ([128; 2], [2, 3, 1, 4])]
+            {
+                let n = warp[0] * warp[1];
+                let order = Order { warp, tile: 0, quadrants };
+                let (subgroup, lane) = order.assign_tiles(w, h, tile);
+                let starts = vec![0; (w * h) as usize + 1];
+                let l = Launch { size: [w, h, 1], n, starts, subgroup, lane, ..Launch::default() };
+                let found = detect(&l);
+                assert_eq!(found.rectangle, warp, "{w} x {h}, tile {tile:?}");
+                assert!(found.rectangle_agrees > 0.95, "{found:?}");
+                let t = found.tile.unwrap_or_else(|| panic!("{w} x {h}, {warp:?}, tile {tile:?}: none"));
+                assert_eq!((t.size, t.quadrants), (tile, quadrants), "{w} x {h}, {warp:?}");
+                assert!(t.agrees > 0.99 && t.quadrants_agree > 0.99, "{t:?}");
+            }
+        }
+    }
+}
+
+/// What the thesis saw at 1024 x 500, tiles of 256 x 512 in order 2-1-3-4, is the order of tiles of 512 x 512 in 2-3-1-4: the
+/// same subgroups in the same places. It is called squares.
+#[test]
+fn high_tiles_are_squares_in_another_order() {
+    let (w, h, warp) = (1024, 500, [4, 8]);
+    let of = |quadrants, tile| Order { warp, tile: 0, quadrants }.assign_tiles(w, h, tile);
+    let (subgroup, lane) = of([2, 1, 3, 4], [256, 512]);
+    assert!((&subgroup, &lane) == (&of([2, 3, 1, 4], [512, 512]).0, &of([2, 3, 1, 4], [512, 512]).1));
+    let starts = vec![0; (w * h) as usize + 1];
+    let found = detect(&Launch { size: [w, h, 1], n: 32, starts, subgroup, lane, ..Launch::default() });
+    let t = found.tile.expect("there is one");
+    assert_eq!((found.rectangle, t.size, t.quadrants), (warp, [512, 512], [2, 3, 1, 4]));
+}
+
 #[test]
 fn row_by_row_has_no_tiles() {
     for warp in [[8, 1], [8, 4], [2, 4]] {

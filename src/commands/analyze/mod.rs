@@ -10,6 +10,7 @@ mod out;
 use crate::cli::{AnalyzeArgs, AnalyzeFormat};
 use crate::exit::{Exit, Failure, complain};
 use crate::mmap;
+use analyses::events::Wants;
 use analyses::report::{Cost, Report, csv, json, png, records, text};
 use analyses::{QUESTIONS, Question};
 use out::Target;
@@ -44,7 +45,12 @@ pub fn run(args: &AnalyzeArgs) -> Result<Exit, Failure> {
     }
     let mut exit = Exit::Done;
     let mut reports = vec![];
-    for question in chosen(&dir, &args.questions)? {
+    let questions = chosen(&dir, &args.questions)?;
+    // (of several questions about rays, events are read once, with all that any of them wants)
+    if let Some(wants) = questions.iter().filter_map(|q| q.events()).reduce(Wants::and) {
+        analyses::events::expect(&dir, wants);
+    }
+    for question in questions {
         match question.answer(&dir) {
             Ok(mut report) => {
                 cost(&mut report, dir.manifest());

@@ -15,7 +15,7 @@ const CHECKED: [&str; 2] = ["uniformity", "rays"];
 pub fn ask(trace: &dyn Source) -> Result<(Vec<String>, Vec<String>), Failure> {
     let (mut said, mut failed) = (Vec::new(), Vec::new());
     for q in QUESTIONS.iter().filter(|q| CHECKED.contains(&q.name())) {
-        if q.wants().iter().any(|t| trace.read(t).map_or(0, |rows| rows.len()) == 0) {
+        if q.wants().iter().any(|t| trace.parts(t, &[]).is_ok_and(|parts| parts.is_empty())) {
             continue;
         }
         let report = q.answer(trace).map_err(Failure::new)?;

@@ -48,7 +48,8 @@ impl<'a> Cursor<'a> {
         Ok(taken)
     }
 
-    fn array<const N: usize>(&mut self, what: &str) -> Result<[u8; N], Bad> {
+    /// So many bytes.
+    pub fn array<const N: usize>(&mut self, what: &str) -> Result<[u8; N], Bad> {
         let taken = self.take(N, what)?;
         Ok(taken.try_into().expect("as many were taken"))
     }
@@ -125,6 +126,44 @@ impl<'a> Cursor<'a> {
     }
 }
 
+/// So many numbers as [`Cursor::varint`] reads them, from the first byte on; how many bytes they are.
+pub fn varints(bytes: &[u8], count: usize, mut take: impl FnMut(u64)) -> Result<usize, Bad> {
+    const MORE: u64 = 0x8080_8080_8080_8080;
+    let mut c = Cursor::new(bytes, 0);
+    let mut left = count;
+    while left > 0 {
+        // (most are of one byte: eight at once)
+        match bytes.get(c.at..c.at + 8) {
+            Some(eight) if left >= 8 && u64::from_le_bytes(eight.try_into().expect("eight")) & MORE == 0 => {
+                eight.iter().for_each(|b| take(u64::from(*b)));
+                (c.at, left) = (c.at + 8, left - 8);
+            }
+            _ => {
+                // (up to the next eight that may be short)
+                for _ in 0..left.min(4) {
+                    take(match bytes.get(c.at..c.at + 3) {
+                        Some(&[a, ..]) if a < 0x80 => {
+                            c.at += 1;
+                            u64::from(a)
+                        }
+                        Some(&[a, b, _]) if b < 0x80 => {
+                            c.at += 2;
+                            u64::from(a & 0x7f) | u64::from(b) << 7
+                        }
+                        Some(&[a, b, d]) if d < 0x80 => {
+                            c.at += 3;
+                            u64::from(a & 0x7f) | u64::from(b & 0x7f) << 7 | u64::from(d) << 14
+                        }
+                        _ => c.varint("a number")?,
+                    });
+                    left -= 1;
+                }
+            }
+        }
+    }
+    Ok(c.at)
+}
+
 /// The first eight bytes of BLAKE3.
 pub fn checksum(bytes: &[u8]) -> [u8; 8] {
     blake3::hash(bytes).as_bytes()[..8].try_into().expect("a hash has 32")
@@ -168,6 +207,26 @@ mod tests {
         let mut too_many_bits = [0xff; 10];
         too_many_bits[9] = 2;
         assert!(Cursor::new(&too_many_bits, 0).varint("n").is_err());
+    }
+
+    /// Many at once are what they are one by one, whatever stands beside them.
+    #[test]
+    fn many_numbers() {
+        for seed in 0..200u64 {
+            let of = |n: u64| {
+                let bits = (n * 7 + seed) % 65;
+                (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+                    >> (if seed % 3 == 0 { bits.min(63) } else { 57 + n % 7 })
+            };
+            let numbers: Vec<u64> = (0..seed % 40).map(of).collect();
+            let mut bytes = vec![];
+            numbers.iter().for_each(|n| put_varint(&mut bytes, *n));
+            let mut found = vec![];
+            assert_eq!(varints(&bytes, numbers.len(), |n| found.push(n)), Ok(bytes.len()));
+            assert_eq!(found, numbers);
+            assert!(varints(&bytes, numbers.len() + 1, |_| ()).is_err());
+        }
+        assert!(varints(&[0xff; 11], 1, |_| ()).is_err());
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! One table's file: writing its parts, and reading them from bytes.
 //!
-//! The layout is in the header of the module above. Guarantees: a chunk is handed out only if its checksum fits and every
-//! column has as many rows as the chunk says; lengths are compared with the bytes at hand before they are used. Refuses
-//! columns that are not the table's, and every version but those it knows.
+//! The layout is in the header of the module above. Guarantees: a column of a chunk is handed out only if the checksums of the
+//! chunk's head and of the column fit, and it has as many rows as the chunk says; lengths are compared with the bytes at hand
+//! before they are used. Columns that nobody asked for are not looked at. Refuses columns that are not the table's, and every
+//! version but those it knows. In layout 1 one checksum behind the columns was that of the whole chunk.
 
 use super::bytes::{Bad, Cursor, checksum, put_name};
 use super::{Bytes, column, limits};
@@ -51,9 +52,10 @@ pub fn chunk(rows: usize, columns: &[(u8, usize, Vec<u8>)]) -> Vec<u8> {
         out.push(*encoding);
         out.extend_from_slice(&(*raw as u32).to_le_bytes());
         out.extend_from_slice(&(stored.len() as u32).to_le_bytes());
+        out.extend_from_slice(&checksum(stored));
     }
-    columns.iter().for_each(|c| out.extend_from_slice(&c.2));
     seal(&mut out);
+    columns.iter().for_each(|c| out.extend_from_slice(&c.2));
     out
 }
 
@@ -84,6 +86,7 @@ pub fn index(chunks: &[Chunk], at: u64) -> Vec<u8> {
 pub struct TableFile {
     bytes: Bytes,
     table: &'static Table,
+    layout: u32,
     chunks: Vec<Chunk>,
     left_over: usize,
 }
@@ -91,24 +94,31 @@ pub struct TableFile {
 impl TableFile {
     /// A file that was finished.
     pub fn open(bytes: Bytes, table: &'static Table) -> Result<Self, Bad> {
-        let first = read_header((*bytes).as_ref(), table)?;
+        let (first, layout) = read_header((*bytes).as_ref(), table)?;
         let chunks = read_index((*bytes).as_ref(), first)?;
-        Ok(TableFile { bytes, table, chunks, left_over: 0 })
+        Ok(TableFile { bytes, table, layout, chunks, left_over: 0 })
+    }
+
+    /// Of a table that nothing was recorded in.
+    pub fn empty(table: &'static Table) -> Self {
+        let bytes: Bytes = std::sync::Arc::new(Vec::new());
+        TableFile { bytes, table, layout: limits::FORMAT, chunks: vec![], left_over: 0 }
     }
 
     /// A file that may have been cut off: everything up to its last whole chunk.
     pub fn salvage(bytes: Bytes, table: &'static Table) -> Result<Self, Bad> {
         let all = (*bytes).as_ref();
-        let mut at = read_header(all, table)?;
+        let (mut at, layout) = read_header(all, table)?;
         let mut chunks = vec![];
         while chunks.len() < limits::CHUNKS
-            && let Ok(parts) = read_chunk(all, at, table)
+            && let Ok(parts) = read_chunk(all, at, table, layout)
+            && parts.columns.iter().all(|c| c.whole().is_ok())
         {
             chunks.push(Chunk { at: at as u64, rows: parts.rows as u32 });
             at = parts.end;
         }
         let left_over = if all[at..].starts_with(INDEX) { 0 } else { all.len() - at };
-        Ok(TableFile { bytes, table, chunks, left_over })
+        Ok(TableFile { bytes, table, layout, chunks, left_over })
     }
 
     /// Its rows.
@@ -140,7 +150,7 @@ impl TableFile {
     ) -> Result<(), Bad> {
         let chunk = self.chunks[chunk];
         let at = usize::try_from(chunk.at).unwrap_or(usize::MAX);
-        let parts = read_chunk((*self.bytes).as_ref(), at, self.table)?;
+        let parts = read_chunk((*self.bytes).as_ref(), at, self.table, self.layout)?;
         if parts.rows != chunk.rows as usize {
             let (there, said) = (parts.rows, chunk.rows);
             return Err(Bad::new(at, format!("a chunk of {there} rows; the index says {said}")));
@@ -148,22 +158,22 @@ impl TableFile {
         for (_, (c, into)) in
             parts.columns.iter().zip(into.columns_mut()).enumerate().filter(|(place, _)| chosen(*place))
         {
-            let raw = column::decompress(c.stored, c.raw, c.at)?;
-            column::decode(&raw, c.encoding, parts.rows, c.at, into)?;
+            c.whole()?;
+            column::read(c.stored, c.raw, c.encoding, parts.rows, c.at, into)?;
         }
         Ok(())
     }
 }
 
-/// Where the first chunk begins.
-fn read_header(bytes: &[u8], table: &Table) -> Result<usize, Bad> {
+/// Where the first chunk begins, and the layout.
+fn read_header(bytes: &[u8], table: &Table) -> Result<(usize, u32), Bad> {
     let mut c = Cursor::new(bytes, 0);
     c.mark(HEAD, "a table's file: the mark \"RRTABLE\"")?;
     let at = c.at();
     let format = c.u32("the layout's version")?;
-    if format != limits::FORMAT {
-        let ours = limits::FORMAT;
-        return Err(Bad::new(at, format!("layout {format}; this program reads layout {ours}")));
+    let (oldest, ours) = (limits::OLDEST_FORMAT, limits::FORMAT);
+    if !(oldest..=ours).contains(&format) {
+        return Err(Bad::new(at, format!("layout {format}; this program reads layouts {oldest} to {ours}")));
     }
     let (version_at, version) = (c.at(), c.u32("the table's version")?);
     let count = c.length(limits::COLUMNS, "the number of columns")?;
@@ -187,7 +197,7 @@ fn read_header(bytes: &[u8], table: &Table) -> Result<usize, Bad> {
         let why = format!("columns {}; this program knows others by the same version", names.join(", "));
         return Err(Bad::new(name_at, why));
     }
-    Ok(c.at())
+    Ok((c.at(), format))
 }
 
 struct Parts<'a> {
@@ -200,10 +210,24 @@ struct Stored<'a> {
     encoding: u8,
     raw: usize,
     stored: &'a [u8],
+    /// None where the chunk's was looked at.
+    sum: Option<[u8; 8]>,
     at: usize,
 }
 
-fn read_chunk<'a>(bytes: &'a [u8], at: usize, table: &Table) -> Result<Parts<'a>, Bad> {
+impl Stored<'_> {
+    /// Whether it is as it was written.
+    fn whole(&self) -> Result<(), Bad> {
+        match self.sum {
+            Some(sum) if sum != checksum(self.stored) => {
+                Err(Bad::new(self.at, "the checksum of a column from here on does not fit"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn read_chunk<'a>(bytes: &'a [u8], at: usize, table: &Table, layout: u32) -> Result<Parts<'a>, Bad> {
     let mut c = Cursor::new(bytes, at);
     c.mark(CHUNK, "a chunk: the mark \"CHNK\"")?;
     let rows = c.length(limits::CHUNK_ROWS, "a chunk's rows")?;
@@ -211,14 +235,21 @@ fn read_chunk<'a>(bytes: &'a [u8], at: usize, table: &Table) -> Result<Parts<'a>
     for _ in table.columns {
         let encoding = c.u8("a column's encoding")?;
         let raw = c.length(limits::COLUMN, "a column's bytes")?;
-        heads.push((encoding, raw, c.length(limits::COLUMN * 2, "a column's compressed bytes")?));
+        let length = c.length(limits::COLUMN * 2, "a column's compressed bytes")?;
+        let sum = if layout == 1 { None } else { Some(c.array("a column's checksum")?) };
+        heads.push((encoding, raw, length, sum));
+    }
+    if layout > 1 {
+        c.checksum(at, "the chunk's head")?;
     }
     let mut columns = vec![];
-    for (encoding, raw, length) in heads {
+    for (encoding, raw, length, sum) in heads {
         let at = c.at();
-        columns.push(Stored { encoding, raw, stored: c.take(length, "a column")?, at });
+        columns.push(Stored { encoding, raw, stored: c.take(length, "a column")?, sum, at });
     }
-    c.checksum(at, "the chunk")?;
+    if layout == 1 {
+        c.checksum(at, "the chunk")?;
+    }
     Ok(Parts { rows, columns, end: c.at() })
 }
 

@@ -1,7 +1,9 @@
 //! Every limit of a trace on disk, for writing and for reading. What is beyond one is refused with a message that names it.
 
 /// The version of the layout of a table's file. It goes up when the layout changes; the table's own version is another.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
+/// The oldest that is read.
+pub const OLDEST_FORMAT: u32 = 1;
 /// Rows of a chunk.
 pub const CHUNK_ROWS: usize = 1 << 15;
 /// Bytes of text after which a chunk is written, even if it has fewer rows.

@@ -1,7 +1,8 @@
 //! A trace on disk: a folder with `manifest.json` and a file for each table, `NAME.table`.
 //!
 //! All numbers are little-endian. A *name* is a byte that says how many bytes follow, and these bytes (UTF-8). A *sum* is
-//! the first 8 bytes of BLAKE3 over everything since the part's mark.
+//! the first 8 bytes of BLAKE3 over everything since the part's mark; a column's is over its compressed bytes. This is layout
+//! 2; layout 1, which is still read, had one sum behind a chunk's columns instead.
 //!
 //! ```text
 //!             0        4        8       12       16       20
@@ -9,14 +10,14 @@
 //!                                                                   kind: 0 whole numbers, 1 numbers, 2 words
 //!
 //!             0        4        8        9            13           17
-//! chunk       | "CHNK" | rows   | encoding | bytes raw | bytes zstd | … for each column | zstd column, … | sum (8) |
+//! chunk       | "CHNK" | rows   | encoding | bytes raw | bytes zstd | sum (8) | … for each column | sum (8) | zstd column, … |
 //!             …
 //!             0        4        8                12
 //! index       | "INDX" | chunks | chunk at (8)   | rows   | … for each chunk | index at (8) | sum (8) | "RRTABEND" |
 //! ```
 //!
 //! Columns of a chunk are encoded (`column.rs`: differences, byte planes, dictionaries) and compressed with zstd each by
-//! itself. A file is read from any bytes: a memory map, or memory. The index at the end says where chunks are; a file that
+//! itself, and are read by themselves: what nobody asks for is neither unpacked nor looked at. A file is read from any bytes: a memory map, or memory. The index at the end says where chunks are; a file that
 //! was cut off has none, and is read chunk by chunk up to the last whole one.
 //!
 //! Guarantees: [`Dir`] hands out what was put into [`Writer`], in the same order, or an error that says where; a trace
@@ -35,7 +36,7 @@ pub use manifest::{Capture, CostNote, Device, MANIFEST_VERSION, Manifest, PassNo
 pub use writer::Writer;
 
 use crate::tables::TABLES;
-use crate::{Columns, Source, Table, Unreadable};
+use crate::{Columns, Kept, Parts, Source, Table, Unreadable};
 use bytes::Bad;
 use file::TableFile;
 use std::io;
@@ -61,6 +62,7 @@ pub struct Dir {
     manifest: Manifest,
     warnings: Vec<String>,
     open: Box<OpenFile>,
+    kept: Kept,
 }
 
 impl Dir {
@@ -79,6 +81,7 @@ impl Dir {
             manifest: Manifest::default(),
             warnings: vec![],
             open: Box::new(open),
+            kept: Kept::default(),
         };
         let (path, bytes) = match dir.file(MANIFEST)? {
             Some(whole) => whole,
@@ -224,6 +227,36 @@ impl Source for Dir {
             take(&columns)?;
         }
         Ok(())
+    }
+
+    fn parts(&self, table: &'static Table, columns: &[&str]) -> Result<Box<dyn Parts + '_>, Unreadable> {
+        let chosen = table.chosen(columns);
+        Ok(match self.table(table)? {
+            Some((path, file)) => Box::new(Chunks { path, file, chosen }),
+            None => Box::new(Chunks { path: PathBuf::new(), file: TableFile::empty(table), chosen }),
+        })
+    }
+
+    fn kept(&self) -> &Kept {
+        &self.kept
+    }
+}
+
+/// A table's chunks, of which some columns are asked for.
+struct Chunks {
+    path: PathBuf,
+    file: TableFile,
+    chosen: Vec<bool>,
+}
+
+impl Parts for Chunks {
+    fn len(&self) -> usize {
+        self.file.chunks()
+    }
+
+    fn read(&self, part: usize, into: &mut Columns) -> Result<(), Unreadable> {
+        into.clear();
+        self.file.read_of(part, |c| self.chosen[c], into).map_err(|bad| damaged(&self.path, &bad))
     }
 }
 

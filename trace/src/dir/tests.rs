@@ -236,6 +236,11 @@ fn every_byte_counts() {
     }
 }
 
+/// Where a chunk's head has the checksum of itself.
+fn head_end(begin: usize) -> usize {
+    begin + 8 + MIXED.columns.len() * 17
+}
+
 /// Checksums hide lengths from the test above: here they are made to fit.
 #[test]
 fn lengths_are_not_trusted() {
@@ -243,9 +248,10 @@ fn lengths_are_not_trusted() {
     let marks: Vec<usize> =
         (0..all.len() - 4).filter(|&at| [&b"CHNK"[..], b"INDX"].contains(&&all[at..at + 4])).collect();
     let trailer = all.len() - 24;
-    let ends: Vec<usize> = marks[1..].iter().map(|m| m - 8).chain([trailer + 8]).collect();
+    let (index, chunks) = marks.split_last().unwrap();
+    let heads = chunks.iter().map(|c| (*c, head_end(*c))).chain([(*index, trailer + 8)]);
     let mut refused = 0;
-    for (&begin, &end) in marks.iter().zip(&ends) {
+    for (begin, end) in heads {
         for at in begin..end {
             for value in [0, 1, 0x7f, 0xff] {
                 let mut damaged = all.clone();
@@ -258,6 +264,100 @@ fn lengths_are_not_trusted() {
         }
     }
     assert!(refused > 500, "{refused}");
+    // Columns that say something else, with sums that fit.
+    let (begin, mut at) = (chunks[0], head_end(chunks[0]) + 8);
+    let mut refused = 0;
+    for column in 0..MIXED.columns.len() {
+        let head = begin + 8 + column * 17;
+        let length = u32::from_le_bytes(all[head + 5..head + 9].try_into().unwrap()) as usize;
+        for byte in at..at + length {
+            let mut damaged = all.clone();
+            damaged[byte] ^= 0x55;
+            let sum = super::bytes::checksum(&damaged[at..at + length]);
+            damaged[head + 9..head + 17].copy_from_slice(&sum);
+            let end = head_end(begin);
+            let sum = super::bytes::checksum(&damaged[begin..end]);
+            damaged[end..end + 8].copy_from_slice(&sum);
+            refused += usize::from(read(&damaged, false).is_err());
+        }
+        at += length;
+    }
+    assert_eq!(at, chunks[1]);
+    assert!(refused > 20, "{refused}");
+}
+
+/// Layout 1 had a checksum behind a chunk's columns, and none for each.
+#[test]
+fn the_layout_before_is_read() {
+    let (new, expected) = mixed();
+    let mut old = new[..].to_vec();
+    let first = (0..).find(|at| new[*at..].starts_with(b"CHNK")).unwrap();
+    old.truncate(first - 8);
+    old[8..12].copy_from_slice(&1u32.to_le_bytes());
+    let seal = |out: &mut Vec<u8>, from: usize| {
+        let sum = super::bytes::checksum(&out[from..]);
+        out.extend_from_slice(&sum);
+    };
+    seal(&mut old, 0);
+    let mut chunks = vec![];
+    let mut at = first;
+    while new[at..].starts_with(b"CHNK") {
+        let begin = old.len();
+        let rows = u32::from_le_bytes(new[at + 4..at + 8].try_into().unwrap());
+        old.extend_from_slice(&new[at..at + 8]);
+        let mut stored = 0;
+        for column in 0..MIXED.columns.len() {
+            let head = &new[at + 8 + column * 17..][..9];
+            old.extend_from_slice(head);
+            stored += u32::from_le_bytes(head[5..].try_into().unwrap()) as usize;
+        }
+        at = head_end(at) + 8;
+        old.extend_from_slice(&new[at..at + stored]);
+        seal(&mut old, begin);
+        at += stored;
+        chunks.push(super::file::Chunk { at: begin as u64, rows });
+    }
+    let end = old.len() as u64;
+    old.extend(super::file::index(&chunks, end));
+    assert_eq!(read(&old, false).unwrap(), expected);
+    assert_eq!(read(&old, true).unwrap(), expected);
+    for at in 0..old.len() {
+        let mut damaged = old.clone();
+        damaged[at] ^= 0x40;
+        assert!(read(&damaged, false).is_err(), "byte {at}");
+    }
+    old[8..12].copy_from_slice(&3u32.to_le_bytes());
+    let e = read(&old, false).unwrap_err().why;
+    assert!(e.contains("layout 3; this program reads layouts 1 to 2"), "{e}");
+}
+
+/// A damaged column does not keep anyone from the others.
+#[test]
+fn columns_are_read_by_themselves() {
+    let scratch = Scratch::new("columns");
+    let mut w = Writer::create(&scratch.0, manifest()).unwrap();
+    (0..limits::CHUNK_ROWS as u64 + 9).for_each(|n| w.put(&SIMT, &simt_row(n)));
+    w.finish().unwrap();
+    let path = scratch.0.join("simt.table");
+    let mut all = std::fs::read(&path).unwrap();
+    let (first, last) = ("frame", SIMT.columns.last().unwrap().name);
+    let chunk = (0..).find(|at| all[*at..].starts_with(b"CHNK")).unwrap();
+    all[chunk + 8 + SIMT.columns.len() * 17 + 8] ^= 1;
+    std::fs::write(&path, all).unwrap();
+    let dir = Dir::open(&scratch.0).unwrap();
+    let read = |column: &str| {
+        let parts = dir.parts(&SIMT, &[column])?;
+        let mut rows = Columns::new(&SIMT);
+        let mut lengths = vec![];
+        for part in 0..parts.len() {
+            parts.read(part, &mut rows)?;
+            lengths.push(rows.u64(column).len());
+        }
+        Ok::<_, crate::Unreadable>(lengths)
+    };
+    assert_eq!(read(last).unwrap(), [limits::CHUNK_ROWS, 9]);
+    assert!(read(first).unwrap_err().0.contains("checksum of a column"));
+    assert!(dir.parts(&BLOCKS, &["label"]).unwrap().is_empty());
 }
 
 #[test]

@@ -18,6 +18,12 @@ impl Order {
 
     /// Subgroup and lane of each invocation, row by row.
     pub fn assign(&self, width: u32, height: u32) -> (Vec<u32>, Vec<u8>) {
+        let tile = if self.tile == 0 { self.warp } else { [self.tile; 2] };
+        self.assign_tiles(width, height, tile)
+    }
+
+    /// The same in tiles of any two powers of two.
+    pub fn assign_tiles(&self, width: u32, height: u32, tile: [u32; 2]) -> (Vec<u32>, Vec<u8>) {
         let pixels = width as usize * height as usize;
         let (mut subgroup, mut lane) = (vec![0; pixels], vec![0; pixels]);
         let mut next = 0;
@@ -34,7 +40,6 @@ impl Order {
             }
             next += 1;
         };
-        let tile = if self.tile == 0 { self.warp } else { [self.tile; 2] };
         for top in (0..height).step_by(tile[1] as usize) {
             for left in (0..width).step_by(tile[0] as usize) {
                 self.quadrant(left, top, tile, &mut put);
