@@ -54,7 +54,10 @@ fn tables_are_parquet() {
     let folder = trace(&scratch);
     let out = scratch.path("parquet");
     let mut args = vec!["analyze".to_owned(), folder.to_str().expect("UTF-8").to_owned()];
-    args.extend(["--table", "rays,warps,ray_launches", "--format", "parquet", "-o"].map(str::to_owned));
+    let tables = ["rays", "warps", "ray_launches"];
+    args.extend(
+        tables.iter().flat_map(|t| ["--table", t]).chain(["--format", "parquet", "-o"]).map(str::to_owned),
+    );
     args.push(out.to_str().expect("UTF-8").to_owned());
     let ran = run(&args);
     assert!(ran.status.success(), "{}", text(&ran.stderr));
@@ -84,7 +87,7 @@ print(*[rows(sys.argv[1] + '/' + t + '.parquet') for t in ('rays', 'warps', 'ray
         Ok(ran) if ran.status.code() != Some(77) => panic!("{}", text(&ran.stderr)),
         _ => {
             skip("Parquet in Python", "there is neither pyarrow nor polars");
-            for t in ["rays", "warps", "ray_launches"] {
+            for t in tables {
                 let bytes = std::fs::read(out.join(format!("{t}.parquet"))).expect("it was written");
                 assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"), "{t}");
             }

@@ -133,3 +133,44 @@ fn trace_row() -> Vec<Value<'static>> {
         })
         .collect()
 }
+
+/// A trace that counts how often table `rays` is gone through.
+struct Counting(Memory, std::sync::atomic::AtomicUsize);
+
+impl trace::Source for Counting {
+    fn read(&self, table: &'static trace::Table) -> Result<trace::Columns, trace::Unreadable> {
+        self.1.fetch_add(usize::from(table.name == "rays"), std::sync::atomic::Ordering::Relaxed);
+        trace::Source::read(&self.0, table)
+    }
+    fn parts(
+        &self,
+        table: &'static trace::Table,
+        columns: &[&str],
+    ) -> Result<Box<dyn trace::Parts + '_>, trace::Unreadable> {
+        self.1.fetch_add(usize::from(table.name == "rays"), std::sync::atomic::Ordering::Relaxed);
+        self.0.parts(table, columns)
+    }
+    fn kept(&self) -> &trace::Kept {
+        self.0.kept()
+    }
+}
+
+/// Of several questions, the events are gone through twice, once to count and once to take; without a word of what is to come,
+/// again where more is wanted; the answers are the same.
+#[test]
+fn events_are_read_once() {
+    use crate::{QUESTIONS, Question};
+    let memory = super::model::Model::SMALL.trace(true).memory();
+    let questions: Vec<&dyn Question> = QUESTIONS.iter().copied().filter(|q| q.events().is_some()).collect();
+    assert!(questions.len() >= 6, "{}", questions.len());
+    let render = crate::report::text::render;
+    let answers = |t: &Counting| questions.iter().map(|q| render(&q.answer(t).unwrap())).collect::<Vec<_>>();
+    let counting = || Counting(memory.clone(), Default::default());
+    let (told, untold) = (counting(), counting());
+    let wants = questions.iter().filter_map(|q| q.events()).reduce(Wants::and).unwrap();
+    super::expect(&told, wants);
+    assert_eq!(answers(&told), answers(&untold));
+    assert_eq!(told.1.into_inner(), 2);
+    // (ticks for maps, places for reordering)
+    assert_eq!(untold.1.into_inner(), 6);
+}
