@@ -2,7 +2,7 @@
 
 use crate::support::{Scratch, run, skip, text};
 use analyses::events::model::Model;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use trace::dir::{Manifest, Writer};
 
@@ -15,7 +15,7 @@ fn trace(scratch: &Scratch) -> PathBuf {
     folder
 }
 
-fn dumped(folder: &PathBuf, options: &[&str]) -> String {
+fn dumped(folder: &Path, options: &[&str]) -> String {
     let folder = folder.to_str().expect("a name in UTF-8");
     let ran = run(["rays", "dump", folder].iter().chain(options));
     assert!(ran.status.success(), "{options:?}: {}", text(&ran.stderr));
