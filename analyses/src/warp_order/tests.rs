@@ -58,7 +58,7 @@ fn every_shape_is_found_at_every_size() {
         ([1920, 1080], &SHAPES[..2]),
         ([2048, 2048], &SHAPES[..1]),
     ] {
-        let whole = w.min(h).next_power_of_two();
+        let whole = u32::next_power_of_two(w.min(h));
         for &warp in shapes {
             // (at 256 x 256, tiles of 128 in Z are one of 256)
             let z = if warp[0] > warp[1] { [2, 3, 1, 4] } else { [2, 1, 3, 4] };
