@@ -16,10 +16,14 @@ mod damage;
 mod device;
 mod divergence;
 mod errors;
+mod geometry;
 mod its;
 mod lifetimes;
 mod live;
 mod looped;
+#[allow(dead_code, reason = "the scenes' own; content of one needs some of it")]
+#[path = "../../captures/src/math.rs"]
+mod math;
 mod matrix;
 mod measured;
 mod memory;
