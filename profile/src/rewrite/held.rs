@@ -16,10 +16,10 @@ use std::collections::{BTreeMap, HashSet};
 /// cheaper added at once than kept, as each number takes a register of every invocation all the time.
 const OFTEN: f64 = 2.0;
 
-/// Shaders with more numbers to hold than this hold none. Measured on an NVIDIA H200: where 80 places and more are counted,
-/// holding any made frames slower (pygfx with pass `simt`: 4.8 times the frame with none, 5.8 with 8, 11.7 with 16) and
-/// pipelines several times as slow to make.
-const MOST_PLACES: usize = 64;
+/// Shaders with more places to count at than this hold nothing. Measured on an NVIDIA H200 with pass `simt`: pygfx's shaders,
+/// which have more, take 4.8 times the frame's time with nothing held, 5.8 with 8 numbers and 9.7 with 16, and the driver
+/// several times as long to make; taichi's, which have fewer, 2.9 with nothing held and 2.5 with 8 and more.
+const MOST_PLACES: usize = 32;
 
 /// Takes `held=N` out of a pass's options, which have colons between them: what is left, and how many numbers a shader is to
 /// hold at most.
