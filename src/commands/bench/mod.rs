@@ -101,11 +101,14 @@ fn study(args: &BenchArgs, capture: &gfxr_parse::container::Capture, to: &Path) 
         synthetic: m.synthetic,
         ..Plan::default()
     }));
+    let mut uncounted = Vec::new();
     if !args.no_efficiency {
         let nothing = Vec::new();
         for (plan, files) in plans.iter_mut().zip(std::iter::once(&nothing).chain(&files)) {
             complain_progress(&format!("counting SIMT efficiency: {}", plan.name));
-            plan.actual = traces::efficiency(args, files, &to.join("efficiency").join(&plan.name))?;
+            let (actual, missing) = traces::efficiency(args, files, &to.join("efficiency").join(&plan.name))?;
+            plan.actual = actual;
+            uncounted = missing;
         }
     }
     let loops = loops(args, &made, &mut plans)?;
@@ -117,7 +120,9 @@ fn study(args: &BenchArgs, capture: &gfxr_parse::container::Capture, to: &Path) 
               other replays than those that are timed"
             .into(),
     };
-    let about = About { frame: args.frame, seed: args.seed, notes: notes(args, &loops), cost };
+    let mut notes = notes(args, &loops);
+    notes.extend(uncounted.into_iter().map(|n| format!("Not in actual efficiency: {n}.")));
+    let about = About { frame: args.frame, seed: args.seed, notes, cost };
     let report = report(&about, &plans);
     let manifest = manifest(args, capture, &plans, &loops);
     out::write(to, &report, &plans, args, &loops.turns, &manifest)?;

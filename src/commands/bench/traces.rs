@@ -38,8 +38,12 @@ pub fn rays(args: &BenchArgs, to: &Path) -> Result<(), Failure> {
     record(args, "rays", to)
 }
 
-/// Actual SIMT efficiency of rays' events, in percent, with these swizzles in force.
-pub fn efficiency(args: &BenchArgs, swizzles: &[PathBuf], to: &Path) -> Result<Option<f64>, Failure> {
+/// Actual SIMT efficiency of rays' events, in percent, with these swizzles in force; and what had to stay uncounted.
+pub fn efficiency(
+    args: &BenchArgs,
+    swizzles: &[PathBuf],
+    to: &Path,
+) -> Result<(Option<f64>, Vec<String>), Failure> {
     let files: Vec<String> = swizzles.iter().map(|f| f.display().to_string()).collect();
     let passes = match files.is_empty() {
         true => "simt".to_owned(),
@@ -47,5 +51,7 @@ pub fn efficiency(args: &BenchArgs, swizzles: &[PathBuf], to: &Path) -> Result<O
     };
     record(args, &passes, to)?;
     let dir = Dir::open_with(to, mmap::open).map_err(Failure::new)?;
-    analyses::bench::actual(&dir, args.frame).map_err(Failure::new)
+    let missing = |n: &&String| n.contains("without pass simt");
+    let uncounted = dir.manifest().notes.iter().filter(missing).cloned().collect();
+    Ok((analyses::bench::actual(&dir, args.frame).map_err(Failure::new)?, uncounted))
 }
