@@ -32,7 +32,7 @@ fn every_event_of_every_pixel_is_as_predicted() {
     }
     let scratch = Scratch::new("ray-events");
     // Events of two frames of each scene: those of all orders of a traversal are within these.
-    for (scene, launches, invocations) in [("recursion", 4, 2 * 32 * 24), ("mesh", 2, 2 * 48 * 32)] {
+    for (scene, launches, invocations) in [("recursion", 6, 2 * 32 * 32), ("mesh", 2, 2 * 48 * 32)] {
         let trace = Dir::open(&profiled(&scratch, scene, &[])).expect("a trace");
         let verdict = events::check(scene, &trace).expect("it is read");
         let some: Vec<&String> = verdict.wrong.iter().take(10).collect();

@@ -115,8 +115,39 @@ pub fn check(scene: &str, source: &dyn Source) -> Result<Verdict, String> {
                 )),
             }
         }
+        if scene == "recursion" {
+            match of.iter().find(|l| l.pipeline == "query" && l.size == [32, 8, 1]) {
+                Some(launch) => queries(launch, &mut verdict),
+                None => verdict.wrong.push(format!("frame {frame}: no ray queries")),
+            }
+        }
     }
     Ok(verdict)
+}
+
+/// The ray queries: two events an invocation; where nothing was committed, no object is named.
+fn queries(launch: &Launch, verdict: &mut Verdict) {
+    verdict.launches += 1;
+    for (n, recorded) in (0..).zip(&launch.events) {
+        let known = recursion::query([n % 32, n / 32]);
+        let words = format!("frame {}, query {n}", launch.frame);
+        verdict.invocations += 1;
+        if recorded.len() != known.len() {
+            verdict.wrong.push(format!("{words}: {} events", recorded.len()));
+            continue;
+        }
+        for (is, should) in recorded.iter().zip(&known) {
+            let compared = should.compare(is);
+            match compared {
+                Ok(_) if is.object != should.object => {
+                    verdict.wrong.push(format!("{words}: the object is {:?}", is.object));
+                }
+                Ok(error) => verdict.error = verdict.error.max(error),
+                Err(why) => verdict.wrong.push(format!("{words}: {why}; should be {should:?}")),
+            }
+            verdict.events += 1;
+        }
+    }
 }
 
 fn compare(known: &Known, launch: &Launch, verdict: &mut Verdict) {

@@ -1,11 +1,12 @@
 //! The scene `recursion`, shader by shader: captures/src/scenes/recursion says the same in GLSL.
 
-use super::event::Call;
+use super::event::{Call, Event};
 use super::geometry::{Geometry, Instance, Object, Ray, Shape, V3, sub};
 use super::run::{
     Answer, Hit, NO_OPAQUE, OPAQUE, Payload, Pipeline, Run, SKIP_CLOSEST_HIT, Shader, Shaders,
     TERMINATE_ON_FIRST_HIT,
 };
+use trace::tables::RayEvent;
 
 /// Centre and radius.
 const DISCS: [[f64; 4]; 3] = [[8.0, 8.0, -2.0, 2.8628], [12.0, 6.0, -4.0, 4.0783], [5.0, 3.0, -1.25, 2.5657]];
@@ -188,6 +189,26 @@ impl Shaders for Second {
     fn callable(&self, _: &mut Run, _: u64, _: &mut i64) {
         unreachable!("the second pipeline has no callable shaders");
     }
+}
+
+/// Kinds of committed intersections: a triangle, or one that the shader generated.
+const TRIANGLE: u64 = 1;
+const GENERATED: u64 = 2;
+
+/// The events of the third part's ray query: how it begins, and what it has committed. Its shader is part of no group.
+pub fn query(at: [u64; 2]) -> [Event; 2] {
+    let shader = (0, trace::tables::NOT_KNOWN);
+    let [x, y] = at.map(|n| n as f64);
+    let origin = [x + 0.5, y * 2.0 + 0.5, 1.0];
+    let call = Call { sbt_stride: 0, ..call(origin, 0.25, [0.0, 0.0, -1.0], 0) };
+    let begin = Event::new(RayEvent::QueryBegin, shader);
+    let begin = Event { call: Some(call), t: Some(16.0), flags: Some(0), ..begin };
+    let mut committed = Event::new(RayEvent::QueryCommitted, shader);
+    if let (Some((object, t)), _) = queried(at) {
+        let kind = if object.instance == 0 { TRIANGLE } else { GENERATED };
+        committed = Event { t: Some(t), object: Some(object), hit_kind: Some(kind), ..committed };
+    }
+    [begin, committed]
 }
 
 /// What the ray query of the third part has committed: the hit, if there is one, and what the picture shows.
