@@ -190,7 +190,8 @@ fn rays_are_those_of_the_work_that_is_done() {
     let scratch = Scratch::new("swizzle-rays");
     let swizzle = written(&scratch, &[random(1, CLOSED, 8)]);
     let plain = events(&scratch, "plain", "rays");
-    assert!(plain.len() == 2048 && plain.values().any(|e| e.len() > 4), "{}", plain.len());
+    // (the others of 2,048 trace nothing)
+    assert!(plain.len() == 1792 && plain.values().any(|e| e.len() > 4), "{}", plain.len());
     assert!(plain == events(&scratch, "before", &format!("{swizzle},rays")), "the swizzle first");
     assert!(plain == events(&scratch, "behind", &format!("rays,{swizzle}")), "the rays first");
 }
