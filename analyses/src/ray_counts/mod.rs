@@ -6,8 +6,8 @@
 //! device's subgroup size; each event counts alike. Question `ray-simt` says the same of each subgroup, and beside it how full
 //! they could have been; `rays` looks into rays.
 //!
-//! Two columns of one table and five of the other are read, on all cores, and nothing is kept: 100 million events take less than
-//! a second (benches/runs).
+//! Four columns of one table and six of the other are read, on all cores, and nothing is kept (benches/runs says how long 100
+//! million events take).
 
 #[cfg(test)]
 mod tests;
@@ -65,16 +65,12 @@ impl Counts {
 
 type Counted = BTreeMap<Launch, BTreeMap<Shader, [u64; 2]>>;
 
-/// A table's events by launch and shader; `active` says how many invocations are active in each of some rows.
-fn counts(
-    trace: &dyn Source,
-    table: &'static trace::Table,
-    more: &[&str],
-    active: impl Fn(&Columns, usize) -> u64 + Sync,
-) -> Result<Counted, Unreadable> {
+/// A table's events by launch and shader, with the invocations that are active in them by the masks of these columns.
+fn counts(trace: &dyn Source, table: &'static trace::Table, masks: &[&str]) -> Result<Counted, Unreadable> {
     let columns = ["frame", "launch", "kind", "entry"];
     let step = |all: &mut BTreeMap<Launch, Counts>, t: &Columns| {
         let [frames, launches, kinds, entries] = columns.map(|c| t.u64(c));
+        let masks: Vec<&[u64]> = masks.iter().map(|c| t.u64(c)).collect();
         let mut from = 0;
         while from < t.len() {
             // (as far as the launch goes)
@@ -83,13 +79,14 @@ fn counts(
             let to = from + same.count();
             let counts = all.entry(key).or_default();
             for row in from..to {
-                counts.add(kinds[row], entries[row], active(t, row));
+                let active = masks.iter().map(|m| u64::from(m[row].count_ones())).sum();
+                counts.add(kinds[row], entries[row], active);
             }
             from = to;
         }
         Ok(())
     };
-    let all = fold(trace, table, &[&columns, more].concat(), BTreeMap::new, step, |mut a, b| {
+    let all = fold(trace, table, &[&columns, masks].concat(), BTreeMap::new, step, |mut a, b| {
         let plus = |a: &mut [u64; 2], b: [u64; 2]| *a = [a[0] + b[0], a[1] + b[1]];
         for (launch, counts) in b {
             let sum: &mut Counts = a.entry(launch).or_default();
@@ -103,14 +100,12 @@ fn counts(
 
 /// Rays' events.
 fn rays(trace: &dyn Source) -> Result<Counted, Unreadable> {
-    counts(trace, &RAYS, &[], |_, _| 0)
+    counts(trace, &RAYS, &[])
 }
 
 /// Subgroups' events.
 fn warps(trace: &dyn Source) -> Result<Counted, Unreadable> {
-    counts(trace, &WARPS, &["mask", "mask_high"], |t, row| {
-        u64::from(t.u64("mask")[row].count_ones() + t.u64("mask_high")[row].count_ones())
-    })
+    counts(trace, &WARPS, &["mask", "mask_high"])
 }
 
 /// Events of subgroups: how many, active invocations, and slots.
