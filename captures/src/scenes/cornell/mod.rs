@@ -114,7 +114,7 @@ mod tests {
         let any = |of: fn(&[u8]) -> bool| pixels.chunks_exact(3).filter(|p| of(p)).count();
         assert_eq!(any(|p| p[0] == 0 && p[1] == 255 && p[2] == 255), 0);
         assert!(any(|p| p == [255; 3]) > 20);
-        assert!(any(|p| p[0] > 2 * p[1].max(p[2])) > 50);
+        assert!(any(|p| u32::from(p[0]) > 2 * u32::from(p[1].max(p[2]))) > 50);
         assert!(any(|p| u32::from(p[1]) * 2 > 3 * u32::from(p[0].max(p[2]))) > 50);
     }
 }
