@@ -32,7 +32,9 @@ fn a_pass_that_changes_what_is_shown_is_named() {
     let said = text(&out.stderr);
     assert_eq!(out.status.code(), Some(5), "{said}");
     assert!(
-        said.contains("frame 2 shows another picture than without probes, because of pass wrong;"),
+        said.contains(
+            "frame 2 shows another picture than without probes, because of pass wrong, first at pixel (0, 0): ["
+        ),
         "{said}"
     );
     assert!(!scratch.path("trace").exists(), "what is not right is not kept");

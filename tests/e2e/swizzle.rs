@@ -187,7 +187,7 @@ fn rays_are_those_of_the_work_that_is_done() {
     if !device("rays with a swizzle") {
         return;
     }
-    let scratch = Scratch::new("swizzle-rays");
+    let scratch = Scratch::new("swizzle-events");
     let swizzle = written(&scratch, &[random(1, CLOSED, 8)]);
     let plain = events(&scratch, "plain", "rays");
     // (the others of 2,048 trace nothing)

@@ -106,9 +106,9 @@ fn study(args: &BenchArgs, capture: &gfxr_parse::container::Capture, to: &Path) 
         let nothing = Vec::new();
         for (plan, files) in plans.iter_mut().zip(std::iter::once(&nothing).chain(&files)) {
             complain_progress(&format!("counting SIMT efficiency: {}", plan.name));
-            let (actual, missing) = traces::efficiency(args, files, &to.join("efficiency").join(&plan.name))?;
+            let (actual, said) = traces::efficiency(args, files, &to.join("efficiency").join(&plan.name))?;
             plan.actual = actual;
-            uncounted = missing;
+            uncounted.extend(said.into_iter().filter(|n| !uncounted.contains(n)).collect::<Vec<_>>());
         }
     }
     let loops = loops(args, &made, &mut plans)?;
@@ -121,7 +121,7 @@ fn study(args: &BenchArgs, capture: &gfxr_parse::container::Capture, to: &Path) 
             .into(),
     };
     let mut notes = notes(args, &loops);
-    notes.extend(uncounted.into_iter().map(|n| format!("Not in actual efficiency: {n}.")));
+    notes.extend(uncounted);
     let about = About { frame: args.frame, seed: args.seed, notes, cost };
     let report = report(&about, &plans);
     let manifest = manifest(args, capture, &plans, &loops);

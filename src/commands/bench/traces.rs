@@ -1,8 +1,9 @@
 //! The traces that a study takes: rays once, to make swizzles of; and with each swizzle how full subgroups are, which proves as
 //! well that the frame shows what it shows without.
 //!
-//! They are made by `profile`, as a user would make them. Guarantees: a trace that is not whole, a picture that differs, a
-//! swizzle that found no launch, is an error.
+//! They are made by `profile`, as a user would make them. Guarantees: a trace that is not whole, a picture that differs because
+//! of a swizzle, a swizzle that found no launch, is an error. Where the counting alone changes the picture (a driver may round
+//! otherwise in a shader that has probes) that is a note.
 
 use crate::cli::{BenchArgs, Cli, Command, ProfileArgs};
 use crate::commands::profile;
@@ -13,7 +14,7 @@ use std::path::{Path, PathBuf};
 use trace::dir::Dir;
 
 /// The flags of a profile of the frame.
-fn flags(args: &BenchArgs, passes: &str, to: &Path) -> Result<ProfileArgs, Failure> {
+fn flags(args: &BenchArgs, passes: &str, to: &Path, verify: bool) -> Result<ProfileArgs, Failure> {
     let frame = args.frame.to_string();
     let words = ["reray-replay", "profile", "a.gfxr", "--passes", passes, "--frames", &frame, "-o", "a"];
     let Some(Command::Profile(mut p)) = Cli::try_parse_from(words).map_err(Failure::new)?.command else {
@@ -23,11 +24,12 @@ fn flags(args: &BenchArgs, passes: &str, to: &Path) -> Result<ProfileArgs, Failu
     p.output = Some(to.to_owned());
     p.run = args.run.clone();
     p.assume_subgroups = args.assume_subgroups;
+    p.no_verify_image = !verify;
     Ok(p)
 }
 
-fn record(args: &BenchArgs, passes: &str, to: &Path) -> Result<(), Failure> {
-    match profile::record(&flags(args, passes, to)?)? {
+fn record(args: &BenchArgs, passes: &str, to: &Path, verify: bool) -> Result<(), Failure> {
+    match profile::record(&flags(args, passes, to, verify)?)? {
         (_, Exit::Done) => Ok(()),
         (_, exit) => Err(Failure::Error(exit, format!("the trace with {passes} is not whole"))),
     }
@@ -35,10 +37,10 @@ fn record(args: &BenchArgs, passes: &str, to: &Path) -> Result<(), Failure> {
 
 /// The frame's rays.
 pub fn rays(args: &BenchArgs, to: &Path) -> Result<(), Failure> {
-    record(args, "rays", to)
+    record(args, "rays", to, true)
 }
 
-/// Actual SIMT efficiency of rays' events, in percent, with these swizzles in force; and what had to stay uncounted.
+/// Actual SIMT efficiency of rays' events, in percent, with these swizzles in force; and what is to be said of it.
 pub fn efficiency(
     args: &BenchArgs,
     swizzles: &[PathBuf],
@@ -49,9 +51,18 @@ pub fn efficiency(
         true => "simt".to_owned(),
         false => format!("swizzle:{},simt", files.join("+")),
     };
-    record(args, &passes, to)?;
+    let mut notes = Vec::new();
+    match record(args, &passes, to, true) {
+        Err(Failure::Error(Exit::Diverged, why)) if !why.contains("because of pass swizzle") => {
+            notes.push(format!("With the probes that count actual efficiency {why}."));
+            record(args, &passes, to, false)?;
+        }
+        other => other?,
+    }
     let dir = Dir::open_with(to, mmap::open).map_err(Failure::new)?;
     let missing = |n: &&String| n.contains("without pass simt");
-    let uncounted = dir.manifest().notes.iter().filter(missing).cloned().collect();
-    Ok((analyses::bench::actual(&dir, args.frame).map_err(Failure::new)?, uncounted))
+    notes.extend(
+        dir.manifest().notes.iter().filter(missing).map(|n| format!("Not in actual efficiency: {n}.")),
+    );
+    Ok((analyses::bench::actual(&dir, args.frame).map_err(Failure::new)?, notes))
 }

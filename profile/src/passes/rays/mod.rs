@@ -29,7 +29,8 @@
 //!
 //! What is the same in every record of a place (flags and distances that are constants) is not recorded there. Numbers of
 //! instances and geometries from 2²⁴-1 on are not known afterwards. Where subgroup operations hang any-hit shaders, each
-//! invocation records its any-hit by itself; which of them ran together is then known by the clock: those that read the same
+//! invocation records by itself what any-hit and intersection shaders do (an NVIDIA H200, which has no hardware for rays, hung
+//! now and then when invocations of an intersection shader shared a record); which of them ran together is then known by the clock: those that read the same
 //! one at the same place of the same multiprocessor. Without a clock each is a subgroup's event of its own.
 
 mod decode;
@@ -47,6 +48,11 @@ static PLAIN: Probes = crate::probes!("rays");
 static SM: Probes = crate::probes!("rays_sm");
 static CLOCK: Probes = crate::probes!("rays_clock");
 static CLOCK_SM: Probes = crate::probes!("rays_clock_sm");
+
+/// Whether shaders of the stage run amid a ray's traversal.
+fn amid_traversal(stage: Stage) -> bool {
+    matches!(stage, Stage::AnyHit | Stage::Intersection)
+}
 
 /// [`crate::rewrite::Site::kind`] of where launches begin; others are the events' numbers.
 const ENTER: u32 = 100;
@@ -114,7 +120,7 @@ impl Pass for Rays {
 
     fn key(&self) -> String {
         let more = (self.queries, self.probe_triangles);
-        format!("rays 1 {:?} {:?} {:?} {more:?}", self.lanes, self.sm, self.clock)
+        format!("rays 2 {:?} {:?} {:?} {more:?}", self.lanes, self.sm, self.clock)
     }
 
     fn needs(&self, stage: Stage) -> Option<Needs> {
@@ -128,7 +134,7 @@ impl Pass for Rays {
             clock: self.clock == Some(Some(false)),
             own_clock: self.clock == Some(Some(true)),
             some_clock: self.clock == Some(None),
-            own_clock_if_there: stage == Stage::AnyHit,
+            own_clock_if_there: amid_traversal(stage),
             sm_builtins: self.sm == Some(true),
             sm_if_there: self.sm.is_none(),
             ..Needs::default()

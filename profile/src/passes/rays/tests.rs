@@ -61,15 +61,19 @@ fn every_module_is_rewritten_validly() {
     }
 }
 
-/// Where subgroup operations hang any-hit shaders, these have none.
+/// Where subgroup operations hang any-hit shaders, these have none, nor have intersection shaders.
 #[test]
-fn any_hits_alone_ask_no_subgroup() {
-    let source = "#version 460
+fn shaders_amid_a_traversal_ask_no_subgroup_where_that_hangs() {
+    let any_hit = "#version 460
         #extension GL_EXT_ray_tracing : require
         layout(location = 0) rayPayloadInEXT uint seen;
         void main() { seen++; if (seen > 3u) ignoreIntersectionEXT; }";
-    let Some(m) = glsl("rahit", source, &["--target-env", "vulkan1.2"]) else { return };
-    for lone_any_hits in [false, true] {
+    let intersection = "#version 460
+        #extension GL_EXT_ray_tracing : require
+        void main() { if (gl_RayTminEXT > 0.1) reportIntersectionEXT(1.0, 0u); }";
+    let of = [("rahit", any_hit), ("rint", intersection)];
+    for ((stage, source), lone_any_hits) in of.into_iter().flat_map(|of| [(of, false), (of, true)]) {
+        let Some(m) = glsl(stage, source, &["--target-env", "vulkan1.2"]) else { return };
         let device = Device { lone_any_hits, subgroup_size: 32, ..Device::default() };
         let v = rewritten(source, &m, "vulkan1.2", &[make("")], device).pop().expect("it has events");
         let m = crate::spirv::Module::read(&v.words).expect("it is a module");
