@@ -5,30 +5,16 @@
 //! most memory that the process had until then (Linux).
 
 use analyses::boxes::{Begins, Scenes, judge_all};
-use analyses::events::model::{Model, Order};
+use analyses::events::model::Model;
 use std::time::Instant;
 use trace::Memory;
 
 fn main() {
     let millions: f64 = std::env::var("RERAY_RAYS").ok().and_then(|v| v.parse().ok()).unwrap_or(1.0);
-    let base = Model {
-        width: 1280,
-        height: 720,
-        samples: 1,
-        bounces: 16,
-        side: 22,
-        order: Order::TILED,
-        shadows: false,
-        any_hit: false,
-        ..Model::SMALL
-    };
-    let small = Model { width: 320, height: 180, ..base };
-    let sample = small.trace(true).rays.len() as f64 * 16.0;
-    let samples = (millions * 1e6 / sample).ceil().max(1.0);
-    let height = (720.0 * (millions * 1e6 / (sample * samples)).min(1.0)).round().max(4.0) as u32;
-    let made = Model { samples: samples as u32, height, ..base }.trace(true);
+    let model = Model::large(millions * 1e6, |m| m.trace(true).rays.len() as f64);
+    let made = model.trace(true);
     let mut memory = Memory::default();
-    base.geometry(&mut |table, row| memory.put(table, row));
+    model.geometry(&mut |table, row| memory.put(table, row));
     let begin = Instant::now();
     let scenes = Scenes::read(&memory).expect("sound tables").expect("there are some");
     let boxes: usize = scenes.bottoms.iter().map(|b| b.leaves.len()).sum();

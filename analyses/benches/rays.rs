@@ -4,7 +4,7 @@
 //! the most memory that the process had until then (Linux). `RERAY_TRACE=DIR` writes the events as a trace there instead, for
 //! `reray-replay` to be measured with.
 
-use analyses::events::model::{Model, Order};
+use analyses::events::model::Model;
 use analyses::events::{Events, Launch};
 use analyses::rays::stats::Stats;
 use analyses::reorder::{Hints, Options as Reordering, simulate};
@@ -57,24 +57,7 @@ fn write(made: &analyses::events::model::Made, folder: &std::path::Path) {
 fn main() {
     let millions: f64 = std::env::var("RERAY_EVENTS").ok().and_then(|v| v.parse().ok()).unwrap_or(10.0);
     println!("{} workers", rayon::current_num_threads());
-    let base = Model {
-        width: 1280,
-        height: 720,
-        samples: 1,
-        bounces: 16,
-        side: 22,
-        order: Order::TILED,
-        shadows: false,
-        any_hit: false,
-        ..Model::SMALL
-    };
-    // As many rows of as many samples as there have to be.
-    let of = |m: &Model| m.trace(false).events.len() as f64;
-    let sample = of(&Model { width: 320, height: 180, ..base }) * 16.0;
-    let samples = (millions * 1e6 / sample).ceil().max(1.0);
-    let part = (millions * 1e6 / (sample * samples)).min(1.0);
-    let height = (720.0 * part).round().max(4.0) as u32;
-    let model = Model { samples: samples as u32, height, ..base };
+    let model = Model::large(millions * 1e6, |m| m.trace(false).events.len() as f64);
     println!(
         "{} x {}, {} samples, at most {} rays of each",
         model.width, model.height, model.samples, model.bounces

@@ -6,34 +6,22 @@
 
 use super::facts::FunctionFacts;
 use super::shader::Shader;
-use crate::spirv::{Inst, Op};
-use std::collections::HashMap;
 
 /// How often a loop is taken to go round.
 const ROUNDS: f64 = 8.0;
 
 /// For each function of the facts, for each of its blocks, how often one invocation of the entry point comes by.
 pub fn expected(s: &Shader) -> Vec<Vec<f64>> {
-    let functions = &s.facts.functions;
-    let index: HashMap<u32, usize> = functions.iter().enumerate().map(|(n, f)| (f.id, n)).collect();
-    let within: Vec<Vec<f64>> = functions.iter().map(of_function).collect();
-    // Caller, how often one run of it calls, callee.
-    let mut calls: Vec<(usize, f64, usize)> = Vec::new();
-    for (n, facts) in functions.iter().enumerate() {
-        let at: HashMap<u32, usize> = facts.blocks.iter().enumerate().map(|(b, f)| (f.label, b)).collect();
-        for block in &s.module.functions[s.function(n as u32)].blocks {
-            let Some(&b) = at.get(&block.label) else { continue };
-            let called = block.body.iter().filter(|i| i.at.is_some() && i.op() == Op::FunctionCall);
-            let callees = called.filter_map(|i: &Inst| index.get(&i.id_at(0)?));
-            calls.extend(callees.map(|&callee| (n, within[n][b], callee)));
-        }
-    }
+    let within: Vec<Vec<f64>> = s.facts.functions.iter().map(of_function).collect();
+    let calls = s.calls();
     // SPIR-V for shaders has no recursion: so many times are enough.
-    let mut runs = vec![0.0; functions.len()];
-    for _ in 0..functions.len() {
-        let mut next = vec![0.0; functions.len()];
+    let mut runs = vec![0.0; within.len()];
+    for _ in 0..within.len() {
+        let mut next = vec![0.0; within.len()];
         next[0] = 1.0;
-        calls.iter().for_each(|&(caller, times, callee)| next[callee] += runs[caller] * times);
+        calls
+            .iter()
+            .for_each(|&(caller, block, callee)| next[callee] += runs[caller] * within[caller][block]);
         if next == runs {
             break;
         }

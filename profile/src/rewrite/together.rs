@@ -6,24 +6,31 @@ use crate::spirv::{Inst, Op};
 use std::collections::{HashMap, HashSet};
 
 impl Shader {
-    /// For each function of the facts, whether one entry of the entry point may enter it more than once.
-    pub fn entered_again(&self) -> Vec<bool> {
-        let index: HashMap<u32, usize> =
-            self.facts.functions.iter().enumerate().map(|(n, f)| (f.id, n)).collect();
-        // Caller, whether in a loop, callee.
-        let mut calls: Vec<(usize, bool, usize)> = Vec::new();
-        for (n, facts) in self.facts.functions.iter().enumerate() {
-            let depths: HashMap<u32, u32> =
-                facts.blocks.iter().filter(|b| b.reached).map(|b| (b.label, b.depth)).collect();
-            for b in &self.module.functions[self.function(n as u32)].blocks {
-                let Some(&depth) = depths.get(&b.label) else { continue };
-                let called = b.body.iter().filter(|i| i.at.is_some() && i.op() == Op::FunctionCall);
-                calls.extend(called.filter_map(|i| Some((n, depth > 0, *index.get(&i.id_at(0)?)?))));
+    /// The application's own calls in blocks that are reached: caller, the caller's block, callee, by the facts' indices.
+    pub fn calls(&self) -> Vec<(usize, usize, usize)> {
+        let functions = &self.facts.functions;
+        let index: HashMap<u32, usize> = functions.iter().enumerate().map(|(n, f)| (f.id, n)).collect();
+        let mut calls = Vec::new();
+        for (n, facts) in functions.iter().enumerate() {
+            let reached = facts.blocks.iter().enumerate().filter(|b| b.1.reached);
+            let at: HashMap<u32, usize> = reached.map(|(b, f)| (f.label, b)).collect();
+            for block in &self.module.functions[self.function(n as u32)].blocks {
+                let Some(&b) = at.get(&block.label) else { continue };
+                let called = block.body.iter().filter(|i| i.at.is_some() && i.op() == Op::FunctionCall);
+                calls.extend(called.filter_map(|i| Some((n, b, *index.get(&i.id_at(0)?)?))));
             }
         }
-        let mut again = vec![false; self.facts.functions.len()];
+        calls
+    }
+
+    /// For each function of the facts, whether one entry of the entry point may enter it more than once.
+    pub fn entered_again(&self) -> Vec<bool> {
+        let functions = &self.facts.functions;
+        let calls = self.calls();
+        let mut again = vec![false; functions.len()];
         let mut called = HashSet::new();
-        for &(_, in_loop, callee) in &calls {
+        for &(caller, block, callee) in &calls {
+            let in_loop = functions[caller].blocks[block].depth > 0;
             again[callee] |= in_loop || !called.insert(callee);
         }
         // SPIR-V for shaders has no recursion: so many times are enough.

@@ -61,6 +61,26 @@ impl Model {
         any_hit: true,
         nested: false,
     };
+
+    /// 1280 wide, with 16 bounces, and about as much of what `count` counts as is wanted: as many rows of as many samples as
+    /// there have to be.
+    pub fn large(wanted: f64, count: impl Fn(&Model) -> f64) -> Model {
+        let base = Model {
+            width: 1280,
+            height: 720,
+            samples: 1,
+            bounces: 16,
+            side: 22,
+            order: Order::TILED,
+            shadows: false,
+            any_hit: false,
+            ..Model::SMALL
+        };
+        let sample = count(&Model { width: 320, height: 180, ..base }) * 16.0;
+        let samples = (wanted / sample).ceil().max(1.0);
+        let part = (wanted / (sample * samples)).min(1.0);
+        Model { samples: samples as u32, height: (720.0 * part).round().max(4.0) as u32, ..base }
+    }
 }
 
 /// What happened, counted while it did.
