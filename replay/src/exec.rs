@@ -255,6 +255,7 @@ impl Executor {
 
     /// Runs a metadata block.
     pub fn meta(&mut self, block: &mut MetaBlock<'_>) -> Result<()> {
+        self.around(self.all_hooks(), |hook, cx| hook.meta(cx, block))?;
         let r = self.backend.meta(&mut self.objects, block, &mut self.report);
         self.pass_over(r)
     }

@@ -5,6 +5,7 @@
 //! addresses: timestamps go there, so that nobody times another hook's work. A hook's own objects go straight to `ash`
 //! and never enter the object table.
 
+use crate::backend::MetaBlock;
 use crate::error::{Error, Result};
 use crate::exec::{Call, Executor, Outcome};
 use crate::link::Linked;
@@ -146,6 +147,10 @@ pub trait Hook {
     /// Sees a call before it is linked; must run `next` for it to happen.
     fn call(&mut self, cx: &mut Executor, call: &mut Call, next: Next) -> Result<Outcome> {
         next.run(cx, call)
+    }
+    /// Sees a metadata block before the backend does: what a mapping was filled with, what a snapshot's resources hold.
+    fn meta(&mut self, _cx: &mut Executor, _block: &MetaBlock<'_>) -> Result<()> {
+        Ok(())
     }
     /// Directly before the driver is called; may change arguments.
     fn linked(&mut self, _cx: &mut Executor, _call: &Call, _linked: &mut Linked) -> Result<()> {

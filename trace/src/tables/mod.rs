@@ -9,6 +9,7 @@ mod its;
 mod lifetimes;
 mod paths;
 mod rays;
+mod resources;
 mod shaders;
 mod simt;
 mod texts;
@@ -25,6 +26,7 @@ pub use its::*;
 pub use lifetimes::*;
 pub use paths::*;
 pub use rays::*;
+pub use resources::*;
 pub use shaders::*;
 pub use simt::*;
 pub use texts::*;
@@ -80,4 +82,18 @@ pub static TABLES: &[&Table] = &[
     &BOXES,
     &TRIANGLES,
     &LAUNCH_STRUCTURES,
+    &RESOURCE_PIPELINES,
+    &RESOURCE_STAGES,
+    &RESOURCE_SLOTS,
+    &RESOURCE_MEMBERS,
+    &INVOCATIONS,
+    &INVOCATION_SETS,
+    &SET_CONTENTS,
+    &DYNAMIC_OFFSETS,
+    &DESCRIPTORS,
+    &INVOCATION_BLOCKS,
+    &CONTENT_WORDS,
+    &UPLOADS,
+    &RESOURCE_BUFFERS,
+    &CALL_COSTS,
 ];
