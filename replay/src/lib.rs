@@ -12,6 +12,7 @@ pub mod backend;
 pub mod chain;
 pub mod error;
 pub mod exec;
+pub mod follow;
 pub mod frames;
 #[allow(missing_docs)]
 #[rustfmt::skip]
