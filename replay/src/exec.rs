@@ -313,8 +313,9 @@ impl Executor {
         r
     }
 
-    /// Destroys what the capture has left behind; hooks are done with it.
+    /// Destroys what the capture has left behind. Nothing runs any more; hooks go first, as they may have objects there.
     pub fn give_back(&mut self) {
+        self.hooks.clear();
         self.backend.give_back(&mut self.objects);
     }
 

@@ -238,7 +238,7 @@ pub fn destroy(
 }
 
 /// Destroys what we made on a device: virtual swapchains' images, uploads, memory.
-fn release(vk: &mut Vulkan, objects: &mut Objects, id: u64) -> Result<()> {
+pub(super) fn release(vk: &mut Vulkan, objects: &mut Objects, id: u64) -> Result<()> {
     super::swapchain::settle(vk)?;
     vk.device(id)?.wait_idle()?;
     vk.watch.idle(id, None);

@@ -3,10 +3,10 @@
 //! A replay of some frames stops in the middle, and applications that are killed destroy nothing. What they leave would keep
 //! memory, and with captured addresses the very places that the next replay of the same process needs. Guarantees: every
 //! object below the device is destroyed once, with the command that its type has, views before what they show and memory
-//! last; the device itself stays, as hooks have objects on it. Refuses captures with several devices: which of them an
-//! object is of is not kept.
+//! last; then the device, which hooks have left before, and its instance: drivers have few devices to give. Refuses captures
+//! with several devices: which of them an object is of is not kept.
 
-use super::Vulkan;
+use super::{Vulkan, device, instance};
 use crate::objects::Objects;
 use ash::vk;
 use gfxr_parse::schema::generated::HANDLES;
@@ -47,10 +47,12 @@ fn types() -> Vec<HandleId> {
 
 /// Destroys what is left.
 pub fn give_back(vk: &mut Vulkan, objects: &mut Objects) {
-    let [d] = vk.devices.values().collect::<Vec<_>>()[..] else { return };
-    if vk.devices_made != 1 || vk.abandoned || d.wait_idle().is_err() {
+    let [id] = vk.devices.keys().copied().collect::<Vec<_>>()[..] else { return };
+    // What we made goes first: images of virtual swapchains are in the table as if they were the capture's.
+    if vk.devices_made != 1 || vk.abandoned || device::release(vk, objects, id).is_err() {
         return;
     }
+    let Some(d) = vk.devices.get(&id) else { return };
     let Some(instance) = vk.instances.get(&d.instance_id) else { return };
     for ty in types() {
         let left: Vec<(u64, u64)> =
@@ -74,6 +76,11 @@ pub fn give_back(vk: &mut Vulkan, objects: &mut Objects) {
             objects.remove(id);
         }
     }
+    if let Some(d) = vk.devices.remove(&id) {
+        // SAFETY: idle, and whatever was on it is gone: the capture's objects above, ours by `release`, hooks' before.
+        unsafe { d.ash.destroy_device(None) };
+    }
+    instance::leave(vk, objects);
 }
 
 #[cfg(test)]

@@ -456,8 +456,7 @@ impl Backend for Vulkan {
 }
 
 impl Drop for Vulkan {
-    /// A capture that ends before it destroys its devices (killed, trimmed) leaves them to us. What it made on them has
-    /// been given back (`leave.rs`); the device dies with the process, as others' objects may be on it.
+    /// A device that is still there (`leave.rs` says when) dies with the process, as others' objects may be on it.
     fn drop(&mut self) {
         for d in self.devices.values().filter(|_| !self.abandoned) {
             let _ = d.wait_idle();
