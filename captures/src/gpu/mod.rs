@@ -15,6 +15,7 @@ pub mod pipeline;
 mod present;
 pub mod ray;
 pub mod readback;
+pub mod sets;
 pub mod swapchain;
 
 use std::cell::RefCell;

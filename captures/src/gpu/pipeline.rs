@@ -40,6 +40,13 @@ pub struct Layout {
     kinds: Vec<vk::DescriptorType>,
 }
 
+impl Layout {
+    /// A pipeline layout whose sets the scene makes, lays out and fills itself.
+    pub fn of(set: vk::DescriptorSetLayout, pipeline: vk::PipelineLayout) -> Self {
+        Self { set, pipeline, kinds: Vec::new() }
+    }
+}
+
 /// What differs from one graphics pipeline to another.
 pub struct Graphics<'a> {
     /// The vertex shader.

@@ -21,6 +21,7 @@ mod cubes;
 mod feedback;
 mod memory;
 mod mesh;
+mod monolithic;
 mod msaa;
 mod nested;
 mod pointers;
@@ -60,6 +61,8 @@ pub static SCENES: &[&dyn Scene] = &[
     &cornell::CORNELL,
     &mesh::Mesh,
     &recursion::Recursion,
+    &monolithic::Monolithic { repartitioned: false },
+    &monolithic::Monolithic { repartitioned: true },
 ];
 
 /// How many frames may be recorded before the first of them is finished.
