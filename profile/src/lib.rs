@@ -5,7 +5,7 @@
 //! probes their memory, and collects it at a fence or a frame's end. A pass knows SPIR-V and no Vulkan; a hook
 //! knows Vulkan and no SPIR-V.
 //!
-//! [`spirv`] takes modules apart and puts them together again; [`rewrite`] leads a module through the passes of a plan;
+//! [`spirv`] takes modules apart and puts them together again; [`reflect`] says what they bind and read; [`rewrite`] leads a module through the passes of a plan;
 //! [`passes`] are the passes; [`texts`] are shaders as people read them; [`hooks`] stand in the chain of calls.
 #![deny(unsafe_code)]
 
@@ -14,6 +14,7 @@ mod needs;
 mod pass;
 pub mod passes;
 mod probe;
+pub mod reflect;
 pub mod rewrite;
 pub mod spirv;
 #[cfg(test)]

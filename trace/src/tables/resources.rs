@@ -101,10 +101,18 @@ pub static RESOURCE_MEMBERS: Table = Table {
         count("binding", "index", "the binding; 0 for push constants"),
         count("member", "index", "its number in the block, from 0, by offset"),
         text("name", "its path, as light.colour or bones[].rotation"),
-        text("type", "as GLSL writes it: float, uvec4, mat4x3, float[8]"),
+        text(
+            "type",
+            "as GLSL writes it: float, uvec4, mat4x3, float[8]; bones[].rotation of ten bones is mat4[10]",
+        ),
         count("offset", "bytes", "from the beginning of the block"),
         count("bytes", "bytes", "from its first byte to behind its last, padding between elements counted"),
-        count("array_stride", "bytes", "between elements; 0 where it is no array"),
+        count(
+            "array_stride",
+            "bytes",
+            "between elements of the outermost array that it is or is in; 0 where it is no array",
+        ),
+        text("inner_strides", "of the arrays within that one, the outermost first, separated by blanks"),
         count("matrix_stride", "bytes", "between columns (or rows); 0 where it is no matrix"),
         count("row_major", "flag", "1 if the stride is between rows"),
         text(
