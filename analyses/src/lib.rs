@@ -9,6 +9,7 @@
 
 pub mod annotate;
 pub mod bench;
+pub mod bindings;
 pub mod blocks;
 pub mod boxes;
 pub mod command_times;
@@ -32,6 +33,7 @@ pub mod reorder;
 pub mod repack;
 pub mod replayer;
 pub mod report;
+pub mod resources;
 pub mod simt;
 pub mod stream;
 pub mod timeline;
@@ -99,6 +101,7 @@ pub static QUESTIONS: &[&dyn Question] = &[
     &boxes::UnnecessaryTests,
     &repack::Repack,
     &reorder::Reorder,
+    &bindings::Bindings,
 ];
 
 /// An analysis in the middle of its records.

@@ -20,6 +20,7 @@ mod unpack;
 mod walk;
 
 pub use laws::{CHUNK, Law, laws};
+pub(crate) use numbers::Fast;
 pub use read::{Wants, expect, kind, read};
 pub use walk::{Outcome, Ray, Walk};
 

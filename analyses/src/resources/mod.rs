@@ -1,0 +1,505 @@
+//! What invocations bound and read, as questions need it: the tables of `trace::tables` on resources, joined and numbered.
+//!
+//! Guarantees: read once for all questions to one trace; no row of an invocation holds a word; two slots have equal values
+//! exactly if they hold the same descriptors in the same order. Tables that name what others lack are read as far as they go:
+//! an invocation whose pipeline is not known has none, a set whose contents are not known has none.
+
+mod lanes;
+#[cfg(test)]
+pub mod sample;
+mod sets;
+mod uploads;
+mod words;
+
+pub use lanes::{Lanes, Printer};
+pub use sets::{Descriptor, NOTHING, Sets, Value};
+pub use uploads::{Buffer, Upload};
+pub use words::Words;
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+use trace::tables::{
+    INVOCATION_BLOCKS, INVOCATION_SETS, INVOCATIONS, RESOURCE_MEMBERS, RESOURCE_PIPELINES, RESOURCE_SLOTS,
+    RESOURCE_STAGES,
+};
+use trace::{Source, Unreadable};
+
+/// A map by numbers that nobody chose to collide.
+pub type Numbers<V> = HashMap<u64, V, crate::events::Fast>;
+
+/// What a binding's flags say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags {
+    /// Descriptors may change after they are bound.
+    pub update_after_bind: bool,
+    /// Descriptors that are not used need not be valid.
+    pub partially_bound: bool,
+    /// Its count is said when a set is allocated.
+    pub variable_count: bool,
+    /// Its set is pushed.
+    pub push: bool,
+    /// Its samplers are the layout's.
+    pub immutable_samplers: bool,
+}
+
+/// A binding of a pipeline's layout.
+#[derive(Clone, Debug)]
+pub struct Slot {
+    /// The set.
+    pub set: u32,
+    /// The binding.
+    pub binding: u32,
+    /// The descriptor type.
+    pub kind: Arc<str>,
+    /// Descriptors of the layout; bytes of an inline uniform block.
+    pub count: u64,
+    /// See [`Flags`].
+    pub flags: Flags,
+    /// Stages whose shaders use it.
+    pub used: Arc<str>,
+    /// What they do with it.
+    pub access: Arc<str>,
+    /// The shader's name for it.
+    pub name: Arc<str>,
+    /// Of the block that is declared there.
+    pub block_bytes: u64,
+}
+
+impl Slot {
+    /// Whether it is an inline uniform block, whose count is bytes.
+    pub fn inline(&self) -> bool {
+        self.kind.starts_with("inline uniform")
+    }
+
+    /// Whether its offset is said when its set is bound.
+    pub fn dynamic(&self) -> bool {
+        self.kind.ends_with("dynamic")
+    }
+
+    /// How many descriptors it takes in a set.
+    pub fn descriptors(&self) -> u64 {
+        if self.inline() { 1 } else { self.count }
+    }
+
+    /// `0.3 albedo`
+    pub fn words(&self) -> String {
+        let blank = if self.name.is_empty() { "" } else { " " };
+        format!("{}.{}{blank}{}", self.set, self.binding, self.name)
+    }
+}
+
+/// A member of a uniform block or of push constants.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// Whether of push constants.
+    pub push: bool,
+    /// The set.
+    pub set: u32,
+    /// The binding.
+    pub binding: u32,
+    /// Its path.
+    pub name: Arc<str>,
+    /// As GLSL writes it.
+    pub kind: Arc<str>,
+    /// From the beginning of the block.
+    pub offset: u64,
+    /// To behind its last byte.
+    pub bytes: u64,
+    /// Between elements; 0 where it is no array.
+    pub array_stride: u64,
+    /// Between columns or rows; 0 where it is no matrix.
+    pub matrix_stride: u64,
+    /// Whether between rows.
+    pub row_major: bool,
+    /// Stages whose shaders read it.
+    pub used: Arc<str>,
+}
+
+/// What is bound to be run.
+#[derive(Clone, Debug)]
+pub struct Pipeline {
+    /// The capture's id.
+    pub id: u64,
+    /// graphics, mesh, compute, ray tracing.
+    pub kind: Arc<str>,
+    /// The application's name for it.
+    pub name: Arc<str>,
+    /// The pipeline layout's id; 0 where there is none.
+    pub layout: u64,
+    /// Equal where set layouts and push constants are.
+    pub compatible: Arc<str>,
+    /// maxBoundDescriptorSets; 0 if not known.
+    pub max_sets: u64,
+    /// Of push constants in the layout.
+    pub push_bytes: u64,
+    /// maxPushConstantsSize; 0 if not known.
+    pub max_push_bytes: u64,
+    /// Whether it takes descriptors from descriptor buffers.
+    pub descriptor_buffer: bool,
+    /// Whether a module of it could not be reflected.
+    pub unreadable: bool,
+    /// By set and binding.
+    pub slots: Vec<Slot>,
+    /// By block and offset.
+    pub members: Vec<Member>,
+}
+
+impl Pipeline {
+    /// `graphics 17 "sky"`
+    pub fn words(&self) -> String {
+        let name = if self.name.is_empty() { String::new() } else { format!(" \"{}\"", self.name) };
+        // (numbers from 2^48 on stand for combinations of shader objects)
+        match self.id >> 48 {
+            0 => format!("{} {}{name}", self.kind, self.id),
+            _ => format!("{} objects {}{name}", self.kind, self.id & ((1 << 48) - 1)),
+        }
+    }
+
+    /// Which of its slots it is.
+    pub fn slot(&self, set: u32, binding: u32) -> Option<usize> {
+        self.slots.binary_search_by_key(&(set, binding), |s| (s.set, s.binding)).ok()
+    }
+}
+
+/// A draw, dispatch or trace as the device was given it.
+#[derive(Clone, Copy, Debug)]
+pub struct Invocation {
+    /// The capture's number of the frame.
+    pub frame: u64,
+    /// The submission.
+    pub submission: u64,
+    /// Of which recording of a command buffer it is.
+    pub recording: u64,
+    /// Its index there.
+    pub command: u64,
+    /// The instance of a render pass; 0 outside.
+    pub pass: u64,
+    /// Index of its pipeline, or [`NOTHING`].
+    pub pipeline: u32,
+    /// Which execution of a recording it belongs to, from 0.
+    pub execution: u32,
+    /// Where its sets begin in [`Model::bound`]; those of the next are behind them.
+    pub first: u32,
+}
+
+/// A set at an invocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bound {
+    /// The set's number.
+    pub set: u32,
+    /// The descriptor set; 0 for push descriptors and descriptor buffers.
+    pub handle: u64,
+    /// Index in [`Sets`], or [`NOTHING`].
+    pub contents: u32,
+    /// Number of its dynamic offsets; 0 if it has none.
+    pub offsets: u64,
+}
+
+/// The bytes of a block at an invocation.
+#[derive(Clone, Copy, Debug)]
+pub struct Block {
+    /// The invocation's row.
+    pub invocation: u32,
+    /// Whether push constants.
+    pub push: bool,
+    /// The set.
+    pub set: u32,
+    /// The binding.
+    pub binding: u32,
+    /// The array element.
+    pub element: u32,
+    /// Index in [`Words`], or [`NOTHING`].
+    pub contents: u32,
+    /// Whether bytes of it are not known.
+    pub unknown: bool,
+    /// How many are.
+    pub known_bytes: u64,
+    /// The buffer; 0 for push constants and inline blocks.
+    pub buffer: u64,
+    /// Where in it.
+    pub offset: u64,
+}
+
+/// See the module's header.
+#[derive(Debug, Default)]
+pub struct Model {
+    /// By id.
+    pub pipelines: Vec<Pipeline>,
+    /// In order of execution.
+    pub invocations: Vec<Invocation>,
+    /// By invocation, then set.
+    pub bound: Vec<Bound>,
+    /// What sets held.
+    pub sets: Sets,
+    /// In order of invocations.
+    pub blocks: Vec<Block>,
+    /// What blocks held.
+    pub words: Words,
+    /// Buffers by id.
+    pub buffers: Numbers<Buffer>,
+    /// What was written, by frame.
+    pub uploads: Vec<Upload>,
+    /// Frames that have invocations.
+    pub frames: BTreeSet<u64>,
+}
+
+impl Model {
+    /// Reads the tables, or takes what was read before.
+    pub fn of(trace: &dyn Source) -> Result<Arc<Model>, Unreadable> {
+        if let Some(model) = trace.kept().get::<Model>() {
+            return Ok(model);
+        }
+        let model = Arc::new(Model::read(trace)?);
+        trace.kept().put(model.clone());
+        Ok(model)
+    }
+
+    fn read(trace: &dyn Source) -> Result<Model, Unreadable> {
+        let mut m = Model { sets: Sets::read(trace)?, words: Words::read(trace)?, ..Model::default() };
+        m.pipelines = pipelines(trace)?;
+        (m.buffers, m.uploads) = (uploads::buffers(trace)?, uploads::uploads(trace)?);
+        let numbers = m.read_invocations(trace)?;
+        m.read_bound(trace, &numbers)?;
+        m.read_blocks(trace, &numbers)?;
+        Ok(m)
+    }
+
+    /// The sets of an invocation.
+    pub fn bound(&self, row: usize) -> &[Bound] {
+        let begin = self.invocations[row].first as usize;
+        let end = self.invocations.get(row + 1).map_or(self.bound.len(), |i| i.first as usize);
+        &self.bound[begin..end]
+    }
+
+    /// Whether two invocations follow each other: of one pipeline, in one execution of a recording.
+    pub fn consecutive(&self, row: usize) -> bool {
+        let [a, b] = [row, row + 1].map(|r| self.invocations.get(r));
+        matches!((a, b), (Some(a), Some(b)) if a.execution == b.execution && a.pipeline == b.pipeline && a.pipeline != NOTHING)
+    }
+
+    /// How many executions of recordings there are.
+    pub fn executions(&self) -> usize {
+        self.invocations.last().map_or(0, |i| i.execution as usize + 1)
+    }
+
+    /// Frames to divide by.
+    pub fn frame_count(&self) -> f64 {
+        self.frames.len().max(1) as f64
+    }
+
+    /// Rows by number.
+    fn read_invocations(&mut self, trace: &dyn Source) -> Result<Vec<u64>, Unreadable> {
+        let columns = [
+            "invocation",
+            "frame",
+            "submission",
+            "command_buffer",
+            "recording",
+            "command",
+            "pass",
+            "pipeline",
+        ];
+        let by_id: Numbers<u32> = self.pipelines.iter().enumerate().map(|(n, p)| (p.id, n as u32)).collect();
+        let mut rows: Vec<(u64, u64, Invocation)> = vec![];
+        trace.each_of(&INVOCATIONS, &columns, &mut |t| {
+            let c = columns.map(|c| t.u64(c));
+            rows.extend((0..t.len()).map(|r| {
+                let pipeline = by_id.get(&c[7][r]).copied().unwrap_or(NOTHING);
+                let [frame, submission, recording, command, pass] = [1, 2, 4, 5, 6].map(|n| c[n][r]);
+                let i = Invocation {
+                    frame,
+                    submission,
+                    recording,
+                    command,
+                    pass,
+                    pipeline,
+                    execution: 0,
+                    first: 0,
+                };
+                (c[0][r], c[3][r], i)
+            }));
+            Ok(())
+        })?;
+        // (they are written in order; a table that is not is put in order)
+        if !rows.is_sorted_by_key(|r| r.0) {
+            rows.sort_by_key(|r| r.0);
+        }
+        let mut execution = 0;
+        for n in 0..rows.len() {
+            if n > 0 {
+                let ((_, was_in, a), (_, is_in, b)) = (rows[n - 1], rows[n]);
+                let same = (a.submission, a.recording, was_in) == (b.submission, b.recording, is_in);
+                // (one recording executed twice begins again)
+                execution += u32::from(!same || b.command < a.command);
+            }
+            rows[n].2.execution = execution;
+            self.frames.insert(rows[n].2.frame);
+        }
+        self.invocations = rows.iter().map(|r| r.2).collect();
+        Ok(rows.into_iter().map(|r| r.0).collect())
+    }
+
+    fn read_bound(&mut self, trace: &dyn Source, numbers: &[u64]) -> Result<(), Unreadable> {
+        let columns = ["invocation", "set", "handle", "contents", "offsets"];
+        let mut rows: Vec<(u32, Bound)> = vec![];
+        let mut find = Finder::new(numbers);
+        trace.each_of(&INVOCATION_SETS, &columns, &mut |t| {
+            let c = columns.map(|c| t.u64(c));
+            for r in 0..t.len() {
+                let Some(row) = find.row(c[0][r]) else { continue };
+                let contents = self.sets.index(c[3][r]);
+                rows.push((row, Bound { set: c[1][r] as u32, handle: c[2][r], contents, offsets: c[4][r] }));
+            }
+            Ok(())
+        })?;
+        if !rows.is_sorted_by_key(|(row, b)| (*row, b.set)) {
+            rows.sort_by_key(|(row, b)| (*row, b.set));
+        }
+        let mut at = 0;
+        for (n, i) in self.invocations.iter_mut().enumerate() {
+            i.first = at as u32;
+            while rows.get(at).is_some_and(|r| r.0 as usize == n) {
+                at += 1;
+            }
+        }
+        self.bound = rows.into_iter().map(|r| r.1).collect();
+        Ok(())
+    }
+
+    fn read_blocks(&mut self, trace: &dyn Source, numbers: &[u64]) -> Result<(), Unreadable> {
+        let whole =
+            ["invocation", "set", "binding", "element", "contents", "known_bytes", "buffer", "offset"];
+        let columns: Vec<&str> = whole.into_iter().chain(["space", "unknown"]).collect();
+        let mut find = Finder::new(numbers);
+        trace.each_of(&INVOCATION_BLOCKS, &columns, &mut |t| {
+            let c = whole.map(|c| t.u64(c));
+            let (space, unknown) = (t.text("space"), t.text("unknown"));
+            for r in 0..t.len() {
+                let Some(invocation) = find.row(c[0][r]) else { continue };
+                self.blocks.push(Block {
+                    invocation,
+                    push: &*space[r] == "push",
+                    set: c[1][r] as u32,
+                    binding: c[2][r] as u32,
+                    element: c[3][r] as u32,
+                    contents: self.words.index(c[4][r]),
+                    unknown: !unknown[r].is_empty(),
+                    known_bytes: c[5][r],
+                    buffer: c[6][r],
+                    offset: c[7][r],
+                });
+            }
+            Ok(())
+        })?;
+        if !self.blocks.is_sorted_by_key(|b| b.invocation) {
+            self.blocks.sort_by_key(|b| b.invocation);
+        }
+        Ok(())
+    }
+}
+
+/// Finds rows by number; those asked for in order at once.
+struct Finder<'a> {
+    numbers: &'a [u64],
+    at: usize,
+}
+
+impl<'a> Finder<'a> {
+    fn new(numbers: &'a [u64]) -> Self {
+        Finder { numbers, at: 0 }
+    }
+
+    fn row(&mut self, number: u64) -> Option<u32> {
+        if self.numbers.get(self.at) != Some(&number) {
+            self.at = match self.numbers.get(self.at + 1) {
+                Some(n) if *n == number => self.at + 1,
+                _ => self.numbers.binary_search(&number).ok()?,
+            };
+        }
+        Some(self.at as u32)
+    }
+}
+
+fn pipelines(trace: &dyn Source) -> Result<Vec<Pipeline>, Unreadable> {
+    let t = trace.read(&RESOURCE_PIPELINES)?;
+    let mut all: Vec<Pipeline> = (0..t.len())
+        .map(|r| Pipeline {
+            id: t.u64("pipeline")[r],
+            kind: t.text("kind")[r].clone(),
+            name: t.text("name")[r].clone(),
+            layout: t.u64("layout")[r],
+            compatible: t.text("compatible")[r].clone(),
+            max_sets: t.u64("max_sets")[r],
+            push_bytes: t.u64("push_bytes")[r],
+            max_push_bytes: t.u64("max_push_bytes")[r],
+            descriptor_buffer: t.u64("descriptor_buffer")[r] != 0,
+            unreadable: false,
+            slots: vec![],
+            members: vec![],
+        })
+        .collect();
+    all.sort_by_key(|p| p.id);
+    all.dedup_by_key(|p| p.id);
+    let find = |id: u64| all.binary_search_by_key(&id, |p| p.id).ok();
+    let t = trace.read(&RESOURCE_STAGES)?;
+    let unreadable: Vec<usize> = (0..t.len())
+        .filter(|&r| t.u64("unreadable")[r] != 0)
+        .filter_map(|r| find(t.u64("pipeline")[r]))
+        .collect();
+    let t = trace.read(&RESOURCE_SLOTS)?;
+    let slots: Vec<(usize, Slot)> =
+        (0..t.len()).filter_map(|r| Some((find(t.u64("pipeline")[r])?, slot(&t, r)))).collect();
+    let t = trace.read(&RESOURCE_MEMBERS)?;
+    let members: Vec<(usize, Member)> =
+        (0..t.len()).filter_map(|r| Some((find(t.u64("pipeline")[r])?, member(&t, r)))).collect();
+    unreadable.into_iter().for_each(|p| all[p].unreadable = true);
+    slots.into_iter().for_each(|(p, s)| all[p].slots.push(s));
+    members.into_iter().for_each(|(p, m)| all[p].members.push(m));
+    for p in &mut all {
+        p.slots.sort_by_key(|s| (s.set, s.binding));
+        p.slots.dedup_by_key(|s| (s.set, s.binding));
+        p.members.sort_by_key(|m| (m.push, m.set, m.binding, m.offset));
+    }
+    Ok(all)
+}
+
+fn slot(t: &trace::Columns, r: usize) -> Slot {
+    let flags = &t.text("flags")[r];
+    let has = |flag: &str| flags.split_whitespace().any(|f| f == flag);
+    Slot {
+        set: t.u64("set")[r] as u32,
+        binding: t.u64("binding")[r] as u32,
+        kind: t.text("type")[r].clone(),
+        count: t.u64("count")[r],
+        flags: Flags {
+            update_after_bind: has("update-after-bind"),
+            partially_bound: has("partially-bound"),
+            variable_count: has("variable-count"),
+            push: has("push"),
+            immutable_samplers: has("immutable-samplers"),
+        },
+        used: t.text("used")[r].clone(),
+        access: t.text("access")[r].clone(),
+        name: t.text("name")[r].clone(),
+        block_bytes: t.u64("block_bytes")[r],
+    }
+}
+
+fn member(t: &trace::Columns, r: usize) -> Member {
+    Member {
+        push: &*t.text("space")[r] == "push",
+        set: t.u64("set")[r] as u32,
+        binding: t.u64("binding")[r] as u32,
+        name: t.text("name")[r].clone(),
+        kind: t.text("type")[r].clone(),
+        offset: t.u64("offset")[r],
+        bytes: t.u64("bytes")[r],
+        array_stride: t.u64("array_stride")[r],
+        matrix_stride: t.u64("matrix_stride")[r],
+        row_major: t.u64("row_major")[r] != 0,
+        used: t.text("used")[r].clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests;
