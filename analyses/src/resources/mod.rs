@@ -277,6 +277,16 @@ impl Model {
         matches!((a, b), (Some(a), Some(b)) if a.execution == b.execution && a.pipeline == b.pipeline && a.pipeline != NOTHING)
     }
 
+    /// Which pipelines have invocations.
+    pub fn used(&self) -> Vec<bool> {
+        let mut used = vec![false; self.pipelines.len()];
+        self.invocations
+            .iter()
+            .filter(|i| i.pipeline != NOTHING)
+            .for_each(|i| used[i.pipeline as usize] = true);
+        used
+    }
+
     /// How many executions of recordings there are.
     pub fn executions(&self) -> usize {
         self.invocations.last().map_or(0, |i| i.execution as usize + 1)
@@ -344,11 +354,14 @@ impl Model {
         let mut rows: Vec<(u32, Bound)> = vec![];
         let mut find = Finder::new(numbers);
         trace.each_of(&INVOCATION_SETS, &columns, &mut |t| {
-            let c = columns.map(|c| t.u64(c));
-            for r in 0..t.len() {
-                let Some(row) = find.row(c[0][r]) else { continue };
-                let contents = self.sets.index(c[3][r]);
-                rows.push((row, Bound { set: c[1][r] as u32, handle: c[2][r], contents, offsets: c[4][r] }));
+            let [numbers, sets, handles, contents, offsets] = columns.map(|c| t.u64(c));
+            for r in 0..numbers.len() {
+                let Some(row) = find.row(numbers[r]) else { continue };
+                let contents = self.sets.index(contents[r]);
+                rows.push((
+                    row,
+                    Bound { set: sets[r] as u32, handle: handles[r], contents, offsets: offsets[r] },
+                ));
             }
             Ok(())
         })?;
