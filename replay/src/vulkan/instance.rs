@@ -7,7 +7,6 @@ use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
 use ash::vk::{self, Handle};
-use gfxr_parse::schema::handle_named;
 use std::ffi::{CStr, CString, c_char};
 
 /// A live instance.
@@ -194,24 +193,6 @@ pub fn destroy(
     let other = vk.instances.values().next().map_or(0, |i| i.ash.handle().as_raw());
     vk.table.reset(other, None);
     outcome
-}
-
-/// Destroys the instances that a capture has left behind, their devices gone. One with surfaces stays: they are the window
-/// system's as well.
-pub(super) fn leave(vk: &mut Vulkan, objects: &Objects) {
-    let surfaces = handle_named("VkSurfaceKHR").is_some_and(|ty| objects.of_type(ty).any(|(_, e)| !e.virt));
-    if surfaces || !vk.devices.is_empty() {
-        return;
-    }
-    for (_, state) in vk.instances.drain() {
-        // SAFETY: nothing that was made of it is left; the messenger goes first, and each goes once.
-        unsafe {
-            if let Some((loader, m)) = state.messenger {
-                loader.destroy_debug_utils_messenger(m, None);
-            }
-            state.ash.destroy_instance(None);
-        }
-    }
 }
 
 /// vkEnumeratePhysicalDevices: every captured device becomes the one chosen for it.

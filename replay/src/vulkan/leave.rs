@@ -3,10 +3,11 @@
 //! A replay of some frames stops in the middle, and applications that are killed destroy nothing. What they leave would keep
 //! memory, and with captured addresses the very places that the next replay of the same process needs. Guarantees: every
 //! object below the device is destroyed once, with the command that its type has, views before what they show and memory
-//! last; then the device, which hooks have left before, and its instance: drivers have few devices to give. Refuses captures
-//! with several devices: which of them an object is of is not kept.
+//! last; then the device, which hooks have left before: drivers have few of them to give. The instance stays: behind its last
+//! one a loader unloads the driver, and NVIDIA's 580 is not found again in the same process. Refuses captures with several
+//! devices: which of them an object is of is not kept.
 
-use super::{Vulkan, device, instance};
+use super::{Vulkan, device};
 use crate::objects::Objects;
 use ash::vk;
 use gfxr_parse::schema::generated::HANDLES;
@@ -80,7 +81,6 @@ pub fn give_back(vk: &mut Vulkan, objects: &mut Objects) {
         // SAFETY: idle, and whatever was on it is gone: the capture's objects above, ours by `release`, hooks' before.
         unsafe { d.ash.destroy_device(None) };
     }
-    instance::leave(vk, objects);
 }
 
 #[cfg(test)]
