@@ -13,6 +13,7 @@ pub mod chain;
 pub mod error;
 pub mod exec;
 pub mod follow;
+pub mod formats;
 pub mod frames;
 #[allow(missing_docs)]
 #[rustfmt::skip]

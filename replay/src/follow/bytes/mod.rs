@@ -9,6 +9,7 @@
 mod cause;
 mod page;
 mod space;
+pub mod texels;
 #[cfg(test)]
 mod tests;
 
