@@ -8,6 +8,7 @@
 
 mod cause;
 mod page;
+pub mod residents;
 mod space;
 pub mod texels;
 #[cfg(test)]
@@ -17,6 +18,7 @@ pub use cause::{Cause, Reason, Why, Writer};
 pub use page::{Hole, PAGE};
 
 use crate::objects::Ids;
+use residents::Residents;
 use space::Space;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -72,12 +74,18 @@ const JOURNAL: usize = 1 << 20;
 #[derive(Debug, Default)]
 pub struct Bytes {
     spaces: Ids<Space>,
+    live: u64,
+    most_live: u64,
     /// Counts what changes bytes.
     clock: u64,
     uploads: BTreeMap<Into, Upload>,
     /// The last writes, the newest at the end; none unless it is kept.
     journal: Option<VecDeque<Entry>>,
     scratch: Vec<u8>,
+    /// What lies where.
+    pub residents: Residents,
+    /// The clock when everything that has an address was forgotten last.
+    pub(super) pointers_at: u64,
 }
 
 impl Bytes {
@@ -86,26 +94,41 @@ impl Bytes {
         self.journal = Some(VecDeque::new());
     }
 
-    /// A space begins: nothing of it is known.
-    pub fn allocate(&mut self, space: u64, size: u64) {
-        self.allocate_as(space, size, Why::default());
+    /// A memory object begins: nothing of it is known.
+    pub fn allocate(&mut self, memory: u64, size: u64) {
+        self.allocate_as(memory, size, Why::default());
     }
-    /// A space begins, of which nothing is known for a reason.
-    pub fn allocate_as(&mut self, space: u64, size: u64, why: Why) {
+    /// A memory object begins, of which nothing is known for a reason.
+    pub fn allocate_as(&mut self, memory: u64, size: u64, why: Why) {
         self.clock += 1;
-        self.spaces.insert(space, Space::new(size, why, self.clock));
+        self.free(memory);
+        self.live += size;
+        self.most_live = self.most_live.max(self.live);
+        self.spaces.insert(memory, Space::new(size, why, self.clock));
+    }
+    /// The texels of an image begin: they live in memory that was allocated.
+    pub fn lay_out(&mut self, image: u64, size: u64, why: Why) {
+        self.clock += 1;
+        let space = Space { inside: true, ..Space::new(size, why, self.clock) };
+        self.spaces.insert(image, space);
     }
     /// A space ends.
     pub fn free(&mut self, space: u64) {
-        self.spaces.remove(&space);
+        if let Some(s) = self.spaces.remove(&space).filter(|s| !s.inside) {
+            self.live -= s.size;
+        }
     }
     /// The size of a space.
     pub fn size(&self, space: u64) -> Option<u64> {
         self.spaces.get(&space).map(|s| s.size)
     }
-    /// Bytes of all spaces that live.
+    /// Bytes of all memory objects that live.
     pub fn live(&self) -> u64 {
-        self.spaces.values().map(|s| s.size).sum()
+        self.live
+    }
+    /// The most that it ever was.
+    pub fn most_live(&self) -> u64 {
+        self.most_live
     }
     /// Bytes that this takes.
     pub fn held(&self) -> u64 {

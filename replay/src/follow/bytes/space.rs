@@ -32,6 +32,8 @@ enum Chunk {
 pub struct Space {
     /// Its bytes.
     pub size: u64,
+    /// It lies in another, whose bytes count.
+    pub inside: bool,
     chunks: Vec<Chunk>,
 }
 
@@ -78,7 +80,7 @@ impl Pages {
 impl Space {
     /// One of which nothing is known.
     pub fn new(size: u64, why: Why, clock: u64) -> Self {
-        Space { size, chunks: vec![Chunk::Unknown(why, clock); size.div_ceil(CHUNK) as usize] }
+        Space { size, inside: false, chunks: vec![Chunk::Unknown(why, clock); size.div_ceil(CHUNK) as usize] }
     }
 
     /// Pages of a chunk.
