@@ -81,6 +81,13 @@ impl<'i> View<'i> {
         self.image.bytes().get(at as usize..at as usize + size)
     }
 
+    /// The bytes that a pointer leads to whose kind the capture says by itself (the host's memory of image copies).
+    pub fn pointed(&self, name: &str) -> Option<&'i [u8]> {
+        let (_, at) = self.member(name)?;
+        let p = self.image.ptr(at).filter(|p| p.has_data() && p.at == at)?;
+        self.image.bytes().get(p.to as usize..p.to as usize + p.len as usize)
+    }
+
     /// A text; what is not UTF-8 is replaced.
     pub fn text(&self, name: &str) -> Option<Cow<'i, str>> {
         let (_, at, n) = self.elements(name)?;

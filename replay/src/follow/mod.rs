@@ -9,6 +9,7 @@
 
 pub mod bytes;
 pub mod commands;
+pub mod effects;
 pub mod layouts;
 pub mod objects;
 pub mod passes;

@@ -10,9 +10,9 @@ mod cause;
 mod page;
 pub mod residents;
 mod space;
-pub mod texels;
 #[cfg(test)]
 mod tests;
+pub mod texels;
 
 pub use cause::{Cause, Reason, Why, Writer};
 pub use page::{Hole, PAGE};
@@ -109,7 +109,8 @@ impl Bytes {
     /// The texels of an image begin: they live in memory that was allocated.
     pub fn lay_out(&mut self, image: u64, size: u64, why: Why) {
         self.clock += 1;
-        let space = Space { inside: true, ..Space::new(size, why, self.clock) };
+        let mut space = Space::new(size, why, self.clock);
+        space.inside = true;
         self.spaces.insert(image, space);
     }
     /// A space ends.
@@ -182,7 +183,8 @@ impl Bytes {
                 _ => {
                     let mut at = 0;
                     for h in &holes {
-                        same += target.write(to.1 + done + at, &bytes[at as usize..h.from as usize], self.clock);
+                        same +=
+                            target.write(to.1 + done + at, &bytes[at as usize..h.from as usize], self.clock);
                         target.forget(to.1 + done + h.from, h.to - h.from, h.why, self.clock);
                         at = h.to;
                     }
@@ -202,6 +204,13 @@ impl Bytes {
         let size = size.min(s.size.saturating_sub(offset));
         s.forget(offset, size, why, self.clock);
         self.note(Entry { space, from: offset, to: offset + size, what: Err(why) });
+    }
+
+    /// Nothing is known of anything any more: what cannot be followed may have written anywhere.
+    pub fn forget_everything(&mut self, why: Why) {
+        self.clock += 1;
+        let all: Vec<(u64, u64)> = self.spaces.iter().map(|(id, s)| (*id, s.size)).collect();
+        all.into_iter().for_each(|(space, size)| self.forget(space, 0, size, why));
     }
 
     /// Puts bytes behind `into`, 0 for those that are not known.

@@ -52,7 +52,9 @@ impl Page {
         match self {
             Page::Unknown(_) | Page::Word(_) => 0,
             Page::Known(_) => PAGE as u64,
-            Page::Mixed(m) => (PAGE + m.holes.capacity() * size_of::<Small>() + size_of::<Vec<Small>>()) as u64,
+            Page::Mixed(m) => {
+                (PAGE + m.holes.capacity() * size_of::<Small>() + size_of::<Vec<Small>>()) as u64
+            }
         }
     }
 
@@ -87,7 +89,10 @@ impl Page {
                 0
             }
             Page::Unknown(why) => {
-                let mut m = Box::new(Mixed { data: [0; PAGE], holes: vec![Small { from: 0, to: PAGE as u16, why: *why }] });
+                let mut m = Box::new(Mixed {
+                    data: [0; PAGE],
+                    holes: vec![Small { from: 0, to: PAGE as u16, why: *why }],
+                });
                 m.write(at, data);
                 *self = Page::Mixed(m);
                 0

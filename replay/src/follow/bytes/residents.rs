@@ -50,6 +50,8 @@ pub struct Residents {
     pub linear: Ids<HashMap<(u32, u32, u32), Linear>>,
     /// Texels of images that something was written to.
     pub texels: Ids<Option<Rc<Texels>>>,
+    /// Micromaps: buffer, first byte, size.
+    pub micromaps: Ids<(u64, u64, u64)>,
     /// What sparse buffers are bound to, by their first byte.
     pub sparse: Ids<BTreeMap<u64, Piece>>,
 }
@@ -149,6 +151,9 @@ mod tests {
         r.bind_sparse(1, 100, 100, Some((8, 0)));
         r.bind_sparse(1, 250, 10, None);
         let all: Vec<_> = r.sparse[&1].iter().map(|(a, b)| (*a, *b)).collect();
-        assert_eq!(all, [(0, (100, 7, 1000)), (100, (100, 8, 0)), (200, (50, 7, 1200)), (260, (40, 7, 1260))]);
+        assert_eq!(
+            all,
+            [(0, (100, 7, 1000)), (100, (100, 8, 0)), (200, (50, 7, 1200)), (260, (40, 7, 1260))]
+        );
     }
 }

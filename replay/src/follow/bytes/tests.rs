@@ -181,7 +181,8 @@ fn everything_is_as_byte_by_byte() {
             }
             _ => {
                 let from = model[&other].clone();
-                let part = &mut model.get_mut(&space).expect("it is there")[offset as usize..][..len as usize];
+                let part =
+                    &mut model.get_mut(&space).expect("it is there")[offset as usize..][..len as usize];
                 for (i, at) in part.iter_mut().enumerate() {
                     match from.get(there as usize + i).copied().unwrap_or(Err(Reason::NoMemory)) {
                         Ok(new) => put(at, new),

@@ -118,7 +118,11 @@ impl Texels {
             let count = u64::from(layers).min(self.layers - first);
             Some((l.at + first * bytes, count * bytes))
         };
-        self.planes.iter().filter(|(p, _)| p.aspect & aspects != 0 || self.planes.len() == 1).filter_map(of).collect()
+        self.planes
+            .iter()
+            .filter(|(p, _)| p.aspect & aspects != 0 || self.planes.len() == 1)
+            .filter_map(of)
+            .collect()
     }
 
     /// Where a box lies. Whatever reaches out of the image is cut off.
@@ -172,7 +176,8 @@ pub fn pairs(from: &Rows, to: &Rows) -> impl Iterator<Item = (u64, u64, u64)> + 
     let tight = |r: &Rows| r.stride.0 == bytes;
     let (bytes, rows) = if tight(&from) && tight(&to) { (bytes * rows, rows.min(1)) } else { (bytes, rows) };
     let whole = |r: &Rows| rows == 1 && r.stride.1 == bytes;
-    let (bytes, slices) = if whole(&from) && whole(&to) { (bytes * slices, slices.min(1)) } else { (bytes, slices) };
+    let (bytes, slices) =
+        if whole(&from) && whole(&to) { (bytes * slices, slices.min(1)) } else { (bytes, slices) };
     (0..slices).flat_map(move |z| {
         (0..rows).map(move |y| {
             let place = |r: &Rows| r.at + z * r.stride.1 + y * r.stride.0;
@@ -192,11 +197,17 @@ mod tests {
     #[test]
     fn levels_and_layers_follow_one_another() {
         let t = shape(37, [8, 4, 1], 3, 2); // R8G8B8A8
-        assert_eq!((t.level(1, 0), t.level(1, 1), t.level(1, 2)), (Some((0, 256)), Some((256, 64)), Some((320, 16))));
+        assert_eq!(
+            (t.level(1, 0), t.level(1, 1), t.level(1, 2)),
+            (Some((0, 256)), Some((256, 64)), Some((320, 16)))
+        );
         assert_eq!(t.size, 336);
         assert_eq!(t.subresources(1, 1, 1, 1), [(288, 32)]);
         let r = Region { aspect: 1, level: 1, layer: 1, offset: [1, 1, 0], extent: [2, 1, 1] };
-        assert_eq!(t.rows(&r), Some(Rows { at: 256 + 32 + 16 + 4, bytes: 8, stride: (16, 32), count: (1, 1) }));
+        assert_eq!(
+            t.rows(&r),
+            Some(Rows { at: 256 + 32 + 16 + 4, bytes: 8, stride: (16, 32), count: (1, 1) })
+        );
         let beyond = Region { offset: [3, 0, 0], extent: [9, 9, 9], ..r };
         assert_eq!(t.rows(&beyond).map(|r| (r.bytes, r.count)), Some((4, (2, 1))));
         assert_eq!(t.rows(&Region { layer: 2, ..r }), None);

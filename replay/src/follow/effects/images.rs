@@ -16,7 +16,7 @@ use std::rc::Rc;
 const LINEAR: u32 = 1;
 
 /// Where rows of an image lie: in which space.
-type InSpace = (u64, Rows);
+pub(super) type InSpace = (u64, Rows);
 
 impl World {
     /// The texels of an image; made when something is first written.
@@ -41,7 +41,7 @@ impl World {
     }
 
     /// Where a box of an image lies, and what a block of it is.
-    fn rows(&mut self, image: u64, r: &Region) -> Option<(InSpace, Plane)> {
+    pub(super) fn rows(&mut self, image: u64, r: &Region) -> Option<(InSpace, Plane)> {
         if !self.is_linear(image) {
             let t = self.texels(image)?;
             return Some(((image, t.rows(r)?), *t.plane(r.aspect)?));
@@ -67,13 +67,25 @@ impl World {
     }
 
     /// Single layers and aspects of a part of an image, as boxes.
-    fn boxes(&self, image: u64, part: &Subresources, at: [i32; 3], extent: [u32; 3]) -> Vec<Region> {
+    pub(super) fn boxes(
+        &self,
+        image: u64,
+        part: &Subresources,
+        at: [i32; 3],
+        extent: [u32; 3],
+    ) -> Vec<Region> {
         let Some(i) = self.images.get(&image) else { return Vec::new() };
         let offset = at.map(|n| n.max(0) as u32);
         let layers = part.layers.min(i.layers.saturating_sub(part.layer));
         let aspects = (0..32).map(|bit| 1 << bit).filter(|bit| part.aspects & bit != 0);
         let of = |aspect: u32| {
-            (0..layers).map(move |n| Region { aspect, level: part.level, layer: part.layer + n, offset, extent })
+            (0..layers).map(move |n| Region {
+                aspect,
+                level: part.level,
+                layer: part.layer + n,
+                offset,
+                extent,
+            })
         };
         aspects.flat_map(of).collect()
     }
@@ -138,19 +150,24 @@ impl World {
         }
         let from = self.boxes(src, &r.src, r.src_at[0], r.extent);
         // The extent is the source's texels: as many blocks there as here.
-        let planes = |w: &mut World, id: u64, aspect: u32| w.texels(id).and_then(|t| t.plane(aspect).copied());
+        let planes =
+            |w: &mut World, id: u64, aspect: u32| w.texels(id).and_then(|t| t.plane(aspect).copied());
         let (Some(a), Some(b)) = (planes(self, src, r.src.aspects), planes(self, dst, r.dst.aspects)) else {
             return unknown(self);
         };
         let blocks = |n: u32, from: u32, to: u32| n.div_ceil(from) * to;
-        let extent =
-            [blocks(r.extent[0], a.block.0, b.block.0), blocks(r.extent[1], a.block.1, b.block.1), r.extent[2]];
+        let extent = [
+            blocks(r.extent[0], a.block.0, b.block.0),
+            blocks(r.extent[1], a.block.1, b.block.1),
+            r.extent[2],
+        ];
         let to = self.boxes(dst, &r.dst, r.dst_at[0], extent);
         if from.len() != to.len() || a.block_bytes != b.block_bytes {
             return unknown(self);
         }
         for (from, to) in from.iter().zip(&to) {
-            let (Some(((a, from), _)), Some(((b, to), _))) = (self.rows(src, from), self.rows(dst, to)) else {
+            let (Some(((a, from), _)), Some(((b, to), _))) = (self.rows(src, from), self.rows(dst, to))
+            else {
                 return unknown(self);
             };
             for (x, y, bytes) in pairs(&from, &to) {
@@ -172,7 +189,8 @@ impl World {
         let (all, layers, swapchain) = (i.levels, i.layers, i.swapchain != 0);
         self.touched(image, why.block.into());
         // What was never written need not be laid out to be unknown.
-        let Some(t) = self.bytes.residents.texels.get(&image).cloned().flatten().filter(|_| !swapchain) else {
+        let Some(t) = self.bytes.residents.texels.get(&image).cloned().flatten().filter(|_| !swapchain)
+        else {
             return;
         };
         let levels = part.levels.min(all.saturating_sub(part.level));
@@ -195,7 +213,7 @@ impl World {
     }
 
     /// An image is written: whatever else lies in its memory is known no longer.
-    fn touched(&mut self, image: u64, block: u64) {
+    pub(super) fn touched(&mut self, image: u64, block: u64) {
         if self.is_linear(image) {
             return;
         }
@@ -229,10 +247,17 @@ impl World {
     /// Bytes of an image in its memory: as the driver said, or at least its texels.
     pub(super) fn image_bytes(&self, image: u64) -> u64 {
         let said = self.bytes.residents.image_bytes.get(&image).copied();
-        said.or_else(|| self.images.get(&image).and_then(|i| Texels::new(&shape(i))).map(|t| t.size)).unwrap_or(1)
+        said.or_else(|| self.images.get(&image).and_then(|i| Texels::new(&shape(i))).map(|t| t.size))
+            .unwrap_or(1)
     }
 }
 
 fn shape(i: &Image) -> Shape {
-    Shape { format: i.format as i32, extent: i.extent, levels: i.levels, layers: i.layers, samples: i.samples }
+    Shape {
+        format: i.format as i32,
+        extent: i.extent,
+        levels: i.levels,
+        layers: i.layers,
+        samples: i.samples,
+    }
 }

@@ -15,7 +15,7 @@ mod shaders;
 #[cfg(test)]
 mod tests;
 
-pub(super) use calls::{call, meta};
+pub use calls::{call, meta};
 pub use other::FOLLOWED;
 pub use shaders::Written;
 
@@ -25,7 +25,7 @@ use super::world::World;
 use super::{At, objects::Subresources};
 
 /// An executed command, but for draws, dispatches and traces: their shaders' writes are [`World::wrote`].
-pub(super) fn command(w: &mut World, at: &At, command: &Command) {
+pub fn command(w: &mut World, at: &At, command: &Command) {
     let block = at.block;
     match command {
         Command::Invoke(i) => w.streamed(i, block),

@@ -94,7 +94,8 @@ impl World {
                     continue;
                 }
                 self.lost(memory, at + done, (begin - place) - done, cause.block);
-                let (here, there) = ((memory, at + (begin - place)), (source, source_at + (begin - source_place)));
+                let (here, there) =
+                    ((memory, at + (begin - place)), (source, source_at + (begin - source_place)));
                 self.bytes.copy(there, here, end - begin, cause);
                 done = end - place;
             }
