@@ -47,7 +47,7 @@ pub const FOLLOWED: &[&str] = &[
     "vkCmdPreprocessGeneratedCommandsEXT",
     "vkCmdPreprocessGeneratedCommandsNV",
     "vkCmdUpdateMemoryKHR",
-    "vkCmdUpdatePipelineIndirectBuffer",
+    "vkCmdUpdatePipelineIndirectBufferNV",
     "vkCmdWriteBufferMarker2AMD",
     "vkCmdWriteBufferMarkerAMD",
     "vkCmdWriteMarkerToMemoryAMD",
@@ -77,8 +77,6 @@ pub const NOTHING: &[&str] = &[
     "vkCmdEndQuery",
     "vkCmdEndQueryIndexedEXT",
     "vkCmdEndVideoCodingKHR",
-    "vkCmdProcessCommandsNVX",
-    "vkCmdReserveSpaceForCommandsNVX",
     "vkCmdResetQueryPool",
     "vkCmdWriteAccelerationStructuresPropertiesKHR",
     "vkCmdWriteAccelerationStructuresPropertiesNV",
@@ -194,7 +192,7 @@ pub(super) fn other(w: &mut World, image: &Image, block: u64) {
             let (at, size) = (n64(i, "preprocessOffset"), n64(i, "preprocessSize"));
             w.forget_buffer(n64(i, "preprocessBuffer"), at, size, why(Reason::Generated));
         }
-        "vkCmdUpdatePipelineIndirectBuffer" => w.forget_addressed(why(Reason::Generated)),
+        "vkCmdUpdatePipelineIndirectBufferNV" => w.forget_addressed(why(Reason::Generated)),
         "vkCmdConvertCooperativeVectorMatrixNV" => {
             for i in v.structs("pInfos") {
                 let size = i.u64("pDstSize").unwrap_or(REST);
