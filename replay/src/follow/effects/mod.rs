@@ -16,7 +16,7 @@ mod shaders;
 mod tests;
 
 pub use calls::{call, meta};
-pub use other::FOLLOWED;
+pub use other::{FOLLOWED, NOTHING};
 pub use shaders::Written;
 
 use super::bytes::{Cause, Reason, Why, Writer};
