@@ -7,11 +7,13 @@
 //! One folder an analysis: definition, formula, units and caveats at the head of its file.
 #![forbid(unsafe_code)]
 
+pub mod advice;
 pub mod annotate;
 pub mod bench;
 pub mod bindings;
 pub mod blocks;
 pub mod boxes;
+pub mod call_costs;
 pub mod command_times;
 pub mod context;
 pub mod counters;
@@ -38,6 +40,7 @@ pub mod simt;
 pub mod stream;
 pub mod timeline;
 pub mod uniformity;
+pub mod uniforms;
 pub mod values;
 pub mod warp_order;
 
@@ -102,6 +105,9 @@ pub static QUESTIONS: &[&dyn Question] = &[
     &repack::Repack,
     &reorder::Reorder,
     &bindings::Bindings,
+    &uniforms::Uniforms,
+    &advice::Advise,
+    &call_costs::CallCosts,
 ];
 
 /// An analysis in the middle of its records.

@@ -1,0 +1,274 @@
+//! What it costs the CPU to record commands and to manage descriptors: calls and time in the driver, by command and frame.
+//!
+//! *Time* is what passed between the replay's clock directly before and directly behind the driver's function; *clock* is what reading
+//! the clock takes of that, measured in the same run on nothing, and *net* is time without it, not below 0. What the application did to make
+//! the arguments is not in it, nor is the replay's own work. Layers and tools between the replay and the driver are.
+
+use crate::Question;
+use crate::report::{Cell, Column, Cost, Report, Table, Unit};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use trace::tables::CALL_COSTS;
+use trace::{Nanos, Source, Unreadable};
+
+/// The question.
+#[derive(Clone, Copy, Debug)]
+pub struct CallCosts;
+
+/// Rows of the table of frames.
+const LISTED: usize = 60;
+
+/// Calls, time, and the clock's part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Sum {
+    calls: u64,
+    nanos: u64,
+    clock: u64,
+}
+
+impl Sum {
+    fn add(&mut self, o: Sum) {
+        self.calls += o.calls;
+        self.nanos += o.nanos;
+        self.clock += o.clock;
+    }
+
+    fn net(&self) -> u64 {
+        self.nanos.saturating_sub(self.clock)
+    }
+}
+
+impl Question for CallCosts {
+    fn name(&self) -> &'static str {
+        "call_costs"
+    }
+
+    fn about(&self) -> &'static str {
+        "time in the driver of calls that record commands and manage descriptors, by command and frame"
+    }
+
+    fn wants(&self) -> &'static [&'static trace::Table] {
+        static TABLES: &[&trace::Table] = &[&CALL_COSTS];
+        TABLES
+    }
+
+    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
+        let t = trace.read(&CALL_COSTS)?;
+        let mut commands: BTreeMap<Arc<str>, (Sum, BTreeSet<u64>, u64)> = BTreeMap::new();
+        let mut frames: BTreeMap<u64, BTreeMap<&'static str, Sum>> = BTreeMap::new();
+        let mut whole = Sum::default();
+        for r in 0..t.len() {
+            let [calls, nanos, clock] = ["calls", "nanos", "clock_nanos"].map(|c| t.u64(c)[r]);
+            let (sum, frame) = (Sum { calls, nanos, clock }, t.u64("frame")[r]);
+            let of = commands.entry(t.text("command")[r].clone()).or_default();
+            of.0.add(sum);
+            of.1.insert(frame);
+            of.2 = of.2.max(sum.net());
+            whole.add(sum);
+            frames.entry(frame).or_default().entry(family(&t.text("command")[r])).or_default().add(sum);
+        }
+        let mut report = Report::new(self.name(), "CPU cost of recording commands and managing descriptors");
+        report.cost = Cost::Measured {
+            of: format!("time in the driver of {} calls, with and without reading the clock", whole.calls),
+            without: Nanos(whole.net()),
+            with: Nanos(whole.nanos),
+        };
+        let frame_count = frames.len().max(1) as f64;
+        report.tables.push(families(&frames, frame_count));
+        report.tables.push(by_command(&commands, frame_count));
+        report.tables.push(by_frame(&frames));
+        if frames.len() > LISTED {
+            let left = format!(
+                "Of {} frames the first {LISTED} are listed; the table of the trace has all.",
+                frames.len()
+            );
+            report.notes.push(left);
+        }
+        let small = commands.iter().filter(|c| c.1.0.net() < c.1.0.clock).count();
+        if small != 0 {
+            report.notes.push(format!(
+                "{small} commands took less time than reading the clock does: their net time is uncertain by as much."
+            ));
+        }
+        Ok(report)
+    }
+}
+
+/// What a command is for.
+fn family(command: &str) -> &'static str {
+    let has = |words: &[&str]| words.iter().any(|w| command.contains(w));
+    match command {
+        c if c.starts_with("vkCmd")
+            && has(&[
+                "BindDescriptor",
+                "PushDescriptor",
+                "DescriptorBuffer",
+                "BindSamplerHeap",
+                "BindResourceHeap",
+            ]) =>
+        {
+            "bind descriptors"
+        }
+        c if c.starts_with("vkCmdPushConstants") || c.starts_with("vkCmdPushData") => "push constants",
+        c if c.starts_with("vkCmd") && has(&["Barrier", "Event"]) => "synchronise",
+        c if c.starts_with("vkCmd")
+            && has(&["Draw", "Dispatch", "TraceRays", "ExecuteGenerated"])
+            && !has(&["Set"]) =>
+        {
+            "draw, dispatch, trace"
+        }
+        c if c.starts_with("vkCmd") => "record others",
+        _ if has(&["Descriptor"]) => "manage descriptors",
+        _ => "manage command buffers",
+    }
+}
+
+fn count(name: &str) -> Column {
+    Column::new(name, Unit::Count)
+}
+
+fn nanos(name: &str) -> Column {
+    Column::new(name, Unit::Nanoseconds)
+}
+
+fn each(part: u64, of: f64) -> Cell {
+    if of == 0.0 { Cell::Missing } else { Cell::Number(part as f64 / of) }
+}
+
+fn cells(sum: &Sum, frames: f64) -> Vec<Cell> {
+    vec![
+        sum.calls.into(),
+        each(sum.calls, frames),
+        each(sum.net(), sum.calls as f64),
+        each(sum.nanos, frames),
+        each(sum.clock, frames),
+        each(sum.net(), frames),
+    ]
+}
+
+fn columns(first: &str) -> Vec<Column> {
+    vec![
+        Column::new(first, Unit::Text),
+        count("calls"),
+        Column::new("calls a frame", Unit::Ratio),
+        nanos("net a call"),
+        nanos("time a frame"),
+        nanos("clock a frame"),
+        nanos("net a frame"),
+    ]
+}
+
+fn families(frames: &BTreeMap<u64, BTreeMap<&'static str, Sum>>, n: f64) -> Table {
+    let mut all: BTreeMap<&str, Sum> = BTreeMap::new();
+    let mut whole = Sum::default();
+    for (family, sum) in frames.values().flatten() {
+        all.entry(family).or_default().add(*sum);
+        whole.add(*sum);
+    }
+    let mut rows: Vec<(&str, Sum)> = all.into_iter().collect();
+    rows.sort_by_key(|r| std::cmp::Reverse(r.1.net()));
+    rows.push(("all", whole));
+    let row = |(name, sum): &(&str, Sum)| [(*name).into()].into_iter().chain(cells(sum, n)).collect();
+    Table { name: "families".into(), columns: columns("calls that"), rows: rows.iter().map(row).collect() }
+}
+
+fn by_command(commands: &BTreeMap<Arc<str>, (Sum, BTreeSet<u64>, u64)>, n: f64) -> Table {
+    let mut rows: Vec<_> = commands.iter().collect();
+    rows.sort_by_key(|(name, c)| (std::cmp::Reverse(c.0.net()), (*name).clone()));
+    let row = |(name, (sum, frames, most)): &(&Arc<str>, &(Sum, BTreeSet<u64>, u64))| {
+        let tail = [Cell::Count(frames.len() as u64), Cell::Number(*most as f64)];
+        [(&***name).into()].into_iter().chain(cells(sum, n)).chain(tail).collect()
+    };
+    let mut columns = columns("command");
+    columns.extend([count("in frames"), nanos("most in one")]);
+    Table { name: "commands".into(), columns, rows: rows.iter().map(row).collect() }
+}
+
+fn by_frame(frames: &BTreeMap<u64, BTreeMap<&'static str, Sum>>) -> Table {
+    let row = |(frame, of): (&u64, &BTreeMap<&'static str, Sum>)| {
+        let mut sum = Sum::default();
+        of.values().for_each(|s| sum.add(*s));
+        let net = |name: &str| Cell::Number(of.get(name).map_or(0.0, |s| s.net() as f64));
+        vec![
+            Cell::Count(*frame),
+            sum.calls.into(),
+            Cell::Number(sum.net() as f64),
+            net("manage descriptors"),
+            net("bind descriptors"),
+            net("push constants"),
+            net("draw, dispatch, trace"),
+            net("synchronise"),
+        ]
+    };
+    Table {
+        name: "frames".into(),
+        columns: vec![
+            count("frame"),
+            count("calls"),
+            nanos("net"),
+            nanos("manage descriptors"),
+            nanos("bind descriptors"),
+            nanos("push constants"),
+            nanos("draw, dispatch, trace"),
+            nanos("synchronise"),
+        ],
+        rows: frames.iter().take(LISTED).map(row).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resources::sample::row;
+    use trace::Memory;
+
+    #[test]
+    fn calls_are_summed_and_the_clock_is_taken_off() {
+        let mut m = Memory::default();
+        for (frame, command, calls, nanos, clock) in [
+            (1, "vkCmdDraw", 10, 1000, 400),
+            (2, "vkCmdDraw", 20, 2000, 800),
+            (2, "vkUpdateDescriptorSets", 2, 5000, 80),
+            (2, "vkCmdBindDescriptorSets2KHR", 1, 30, 40),
+        ] {
+            let numbers = [("frame", frame), ("calls", calls), ("nanos", nanos), ("clock_nanos", clock)];
+            row(&mut m, &CALL_COSTS, &numbers, &[("command", command)]);
+        }
+        let report = CallCosts.answer(&m).unwrap();
+        let rows = &report.tables[0].rows;
+        assert_eq!(rows[0][0], "manage descriptors".into());
+        assert_eq!(rows[0][6], Cell::Number(2460.0));
+        assert_eq!(rows[1][..4], ["draw, dispatch, trace".into(), 30.into(), 15.0.into(), 60.0.into()]);
+        assert_eq!(
+            rows[2][0..7],
+            [
+                "bind descriptors".into(),
+                1.into(),
+                0.5.into(),
+                0.0.into(),
+                15.0.into(),
+                20.0.into(),
+                0.0.into()
+            ]
+        );
+        assert_eq!(report.tables[1].rows.len(), 3);
+        assert_eq!(report.tables[2].rows.len(), 2);
+        assert!(matches!(report.cost, Cost::Measured { with: Nanos(8030), .. }));
+    }
+
+    #[test]
+    fn commands_have_families() {
+        for (command, of) in [
+            ("vkCmdPushDescriptorSetWithTemplate2", "bind descriptors"),
+            ("vkCmdSetDescriptorBufferOffsetsEXT", "bind descriptors"),
+            ("vkCmdPushConstants2KHR", "push constants"),
+            ("vkCmdSetDrawFoo", "record others"),
+            ("vkCmdDrawMeshTasksEXT", "draw, dispatch, trace"),
+            ("vkCmdWaitEvents2", "synchronise"),
+            ("vkAllocateDescriptorSets", "manage descriptors"),
+            ("vkBeginCommandBuffer", "manage command buffers"),
+        ] {
+            assert_eq!(family(command), of, "{command}");
+        }
+    }
+}
