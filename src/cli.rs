@@ -262,7 +262,8 @@ pub struct BenchArgs {
     /// The frame
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
     pub frame: u64,
-    /// Methods, with commas between, as `repack` names them, or all; identity is always there
+    /// Methods, with commas between, as `repack` names them, or all; identity is always there. With none, no rays are recorded
+    /// and nothing is swizzled
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = "all")]
     pub methods: Vec<String>,
     /// How often each plan is timed
@@ -293,6 +294,13 @@ pub struct BenchArgs {
     /// once
     #[arg(long, value_name = "PASS[:OPTIONS],…")]
     pub with: Vec<String>,
+    /// Beside each such plan with pass ser, another one that leaves the reordering out
+    #[arg(long, requires = "with")]
+    pub no_reorder: bool,
+    /// Draw how long each invocation of ray generation shaders takes, and on which multiprocessor, side by side for the
+    /// application's own shaders and each --with: three replays a plan, with pass shader-clock
+    #[arg(long)]
+    pub maps: bool,
     /// Do not count actual SIMT efficiency, which takes two replays up to the frame for each plan
     #[arg(long)]
     pub no_efficiency: bool,

@@ -36,6 +36,7 @@ pub mod repack;
 pub mod replayer;
 pub mod report;
 pub mod resources;
+pub mod shader_clock;
 pub mod simt;
 pub mod stream;
 pub mod timeline;
@@ -99,6 +100,7 @@ pub static QUESTIONS: &[&dyn Question] = &[
     &ray_counts::RayCounts,
     &rays::Rays,
     &ray_simt::RaySimt,
+    &shader_clock::ShaderClock,
     &warp_order::WarpOrder,
     &ray_maps::RayMaps,
     &boxes::UnnecessaryTests,

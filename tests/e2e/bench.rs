@@ -90,6 +90,38 @@ fn every_method_is_measured_and_the_seed_decides_all_but_times() {
     );
 }
 
+/// Without swizzles: plans of passes, and their maps side by side. (What reorders is not to be had on software.)
+#[test]
+fn maps_of_plans_lie_side_by_side() {
+    if !device("bench") {
+        return;
+    }
+    let scratch = Scratch::new("bench-maps");
+    let more = ["--methods", "none", "--iterations", "1", "--warmup", "0", "--no-efficiency"];
+    let (a, out) = bench(&scratch, "a", &[&more[..], &["--with", "simt", "--maps"]].concat());
+    assert!(out.status.success(), "{}{}", text(&out.stdout), text(&out.stderr));
+    assert!(!a.join("rays").exists() && a.join("clocks/simt/manifest.json").exists());
+    let size = |name: &str| {
+        let decoder = png::Decoder::new(std::io::Cursor::new(read(&a, name)));
+        let info = decoder.read_info().expect("a picture").info().size();
+        (info.0, info.1)
+    };
+    let (alone, both) =
+        (size("maps/simt/shader_clock_frame2_launch0.png"), size("maps/shader_clock_frame2_launch0.png"));
+    assert!(both.0 > alone.0 * 3 / 2 && both.1 > 54, "{alone:?} {both:?}");
+    let clocks = text(&read(&a, "clocks.csv"));
+    let rows: Vec<Vec<&str>> = clocks.lines().skip(1).map(|l| l.split(',').collect()).collect();
+    assert_eq!(rows.iter().map(|r| r[0]).collect::<Vec<_>>(), ["unmodified", "simt"], "{clocks}");
+    for row in rows {
+        // 96 x 54 invocations; least, median and most ticks.
+        assert_eq!(row[2], "5184", "{clocks}");
+        let ticks: Vec<f64> = [3, 5, 7].iter().map(|n| row[*n].parse().expect("a number")).collect();
+        assert!(ticks[0] > 0.0 && ticks[0] < ticks[1] && ticks[1] < ticks[2], "{clocks}");
+    }
+    let (_, out) = bench(&scratch, "b", &[&more[..], &["--with", "simt", "--no-reorder"]].concat());
+    assert_eq!(out.status.code(), Some(2), "{}", text(&out.stderr));
+}
+
 #[test]
 fn what_is_refused_leaves_nothing() {
     let scratch = Scratch::new("bench-refused");

@@ -93,6 +93,8 @@ pub struct Launch {
     pub t: Vec<f32>,
     /// Ticks between an invocation's first and last event, where clocks were recorded; empty if they were not asked for.
     pub ticks: Vec<u64>,
+    /// Multiprocessor, and place there, of an invocation's last event, [`NO`] where they are not known; there where ticks are.
+    pub last_place: Vec<[u32; 2]>,
     /// Where an invocation's [`Launch::places`] begin; empty if they were not asked for.
     pub place_starts: Vec<usize>,
     /// Where rays hit, one for each miss or closest hit in program order; misses are where the ray began.

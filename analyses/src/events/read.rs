@@ -21,7 +21,7 @@ use trace::{Columns, Parts, Source, Table, Unreadable};
 pub struct Wants {
     /// Where rays hit.
     pub places: bool,
-    /// How long invocations took.
+    /// How long invocations took, and where on the device they ended.
     pub ticks: bool,
 }
 
@@ -98,7 +98,7 @@ fn fresh(trace: &dyn Source, context: &Context, wants: Wants) -> Result<Events, 
     let mut columns = EVENT.to_vec();
     columns.extend(["subgroup", "lane", "t"]);
     if wants.ticks {
-        columns.push("clock");
+        columns.extend(["clock", "sm", "warp"]);
     }
     if wants.places {
         columns.extend(RAY);
@@ -256,10 +256,12 @@ impl Reader {
                 if first.is_empty() {
                     *first = vec![0; l.starts.len() - 1];
                     l.ticks = vec![0; l.starts.len() - 1];
+                    l.last_place = vec![[NO; 2]; l.starts.len() - 1];
                 }
                 if at == l.starts[thread] {
                     first[thread] = part.clocks[row];
                 }
+                l.last_place[thread] = part.last_places[row];
                 l.ticks[thread] = l.ticks[thread].max(part.clocks[row].saturating_sub(first[thread]));
             }
         }

@@ -104,6 +104,8 @@ pub struct Part {
     pub places: Vec<(u32, u8)>,
     /// Of each row, if they are wanted.
     pub clocks: Vec<u64>,
+    /// Multiprocessor and place there of each row, if clocks are wanted.
+    pub last_places: Vec<[u32; 2]>,
     /// Origin and direction of begins.
     pub rays: Vec<[f32; 6]>,
 }
@@ -123,6 +125,7 @@ impl Part {
         self.objects.clear();
         self.places.clear();
         self.clocks.clear();
+        self.last_places.clear();
         self.rays.clear();
         let changed = || Unreadable("table rays changed while it was read".into());
         let mut rows = Rows::of(t, launches);
@@ -150,6 +153,9 @@ impl Part {
         self.distances.extend(t.f64("t").iter().map(|t| *t as f32));
         if wants.ticks {
             self.clocks.extend(t.u64("clock"));
+            let known = |n: &u64| u32::try_from(*n).unwrap_or(NO);
+            let places = t.u64("sm").iter().zip(t.u64("warp"));
+            self.last_places.extend(places.map(|(sm, warp)| [known(sm), known(warp)]));
         }
         Ok(())
     }

@@ -9,6 +9,7 @@
 //! | unnecessary_r1, unnecessary_r2r3 | tests that its rays did not need, by class: [`crate::boxes`] |
 //! | efficiency | synthetic SIMT efficiency of its subgroup (Replayer's, with the recorded subgroups) |
 //! | time | ticks from its first event to its last, where clocks were recorded |
+//! | sm, warp | the multiprocessor of its last event, and its place there, where the device says it (VK_NV_shader_sm_builtins) |
 //!
 //! *Unnecessary tests* are what would not have been had the ray met objects in the order of their distance: any-hits whose
 //! distance is greater than the final hit's; and intersections that reported such a distance where no any-hit shader followed
@@ -18,14 +19,14 @@
 //! geometry; they count tests of what was not hit at all, too, and an intersection shader with its any-hit shader once.
 //!
 //! Each map is a picture with a scale, and `MAP_frameF_launchL.npy` (32-bit floats, rows from the top). Maps in which nothing
-//! is different from 0 are left out. Launches deeper than one layer are drawn layer below layer.
+//! is different from 0 are left out (`sm` and `warp`: in which nothing is known). Launches deeper than one layer are drawn layer below layer.
 
 #[cfg(test)]
 mod tests;
 
 use crate::Question;
 use crate::context::Context;
-use crate::events::{CHUNK, Events, Launch, Outcome, Walk, Wants, read};
+use crate::events::{CHUNK, Events, Launch, NO, Outcome, Walk, Wants, read};
 use crate::repack::npy;
 use crate::replayer::{Packing, Replayer};
 use crate::report::{Cell, Column, File, Image, Report, Table, Unit};
@@ -170,7 +171,13 @@ fn maps(events: &Events, launch: &Launch, classes: &[[u32; 2]]) -> Vec<(&'static
         ("efficiency", Column::new("SIMT efficiency", Unit::Percent), efficiency),
         ("time", Column::new("time", Unit::Cycles), launch.ticks.iter().map(|t| *t as f32).collect()),
     ];
-    all.into_iter().filter(|(_, _, v)| v.iter().any(|v| *v > 0.0)).collect()
+    let place = |n: usize| -> Vec<f32> {
+        launch.last_place.iter().map(|p| if p[n] == NO { f32::NAN } else { p[n] as f32 }).collect()
+    };
+    let places =
+        [("sm", count("multiprocessor"), place(0)), ("warp", count("place on the multiprocessor"), place(1))];
+    let shown = all.into_iter().filter(|(_, _, v)| v.iter().any(|v| *v > 0.0));
+    shown.chain(places.into_iter().filter(|(_, _, v)| v.iter().any(|v| v.is_finite()))).collect()
 }
 
 /// What each invocation did.

@@ -30,6 +30,52 @@ fn maps_add_up() {
     assert!(report.files.iter().all(|f| f.content.len() == 128 + 48 * 32 * 4));
 }
 
+/// Where an invocation's last event ran, where the device says it: on multiprocessor 0, too.
+#[test]
+fn multiprocessors_have_maps() {
+    let made = Model { width: 16, height: 8, ..Model::SMALL }.trace(true).memory();
+    let names = |m: &trace::Memory| -> Vec<String> {
+        let report = RayMaps.answer(m).unwrap();
+        report
+            .images
+            .into_iter()
+            .map(|i| i.name)
+            .filter(|n| n.starts_with("sm") || n.starts_with("warp"))
+            .collect()
+    };
+    assert!(names(&made).is_empty());
+    // The same rows, with places: an invocation's first events on another multiprocessor than its last.
+    let rays = made.read(&RAYS).unwrap();
+    let mut events = vec![0u64; 16 * 8];
+    rays.u64("invocation").iter().for_each(|i| events[*i as usize] += 1);
+    let mut left = events.clone();
+    let mut placed = trace::Memory::default();
+    for table in trace::tables::TABLES {
+        let rows = made.read(table).unwrap();
+        for row in 0..rows.len() {
+            let invocation = if table.name == RAYS.name { rays.u64("invocation")[row] } else { 0 };
+            left[invocation as usize] -= u64::from(table.name == RAYS.name);
+            let sm = if left[invocation as usize] == 0 { invocation % 3 } else { 77 };
+            let columns = rows.columns().iter().zip(table.columns);
+            let values = columns.map(|(data, column)| match (column.name, data) {
+                ("sm", _) => trace::Value::U64(sm),
+                ("warp", _) => trace::Value::U64(5),
+                (_, trace::ColumnData::U64(v)) => trace::Value::U64(v[row]),
+                (_, trace::ColumnData::F64(v)) => trace::Value::F64(v[row]),
+                (_, trace::ColumnData::Text(v)) => trace::Value::Text(&v[row]),
+            });
+            placed.put(table, &values.collect::<Vec<_>>());
+        }
+    }
+    assert_eq!(names(&placed), ["sm_frame1_launch0", "warp_frame1_launch0"]);
+    let report = RayMaps.answer(&placed).unwrap();
+    let of = |name: &str| report.images.iter().find(|i| i.name == name).unwrap();
+    let (sm, warp) = (of("sm_frame1_launch0"), of("warp_frame1_launch0"));
+    for i in (0..16 * 8).filter(|i| events[*i] > 0) {
+        assert_eq!((sm.pixels[i], warp.pixels[i]), ((i % 3) as f32, 5.0));
+    }
+}
+
 /// Farther objects that were met first are unnecessary; nearer ones, and those of rays that may end at once, are not.
 #[test]
 fn unnecessary_by_hand() {

@@ -11,6 +11,7 @@ mod loads;
 mod paths;
 mod rays;
 mod ser;
+mod shader_clock;
 mod simt;
 pub mod swizzle;
 mod timeline;
@@ -91,6 +92,11 @@ pub static PASSES: &[Entry] = &[
         name: "timeline",
         about: "when subgroups enter and leave entry points, and where (clock=auto|device|subgroup, sm=auto|yes|no)",
         make: |options| Ok(Box::new(timeline::Timeline::new(options)?)),
+    },
+    Entry {
+        name: "shader-clock",
+        about: "how long each invocation of ray generation shaders took, and where it began and ended (clock=auto, sm=auto)",
+        make: |options| Ok(Box::new(shader_clock::ShaderClock::new(options)?)),
     },
     Entry {
         name: "ser",

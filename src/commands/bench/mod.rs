@@ -8,8 +8,11 @@
 //!
 //! Guarantees: the folder is there whole or not at all; the same seed gives the same order, swizzles and figures but for times;
 //! every iteration's image is compared with the first one's. Refuses folders that hold something.
+//!
+//! With `--maps` times and places of invocations are drawn for plans side by side (`maps`).
 
 mod machine;
+mod maps;
 mod order;
 mod out;
 mod session;
@@ -111,7 +114,12 @@ fn study(args: &BenchArgs, capture: &gfxr_parse::container::Capture, to: &Path) 
             uncounted.extend(said.into_iter().filter(|n| !uncounted.contains(n)).collect::<Vec<_>>());
         }
     }
-    let loops = loops(args, &made, &mut plans)?;
+    let with = with(args)?;
+    let maps = match args.maps {
+        true => Some(maps::maps(args, &with, to)?),
+        false => None,
+    };
+    let loops = loops(args, &with, &made, &mut plans)?;
     for (plan, times) in plans.iter_mut().zip(&loops.times) {
         plan.times = times.clone();
     }
@@ -123,7 +131,11 @@ fn study(args: &BenchArgs, capture: &gfxr_parse::container::Capture, to: &Path) 
     let mut notes = notes(args, &loops);
     notes.extend(uncounted);
     let about = About { frame: args.frame, seed: args.seed, notes, cost };
-    let report = report(&about, &plans);
+    let mut report = report(&about, &plans);
+    if let Some((table, notes)) = maps {
+        report.tables.push(table);
+        report.notes.extend(notes);
+    }
     let manifest = manifest(args, capture, &plans, &loops);
     out::write(to, &report, &plans, args, &loops.turns, &manifest)?;
     Ok(report)
@@ -131,6 +143,9 @@ fn study(args: &BenchArgs, capture: &gfxr_parse::container::Capture, to: &Path) 
 
 /// The methods' swizzles; those of identity come first.
 fn made(args: &BenchArgs, to: &Path) -> Result<Vec<Made>, Failure> {
+    if args.methods == ["none"] {
+        return Ok(vec![]);
+    }
     let all = args.methods.iter().any(|m| m == "all");
     let mut made = match (&args.swizzles, &args.trace) {
         (Some(folder), _) => {
@@ -169,14 +184,48 @@ fn complain_progress(what: &str) {
     }
 }
 
+/// The passes of plans with passes: those that were asked for, and behind each with pass ser one that does not reorder.
+fn with(args: &BenchArgs) -> Result<Vec<String>, Failure> {
+    let mut all = Vec::new();
+    for list in &args.with {
+        all.push(list.clone());
+        let still = still(list);
+        if args.no_reorder && still != *list && !args.with.contains(&still) {
+            all.push(still);
+        }
+    }
+    match args.no_reorder && all == args.with && !args.with.iter().any(|l| l.contains("reorder=no")) {
+        true => Err(Failure::usage("--no-reorder: no --with has pass ser")),
+        false => Ok(all),
+    }
+}
+
+/// A list of passes whose `ser` leaves the reordering, and what it is told, out.
+fn still(list: &str) -> String {
+    let one = |pass: &str| match pass.split_once(':').unwrap_or((pass, "")) {
+        ("ser", options) => {
+            let kept = options
+                .split('+')
+                .filter(|o| !o.is_empty() && !o.starts_with("hints") && !o.starts_with("reorder"));
+            let options: Vec<&str> = kept.chain(["reorder=no"]).collect();
+            format!("ser:{}", options.join("+"))
+        }
+        _ => pass.to_owned(),
+    };
+    list.split(',').map(one).collect::<Vec<_>>().join(",")
+}
+
 /// All plans in turn.
-fn loops(args: &BenchArgs, made: &[Made], plans: &mut Vec<Plan>) -> Result<Loops, Failure> {
+fn loops(args: &BenchArgs, with: &[String], made: &[Made], plans: &mut Vec<Plan>) -> Result<Loops, Failure> {
     let sets = Arc::new(made.iter().map(|m| m.swizzles.clone()).collect::<Vec<_>>());
     let mut runs = vec![Runs { name: UNMODIFIED.into(), session: 0, set: 0 }];
     runs.extend((0..).zip(made).map(|(set, m)| Runs { name: m.method.clone(), session: 1, set }));
-    let mut own = vec![Shaders::Own, Shaders::Swizzles(sets)];
+    let mut own = vec![Shaders::Own];
+    if !made.is_empty() {
+        own.push(Shaders::Swizzles(sets));
+    }
     let again = args.again.then(|| (format!("{UNMODIFIED}-again"), Shaders::Own));
-    let with = args.with.iter().map(|list| (list.clone(), Shaders::Passes(list.clone())));
+    let with = with.iter().map(|list| (list.clone(), Shaders::Passes(list.clone())));
     for (name, shaders) in again.into_iter().chain(with) {
         plans.push(Plan { name: name.clone(), ..Plan::default() });
         runs.push(Runs { name, session: own.len(), set: 0 });
@@ -268,12 +317,12 @@ fn notes(args: &BenchArgs, loops: &Loops) -> Vec<String> {
                 .into()
         }
     });
-    notes.push(match args.no_efficiency {
+    notes.extend((args.methods != ["none"]).then(|| match args.no_efficiency {
         false => "With each swizzle the frame shows, or leaves in memory, what it does without: compared bit for bit while \
                   efficiency was counted."
             .into(),
         true => "What each swizzle shows was compared within its own replay alone: --no-efficiency.".into(),
-    });
+    }));
     let mut said: Vec<&String> = loops.outcomes.iter().flat_map(|o| &o.notes).collect();
     said.dedup();
     notes.extend(said.into_iter().map(|n| format!("{n}.")));
@@ -306,4 +355,18 @@ fn manifest(
         "clocks_before": loops.clocks[0],
         "clocks_after": loops.clocks[1],
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::still;
+
+    #[test]
+    fn what_does_not_reorder_keeps_its_other_options() {
+        assert_eq!(still("ser"), "ser:reorder=no");
+        assert_eq!(still("simt,ser:api=ext+hints=instance:4"), "simt,ser:api=ext+reorder=no");
+        assert_eq!(still("ser:reorder=no"), "ser:reorder=no");
+        assert_eq!(still("ser:reorder=yes"), "ser:reorder=no");
+        assert_eq!(still("simt:exact=4"), "simt:exact=4");
+    }
 }

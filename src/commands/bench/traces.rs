@@ -40,6 +40,17 @@ pub fn rays(args: &BenchArgs, to: &Path) -> Result<(), Failure> {
     record(args, "rays", to, true)
 }
 
+/// A trace; where the probes change the picture, and no swizzle does, that is said.
+pub fn recorded(args: &BenchArgs, passes: &str, to: &Path, probes: &str) -> Result<Vec<String>, Failure> {
+    match record(args, passes, to, true) {
+        Err(Failure::Error(Exit::Diverged, why)) if !why.contains("because of pass swizzle") => {
+            record(args, passes, to, false)?;
+            Ok(vec![format!("With the probes {probes} {why}.")])
+        }
+        other => other.map(|()| vec![]),
+    }
+}
+
 /// Actual SIMT efficiency of rays' events, in percent, with these swizzles in force; and what is to be said of it.
 pub fn efficiency(
     args: &BenchArgs,
@@ -51,14 +62,7 @@ pub fn efficiency(
         true => "simt".to_owned(),
         false => format!("swizzle:{},simt", files.join("+")),
     };
-    let mut notes = Vec::new();
-    match record(args, &passes, to, true) {
-        Err(Failure::Error(Exit::Diverged, why)) if !why.contains("because of pass swizzle") => {
-            notes.push(format!("With the probes that count actual efficiency {why}."));
-            record(args, &passes, to, false)?;
-        }
-        other => other?,
-    }
+    let mut notes = recorded(args, &passes, to, "that count actual efficiency")?;
     let dir = Dir::open_with(to, mmap::open).map_err(Failure::new)?;
     let missing = |n: &&String| n.contains("without pass simt");
     notes.extend(

@@ -10,6 +10,7 @@ mod lifetimes;
 mod paths;
 mod rays;
 mod resources;
+mod shader_clock;
 mod shaders;
 mod simt;
 mod texts;
@@ -27,6 +28,7 @@ pub use lifetimes::*;
 pub use paths::*;
 pub use rays::*;
 pub use resources::*;
+pub use shader_clock::*;
 pub use shaders::*;
 pub use simt::*;
 pub use texts::*;
@@ -73,6 +75,7 @@ pub static TABLES: &[&Table] = &[
     &VALUE_CHANGES,
     &TIMELINE,
     &TIMELINE_EXITS,
+    &SHADER_CLOCK,
     &RAY_LAUNCHES,
     &RAYS,
     &WARPS,
