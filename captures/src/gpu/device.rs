@@ -124,6 +124,11 @@ impl Gpu {
         Ok(gpu)
     }
 
+    /// The functions of an extension, for a scene that needs it.
+    pub fn extension<T>(&self, load: fn(&ash::Instance, &ash::Device) -> T) -> T {
+        load(&self.instance, &self.device)
+    }
+
     /// The functions of VK_KHR_dynamic_rendering, for a scene that needs it.
     pub fn rendering(&self) -> ash::khr::dynamic_rendering::Device {
         ash::khr::dynamic_rendering::Device::new(&self.instance, &self.device)

@@ -50,6 +50,7 @@ owned! {
     CommandPool => destroy_command_pool,
     DescriptorPool => destroy_descriptor_pool,
     DescriptorSetLayout => destroy_descriptor_set_layout,
+    DescriptorUpdateTemplate => destroy_descriptor_update_template,
     DeviceMemory => free_memory,
     Event => destroy_event,
     Fence => destroy_fence,

@@ -30,6 +30,7 @@ mod recursion;
 mod stages;
 mod steps;
 mod tracing;
+mod uniforms;
 mod vm;
 mod weekend;
 
@@ -63,6 +64,7 @@ pub static SCENES: &[&dyn Scene] = &[
     &recursion::Recursion,
     &monolithic::Monolithic { repartitioned: false },
     &monolithic::Monolithic { repartitioned: true },
+    &uniforms::Uniforms,
 ];
 
 /// How many frames may be recorded before the first of them is finished.

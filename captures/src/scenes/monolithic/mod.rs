@@ -172,7 +172,9 @@ fn resources(gpu: &Gpu) -> Result<Vec<Resource>> {
             let kind = SLOTS.iter().find(|slot| slot.1.iter().any(|numbers| numbers.contains(&number)));
             let words: Vec<u8> = [number, 0, 0, 0].into_iter().flat_map(u32::to_le_bytes).collect();
             Ok(match kind.map(|slot| slot.0) {
-                Some(SAMPLED) => Resource::Image(image(gpu, number)?.sampler(sampler)),
+                Some(SAMPLED) => {
+                    Resource::Image(pixel(gpu, &format!("image {number}"), number)?.sampler(sampler))
+                }
                 Some(STORAGE) => {
                     let usage = vk::BufferUsageFlags::STORAGE_BUFFER;
                     Resource::Buffer(gpu.filled_buffer(&format!("buffer {number}"), &words, usage)?.whole())
@@ -186,13 +188,12 @@ fn resources(gpu: &Gpu) -> Result<Vec<Resource>> {
         .collect()
 }
 
-/// An image of one pixel.
-fn image(gpu: &Gpu, number: u32) -> Result<vk::DescriptorImageInfo> {
-    let name = format!("image {number}");
+/// An image of one pixel, in whose red is a number.
+pub fn pixel(gpu: &Gpu, name: &str, number: u32) -> Result<vk::DescriptorImageInfo> {
     let (format, aspect) = (vk::Format::R8G8B8A8_UNORM, vk::ImageAspectFlags::COLOR);
     let usage = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST;
     let extent = vk::Extent2D { width: 1, height: 1 };
-    let image = gpu.image(&name, &ImageUse { format, extent, usage, aspect })?;
+    let image = gpu.image(name, &ImageUse { format, extent, usage, aspect })?;
     let read = vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL;
     gpu.run_once(&format!("clear {name}"), |device, commands| {
         let range = vk::ImageSubresourceRange::default().aspect_mask(aspect).level_count(1).layer_count(1);
