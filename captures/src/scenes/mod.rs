@@ -24,6 +24,7 @@ mod mesh;
 mod monolithic;
 mod msaa;
 mod nested;
+mod ordering;
 mod pointers;
 mod rays;
 mod recursion;
@@ -65,6 +66,7 @@ pub static SCENES: &[&dyn Scene] = &[
     &monolithic::Monolithic { repartitioned: false },
     &monolithic::Monolithic { repartitioned: true },
     &uniforms::Uniforms,
+    &ordering::Ordering,
 ];
 
 /// How many frames may be recorded before the first of them is finished.

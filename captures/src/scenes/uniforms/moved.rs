@@ -44,9 +44,8 @@ pub fn uploads(maker: &Maker) -> Result<Station> {
     let host = |name, size| gpu.host_buffer(name, size, Usage::TRANSFER_SRC);
     let (format, aspect) = (vk::Format::R32_UINT, vk::ImageAspectFlags::COLOR);
     // Sampled by nobody; but an image that is only copied may have no view.
-    let usage = vk::ImageUsageFlags::TRANSFER_SRC
-        | vk::ImageUsageFlags::TRANSFER_DST
-        | vk::ImageUsageFlags::SAMPLED;
+    let usage =
+        vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST | vk::ImageUsageFlags::SAMPLED;
     let extent = vk::Extent2D { width: 4, height: 1 };
     let (read, alias) = aliased(gpu)?;
     let moved = Moved {
