@@ -74,6 +74,16 @@ impl<'i> View<'i> {
         }
     }
 
+    /// The image it reads.
+    pub fn image(&self) -> &'i Image {
+        self.image
+    }
+
+    /// Where an array's first element lies in the image, and how many elements are there.
+    pub fn array(&self, name: &str) -> Option<(u32, u64)> {
+        self.elements(name).map(|(_, at, n)| (at, n))
+    }
+
     /// The bytes of an array of numbers.
     pub fn bytes(&self, name: &str) -> Option<&'i [u8]> {
         let (m, at, n) = self.elements(name)?;

@@ -9,14 +9,23 @@
 
 pub mod bytes;
 pub mod commands;
+mod create;
 pub mod effects;
+mod execute;
+mod invoke;
 pub mod layouts;
 pub mod objects;
 pub mod passes;
-#[allow(dead_code, reason = "what parses calls comes next")]
 mod read;
+mod record;
 pub mod recording;
+pub mod roles;
 pub mod sets;
+mod shaders;
+mod state;
+#[cfg(test)]
+mod tests;
+mod update;
 pub mod world;
 
 pub use commands::{Command, Invoke};
@@ -26,6 +35,18 @@ use crate::backend::MetaBlock;
 use crate::error::Result;
 use crate::exec::{Call, Outcome};
 use crate::hook::Frame;
+use crate::objects::Ids;
+use commands::Recorded;
+use effects::Written;
+use execute::Queues;
+use gfxr_parse::meta::Meta;
+use gfxr_parse::schema::Ty;
+use gfxr_parse::schema::generated::COMMANDS;
+use gfxr_parse::view::View;
+use recording::{CommandBuffer, Recording};
+use roles::{Buffers, Role};
+use state::State;
+use std::rc::Rc;
 
 /// Where a command is executed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -103,21 +124,42 @@ pub struct Invocation<'a> {
 pub trait Observer {
     /// A draw, dispatch or trace, before it runs.
     fn invocation(&mut self, world: &World, at: &At, invocation: &Invocation<'_>) {}
-    /// The same, after: to say what it wrote, through [`World::bytes`].
-    fn invoked(&mut self, world: &mut World, at: &At, invocation: &Invocation<'_>) {}
+    /// The same, after: to say what its shaders wrote ([`World::wrote`]). Whoever does not know leaves it at everything that
+    /// they could.
+    fn invoked(&mut self, world: &mut World, at: &At, invocation: &Invocation<'_>) {
+        world.wrote(invocation.invoke, &Written::all(invocation.invoke), at.block);
+    }
     /// Any other command that does something, before it runs.
     fn command(&mut self, world: &World, at: &At, command: &Command) {}
     /// A batch is submitted; its commands come next.
     fn submission(&mut self, world: &World, submission: &Submission) {}
 }
 
-/// Nobody is told.
-impl Observer for () {}
+/// Nobody is told, and nobody wants to know what memory contains.
+impl Observer for () {
+    fn invoked(&mut self, _: &mut World, _: &At, _: &Invocation<'_>) {}
+}
 
 /// See the module's header.
-#[derive(Default)]
 pub struct Follow {
     world: World,
+    /// By index in the schema's table.
+    roles: Vec<Role>,
+    /// Command buffers that are being recorded.
+    states: Ids<State>,
+    queues: Queues,
+}
+
+impl Default for Follow {
+    fn default() -> Self {
+        let all = roles::roles();
+        Follow {
+            world: World::default(),
+            roles: COMMANDS.iter().map(|c| roles::role(&all, c.canonical)).collect(),
+            states: Ids::default(),
+            queues: Queues::default(),
+        }
+    }
 }
 
 impl Follow {
@@ -125,22 +167,145 @@ impl Follow {
     pub fn new() -> Self {
         Self::default()
     }
+
     /// A call that ran.
-    pub fn call(&mut self, _call: &Call, _outcome: Outcome, _to: &mut dyn Observer) -> Result<()> {
+    pub fn call(&mut self, call: &Call, outcome: Outcome, to: &mut dyn Observer) -> Result<()> {
+        if matches!(call.command.ret, Some(Ty::Enum(_))) && outcome.result() < 0 {
+            return Ok(());
+        }
+        let role = self.roles[call.index];
+        match role {
+            Role::Nothing => {}
+            Role::Change(handler) => handler(&mut self.world, call),
+            Role::Buffers(what) => self.buffers(what, call, to),
+            Role::Invoke | Role::Record(_) | Role::Keep | Role::Count => {
+                self.record(role, call);
+                return Ok(());
+            }
+        }
+        // What it does to memory, once the objects know of it.
+        effects::call(&mut self.world, call);
         Ok(())
     }
+
+    fn record(&mut self, role: Role, call: &Call) {
+        let Some(state) = self.states.get_mut(&call.image.u64(0)) else { return };
+        let index = state.recording.count;
+        state.recording.count += 1;
+        let command = match role {
+            Role::Invoke => Some(record::invocation(state, &mut self.world, call)),
+            Role::Record(recorder) => recorder(state, &mut self.world, call),
+            Role::Keep => record::other(call),
+            _ => None,
+        };
+        if let Some(command) = command {
+            state.recording.commands.push(Recorded { index, block: call.block, command });
+        }
+    }
+
+    fn buffers(&mut self, what: Buffers, call: &Call, to: &mut dyn Observer) {
+        let (v, first, world) = (View::call(&call.image), call.image.u64(0), &mut self.world);
+        match what {
+            Buffers::CreatePool => {
+                let family = v.one("pCreateInfo").and_then(|i| i.u32("queueFamilyIndex")).unwrap_or(0);
+                let pool = objects::CommandPool { family, buffers: vec![] };
+                world.command_pools.insert(read::created(call), pool);
+            }
+            Buffers::ResetPool => {
+                let pool = world.command_pools.get(&call.image.u64(8));
+                for id in pool.map_or(vec![], |p| p.buffers.clone()) {
+                    self.reset(id);
+                }
+            }
+            Buffers::DestroyPool => {
+                for id in world.command_pools.remove(&call.image.u64(8)).unwrap_or_default().buffers {
+                    self.states.remove(&id);
+                    self.world.command_buffers.remove(&id);
+                }
+            }
+            Buffers::Allocate => {
+                let Some(info) = v.one("pAllocateInfo") else { return };
+                let (pool, secondary) = (read::n64(info, "commandPool"), read::n32(info, "level") == 1);
+                for id in v.u64s("pCommandBuffers") {
+                    world.command_buffers.insert(id, CommandBuffer { pool, secondary, recording: None });
+                    world.command_pools.entry(pool).or_default().buffers.push(id);
+                }
+            }
+            Buffers::Free => {
+                let pool = call.image.u64(8);
+                for id in v.u64s("pCommandBuffers") {
+                    self.states.remove(&id);
+                    world.command_buffers.remove(&id);
+                    if let Some(p) = world.command_pools.get_mut(&pool) {
+                        p.buffers.retain(|b| *b != id);
+                    }
+                }
+            }
+            Buffers::Begin => {
+                let flags = v.one("pBeginInfo").and_then(|i| i.u32("flags")).unwrap_or(0);
+                let number = world.recordings;
+                world.recordings += 1;
+                world.command_buffers.entry(first).or_default().recording = None;
+                let recording = Recording { number, block: call.block, flags, ..Recording::default() };
+                self.states.insert(first, State::new(recording));
+            }
+            Buffers::End => {
+                if let Some(state) = self.states.remove(&first) {
+                    let buffer = world.command_buffers.entry(first).or_default();
+                    buffer.recording = Some(Rc::new(state.recording));
+                }
+            }
+            Buffers::Reset => self.reset(first),
+            Buffers::Submit | Buffers::Submit2 => self.queues.submit(world, call, to),
+            Buffers::BindSparse => self.queues.bind_sparse(world, call, to),
+            Buffers::Present => {}
+            Buffers::Signal => self.queues.signal_by_host(world, call, to),
+            Buffers::Waited => {
+                let queue = if call.command.canonical == "vkQueueWaitIdle" { first } else { 0 };
+                self.queues.idle(world, queue, to);
+            }
+        }
+    }
+
+    fn reset(&mut self, id: u64) {
+        self.states.remove(&id);
+        if let Some(b) = self.world.command_buffers.get_mut(&id) {
+            b.recording = None;
+        }
+    }
+
     /// A metadata block.
-    pub fn meta(&mut self, _block: &MetaBlock<'_>) -> Result<()> {
+    pub fn meta(&mut self, block: &MetaBlock<'_>) -> Result<()> {
+        match block.meta {
+            Meta::DeviceMemory(d) => {
+                let gpu = self.world.gpus.entry(d.physical_device).or_default();
+                gpu.memory_flags = d.types.iter().map(|t| t.flags).collect();
+            }
+            Meta::SwapchainImages(s) => {
+                let ids: Vec<u64> = s.images.iter().map(|i| i.image).collect();
+                create::own_images(&mut self.world, s.swapchain, &ids);
+            }
+            _ => {}
+        }
+        effects::meta(&mut self.world, block);
         Ok(())
     }
+
     /// A frame has ended.
     pub fn frame(&mut self, frame: Frame) {
         self.world.frame = frame.next;
     }
+
+    /// The capture has ended: what still waits runs.
+    pub fn finish(&mut self, to: &mut dyn Observer) {
+        self.queues.idle(&mut self.world, 0, to);
+    }
+
     /// Everything as it is now.
     pub fn world(&self) -> &World {
         &self.world
     }
+
     /// The same, to change what is known of memory.
     pub fn world_mut(&mut self) -> &mut World {
         &mut self.world

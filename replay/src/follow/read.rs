@@ -54,3 +54,6 @@ pub(super) fn rect(v: View<'_>, name: &str) -> [i64; 4] {
 pub(super) fn created(call: &Call) -> u64 {
     call.image.handles.iter().find(|h| h.out).map_or(0, |h| call.image.u64(h.at))
 }
+
+/// What was there is not any more.
+pub(super) fn gone<T>(_: Option<T>) {}

@@ -14,10 +14,12 @@ use crate::objects::Ids;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+/// Buffers that begin behind the one which an address is in, at most; beyond them it is not found.
+const MOST_OVERLAPPING: usize = 1024;
+
 /// See the module's header.
 #[derive(Default)]
 #[allow(missing_docs, reason = "named as what they hold, by captured id")]
-#[allow(dead_code, reason = "what fills it comes next")]
 pub struct World {
     /// Contents of memory.
     pub bytes: Bytes,
@@ -59,6 +61,10 @@ pub struct World {
     pub descriptor_sizes: HashMap<u32, u64>,
     /// Combinations of shader objects, in the order of their numbers.
     pub combinations: Vec<Rc<Combination>>,
+    /// The values that timeline semaphores have reached.
+    pub reached: Ids<u64>,
+    /// The size of the largest buffer that has an address.
+    pub(super) largest_addressed: u64,
     pub(super) combination_of: HashMap<Vec<u64>, usize>,
     pub(super) classes: Classes,
     /// Counts up with everything that changes.
@@ -131,11 +137,16 @@ impl World {
         }
     }
 
-    /// The buffer at an address, and the offset in it.
+    /// The buffer at an address, and the offset in it. Where buffers overlap (several in the same memory) it is the one that
+    /// begins last.
     pub fn at_address(&self, address: u64) -> Option<(u64, u64)> {
-        let (base, buffer) = self.addresses.range(..=address).next_back()?;
-        let size = self.buffers.get(buffer)?.size;
-        (address - base < size).then(|| (*buffer, address - base))
+        let holds = |(base, buffer): (&u64, &u64)| {
+            let size = self.buffers.get(buffer)?.size;
+            (address - base < size).then(|| (*buffer, address - base))
+        };
+        // A small buffer may lie in front, in a larger one.
+        let lowest = address.saturating_sub(self.largest_addressed);
+        self.addresses.range(lowest..=address).rev().take(MOST_OVERLAPPING).find_map(holds)
     }
 
     /// The bytes of a buffer's range, resolved where it says all that is left.

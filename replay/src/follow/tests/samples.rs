@@ -1,0 +1,209 @@
+//! The committed samples, against a count that knows nothing of what is followed.
+
+use super::bench::Ear;
+use crate::ahead::{self, What};
+use crate::backend::MetaBlock;
+use crate::exec::{Call, Outcome};
+use crate::follow::{At, AtSet, Command, Follow, Invocation, Observer, World};
+use gfxr_parse::container::{Capture, read_file};
+use gfxr_parse::view::View;
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+fn samples() -> Vec<PathBuf> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../captures/samples");
+    let all = std::fs::read_dir(folder).expect("the samples").map(|e| e.expect("a file").path());
+    let mut all: Vec<_> = all.filter(|p| p.extension().is_some_and(|e| e == "gfxr")).collect();
+    all.sort();
+    all
+}
+
+/// Follows a whole capture; every call is shown to `each` as well.
+fn follow(capture: &Capture, to: &mut dyn Observer, mut each: impl FnMut(&Call, u64)) -> Follow {
+    let mut f = Follow::new();
+    let stopped = ahead::run(capture, |item| {
+        match &mut item.what {
+            What::Call(call) => {
+                each(call, item.place.frame);
+                f.call(call, Outcome::captured(call), to).expect("it follows");
+            }
+            What::Meta(m, data) => {
+                let block = MetaBlock { meta: &m.meta, data: data.bytes(), block: item.block };
+                f.meta(&block).expect("it follows");
+            }
+            What::Bad(e) => panic!("{e}"),
+            _ => {}
+        }
+        ControlFlow::<()>::Continue(())
+    });
+    assert_eq!(stopped, None);
+    f.finish(to);
+    f
+}
+
+/// Invocations and copies that submits run, counted by the names of calls and what command buffers execute.
+#[derive(Default)]
+struct Count {
+    /// By command buffer: invocations by name, secondaries.
+    buffers: HashMap<u64, (Vec<&'static str>, Vec<u64>)>,
+    run: HashMap<&'static str, u64>,
+}
+
+impl Count {
+    fn see(&mut self, call: &Call) {
+        let (name, id) = (call.command.canonical, call.image.u64(0));
+        let v = View::call(&call.image);
+        match name {
+            "vkBeginCommandBuffer" => drop(self.buffers.insert(id, Default::default())),
+            "vkCmdExecuteCommands" => {
+                let b = self.buffers.entry(id).or_default();
+                b.1.extend(v.u64s("pCommandBuffers"));
+            }
+            "vkQueueSubmit" | "vkQueueSubmit2" => {
+                for s in v.structs("pSubmits") {
+                    let two = s.structs("pCommandBufferInfos").filter_map(|i| i.u64("commandBuffer"));
+                    for b in s.u64s("pCommandBuffers").into_iter().chain(two) {
+                        self.execute(b);
+                    }
+                }
+            }
+            n if n.starts_with("vkCmd") => self.buffers.entry(id).or_default().0.push(n),
+            _ => {}
+        }
+    }
+    fn execute(&mut self, id: u64) {
+        let Some((names, others)) = self.buffers.get(&id).cloned() else { return };
+        for n in names {
+            *self.run.entry(n).or_default() += 1;
+        }
+        others.into_iter().for_each(|o| self.execute(o));
+    }
+}
+
+/// Counts what is told by the command's name, and what is not resolved.
+#[derive(Default)]
+struct Told {
+    run: HashMap<&'static str, u64>,
+    invocations: u64,
+    no_program: u64,
+    no_words: u64,
+    sets: u64,
+    unbound: u64,
+    other: HashMap<&'static str, u64>,
+    passes: u64,
+    /// Written descriptors that name objects which are not there.
+    dangling: u64,
+    descriptors: u64,
+}
+
+impl Observer for Told {
+    fn invocation(&mut self, w: &World, at: &At, i: &Invocation<'_>) {
+        assert_eq!(i.number, self.invocations);
+        self.invocations += 1;
+        *self.run.entry(i.invoke.command.canonical).or_default() += 1;
+        let program = &i.invoke.bindings.program;
+        self.no_program += u64::from(program.id() == 0);
+        self.no_words +=
+            program.stages().iter().filter(|s| s.module.words.first() != Some(&0x0723_0203)).count() as u64;
+        if at.pass == 0 {
+            assert!(!i.invoke.command.name.contains("Draw"), "draws are in passes");
+        }
+        for n in 0..program.layout().map_or(0, |l| l.sets.len()) {
+            self.sets += 1;
+            let contents = match w.set(i.invoke, n) {
+                AtSet::Set { contents, .. } | AtSet::Push { contents } => contents,
+                AtSet::Nothing => {
+                    let empty = program.layout().and_then(|l| l.set(n)).is_none_or(|s| s.slots == 0);
+                    self.unbound += u64::from(!empty);
+                    continue;
+                }
+                _ => continue,
+            };
+            for b in &contents.layout.bindings {
+                for (_, d) in contents.written(b.binding) {
+                    use crate::follow::sets::Descriptor as D;
+                    let there = match d {
+                        D::Buffer { buffer, .. } => w.buffers.contains_key(&buffer),
+                        D::Image { view, .. } => {
+                            w.image_views.get(&view).is_some_and(|v| w.images.contains_key(&v.image))
+                        }
+                        D::Texel { view, .. } => {
+                            w.buffer_views.get(&view).is_some_and(|v| w.buffers.contains_key(&v.buffer))
+                        }
+                        D::Structure { structure } => w.structures.contains_key(&structure),
+                        _ => true,
+                    };
+                    self.descriptors += 1;
+                    self.dangling += u64::from(!there);
+                }
+            }
+        }
+    }
+    fn command(&mut self, _: &World, at: &At, command: &Command) {
+        match command {
+            Command::Other(image) => {
+                *self.other.entry(image.command.expect("it has one").canonical).or_default() += 1;
+            }
+            Command::BeginPass(_) => {
+                self.passes += 1;
+                assert_eq!(at.pass, self.passes);
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn every_sample_runs_what_its_calls_say() {
+    let mut all = 0;
+    for path in samples() {
+        let capture = Capture::open(&path, read_file).expect("a capture");
+        let (mut told, mut count) = (Told::default(), Count::default());
+        follow(&capture, &mut told, |call, _| count.see(call));
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        let expected: HashMap<&str, u64> = count
+            .run
+            .iter()
+            .filter(|(n, _)| crate::follow::invoke::is_invocation(n))
+            .map(|(n, c)| (*n, *c))
+            .collect();
+        assert_eq!(told.run, expected, "{name}");
+        for (kept, n) in &told.other {
+            assert_eq!(Some(n), count.run.get(kept), "{name}: {kept}");
+        }
+        let begins = ["vkCmdBeginRenderPass", "vkCmdBeginRenderPass2", "vkCmdBeginRendering"];
+        let begun: u64 = begins.iter().filter_map(|b| count.run.get(b)).sum();
+        assert_eq!(told.passes, begun, "{name}");
+        // The samples are right: everything that they use is there.
+        assert_eq!((told.no_program, told.no_words, told.unbound, told.dangling), (0, 0, 0, 0), "{name}");
+        assert!(told.invocations > 0, "{name}");
+        all += told.invocations;
+    }
+    assert!(all > 500, "{all}");
+}
+
+#[test]
+fn vertex_and_index_buffers_are_there() {
+    let path = samples().into_iter().find(|p| p.ends_with("cubes.gfxr")).expect("it is committed");
+    let capture = Capture::open(&path, read_file).expect("a capture");
+    struct Inputs(u64, u64);
+    impl Observer for Inputs {
+        fn invocation(&mut self, _: &World, _: &At, i: &Invocation<'_>) {
+            let Some(inputs) = &i.invoke.inputs else { return };
+            self.0 += inputs.vertices.iter().flatten().count() as u64;
+            self.1 += u64::from(inputs.indices.is_some());
+        }
+    }
+    let mut seen = Inputs(0, 0);
+    let (mut binds, mut draws) = (0, 0);
+    follow(&capture, &mut seen, |call, _| {
+        binds += u64::from(call.command.name.starts_with("vkCmdBindVertexBuffers"));
+        draws += u64::from(call.command.name == "vkCmdDrawIndexed");
+    });
+    assert!(binds == 0 || seen.0 > 0);
+    assert!(draws == 0 || seen.1 >= draws);
+    let mut ear = Ear::default();
+    follow(&capture, &mut ear, |_, _| {});
+    assert!(ear.commands.iter().any(|c| c.1 == "BeginPass"));
+}
