@@ -9,7 +9,7 @@ use super::objects::Sync;
 use super::read::n64;
 use super::recording::Recording;
 use super::world::World;
-use super::{At, effects, Invocation, Observer, SemaphoreUse, Submission};
+use super::{At, Invocation, Observer, SemaphoreUse, Submission, effects};
 use crate::exec::Call;
 use crate::objects::Ids;
 use gfxr_parse::view::View;
