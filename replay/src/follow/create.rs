@@ -234,7 +234,6 @@ fn buffer_address(w: &mut World, call: &Call) {
     let address = call.image.u64(call.image.ret_at());
     if let Some(b) = w.buffers.get_mut(&id).filter(|_| address != 0) {
         b.address = address;
-        w.largest_addressed = b.size.max(w.largest_addressed);
         w.addresses.insert(address, id);
     }
 }

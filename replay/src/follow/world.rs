@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 /// Buffers that begin behind the one which an address is in, at most; beyond them it is not found.
-const MOST_OVERLAPPING: usize = 1024;
+const MOST_OVERLAPPING: usize = 64;
 
 /// See the module's header.
 #[derive(Default)]
@@ -63,8 +63,6 @@ pub struct World {
     pub combinations: Vec<Rc<Combination>>,
     /// The values that timeline semaphores have reached.
     pub reached: Ids<u64>,
-    /// The size of the largest buffer that has an address.
-    pub(super) largest_addressed: u64,
     pub(super) combination_of: HashMap<Vec<u64>, usize>,
     pub(super) classes: Classes,
     /// Counts up with everything that changes.
@@ -145,8 +143,7 @@ impl World {
             (address - base < size).then(|| (*buffer, address - base))
         };
         // A small buffer may lie in front, in a larger one.
-        let lowest = address.saturating_sub(self.largest_addressed);
-        self.addresses.range(lowest..=address).rev().take(MOST_OVERLAPPING).find_map(holds)
+        self.addresses.range(..=address).rev().take(MOST_OVERLAPPING).find_map(holds)
     }
 
     /// The bytes of a buffer's range, resolved where it says all that is left.
