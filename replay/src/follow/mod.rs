@@ -22,6 +22,7 @@ pub mod recording;
 pub mod roles;
 pub mod sets;
 mod shaders;
+mod sizes;
 mod state;
 #[cfg(test)]
 mod tests;

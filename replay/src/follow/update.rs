@@ -325,7 +325,8 @@ impl World {
     /// A descriptor of a set that lies in a descriptor buffer at `address`.
     ///
     /// What its bytes mean is known from vkGetDescriptorEXT, where its binding lies from
-    /// vkGetDescriptorSetLayoutBindingOffsetEXT: as the program used them.
+    /// vkGetDescriptorSetLayoutBindingOffsetEXT: as the program used them. Arrays of combined image samplers are read as one
+    /// array; devices that keep images and samplers apart are rare.
     pub fn in_descriptor_buffer(
         &self,
         address: u64,
@@ -355,18 +356,24 @@ impl World {
                 range: b.count.into(),
             };
         }
-        let Some(&size) = self.descriptor_sizes.get(&b.ty) else {
+        // A mutable one has room for the largest of its types.
+        let types = if b.ty == ty::MUTABLE { &b.mutable[..] } else { std::slice::from_ref(&b.ty) };
+        let sizes: Option<Vec<u64>> = types.iter().map(|t| self.descriptor_sizes.get(t).copied()).collect();
+        let Some(size) = sizes.and_then(|s| s.into_iter().max()) else {
             return unknown("the program never asked for a descriptor of this type");
         };
         let at = address + offset + u64::from(element) * size;
-        let place = self.at_address(at).and_then(|(buffer, offset)| {
-            let bound = self.buffers.get(&buffer)?.bound?;
-            Some((bound.memory, bound.offset + offset))
-        });
-        let Some((memory, offset)) = place else { return unknown("an address that is not known") };
+        let Some((buffer, at)) = self.at_address(at) else { return unknown("an address that is not known") };
         let mut bytes = Vec::new();
-        if !self.bytes.read(memory, offset, size, &mut bytes).all() {
-            return unknown("bytes of the descriptor buffer are not known");
+        if let Some(hole) = self.read_buffer(buffer, at, size, &mut bytes).holes.first() {
+            return unknown(hole.why.reason.words());
+        }
+        if b.ty == ty::MUTABLE {
+            // Shorter ones leave what is behind them as it was.
+            let mut lengths = types.iter().filter_map(|t| self.descriptor_sizes.get(t));
+            if let Some(d) = lengths.find_map(|n| self.descriptor_bytes.get(&bytes[..*n as usize]).copied()) {
+                return d;
+            }
         }
         self.descriptor_bytes.get(&bytes[..]).copied().unwrap_or(match bytes.iter().all(|b| *b == 0) {
             true => Descriptor::Unwritten,

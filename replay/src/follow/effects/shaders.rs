@@ -98,9 +98,10 @@ impl World {
             AtSet::Set { contents, offsets, .. } => all(contents, offsets, found),
             AtSet::Push { contents } => all(contents, &[], found),
             AtSet::Buffer { address, layout } => {
-                // Until descriptor buffers are read.
-                let _ = (address, layout);
-                found.push(Descriptor::Unknown { ty: 0, why: "" });
+                let slots = layout.binding(binding).map_or(0, |b| b.slots());
+                for e in (0..slots).filter(|e| wanted(*e)) {
+                    found.push(self.in_descriptor_buffer(address, layout, binding, e));
+                }
             }
             AtSet::Nothing | AtSet::Embedded { .. } => {}
         }

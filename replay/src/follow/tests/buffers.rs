@@ -1,8 +1,10 @@
 //! Descriptor buffers.
 
 use super::bench::*;
+use crate::follow::commands::Sizes;
 use crate::follow::layouts::ty;
 use crate::follow::sets::Descriptor;
+use crate::follow::{At, Invocation, World};
 
 /// A buffer of 256 bytes at address 0x1000 in memory 100, from its 64th byte on.
 fn with_buffer() -> Bench {
@@ -123,7 +125,75 @@ fn what_a_program_was_given_for_a_descriptor_is_what_its_bytes_mean() {
     let why = |d| if let Descriptor::Unknown { why, .. } = d { why } else { panic!("{d:?}") };
     // Nothing was written into the buffer.
     let read = |b, e| why(w.in_descriptor_buffer(0x1000, layout, b, e));
-    assert_eq!(read(0, 1), "bytes of the descriptor buffer are not known");
-    assert_eq!(read(3, 0), "bytes of the descriptor buffer are not known");
+    assert_eq!((read(0, 1), read(3, 0)), ("never written", "never written"));
     assert_eq!(why(w.in_descriptor_buffer(0x9000, layout, 0, 0)), "an address that is not known");
+
+    // A set at 128: two buffers from its beginning on, the image at 32.
+    let layout = std::rc::Rc::clone(layout);
+    let mut data = [0; 40];
+    data[4..8].copy_from_slice(&[1, 2, 3, 4]);
+    data[32..34].copy_from_slice(&[9, 8]);
+    mapped(&mut b, 128, &data);
+    let w = b.follow.world();
+    let read = |b, e| w.in_descriptor_buffer(0x1080, &layout, b, e);
+    assert_eq!((read(0, 0), read(0, 1), read(3, 0)), (Descriptor::Unwritten, buffer, image));
+    mapped(&mut b, 128, &[5, 5, 5, 5]);
+    let again = b.follow.world().in_descriptor_buffer(0x1080, &layout, 0, 0);
+    assert_eq!(why(again), "bytes that no descriptor was got for");
+}
+
+/// The host writes into the buffer.
+fn mapped(b: &mut Bench, offset: u64, data: &[u8]) {
+    use crate::follow::bytes::{Cause, Writer};
+    b.follow.world_mut().bytes.write(100, 64 + offset, data, Cause::new(Writer::Mapped, 0, 101));
+}
+
+#[test]
+fn indirect_sizes_are_those_in_memory_at_the_submission() {
+    let mut b = with_buffer();
+    b.set_layout(20, 0, &[], &[]);
+    b.pipeline_layout(30, &[20], &[]);
+    b.compute_pipeline(40, 30);
+    b.begin(9);
+    b.bind(9, 40);
+    b.see("vkCmdDispatchIndirect", |w| {
+        w.u64(9).u64(101).u64(16);
+    });
+    b.see("vkCmdDrawIndirectCount", |w| {
+        w.u64(9).u64(101).u64(32).u64(101).u64(0).u32(9).u32(24);
+    });
+    b.end(9);
+    #[derive(Default)]
+    struct Ask(Vec<Result<Vec<Sizes>, &'static str>>);
+    impl crate::follow::Observer for Ask {
+        fn invocation(&mut self, w: &World, _: &At, i: &Invocation<'_>) {
+            assert!(i.invoke.is_indirect());
+            self.0.push(w.sizes(i.invoke));
+        }
+        fn invoked(&mut self, _: &mut World, _: &At, _: &Invocation<'_>) {}
+    }
+    let submit = |b: &mut Bench| {
+        let mut ask = Ask::default();
+        let c = call("vkQueueSubmit", |w| {
+            w.u64(QUEUE).u32(1);
+            w.structures(1, |w, _| {
+                w.u32(4).null_struct().u32(0).null_array().null_array().u32(1).u64_array(&[9]).u32(0);
+                w.null_array();
+            });
+            w.u64(0).i32(0);
+        });
+        b.follow.call(&c, crate::exec::Outcome::captured(&c), &mut ask).expect("it follows");
+        ask.0
+    };
+    assert_eq!(submit(&mut b), [Err("never written"), Err("never written")]);
+    let words = |w: &[u32]| w.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>();
+    mapped(&mut b, 0, &words(&[2, 0, 0, 0, 4, 5, 6, 0, 3, 1, 0, 7, 0, 0, 6, 2, 1, 8]));
+    let draw = |v, i, fv, fi| Sizes::Draw { vertices: v, instances: i, first_vertex: fv, first_instance: fi };
+    assert_eq!(
+        submit(&mut b),
+        [
+            Ok(vec![Sizes::Groups { base: [0; 3], count: [4, 5, 6] }]),
+            Ok(vec![draw(3, 1, 0, 7), draw(6, 2, 1, 8)])
+        ]
+    );
 }

@@ -4,13 +4,16 @@ use super::bench::Ear;
 use crate::ahead::{self, What};
 use crate::backend::MetaBlock;
 use crate::exec::{Call, Outcome};
-use crate::follow::commands::RENDERING_RESUMING;
+use crate::follow::commands::{RENDERING_RESUMING, Sizes};
 use crate::follow::{At, AtSet, Command, Follow, Invocation, Observer, World};
 use gfxr_parse::container::{Capture, read_file};
 use gfxr_parse::view::View;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+
+/// A tile of the sample `uniforms`, in pixels.
+const TILE: u32 = 16;
 
 /// The samples, and those in the folders of `RERAY_CAPTURES`.
 fn samples() -> Vec<PathBuf> {
@@ -215,4 +218,40 @@ fn vertex_and_index_buffers_are_there() {
     let mut ear = Ear::default();
     follow(&capture, &mut ear, |_, _| {});
     assert!(ear.commands.iter().any(|c| c.1 == "BeginPass"));
+}
+
+#[test]
+fn indirect_sizes_of_the_sample_are_those_that_its_source_plants() {
+    let path = samples().into_iter().find(|p| p.ends_with("uniforms.gfxr")).expect("it is committed");
+    let capture = Capture::open(&path, read_file).expect("a capture");
+    #[derive(Default)]
+    struct Indirect(HashMap<&'static str, Vec<Result<Vec<Sizes>, &'static str>>>);
+    impl Observer for Indirect {
+        fn invocation(&mut self, w: &World, _: &At, i: &Invocation<'_>) {
+            if i.invoke.is_indirect() {
+                self.0.entry(i.invoke.kind()).or_default().push(w.sizes(i.invoke));
+            }
+        }
+        // What its shaders write is an image.
+        fn invoked(&mut self, _: &mut World, _: &At, _: &Invocation<'_>) {}
+    }
+    let mut seen = Indirect::default();
+    follow(&capture, &mut seen, |_, _| {});
+    let draw = Sizes::Draw { vertices: 3, instances: 1, first_vertex: 0, first_instance: 0 };
+    let indexed =
+        Sizes::DrawIndexed { indices: 3, instances: 1, first_index: 0, vertex_offset: 0, first_instance: 0 };
+    let groups = Sizes::Groups { base: [0; 3], count: [TILE / 8, TILE / 8, 1] };
+    let expected = [
+        ("DrawIndirect", draw.clone()),
+        ("DrawIndexedIndirect", indexed.clone()),
+        ("DrawIndirectCount", draw),
+        ("DrawIndexedIndirectCount", indexed),
+        ("DispatchIndirect", groups),
+    ];
+    assert_eq!(seen.0.len(), expected.len(), "{:?}", seen.0.keys());
+    for (kind, sizes) in expected {
+        let found = &seen.0[kind];
+        assert_eq!(found.len(), 4, "{kind}, once a frame");
+        assert!(found.iter().all(|f| *f == Ok(vec![sizes.clone()])), "{kind}: {found:?}");
+    }
 }
