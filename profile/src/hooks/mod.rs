@@ -14,5 +14,6 @@ pub mod geometry;
 pub mod instrument;
 pub mod pipeline_flags;
 pub mod pipeline_times;
+pub mod resources;
 pub mod screenshot;
 mod timestamps;

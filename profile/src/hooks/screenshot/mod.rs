@@ -18,7 +18,7 @@ mod held;
 mod layouts;
 mod left;
 mod names;
-mod read;
+pub(crate) mod read;
 mod recorded;
 mod wish;
 

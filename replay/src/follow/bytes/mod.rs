@@ -65,6 +65,8 @@ pub struct Entry {
     pub to: u64,
     /// Who wrote, or why they are not known since then.
     pub what: Result<Cause, Why>,
+    /// The clock then.
+    pub time: u64,
 }
 
 /// Writes that the journal keeps.
@@ -203,7 +205,7 @@ impl Bytes {
         let Some(s) = self.spaces.get_mut(&space) else { return };
         let size = size.min(s.size.saturating_sub(offset));
         s.forget(offset, size, why, self.clock);
-        self.note(Entry { space, from: offset, to: offset + size, what: Err(why) });
+        self.note(Entry { space, from: offset, to: offset + size, what: Err(why), time: self.clock });
     }
 
     /// Nothing is known of anything any more: what cannot be followed may have written anywhere.
@@ -237,8 +239,11 @@ impl Bytes {
 
     fn wrote(&mut self, space: u64, offset: u64, bytes: u64, same: u64, cause: Cause) {
         if bytes > 0 {
-            self.count((cause.by, cause.buffer, space), bytes, same);
-            self.note(Entry { space, from: offset, to: offset + bytes, what: Ok(cause) });
+            // (what is read back nobody uploads)
+            if cause.by != Writer::ReadBack {
+                self.count((cause.by, cause.buffer, space), bytes, same);
+            }
+            self.note(Entry { space, from: offset, to: offset + bytes, what: Ok(cause), time: self.clock });
         }
     }
 
@@ -262,6 +267,11 @@ impl Bytes {
             }
             j.push_back(e);
         }
+    }
+
+    /// What was written or became unknown behind that time, newest first, as far as a journal is kept.
+    pub fn written_since(&self, time: u64) -> impl Iterator<Item = &Entry> {
+        self.journal.iter().flatten().rev().take_while(move |e| e.time > time)
     }
 
     /// The last write that reached this byte, if a journal is kept and reaches back so far.

@@ -1,0 +1,223 @@
+//! What a capture's invocations bound, and the bytes that their uniform blocks had, as the tables of `trace::tables` hold it.
+//!
+//! The hook follows the capture's calls ([`replay::follow`]), with a device or without one, asks [`crate::reflect`] what shaders
+//! do with what is bound, and writes rows for every invocation of the wanted frames. Guarantees: what shaders may write is not
+//! known afterwards; equal descriptors, sets and bytes have equal numbers. With a device, [`device`] compares what is
+//! followed with what the device's memory holds, or reads what shaders wrote. Refuses nothing.
+
+pub mod device;
+mod blocks;
+mod intern;
+mod program;
+mod rows;
+mod words;
+
+pub use device::{Checked, Difference, OnDevice};
+
+use device::Device;
+use replay::error::Result;
+use replay::exec::{Call, Executor, Outcome};
+use replay::follow::bytes::Writer;
+use replay::follow::{At, Follow, Invocation, Observer, Submission, World};
+use replay::backend::MetaBlock;
+use replay::hook::{Commands, Frame, Hook, Needs, Next};
+use rows::Rows;
+use gfxr_parse::view::View;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use trace::{Table, Value};
+
+/// Takes rows.
+pub type Put = Box<dyn FnMut(&'static Table, &[Value<'_>]) -> Result<()>>;
+
+/// Chooses frames.
+pub type WantsFrame = Box<dyn Fn(u64) -> bool>;
+
+/// What there was to follow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Followed {
+    /// Invocations of all frames.
+    pub invocations: u64,
+    /// Those that rows were written for.
+    pub written: u64,
+    /// The most bytes of device memory that lived at a time, at frame ends.
+    pub live_bytes: u64,
+    /// What following them took, at most.
+    pub held_bytes: u64,
+    /// Uniform blocks that were read.
+    pub blocks: u64,
+    /// Of these, those of which some byte is not known.
+    pub unknown_blocks: u64,
+}
+
+/// See the module's header.
+pub struct ResourcesHook {
+    follow: Follow,
+    told: Told,
+    push: HashMap<u64, Vec<u8>>,
+    done: Rc<RefCell<Followed>>,
+}
+
+/// What the follower tells.
+struct Told {
+    rows: Rows,
+    wants: WantsFrame,
+    device: Option<Device>,
+    /// The block of the call that runs.
+    block: u64,
+    /// Nothing is told from a function that cannot fail.
+    failed: Option<replay::error::Error>,
+}
+
+impl ResourcesHook {
+    /// One that hands rows on; and what there was, once it has run.
+    pub fn new(put: Put, wants: WantsFrame, on: Option<OnDevice>) -> (Self, Rc<RefCell<Followed>>) {
+        let done = Rc::new(RefCell::new(Followed::default()));
+        let mut follow = Follow::new();
+        let device = on.map(|on| {
+            follow.world_mut().bytes.keep_journal();
+            Device::new(on)
+        });
+        let told = Told { rows: Rows::new(put), wants, device, block: 0, failed: None };
+        (ResourcesHook { follow, told, push: HashMap::new(), done: done.clone() }, done)
+    }
+
+    fn failed(&mut self) -> Result<()> {
+        self.told.failed.take().map_or(Ok(()), Err)
+    }
+
+    /// Bytes that come with calls: push constants and inline uniform blocks.
+    fn count(&mut self, call: &Call) {
+        let v = View::call(&call.image);
+        match call.command.canonical {
+            "vkBeginCommandBuffer" => drop(self.push.remove(&call.image.u64(0))),
+            "vkCmdPushConstants" => self.pushed(call.image.u64(0), v),
+            "vkCmdPushConstants2" => {
+                if let Some(i) = v.one("pPushConstantsInfo") {
+                    self.pushed(call.image.u64(0), i);
+                }
+            }
+            "vkUpdateDescriptorSets" => {
+                let blocks = v.structs("pDescriptorWrites").filter_map(|w| {
+                    w.next("VkWriteDescriptorSetInlineUniformBlock").and_then(|b| b.u64("dataSize"))
+                });
+                let sizes: Vec<u64> = blocks.collect();
+                let bytes = &mut self.follow.world_mut().bytes;
+                sizes.into_iter().for_each(|n| bytes.count((Writer::Inline, 0, 0), n, 0));
+            }
+            _ => {}
+        }
+    }
+
+    fn pushed(&mut self, buffer: u64, v: View<'_>) {
+        let (Some(at), Some(data)) = (v.u64("offset"), v.bytes("pValues")) else { return };
+        let before = self.push.entry(buffer).or_default();
+        let (at, end) = (at as usize, at as usize + data.len());
+        let there = before.get(at..end.min(before.len())).unwrap_or(&[]);
+        let same = there.iter().zip(data).filter(|(a, b)| a == b).count();
+        if before.len() < end {
+            before.resize(end, 0);
+        }
+        before[at..end].copy_from_slice(data);
+        self.follow.world_mut().bytes.count((Writer::Push, 0, 0), data.len() as u64, same as u64);
+    }
+}
+
+impl Told {
+    fn note(&mut self, r: Result<()>) {
+        if let Err(e) = r {
+            self.failed.get_or_insert(e);
+        }
+    }
+}
+
+impl Observer for Told {
+    fn invocation(&mut self, world: &World, at: &At, invocation: &Invocation<'_>) {
+        if self.failed.is_some() || !(self.wants)(at.frame) {
+            return;
+        }
+        let r = self.rows.invocation(world, at, invocation);
+        if r.is_ok()
+            && let Some(d) = &mut self.device
+        {
+            // What runs later than its submission is not seen at its submission.
+            d.invocation(world, at, at.submit_block == self.block, self.rows.read());
+        }
+        self.note(r);
+    }
+
+    fn invoked(&mut self, world: &mut World, at: &At, invocation: &Invocation<'_>) {
+        let facts = self.rows.facts(invocation.invoke);
+        world.wrote(invocation.invoke, &facts.written, at.block);
+    }
+
+    fn submission(&mut self, _: &World, s: &Submission) {
+        self.rows.submission(s.number);
+    }
+}
+
+impl Hook for ResourcesHook {
+    fn name(&self) -> &'static str {
+        "resources"
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { transfer_src: self.told.device.is_some(), ..Needs::default() }
+    }
+
+    fn wants(&self) -> Commands {
+        Commands::all()
+    }
+
+    fn call(&mut self, cx: &mut Executor, call: &mut Call, next: Next) -> Result<Outcome> {
+        self.told.block = call.block;
+        if let Some(device) = self.told.device.take() {
+            self.told.device = Some(device);
+            if Device::is_submit(call) {
+                return self.submit(cx, call, next);
+            }
+        }
+        let outcome = next.run(cx, call)?;
+        self.follow.call(call, outcome, &mut self.told)?;
+        self.count(call);
+        self.failed()?;
+        Ok(outcome)
+    }
+
+    fn meta(&mut self, _: &mut Executor, block: &MetaBlock<'_>) -> Result<()> {
+        self.follow.meta(block)
+    }
+
+    fn frame(&mut self, _: &mut Executor, frame: Frame) -> Result<()> {
+        let wanted = (self.told.wants)(frame.number);
+        let world = self.follow.world_mut();
+        let uploads = world.bytes.take_uploads();
+        let mut done = self.done.borrow_mut();
+        done.live_bytes = done.live_bytes.max(world.bytes.most_live());
+        done.held_bytes = done.held_bytes.max(world.bytes.held());
+        if wanted {
+            self.told.rows.uploads(frame.number, &uploads)?;
+        }
+        (done.invocations, done.written) = (self.told.rows.seen, self.told.rows.written);
+        (done.blocks, done.unknown_blocks) = (self.told.rows.blocks, self.told.rows.unknown_blocks);
+        self.follow.frame(frame);
+        Ok(())
+    }
+}
+
+impl ResourcesHook {
+    /// With a device: a submission is followed first, and what it will bind is looked at before it runs and after.
+    fn submit(&mut self, cx: &mut Executor, call: &mut Call, next: Next) -> Result<Outcome> {
+        let device = self.told.device.as_mut().expect("there is one");
+        device.begins(self.follow.world());
+        let captured = Outcome::captured(call);
+        self.follow.call(call, captured, &mut self.told)?;
+        self.failed()?;
+        let device = self.told.device.as_mut().expect("there is one");
+        device.before(cx, self.follow.world())?;
+        let outcome = next.run(cx, call)?;
+        device.after(cx, call, self.follow.world_mut())?;
+        Ok(outcome)
+    }
+}
