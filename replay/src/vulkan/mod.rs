@@ -325,11 +325,11 @@ impl Vulkan {
         swapchain::settle(self)
     }
 
-    /// Addresses passed to the driver that no known range holds.
     /// Where a captured device address is here, if that is known.
     pub fn translate(&self, captured: u64) -> Option<u64> {
         self.addresses.known(captured)
     }
+    /// Addresses passed to the driver that no known range holds.
     pub fn unknown_addresses(&self) -> u64 {
         self.addresses.unknown.get()
     }
