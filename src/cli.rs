@@ -192,6 +192,8 @@ pub enum Command {
     Screenshot(ScreenshotArgs),
     /// Replay with instrumented shaders, and write down what they did
     Profile(ProfileArgs),
+    /// Say what a capture's draws, dispatches and traces bind and read, without a GPU
+    Resources(ResourcesArgs),
     /// Answer questions to a trace that `profile` wrote; without names, every question that it can answer
     Analyze(AnalyzeArgs),
     /// Add up how often blocks ran: traces of `profile`, or profiles written before, as one
@@ -473,6 +475,50 @@ pub struct AnalyzeArgs {
     /// Write to this folder (made if it is not there), or to a file if the name has an ending, as in a.csv
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
+}
+
+/// `resources`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Follows descriptors and memory through the whole capture, writes what every invocation of the frames bound and which bytes
+its uniform blocks had, and answers the questions to that (docs/resources.md). No GPU is needed, but for --check and
+--read-back: those replay.
+
+--check compares uniform blocks with the device's memory at the edges of submit calls: before the call that reads them,
+or behind it where the call itself writes them. What a call writes both before and behind a draw is counted as not compared.
+The exit code is 5 if a byte differs.
+
+Examples:
+  reray-replay resources cap.gfxr
+  reray-replay resources cap.gfxr --frames 10-20 -o trace && reray-replay analyze trace --table uploads
+  reray-replay resources cap.gfxr --check")]
+pub struct ResourcesArgs {
+    /// The capture
+    pub file: PathBuf,
+    /// Only invocations of these frames; what is before them is followed all the same
+    #[arg(long, value_name = "A-B")]
+    pub frames: Option<Ranges>,
+    /// Keep the trace in this folder, for `analyze`; made if it is not there
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// Only these questions [default: all that the trace can answer]
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub questions: Vec<String>,
+    /// Write the trace and answer nothing
+    #[arg(long, requires = "output", conflicts_with = "questions")]
+    pub no_answers: bool,
+    /// Replay, and compare uniform blocks as they are followed with what the device has
+    #[arg(long)]
+    pub check: bool,
+    /// Replay, and read what shaders write into uniform buffers, at the end of the submit call that writes it
+    #[arg(long)]
+    pub read_back: bool,
+    /// The form of the answers [default: text]
+    #[arg(long, value_enum)]
+    pub format: Option<AnalyzeFormat>,
+    /// How to replay.
+    #[command(flatten)]
+    pub run: RunArgs,
 }
 
 /// Forms of `analyze`'s output.

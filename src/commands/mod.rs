@@ -16,6 +16,7 @@ mod recompress;
 mod reorder;
 mod repack;
 mod replay;
+mod resources;
 mod screenshot;
 mod times;
 mod verify;
@@ -35,6 +36,7 @@ pub fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Check(args) => check::run(&args),
         Command::Devices(args) => devices::run(&args),
         Command::Screenshot(args) => screenshot::run(&args),
+        Command::Resources(args) => resources::run(&args),
         Command::Analyze(args) => analyze::run(&args),
         Command::Profile(args) => profile::run(&args),
         Command::MergeProfiles(args) => merge_profiles::run(&args),

@@ -169,10 +169,10 @@ fn measure(
 }
 
 /// Takes rows for the trace.
-type Put = Box<dyn FnMut(&'static trace::Table, &[trace::Value<'_>]) -> replay::error::Result<()>>;
+pub type Put = Box<dyn FnMut(&'static trace::Table, &[trace::Value<'_>]) -> replay::error::Result<()>>;
 
 /// What hooks write rows with.
-fn sink(writer: &Rc<RefCell<Writer>>) -> Put {
+pub fn sink(writer: &Rc<RefCell<Writer>>) -> Put {
     let writer = writer.clone();
     Box::new(move |table, values| {
         let mut writer = writer.borrow_mut();
@@ -207,7 +207,8 @@ fn drivers(
     notes
 }
 
-fn manifest(capture: &Capture, passes: Vec<PassNote>) -> Manifest {
+/// What the trace of a capture says of it.
+pub fn manifest(capture: &Capture, passes: Vec<PassNote>) -> Manifest {
     let name = std::path::Path::new(capture.name()).file_name().unwrap_or_default();
     Manifest {
         program: format!("reray-replay {}", env!("CARGO_PKG_VERSION")),

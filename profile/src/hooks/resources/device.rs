@@ -171,8 +171,9 @@ impl Device {
     /// It has been made.
     pub fn after(&mut self, cx: &mut Executor, call: &Call, w: &mut World) -> Result<()> {
         let pending = std::mem::take(&mut self.after);
-        let (still, gone): (Vec<_>, Vec<_>) =
-            pending.into_iter().partition(|p| w.stamp_of(p.read.buffer, p.read.offset, p.read.bytes) == p.stamp);
+        let (still, gone): (Vec<_>, Vec<_>) = pending
+            .into_iter()
+            .partition(|p| w.stamp_of(p.read.buffer, p.read.offset, p.read.bytes) == p.stamp);
         self.on.done.borrow_mut().between += gone.iter().map(|p| p.count).sum::<u64>();
         self.compare(cx, w, still, false)?;
         if self.on.read_back { self.read_back(cx, call, w) } else { Ok(()) }
@@ -217,7 +218,8 @@ impl Device {
     /// What the call's shaders (and others that do not say what) wrote into uniform buffers is read.
     fn read_back(&mut self, cx: &mut Executor, call: &Call, w: &mut World) -> Result<()> {
         let Some(vk) = cx.backend.vulkan() else { return Ok(()) };
-        let written: Vec<_> = w.bytes.written_since(self.began).filter(|e| e.what.is_err()).copied().collect();
+        let written: Vec<_> =
+            w.bytes.written_since(self.began).filter(|e| e.what.is_err()).copied().collect();
         let mut spans: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
         for e in &written {
             for r in w.bytes.residents.on(e.space, e.from, e.to).filter(|r| !r.image) {
@@ -238,7 +240,12 @@ impl Device {
                 && let Some(b) = w.buffers.get(&buffer).and_then(|b| b.bound)
             {
                 self.on.done.borrow_mut().read_back += bytes.len() as u64;
-                w.bytes.write(b.memory, b.offset + from, &bytes, Cause::new(Writer::ReadBack, call.block, buffer));
+                w.bytes.write(
+                    b.memory,
+                    b.offset + from,
+                    &bytes,
+                    Cause::new(Writer::ReadBack, call.block, buffer),
+                );
             }
         }
         Ok(())
@@ -259,9 +266,8 @@ impl Checked {
         self.bytes += (p.bytes.len() as u64 - unknown) * p.count;
         self.unknown += unknown * p.count;
         let known = |i: usize| !p.holes.iter().any(|h| (h.from..h.to).contains(&(i as u64)));
-        let first = (0..p.bytes.len()).find(|&i| {
-            there.get(i) != Some(&p.bytes[i]) && known(i) && !translated(vk, &p.bytes, there, i)
-        });
+        let first = (0..p.bytes.len())
+            .find(|&i| there.get(i) != Some(&p.bytes[i]) && known(i) && !translated(vk, &p.bytes, there, i));
         let Some(i) = first else { return };
         self.different += p.count;
         if self.differences.len() < KEPT {

@@ -5,8 +5,8 @@
 //! known afterwards; equal descriptors, sets and bytes have equal numbers. With a device, [`device`] compares what is
 //! followed with what the device's memory holds, or reads what shaders wrote. Refuses nothing.
 
-pub mod device;
 mod blocks;
+pub mod device;
 mod intern;
 mod program;
 mod rows;
@@ -15,14 +15,14 @@ mod words;
 pub use device::{Checked, Difference, OnDevice};
 
 use device::Device;
+use gfxr_parse::view::View;
+use replay::backend::MetaBlock;
 use replay::error::Result;
 use replay::exec::{Call, Executor, Outcome};
 use replay::follow::bytes::Writer;
-use replay::follow::{At, Follow, Invocation, Observer, Submission, World};
-use replay::backend::MetaBlock;
+use replay::follow::{At, Follow, Invocation, Observer, World};
 use replay::hook::{Commands, Frame, Hook, Needs, Next};
 use rows::Rows;
-use gfxr_parse::view::View;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -149,11 +149,8 @@ impl Observer for Told {
 
     fn invoked(&mut self, world: &mut World, at: &At, invocation: &Invocation<'_>) {
         let facts = self.rows.facts(invocation.invoke);
+        self.rows.seen += 1;
         world.wrote(invocation.invoke, &facts.written, at.block);
-    }
-
-    fn submission(&mut self, _: &World, s: &Submission) {
-        self.rows.submission(s.number);
     }
 }
 

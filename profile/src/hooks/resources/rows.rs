@@ -178,7 +178,10 @@ impl Rows {
         )?;
         for s in &facts.stages {
             let unreadable = U64(s.unreadable.into());
-            (self.put)(&RESOURCE_STAGES, &[U64(id), Text(s.stage), Text(&s.entry), Text(&s.module), unreadable])?;
+            (self.put)(
+                &RESOURCE_STAGES,
+                &[U64(id), Text(s.stage), Text(&s.entry), Text(&s.module), unreadable],
+            )?;
         }
         for (set, l) in (0..).zip(layout.map_or(&[][..], |l| &l.sets)) {
             let Some(l) = l else { continue };
@@ -288,12 +291,7 @@ impl Rows {
     }
 
     /// The number of descriptors in their places.
-    fn described(
-        &mut self,
-        w: &World,
-        all: &[(u32, u32, Descriptor)],
-        of: Option<&Contents>,
-    ) -> Result<u64> {
+    fn described(&mut self, w: &World, all: &[(u32, u32, Descriptor)], of: Option<&Contents>) -> Result<u64> {
         let mut rows = Vec::with_capacity(all.len());
         for (binding, element, d) in all {
             rows.push((*binding, *element, self.descriptor(w, *binding, d, of)?));

@@ -1,0 +1,169 @@
+//! `resources`: what a capture's invocations bind and read, followed without a GPU.
+//!
+//! Guarantees: the trace's folder is whole, or as it was before; without `-o` it is made where temporary files are and taken
+//! away. With `--check` a byte that differs makes the exit code 5. Refuses folders that hold something, and frames that the
+//! capture does not have.
+
+use super::frames::{missing, no_such_frame, there};
+use super::profile::folder::{Missing, refuse_full};
+use super::replay::{Bar, failure, options};
+use super::{analyze, profile};
+use crate::cli::{AnalyzeArgs, AnalyzeFormat, ResourcesArgs};
+use crate::exit::{Exit, Failure, complain};
+use crate::{input, output, progress};
+use ::profile::hooks::resources::{Checked, Followed, OnDevice, ResourcesHook};
+use replay::error::{Error, Kind};
+use replay::session::{On, Summary, replay};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use trace::dir::Writer;
+
+/// Runs it.
+pub fn run(args: &ResourcesArgs) -> Result<Exit, Failure> {
+    let temporary = Temporary::new();
+    let folder = args.output.as_deref().unwrap_or(&temporary.0);
+    if args.output.is_some() {
+        refuse_full(folder)?;
+    }
+    let missing = Missing::of(folder);
+    let r = write(args, folder, &missing);
+    let (done, checked) = r?;
+    let text = args.format.is_none_or(|f| f == AnalyzeFormat::Text);
+    if text {
+        let mut out = output::Output::create(None)?;
+        out.write(summary(args, &done, &checked).as_bytes())?;
+        out.finish()?;
+    }
+    let mut exit = Exit::Done;
+    if !args.no_answers && done.written > 0 {
+        exit = analyze::run(&AnalyzeArgs {
+            trace: Some(folder.to_owned()),
+            questions: args.questions.clone(),
+            list: false,
+            table: vec![],
+            tables: false,
+            format: args.format,
+            output: None,
+        })?;
+    }
+    for d in &checked.differences {
+        complain(format_args!("{d}"));
+    }
+    Ok(if checked.different > 0 { Exit::Diverged } else { exit })
+}
+
+/// Follows the capture and writes the trace.
+fn write(args: &ResourcesArgs, folder: &Path, missing: &Missing) -> Result<(Followed, Checked), Failure> {
+    let capture = input::open(&args.file)?;
+    let mut options = options(&args.run)?;
+    if let Some(f) = &args.frames {
+        if let Some(there) = there(&capture, &options.frame_by)
+            && let Some(n) = self::missing(f, there)
+        {
+            return Err(no_such_frame(n, there));
+        }
+        // (what lies before the first is followed, too)
+        options.frames = Some((0, f.last()));
+    }
+    let manifest = profile::manifest(&capture, vec![]);
+    let writer = Rc::new(RefCell::new(Writer::create(folder, manifest).map_err(Failure::new)?));
+    let seen = Rc::new(RefCell::new(BTreeSet::new()));
+    let on_device = args.check || args.read_back;
+    let checked = Rc::new(RefCell::new(Checked::default()));
+    let on =
+        on_device.then(|| OnDevice { check: args.check, read_back: args.read_back, done: checked.clone() });
+    let frames = args.frames.clone();
+    let noted = seen.clone();
+    let wants = move |frame: u64| {
+        let wanted = frames.as_ref().is_none_or(|f| f.all().iter().any(|(a, b)| (*a..=*b).contains(&frame)));
+        if wanted {
+            noted.borrow_mut().insert(frame);
+        }
+        wanted
+    };
+    let (hook, followed) = ResourcesHook::new(profile::sink(&writer), Box::new(wants), on);
+    let bar = progress::bytes(capture.bytes().len() as u64, "following");
+    let mut told = Bar { bar: &bar, map: None, released: 0 };
+    let on = if on_device { On::Vulkan } else { On::Echo };
+    let r = replay(&capture, &options, on, vec![Box::new(hook)], 0, &mut told);
+    bar.finish_and_clear();
+    let writer = Rc::into_inner(writer).map(RefCell::into_inner);
+    let Some(mut writer) = writer else {
+        // What hangs keeps its hooks, and these the trace.
+        return Err(failure(
+            r.err().unwrap_or_else(|| Error::new(Kind::Internal, "a hook has kept the trace")),
+        ));
+    };
+    let summary: Summary = match r {
+        Ok(s) => s,
+        Err(e) => {
+            writer.abandon();
+            missing.take_away();
+            return Err(failure(e));
+        }
+    };
+    let manifest = writer.manifest();
+    manifest.device.name = summary.gpu.unwrap_or_default();
+    manifest.frames = seen.borrow().iter().copied().collect();
+    writer.finish().map_err(Failure::new)?;
+    let done = *followed.borrow();
+    let checked = checked.borrow().clone();
+    Ok((done, checked))
+}
+
+/// What there was, in lines.
+fn summary(args: &ResourcesArgs, f: &Followed, c: &Checked) -> String {
+    let mut text = format!(
+        "{}: {} draws, dispatches and traces, {} in the frames asked for; {} uniform blocks, {} with bytes that are not known\n\
+         device memory at most {} bytes, followed in {}\n",
+        args.file.display(),
+        f.invocations,
+        f.written,
+        f.blocks,
+        f.unknown_blocks,
+        f.live_bytes,
+        f.held_bytes
+    );
+    if args.check {
+        text += &format!(
+            "compared with the device: {} blocks, {} bytes ({} not known), {} before their submit call and {} behind it: {}\n",
+            c.blocks,
+            c.bytes,
+            c.unknown,
+            c.before,
+            c.blocks - c.before,
+            if c.different == 0 { "equal".to_owned() } else { format!("{} blocks differ", c.different) }
+        );
+        for (n, what) in [
+            (c.between, "that their submit call writes before and behind the draw"),
+            (c.later, "of command buffers that ran later than they were submitted"),
+            (c.unreadable.0, c.unreadable.1.as_str()),
+        ] {
+            if n > 0 {
+                text += &format!("not compared: {n} blocks ({what})\n");
+            }
+        }
+    }
+    if args.read_back {
+        text += &format!("read back: {} bytes\n", c.read_back);
+    }
+    text
+}
+
+/// A folder among temporary files, gone with its owner.
+struct Temporary(PathBuf);
+
+impl Temporary {
+    fn new() -> Self {
+        Temporary(std::env::temp_dir().join(format!("reray-replay-resources-{}", std::process::id())))
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // (where a folder was named, none was made)
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
