@@ -6,7 +6,7 @@ use analyses::repack::METHODS;
 use serde_json::Value;
 use std::path::Path;
 
-fn bench(scratch: &Scratch, name: &str, more: &[&str]) -> (std::path::PathBuf, std::process::Output) {
+pub fn bench(scratch: &Scratch, name: &str, more: &[&str]) -> (std::path::PathBuf, std::process::Output) {
     let capture = root().join("captures/samples/weekend.gfxr");
     let to = scratch.path(name);
     let own = to.to_str().expect("a plain path").to_owned();
@@ -16,7 +16,7 @@ fn bench(scratch: &Scratch, name: &str, more: &[&str]) -> (std::path::PathBuf, s
     (to, out)
 }
 
-fn read(folder: &Path, name: &str) -> Vec<u8> {
+pub fn read(folder: &Path, name: &str) -> Vec<u8> {
     std::fs::read(folder.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 

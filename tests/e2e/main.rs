@@ -5,6 +5,7 @@
 
 mod analyze;
 mod bench;
+mod bench_again;
 mod blocks;
 mod builds;
 mod check;

@@ -3,7 +3,8 @@
 //! A *swizzle* maps each linear launch index to that of the invocation whose work is done there. Subgroups are unpacked in the
 //! order of their upper left pixels, row by row, each in the order of its lanes: places A. What a method sorts is B; the
 //! invocation `A[i]` then does the work of `B[i]`. Tiled methods do so tile by tile; a subgroup is of the tile that its first pixel
-//! is in. Ties are broken by subgroup id, then by launch index. Invocations without events stay where they are.
+//! is in. Ties are broken by subgroup, in that same order (the numbers that a device gives tell in which order subgroups happened to
+//! begin, which no second run repeats), then by launch index. Invocations without events stay where they are.
 //!
 //! | method | sorts by |
 //! |---|---|

@@ -47,8 +47,11 @@ fn places_are_subgroup_by_subgroup() {
     // Subgroup 9 has pixels 1 and 0 in its lanes 0 and 1, subgroup 4 pixels 2 and 3.
     events.launches[0].subgroup = vec![9, 9, 4, 4];
     events.launches[0].lane = vec![1, 0, 0, 1];
-    // Places 1, 0, 2, 3. Sorted with ties by subgroup: 2, 0 | 3, 1.
-    assert_eq!(indices(&events, "numrays", Options::DEFAULT), [0, 2, 3, 1]);
+    // Places 1, 0, 2, 3. Sorted with ties by subgroup, in the order of places: 0, 2 | 1, 3.
+    assert_eq!(indices(&events, "numrays", Options::DEFAULT), [2, 0, 1, 3]);
+    // In which order the device began them changes nothing.
+    events.launches[0].subgroup = vec![4, 4, 9, 9];
+    assert_eq!(indices(&events, "numrays", Options::DEFAULT), [2, 0, 1, 3]);
 }
 
 #[test]

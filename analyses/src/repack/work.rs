@@ -32,6 +32,8 @@ pub struct Work<'a> {
     pub replayer: Replayer,
     /// The subgroups as they were.
     pub recorded: Packing,
+    /// Which of them each invocation is in; [`NO`] where it left no event.
+    subgroup: Vec<u32>,
     rays: OnceLock<Vec<u32>>,
     objects: OnceLock<(Vec<u32>, Vec<usize>)>,
 }
@@ -39,11 +41,17 @@ pub struct Work<'a> {
 impl<'a> Work<'a> {
     /// Prepares a launch.
     pub fn new(events: &'a Events, launch: &'a Launch) -> Work<'a> {
+        let recorded = Packing::recorded(launch);
+        let mut subgroup = vec![NO; launch.threads()];
+        for (number, warp) in (0..).zip((0..recorded.len()).map(|n| recorded.warp(n))) {
+            warp.iter().for_each(|t| subgroup[*t as usize] = number);
+        }
         Work {
             events,
             launch,
             replayer: Replayer::new(events, launch),
-            recorded: Packing::recorded(launch),
+            recorded,
+            subgroup,
             rays: OnceLock::new(),
             objects: OnceLock::new(),
         }
@@ -83,9 +91,10 @@ impl<'a> Work<'a> {
         &all[starts[thread as usize]..starts[thread as usize + 1]]
     }
 
-    /// What ties are broken by.
+    /// What ties are broken by: which subgroup, in the order of their first invocations, as the device's own numbers tell in which
+    /// order they happened to begin.
     pub fn tie(&self, thread: u32) -> (u32, u32) {
-        (self.launch.subgroup[thread as usize], thread)
+        (self.subgroup[thread as usize], thread)
     }
 
     /// The places of each tile, row by row of tiles; all in one without tiles.
