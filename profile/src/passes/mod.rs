@@ -6,18 +6,22 @@ mod divergence;
 pub mod drivers;
 mod its;
 mod lanes;
+mod learnt;
 mod lifetimes;
 mod loads;
 mod paths;
+mod prune;
 mod rays;
 mod ser;
 mod shader_clock;
 mod simt;
+mod specialize;
 pub mod swizzle;
 mod timeline;
 mod uniformity;
 mod values;
 mod wrong;
+mod zero_path;
 
 use crate::Pass;
 
@@ -108,6 +112,23 @@ pub static PASSES: &[Entry] = &[
         name: "rays",
         about: "events of rays and of the subgroups that have them, in every stage (clock=no|auto, sm=auto, lanes=auto)",
         make: |options| Ok(Box::new(rays::Rays::new(options)?)),
+    },
+    Entry {
+        name: "prune",
+        about: "nothing: blocks that a trace of pass blocks never saw executed become unreachable (TRACE[+TRACE…], frames=A-B)",
+        make: |options| Ok(Box::new(prune::Pass::new(options)?)),
+    },
+    Entry {
+        name: "specialize",
+        about: "nothing: members of uniform blocks that a trace of `resources` found constant become constants \
+                (TRACE[+TRACE…], frames=A-B)",
+        make: |options| Ok(Box::new(specialize::Pass::new(options)?)),
+    },
+    Entry {
+        name: "zero-path",
+        about: "nothing: what depends on loads that a trace of pass values found mostly zero gets a shorter way for zero \
+                (TRACE[+TRACE…], frames=A-B, share=90)",
+        make: |options| Ok(Box::new(zero_path::Pass::new(options)?)),
     },
 ];
 

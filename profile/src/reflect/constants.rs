@@ -53,6 +53,20 @@ impl Constants {
         all
     }
 
+    /// Those that no specialization changes.
+    pub fn fixed(m: &Module) -> Self {
+        let mut all = Constants::new(m, &Specialization::default());
+        for i in &m.globals {
+            if matches!(
+                i.op(),
+                Op::SpecConstant | Op::SpecConstantTrue | Op::SpecConstantFalse | Op::SpecConstantOp
+            ) {
+                all.bits.remove(&i.id().unwrap_or(0));
+            }
+        }
+        all
+    }
+
     /// A constant's bits, as far as its type is wide.
     pub fn bits(&self, id: u32) -> Option<u64> {
         self.bits.get(&id).map(|v| v.0)

@@ -13,6 +13,8 @@
 mod constants;
 mod flow;
 mod layout;
+#[cfg(test)]
+mod oracle;
 mod slots;
 #[cfg(test)]
 mod tests;
@@ -21,7 +23,8 @@ use crate::Stage;
 use crate::spirv::{Module, Result, malformed, stage_of};
 use std::collections::BTreeSet;
 
-use constants::Constants;
+pub(crate) use constants::Constants;
+pub(crate) use layout::{Decorations, Layout, Matrix};
 
 /// Values of specialization constants: ids, and their bits.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -44,7 +47,8 @@ impl Specialization {
 /// What an entry point binds and reads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reflection {
-    /// Its slots, by set and binding: those that instructions it reaches name, and those of its interface.
+    /// Its slots, by set and binding: those that instructions it reaches name, and those of its interface (before SPIR-V 1.4
+    /// all that the module declares, where it has but one entry point).
     pub slots: Vec<Slot>,
     /// Its push constants.
     pub push: Option<Block>,

@@ -24,6 +24,8 @@ pub fn all(m: &Module, entry: u32, given: &Specialization) -> Reflection {
         .filter(|e| e.id_at(1) == Some(entry))
         .flat_map(|e| e.inst.operands[2..].iter().filter_map(Operand::id_ref_any))
         .collect();
+    // (before 1.4 an interface has inputs and outputs alone)
+    let all_there = m.version() < (1, 4) && m.entry_points.len() == 1;
     let mut slots: BTreeMap<(u32, u32), Slot> = BTreeMap::new();
     for v in m.globals.iter().filter(|i| matches!(i.op(), Op::Variable | Op::UntypedVariableKHR)) {
         let (Some(id), Some(Operand::StorageClass(class))) = (v.id(), v.inst.operands.first()) else {
@@ -35,7 +37,7 @@ pub fn all(m: &Module, entry: u32, given: &Specialization) -> Reflection {
             out.heaps |= used;
             continue;
         }
-        if !flow::is_resource(*class) || !(used || interface.contains(&id)) {
+        if !flow::is_resource(*class) || !(used || all_there || interface.contains(&id)) {
             continue;
         }
         let variable = Variable::new(&layout, v, *class);

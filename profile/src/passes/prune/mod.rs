@@ -1,0 +1,86 @@
+//! Pass `prune`: what a profile never saw executed becomes unreachable, so that the driver's compiler makes no code for it
+//! (Neubauer 2020, 5.2: a profile's blocks that were never run are taken away).
+//!
+//! `prune:TRACE` takes the counts of pass `blocks` in that trace, `prune:A+B` those of several together; `frames=A-B` takes the
+//! counts of these frames alone. Of an entry point all pipelines that use it count together. A choice of which only one way was
+//! ever gone gets a constant condition; a switch loses the cases that were never taken; blocks that were never begun end where
+//! they begin, or are gone. Continue constructs of loops stay, as a loop needs them.
+//!
+//! Guarantees: control flow stays structured; what was executed is executed as before. Entry points without counts, or that
+//! never ran, stay as they are. It measures nothing: whether frames show the same is for the replay to compare. Counts leave
+//! helper invocations out; a block that only these come by goes, and derivatives beside it may change. Refuses traces that
+//! counted a sample only.
+
+mod cut;
+mod known;
+#[cfg(test)]
+mod tests;
+
+use super::learnt::{Given, entry};
+use crate::pass::{Change, Error, FrameData, Result, Sink};
+use crate::rewrite::Shader;
+use crate::{Needs, Stage};
+use known::Known;
+
+/// See the module's header.
+#[derive(Debug, Default)]
+pub struct Pass {
+    known: Known,
+}
+
+impl Pass {
+    /// With the traces of the command line.
+    pub fn new(options: &str) -> std::result::Result<Self, String> {
+        let given = Given::read("prune", options, &[])?;
+        let mut known = Known::default();
+        for trace in &given.traces {
+            known.add(trace, &|f| given.wants(f)).map_err(|e| format!("pass prune: {e}"))?;
+        }
+        if !given.traces.is_empty() && known.is_empty() {
+            return Err(format!(
+                "pass prune: {} has no counts of blocks for these frames; record them with `profile --passes blocks`",
+                given.folders.join(" and ")
+            ));
+        }
+        Ok(Pass { known })
+    }
+}
+
+impl crate::Pass for Pass {
+    fn name(&self) -> &'static str {
+        "prune"
+    }
+
+    fn key(&self) -> String {
+        format!("prune 1 {}", self.known.digest())
+    }
+
+    fn needs(&self, _: Stage) -> Option<Needs> {
+        (!self.known.is_empty()).then(Needs::default)
+    }
+
+    fn is_last(&self) -> bool {
+        true
+    }
+
+    fn run(&self, shader: &mut Shader) -> Result<Change> {
+        let Some(run) = self.known.of(&entry(shader)) else { return Ok(Change::Unchanged) };
+        let wrong = Error::shader(shader.hash);
+        let gone = cut::cut(shader, &|function, label| run.contains(&(function, label))).map_err(&wrong)?;
+        if gone.blocks == 0 {
+            return Ok(Change::Unchanged);
+        }
+        let (hash, name) = (shader.hash, shader.entry.name.clone());
+        shader.note(format!(
+            "prune: shader {hash}, {name}: {} of {} blocks were never executed",
+            gone.blocks, gone.of
+        ));
+        // (an entry without counters has nothing that could be read)
+        shader.reserve_counters(1).map_err(&wrong)?;
+        Ok(Change::Changed)
+    }
+
+    fn decode(&self, _: &FrameData<'_>, _: &mut dyn Sink) -> Result<()> {
+        Ok(())
+    }
+}

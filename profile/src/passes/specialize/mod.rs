@@ -1,0 +1,89 @@
+//! Pass `specialize`: members of uniform blocks and push constants that had one value in all the chosen frames become constants
+//! of the shader, so that the driver's compiler folds what is computed of them and drops what is never reached.
+//!
+//! `specialize:TRACE` takes the bytes of every invocation from a trace that `resources` has written; `frames=A-B` takes the
+//! invocations of these frames alone (the others' may have had other values). Of an entry point all invocations of all
+//! pipelines that use it count together. A load at an index that is decided at run time is a constant where all elements that
+//! it may read are alike: `code[2 * n]` reads only even ones. Of vectors, matrices and structs single components may be
+//! constants.
+//!
+//! Guarantees: a word is a constant only if each of these invocations was given it, known and the same. Left as they are:
+//! loads through pointers that functions were given; blocks of descriptor arrays beside their first element; numbers that are
+//! or may be addresses, which differ from replay to replay: pointers, and in modules that make pointers or acceleration
+//! structures of numbers, 64-bit numbers and vectors of whole numbers; volatile loads. It measures nothing: whether frames show
+//! the same is for the replay to compare.
+
+mod fold;
+mod known;
+mod residues;
+#[cfg(test)]
+mod tests;
+
+use super::learnt::{Given, entry};
+use crate::pass::{Change, Error, FrameData, Result, Sink};
+use crate::rewrite::Shader;
+use crate::{Needs, Stage};
+use known::Known;
+
+/// See the module's header.
+#[derive(Debug, Default)]
+pub struct Pass {
+    known: Known,
+}
+
+impl Pass {
+    /// With the traces of the command line.
+    pub fn new(options: &str) -> std::result::Result<Self, String> {
+        let given = Given::read("specialize", options, &[])?;
+        let mut known = Known::default();
+        for trace in &given.traces {
+            known.add(trace, &|f| given.wants(f)).map_err(|e| format!("pass specialize: {e}"))?;
+        }
+        if !given.traces.is_empty() && !known.saw_any() {
+            return Err(format!(
+                "pass specialize: {} has no invocations of these frames; record them with `resources -o`",
+                given.folders.join(" and ")
+            ));
+        }
+        Ok(Pass { known })
+    }
+}
+
+impl crate::Pass for Pass {
+    fn name(&self) -> &'static str {
+        "specialize"
+    }
+
+    fn key(&self) -> String {
+        format!("specialize 1 {}", self.known.digest())
+    }
+
+    fn needs(&self, _: Stage) -> Option<Needs> {
+        self.known.saw_any().then(Needs::default)
+    }
+
+    fn is_last(&self) -> bool {
+        true
+    }
+
+    fn run(&self, shader: &mut Shader) -> Result<Change> {
+        let Some(blocks) = self.known.of(&entry(shader)) else { return Ok(Change::Unchanged) };
+        let done = fold::fold(shader, &blocks);
+        if done.loads == 0 {
+            return Ok(Change::Unchanged);
+        }
+        let (hash, name) = (shader.hash, shader.entry.name.clone());
+        shader.note(format!(
+            "specialize: shader {hash}, {name}: {} of {} loads of uniform blocks and push constants are constants, or have \
+             constant components",
+            done.loads, done.of
+        ));
+        // (an entry without counters has nothing that could be read)
+        shader.reserve_counters(1).map_err(Error::shader(shader.hash))?;
+        Ok(Change::Changed)
+    }
+
+    fn decode(&self, _: &FrameData<'_>, _: &mut dyn Sink) -> Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,136 @@
+//! Tests.
+
+use super::*;
+use crate::passes::learnt;
+use crate::testing::{captured, corpus, function_text, glsl, invalid, rewritten, scenes};
+use crate::{Pass as _, ShaderHash, rewrite};
+use known::{Blocks, Words};
+use trace::Memory;
+use trace::Value::{Text, U64};
+use trace::tables::{CONTENT_WORDS, INVOCATION_BLOCKS, INVOCATIONS, RESOURCE_STAGES};
+
+/// Everything that a module may read, as words that follow from where they are.
+fn everything(module: &[u32], word: &dyn Fn(u64) -> u32) -> Vec<(learnt::Entry, Blocks)> {
+    let all = rewrite::entries(module).into_iter();
+    let of = |(_, name, stage): (_, String, Stage)| {
+        let r = crate::reflect::reflect(module, stage, &name, &Default::default()).expect("it is a module");
+        let words = |bytes: u64| -> Words { (0..bytes.div_ceil(4)).map(|n| (n * 4, word(n * 4))).collect() };
+        let bound =
+            r.slots.iter().flat_map(|s| s.blocks.iter().map(|b| (Some((s.set, s.binding)), words(b.bytes))));
+        let pushed = r.push.iter().map(|b| (None, words(b.bytes)));
+        let hash = ShaderHash::of(module);
+        (learnt::of(&hash, stage.name(), &name), bound.chain(pushed).collect())
+    };
+    all.map(of).collect()
+}
+
+#[test]
+fn every_module_stays_valid_whatever_is_known() {
+    let named = |(path, m): (std::path::PathBuf, Vec<u32>)| (path.display().to_string(), m);
+    let all = scenes().into_iter().chain(corpus()).map(named).chain(captured());
+    let mut folded = 0;
+    for (what, module) in all {
+        if invalid(&module, "vulkan1.3").is_some() {
+            continue;
+        }
+        // All words alike, every second one known, all of them different.
+        let alike = everything(&module, &|_| 0x3f80_0000);
+        let mut half = everything(&module, &|at| at as u32);
+        half.iter_mut().flat_map(|h| h.1.values_mut()).for_each(|w| w.retain(|at, _| at % 8 == 0));
+        for (entry, blocks) in alike.into_iter().chain(half).chain(everything(&module, &|at| at as u32)) {
+            let pass = Pass { known: Known::with(entry, blocks) };
+            let made = rewritten(&what, &module, "vulkan1.3", &[Box::new(pass)], rewrite::Device::default());
+            folded += made.len();
+        }
+    }
+    assert!(folded > 60, "{folded}");
+}
+
+const SOURCE: &str = "#version 450
+    layout(std140, binding = 2) uniform Block { vec4 sun; float scale; uint count; uvec4 code[8]; mat2 turn; } b;
+    layout(push_constant) uniform Push { layout(offset = 8) int kind; float rest; } p;
+    layout(location = 0) in flat uint at;
+    layout(location = 0) out vec4 o;
+    void main() {
+        o = b.sun * b.scale + float(b.code[2u * at].x) + float(b.code[2u * at + 1u].y) + vec4(b.turn[1], p.kind, p.rest);
+    }";
+
+/// Two invocations whose bytes are the same but for the sun's third component and what is pushed last.
+fn trace(words: &[u32], same: bool) -> Memory {
+    let hash = ShaderHash::of(words).to_string();
+    let mut t = Memory::default();
+    t.put(&RESOURCE_STAGES, &[U64(7), Text("fragment"), Text("main"), Text(&hash), U64(0)]);
+    for n in 0..3 {
+        // (the third is of another frame, and of other bytes)
+        let frame = if n == 2 { 2 } else { 1 };
+        let row = [n, frame, 0, 1, 0, 0, 0].map(U64);
+        t.put(&INVOCATIONS, &[&row[..], &[Text("Draw"), U64(7), U64(0)]].concat());
+        for (space, binding) in [("block", 2), ("push", 0)] {
+            let contents = 2 * n + u64::from(space == "push") + 1;
+            let row = [0, binding, 0, contents, 0].map(U64);
+            let rest = [Text(""), U64(0), U64(0)];
+            t.put(&INVOCATION_BLOCKS, &[&[U64(n), Text(space)], &row[..], &rest].concat());
+            let size = if space == "push" { 16 } else { 192 };
+            for at in (0..size).step_by(4) {
+                let differs = if space == "push" { at == 12 } else { at == 8 };
+                let word = match (space, at) {
+                    _ if n == 2 || (n == 1 && differs && !same) => 77,
+                    ("push", _) => 5,
+                    (_, 0..32) => 0x4000_0000,
+                    // code: even elements are (6, …), odd ones have their number
+                    (_, 32..160) if (at - 32) / 16 % 2 == 0 => 6,
+                    (_, 32..160) => (at - 32) / 16,
+                    _ => 0x3f80_0000,
+                };
+                t.put(&CONTENT_WORDS, &[contents, at, word].map(U64));
+            }
+        }
+    }
+    t
+}
+
+#[test]
+fn what_had_one_value_is_a_constant() {
+    let Some(words) = glsl("frag", SOURCE, &["--target-env", "vulkan1.2"]) else { return };
+    let mut known = Known::default();
+    known.add(&trace(&words, false), &|f| f == 1).expect("it is a trace");
+    let pass = Pass { known: known.clone() };
+    let made = rewritten("a text", &words, "vulkan1.2", &[Box::new(pass)], rewrite::Device::default());
+    let text = function_text(&made[0].words, "main").expect("the tools are there");
+    assert_eq!(text, include_str!("folded.txt"), "{text}");
+    assert!(made[0].notes[0].contains("5 of 7 loads"), "{:?}", made[0].notes);
+    // With the other frame nothing is alike; a trace that agrees takes nothing away, one that does not does.
+    let mut both = Known::default();
+    both.add(&trace(&words, false), &|_| true).expect("it is a trace");
+    let none = Pass { known: both };
+    assert!(
+        rewritten("a text", &words, "vulkan1.2", &[Box::new(none)], rewrite::Device::default()).is_empty()
+    );
+    let digest = known.digest();
+    known.add(&trace(&words, true), &|f| f == 1).expect("it is a trace");
+    assert_eq!(known.digest(), digest);
+    known.add(&trace(&words, true), &|f| f == 2).expect("it is a trace");
+    assert_ne!(known.digest(), digest);
+}
+
+#[test]
+fn numbers_that_may_be_addresses_stay() {
+    let source = "#version 450
+        #extension GL_EXT_buffer_reference : require
+        #extension GL_EXT_buffer_reference_uvec2 : require
+        layout(buffer_reference, std430) buffer There { float v; };
+        layout(std140, binding = 0) uniform B { There there; float scale; uvec2 address; } b;
+        layout(location = 0) out vec4 o;
+        void main() { o = vec4(b.there.v, There(b.address).v, b.scale, 1.0); }";
+    let Some(words) = glsl("frag", source, &["--target-env", "vulkan1.2"]) else { return };
+    let known = everything(&words, &|_| 0x3f80_0000).remove(0);
+    let pass = Pass { known: Known::with(known.0, known.1) };
+    let made = rewritten("a text", &words, "vulkan1.2", &[Box::new(pass)], rewrite::Device::default());
+    assert!(made[0].notes[0].contains("1 of 3 loads"), "{:?}", made[0].notes);
+}
+
+#[test]
+fn options() {
+    assert!(Pass::new("").is_ok_and(|p| p.needs(Stage::Compute).is_none()));
+    assert!(Pass::new("/nowhere").is_err() && Pass::new("share=3").is_err());
+}
