@@ -256,7 +256,8 @@ manifest.json, swizzles/, and the traces. docs/reports.md says what each number 
 Examples:
   reray-replay bench weekend.gfxr --frame 2 -o study
   reray-replay bench weekend.gfxr --frame 2 --methods random,rounds --iterations 200 --seed 7 -o study
-  reray-replay bench weekend.gfxr --frame 2 --trace trace -o study      (the rays are there already)")]
+  reray-replay bench weekend.gfxr --frame 2 --trace trace -o study      (the rays are there already)
+  reray-replay bench vm.gfxr --frame 2 --ab plain,prune,specialize,prune+specialize --again -o study")]
 pub struct BenchArgs {
     /// The capture
     #[arg(value_name = "CAPTURE")]
@@ -303,6 +304,13 @@ pub struct BenchArgs {
     /// application's own shaders and each --with: three replays a plan, with pass shader-clock
     #[arg(long)]
     pub maps: bool,
+    /// Instead of swizzles: plain, and passes that change shaders for what was seen of them: prune, specialize, zero-path, or
+    /// several joined by +. What they have to know is recorded first, and each one's picture is compared
+    #[arg(long, value_name = "PLAN,…", value_delimiter = ',', conflicts_with_all = ["swizzles", "trace"])]
+    pub ab: Vec<String>,
+    /// The trace that `resources -o` wrote, for specialize in --ab, instead of writing one
+    #[arg(long, value_name = "DIR", requires = "ab")]
+    pub resources: Option<PathBuf>,
     /// Do not count actual SIMT efficiency, which takes two replays up to the frame for each plan
     #[arg(long)]
     pub no_efficiency: bool,

@@ -19,6 +19,7 @@ mod divergence;
 mod errors;
 mod geometry;
 mod its;
+mod learnt;
 mod lifetimes;
 mod live;
 mod looped;

@@ -9,6 +9,7 @@
 //!
 //! Guarantees: plans are in the order of the report; a plan whose launches are not the first one's is an error.
 
+use super::With;
 use super::traces::recorded;
 use crate::cli::BenchArgs;
 use crate::exit::Failure;
@@ -25,25 +26,26 @@ use trace::dir::Dir;
 const MOST: usize = 99;
 
 /// A name that can be a file's.
-fn plain(name: &str) -> String {
+pub fn plain(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect()
 }
 
 /// Records and draws; the table of all plans, and what is to be said.
-pub fn maps(args: &BenchArgs, with: &[String], to: &Path) -> Result<(Table, Vec<String>), Failure> {
+pub fn maps(args: &BenchArgs, with: &[With], to: &Path) -> Result<(Table, Vec<String>), Failure> {
     let mut notes = Vec::new();
     let mut plans: Vec<(String, Vec<Launch>)> = Vec::new();
-    for list in [UNMODIFIED.to_owned()].iter().chain(with) {
-        super::complain_progress(&format!("drawing maps: {list}"));
-        let folder = to.join("clocks").join(plain(list));
+    let own = With { name: UNMODIFIED.into(), list: String::new() };
+    for With { name, list } in std::iter::once(&own).chain(with) {
+        super::complain_progress(&format!("drawing maps: {name}"));
+        let folder = to.join("clocks").join(plain(name));
         let passes = match plans.is_empty() {
             true => "shader-clock".into(),
             false => format!("{list},shader-clock"),
         };
-        notes.extend(recorded(args, &passes, &folder, &format!("of pass shader-clock (plan {list})"))?);
+        notes.extend(recorded(args, &passes, &folder, &format!("of pass shader-clock (plan {name})"))?);
         let dir = Dir::open_with(&folder, mmap::open).map_err(Failure::new)?;
         let report = ShaderClock.answer(&dir).map_err(Failure::new)?;
-        let own = to.join("maps").join(plain(list));
+        let own = to.join("maps").join(plain(name));
         std::fs::create_dir_all(&own).map_err(|e| Failure::new(format_args!("{}: {e}", own.display())))?;
         for image in &report.images {
             let file = own.join(format!("{}.png", image.name));
@@ -52,8 +54,8 @@ pub fn maps(args: &BenchArgs, with: &[String], to: &Path) -> Result<(Table, Vec<
         for file in &report.files {
             write_file(&own.join(&file.name), &file.content)?;
         }
-        notes.extend(report.notes.into_iter().map(|n| format!("Maps of {list}: {n}")));
-        plans.push((list.clone(), read(&dir).map_err(Failure::new)?));
+        notes.extend(report.notes.into_iter().map(|n| format!("Maps of {name}: {n}")));
+        plans.push((name.clone(), read(&dir).map_err(Failure::new)?));
     }
     side_by_side(&plans, to)?;
     notes.push(format!(

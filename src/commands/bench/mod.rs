@@ -9,8 +9,11 @@
 //! Guarantees: the folder is there whole or not at all; the same seed gives the same order, swizzles and figures but for times;
 //! every iteration's image is compared with the first one's. Refuses folders that hold something.
 //!
+//! With `--ab` the plans are passes that change shaders for what was seen of them, and there are no swizzles (`learnt`).
+//!
 //! With `--maps` times and places of invocations are drawn for plans side by side (`maps`).
 
+mod learnt;
 mod machine;
 mod maps;
 mod order;
@@ -38,6 +41,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use swizzles::Made;
 use trace::Nanos;
+
+/// A plan whose shaders passes rewrite.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct With {
+    name: String,
+    /// The passes, as on the command line.
+    list: String,
+}
 
 /// A plan that runs: its name, its replay, and its set of swizzles there.
 struct Runs {
@@ -105,7 +116,7 @@ fn study(args: &BenchArgs, capture: &gfxr_parse::container::Capture, to: &Path) 
         ..Plan::default()
     }));
     let mut uncounted = Vec::new();
-    if !args.no_efficiency {
+    if !args.no_efficiency && args.ab.is_empty() {
         let nothing = Vec::new();
         for (plan, files) in plans.iter_mut().zip(std::iter::once(&nothing).chain(&files)) {
             complain_progress(&format!("counting SIMT efficiency: {}", plan.name));
@@ -114,7 +125,14 @@ fn study(args: &BenchArgs, capture: &gfxr_parse::container::Capture, to: &Path) 
             uncounted.extend(said.into_iter().filter(|n| !uncounted.contains(n)).collect::<Vec<_>>());
         }
     }
-    let with = with(args)?;
+    let mut with = with(args)?;
+    if !args.ab.is_empty() {
+        let first = frames::there(capture, &options(&args.run)?.frame_by).map_or(1, |there| there.0);
+        let (plans, said) = learnt::plans(args, first.max(1), to)?;
+        learnt::check(args, &plans, to)?;
+        uncounted.extend(said);
+        with.splice(0..0, plans);
+    }
     let maps = match args.maps {
         true => Some(maps::maps(args, &with, to)?),
         false => None,
@@ -143,7 +161,7 @@ fn study(args: &BenchArgs, capture: &gfxr_parse::container::Capture, to: &Path) 
 
 /// The methods' swizzles; those of identity come first.
 fn made(args: &BenchArgs, to: &Path) -> Result<Vec<Made>, Failure> {
-    if args.methods == ["none"] {
+    if !swizzles_wanted(args) {
         return Ok(vec![]);
     }
     let all = args.methods.iter().any(|m| m == "all");
@@ -176,6 +194,11 @@ fn made(args: &BenchArgs, to: &Path) -> Result<Vec<Made>, Failure> {
     Ok(made)
 }
 
+/// Whether some plans swizzle.
+fn swizzles_wanted(args: &BenchArgs) -> bool {
+    args.ab.is_empty() && args.methods != ["none"]
+}
+
 /// What is being done, for those who watch.
 fn complain_progress(what: &str) {
     use std::io::IsTerminal;
@@ -185,7 +208,7 @@ fn complain_progress(what: &str) {
 }
 
 /// The passes of plans with passes: those that were asked for, and behind each with pass ser one that does not reorder.
-fn with(args: &BenchArgs) -> Result<Vec<String>, Failure> {
+fn with(args: &BenchArgs) -> Result<Vec<With>, Failure> {
     let mut all = Vec::new();
     for list in &args.with {
         all.push(list.clone());
@@ -196,7 +219,7 @@ fn with(args: &BenchArgs) -> Result<Vec<String>, Failure> {
     }
     match args.no_reorder && all == args.with && !args.with.iter().any(|l| l.contains("reorder=no")) {
         true => Err(Failure::usage("--no-reorder: no --with has pass ser")),
-        false => Ok(all),
+        false => Ok(all.into_iter().map(|list| With { name: list.clone(), list }).collect()),
     }
 }
 
@@ -216,7 +239,7 @@ fn still(list: &str) -> String {
 }
 
 /// All plans in turn.
-fn loops(args: &BenchArgs, with: &[String], made: &[Made], plans: &mut Vec<Plan>) -> Result<Loops, Failure> {
+fn loops(args: &BenchArgs, with: &[With], made: &[Made], plans: &mut Vec<Plan>) -> Result<Loops, Failure> {
     let sets = Arc::new(made.iter().map(|m| m.swizzles.clone()).collect::<Vec<_>>());
     let mut runs = vec![Runs { name: UNMODIFIED.into(), session: 0, set: 0 }];
     runs.extend((0..).zip(made).map(|(set, m)| Runs { name: m.method.clone(), session: 1, set }));
@@ -225,7 +248,7 @@ fn loops(args: &BenchArgs, with: &[String], made: &[Made], plans: &mut Vec<Plan>
         own.push(Shaders::Swizzles(sets));
     }
     let again = args.again.then(|| (format!("{UNMODIFIED}-again"), Shaders::Own));
-    let with = with.iter().map(|list| (list.clone(), Shaders::Passes(list.clone())));
+    let with = with.iter().map(|w| (w.name.clone(), Shaders::Passes(w.list.clone())));
     for (name, shaders) in again.into_iter().chain(with) {
         plans.push(Plan { name: name.clone(), ..Plan::default() });
         runs.push(Runs { name, session: own.len(), set: 0 });
@@ -266,7 +289,11 @@ fn loops(args: &BenchArgs, with: &[String], made: &[Made], plans: &mut Vec<Plan>
     let clocks = [before, machine::clocks()];
     bar.finish_and_clear();
     let outcomes: Vec<Outcome> = sessions.into_iter().map(Session::finish).collect::<Result<_, _>>()?;
-    same_image(&outcomes)?;
+    let shown: Vec<(&str, &Outcome)> = (0..)
+        .zip(&outcomes)
+        .map(|(n, o)| (runs.iter().find(|r| r.session == n).map_or("", |r| &r.name), o))
+        .collect();
+    same_image(&shown)?;
     let mut times: Vec<Vec<Option<Nanos>>> = vec![vec![]; runs.len()];
     let mut left: Vec<_> = outcomes.iter().map(|o| o.times.frames.iter()).collect();
     for turn in &turns {
@@ -287,15 +314,17 @@ fn of_plan(failure: Failure, plan: &str) -> Failure {
 }
 
 /// All replays present the same image.
-fn same_image(outcomes: &[Outcome]) -> Result<(), Failure> {
+fn same_image(outcomes: &[(&str, &Outcome)]) -> Result<(), Failure> {
     let of = |o: &Outcome| (o.looped.compared == Compared::Presented).then(|| o.looped.hashes.clone());
-    let Some(first) = outcomes.first().and_then(of) else { return Ok(()) };
-    match outcomes.iter().all(|o| of(o).as_ref() == Some(&first)) {
-        true => Ok(()),
-        false => {
-            let text = "the frame does not present the same image with swizzled shaders and without; `profile --passes \
-                        swizzle:FILE` says which pixel";
-            Err(Failure::Error(Exit::Diverged, text.into()))
+    let Some(first) = outcomes.first().and_then(|o| of(o.1)) else { return Ok(()) };
+    match outcomes.iter().find(|o| of(o.1).as_ref() != Some(&first)) {
+        None => Ok(()),
+        Some((plan, _)) => {
+            let text = format!(
+                "the frame does not present the same image with the shaders of plan {plan} and without; `profile --passes` \
+                 with its passes says which pixel"
+            );
+            Err(Failure::Error(Exit::Diverged, text))
         }
     }
 }
@@ -317,7 +346,12 @@ fn notes(args: &BenchArgs, loops: &Loops) -> Vec<String> {
                 .into()
         }
     });
-    notes.extend((args.methods != ["none"]).then(|| match args.no_efficiency {
+    notes.extend((!args.ab.is_empty()).then(|| {
+        "With each of --ab's plans the frame shows, or leaves in memory, what it does without: compared bit for bit in replays \
+         of their own."
+            .into()
+    }));
+    notes.extend(swizzles_wanted(args).then(|| match args.no_efficiency {
         false => "With each swizzle the frame shows, or leaves in memory, what it does without: compared bit for bit while \
                   efficiency was counted."
             .into(),

@@ -14,8 +14,14 @@ use std::path::{Path, PathBuf};
 use trace::dir::Dir;
 
 /// The flags of a profile of the frame.
-fn flags(args: &BenchArgs, passes: &str, to: &Path, verify: bool) -> Result<ProfileArgs, Failure> {
-    let frame = args.frame.to_string();
+fn flags(
+    args: &BenchArgs,
+    passes: &str,
+    (first, last): (u64, u64),
+    to: &Path,
+    verify: bool,
+) -> Result<ProfileArgs, Failure> {
+    let frame = format!("{first}-{last}");
     let words = ["reray-replay", "profile", "a.gfxr", "--passes", passes, "--frames", &frame, "-o", "a"];
     let Some(Command::Profile(mut p)) = Cli::try_parse_from(words).map_err(Failure::new)?.command else {
         return Err(Failure::new("profile has no flags"));
@@ -28,8 +34,15 @@ fn flags(args: &BenchArgs, passes: &str, to: &Path, verify: bool) -> Result<Prof
     Ok(p)
 }
 
-fn record(args: &BenchArgs, passes: &str, to: &Path, verify: bool) -> Result<(), Failure> {
-    match profile::record(&flags(args, passes, to, verify)?)? {
+/// A trace of some frames.
+pub fn record(
+    args: &BenchArgs,
+    passes: &str,
+    frames: (u64, u64),
+    to: &Path,
+    verify: bool,
+) -> Result<(), Failure> {
+    match profile::record(&flags(args, passes, frames, to, verify)?)? {
         (_, Exit::Done) => Ok(()),
         (_, exit) => Err(Failure::Error(exit, format!("the trace with {passes} is not whole"))),
     }
@@ -37,14 +50,25 @@ fn record(args: &BenchArgs, passes: &str, to: &Path, verify: bool) -> Result<(),
 
 /// The frame's rays.
 pub fn rays(args: &BenchArgs, to: &Path) -> Result<(), Failure> {
-    record(args, "rays", to, true)
+    record(args, "rays", (args.frame, args.frame), to, true)
 }
 
 /// A trace; where the probes change the picture, and no swizzle does, that is said.
 pub fn recorded(args: &BenchArgs, passes: &str, to: &Path, probes: &str) -> Result<Vec<String>, Failure> {
-    match record(args, passes, to, true) {
+    recorded_in(args, passes, (args.frame, args.frame), to, probes)
+}
+
+/// The same, of some frames.
+pub fn recorded_in(
+    args: &BenchArgs,
+    passes: &str,
+    frames: (u64, u64),
+    to: &Path,
+    probes: &str,
+) -> Result<Vec<String>, Failure> {
+    match record(args, passes, frames, to, true) {
         Err(Failure::Error(Exit::Diverged, why)) if !why.contains("because of pass swizzle") => {
-            record(args, passes, to, false)?;
+            record(args, passes, frames, to, false)?;
             Ok(vec![format!("With the probes {probes} {why}.")])
         }
         other => other.map(|()| vec![]),
