@@ -62,7 +62,7 @@ fn ours(b: &Block) -> BTreeSet<String> {
         let n = m.outer_arrays;
         let stride = |(k, (s, n)): (usize, &(u64, u64)), own: usize| {
             // (only the outermost of the arrays that are the member's own)
-            format!("{}x{n}", if k == own || k < own { *s } else { 0 })
+            format!("{}x{n}", if k <= own { *s } else { 0 })
         };
         let strides: Vec<String> = m.arrays.iter().enumerate().map(|a| stride(a, n)).collect();
         let ty = m.ty.split('[').next().unwrap_or_default();

@@ -173,7 +173,8 @@ fn specialization_is_read_as_vulkan_gives_it() {
         const int M = WIDE ? 2 * N + 1 : N;
         layout(binding = 0) buffer B { float v[M]; float w[]; } b[N];
         void main() { b[N - 1].v[M - 1] = 1.0; }";
-    let sizes = |given: &[(u32, u64)]| -> Option<(Option<u64>, String, Vec<(u64, u64)>)> {
+    type Sizes = (Option<u64>, String, Vec<(u64, u64)>);
+    let sizes = |given: &[(u32, u64)]| -> Option<Sizes> {
         let r = of("comp", source, &Specialization(given.to_vec()))?;
         let s = &r.slots[0];
         Some((

@@ -146,7 +146,7 @@ fn common(seen: &[&Seen], words: &HashMap<u64, Words>) -> Blocks {
         // Each invocation of each pipeline has it, and it is known (of number 0 nothing is).
         let known =
             |s: &&Seen| s.blocks.get(place).is_some_and(|b| b.1 >= s.invocations && !b.0.contains(&0));
-        if !seen.iter().all(|s| known(s)) {
+        if !seen.iter().all(known) {
             continue;
         }
         let mut all = seen.iter().flat_map(|s| &s.blocks[place].0).map(|c| &words[c]);
