@@ -521,6 +521,9 @@ pub struct ResourcesArgs {
     /// Replay, and read what shaders write into uniform buffers, at the end of the submit call that writes it
     #[arg(long)]
     pub read_back: bool,
+    /// For tests: follow one byte wrongly
+    #[arg(long, hide = true, requires = "check")]
+    pub spoil: bool,
     /// The form of the answers [default: text]
     #[arg(long, value_enum)]
     pub format: Option<AnalyzeFormat>,

@@ -72,8 +72,12 @@ fn write(args: &ResourcesArgs, folder: &Path, missing: &Missing) -> Result<(Foll
     let seen = Rc::new(RefCell::new(BTreeSet::new()));
     let on_device = args.check || args.read_back;
     let checked = Rc::new(RefCell::new(Checked::default()));
-    let on =
-        on_device.then(|| OnDevice { check: args.check, read_back: args.read_back, done: checked.clone() });
+    let on = on_device.then(|| OnDevice {
+        check: args.check,
+        read_back: args.read_back,
+        spoil: args.spoil,
+        done: checked.clone(),
+    });
     let frames = args.frames.clone();
     let noted = seen.clone();
     let wants = move |frame: u64| {

@@ -42,6 +42,7 @@ mod ray_pass;
 mod rays;
 mod repack;
 mod replay;
+mod resources;
 mod roundtrip;
 mod screenshot;
 mod ser;

@@ -56,6 +56,18 @@ pub struct Blocks {
     key: Vec<u8>,
     /// Those of the last invocation that lie in buffers.
     pub read: Vec<Read>,
+    /// Rows that wait for what a device will say.
+    held: Option<Vec<Held>>,
+}
+
+/// A row of `invocation_blocks`.
+struct Held {
+    invocation: u64,
+    space: &'static str,
+    place: (u32, u32, u32),
+    n: Numbered,
+    /// The buffer, the first byte, and when it changed last.
+    at: (u64, u64, u64),
 }
 
 impl Blocks {
@@ -156,7 +168,7 @@ impl Blocks {
                     n
                 }
             };
-            self.row(rows, i.number, "push", (0, 0, 0), known, (0, 0))?;
+            self.row(rows, i.number, "push", (0, 0, 0), known, (0, 0, 0))?;
         }
         Ok(())
     }
@@ -178,7 +190,7 @@ impl Blocks {
             if d == Descriptor::Inline {
                 let (bytes, written) = contents.inline_bytes(block.binding);
                 let n = self.masked(&mut rows.put, bytes, written)?;
-                self.row(rows, i.number, "block", (block.set, block.binding, e), n, (0, 0))?;
+                self.row(rows, i.number, "block", (block.set, block.binding, e), n, (0, 0, 0))?;
                 continue;
             }
             let dynamic = match b.is_dynamic() {
@@ -215,33 +227,73 @@ impl Blocks {
         let n = self.of_buffer(&mut rows.put, w, buffer, offset, bytes)?;
         let (set, binding) = (block.set, block.binding);
         self.read.push(Read { set, binding, element, buffer, offset, bytes });
-        self.row(rows, i.number, "block", (set, binding, element), n, (buffer, offset))
+        let stamp = if n.known < n.bytes { w.stamp_of(buffer, offset, bytes) } else { 0 };
+        self.row(rows, i.number, "block", (set, binding, element), n, (buffer, offset, stamp))
     }
 
     fn row(
-        &self,
+        &mut self,
         rows: &mut Rows,
         invocation: u64,
-        space: &str,
+        space: &'static str,
         place: (u32, u32, u32),
         n: Numbered,
-        at: (u64, u64),
+        at: (u64, u64, u64),
     ) -> Result<()> {
+        let row = Held { invocation, space, place, n, at };
+        match &mut self.held {
+            Some(held) => {
+                held.push(row);
+                Ok(())
+            }
+            None => row.write(rows),
+        }
+    }
+
+    /// Rows wait from now on.
+    pub fn hold(&mut self) {
+        self.held = Some(Vec::new());
+    }
+
+    /// What is written behind the invocations is not what they read: only the others may be read from the device.
+    pub fn settle(&mut self, w: &World) {
+        for h in self.held.iter_mut().flatten().filter(|h| h.at.2 != 0) {
+            if w.stamp_of(h.at.0, h.at.1, h.n.bytes) != h.at.2 {
+                h.at.2 = 0;
+            }
+        }
+    }
+
+    /// The device has said what it knows: rows wait no longer.
+    pub fn release(&mut self, rows: &mut Rows, w: &World) -> Result<()> {
+        for mut h in self.held.take().unwrap_or_default() {
+            if h.at.2 != 0 {
+                h.n = self.of_buffer(&mut rows.put, w, h.at.0, h.at.1, h.n.bytes)?;
+            }
+            h.write(rows)?;
+        }
+        Ok(())
+    }
+}
+
+impl Held {
+    fn write(&self, rows: &mut Rows) -> Result<()> {
+        let n = self.n;
         rows.blocks += 1;
         rows.unknown_blocks += u64::from(n.known < n.bytes);
         (rows.put)(
             &INVOCATION_BLOCKS,
             &[
-                U64(invocation),
-                Text(space),
-                U64(place.0.into()),
-                U64(place.1.into()),
-                U64(place.2.into()),
+                U64(self.invocation),
+                Text(self.space),
+                U64(self.place.0.into()),
+                U64(self.place.1.into()),
+                U64(self.place.2.into()),
                 U64(n.number),
                 U64(n.known),
                 Text(n.why),
-                U64(at.0),
-                U64(at.1),
+                U64(self.at.0),
+                U64(self.at.1),
             ],
         )
     }

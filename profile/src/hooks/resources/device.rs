@@ -36,6 +36,8 @@ pub struct OnDevice {
     pub check: bool,
     /// Read what shaders wrote into uniform buffers.
     pub read_back: bool,
+    /// For tests: follow one byte wrongly.
+    pub spoil: bool,
     /// What came of it.
     pub done: Rc<RefCell<Checked>>,
 }
@@ -129,6 +131,11 @@ impl Device {
         SUBMITS.contains(&call.command.canonical)
     }
 
+    /// Whether what shaders wrote is read.
+    pub fn reads_back(&self) -> bool {
+        self.on.read_back
+    }
+
     /// A submit call is about to be followed.
     pub fn begins(&mut self, w: &World) {
         self.began = w.bytes.now();
@@ -158,6 +165,9 @@ impl Device {
             }
             let mut bytes = Vec::new();
             let holes = w.read_buffer(r.buffer, r.offset, r.bytes, &mut bytes).holes;
+            if holes.is_empty() && std::mem::take(&mut self.on.spoil) {
+                bytes[0] ^= 1;
+            }
             list.push(Pending { at: *at, read: r.clone(), bytes, holes, stamp, count: 1 });
         }
     }

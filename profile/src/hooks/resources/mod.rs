@@ -169,11 +169,8 @@ impl Hook for ResourcesHook {
 
     fn call(&mut self, cx: &mut Executor, call: &mut Call, next: Next) -> Result<Outcome> {
         self.told.block = call.block;
-        if let Some(device) = self.told.device.take() {
-            self.told.device = Some(device);
-            if Device::is_submit(call) {
-                return self.submit(cx, call, next);
-            }
+        if self.told.device.is_some() && Device::is_submit(call) {
+            return self.submit(cx, call, next);
         }
         let outcome = next.run(cx, call)?;
         self.follow.call(call, outcome, &mut self.told)?;
@@ -201,20 +198,38 @@ impl Hook for ResourcesHook {
         self.follow.frame(frame);
         Ok(())
     }
+
+    fn finish(&mut self, _: &mut Executor) -> Result<()> {
+        // What still waits runs: its rows belong to the last frame.
+        self.follow.finish(&mut self.told);
+        self.failed()?;
+        let mut done = self.done.borrow_mut();
+        (done.invocations, done.written) = (self.told.rows.seen, self.told.rows.written);
+        Ok(())
+    }
 }
 
 impl ResourcesHook {
     /// With a device: a submission is followed first, and what it will bind is looked at before it runs and after.
     fn submit(&mut self, cx: &mut Executor, call: &mut Call, next: Next) -> Result<Outcome> {
-        let device = self.told.device.as_mut().expect("there is one");
+        let told = &mut self.told;
+        let device = told.device.as_mut().expect("there is one");
         device.begins(self.follow.world());
+        let holds = device.reads_back();
+        if holds {
+            told.rows.hold();
+        }
         let captured = Outcome::captured(call);
-        self.follow.call(call, captured, &mut self.told)?;
+        self.follow.call(call, captured, told)?;
         self.failed()?;
+        self.told.rows.settle(self.follow.world());
         let device = self.told.device.as_mut().expect("there is one");
         device.before(cx, self.follow.world())?;
         let outcome = next.run(cx, call)?;
         device.after(cx, call, self.follow.world_mut())?;
+        if holds {
+            self.told.rows.release(self.follow.world())?;
+        }
         Ok(outcome)
     }
 }

@@ -112,6 +112,24 @@ impl Rows {
         &self.uniform.read
     }
 
+    /// Rows of uniform blocks wait until [`Rows::release`].
+    pub fn hold(&mut self) {
+        self.uniform.hold();
+    }
+
+    /// A submit call has been followed, and nothing read back of it.
+    pub fn settle(&mut self, w: &World) {
+        self.uniform.settle(w);
+    }
+
+    /// What was to be read back is.
+    pub fn release(&mut self, w: &World) -> Result<()> {
+        let mut uniform = std::mem::take(&mut self.uniform);
+        let r = uniform.release(self, w);
+        self.uniform = uniform;
+        r
+    }
+
     /// An invocation, with everything that it refers to.
     pub fn invocation(&mut self, w: &World, at: &At, i: &Invocation<'_>) -> Result<()> {
         let invoke = i.invoke;
