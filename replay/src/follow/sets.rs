@@ -7,6 +7,11 @@
 use super::layouts::{Binding, SetLayout, ty};
 use std::rc::Rc;
 
+/// Bytes of all inline uniform blocks of a set, at most.
+const MOST_INLINE_BYTES: usize = 1 << 24;
+/// Descriptors of a set, at most.
+const MOST_DESCRIPTORS: usize = 1 << 24;
+
 /// A descriptor, as it was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Descriptor {
@@ -140,7 +145,8 @@ impl Contents {
         };
         match self.descriptors.get((b.start + element) as usize) {
             None | Some(Descriptor::Unwritten) if b.ty == ty::SAMPLER && !b.immutable.is_empty() => {
-                Descriptor::Sampler { sampler: b.immutable[element as usize] }
+                let sampler = b.immutable.get(element as usize).copied();
+                sampler.map_or(Descriptor::Unwritten, |sampler| Descriptor::Sampler { sampler })
             }
             None => Descriptor::Unwritten,
             Some(d) => *d,
@@ -176,7 +182,7 @@ impl Contents {
         let i = self.layout.bindings.partition_point(|b| b.binding < binding);
         let b = self.layout.bindings.get(i)?;
         // A binding that the layout does not have is one of no descriptors.
-        Some((b.start + element) as usize)
+        Some(b.start as usize + element as usize)
     }
 
     /// Writes descriptors one after the other from an element of a binding on; `version` counts up where anything changes.
@@ -187,7 +193,7 @@ impl Contents {
         version: &mut u64,
     ) {
         let Some(start) = self.slot(binding, element) else { return };
-        let slots = self.layout.slots as usize;
+        let slots = (self.layout.slots as usize).min(MOST_DESCRIPTORS);
         let mut i = self.layout.bindings.partition_point(|b| b.start as usize <= start).saturating_sub(1);
         let mut changed = usize::MAX;
         for (at, mut value) in (start..slots).zip(values) {
@@ -229,9 +235,16 @@ impl Contents {
         if data.is_empty() {
             return;
         }
-        self.inline.resize(layout.inline_bytes as usize, 0);
-        self.inline_written.resize(layout.inline_bytes as usize, false);
-        let range = (b.inline_start + offset) as usize..(b.inline_start + offset) as usize + data.len();
+        let start = b.inline_start as usize + offset as usize;
+        let range = start..start + data.len();
+        // No device has blocks that large; a damaged capture may say so.
+        if range.end > MOST_INLINE_BYTES {
+            return;
+        }
+        if self.inline.len() < range.end {
+            self.inline.resize(range.end, 0);
+            self.inline_written.resize(range.end, false);
+        }
         if self.inline[range.clone()] != *data || self.inline_written[range.clone()].contains(&false) {
             self.inline[range.clone()].copy_from_slice(data);
             self.inline_written[range].fill(true);

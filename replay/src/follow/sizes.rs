@@ -42,7 +42,7 @@ impl World {
             return Err("more draws than are looked at");
         }
         let one = |n: u32| {
-            let bytes = self.known(i.place, u64::from(n) * i.stride, i.size)?;
+            let bytes = self.known(i.place, u64::from(n).saturating_mul(i.stride), i.size)?;
             Ok(parse(name, i.size, &bytes))
         };
         (0..draws).map(one).collect()
@@ -60,7 +60,7 @@ impl World {
             Place::Address(a) => self.at_address(a).ok_or("an address of no buffer")?,
         };
         let mut bytes = Vec::new();
-        let known = self.read_buffer(buffer, offset + behind, size, &mut bytes);
+        let known = self.read_buffer(buffer, offset.saturating_add(behind), size, &mut bytes);
         match known.holes.first() {
             None => Ok(bytes),
             Some(hole) => Err(hole.why.reason.words()),

@@ -12,6 +12,9 @@ use super::world::World;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+/// Sets that are bound at a time, at most.
+const MOST_SETS: usize = 1 << 10;
+
 /// What is bound at one bind point.
 #[derive(Debug, Default)]
 pub(super) struct Point {
@@ -26,6 +29,10 @@ pub(super) struct Point {
 impl Point {
     /// Something is bound as a set.
     pub fn bind(&mut self, n: usize, set: BoundSet, layout: &Rc<PipelineLayout>) {
+        // No device has more sets; a damaged capture may say so.
+        if n >= MOST_SETS {
+            return;
+        }
         if self.sets.len() <= n {
             self.sets.resize(n + 1, BoundSet::Nothing);
         }
@@ -60,8 +67,8 @@ impl Point {
         };
         // Whoever else holds these contents keeps them: `make_mut` copies then.
         self.bind(n, BoundSet::Push { contents: kept, layout: Rc::clone(layout) }, layout);
-        match &mut self.sets[n] {
-            BoundSet::Push { contents, .. } => Some(Rc::make_mut(contents)),
+        match self.sets.get_mut(n) {
+            Some(BoundSet::Push { contents, .. }) => Some(Rc::make_mut(contents)),
             _ => None,
         }
     }

@@ -247,14 +247,14 @@ pub(super) fn apply(contents: &mut Contents, template: &Template, image: &Image,
             ty::UNIFORM_TEXEL_BUFFER | ty::STORAGE_TEXEL_BUFFER => (2, 8),
             ty::UNIFORM_BUFFER..=ty::STORAGE_BUFFER_DYNAMIC => (1, 24),
             ty::INLINE_UNIFORM_BLOCK => {
-                let stop = (inline.0 + e.count).min(inline.1);
+                let stop = inline.0.saturating_add(e.count).min(inline.1);
                 let data = image.bytes().get(inline.0 as usize..stop as usize).unwrap_or_default();
                 contents.write_inline(e.binding, e.element, data, version);
                 inline.0 = stop;
                 continue;
             }
             ty::ACCELERATION_STRUCTURE_KHR => {
-                let stop = (structures.0 + e.count * 8).min(structures.1);
+                let stop = structures.0.saturating_add(e.count.saturating_mul(8)).min(structures.1);
                 let ids = (structures.0..stop).step_by(8).map(|at| image.u64(at));
                 contents.write(to, ids.map(|structure| Descriptor::Structure { structure }), version);
                 structures.0 = stop;
@@ -262,7 +262,7 @@ pub(super) fn apply(contents: &mut Contents, template: &Template, image: &Image,
             }
             _ => (0, 24),
         };
-        let stop = (next[k] + e.count * size).min(end[k]);
+        let stop = next[k].saturating_add(e.count.saturating_mul(size)).min(end[k]);
         let values = (next[k]..stop).step_by(size as usize).map(|at| match k {
             0 => image_info(image, e.ty, at),
             1 => buffer_info(image, e.ty, at),

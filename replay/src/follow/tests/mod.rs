@@ -3,6 +3,7 @@
 mod bench;
 mod binds;
 mod buffers;
+mod damaged;
 mod runs;
 mod samples;
 mod updates;

@@ -195,6 +195,92 @@ fn every_sample_runs_what_its_calls_say() {
     assert!(all > 500, "{all}");
 }
 
+/// Descriptors as the writes of the capture say them, in words: set and binding, then element.
+type Written = HashMap<(u64, u32), std::collections::BTreeMap<u32, [u64; 3]>>;
+
+/// vkUpdateDescriptorSets alone, without layouts: what is written, copied and freed.
+fn write_down(call: &Call, all: &mut Written) {
+    let v = View::call(&call.image);
+    if call.command.name == "vkAllocateDescriptorSets" {
+        let made = v.u64s("pDescriptorSets");
+        all.retain(|(set, _), _| !made.contains(set));
+    }
+    if call.command.name != "vkUpdateDescriptorSets" {
+        return;
+    }
+    for w in v.structs("pDescriptorWrites") {
+        let n = |name| w.u64(name).unwrap_or(0);
+        let to = all.entry((n("dstSet"), n("dstBinding") as u32)).or_default();
+        let words: Vec<[u64; 3]> = match n("descriptorType") {
+            1 | 2 | 3 | 10 => {
+                let of = |i: View<'_>| {
+                    [i.u64("imageView"), i.u64("imageLayout"), None].map(Option::unwrap_or_default)
+                };
+                w.structs("pImageInfo").map(of).collect()
+            }
+            6..=9 => {
+                let of = |i: View<'_>| {
+                    [i.u64("buffer"), i.u64("offset"), i.u64("range")].map(Option::unwrap_or_default)
+                };
+                w.structs("pBufferInfo").map(of).collect()
+            }
+            4 | 5 => w.u64s("pTexelBufferView").into_iter().map(|t| [t, 0, 0]).collect(),
+            _ => continue,
+        };
+        to.extend((n("dstArrayElement") as u32..).zip(words));
+    }
+    for c in v.structs("pDescriptorCopies") {
+        let n = |name| c.u64(name).unwrap_or(0);
+        let from = all.get(&(n("srcSet"), n("srcBinding") as u32)).cloned().unwrap_or_default();
+        let to = all.entry((n("dstSet"), n("dstBinding") as u32)).or_default();
+        for k in 0..n("descriptorCount") as u32 {
+            let (src, dst) = (n("srcArrayElement") as u32 + k, n("dstArrayElement") as u32 + k);
+            match from.get(&src) {
+                Some(words) => drop(to.insert(dst, *words)),
+                None => drop(to.remove(&dst)),
+            }
+        }
+    }
+}
+
+#[test]
+fn descriptors_are_those_of_the_captures_own_writes() {
+    use crate::follow::sets::Descriptor as D;
+    struct Compare(std::rc::Rc<std::cell::RefCell<Written>>, u64);
+    impl Observer for Compare {
+        fn invocation(&mut self, w: &World, _: &At, i: &Invocation<'_>) {
+            let written = self.0.borrow();
+            for n in 0..i.invoke.bindings.program.layout().map_or(0, |l| l.sets.len()) {
+                let AtSet::Set { set, contents, .. } = w.set(i.invoke, n) else { continue };
+                for b in &contents.layout.bindings {
+                    let Some(expected) = written.get(&(set, b.binding)) else { continue };
+                    let words = |d| match d {
+                        D::Image { view, layout, .. } => [view, layout.into(), 0],
+                        D::Buffer { buffer, offset, range, .. } => [buffer, offset, range],
+                        D::Texel { view, .. } => [view, 0, 0],
+                        other => panic!("{other:?}"),
+                    };
+                    let found: std::collections::BTreeMap<u32, [u64; 3]> =
+                        contents.written(b.binding).map(|(e, d)| (e, words(d))).collect();
+                    assert_eq!(found, *expected, "set {set}, binding {}", b.binding);
+                    self.1 += found.len() as u64;
+                }
+            }
+        }
+        fn invoked(&mut self, _: &mut World, _: &At, _: &Invocation<'_>) {}
+    }
+    let mut compared = 0;
+    for path in samples() {
+        let capture = Capture::open(&path, read_file).expect("a capture");
+        let written = std::rc::Rc::<std::cell::RefCell<Written>>::default();
+        let mut compare = Compare(std::rc::Rc::clone(&written), 0);
+        follow(&capture, &mut compare, |call, _| write_down(call, &mut written.borrow_mut()));
+        println!("{}: {} descriptors are as written", path.display(), compare.1);
+        compared += compare.1;
+    }
+    assert!(compared > 1000, "{compared}");
+}
+
 #[test]
 fn vertex_and_index_buffers_are_there() {
     let path = samples().into_iter().find(|p| p.ends_with("cubes.gfxr")).expect("it is committed");
