@@ -241,10 +241,9 @@ impl Contents {
         if range.end > MOST_INLINE_BYTES {
             return;
         }
-        if self.inline.len() < range.end {
-            self.inline.resize(range.end, 0);
-            self.inline_written.resize(range.end, false);
-        }
+        let all = (layout.inline_bytes as usize).min(MOST_INLINE_BYTES);
+        self.inline.resize(all, 0);
+        self.inline_written.resize(all, false);
         if self.inline[range.clone()] != *data || self.inline_written[range.clone()].contains(&false) {
             self.inline[range.clone()].copy_from_slice(data);
             self.inline_written[range].fill(true);

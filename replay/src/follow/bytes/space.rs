@@ -77,9 +77,13 @@ impl Pages {
     }
 }
 
+/// Bytes of a space, at most.
+const MOST_BYTES: u64 = 1 << 40;
+
 impl Space {
-    /// One of which nothing is known.
+    /// One of which nothing is known. No device has memory larger than is kept; a damaged capture may say so.
     pub fn new(size: u64, why: Why, clock: u64) -> Self {
+        let size = size.min(MOST_BYTES);
         Space { size, inside: false, chunks: vec![Chunk::Unknown(why, clock); size.div_ceil(CHUNK) as usize] }
     }
 

@@ -210,7 +210,6 @@ fn write_down(call: &Call, all: &mut Written) {
     }
     for w in v.structs("pDescriptorWrites") {
         let n = |name| w.u64(name).unwrap_or(0);
-        let to = all.entry((n("dstSet"), n("dstBinding") as u32)).or_default();
         let words: Vec<[u64; 3]> = match n("descriptorType") {
             1 | 2 | 3 | 10 => {
                 let of = |i: View<'_>| {
@@ -227,6 +226,7 @@ fn write_down(call: &Call, all: &mut Written) {
             4 | 5 => w.u64s("pTexelBufferView").into_iter().map(|t| [t, 0, 0]).collect(),
             _ => continue,
         };
+        let to = all.entry((n("dstSet"), n("dstBinding") as u32)).or_default();
         to.extend((n("dstArrayElement") as u32..).zip(words));
     }
     for c in v.structs("pDescriptorCopies") {
