@@ -5,8 +5,10 @@
 //! `commands/`.
 
 mod rays;
+mod repartition;
 
 pub use rays::{DumpForm, RaysCommand, RaysDumpArgs, ReorderArgs};
+pub use repartition::RepartitionArgs;
 
 use crate::exit::HELP;
 use crate::select::{Glob, Ranges};
@@ -198,6 +200,9 @@ pub enum Command {
     Analyze(AnalyzeArgs),
     /// Add up how often blocks ran: traces of `profile`, or profiles written before, as one
     MergeProfiles(MergeProfilesArgs),
+    /// Replay with the descriptors of pipeline layouts spread over sets in another way, in turn with plain replays, and say
+    /// what descriptors cost
+    Repartition(RepartitionArgs),
     /// Say what reordering invocations before hit and miss shaders would gain, for chosen windows, hints and cells
     Reorder(ReorderArgs),
     /// Read events of rays

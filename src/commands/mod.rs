@@ -15,6 +15,7 @@ mod rays;
 mod recompress;
 mod reorder;
 mod repack;
+mod repartition;
 mod replay;
 mod resources;
 mod screenshot;
@@ -43,6 +44,7 @@ pub fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Reorder(args) => reorder::run(&args),
         Command::Rays(command) => rays::run(&command),
         Command::Repack(args) => repack::run(&args),
+        Command::Repartition(args) => repartition::run(&args),
         Command::Bench(args) => bench::run(&args),
     }
 }

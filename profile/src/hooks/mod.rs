@@ -14,6 +14,7 @@ pub mod geometry;
 pub mod instrument;
 pub mod pipeline_flags;
 pub mod pipeline_times;
+pub mod repartition;
 pub mod resources;
 pub mod screenshot;
 mod timestamps;

@@ -9,7 +9,7 @@ mod checks;
 mod costs;
 pub mod folder;
 mod geometry;
-mod pictures;
+pub mod pictures;
 pub mod plan;
 mod replays;
 mod summary;

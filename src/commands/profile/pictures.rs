@@ -8,6 +8,7 @@
 use super::costs::Timing;
 use super::replays::Replays;
 use crate::exit::{Exit, Failure, complain};
+use gfxr_parse::container::Capture;
 use gfxr_parse::schema::command_named;
 use profile::hooks::instrument::{Done, InstrumentHook, Plan, Raw};
 use profile::hooks::screenshot::{LeftHook, ScreenshotHook, Shot, What, Wish};
@@ -31,18 +32,28 @@ pub enum Compare {
 
 /// What is to be compared, if anything.
 pub fn wanted(replays: &Replays<'_>) -> Option<Compare> {
-    if replays.args.no_verify_image {
-        return None;
-    }
+    (!replays.args.no_verify_image).then(|| what_to_compare(replays.capture))
+}
+
+/// What there is to be compared.
+pub fn what_to_compare(capture: &Capture) -> Compare {
     let present = command_named("vkQueuePresentKHR").map(|c| c.id);
-    let presents = replays.capture.blocks().any(|b| present.is_some() && b.call_id() == present);
-    Some(if presents { Compare::Shown } else { Compare::Left })
+    let presents = capture.blocks().any(|b| present.is_some() && b.call_id() == present);
+    if presents { Compare::Shown } else { Compare::Left }
 }
 
 /// The hook that takes pictures of the measured frames, and where they will be.
 pub fn hook(replays: &Replays<'_>, compare: Compare) -> (Box<dyn Hook>, Rc<RefCell<Pictures>>) {
     let frames = replays.args.frames.as_ref().map_or(vec![(1, u64::MAX)], |f| f.all().to_vec());
-    let watchdog_ns = replays.options.watchdog_ns();
+    taker(frames, replays.options.watchdog_ns(), compare)
+}
+
+/// The same of these frames.
+pub fn taker(
+    frames: Vec<(u64, u64)>,
+    watchdog_ns: u64,
+    compare: Compare,
+) -> (Box<dyn Hook>, Rc<RefCell<Pictures>>) {
     let pictures = Rc::new(RefCell::new(Pictures::new()));
     let into = pictures.clone();
     if compare == Compare::Left {

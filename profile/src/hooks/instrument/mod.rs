@@ -23,7 +23,7 @@ mod scan;
 mod sessions;
 mod slots;
 mod specialize;
-mod stages;
+pub(super) mod stages;
 pub mod tables;
 
 pub use chosen::Tally;

@@ -124,7 +124,7 @@ unsafe fn slice<'s, T>(at: *const T, n: usize) -> &'s [T] {
 
 /// # Safety
 /// `at` is null or the address of `n` `T` that nothing else refers to.
-unsafe fn slice_mut<'s, T>(at: *const T, n: usize) -> &'s mut [T] {
+pub(in crate::hooks) unsafe fn slice_mut<'s, T>(at: *const T, n: usize) -> &'s mut [T] {
     if at.is_null() {
         return &mut [];
     }
@@ -150,13 +150,14 @@ impl Of {
     }
 }
 
-type Stages<'s> = &'s mut [vk::PipelineShaderStageCreateInfo<'s>];
+pub(in crate::hooks) type Stages<'s> = &'s mut [vk::PipelineShaderStageCreateInfo<'s>];
 
-/// One create info: its flags, its chain, its stages.
-struct Info<'s> {
-    flags: vk::PipelineCreateFlags,
-    chain: *const vk::BaseInStructure<'s>,
-    stages: Stages<'s>,
+/// One create info: its flags, its chain, its stages, its layout.
+pub(in crate::hooks) struct Info<'s> {
+    pub flags: vk::PipelineCreateFlags,
+    pub chain: *const vk::BaseInStructure<'s>,
+    pub stages: Stages<'s>,
+    pub layout: &'s mut vk::PipelineLayout,
 }
 
 /// The create infos of a linked call: argument `at`, as many as argument `count` says.
@@ -177,7 +178,7 @@ unsafe fn each<'s, T: 's>(
 ///
 /// # Safety
 /// As [`each`]'s; `linked` is this call's.
-unsafe fn infos<'s>(call: &Call, linked: &mut Linked) -> Option<(Kind, Vec<Info<'s>>)> {
+pub(in crate::hooks) unsafe fn infos<'s>(call: &Call, linked: &mut Linked) -> Option<(Kind, Vec<Info<'s>>)> {
     // A create info with several stages.
     macro_rules! several {
         ($info:ty) => {
@@ -185,6 +186,7 @@ unsafe fn infos<'s>(call: &Call, linked: &mut Linked) -> Option<(Kind, Vec<Info<
                 flags: i.flags,
                 chain: i.p_next.cast(),
                 stages: slice_mut(i.p_stages, i.stage_count as usize),
+                layout: &mut i.layout,
             }
         };
     }
@@ -192,6 +194,7 @@ unsafe fn infos<'s>(call: &Call, linked: &mut Linked) -> Option<(Kind, Vec<Info<
         flags: i.flags,
         chain: i.p_next.cast(),
         stages: std::slice::from_mut(&mut i.stage),
+        layout: &mut i.layout,
     };
     // SAFETY: the caller's promise; the types are those of the commands, and so many stages are there.
     unsafe {
@@ -213,7 +216,7 @@ unsafe fn infos<'s>(call: &Call, linked: &mut Linked) -> Option<(Kind, Vec<Info<
 
 /// # Safety
 /// `chain` begins a linked chain.
-unsafe fn in_chain<'s>(
+pub(in crate::hooks) unsafe fn in_chain<'s>(
     mut chain: *const vk::BaseInStructure<'s>,
     wanted: vk::StructureType,
 ) -> Option<*const vk::BaseInStructure<'s>> {

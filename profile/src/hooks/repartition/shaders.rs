@@ -1,0 +1,118 @@
+//! Shaders whose descriptors are looked for in other places.
+//!
+//! Guarantees: nothing but the numbers of sets and bindings changes. Refuses a module that cannot be read.
+
+use super::partition::{Sets, Slot};
+use crate::spirv::{Inst, Module, Result};
+use rspirv::dr::Operand;
+use rspirv::spirv::{Decoration, Op};
+use std::collections::HashMap;
+
+/// The module's words with each slot in its new place; none if it has none that moves.
+pub fn moved(words: &[u32], sets: &Sets) -> Result<Option<Vec<u32>>> {
+    let mut to: HashMap<Slot, Slot> = HashMap::new();
+    for (set, bindings) in (0..).zip(sets) {
+        to.extend(bindings.iter().map(|m| (m.from, (set, m.binding.binding))));
+    }
+    let mut module = Module::read(words)?;
+    module.ungroup();
+    let mut at: HashMap<u32, Slot> = HashMap::new();
+    for inst in &module.annotations {
+        let Some((id, decoration, number)) = place(inst) else { continue };
+        let slot = at.entry(id).or_insert((0, 0));
+        match decoration {
+            Decoration::DescriptorSet => slot.0 = number,
+            _ => slot.1 = number,
+        }
+    }
+    let mut any = false;
+    for inst in &mut module.annotations {
+        let Some((id, decoration, old)) = place(inst) else { continue };
+        let Some(&(set, binding)) = to.get(&at[&id]) else { continue };
+        let new = if decoration == Decoration::DescriptorSet { set } else { binding };
+        any |= new != old;
+        inst.inst.operands[2] = Operand::LiteralBit32(new);
+    }
+    Ok(any.then(|| module.words()))
+}
+
+/// Whose set or binding an annotation says, and which.
+fn place(inst: &Inst) -> Option<(u32, Decoration, u32)> {
+    if inst.op() != Op::Decorate {
+        return None;
+    }
+    match (inst.inst.operands.get(1)?, inst.inst.operands.get(2)?) {
+        (
+            Operand::Decoration(d @ (Decoration::DescriptorSet | Decoration::Binding)),
+            Operand::LiteralBit32(n),
+        ) => Some((inst.id_at(0)?, *d, *n)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hooks::repartition::partition::Moved;
+    use replay::follow::layouts::Binding;
+
+    fn words(bytes: &[u8]) -> Vec<u32> {
+        bytes.chunks_exact(4).map(|c| u32::from_le_bytes(c.try_into().expect("4 bytes"))).collect()
+    }
+
+    /// Names of variables and where they are bound.
+    fn slots(words: &[u32]) -> Vec<(String, Slot)> {
+        let module = Module::read(words).expect("a module");
+        let number = |id: u32, which: Decoration| {
+            let found = module.annotations.iter().filter_map(place).find(|p| p.0 == id && p.1 == which);
+            found.map(|p| p.2)
+        };
+        let mut all: Vec<_> = module
+            .names
+            .iter()
+            .filter(|n| n.op() == Op::Name)
+            .filter_map(|n| {
+                let (id, Operand::LiteralString(name)) = (n.id_at(0)?, &n.inst.operands[1]) else {
+                    return None;
+                };
+                let set = number(id, Decoration::DescriptorSet)?;
+                Some((name.clone(), (set, number(id, Decoration::Binding)?)))
+            })
+            .collect();
+        all.sort();
+        all
+    }
+
+    fn moves(all: &[(Slot, Slot)]) -> Sets {
+        let mut sets: Sets = vec![vec![]; 3];
+        for &(from, (set, binding)) in all {
+            let binding = Binding {
+                binding,
+                ty: 6,
+                count: 1,
+                stages: 16,
+                flags: 0,
+                immutable: vec![],
+                mutable: vec![],
+                start: 0,
+                inline_start: 0,
+                dynamic_start: 0,
+            };
+            sets[set as usize].push(Moved { from, binding });
+        }
+        sets
+    }
+
+    #[test]
+    fn slots_are_where_the_program_has_them_that_is_written_so() {
+        let one = words(include_bytes!("../../../../captures/src/scenes/monolithic/monolithic.frag.spv"));
+        let other =
+            words(include_bytes!("../../../../captures/src/scenes/monolithic/repartitioned.frag.spv"));
+        let all = [((0, 0), (0, 0)), ((0, 3), (0, 1)), ((0, 2), (1, 0)), ((0, 1), (2, 0)), ((0, 4), (2, 1))];
+        let moved = moved(&one, &moves(&all)).expect("a module").expect("something moves");
+        assert_eq!(slots(&moved), slots(&other));
+        assert_eq!(slots(&moved).len(), 5);
+        let stay: Vec<_> = all.iter().map(|(from, _)| (*from, *from)).collect();
+        assert!(super::moved(&one, &moves(&stay)).expect("a module").is_none());
+    }
+}

@@ -1,0 +1,33 @@
+//! The arguments of `repartition`.
+
+use super::RunArgs;
+use clap::Args;
+use std::path::PathBuf;
+
+/// `repartition`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  reray-replay repartition cap.gfxr --partition layouts.json
+  reray-replay repartition cap.gfxr --partition layouts.json --rounds 20 --json
+
+The partition says where slots go, by the capture's id of the pipeline layout: {\"12\": [[set,binding,new set,new binding],…]}")]
+pub struct RepartitionArgs {
+    /// The capture
+    pub file: PathBuf,
+    /// How to replay.
+    #[command(flatten)]
+    pub run: RunArgs,
+    /// Where slots go
+    #[arg(long, value_name = "FILE")]
+    pub partition: PathBuf,
+    /// Replays of each kind that count
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    pub rounds: u32,
+    /// Most sets of a layout: maxBoundDescriptorSets of the device [default: 4, which every device has]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32))]
+    pub max_sets: Option<u32>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
