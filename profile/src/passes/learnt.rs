@@ -70,6 +70,11 @@ impl Given {
         Ok(given)
     }
 
+    /// Whether one of the traces was made with this pass: then what it has no rows of was not there.
+    pub fn recorded(&self, pass: &str) -> bool {
+        self.traces.iter().any(|t| t.manifest().passes.iter().any(|p| p.name == pass))
+    }
+
     /// Whether a frame counts.
     pub fn wants(&self, frame: u64) -> bool {
         self.frames.is_none_or(|(a, b)| (a..=b).contains(&frame))

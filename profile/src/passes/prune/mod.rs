@@ -36,7 +36,7 @@ impl Pass {
         for trace in &given.traces {
             known.add(trace, &|f| given.wants(f)).map_err(|e| format!("pass prune: {e}"))?;
         }
-        if !given.traces.is_empty() && known.is_empty() {
+        if !given.traces.is_empty() && known.is_empty() && !given.recorded("blocks") {
             return Err(format!(
                 "pass prune: {} has no counts of blocks for these frames; record them with `profile --passes blocks`",
                 given.folders.join(" and ")

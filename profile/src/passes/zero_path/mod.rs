@@ -52,7 +52,7 @@ impl Pass {
         for trace in &given.traces {
             counts.add(trace, &|f| given.wants(f)).map_err(|e| format!("pass zero-path: {e}"))?;
         }
-        if !given.traces.is_empty() && counts.is_empty() {
+        if !given.traces.is_empty() && counts.is_empty() && !given.recorded("values") {
             return Err(format!(
                 "pass zero-path: {} has no values for these frames; record them with `profile --passes values`",
                 given.folders.join(" and ")
