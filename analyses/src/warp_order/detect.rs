@@ -1,6 +1,6 @@
 //! What the picture shows, found without looking.
 
-use super::ENOUGH;
+use super::{ENOUGH, averages};
 use crate::events::Launch;
 use std::collections::BTreeMap;
 
@@ -15,6 +15,8 @@ pub struct Tile {
     pub quadrants: [u8; 4],
     /// Share of subgroups whose number is in their quadrant's range, at the worse of two levels.
     pub quadrants_agree: f64,
+    /// Too few agree, and averages show it all the same.
+    pub averages: bool,
 }
 
 /// What was found of a launch.
@@ -33,7 +35,7 @@ pub struct Found {
 }
 
 /// A subgroup: its upper left pixel; its place in the list is its rank.
-type Corner = [u32; 2];
+pub(super) type Corner = [u32; 2];
 
 /// Looks at a launch.
 pub fn detect(launch: &Launch) -> Found {
@@ -105,7 +107,7 @@ fn orders() -> Vec<[u8; 4]> {
 }
 
 /// Which quadrant of a tile's part a corner is in.
-fn quadrant(c: Corner, part: [u32; 2]) -> u8 {
+pub(super) fn quadrant(c: Corner, part: [u32; 2]) -> u8 {
     let [right, lower] = [0, 1].map(|k| c[k] % part[k] >= part[k] / 2);
     match (right, lower) {
         (true, false) => 1,
@@ -125,9 +127,19 @@ fn tile(launch: &Launch, shape: [u32; 2], corners: &[Corner]) -> Option<Tile> {
     sizes.retain(|[w, h]| w.max(h) / w.min(h) <= 2);
     // Squares first, the largest of all before: two of them beside each other are a rectangle with another order of quadrants.
     sizes.sort_by_key(|[w, h]| (w != h, std::cmp::Reverse(u64::from(*w) * u64::from(*h)), *w));
-    sizes.into_iter().find_map(|size| {
-        let t = try_tile(size, shape, corners);
+    let exact = sizes.iter().find_map(|size| {
+        let t = try_tile(*size, shape, corners);
         (t.agrees >= ENOUGH && t.quadrants_agree >= ENOUGH).then_some(t)
+    });
+    exact.or_else(|| {
+        // (here the largest of all, whatever its shape: its own parts are as orderly)
+        sizes.sort_by_key(|[w, h]| (std::cmp::Reverse(u64::from(*w) * u64::from(*h)), w != h, *w));
+        let launch = [launch.size[0], launch.size[1]];
+        let seen = |size: [u32; 2]| Some((size, averages::quadrants(size, shape, corners, launch)?));
+        let seen: Vec<_> = sizes.into_iter().filter_map(seen).collect();
+        let least = seen.iter().map(|(_, (_, off))| *off).fold(f64::MAX, f64::min);
+        let (size, (quadrants, _)) = seen.into_iter().find(|s| s.1.1 <= least + averages::WORSE)?;
+        Some(Tile { quadrants, averages: true, ..try_tile(size, shape, corners) })
     })
 }
 
@@ -160,5 +172,5 @@ fn try_tile(size: [u32; 2], shape: [u32; 2], corners: &[Corner]) -> Tile {
         (agree, std::cmp::Reverse(order))
     });
     let (agree, order) = best.max().unwrap_or_default();
-    Tile { size, agrees, quadrants: order.0, quadrants_agree: share(agree, &all) }
+    Tile { size, agrees, quadrants: order.0, quadrants_agree: share(agree, &all), averages: false }
 }

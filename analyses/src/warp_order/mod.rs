@@ -15,11 +15,14 @@
 //! - *Quadrants*: 1 upper right, 2 upper left, 3 lower left, 4 lower right, in the order in which they are executed: that of the
 //!   24 with which most subgroups agree, at the worse of two levels of halving.
 //!
-//! A tile is taken if at least [`ENOUGH`] agree with both. Where none is, and rectangles come row by row, there are no tiles.
+//! A tile is taken if at least [`ENOUGH`] agree with both. Where rectangles come row by row there are no tiles. Where none is
+//! taken, the largest is that averages show (`averages.rs`): subgroups get their numbers as they begin, and those that begin at
+//! the same time in any order, so that of tiles that hold no more than a device runs at once few subgroups agree with anything,
+//! but their quadrants' means do. *Seen in* says which it was.
 //!
-//! *Caveats.* Subgroups get their numbers as they begin, and those that begin at the same time in any order: small tiles cannot be
-//! told from disorder. A launch of one tile can only be seen by its quadrants.
+//! *Caveats.* A launch of one tile can only be seen by its quadrants.
 
+mod averages;
 mod detect;
 #[cfg(test)]
 mod tests;
@@ -87,6 +90,7 @@ impl Question for WarpOrder {
                     share(t.agrees),
                     t.quadrants.map(|q| q.to_string()).join("-").into(),
                     share(t.quadrants_agree),
+                    if t.averages { "averages" } else { "each" }.into(),
                 ]),
                 None if found.rows_agree >= ENOUGH => {
                     row.extend([
@@ -94,9 +98,16 @@ impl Question for WarpOrder {
                         share(found.rows_agree),
                         Cell::Missing,
                         Cell::Missing,
+                        "each".into(),
                     ]);
                 }
-                None => row.extend(["not found".into(), Cell::Missing, Cell::Missing, Cell::Missing]),
+                None => row.extend([
+                    "not found".into(),
+                    Cell::Missing,
+                    Cell::Missing,
+                    Cell::Missing,
+                    Cell::Missing,
+                ]),
             }
             rows.push(row);
         }
@@ -123,6 +134,7 @@ impl Question for WarpOrder {
             percent(),
             text("quadrants"),
             percent(),
+            text("seen in"),
         ];
         report.tables = vec![Table { name: "orders".into(), columns, rows }];
         Ok(report)

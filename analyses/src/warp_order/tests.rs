@@ -10,6 +10,16 @@ fn launch(width: u32, height: u32, order: Order) -> Launch {
     Launch { size: [width, height, 1], n, starts, subgroup, lane, ..Launch::default() }
 }
 
+/// Subgroups that begin at about the same time get numbers in any order.
+fn disorder_by(l: &mut Launch, disorder: u64) {
+    let most = *l.subgroup.iter().max().unwrap() as usize + 1;
+    let mut by: Vec<u32> = (0..most as u32).collect();
+    by.sort_by_key(|s| u64::from(*s) + hash(5, u64::from(*s)) % disorder);
+    let mut number = vec![0; most];
+    by.iter().enumerate().for_each(|(n, s)| number[*s as usize] = n as u32);
+    l.subgroup.iter_mut().for_each(|s| *s = number[*s as usize]);
+}
+
 /// Table 3.1's sizes and tiles, and both patterns: what was made is what is found, in order and in some disorder.
 #[test]
 fn what_was_made_is_found() {
@@ -25,14 +35,8 @@ fn what_was_made_is_found() {
     for ([w, h], tile, warp, quadrants) in sizes {
         let mut l = launch(w, h, Order { warp, tile, quadrants });
         for disorder in [0, 8] {
-            // Subgroups that begin at about the same time get numbers in any order.
             if disorder > 0 {
-                let most = *l.subgroup.iter().max().unwrap() as usize + 1;
-                let mut by: Vec<u32> = (0..most as u32).collect();
-                by.sort_by_key(|s| u64::from(*s) + hash(5, u64::from(*s)) % disorder);
-                let mut number = vec![0; most];
-                by.iter().enumerate().for_each(|(n, s)| number[*s as usize] = n as u32);
-                l.subgroup.iter_mut().for_each(|s| *s = number[*s as usize]);
+                disorder_by(&mut l, disorder);
                 if tile <= 32 {
                     continue;
                 }
@@ -77,6 +81,29 @@ fn every_shape_is_found_at_every_size() {
             }
         }
     }
+}
+
+/// Subgroups that begin at the same time in any order, more of them than a tile holds: as an H200 has 256 x 256 and 1920 x 1080.
+#[test]
+fn tiles_in_great_disorder_are_seen_in_averages() {
+    for ([w, h], tile, quadrants, disorder) in [
+        ([1920, 1080], [128, 64], [2, 1, 3, 4], 900),
+        ([1920, 1080], [64, 64], [2, 3, 1, 4], 300),
+        ([256, 256], [256, 256], [2, 3, 1, 4], 900),
+    ] {
+        let order = Order { warp: [4, 8], tile: 0, quadrants };
+        let (subgroup, lane) = order.assign_tiles(w, h, tile);
+        let starts = vec![0; (w * h) as usize + 1];
+        let mut l = Launch { size: [w, h, 1], n: 32, starts, subgroup, lane, ..Launch::default() };
+        disorder_by(&mut l, disorder);
+        let t = detect(&l).tile.unwrap_or_else(|| panic!("{w} x {h}: none"));
+        assert_eq!((t.size, t.quadrants, t.averages), (tile, quadrants, true), "{w} x {h}: {t:?}");
+        assert!(t.quadrants_agree < ENOUGH, "{t:?}");
+    }
+    // Rows in the same disorder are no tiles.
+    let mut rows = launch(1920, 1080, Order { warp: [4, 8], tile: 0, quadrants: [2, 1, 3, 4] });
+    disorder_by(&mut rows, 900);
+    assert_eq!(detect(&rows).tile, None);
 }
 
 /// What the thesis saw at 1024 x 500, tiles of 256 x 512 in order 2-1-3-4, is the order of tiles of 512 x 512 in 2-3-1-4: the
