@@ -177,7 +177,8 @@ impl SetLayout {
                 ty: vk::DescriptorType::from_raw(m.binding.ty as i32),
                 descriptor_count: m.binding.count * POOL_SETS,
             };
-            let mut sizes: Vec<_> = self.bindings.iter().map(size).collect();
+            let some = self.bindings.iter().filter(|m| m.binding.count > 0);
+            let mut sizes: Vec<_> = some.map(size).collect();
             if sizes.is_empty() {
                 // A set without descriptors.
                 sizes.push(vk::DescriptorPoolSize { ty: vk::DescriptorType::SAMPLER, descriptor_count: 1 });

@@ -226,7 +226,8 @@ impl RepartitionHook {
                 continue;
             }
             let (mut versions, mut offsets) = (Vec::with_capacity(bindings.len()), Vec::new());
-            for m in bindings {
+            let some = || bindings.iter().filter(|m| m.binding.count > 0);
+            for m in some() {
                 let bound = point.bound.get(m.from.0 as usize).and_then(Option::as_ref);
                 let set = bound.and_then(|b| world.sets.get(&b.set));
                 let (Some(bound), Some(set)) = (bound, set) else {
@@ -257,7 +258,7 @@ impl RepartitionHook {
                         let contents = &world.sets[&bound.set].contents;
                         (0..m.binding.count).map(|e| contents.get(m.from.1, e)).collect::<Vec<_>>()
                     };
-                    let contents = bindings.iter().flat_map(of).collect();
+                    let contents = some().flat_map(of).collect();
                     made.set(&d, &cx.objects, &mut out.clock, which, versions, contents)?
                 }
             };

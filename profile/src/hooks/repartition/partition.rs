@@ -59,14 +59,14 @@ pub fn sets(layout: &PipelineLayout, moves: &Moves, most_sets: u32) -> Result<Se
         return Err("it has flags: parts of pipelines share it".into());
     }
     let mut left = moves.clone();
-    let mut sets = Sets::new();
+    let (mut sets, mut empty) = (Sets::new(), Vec::new());
     for (number, set) in layout.sets.iter().enumerate() {
         let Some(set) = set else { return Err(format!("its set {number} has no layout")) };
         may_move(set).map_err(|why| format!("its set {number} {why}"))?;
         for b in &set.bindings {
             let from = (number as u32, b.binding);
-            if b.count == 0 {
-                left.remove(&from);
+            if b.count == 0 && !left.contains_key(&from) {
+                empty.push((from, b));
                 continue;
             }
             let Some((to, binding)) = left.remove(&from) else {
@@ -91,10 +91,20 @@ pub fn sets(layout: &PipelineLayout, moves: &Moves, most_sets: u32) -> Result<Se
     if sets.is_empty() {
         return Err("it has no descriptors".into());
     }
+    // Bindings without descriptors stay bindings: shaders may name them all the same.
+    for (from, b) in empty {
+        let binding = beyond(&sets);
+        sets[0].push(Moved { from, binding: Binding { binding, ..b.clone() } });
+    }
     for set in &mut sets {
         set.sort_by_key(|m| m.binding.binding);
     }
     Ok(sets)
+}
+
+/// The first number behind those of set 0.
+pub fn beyond(sets: &Sets) -> u32 {
+    sets[0].iter().map(|m| m.binding.binding + 1).max().unwrap_or(0)
 }
 
 fn may_move(set: &SetLayout) -> Result<(), String> {
@@ -139,7 +149,7 @@ mod tests {
             inline_start: 0,
             dynamic_start: 0,
         };
-        let set = SetLayout::new(1, flags, vec![b(0, 1), b(1, 1), b(4, 2)]);
+        let set = SetLayout::new(1, flags, vec![b(0, 1), b(1, 1), b(3, 0), b(4, 2)]);
         PipelineLayout {
             id: 7,
             flags: 0,
@@ -169,7 +179,7 @@ mod tests {
         let of = |set: &[Moved]| -> Vec<(Slot, u32, u32)> {
             set.iter().map(|m| (m.from, m.binding.binding, m.binding.count)).collect()
         };
-        assert_eq!(of(&made[0]), [((0, 1), 0, 1)]);
+        assert_eq!(of(&made[0]), [((0, 1), 0, 1), ((0, 3), 1, 0)]);
         assert_eq!(of(&made[1]), [((0, 4), 0, 2), ((0, 0), 1, 1)]);
         let why =
             |layout: &PipelineLayout, text: &str, most| sets(layout, &moves(text), most).expect_err(text);

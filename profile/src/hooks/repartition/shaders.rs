@@ -2,7 +2,7 @@
 //!
 //! Guarantees: nothing but the numbers of sets and bindings changes. Refuses a module that cannot be read.
 
-use super::partition::{Sets, Slot};
+use super::partition::{Sets, Slot, beyond};
 use crate::spirv::{Inst, Module, Result};
 use rspirv::dr::Operand;
 use rspirv::spirv::{Decoration, Op};
@@ -28,7 +28,8 @@ pub fn moved(words: &[u32], sets: &Sets) -> Result<Option<Vec<u32>>> {
     let mut any = false;
     for inst in &mut module.annotations {
         let Some((id, decoration, old)) = place(inst) else { continue };
-        let Some(&(set, binding)) = to.get(&at[&id]) else { continue };
+        // What no layout has, no entry point uses; it must not take the place of what it is not.
+        let (set, binding) = to.get(&at[&id]).copied().unwrap_or((0, beyond(sets)));
         let new = if decoration == Decoration::DescriptorSet { set } else { binding };
         any |= new != old;
         inst.inst.operands[2] = Operand::LiteralBit32(new);
