@@ -40,7 +40,7 @@ impl Sum {
 
 impl Question for CallCosts {
     fn name(&self) -> &'static str {
-        "call_costs"
+        "call-costs"
     }
 
     fn about(&self) -> &'static str {

@@ -1,4 +1,4 @@
-//! What drivers measure by themselves: passes that leave every shader as it is, so that a plan can name them. Hooks of the
+//! What drivers and clocks measure by themselves: passes that leave every shader as it is, so that a plan can name them. Hooks of the
 //! same names do the work.
 
 use crate::pass::{Change, FrameData, Pass, Result, Sink};
@@ -9,6 +9,8 @@ use crate::{Needs, Stage};
 pub const REGISTERS: &str = "registers";
 /// Counters by VK_ARM_shader_instrumentation, in place of the pass of the same name: `hooks::arm`.
 pub const COUNTERS: &str = "counters";
+/// What calls that record commands and manage descriptors cost the CPU: `hooks::call_costs`.
+pub const CALL_COSTS: &str = "call-costs";
 
 /// A pass of this name that rewrites nothing.
 pub struct Driver(pub &'static str);

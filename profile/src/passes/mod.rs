@@ -83,6 +83,11 @@ pub static PASSES: &[Entry] = &[
         make: |options| plain(options, drivers::Driver(drivers::REGISTERS)),
     },
     Entry {
+        name: drivers::CALL_COSTS,
+        about: "how long the driver takes for calls that record commands and manage descriptors, on the CPU",
+        make: |options| plain(options, drivers::Driver(drivers::CALL_COSTS)),
+    },
+    Entry {
         name: "swizzle",
         about: "nothing: invocations of launches do each other's work, as files of `repack` say (FILE[+FILE…])",
         make: |options| Ok(Box::new(swizzle::Pass::read(options)?)),

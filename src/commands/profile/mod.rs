@@ -24,10 +24,11 @@ use folder::Missing;
 use gfxr_parse::container::Capture;
 use pictures::{Compare, Pictures};
 use profile::hooks::arm::ArmCountersHook;
+use profile::hooks::call_costs::CallCostsHook;
 use profile::hooks::executables::ExecutablesHook;
 use profile::hooks::instrument::{self, Measurement, Plan, STAGES};
 use profile::passes::PASSES;
-use profile::passes::drivers::{COUNTERS, REGISTERS};
+use profile::passes::drivers::{CALL_COSTS, COUNTERS, REGISTERS};
 use replay::error::{Error, Kind};
 use replay::hook::Hook;
 use replay::vulkan::inspect::devices;
@@ -203,6 +204,9 @@ fn drivers(
     if untouched(REGISTERS) {
         let instrumented = STAGES.iter().any(|s| plan.wants_stage(*s));
         hooks.push(Box::new(ExecutablesHook::new(sink(writer), instrumented)));
+    }
+    if untouched(CALL_COSTS) {
+        hooks.push(Box::new(CallCostsHook::new(sink(writer))));
     }
     notes
 }
