@@ -39,6 +39,7 @@ pub mod resources;
 pub mod shader_clock;
 pub mod simt;
 pub mod stream;
+pub mod sync;
 pub mod timeline;
 pub mod uniformity;
 pub mod uniforms;
@@ -110,6 +111,7 @@ pub static QUESTIONS: &[&dyn Question] = &[
     &uniforms::Uniforms,
     &advice::Advise,
     &call_costs::CallCosts,
+    &sync::Sync,
 ];
 
 /// An analysis in the middle of its records.

@@ -18,4 +18,5 @@ pub mod pipeline_times;
 pub mod repartition;
 pub mod resources;
 pub mod screenshot;
+pub mod sync;
 mod timestamps;

@@ -26,9 +26,10 @@ use pictures::{Compare, Pictures};
 use profile::hooks::arm::ArmCountersHook;
 use profile::hooks::call_costs::CallCostsHook;
 use profile::hooks::executables::ExecutablesHook;
+use profile::hooks::sync::SyncHook;
 use profile::hooks::instrument::{self, Measurement, Plan, STAGES};
 use profile::passes::PASSES;
-use profile::passes::drivers::{CALL_COSTS, COUNTERS, REGISTERS};
+use profile::passes::drivers::{CALL_COSTS, COUNTERS, REGISTERS, SYNC};
 use replay::error::{Error, Kind};
 use replay::hook::Hook;
 use replay::vulkan::inspect::devices;
@@ -207,6 +208,9 @@ fn drivers(
     }
     if untouched(CALL_COSTS) {
         hooks.push(Box::new(CallCostsHook::new(sink(writer))));
+    }
+    if untouched(SYNC) {
+        hooks.push(Box::new(SyncHook::new(sink(writer))));
     }
     notes
 }

@@ -13,6 +13,7 @@ mod resources;
 mod shader_clock;
 mod shaders;
 mod simt;
+mod sync;
 mod texts;
 mod timeline;
 mod uniformity;
@@ -31,6 +32,7 @@ pub use resources::*;
 pub use shader_clock::*;
 pub use shaders::*;
 pub use simt::*;
+pub use sync::*;
 pub use texts::*;
 pub use timeline::*;
 pub use uniformity::*;
@@ -99,4 +101,8 @@ pub static TABLES: &[&Table] = &[
     &UPLOADS,
     &RESOURCE_BUFFERS,
     &CALL_COSTS,
+    &SYNC_SUBMISSIONS,
+    &SYNC_BARRIERS,
+    &SYNC_ACCESSES,
+    &SYNC_OBJECTS,
 ];

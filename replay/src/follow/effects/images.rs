@@ -245,7 +245,7 @@ impl World {
     }
 
     /// Bytes of an image in its memory: as the driver said, or at least its texels.
-    pub(super) fn image_bytes(&self, image: u64) -> u64 {
+    pub fn image_bytes(&self, image: u64) -> u64 {
         let said = self.bytes.residents.image_bytes.get(&image).copied();
         said.or_else(|| self.images.get(&image).and_then(|i| Texels::new(&shape(i))).map(|t| t.size))
             .unwrap_or(1)

@@ -1,0 +1,72 @@
+//! Barriers, events and the dependencies of render passes.
+
+use super::Told;
+use super::accesses::Running;
+use super::rows::{BarrierRow, Part, of_image};
+use replay::follow::commands::Barrier;
+use replay::follow::{At, World};
+
+/// What lies outside of a render pass.
+const EXTERNAL: u32 = u32::MAX;
+
+impl Told {
+    pub(super) fn barrier(&mut self, world: &World, at: &At, kind: &'static str, all: &[Barrier]) {
+        self.rows.next(at.queue);
+        let label = self.labels.last().cloned().unwrap_or_default();
+        let mut part = 0;
+        let mut put = |scopes, of, layouts, families: [u32; 2]| {
+            let transfer = families[0] != families[1];
+            let row = BarrierRow { part, kind, scopes, of, layouts, transfer };
+            self.rows.barrier(world, at, &label, &row);
+            part += 1;
+        };
+        for b in all {
+            for m in &b.memory {
+                put(*m, Part { last: u64::MAX, ..Part::default() }, [0; 2], [0; 2]);
+            }
+            for m in &b.buffers {
+                let size = world.range_of(m.buffer, m.offset, m.size).max(1);
+                let last = m.offset.saturating_add(size - 1);
+                let of = Part { object: m.buffer, first: m.offset, last, aspects: 0 };
+                put(m.scopes, of, [0; 2], m.families);
+            }
+            for m in &b.images {
+                let of = of_image(world, m.image, &m.range);
+                put(m.scopes, of, [m.old_layout, m.new_layout], m.families);
+            }
+        }
+    }
+
+    /// Those from one subpass to another; `None` is outside.
+    pub(super) fn dependencies(
+        &mut self,
+        world: &World,
+        at: &At,
+        pass: &Running,
+        from: Option<u32>,
+        to: Option<u32>,
+    ) {
+        let Some(made_of) = pass.made_of.clone() else { return };
+        self.rows.next(at.queue);
+        let label = self.labels.last().cloned().unwrap_or_default();
+        for (n, d) in made_of.dependencies.iter().enumerate() {
+            // (into a subpass from any before it; out of the pass from any)
+            let now = match to {
+                Some(to) => d.dst == to && d.src != d.dst && (d.src == EXTERNAL || d.src < to),
+                None => d.dst == EXTERNAL && from.is_some(),
+            };
+            if now {
+                let of = Part { last: u64::MAX, ..Part::default() };
+                let row = BarrierRow {
+                    part: n as u64,
+                    kind: "subpass",
+                    scopes: d.scopes,
+                    of,
+                    layouts: [0; 2],
+                    transfer: false,
+                };
+                self.rows.barrier(world, at, &label, &row);
+            }
+        }
+    }
+}

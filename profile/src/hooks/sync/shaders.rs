@@ -1,0 +1,202 @@
+//! What shaders access through what is bound.
+
+use super::Told;
+use super::bits::*;
+use super::rows::How;
+use crate::Stage;
+use crate::reflect::{Specialization, reflect};
+use replay::follow::commands::{Invoke, Program};
+use replay::follow::layouts::ty;
+use replay::follow::objects::Stage as Bound;
+use replay::follow::sets::{Contents, Descriptor};
+use replay::follow::{AtSet, World};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// A slot that shaders access.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    set: u32,
+    binding: u32,
+    stages: u64,
+    read: bool,
+    write: bool,
+}
+
+/// What a program's shaders do.
+#[derive(Debug, Default)]
+struct Facts {
+    slots: Vec<Slot>,
+    /// Stages that read and write through pointers.
+    pointers: (u64, u64),
+    /// A stage takes descriptors that are not known here.
+    anything: bool,
+}
+
+/// By id, with the program that it was asked of.
+#[derive(Default)]
+pub struct Programs {
+    all: HashMap<u64, (Program, Rc<Facts>)>,
+}
+
+fn same(a: &Program, b: &Program) -> bool {
+    match (a, b) {
+        (Program::Pipeline(a), Program::Pipeline(b)) => Rc::ptr_eq(a, b),
+        (Program::Shaders(a), Program::Shaders(b)) => Rc::ptr_eq(a, b),
+        _ => false,
+    }
+}
+
+impl Programs {
+    fn of(&mut self, program: &Program) -> Rc<Facts> {
+        if let Some((known, facts)) = self.all.get(&program.id())
+            && same(known, program)
+        {
+            return facts.clone();
+        }
+        let facts = Rc::new(Facts::of(program));
+        self.all.insert(program.id(), (program.clone(), facts.clone()));
+        facts
+    }
+}
+
+impl Facts {
+    fn of(program: &Program) -> Facts {
+        let mut facts = Facts::default();
+        // (a program without stages is one that is not known)
+        facts.anything |= program.stages().is_empty();
+        for s in program.stages() {
+            facts.stage(program, s);
+        }
+        facts
+    }
+
+    fn stage(&mut self, program: &Program, s: &Bound) {
+        let stages = stages_of(s.stage);
+        let values = s.specialization.as_ref().map_or_else(Specialization::default, |v| {
+            Specialization::of(v.entries.iter().map(|e| (e.0, e.1.into(), e.2.into())), &v.data)
+        });
+        let bit = |of: &Stage| stage_bit(*of) == s.stage;
+        let stage = ALL.iter().copied().find(bit);
+        let reflected = stage.and_then(|stage| reflect(&s.module.words, stage, &s.entry, &values).ok());
+        let Some(r) = reflected else {
+            // Everything that its layout lets it.
+            let Some(layout) = program.layout() else { return self.anything = true };
+            for (n, set) in (0..).zip(&layout.sets) {
+                let bindings = set.iter().flat_map(|l| &l.bindings).filter(|b| b.stages & s.stage != 0);
+                self.slots.extend(bindings.map(|b| Slot {
+                    set: n,
+                    binding: b.binding,
+                    stages,
+                    read: true,
+                    write: true,
+                }));
+            }
+            self.pointers = (self.pointers.0 | stages, self.pointers.1 | stages);
+            return;
+        };
+        self.anything |= r.heaps;
+        for slot in r.slots.iter().filter(|s| s.used) {
+            self.slots.push(Slot {
+                set: slot.set,
+                binding: slot.binding,
+                stages,
+                read: slot.access.read || !slot.access.write,
+                write: slot.access.write,
+            });
+        }
+        self.pointers.0 |= if r.addresses.read || r.addresses.write { stages } else { 0 };
+        self.pointers.1 |= if r.addresses.write { stages } else { 0 };
+    }
+}
+
+const ALL: [Stage; 14] = [
+    Stage::Vertex,
+    Stage::TessellationControl,
+    Stage::TessellationEvaluation,
+    Stage::Geometry,
+    Stage::Fragment,
+    Stage::Compute,
+    Stage::Task,
+    Stage::Mesh,
+    Stage::RayGeneration,
+    Stage::AnyHit,
+    Stage::ClosestHit,
+    Stage::Miss,
+    Stage::Intersection,
+    Stage::Callable,
+];
+
+fn stage_bit(s: Stage) -> u32 {
+    1 << ALL.iter().position(|o| *o == s).expect("all stages are there")
+}
+
+impl Told {
+    pub(super) fn shaders(&mut self, world: &World, invoke: &Invoke) {
+        let program = &invoke.bindings.program;
+        if self.rows.was_bound(program.id(), invoke.bindings.number) {
+            return;
+        }
+        let facts = self.programs.of(program);
+        if facts.anything {
+            return self.rows.anything(world);
+        }
+        for slot in &facts.slots {
+            match world.set(invoke, slot.set as usize) {
+                AtSet::Set { contents, offsets, .. } => self.contents(world, slot, contents, offsets),
+                AtSet::Push { contents } => self.contents(world, slot, contents, &[]),
+                AtSet::Buffer { .. } => self.rows.anything(world),
+                AtSet::Nothing | AtSet::Embedded { .. } => {}
+            }
+        }
+        let (read, write) = facts.pointers;
+        if read != 0 {
+            let access = SHADER_STORAGE_READ | if write != 0 { SHADER_STORAGE_WRITE } else { 0 };
+            self.addressed(world, How { stages: read | write, access, write: write != 0 });
+        }
+    }
+
+    fn contents(&mut self, world: &World, slot: &Slot, contents: &Contents, offsets: &[u32]) {
+        let dynamic =
+            contents.layout.binding(slot.binding).filter(|b| b.is_dynamic()).map(|b| b.dynamic_start);
+        for (element, d) in contents.written(slot.binding) {
+            let moved = dynamic.map_or(0, |start| {
+                u64::from(offsets.get((start + element) as usize).copied().unwrap_or(0))
+            });
+            self.descriptor(world, slot, &d, moved);
+        }
+    }
+
+    fn descriptor(&mut self, world: &World, slot: &Slot, d: &Descriptor, moved: u64) {
+        let storage = |read: bool| {
+            let write = if slot.write { SHADER_STORAGE_WRITE } else { 0 };
+            let access = write | if read { SHADER_STORAGE_READ } else { 0 };
+            How { stages: slot.stages, access, write: slot.write }
+        };
+        let reads = |access: u64| How { stages: slot.stages, access, write: false };
+        let of = |kind: u32| match kind {
+            ty::STORAGE_BUFFER
+            | ty::STORAGE_BUFFER_DYNAMIC
+            | ty::STORAGE_IMAGE
+            | ty::STORAGE_TEXEL_BUFFER
+            | ty::MUTABLE => storage(slot.read),
+            ty::UNIFORM_BUFFER | ty::UNIFORM_BUFFER_DYNAMIC => reads(UNIFORM_READ),
+            ty::INPUT_ATTACHMENT => reads(INPUT_ATTACHMENT_READ),
+            _ => reads(SHADER_SAMPLED_READ),
+        };
+        match *d {
+            Descriptor::Buffer { ty, buffer, offset, range } => {
+                let range = world.range_of(buffer, offset, range);
+                self.rows.buffer(world, buffer, offset + moved, range, of(ty));
+            }
+            Descriptor::Texel { ty, view } => match world.buffer_views.get(&view).copied() {
+                Some(v) => self.rows.buffer(world, v.buffer, v.offset, v.range, of(ty)),
+                None => self.rows.anything(world),
+            },
+            Descriptor::Image { ty, view, .. } => self.rows.view(world, view, of(ty)),
+            Descriptor::Structure { .. } => self.addressed(world, reads(ACCELERATION_STRUCTURE_READ)),
+            Descriptor::Address { .. } | Descriptor::Unknown { .. } => self.rows.anything(world),
+            Descriptor::Unwritten | Descriptor::Sampler { .. } | Descriptor::Inline => {}
+        }
+    }
+}
