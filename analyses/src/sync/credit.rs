@@ -93,7 +93,10 @@ fn conflict(model: &Model, group: u32, a: &Access, b: &Access, all: &mut [Needed
     if !a.write {
         let there = |p: &&u32| {
             let part = &model.parts[**p as usize];
-            all[**p as usize].any && !is_event(part) && a.stages & !part.waited_for == 0 && orders(part, a.stages)
+            all[**p as usize].any
+                && !is_event(part)
+                && a.stages & !part.waited_for == 0
+                && orders(part, a.stages)
         };
         if let Some(p) = between.iter().take(FAR).find(there).copied() {
             return credit(&mut all[p as usize], &model.parts[p as usize], a, b);

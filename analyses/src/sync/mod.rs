@@ -64,7 +64,10 @@ impl Question for Sync {
             ("parts of barriers", executed("barrier")),
             ("parts of events' waits", executed("event")),
             ("dependencies of subpasses", executed("subpass")),
-            ("of barriers, needed by a known conflict", needed.iter().filter(|n| n.any && !n.unsure).count() as u64),
+            (
+                "of barriers, needed by a known conflict",
+                needed.iter().filter(|n| n.any && !n.unsure).count() as u64,
+            ),
             ("of barriers, needed as far as can be said", needed.iter().filter(|n| n.unsure).count() as u64),
             ("possibly order nothing", nothing.iter().map(|n| n.times).sum()),
             ("possibly too wide", wide.iter().map(|w| w.times).sum()),
@@ -179,7 +182,8 @@ fn nothing(model: &Model, needed: &[Needed]) -> Vec<Found> {
         }
         let because = match p.group {
             None if p.frame >= last_frame => continue,
-            None => "no two accesses that conflict want it: there are none, or another barrier orders them".to_owned(),
+            None => "no two accesses that conflict want it: there are none, or another barrier orders them"
+                .to_owned(),
             Some(group) => {
                 let accesses = &model.groups[group as usize];
                 let meets = |a: &&model::Access| model.aliased[group as usize] || p.range.meets(&a.range);
@@ -237,10 +241,7 @@ fn wide(model: &Model, needed: &[Needed]) -> Vec<Found> {
         if n.unsure || n.conflicts == 0 || host || &*kind == "event" || p.transfer {
             continue;
         }
-        let more = [
-            stages(given[0]) & !waited_for(n.masks[0]),
-            stages(given[2]) & !waiting(n.masks[2]),
-        ];
+        let more = [stages(given[0]) & !waited_for(n.masks[0]), stages(given[2]) & !waiting(n.masks[2])];
         if more == [0, 0] {
             continue;
         }
@@ -263,15 +264,22 @@ fn layouts(model: &Model) -> Vec<Found> {
     for p in model.parts.iter().filter(|p| p.layouts[0] != p.layouts[1]) {
         let Some(group) = p.group else { continue };
         let before = last.insert((p.queue, p.object, p.range), p);
-        let Some(a) = before.filter(|a| !a.transfer && !p.transfer && a.sequence < p.sequence) else { continue };
+        let Some(a) = before.filter(|a| !a.transfer && !p.transfer && a.sequence < p.sequence) else {
+            continue;
+        };
         let (from, to) = (a.sequence, p.sequence);
         let between = |b: &model::Access| b.sequence > from && b.sequence < to;
         let accessed = model.groups[group as usize].iter().any(between) || model.anything.iter().any(between);
         // (other parts of the image may be changed meanwhile)
-        let others = model.parts.iter().any(|o| {
-            o.object == p.object && o.sequence > from && o.sequence < to && o.range.meets(&p.range)
-        });
-        if accessed || others || model.aliased[group as usize] || a.layouts[1] != p.layouts[0] && p.layouts[0] != 0 {
+        let others = model
+            .parts
+            .iter()
+            .any(|o| o.object == p.object && o.sequence > from && o.sequence < to && o.range.meets(&p.range));
+        if accessed
+            || others
+            || model.aliased[group as usize]
+            || a.layouts[1] != p.layouts[0] && p.layouts[0] != 0
+        {
             continue;
         }
         let because = match (a.layouts, p.layouts) {
@@ -289,7 +297,11 @@ fn layouts(model: &Model) -> Vec<Found> {
                 layout(a.layouts[1]),
                 layout(p.layouts[1])
             ),
-            label: if a.label == p.label { p.label.clone() } else { format!("{}, {}", a.label, p.label).into() },
+            label: if a.label == p.label {
+                p.label.clone()
+            } else {
+                format!("{}, {}", a.label, p.label).into()
+            },
             because: because.into(),
             times: 0,
             of: 0,
@@ -344,13 +356,7 @@ fn submits(model: &Model) -> Vec<(u64, u64, u64, u64)> {
 fn submissions(all: &[(u64, u64, u64, u64)]) -> Table {
     let row = |(frame, queue, n, block): &(u64, u64, u64, u64)| {
         let because = "nothing is signalled, waited for, or done by the host between them";
-        vec![
-            Cell::Count(*n),
-            Cell::Count(*frame),
-            Cell::Count(*queue),
-            Cell::Count(*block),
-            because.into(),
-        ]
+        vec![Cell::Count(*n), Cell::Count(*frame), Cell::Count(*queue), Cell::Count(*block), because.into()]
     };
     Table {
         name: "submissions".into(),

@@ -79,8 +79,6 @@ pub struct Part {
     pub kind: Arc<str>,
     /// The frame.
     pub frame: u64,
-    /// The submission.
-    pub submission: u64,
     /// The recording, and the index there.
     pub at: (u64, u64),
     /// The capture's block that recorded it.
@@ -221,7 +219,8 @@ impl Model {
         for (a, b) in joined {
             let top = self.group(root(&parent, a));
             self.aliased[top as usize] = true;
-            [a, b].map(|id| self.group_of.insert(id, top));
+            self.group_of.insert(a, top);
+            self.group_of.insert(b, top);
         }
         Ok(())
     }
@@ -241,7 +240,8 @@ impl Model {
             let access =
                 Access { sequence, queue, stages: stages(s), access: accesses(a), write: write != 0, range };
             if object == 0 {
-                self.anything.push(Access { range: Range { first: 0, last: u64::MAX, aspects: 0 }, ..access });
+                self.anything
+                    .push(Access { range: Range { first: 0, last: u64::MAX, aspects: 0 }, ..access });
                 continue;
             }
             let group = self.group(object);
@@ -265,7 +265,6 @@ impl Model {
                 queue,
                 kind: t.text("kind")[r].clone(),
                 frame,
-                submission: n("submission"),
                 at: (n("recording"), n("command")),
                 block: n("block"),
                 label: t.text("label")[r].clone(),

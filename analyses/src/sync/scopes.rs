@@ -131,8 +131,19 @@ const ACCESSES: &[(u64, &str)] = &[
 ];
 
 /// Accesses that write.
-pub const WRITES: u64 = 0x40 | 0x100 | 0x400 | 0x1000 | 0x4000 | 0x1_0000 | 0x4_0000 | 0x40_0000 | 0x200_0000
-    | 0x800_0000 | 1 << 34 | 1 << 36 | 1 << 38;
+pub const WRITES: u64 = 0x40
+    | 0x100
+    | 0x400
+    | 0x1000
+    | 0x4000
+    | 0x1_0000
+    | 0x4_0000
+    | 0x40_0000
+    | 0x200_0000
+    | 0x800_0000
+    | 1 << 34
+    | 1 << 36
+    | 1 << 38;
 const SHADER_READ: u64 = 0x20;
 const SHADER_WRITE: u64 = 0x40;
 const MEMORY_READ: u64 = 0x8000;

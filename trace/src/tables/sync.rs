@@ -72,7 +72,11 @@ pub static SYNC_ACCESSES: Table = Table {
         count("access", "accesses", "how"),
         count("write", "flag", "1 if it may write"),
         count("object", "id", "the buffer or image; 0 if it may be anything"),
-        count("first", "byte or place", "of a buffer its first byte; of an image mip level × 2^32 + array layer"),
+        count(
+            "first",
+            "byte or place",
+            "of a buffer its first byte; of an image mip level × 2^32 + array layer",
+        ),
         count("last", "byte or place", "of a buffer its last byte; of an image the last level and layer"),
         count("aspects", "aspects", "of an image"),
     ],

@@ -30,7 +30,8 @@ impl Running {
     /// What each view is used for in the running subpass.
     fn uses(&self) -> Vec<(u64, Use)> {
         let Some(subpass) = self.made_of.as_ref().and_then(|m| m.subpasses.get(self.subpass as usize)) else {
-            let resolved = |a: &replay::follow::commands::Attachment| [(a.view, a.what), (a.resolve_view, a.what)];
+            let resolved =
+                |a: &replay::follow::commands::Attachment| [(a.view, a.what), (a.resolve_view, a.what)];
             return self.attachments.iter().flat_map(resolved).collect();
         };
         let view = |r: &(u32, u32)| self.attachments.get(r.0 as usize).map_or(0, |a| a.view);
@@ -113,7 +114,12 @@ impl Told {
             Sizes::Trace { tables, .. } => {
                 for t in tables {
                     let size = if t.size == 0 { u64::MAX } else { t.size };
-                    self.place(world, t.place, size, how(RAY_TRACING_SHADER, SHADER_BINDING_TABLE_READ, false));
+                    self.place(
+                        world,
+                        t.place,
+                        size,
+                        how(RAY_TRACING_SHADER, SHADER_BINDING_TABLE_READ, false),
+                    );
                 }
             }
             Sizes::Indirect(i) => {
@@ -222,8 +228,11 @@ impl Told {
                 let read = how(CONDITIONAL_RENDERING, CONDITIONAL_RENDERING_READ, false);
                 self.rows.buffer(world, buffer, offset, 4, read);
             }
-            "vkCmdFillMemoryKHR" | "vkCmdUpdateMemoryKHR" | "vkCmdCopyMemoryKHR"
-            | "vkCmdCopyQueryPoolResultsToMemoryKHR" | "vkCmdCopyMemoryIndirectKHR" => {
+            "vkCmdFillMemoryKHR"
+            | "vkCmdUpdateMemoryKHR"
+            | "vkCmdCopyMemoryKHR"
+            | "vkCmdCopyQueryPoolResultsToMemoryKHR"
+            | "vkCmdCopyMemoryIndirectKHR" => {
                 self.addressed(world, how(COPY | CLEAR, TRANSFER_READ | TRANSFER_WRITE, true));
             }
             "vkCmdPreprocessGeneratedCommandsEXT" => {

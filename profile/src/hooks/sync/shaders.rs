@@ -160,9 +160,8 @@ impl Told {
         let dynamic =
             contents.layout.binding(slot.binding).filter(|b| b.is_dynamic()).map(|b| b.dynamic_start);
         for (element, d) in contents.written(slot.binding) {
-            let moved = dynamic.map_or(0, |start| {
-                u64::from(offsets.get((start + element) as usize).copied().unwrap_or(0))
-            });
+            let moved = dynamic
+                .map_or(0, |start| u64::from(offsets.get((start + element) as usize).copied().unwrap_or(0)));
             self.descriptor(world, slot, &d, moved);
         }
     }
