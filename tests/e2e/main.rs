@@ -29,6 +29,7 @@ mod math;
 mod matrix;
 mod measured;
 mod memory;
+mod ordering;
 mod parity;
 mod passes;
 mod paths;
