@@ -520,6 +520,9 @@ pub struct ResourcesArgs {
     /// Write the trace and answer nothing
     #[arg(long, requires = "output", conflicts_with = "questions")]
     pub no_answers: bool,
+    /// Follow barriers, submissions and what commands access, too, for question sync; of all frames up to the last
+    #[arg(long)]
+    pub sync: bool,
     /// Replay, and compare uniform blocks as they are followed with what the device has
     #[arg(long)]
     pub check: bool,

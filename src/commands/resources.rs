@@ -12,7 +12,9 @@ use crate::cli::{AnalyzeArgs, AnalyzeFormat, ResourcesArgs};
 use crate::exit::{Exit, Failure, complain};
 use crate::{input, output, progress};
 use ::profile::hooks::resources::{Checked, Followed, OnDevice, ResourcesHook};
+use ::profile::hooks::sync::SyncHook;
 use replay::error::{Error, Kind};
+use replay::hook::Hook;
 use replay::session::{On, Summary, replay};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -91,7 +93,11 @@ fn write(args: &ResourcesArgs, folder: &Path, missing: &Missing) -> Result<(Foll
     let bar = progress::bytes(capture.bytes().len() as u64, "following");
     let mut told = Bar { bar: &bar, map: None, released: 0 };
     let on = if on_device { On::Vulkan } else { On::Echo };
-    let r = replay(&capture, &options, on, vec![Box::new(hook)], 0, &mut told);
+    let mut hooks: Vec<Box<dyn Hook>> = vec![Box::new(hook)];
+    if args.sync {
+        hooks.push(Box::new(SyncHook::new(profile::sink(&writer))));
+    }
+    let r = replay(&capture, &options, on, hooks, 0, &mut told);
     bar.finish_and_clear();
     let writer = Rc::into_inner(writer).map(RefCell::into_inner);
     let Some(mut writer) = writer else {

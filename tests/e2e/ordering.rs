@@ -4,9 +4,9 @@ use super::support::{Scratch, reray, root, text};
 use serde_json::Value;
 use std::path::Path;
 
-fn profiled(name: &str, pass: &str, to: &Path) {
+fn recorded(command: &str, name: &str, arguments: &[&str], to: &Path) {
     let capture = root().join("captures/samples").join(name);
-    let out = reray().arg("profile").arg(capture).args(["--passes", pass, "-o"]).arg(to).output();
+    let out = reray().arg(command).arg(capture).args(arguments).arg("-o").arg(to).output();
     let out = out.expect("the program starts");
     assert!(out.status.success(), "{}{}", text(&out.stderr), text(&out.stdout));
 }
@@ -38,7 +38,7 @@ fn labels(report: &Value, table: &str) -> Vec<String> {
 fn what_is_planted_is_found_and_nothing_else() {
     let scratch = Scratch::new("ordering-sync");
     let trace = scratch.path("trace");
-    profiled("ordering.gfxr", "sync", &trace);
+    recorded("resources", "ordering.gfxr", &["--sync", "--no-answers"], &trace);
     let report = answer(&trace, "sync");
     assert_eq!(labels(&report, "nothing"), ["orders nothing"], "{report:#}");
     assert_eq!(labels(&report, "wide"), ["too wide"], "{report:#}");
@@ -53,10 +53,11 @@ fn what_is_planted_is_found_and_nothing_else() {
 fn calls_cost_something() {
     let scratch = Scratch::new("ordering-costs");
     let trace = scratch.path("trace");
-    profiled("cubes.gfxr", "call-costs", &trace);
+    recorded("profile", "cubes.gfxr", &["--passes", "call-costs"], &trace);
     let report = answer(&trace, "call-costs");
     let commands = rows(&report, "commands");
-    let of = |name: &str| commands.iter().find(|r| r[0] == name).unwrap_or_else(|| panic!("{name}: {report:#}"));
+    let of =
+        |name: &str| commands.iter().find(|r| r[0] == name).unwrap_or_else(|| panic!("{name}: {report:#}"));
     let draws = of("vkCmdDrawIndexed");
     let (calls, time, clock, net) = (&draws[1], &draws[4], &draws[5], &draws[6]);
     assert!(calls.as_u64() > Some(0), "{report:#}");

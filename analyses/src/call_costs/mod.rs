@@ -118,6 +118,7 @@ fn family(command: &str) -> &'static str {
             "draw, dispatch, trace"
         }
         c if c.starts_with("vkCmd") => "record others",
+        _ if has(&["QueueSubmit"]) => "submit",
         _ if has(&["Descriptor"]) => "manage descriptors",
         _ => "manage command buffers",
     }
@@ -267,6 +268,7 @@ mod tests {
             ("vkCmdWaitEvents2", "synchronise"),
             ("vkAllocateDescriptorSets", "manage descriptors"),
             ("vkBeginCommandBuffer", "manage command buffers"),
+            ("vkQueueSubmit2KHR", "submit"),
         ] {
             assert_eq!(family(command), of, "{command}");
         }

@@ -11,8 +11,6 @@ pub const REGISTERS: &str = "registers";
 pub const COUNTERS: &str = "counters";
 /// What calls that record commands and manage descriptors cost the CPU: `hooks::call_costs`.
 pub const CALL_COSTS: &str = "call-costs";
-/// What the device is told to wait for, and what its commands access: `hooks::sync`.
-pub const SYNC: &str = "sync";
 
 /// A pass of this name that rewrites nothing.
 pub struct Driver(pub &'static str);

@@ -88,11 +88,6 @@ pub static PASSES: &[Entry] = &[
         make: |options| plain(options, drivers::Driver(drivers::CALL_COSTS)),
     },
     Entry {
-        name: drivers::SYNC,
-        about: "which barriers and submissions there are, and what commands access: followed, not measured",
-        make: |options| plain(options, drivers::Driver(drivers::SYNC)),
-    },
-    Entry {
         name: "swizzle",
         about: "nothing: invocations of launches do each other's work, as files of `repack` say (FILE[+FILE…])",
         make: |options| Ok(Box::new(swizzle::Pass::read(options)?)),

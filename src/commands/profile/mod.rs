@@ -27,9 +27,8 @@ use profile::hooks::arm::ArmCountersHook;
 use profile::hooks::call_costs::CallCostsHook;
 use profile::hooks::executables::ExecutablesHook;
 use profile::hooks::instrument::{self, Measurement, Plan, STAGES};
-use profile::hooks::sync::SyncHook;
 use profile::passes::PASSES;
-use profile::passes::drivers::{CALL_COSTS, COUNTERS, REGISTERS, SYNC};
+use profile::passes::drivers::{CALL_COSTS, COUNTERS, REGISTERS};
 use replay::error::{Error, Kind};
 use replay::hook::Hook;
 use replay::vulkan::inspect::devices;
@@ -208,9 +207,6 @@ fn drivers(
     }
     if untouched(CALL_COSTS) {
         hooks.push(Box::new(CallCostsHook::new(sink(writer))));
-    }
-    if untouched(SYNC) {
-        hooks.push(Box::new(SyncHook::new(sink(writer))));
     }
     notes
 }
