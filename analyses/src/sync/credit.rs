@@ -149,7 +149,8 @@ fn credit(n: &mut Needed, part: &Part, a: &Access, b: &Access) {
 
 /// From where on barriers of a queue may have to do with what another queue did: the beginning of the last submission that waits for something.
 fn awaited(model: &Model, a: &Access, b: &Access) -> u64 {
-    let before = model.submissions.iter().rev().filter(|s| s.queue == b.queue && s.sequence <= b.sequence);
+    let before = model.submissions.partition_point(|s| s.sequence <= b.sequence);
+    let before = model.submissions[..before].iter().rev().filter(|s| s.queue == b.queue);
     let mut begin = 0;
     for s in before {
         begin = s.sequence;

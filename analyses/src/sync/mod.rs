@@ -187,8 +187,10 @@ fn nothing(model: &Model, needed: &[Needed]) -> Vec<Found> {
             Some(group) => {
                 let accesses = &model.groups[group as usize];
                 let meets = |a: &&model::Access| model.aliased[group as usize] || p.range.meets(&a.range);
-                let before = accesses.iter().filter(meets).take_while(|a| a.sequence < p.sequence).last();
-                let after = accesses.iter().filter(meets).find(|a| a.sequence > p.sequence);
+                // (they are in order)
+                let at = accesses.partition_point(|a| a.sequence < p.sequence);
+                let before = accesses[..at].iter().rev().find(meets);
+                let after = accesses[at..].iter().find(meets);
                 let words = |a: &model::Access| {
                     format!("{} {}", if a.write { "written by" } else { "read by" }, stage_words(a.stages))
                 };
@@ -268,18 +270,19 @@ fn layouts(model: &Model) -> Vec<Found> {
             continue;
         };
         let (from, to) = (a.sequence, p.sequence);
-        let between = |b: &model::Access| b.sequence > from && b.sequence < to;
-        let accessed = model.groups[group as usize].iter().any(between) || model.anything.iter().any(between);
+        let between = |all: &[model::Access]| {
+            let next = all.partition_point(|b| b.sequence <= from);
+            all.get(next).is_some_and(|b| b.sequence < to)
+        };
+        let follows = p.layouts[0] == 0 || a.layouts[1] == p.layouts[0];
+        let accessed = between(&model.groups[group as usize]) || between(&model.anything);
+        if accessed || !follows || model.aliased[group as usize] {
+            continue;
+        }
         // (other parts of the image may be changed meanwhile)
-        let others = model
-            .parts
-            .iter()
-            .any(|o| o.object == p.object && o.sequence > from && o.sequence < to && o.range.meets(&p.range));
-        if accessed
-            || others
-            || model.aliased[group as usize]
-            || a.layouts[1] != p.layouts[0] && p.layouts[0] != 0
-        {
+        let first = model.parts.partition_point(|o| o.sequence <= from);
+        let mut others = model.parts[first..].iter().take_while(|o| o.sequence < to);
+        if others.any(|o| o.object == p.object && o.range.meets(&p.range)) {
             continue;
         }
         let because = match (a.layouts, p.layouts) {
