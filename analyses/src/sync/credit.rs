@@ -6,7 +6,7 @@
 //! the way from there count as needed. Events order nothing here, so that nothing is taken from barriers.
 
 use super::model::{Access, Model, Part};
-use super::scopes::WRITES;
+use super::scopes::{WRITES, waiting};
 
 /// Parts of barriers that are looked at between two accesses.
 const FAR: usize = 4096;
@@ -72,11 +72,19 @@ fn conflict(model: &Model, group: u32, a: &Access, b: &Access, all: &mut [Needed
     let Some(parts) = model.queues.get(&b.queue) else { return };
     let end = parts.partition_point(|p| model.parts[*p as usize].sequence < b.sequence);
     if a.queue != b.queue {
-        let begin = awaited(model, a, b);
+        let (begin, stages) = awaited(model, a, b);
         let begin = parts.partition_point(|p| model.parts[*p as usize].sequence < begin);
-        for p in parts[begin..end].iter().rev().take(FAR) {
+        let there = &parts[begin.min(end)..end];
+        // (where the semaphore holds up these very stages, or a barrier of the object itself takes over from it, barriers of other things have
+        // nothing to do with it)
+        let takes_over = |p: &u32| {
             let part = &model.parts[*p as usize];
-            if model.applies(part, group, &b.range) || part.waiting & b.stages != 0 {
+            part.group == Some(group) && part.waited_for & stages != 0 && b.stages & !part.waiting == 0
+        };
+        let held = b.stages & !waiting(stages) == 0 || there.iter().rev().take(FAR).any(takes_over);
+        for p in there.iter().rev().take(FAR) {
+            let part = &model.parts[*p as usize];
+            if part.group == Some(group) || (!held && part.waiting & b.stages != 0) {
                 let n = &mut all[*p as usize];
                 (n.any, n.unsure) = (true, true);
             }
@@ -147,16 +155,20 @@ fn credit(n: &mut Needed, part: &Part, a: &Access, b: &Access) {
     n.unsure |= part.transfer;
 }
 
-/// From where on barriers of a queue may have to do with what another queue did: the beginning of the last submission that waits for something.
-fn awaited(model: &Model, a: &Access, b: &Access) -> u64 {
+/// From where on barriers of a queue may have to do with what another queue did: the beginning of the last submission that waits for
+/// something, and the stages that wait there.
+fn awaited(model: &Model, a: &Access, b: &Access) -> (u64, u64) {
     let before = model.submissions.partition_point(|s| s.sequence <= b.sequence);
     let before = model.submissions[..before].iter().rev().filter(|s| s.queue == b.queue);
     let mut begin = 0;
     for s in before {
         begin = s.sequence;
-        if s.counts[1] != 0 || s.sequence <= a.sequence {
+        if s.counts[1] != 0 {
+            return (begin, s.wait_stages);
+        }
+        if s.sequence <= a.sequence {
             break;
         }
     }
-    begin
+    (begin, 0)
 }

@@ -24,7 +24,7 @@ use crate::Question;
 use crate::report::{Cell, Column, Cost, Report, Table, Unit};
 use credit::Needed;
 use model::{Model, Part};
-use scopes::{HOST, access_words, stage_words, stages, waited_for, waiting};
+use scopes::{HOST, access_words, stage_words, stages, waited_for, waiting, whole};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use trace::tables::{SYNC_ACCESSES, SYNC_SUBMISSIONS};
@@ -243,7 +243,9 @@ fn wide(model: &Model, needed: &[Needed]) -> Vec<Found> {
         if n.unsure || n.conflicts == 0 || host || &*kind == "event" || p.transfer {
             continue;
         }
-        let more = [stages(given[0]) & !waited_for(n.masks[0]), stages(given[2]) & !waiting(n.masks[2])];
+        // (the older masks know no part of these)
+        let [n_src, n_dst] = [n.masks[0], n.masks[2]].map(whole);
+        let more = [stages(given[0]) & !waited_for(n_src), stages(given[2]) & !waiting(n_dst)];
         if more == [0, 0] {
             continue;
         }
@@ -290,6 +292,8 @@ fn layouts(model: &Model) -> Vec<Found> {
             ([x, _], [_, z]) if x == z => "there and back, and nothing uses the image between",
             _ => "nothing uses the layout between: one change would do",
         };
+        // (what is back is not gone from again)
+        last.remove(&(p.queue, p.object, p.range));
         let layout = |l: u64| layout_words(l);
         let key = (p.object, a.layouts, p.layouts, p.label.clone());
         let f = all.entry(key).or_insert_with(|| Found {

@@ -118,6 +118,8 @@ pub struct Submission {
     pub queue: u64,
     /// Where it begins.
     pub sequence: u64,
+    /// Stages that wait for semaphores.
+    pub wait_stages: u64,
     /// Command buffers, semaphores waited for, semaphores signalled, the fence, what the host did before.
     pub counts: [u64; 5],
 }
@@ -156,6 +158,7 @@ impl Model {
                 frame: n("frame", r),
                 queue: n("queue", r),
                 sequence: n("sequence", r),
+                wait_stages: n("wait_stages", r),
                 counts: ["command_buffers", "waits", "signals", "fence", "host"].map(|c| n(c, r)),
             })
             .collect();

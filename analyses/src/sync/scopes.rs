@@ -80,6 +80,13 @@ pub fn waiting(mask: u64) -> u64 {
     with_neighbours(all, false)
 }
 
+/// With all of what the older masks have one name for.
+pub fn whole(mask: u64) -> u64 {
+    let builds = 0x200_0000 | 0x4000_0000;
+    let groups = [TRANSFERS, VERTEX_INPUTS, builds].into_iter().filter(|g| mask & g != 0);
+    groups.fold(mask, |all, g| all | g)
+}
+
 /// The order of stages of a draw. (Those of meshes are where vertices are.)
 const ORDER: [u64; 11] = [
     INDIRECT | 0x4_0000,
