@@ -264,7 +264,8 @@ fn wide(model: &Model, needed: &[Needed]) -> Vec<Found> {
 /// Changes of layout with nothing between.
 fn layouts(model: &Model) -> Vec<Found> {
     let mut last: BTreeMap<(u64, u64, model::Range), &Part> = BTreeMap::new();
-    let mut all: BTreeMap<(u64, [u64; 2], [u64; 2], Arc<str>), Found> = BTreeMap::new();
+    type Key = (u64, [u64; 2], [u64; 2], Arc<str>);
+    let mut all: BTreeMap<Key, Found> = BTreeMap::new();
     for p in model.parts.iter().filter(|p| p.layouts[0] != p.layouts[1]) {
         let Some(group) = p.group else { continue };
         let before = last.insert((p.queue, p.object, p.range), p);
