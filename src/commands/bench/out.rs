@@ -11,6 +11,7 @@
 //! rays/, efficiency/PLAN/     the traces
 //! ```
 
+use super::maps::plain;
 use super::order::Turn;
 use crate::cli::BenchArgs;
 use crate::exit::Failure;
@@ -33,13 +34,13 @@ pub fn write(
     put("report.txt", text::render(report).as_bytes())?;
     put("report.json", json::render(report).as_bytes())?;
     for table in report.sheets() {
-        put(&format!("{}.csv", table.name), csv::render(&table).as_bytes())?;
+        put(&format!("{}.csv", plain(&table.name)), csv::render(&table).as_bytes())?;
     }
     put("order.csv", csv::render(&iterations(plans, args, turns, false)).as_bytes())?;
     put("iterations.csv", csv::render(&iterations(plans, args, turns, true)).as_bytes())?;
     for picture in figures(plans, args.frame) {
-        put(&format!("{}.svg", picture.name), picture.figure.svg().as_bytes())?;
-        put(&format!("{}.png", picture.name), &picture.figure.png().map_err(Failure::new)?)?;
+        put(&format!("{}.svg", plain(&picture.name)), picture.figure.svg().as_bytes())?;
+        put(&format!("{}.png", plain(&picture.name)), &picture.figure.png().map_err(Failure::new)?)?;
     }
     let manifest = serde_json::to_string_pretty(manifest).map_err(Failure::new)? + "\n";
     put("manifest.json", manifest.as_bytes())
