@@ -4,7 +4,7 @@
 //! capture has only as identifiers or binaries have no words. Refuses nothing.
 
 use super::create::Handler;
-use super::layouts::{Binding, PipelineLayout, PushRange, SetLayout};
+use super::layouts::{Binding, Classes, PipelineLayout, PushRange, SetLayout};
 use super::objects::*;
 use super::read::{created, gone, n32, n64, u32s};
 use super::world::World;
@@ -179,16 +179,32 @@ fn pipeline(w: &mut World, id: u64, bind_point: BindPoint, info: View<'_>, frame
     }
     let libraries = info.next("VkPipelineLibraryCreateInfoKHR").or_else(|| info.one("pLibraryInfo"));
     p.libraries.extend(libraries.map_or(vec![], |l| l.u64s("pLibraries")));
+    let own = p.layout.is_some();
     for l in p.libraries.clone() {
         let Some(library) = w.pipelines.get(&l) else { continue };
         p.stages.extend(library.stages.iter().cloned());
         p.flags |= library.flags & PIPELINE_DESCRIPTOR_BUFFER;
-        p.layout = p.layout.take().or_else(|| library.layout.clone());
         if p.render_pass == 0 {
             p.render_pass = library.render_pass;
         }
+        p.layout = match (p.layout.take(), &library.layout) {
+            (Some(a), Some(b)) if !own => Some(united(&mut w.classes, &a, b)),
+            (a, b) => a.or_else(|| b.clone()),
+        };
     }
     p
+}
+
+/// What two libraries have together: each may leave out the sets that only the other uses.
+fn united(classes: &mut Classes, a: &Rc<PipelineLayout>, b: &Rc<PipelineLayout>) -> Rc<PipelineLayout> {
+    if a.classes == b.classes && a.push_class == b.push_class {
+        return Rc::clone(a);
+    }
+    let count = a.sets.len().max(b.sets.len());
+    let sets = (0..count).map(|n| a.set(n).or_else(|| b.set(n)).cloned()).collect();
+    let mut push = a.push.clone();
+    push.extend(b.push.iter().filter(|r| !a.push.contains(r)));
+    classes.pipeline(a.id, a.flags | b.flags, sets, push)
 }
 
 /// VK_SHADER_CODE_TYPE_SPIRV_EXT.

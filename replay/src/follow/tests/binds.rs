@@ -144,6 +144,65 @@ fn the_newer_commands_say_the_same() {
     assert_eq!((&told[0].sets[..], &told[0].push[..]), (&[set(50), set(51)][..], &[7; 4][..]));
 }
 
+/// A graphics pipeline: stages, the parts of a library (0 for all), libraries, layout.
+fn graphics(b: &mut Bench, id: u64, stages: &[u32], parts: u32, libraries: &[u64], layout: u64) {
+    b.see("vkCreateGraphicsPipelines", |w| {
+        w.u64(DEVICE).u64(0).u32(1);
+        w.structures(1, |w, _| {
+            w.u32(28);
+            w.structure(|w| {
+                if parts != 0 {
+                    w.u32(stype("VkGraphicsPipelineLibraryCreateInfoEXT")).null_struct().u32(parts);
+                } else {
+                    w.u32(stype("VkPipelineLibraryCreateInfoKHR")).null_struct();
+                    w.u32(libraries.len() as u32).u64_array(libraries);
+                }
+            });
+            w.u32(0).u32(stages.len() as u32);
+            w.structures(stages.len(), |w, i| {
+                w.u32(18).null_struct().u32(0).u32(stages[i]).u64(77).string("main").null_struct();
+            });
+            for _ in 0..9 {
+                w.null_struct();
+            }
+            w.u64(layout).u64(0).u32(0).u64(0).i32(-1);
+        });
+        w.null_struct().u64_array(&[id]).i32(0);
+    });
+}
+
+#[test]
+fn linked_pipelines_have_what_their_libraries_bring() {
+    let mut b = layouts(&[]);
+    b.pipeline_layout(33, &[20, 0], &[]);
+    b.pipeline_layout(34, &[0, 21], &[]);
+    graphics(&mut b, 45, &[1, 0x10], 2, &[], 33); // the fragment stage is none of its parts
+    graphics(&mut b, 46, &[0x10], 4, &[], 34);
+    graphics(&mut b, 47, &[], 0, &[45, 46], 0);
+    graphics(&mut b, 48, &[], 0, &[45, 46], 32);
+    let w = b.follow.world();
+    let stages = |id: u64| w.pipelines[&id].stages.iter().map(|s| s.stage).collect::<Vec<_>>();
+    assert_eq!((stages(45), stages(46), stages(47)), (vec![1], vec![0x10], vec![1, 0x10]));
+    assert_eq!((stages(48), w.pipelines[&47].kind()), (vec![1, 0x10], "graphics"));
+    let layout = |id: u64| w.pipelines[&id].layout.clone().expect("it has one");
+    assert!(layout(47).compatible(&w.pipeline_layouts[&30], 1), "both sets, one from each");
+    assert!(!layout(45).compatible(&layout(47), 1));
+    assert_eq!(layout(48).id, 32);
+    b.begin(9);
+    b.see("vkCmdBindPipeline", |w| {
+        w.u64(9).u32(0).u64(47);
+    });
+    b.see("vkCmdBindDescriptorSets", |w| {
+        w.u64(9).u32(0).u64(30).u32(0).u32(2).u64_array(&[50, 51]).u32(0).null_array();
+    });
+    b.see("vkCmdDraw", |w| {
+        w.u64(9).u32(3).u32(1).u32(0).u32(0);
+    });
+    b.end(9);
+    b.submit(&[9], &[], &[]);
+    assert_eq!(b.told_sets(), [[set(50), set(51)]]);
+}
+
 #[test]
 fn shader_objects_are_combinations() {
     let mut b = layouts(&[]);
