@@ -231,3 +231,22 @@ fn unnecessary_tests_of_rays() {
     };
     assert_eq!((sum("unnecessary_r1"), sum("unnecessary_r2r3")), (n("R1"), n("R2,R3")));
 }
+
+/// Scene `mesh`: two instances whose boxes overlap, opaque triangles and some that any-hit shaders look at, which the CPU
+/// predicts event by event (`ray_events`). Where both boxes are on a ray's way, the far one's triangles come first: R1.
+#[test]
+fn instances_with_overlapping_boxes_are_r1() {
+    let Some(t) = Traced::new("mesh", &["--passes", "rays:probe-triangles", "--frames", "1"]) else { return };
+    let tables = t.question("unnecessary-tests");
+    let sum = |column: &str| -> u64 {
+        tables["launches"]
+            .iter()
+            .map(|l| l[column].as_u64().unwrap_or_else(|| panic!("{column}: {l:?}")))
+            .sum()
+    };
+    let launches = &tables["launches"];
+    assert!(sum("tests") > 1000, "{launches:?}");
+    assert_eq!((sum("not classified"), sum("not recorded")), (0, 0), "{launches:?}");
+    assert_eq!(sum("R1") + sum("R2,R3"), sum("unnecessary"), "{launches:?}");
+    assert!(sum("farther R1") > 0, "{launches:?}");
+}

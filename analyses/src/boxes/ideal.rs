@@ -66,8 +66,16 @@ fn opaque(geometry: bool, instance: u32, ray: u32) -> bool {
     opaque
 }
 
-/// What of a leaf a ray comes to before `most`, if anything.
-fn comes_to(line: &Line, ray: &Ray, i: &Instance, geometry: bool, leaf: &Leaf, most: f64) -> Option<Met> {
+/// What of a leaf a ray comes to before `most`, if anything; `within`: where it entered the box around all triangles of the instance.
+fn comes_to(
+    line: &Line,
+    ray: &Ray,
+    i: &Instance,
+    geometry: bool,
+    leaf: &Leaf,
+    most: f64,
+    within: Option<Entry>,
+) -> Option<Met> {
     let opaque = opaque(geometry, i.flags, ray.flags);
     if ray.flags & if opaque { CULL_OPAQUE } else { CULL_NO_OPAQUE } != 0 {
         return None;
@@ -90,7 +98,7 @@ fn comes_to(line: &Line, ray: &Ray, i: &Instance, geometry: bool, leaf: &Leaf, m
             Some(t)
         }
     };
-    Some(Met { entry, object, t, opaque, sure })
+    Some(Met { entry: within.unwrap_or(entry), object, t, opaque, sure })
 }
 
 impl Ideal {
@@ -107,13 +115,26 @@ impl Ideal {
             }
             let bottom = &scenes.bottoms[i.bottom];
             let line = Line::moved(ray, &i.inverse, &i.by);
+            // What lies behind the final hit may be met before that is known, if the box of all triangles begins before it.
+            let whole = bottom.bvh.bounds().filter(|_| bottom.meshes());
+            let within = whole.map(|(low, high)| line.enters(&low, &high, most, ROUNDING));
+            let most = match within {
+                Some(None) => return,
+                Some(Some(_)) => ray.tmax,
+                None => most,
+            };
             bottom.bvh.along(&line, most, ROUNDING, |l| {
                 let leaf = &bottom.leaves[l as usize];
                 let geometry = bottom.geometries[leaf.geometry as usize];
-                met.extend(comes_to(&line, ray, i, geometry.opaque, leaf, most));
+                met.extend(comes_to(&line, ray, i, geometry.opaque, leaf, most, within.flatten()));
             });
         });
-        met.sort_unstable_by(|a, b| a.entry.total_cmp(&b.entry).then_with(|| order(&a.object, &b.object)));
+        met.sort_unstable_by(|a, b| {
+            let distance = |m: &Met| m.t.unwrap_or(0.0);
+            let own = || distance(a).total_cmp(&distance(b)).then_with(|| order(&a.object, &b.object));
+            let instance = || a.object.instance.cmp(&b.object.instance).then_with(own);
+            a.entry.total_cmp(&b.entry).then_with(instance)
+        });
         self.order(last, known);
     }
 
@@ -144,7 +165,8 @@ impl Ideal {
                         closest = closest.min(no_nearer(t));
                         continue;
                     }
-                    let sure = m.sure && t < closest * (1.0 - ROUNDING);
+                    // (what lies behind the final hit a device need not come to)
+                    let sure = m.sure && t < closest.min(last.unwrap_or(f64::INFINITY)) * (1.0 - ROUNDING);
                     self.tests.push((m.object, sure));
                     self.guessed += u64::from(of.is_none());
                     if of.is_none_or(|k| !k.ignored) {

@@ -13,13 +13,15 @@
 //! (§3.7.2: "intersection tests that would not have occurred if intersections with objects along a ray had been processed in
 //! order of increasing distance along the ray"). The thesis itself counts those that are farther, by their any-hit shaders.
 //!
-//! *Classes.* The ideal traversal meets *boxes* in order: those that the application gave, and the tightest box around each
-//! triangle. A box's distance is where the ray enters it, or the ray's begin where that lies in it. The nearest box is taken
-//! next; what is in it is tested; once a box begins farther than the closest hit so far, the ray is done. Equal
-//! distances: by instance, geometry, primitive. A farther or missed test is of class *R1* if the ideal traversal has it, too
-//! (boxes overlap, or are larger than what is in them), else of {*R2*, *R3*} (the device's boxes are larger than the
-//! application's, or it does not go in order; Cheung 2024, §3.7.2). Repeated tests are of {R2, R3}. For boxes without triangles
-//! among them, the ideal traversal tests exactly what the ray enters no later than at t\*.
+//! *Classes.* The ideal traversal meets *boxes* in order. Where the application gave boxes, these are they. Of triangles it gave
+//! none; what it placed is an instance, so its box is the one around all triangles of the bottom level, as the instance turns
+//! it, and triangles in it are met in the order of their distance. (A bottom level is of one kind.) A box's distance is where
+//! the ray enters it, or the ray's begin where that lies in it. The nearest box is taken next; what is in it is tested; once a
+//! box begins farther than the closest hit so far, the ray is done. Equal distances: by instance, geometry, primitive. A farther
+//! or missed test is of class *R1* if the ideal traversal has it, too (boxes overlap, or are larger than what is in them), else
+//! of {*R2*, *R3*} (the device's boxes are larger than the application's, or it does not go in order; Cheung 2024, §3.7.2).
+//! Repeated tests are of {R2, R3}. For boxes without triangles among them, the ideal traversal tests exactly what the ray
+//! enters no later than at t\*. Of triangles it tests some behind t\* where the boxes of instances overlap; a device need not.
 //!
 //! In the ideal traversal, hits are those that were recorded: a hit that was ignored, or that no shader found, ends nothing.
 //! Triangles are met exactly; opaque ones leave no event and end the ray all the same. An any-hit shader that the recorded

@@ -32,6 +32,10 @@ impl Question for UnnecessaryTests {
         TABLES
     }
 
+    fn events(&self) -> Option<Wants> {
+        Some(Wants::default())
+    }
+
     fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
         let context = Context::read(trace)?;
         let events = read(trace, &context, Wants::default())?;

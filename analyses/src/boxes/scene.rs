@@ -46,10 +46,17 @@ pub struct Bottom {
     pub leaves: Vec<Leaf>,
     /// Something of it is not known.
     pub missing: bool,
+    /// All that is in it are triangles.
+    triangles: bool,
     pub(super) bvh: Bvh,
 }
 
 impl Bottom {
+    /// Whether all that is in it are triangles.
+    pub fn meshes(&self) -> bool {
+        self.triangles
+    }
+
     /// The leaf of a primitive.
     pub fn leaf(&self, geometry: u32, primitive: u32) -> Option<&Leaf> {
         let at = self.leaves.binary_search_by_key(&(geometry, primitive), |l| (l.geometry, l.primitive));
@@ -59,6 +66,7 @@ impl Bottom {
     /// Everything is in; the hierarchy is made.
     pub fn close(&mut self) {
         self.leaves.sort_unstable_by_key(|l| (l.geometry, l.primitive));
+        self.triangles = self.leaves.iter().all(|l| matches!(l.shape, Shape::Triangle(_)));
         let boxes: Vec<Bounds> = self.leaves.iter().map(|l| l.bounds).collect();
         self.bvh = Bvh::new(&boxes);
     }
