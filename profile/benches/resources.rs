@@ -47,7 +47,7 @@ fn enlarge(path: &Path, least: u64) -> (Vec<u8>, u64) {
     let (first, last) = (places.iter().min().expect("blocks"), places.iter().max().expect("blocks"));
     let mut out = CaptureWriter::new(Vec::new(), capture.header()).expect("memory");
     let repeated: Vec<_> =
-        capture.blocks().zip(&places).filter(|(b, f)| *f > first && *f < last).map(|(b, _)| b).collect();
+        capture.blocks().zip(&places).filter(|(_, f)| *f > first && *f < last).map(|(b, _)| b).collect();
     let mut blocks = capture.blocks().zip(&places).peekable();
     while let Some((b, _)) = blocks.next_if(|(_, f)| *f < last || first == last) {
         out.raw(&b).expect("memory");
