@@ -174,7 +174,17 @@ fn nothing(model: &Model, needed: &[Needed]) -> Vec<Found> {
     let last_frame = model.submissions.iter().map(|s| s.frame).max().unwrap_or(0);
     let mut all: BTreeMap<(u64, [u64; 4], Arc<str>), Found> = BTreeMap::new();
     let mut times: BTreeMap<(u64, [u64; 4], Arc<str>), u64> = BTreeMap::new();
-    for (p, n) in model.parts.iter().zip(needed).filter(|(p, _)| is_plain(p)) {
+    // (the older commands' stages stand as a part without accesses beside those of buffers and images: it is not judged by itself)
+    let stages_only = |at: usize| {
+        let p = &model.parts[at];
+        let beside = |other: Option<&Part>| other.is_some_and(|o| o.sequence == p.sequence);
+        let others = [at.checked_sub(1), Some(at + 1)].map(|n| n.and_then(|n| model.parts.get(n)));
+        p.object == 0 && p.given[1] | p.given[3] == 0 && others.into_iter().any(beside)
+    };
+    for (at, (p, n)) in model.parts.iter().zip(needed).enumerate().filter(|(_, (p, _))| is_plain(p)) {
+        if stages_only(at) {
+            continue;
+        }
         let key = (p.object, p.given, p.label.clone());
         *times.entry(key.clone()).or_default() += 1;
         if n.any {

@@ -198,6 +198,19 @@ fn masks_that_are_too_wide() {
 }
 
 #[test]
+fn stages_beside_a_buffer_are_not_judged_by_themselves() {
+    let mut s = Made::new();
+    s.access(1, COMPUTE, READ);
+    s.label = "buffer";
+    s.barrier(5, [COMPUTE, 0x40, COMPUTE, 0x20]);
+    s.label = "its stages";
+    s.sequence -= 1;
+    s.barrier(0, [COMPUTE, 0, COMPUTE, 0]);
+    s.access(1, COMPUTE, READ);
+    assert_eq!(s.found().0, ["buffer"]);
+}
+
+#[test]
 fn objects_in_one_memory_are_one() {
     let mut s = Made::new();
     row(&mut s.m, &SYNC_OBJECTS, &[("object", 4), ("memory", 91), ("offset", 32), ("bytes", 64)], &[]);
