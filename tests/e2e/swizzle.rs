@@ -108,6 +108,35 @@ fn random_permutations_keep_what_every_stage_writes() {
     permuted("closed_rays", CLOSED, &[1, 2]);
 }
 
+/// Launches of several sizes and pipelines in a frame: each has its own swizzle, and one alone moves only its own.
+#[test]
+fn several_launches_of_a_frame_are_permuted_each_by_its_own() {
+    if !device("swizzles of several launches") {
+        return;
+    }
+    let scratch = Scratch::new("swizzle-several");
+    let sizes = [[32, 16, 1], [32, 8, 1]];
+    let of = |launch: usize| Swizzle { launch: launch as u64, ..random(2, sizes[launch], 7) };
+    let counted = |name: &str, swizzles: &[Swizzle]| {
+        let passes = match swizzles {
+            [] => "simt".to_owned(),
+            some => format!("{},simt", written(&scratch, some)),
+        };
+        let (code, said, errors, events) = profiled(&scratch, name, "recursion", &passes, &["--frames", "2"]);
+        assert_eq!(code, 0, "{said}{errors}");
+        assert!(!said.contains("stayed as it is") && !said.contains("has no launch"), "{said}");
+        executed(&events)
+    };
+    let [plain, first, second, both] = [
+        counted("plain", &[]),
+        counted("first", &[of(0)]),
+        counted("second", &[of(1)]),
+        counted("both", &[of(0), of(1)]),
+    ];
+    assert!(plain < first && plain < second, "{plain} {first} {second}");
+    assert_eq!(first - plain + (second - plain), both - plain, "they do not meet");
+}
+
 /// The table is read: what is no permutation of the launch's work shows, and by which pixel.
 #[test]
 fn a_picture_that_changes_is_an_error_that_says_which_pixel() {

@@ -106,6 +106,13 @@ rules! {
             (Some(o), Some(t)) => o.starts_with("VK_") && t.starts_with("VK_") && unpromoted(o) == unpromoted(t),
             _ => false,
         });
+    "data of templates",
+        "What a descriptor update template reads: the newest convert writes image and buffer infos and texel buffer views; \
+         0.9.18 wrote a VkWriteDescriptorSet in which nothing but the number of image infos is right.",
+        template_data;
+    "set of pushed templates",
+        "0.9.18 left the set out where a template's descriptors are pushed.",
+        |name, side| matches!(side, Side::Ours(Value::Number(_))) && name == "set";
     "sample masks",
         "0.9.18 wrote null for every pSampleMask; the newest convert writes the words.",
         |name, side| both(side, |o, _, t| name == "pSampleMask" && o.is_array() && t.is_null());
@@ -113,6 +120,23 @@ rules! {
 
 /// The rules that only captures outside the repository and `../shared` need.
 pub const ELSEWHERE: [&str; 2] = ["flags of 64 bits", "sample masks"];
+
+fn template_data(name: &str, side: &Side) -> bool {
+    match side {
+        Side::Ours(o) => ["imageInfos", "bufferInfos", "texelBufferViews"].contains(&name) && o.is_array(),
+        Side::Theirs(t) => match name {
+            "sType" => *t == "VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET",
+            "dstSet" => *t == "VK_NULL_HANDLE",
+            "descriptorType" => *t == "VK_DESCRIPTOR_TYPE_SAMPLER",
+            "dstBinding" | "dstArrayElement" => **t == 0,
+            "descriptorCount" => t.is_u64(),
+            "pImageInfo" => t.is_null() || t.is_array(),
+            "pNext" | "pBufferInfo" | "pTexelBufferView" => t.is_null(),
+            _ => false,
+        },
+        Side::Both { .. } => false,
+    }
+}
 
 fn single_struct(_: &str, side: &Side) -> bool {
     both(side, |o, _, t| o.is_object() && t.as_array().is_some_and(|t| t.len() == 1))
