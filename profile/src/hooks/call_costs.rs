@@ -1,7 +1,7 @@
 //! How long the driver takes for calls that record commands and manage descriptors, by command and frame, by the replay's own clock.
 //!
 //! The clock is read directly before the driver is called and directly after; nothing is written down in between. Guarantees: what reading it takes is measured
-//! at the end of each frame, on nothing (the median of [`READINGS`] pairs of readings), and stands beside the times. Finding the driver's
+//! at the end of each frame, on nothing (the median of `READINGS` pairs of readings), and stands beside the times. Finding the driver's
 //! function, a few nanoseconds, is in them, and so is what other hooks do directly around the driver: measured alone, there are none for these
 //! commands. Refuses nothing; calls that are answered without the driver are not counted.
 
