@@ -117,7 +117,7 @@ fn where_some_actions_count_all_memory_is_reached_through_variables() {
     let mut seen = 0;
     for (path, module) in scenes() {
         // Its push constants leave no room: nobody could say what counts.
-        if path.ends_with("pushed.frag.spv") {
+        if path.ends_with("stages/pushed.frag.spv") {
             let (model, name, _) = super::entries(&module).swap_remove(0);
             let made = instrument(&module, ShaderHash::of(&module), model, &name, &every_pass(), device);
             let why = made.expect_err("it is refused").to_string();
