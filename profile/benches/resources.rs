@@ -1,11 +1,12 @@
 //! Benchmark: following a large capture and writing what its invocations bound, without a device.
 //!
 //! `cargo bench -p profile --bench resources`. The captures are the samples `cubes` and `uniforms` and those in the folders of
-//! `RERAY_CAPTURES`, each made large: its frames but the first and the last are repeated until there are 400,000 blocks and
+//! `RERAY_CAPTURES`, each made large: its middle submissions are repeated until there are 400,000 blocks and
 //! (but for the samples, whose blocks are small) 50 MB. Five runs of each; printed are the median time, blocks and bytes a
 //! second, the memory that following took beside the capture's live allocations, and the process's largest resident set.
 
-use gfxr_parse::container::{Capture, FrameCounter, FrameRule, Source, read_file};
+use gfxr_parse::container::{Capture, Source, read_file};
+use gfxr_parse::schema::command;
 use gfxr_parse::writer::Writer as CaptureWriter;
 use profile::hooks::resources::{Followed, ResourcesHook};
 use replay::error::{Error, Kind};
@@ -38,21 +39,30 @@ fn captures() -> Vec<(PathBuf, u64)> {
     all
 }
 
-/// The capture with its frames repeated: its bytes and how many blocks they are.
+/// The capture with its middle submissions repeated: its bytes and how many blocks they are. What the repeated calls create
+/// and destroy once only diverges in the repetitions; following passes over those calls and counts them.
 fn enlarge(path: &Path, least: u64) -> (Vec<u8>, u64) {
     let capture = Capture::open(path, read_file).expect("a capture");
-    let rule = FrameRule::detect(capture.header(), capture.blocks());
-    let mut counter = FrameCounter::with_rule(rule);
-    let places: Vec<u64> = capture.blocks().map(|b| counter.feed(&b).frame).collect();
-    let (first, last) = (places.iter().min().expect("blocks"), places.iter().max().expect("blocks"));
+    let submits = ["vkQueueSubmit", "vkQueueSubmit2", "vkQueueSubmit2KHR"];
+    let mut part = 0_u64;
+    let parts: Vec<u64> = capture
+        .blocks()
+        .map(|b| {
+            let of = part;
+            part += u64::from(b.call_id().and_then(command).is_some_and(|c| submits.contains(&c.name)));
+            of
+        })
+        .collect();
+    let (first, last) = (part / 5, part.saturating_sub(2));
     let mut out = CaptureWriter::new(Vec::new(), capture.header()).expect("memory");
     let repeated: Vec<_> =
-        capture.blocks().zip(&places).filter(|(_, f)| *f > first && *f < last).map(|(b, _)| b).collect();
-    let mut blocks = capture.blocks().zip(&places).peekable();
-    while let Some((b, _)) = blocks.next_if(|(_, f)| *f < last || first == last) {
+        capture.blocks().zip(&parts).filter(|(_, p)| (first..last).contains(*p)).map(|(b, _)| b).collect();
+    assert!(!repeated.is_empty(), "{} has too few submissions", path.display());
+    let mut blocks = capture.blocks().zip(&parts).peekable();
+    while let Some((b, _)) = blocks.next_if(|(_, p)| **p < last) {
         out.raw(&b).expect("memory");
     }
-    while !repeated.is_empty() && (out.index() < BLOCKS || out.offset() < least) {
+    while out.index() < BLOCKS || out.offset() < least {
         repeated.iter().for_each(|b| out.raw(b).expect("memory"));
     }
     blocks.for_each(|(b, _)| out.raw(&b).expect("memory"));
@@ -60,7 +70,7 @@ fn enlarge(path: &Path, least: u64) -> (Vec<u8>, u64) {
     (out.finish().expect("memory"), count)
 }
 
-fn run(capture: &Capture, folder: &Path) -> (Duration, Followed) {
+fn run(capture: &Capture, folder: &Path) -> (Duration, Followed, u64) {
     let begin = Instant::now();
     let writer = Writer::create(folder, Manifest::default()).expect("a folder");
     let writer = Rc::new(RefCell::new(writer));
@@ -73,11 +83,12 @@ fn run(capture: &Capture, folder: &Path) -> (Duration, Followed) {
         }
     });
     let (hook, followed) = ResourcesHook::new(put, Box::new(|_| true), None);
-    replay(capture, &Options::default(), On::Echo, vec![Box::new(hook)], 0, &mut ()).expect("it follows");
+    let options = Options { keep_going: true, ..Options::default() };
+    let summary = replay(capture, &options, On::Echo, vec![Box::new(hook)], 0, &mut ()).expect("it follows");
     let writer = Rc::into_inner(writer).expect("the hook is gone").into_inner();
     writer.finish().expect("a trace");
     let followed = *followed.borrow();
-    (begin.elapsed(), followed)
+    (begin.elapsed(), followed, summary.report.divergences.count)
 }
 
 /// The largest resident set so far, in bytes.
@@ -98,13 +109,13 @@ fn main() {
         let size = bytes.len() as u64;
         let source = Source::new(&path.to_string_lossy(), bytes);
         let capture = Capture::new(source).expect("a capture");
-        let mut runs: Vec<(Duration, Followed)> = (0..RUNS).map(|_| run(&capture, &folder)).collect();
+        let mut runs: Vec<(Duration, Followed, u64)> = (0..RUNS).map(|_| run(&capture, &folder)).collect();
         runs.sort_by_key(|r| r.0);
-        let (time, f) = runs[RUNS / 2];
+        let (time, f, diverged) = runs[RUNS / 2];
         let seconds = time.as_secs_f64();
         println!(
             "{}: {blocks} blocks, {:.1} MB, {} invocations, {} uniform blocks: {seconds:.2} s ({:.2}-{:.2}), {:.0} blocks/s, {:.1} MB/s; \
-             live {} bytes, followed in {}; resident {:.0} MB",
+             live {} bytes, followed in {}; resident {:.0} MB; {diverged} calls passed over",
             path.file_stem().unwrap_or_default().to_string_lossy(),
             size as f64 / 1e6,
             f.written,

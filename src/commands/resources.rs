@@ -30,8 +30,7 @@ pub fn run(args: &ResourcesArgs) -> Result<Exit, Failure> {
         refuse_full(folder)?;
     }
     let missing = Missing::of(folder);
-    let r = write(args, folder, &missing);
-    let (done, checked) = r?;
+    let (done, checked) = write(args, folder, &missing)?;
     let text = args.format.is_none_or(|f| f == AnalyzeFormat::Text);
     if text {
         let mut out = output::Output::create(None)?;

@@ -26,6 +26,11 @@ pub mod ty {
     pub const MUTABLE: u32 = 1_000_351_000;
     pub const SAMPLE_WEIGHT_IMAGE_QCOM: u32 = 1_000_440_000;
     pub const BLOCK_MATCH_IMAGE_QCOM: u32 = 1_000_440_001;
+
+    /// Shaders can write through descriptors of this type.
+    pub fn writable(of: u32) -> bool {
+        matches!(of, STORAGE_IMAGE | STORAGE_TEXEL_BUFFER | STORAGE_BUFFER | STORAGE_BUFFER_DYNAMIC | MUTABLE)
+    }
 }
 
 /// VkDescriptorBindingFlags.
@@ -45,7 +50,7 @@ pub const SET_LAYOUT_DESCRIPTOR_BUFFER: u32 = 0x10;
 pub const SET_LAYOUT_EMBEDDED_SAMPLERS: u32 = 0x20;
 
 /// A binding of a set layout.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Binding {
     /// Its number.
     pub binding: u32,
@@ -230,18 +235,7 @@ mod tests {
     use super::*;
 
     fn b(binding: u32, ty: u32, count: u32) -> Binding {
-        Binding {
-            binding,
-            ty,
-            count,
-            stages: 1,
-            flags: 0,
-            immutable: vec![],
-            mutable: vec![],
-            start: 0,
-            inline_start: 0,
-            dynamic_start: 0,
-        }
+        Binding { binding, ty, count, stages: 1, ..Binding::default() }
     }
 
     #[test]

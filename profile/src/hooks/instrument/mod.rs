@@ -28,7 +28,7 @@ pub mod tables;
 
 pub use chosen::Tally;
 pub use collect::{Undecoded, decode};
-pub use demands::STAGES;
+pub use demands::{STAGES, stage_of_bit};
 pub use per_action::Counted;
 pub use plan::{Done, EVERYTHING, Entry, Kind, LabelFilter, PipelineFilter, Places, Plan, Selection};
 pub use scan::scan;

@@ -142,12 +142,7 @@ mod tests {
             ty: ty::UNIFORM_BUFFER,
             count,
             stages: 16,
-            flags: 0,
-            immutable: vec![],
-            mutable: vec![],
-            start: 0,
-            inline_start: 0,
-            dynamic_start: 0,
+            ..Binding::default()
         };
         let set = SetLayout::new(1, flags, vec![b(0, 1), b(1, 1), b(3, 0), b(4, 2)]);
         PipelineLayout {

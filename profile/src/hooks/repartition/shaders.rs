@@ -87,18 +87,7 @@ mod tests {
     fn moves(all: &[(Slot, Slot)]) -> Sets {
         let mut sets: Sets = vec![vec![]; 3];
         for &(from, (set, binding)) in all {
-            let binding = Binding {
-                binding,
-                ty: 6,
-                count: 1,
-                stages: 16,
-                flags: 0,
-                immutable: vec![],
-                mutable: vec![],
-                start: 0,
-                inline_start: 0,
-                dynamic_start: 0,
-            };
+            let binding = Binding { binding, ty: 6, count: 1, stages: 16, ..Binding::default() };
             sets[set as usize].push(Moved { from, binding });
         }
         sets

@@ -199,7 +199,7 @@ impl Facts {
             for b in l.iter().flat_map(|l| &l.bindings).filter(|b| b.stages & bit != 0) {
                 let slot = self.slots.entry((set, b.binding)).or_default();
                 slot.used.insert(stage);
-                slot.access.and(Access { read: true, write: writable(b.ty), ..Access::default() });
+                slot.access.and(Access { read: true, write: ty::writable(b.ty), ..Access::default() });
                 slot.elements = None;
             }
         }
@@ -227,23 +227,12 @@ impl Facts {
         let Some(layout) = program.layout() else { return };
         for (&(set, binding), slot) in self.slots.iter().filter(|s| s.1.access.write) {
             let Some(b) = layout.set(set as usize).and_then(|l| l.binding(binding)) else { continue };
-            if writable(b.ty) {
+            if ty::writable(b.ty) {
                 let elements = slot.elements.as_ref().map(|e| e.iter().map(|e| *e as u32).collect());
                 self.written.slots.push((set, binding, elements));
             }
         }
     }
-}
-
-fn writable(of: u32) -> bool {
-    matches!(
-        of,
-        ty::STORAGE_IMAGE
-            | ty::STORAGE_TEXEL_BUFFER
-            | ty::STORAGE_BUFFER
-            | ty::STORAGE_BUFFER_DYNAMIC
-            | ty::MUTABLE
-    )
 }
 
 /// Members of all stages, those of the same name, type and place together.

@@ -3,7 +3,9 @@
 //! Refuses nothing: a number without a name is its number.
 
 use crate::Stage;
+use crate::hooks::instrument::stage_of_bit;
 use gfxr_parse::schema::generated::ENUMS;
+use replay::ash::vk;
 use replay::follow::layouts::{SetLayout, binding_flags, ty};
 
 /// A descriptor type.
@@ -31,23 +33,7 @@ pub fn descriptor(of: u32) -> &'static str {
 
 /// A VkShaderStageFlagBits.
 pub fn stage(bit: u32) -> Option<Stage> {
-    Some(match bit {
-        0x1 => Stage::Vertex,
-        0x2 => Stage::TessellationControl,
-        0x4 => Stage::TessellationEvaluation,
-        0x8 => Stage::Geometry,
-        0x10 => Stage::Fragment,
-        0x20 => Stage::Compute,
-        0x40 => Stage::Task,
-        0x80 => Stage::Mesh,
-        0x100 => Stage::RayGeneration,
-        0x200 => Stage::AnyHit,
-        0x400 => Stage::ClosestHit,
-        0x800 => Stage::Miss,
-        0x1000 => Stage::Intersection,
-        0x2000 => Stage::Callable,
-        _ => return None,
-    })
+    stage_of_bit(vk::ShaderStageFlags::from_raw(bit))
 }
 
 /// VkShaderStageFlags.

@@ -112,6 +112,12 @@ impl Hook for SyncHook {
         self.follow.frame(frame);
         Ok(())
     }
+
+    /// What still waits for a value runs.
+    fn finish(&mut self, _: &mut Executor) -> Result<()> {
+        self.follow.finish(&mut self.told);
+        self.told.rows.failed()
+    }
 }
 
 impl Told {

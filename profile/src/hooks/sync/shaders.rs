@@ -3,8 +3,9 @@
 use super::Told;
 use super::bits::*;
 use super::rows::How;
-use crate::Stage;
+use crate::hooks::instrument::stage_of_bit;
 use crate::reflect::{Specialization, reflect};
+use replay::ash::vk;
 use replay::follow::commands::{Invoke, Program};
 use replay::follow::layouts::ty;
 use replay::follow::objects::Stage as Bound;
@@ -76,8 +77,7 @@ impl Facts {
         let values = s.specialization.as_ref().map_or_else(Specialization::default, |v| {
             Specialization::of(v.entries.iter().map(|e| (e.0, e.1.into(), e.2.into())), &v.data)
         });
-        let bit = |of: &Stage| stage_bit(*of) == s.stage;
-        let stage = ALL.iter().copied().find(bit);
+        let stage = stage_of_bit(vk::ShaderStageFlags::from_raw(s.stage));
         let reflected = stage.and_then(|stage| reflect(&s.module.words, stage, &s.entry, &values).ok());
         let Some(r) = reflected else {
             // Everything that its layout lets it.
@@ -108,27 +108,6 @@ impl Facts {
         self.pointers.0 |= if r.addresses.read || r.addresses.write { stages } else { 0 };
         self.pointers.1 |= if r.addresses.write { stages } else { 0 };
     }
-}
-
-const ALL: [Stage; 14] = [
-    Stage::Vertex,
-    Stage::TessellationControl,
-    Stage::TessellationEvaluation,
-    Stage::Geometry,
-    Stage::Fragment,
-    Stage::Compute,
-    Stage::Task,
-    Stage::Mesh,
-    Stage::RayGeneration,
-    Stage::AnyHit,
-    Stage::ClosestHit,
-    Stage::Miss,
-    Stage::Intersection,
-    Stage::Callable,
-];
-
-fn stage_bit(s: Stage) -> u32 {
-    1 << ALL.iter().position(|o| *o == s).expect("all stages are there")
 }
 
 impl Told {

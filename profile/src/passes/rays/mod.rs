@@ -27,9 +27,6 @@
 //! would run for its opaque geometry then, rays keep their flags, and opaque triangles leave no events; so do rays that cull
 //! by opacity. Events keep the application's flags at begins; entries of shaders have those that were traced with.
 //!
-//! `alone`: each invocation records by itself in every stage but ray generation, for devices that do not come back from shared
-//! records there.
-//!
 //! What is the same in every record of a place (flags and distances that are constants) is not recorded there. Numbers of
 //! instances and geometries from 2²⁴-1 on are not known afterwards. Where subgroup operations hang any-hit shaders, each
 //! invocation records by itself what any-hit and intersection shaders do (an NVIDIA H200, which has no hardware for rays, hung
@@ -57,11 +54,6 @@ fn amid_traversal(stage: Stage) -> bool {
     matches!(stage, Stage::AnyHit | Stage::Intersection)
 }
 
-/// Whether other shaders' trace calls run shaders of the stage.
-fn called(stage: Stage) -> bool {
-    stage.is_ray_tracing() && stage != Stage::RayGeneration
-}
-
 /// [`crate::rewrite::Site::kind`] of where launches begin; others are the events' numbers.
 const ENTER: u32 = 100;
 
@@ -78,8 +70,6 @@ pub struct Rays {
     queries: Queries,
     /// Any-hit shaders are put where there are none.
     probe_triangles: bool,
-    /// Each invocation records by itself, except in ray generation shaders.
-    alone: bool,
 }
 
 /// See [`Rays::queries`].
@@ -106,7 +96,6 @@ impl Rays {
                 "clock=device" => new.clock = Some(Some(false)),
                 "clock=subgroup" => new.clock = Some(Some(true)),
                 "probe-triangles" => new.probe_triangles = true,
-                "alone" => new.alone = true,
                 "queries=most" => new.queries = Queries::Most,
                 "queries=all" => new.queries = Queries::All,
                 "queries=no" => new.queries = Queries::None,
@@ -115,7 +104,7 @@ impl Rays {
                     return Err(format!(
                         "pass rays has no option {option:?}; it has lanes=32|64|128, sm=auto|yes|no, \
                          clock=no|auto|device|subgroup, queries=most|all|no, \
-                         probe-triangles, alone"
+                         probe-triangles"
                     ));
                 }
             }
@@ -130,7 +119,7 @@ impl Pass for Rays {
     }
 
     fn key(&self) -> String {
-        let more = (self.queries, self.probe_triangles, self.alone);
+        let more = (self.queries, self.probe_triangles);
         format!("rays 2 {:?} {:?} {:?} {more:?}", self.lanes, self.sm, self.clock)
     }
 
@@ -145,7 +134,7 @@ impl Pass for Rays {
             clock: self.clock == Some(Some(false)),
             own_clock: self.clock == Some(Some(true)),
             some_clock: self.clock == Some(None),
-            own_clock_if_there: amid_traversal(stage) || self.alone && called(stage),
+            own_clock_if_there: amid_traversal(stage),
             sm_builtins: self.sm == Some(true),
             sm_if_there: self.sm.is_none(),
             ..Needs::default()

@@ -78,8 +78,7 @@ pub(super) struct Put<'p> {
 impl<'p> Put<'p> {
     fn new(pass: &Rays, s: &'p mut Shader) -> Self {
         let sm = pass.sm.unwrap_or(s.device.sm_builtins);
-        let alone =
-            s.device.lone_any_hits && super::amid_traversal(s.stage) || pass.alone && super::called(s.stage);
+        let alone = s.device.lone_any_hits && super::amid_traversal(s.stage);
         // What the invocations that ran together have in common, where they cannot ask each other.
         let own_clock = match pass.clock {
             _ if alone => s.device.subgroup_clock.then_some(true),

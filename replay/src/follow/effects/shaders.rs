@@ -19,18 +19,6 @@ pub struct Written {
     pub anything: bool,
 }
 
-/// Descriptors of this type can be written through.
-fn writable(of: u32) -> bool {
-    matches!(
-        of,
-        ty::STORAGE_IMAGE
-            | ty::STORAGE_TEXEL_BUFFER
-            | ty::STORAGE_BUFFER
-            | ty::STORAGE_BUFFER_DYNAMIC
-            | ty::MUTABLE
-    )
-}
-
 impl Written {
     /// Everything that a program could write, for all that its layout says.
     pub fn all(invoke: &Invoke) -> Self {
@@ -39,7 +27,7 @@ impl Written {
         };
         let sets = (0..).zip(&layout.sets).filter_map(|(n, s)| Some((n, s.as_ref()?)));
         let slots = sets.flat_map(|(n, s)| {
-            s.bindings.iter().filter(|b| writable(b.ty)).map(move |b| (n, b.binding, None))
+            s.bindings.iter().filter(|b| ty::writable(b.ty)).map(move |b| (n, b.binding, None))
         });
         Written { slots: slots.collect(), pointers: true, anything: false }
     }
