@@ -18,6 +18,7 @@ pub mod dir;
 mod frame_time;
 mod iteration;
 mod kept;
+pub mod run;
 pub mod swizzle;
 pub mod table;
 pub mod tables;

@@ -1,5 +1,6 @@
 //! Every table there is, a file for each pass that fills some.
 
+mod bench;
 mod blocks;
 mod counters;
 mod divergence;
@@ -19,6 +20,7 @@ mod timeline;
 mod uniformity;
 mod values;
 
+pub use bench::*;
 pub use blocks::*;
 pub use counters::*;
 pub use divergence::*;
@@ -105,4 +107,7 @@ pub static TABLES: &[&Table] = &[
     &SYNC_BARRIERS,
     &SYNC_ACCESSES,
     &SYNC_OBJECTS,
+    &BENCH_FRAMES,
+    &BENCH_PLACES,
+    &BENCH_SPANS,
 ];
