@@ -3,10 +3,13 @@
 //! *Time* is what passed between the replay's clock directly before and directly behind the driver's function; *clock* is what reading
 //! the clock takes of that, measured in the same run on nothing, and *net* is time without it, not below 0. What the application did to make
 //! the arguments is not in it, nor is the replay's own work. Layers and tools between the replay and the driver are.
+//!
+//! Means a frame are of all frames, the first ones with what a driver does once among them; the median frame says what an
+//! ordinary one costs (frames without such a call count as 0).
 
 use crate::Question;
 use crate::report::{Cell, Column, Cost, Report, Table, Unit};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use trace::tables::CALL_COSTS;
 use trace::{Nanos, Source, Unreadable};
@@ -14,6 +17,9 @@ use trace::{Nanos, Source, Unreadable};
 /// The question.
 #[derive(Clone, Copy, Debug)]
 pub struct CallCosts;
+
+/// What was spent in each frame that has any of it.
+type Frames = BTreeMap<u64, Sum>;
 
 /// Rows of the table of frames.
 const LISTED: usize = 60;
@@ -54,16 +60,13 @@ impl Question for CallCosts {
 
     fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
         let t = trace.read(&CALL_COSTS)?;
-        let mut commands: BTreeMap<Arc<str>, (Sum, BTreeSet<u64>, u64)> = BTreeMap::new();
+        let mut commands: BTreeMap<Arc<str>, Frames> = BTreeMap::new();
         let mut frames: BTreeMap<u64, BTreeMap<&'static str, Sum>> = BTreeMap::new();
         let mut whole = Sum::default();
         for r in 0..t.len() {
             let [calls, nanos, clock] = ["calls", "nanos", "clock_nanos"].map(|c| t.u64(c)[r]);
             let (sum, frame) = (Sum { calls, nanos, clock }, t.u64("frame")[r]);
-            let of = commands.entry(t.text("command")[r].clone()).or_default();
-            of.0.add(sum);
-            of.1.insert(frame);
-            of.2 = of.2.max(sum.net());
+            commands.entry(t.text("command")[r].clone()).or_default().entry(frame).or_default().add(sum);
             whole.add(sum);
             frames.entry(frame).or_default().entry(family(&t.text("command")[r])).or_default().add(sum);
         }
@@ -73,9 +76,8 @@ impl Question for CallCosts {
             without: Nanos(whole.net()),
             with: Nanos(whole.nanos),
         };
-        let frame_count = frames.len().max(1) as f64;
-        report.tables.push(families(&frames, frame_count));
-        report.tables.push(by_command(&commands, frame_count));
+        report.tables.push(families(&frames));
+        report.tables.push(by_command(&commands, frames.len()));
         report.tables.push(by_frame(&frames));
         if frames.len() > LISTED {
             let left = format!(
@@ -84,7 +86,7 @@ impl Question for CallCosts {
             );
             report.notes.push(left);
         }
-        let small = commands.iter().filter(|c| c.1.0.net() < c.1.0.clock).count();
+        let small = commands.values().map(total).filter(|s| s.net() < s.clock).count();
         if small != 0 {
             report.notes.push(format!(
                 "{small} commands took less time than reading the clock does: their net time is uncertain by as much."
@@ -136,7 +138,27 @@ fn each(part: u64, of: f64) -> Cell {
     if of == 0.0 { Cell::Missing } else { Cell::Number(part as f64 / of) }
 }
 
-fn cells(sum: &Sum, frames: f64) -> Vec<Cell> {
+fn total(frames: &Frames) -> Sum {
+    let mut whole = Sum::default();
+    frames.values().for_each(|s| whole.add(*s));
+    whole
+}
+
+/// The median over `n` frames of net time; the mean of the two in the middle where they are even in number.
+fn median(frames: &Frames, n: usize) -> f64 {
+    let mut net = vec![0; n.saturating_sub(frames.len())];
+    net.extend(frames.values().map(Sum::net));
+    net.sort_unstable();
+    let half = net.len() / 2;
+    match net.len() % 2 {
+        _ if net.is_empty() => 0.0,
+        1 => net[half] as f64,
+        _ => (net[half - 1] + net[half]) as f64 / 2.0,
+    }
+}
+
+fn cells(of: &Frames, n: usize) -> Vec<Cell> {
+    let (sum, frames) = (total(of), n.max(1) as f64);
     vec![
         sum.calls.into(),
         each(sum.calls, frames),
@@ -144,6 +166,7 @@ fn cells(sum: &Sum, frames: f64) -> Vec<Cell> {
         each(sum.nanos, frames),
         each(sum.clock, frames),
         each(sum.net(), frames),
+        Cell::Number(median(of, n)),
     ]
 }
 
@@ -156,29 +179,34 @@ fn columns(first: &str) -> Vec<Column> {
         nanos("time a frame"),
         nanos("clock a frame"),
         nanos("net a frame"),
+        nanos("net, median frame"),
     ]
 }
 
-fn families(frames: &BTreeMap<u64, BTreeMap<&'static str, Sum>>, n: f64) -> Table {
-    let mut all: BTreeMap<&str, Sum> = BTreeMap::new();
-    let mut whole = Sum::default();
-    for (family, sum) in frames.values().flatten() {
-        all.entry(family).or_default().add(*sum);
-        whole.add(*sum);
+fn families(frames: &BTreeMap<u64, BTreeMap<&'static str, Sum>>) -> Table {
+    let mut all: BTreeMap<&str, Frames> = BTreeMap::new();
+    let mut whole = Frames::new();
+    for (frame, of) in frames {
+        for (family, sum) in of {
+            all.entry(family).or_default().entry(*frame).or_default().add(*sum);
+            whole.entry(*frame).or_default().add(*sum);
+        }
     }
-    let mut rows: Vec<(&str, Sum)> = all.into_iter().collect();
-    rows.sort_by_key(|r| std::cmp::Reverse(r.1.net()));
+    let mut rows: Vec<(&str, Frames)> = all.into_iter().collect();
+    rows.sort_by_key(|r| std::cmp::Reverse(total(&r.1).net()));
     rows.push(("all", whole));
-    let row = |(name, sum): &(&str, Sum)| [(*name).into()].into_iter().chain(cells(sum, n)).collect();
+    let row =
+        |(name, of): &(&str, Frames)| [(*name).into()].into_iter().chain(cells(of, frames.len())).collect();
     Table { name: "families".into(), columns: columns("calls that"), rows: rows.iter().map(row).collect() }
 }
 
-fn by_command(commands: &BTreeMap<Arc<str>, (Sum, BTreeSet<u64>, u64)>, n: f64) -> Table {
+fn by_command(commands: &BTreeMap<Arc<str>, Frames>, n: usize) -> Table {
     let mut rows: Vec<_> = commands.iter().collect();
-    rows.sort_by_key(|(name, c)| (std::cmp::Reverse(c.0.net()), (*name).clone()));
-    let row = |(name, (sum, frames, most)): &(&Arc<str>, &(Sum, BTreeSet<u64>, u64))| {
-        let tail = [Cell::Count(frames.len() as u64), Cell::Number(*most as f64)];
-        [(&***name).into()].into_iter().chain(cells(sum, n)).chain(tail).collect()
+    rows.sort_by_key(|(name, of)| (std::cmp::Reverse(total(of).net()), (*name).clone()));
+    let row = |(name, of): &(&Arc<str>, &Frames)| {
+        let most = of.values().map(Sum::net).max().unwrap_or(0);
+        let tail = [Cell::Count(of.len() as u64), Cell::Number(most as f64)];
+        [(&***name).into()].into_iter().chain(cells(of, n)).chain(tail).collect()
     };
     let mut columns = columns("command");
     columns.extend([count("in frames"), nanos("most in one")]);
@@ -223,6 +251,10 @@ mod tests {
     use crate::resources::sample::row;
     use trace::Memory;
 
+    fn sum(nanos: u64) -> Sum {
+        Sum { calls: 1, nanos, clock: 0 }
+    }
+
     #[test]
     fn calls_are_summed_and_the_clock_is_taken_off() {
         let mut m = Memory::default();
@@ -231,30 +263,29 @@ mod tests {
             (2, "vkCmdDraw", 20, 2000, 800),
             (2, "vkUpdateDescriptorSets", 2, 5000, 80),
             (2, "vkCmdBindDescriptorSets2KHR", 1, 30, 40),
+            (3, "vkCmdDraw", 10, 9000, 400),
         ] {
             let numbers = [("frame", frame), ("calls", calls), ("nanos", nanos), ("clock_nanos", clock)];
             row(&mut m, &CALL_COSTS, &numbers, &[("command", command)]);
         }
         let report = CallCosts.answer(&m).unwrap();
         let rows = &report.tables[0].rows;
-        assert_eq!(rows[0][0], "manage descriptors".into());
-        assert_eq!(rows[0][6], Cell::Number(2460.0));
-        assert_eq!(rows[1][..4], ["draw, dispatch, trace".into(), 30.into(), 15.0.into(), 60.0.into()]);
         assert_eq!(
-            rows[2][0..7],
-            [
-                "bind descriptors".into(),
-                1.into(),
-                0.5.into(),
-                0.0.into(),
-                15.0.into(),
-                20.0.into(),
-                0.0.into()
-            ]
+            rows[0][..4],
+            ["draw, dispatch, trace".into(), 40.into(), Cell::Number(40.0 / 3.0), 260.0.into()]
         );
+        // (600, 1,200 and 8,600: a frame that does what is done once moves the mean, not the median)
+        assert_eq!(rows[0][6..], [Cell::Number(10_400.0 / 3.0), 1200.0.into()]);
+        assert_eq!(rows[1][0], "manage descriptors".into());
+        assert_eq!(rows[1][6..], [1640.0.into(), 0.0.into()]);
+        assert_eq!(rows[2][..3], ["bind descriptors".into(), 1.into(), Cell::Number(1.0 / 3.0)]);
+        assert_eq!(rows[2][3..], [0.0.into(), 10.0.into(), Cell::Number(40.0 / 3.0), 0.0.into(), 0.0.into()]);
+        // (2,460 and 1,200: of an even number of frames the mean of both in the middle)
+        assert_eq!(median(&Frames::from([(1, sum(2460)), (2, sum(1200))]), 2), 1830.0);
+        assert_eq!(median(&Frames::new(), 0), 0.0);
         assert_eq!(report.tables[1].rows.len(), 3);
-        assert_eq!(report.tables[2].rows.len(), 2);
-        assert!(matches!(report.cost, Cost::Measured { with: Nanos(8030), .. }));
+        assert_eq!(report.tables[2].rows.len(), 3);
+        assert!(matches!(report.cost, Cost::Measured { with: Nanos(17_030), .. }));
     }
 
     #[test]
