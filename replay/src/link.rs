@@ -150,6 +150,19 @@ impl Linked {
         let w = &mut self.words[at as usize / 8];
         *w = *w & !(0xFFFF_FFFF << shift) | u64::from(v) << shift;
     }
+    /// `len` bytes from image offset `at` on, as the driver left them.
+    pub fn bytes_at(&self, at: u32, len: usize) -> Vec<u8> {
+        let bytes = (at as usize..).take(len);
+        bytes.map(|at| (self.words[at / 8] >> (at % 8 * 8)) as u8).collect()
+    }
+    /// Replaces the bytes from image offset `at` on.
+    pub fn set_bytes_at(&mut self, at: u32, bytes: &[u8]) {
+        for (at, b) in (at as usize..).zip(bytes) {
+            let shift = at % 8 * 8;
+            let w = &mut self.words[at / 8];
+            *w = *w & !(0xFF << shift) | u64::from(*b) << shift;
+        }
+    }
     /// The live address of image offset `at`.
     pub fn address_of(&self, at: u32) -> u64 {
         self.words.as_ptr() as u64 + u64::from(at)

@@ -312,6 +312,7 @@ fn complaints(args: &ReplayArgs, s: &Summary) -> Exit {
             (t.push_constant_unknown, "pointers in push constants not known"),
             (t.push_constant_numbers, "numbers in push constants that look like addresses left as they are"),
             (t.written_addresses, "addresses in written memory translated"),
+            (t.descriptors, "descriptors in written memory exchanged for this driver's"),
             (
                 t.shader_addresses,
                 "addresses in written memory translated because shaders say they are pointers",
@@ -363,6 +364,7 @@ fn to_json(capture: &Capture, s: &Summary, times: &FrameTimes, report: &analyses
             "addresses_in_written_memory": s.translated.written_addresses,
             "pointers_of_shaders_in_written_memory": s.translated.shader_addresses,
             "doubtful_words_in_written_memory": s.translated.doubtful_addresses,
+            "descriptors_in_written_memory": s.translated.descriptors,
         },
         "as_captured": {
             "addresses": s.exact.addresses[0],

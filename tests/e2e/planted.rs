@@ -245,13 +245,75 @@ fn slots_and_invocations_are_as_planted() {
     assert_eq!(idle, ["members"]);
 }
 
+/// Every member of `objects`: who has it, the member, who reads it, and what it is.
+const OBJECTS: &[(&str, &str, &str, &str)] = &[
+    ("buffer", "fill (0.0) always", "compute", "constant over the pipeline"),
+    ("buffer", "fill (0.0) frame", "compute", "constant over a frame"),
+    ("buffer", "fill (0.0) tile", "compute", "constant over the pipeline"),
+    ("buffer", "fill (0.0) unused", "no shader", "unused"),
+    ("graphics objects 0", "flat_ (0.0) always", "fragment", "constant over the capture"),
+    ("graphics objects 0", "flat_ (0.0) frame", "fragment", "constant over a frame"),
+    ("graphics objects 0", "flat_ (0.0) unread", "no shader", "unused"),
+    ("compute objects 1", "fill (0.0) always", "compute", "constant over the pipeline"),
+    ("compute objects 1", "fill (0.0) frame", "compute", "constant over a frame"),
+    ("compute objects 1", "fill (0.0) tile", "compute", "constant over the pipeline"),
+    ("compute objects 1", "fill (0.0) unused", "no shader", "unused"),
+    ("compute objects 2", "fill (0.0) always", "compute", "constant over the pipeline"),
+    ("compute objects 2", "fill (0.0) frame", "compute", "constant over a frame"),
+    ("compute objects 2", "fill (0.0) tile", "compute", "constant over the pipeline"),
+    ("compute objects 2", "fill (0.0) unused", "no shader", "unused"),
+];
+
+#[test]
+fn shader_objects_and_descriptor_buffers_are_followed() {
+    let scratch = Scratch::new("planted-objects");
+    let (trace, said) = resources(&scratch, "objects", &[]);
+    assert!(said.contains("12 draws, dispatches and traces"), "{said}");
+    assert!(said.contains("12 uniform blocks, 0 with bytes that are not known"), "{said}");
+    let text_of = |row: &serde_json::Map<String, Value>, column: &str| {
+        row[column].as_str().unwrap_or_default().to_owned()
+    };
+    // The only pipeline has a name, shader objects that are bound together a number.
+    let who = |row: &serde_json::Map<String, Value>| match name(&row["pipeline"]) {
+        none if none.is_empty() => text_of(row, "pipeline"),
+        some => some,
+    };
+    let mut found: Vec<_> = answer(&trace, "uniforms", "members")
+        .iter()
+        .map(|r| (who(r), text_of(r, "member"), text_of(r, "used by"), text_of(r, "is")))
+        .collect();
+    found.sort();
+    let mut want: Vec<_> =
+        OBJECTS.iter().map(|o| (o.0.to_owned(), o.1.to_owned(), o.2.to_owned(), o.3.to_owned())).collect();
+    want.sort();
+    assert_eq!(found, want);
+
+    // Each of the four reads a block of its own, wherever its descriptor came from; three write one picture.
+    let descriptors = table(&trace, "descriptors");
+    let of = |kind: &str, column: &str| -> Vec<u64> {
+        let those = descriptors.iter().filter(|d| d["type"] == kind);
+        let mut all: Vec<u64> = those.map(|d| d[column].as_u64().expect("a number")).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    };
+    assert_eq!(of("uniform buffer", "buffer").len(), 4, "{descriptors:?}");
+    assert_eq!(of("storage image", "view").len(), 1, "{descriptors:?}");
+    assert!(descriptors.iter().all(|d| d["type"] == "uniform buffer" || d["type"] == "storage image"));
+    let pipelines = table(&trace, "resource_pipelines");
+    let buffers = pipelines.iter().filter(|p| p["descriptor_buffer"] == 1).count();
+    assert_eq!((pipelines.len(), buffers), (4, 1), "{pipelines:?}");
+    let slots = table(&trace, "resource_slots");
+    assert!(slots.iter().all(|s| !str_of(s, "used").is_empty()), "{slots:?}");
+}
+
 #[test]
 fn bytes_are_those_of_the_device() {
     if !device("bytes_of_planted_uniforms") {
         return;
     }
     let scratch = Scratch::new("planted-check");
-    for scene in ["monolithic", "repartitioned", "uniforms", "ordering"] {
+    for scene in ["monolithic", "repartitioned", "uniforms", "ordering", "objects"] {
         let (_, said) = resources(&scratch, scene, &["--check"]);
         let compared = said.lines().find(|l| l.starts_with("compared with the device"));
         // (`ordering` has no uniform blocks but push constants)

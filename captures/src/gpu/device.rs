@@ -124,6 +124,12 @@ impl Gpu {
         Ok(gpu)
     }
 
+    /// Properties of the device that an extension brings.
+    pub fn properties<T: vk::ExtendsPhysicalDeviceProperties2>(&self, more: &mut T) {
+        let mut all = vk::PhysicalDeviceProperties2::default().push_next(more);
+        unsafe { self.instance.get_physical_device_properties2(self.physical, &mut all) };
+    }
+
     /// The functions of an extension, for a scene that needs it.
     pub fn extension<T>(&self, load: fn(&ash::Instance, &ash::Device) -> T) -> T {
         load(&self.instance, &self.device)

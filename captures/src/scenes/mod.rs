@@ -24,6 +24,7 @@ mod mesh;
 mod monolithic;
 mod msaa;
 mod nested;
+mod objects;
 mod ordering;
 mod pointers;
 mod rays;
@@ -67,6 +68,7 @@ pub static SCENES: &[&dyn Scene] = &[
     &monolithic::Monolithic { repartitioned: true },
     &uniforms::Uniforms,
     &ordering::Ordering,
+    &objects::Objects,
 ];
 
 /// How many frames may be recorded before the first of them is finished.

@@ -1,8 +1,8 @@
 //! Which commands have a meaning of their own. Everything else goes through the schema-driven path.
 
 use super::{
-    Vulkan, debug_names, device, instance, known, memory, pipeline, queue, ray, resources, surface,
-    swapchain, template, wait, watchdog,
+    Vulkan, debug_names, descriptors, device, instance, known, memory, pipeline, queue, ray, resources,
+    surface, swapchain, template, wait, watchdog,
 };
 use crate::error::Result;
 use crate::exec::{Call, Outcome};
@@ -110,6 +110,10 @@ fn handler_of(c: &CommandDef) -> (Handler, bool) {
         "vkCreateImage" => lenient(resources::create_image),
         "vkDestroyImage" => typed(resources::destroy_image),
         "vkGetBufferDeviceAddress" => typed(resources::buffer_address),
+        "vkGetDescriptor" => typed(descriptors::get),
+        "vkGetDescriptorSetLayoutSize" | "vkGetDescriptorSetLayoutBindingOffset" => {
+            typed(descriptors::layout)
+        }
         "vkGetAccelerationStructureDeviceAddress" => typed(ray::address),
         "vkCreateSemaphore" | "vkCreateFence" => typed(wait::create_sync),
 

@@ -2,7 +2,7 @@
 
 use super::resources::ImageState;
 use super::upload::Region;
-use super::{Vulkan, exact, init_draw, memory, ray, swapchain};
+use super::{Vulkan, descriptors, exact, init_draw, memory, ray, swapchain};
 use crate::backend::MetaBlock;
 use crate::error::{Error, Kind, Result};
 use crate::objects::Objects;
@@ -81,7 +81,8 @@ fn init_buffer(vk: &mut Vulkan, id: u64, data: &[u8], report: &mut Report) -> Re
         return Err(Error::divergence(format!("{} bytes for VkBuffer {id} of {size}", data.len())));
     }
     ray::loads(vk, id, data);
-    let translated = super::ray::buffer_written(vk, id, data);
+    descriptors::loaded(vk, id, data, report)?;
+    let translated = super::ray::buffer_written(vk, id, data)?;
     let data = translated.as_deref().unwrap_or(data);
     if data.is_empty() || memory::write_resource(vk, id, false, data)? {
         return Ok(());

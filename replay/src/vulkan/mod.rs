@@ -11,6 +11,7 @@ pub mod check;
 pub mod contents;
 mod debug;
 mod debug_names;
+mod descriptors;
 mod device;
 mod exact;
 mod extras;
@@ -161,6 +162,7 @@ pub struct Vulkan {
     pub(crate) ray: ray::Ray,
     pub(crate) exact: exact::Exact,
     pub(crate) known: known::Known,
+    pub(crate) descriptors: descriptors::Descriptors,
     pub(crate) messages: debug::Messages,
     pub(crate) watch: watchdog::Watch,
     /// The device hangs or is lost: nothing waits for it any more.
@@ -215,6 +217,7 @@ impl Vulkan {
             ray: ray::Ray::default(),
             exact: exact::Exact::default(),
             known: known::Known::default(),
+            descriptors: descriptors::Descriptors::default(),
             messages: debug::Messages::default(),
             watch: watchdog::Watch::default(),
             abandoned: false,

@@ -1,7 +1,7 @@
 //! Buffers, images and their addresses: what handlers and hooks need to know of them.
 
 use super::memory::{Alloc, Rows};
-use super::{Vulkan, exact, init_draw, require_handles};
+use super::{Vulkan, descriptors, exact, init_draw, require_handles};
 use crate::error::{Error, Kind, Result};
 use crate::exec::{Call, Outcome};
 use crate::link::Linked;
@@ -170,6 +170,7 @@ pub fn create_buffer(
             alloc: None,
         };
         vk.buffers.insert(id, state);
+        descriptors::buffer_made(vk, call, id);
     }
     Ok(outcome)
 }
@@ -185,6 +186,7 @@ pub fn destroy_buffer(
     let id = call.image.u64(8);
     let state = vk.buffers.remove(&id);
     vk.known.journal.forget(id);
+    descriptors::buffer_gone(vk, id);
     if let Some(b) = state.as_ref().filter(|b| b.captured_address != 0) {
         vk.addresses.remove(b.captured_address);
         vk.known.by_address.remove(&b.captured_address);

@@ -40,7 +40,12 @@ pub fn image_usage() -> vk::ImageUsageFlags {
 
 /// A picture that shaders write, and the descriptor of it.
 pub fn picture(gpu: &Gpu, extent: vk::Extent2D) -> Result<(Image, Resource)> {
-    let usage = vk::ImageUsageFlags::STORAGE | vk::ImageUsageFlags::TRANSFER_SRC;
+    picture_for(gpu, extent, vk::ImageUsageFlags::empty())
+}
+
+/// The same, of a picture that has more uses.
+pub fn picture_for(gpu: &Gpu, extent: vk::Extent2D, more: vk::ImageUsageFlags) -> Result<(Image, Resource)> {
+    let usage = vk::ImageUsageFlags::STORAGE | vk::ImageUsageFlags::TRANSFER_SRC | more;
     let (format, aspect) = (vk::Format::R8G8B8A8_UNORM, vk::ImageAspectFlags::COLOR);
     let picture = gpu.image("picture", &ImageUse { format, extent, usage, aspect })?;
     let view =

@@ -10,7 +10,7 @@ use crate::exec::{Call, Outcome};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
-use crate::vulkan::{Vulkan, pools};
+use crate::vulkan::{Vulkan, descriptors, pools};
 use gfxr_parse::image::Image;
 use pointers::Module;
 use std::collections::{BTreeMap, HashMap};
@@ -325,6 +325,7 @@ pub fn copy_buffer(
             },
             _ => (image.u64(8), image.u64(16), array(image, 32, 24), 0),
         };
+        descriptors::copied(vk, to, report);
         let items = &mut commands(vk, call).items;
         for r in regions {
             let region = (image.u64(r + skip), image.u64(r + skip + 8), image.u64(r + skip + 16));

@@ -448,7 +448,7 @@ pub fn fill(vk: &mut Vulkan, memory: u64, offset: u64, data: &[u8], report: &mut
             m.size
         )));
     }
-    let translated = super::ray::memory_written(vk, memory, mapped_at + offset, data);
+    let translated = super::ray::memory_written(vk, memory, mapped_at + offset, data)?;
     let data = translated.as_deref().unwrap_or(data);
     let Some(m) = vk.memory.by_id.get(&memory) else { return Ok(()) };
     if m.live == vk::DeviceMemory::null() {

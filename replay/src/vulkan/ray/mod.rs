@@ -122,6 +122,8 @@ pub struct Counters {
     pub shader_addresses: u64,
     /// Words there that may be addresses or numbers, and were left as they are.
     pub doubtful_addresses: u64,
+    /// Descriptors that were written to memory.
+    pub descriptors: u64,
 }
 
 /// One device's shaders and tables.

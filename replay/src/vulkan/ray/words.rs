@@ -25,8 +25,8 @@ use crate::link::Linked;
 use crate::objects::Objects;
 use crate::options::AddressMode;
 use crate::report::Report;
-use crate::vulkan::Vulkan;
 use crate::vulkan::known::{self, Verdict, Word};
+use crate::vulkan::{Vulkan, descriptors};
 use ash::vk;
 
 /// Halves of an address below this may as well be indices or sizes.
@@ -78,10 +78,10 @@ fn put(data: &mut [u8], found: &[Found]) {
 }
 
 /// The bytes of a write `at` bytes into a memory, with its pointers translated; none if it has no pointers.
-pub(crate) fn memory_written(vk: &mut Vulkan, memory: u64, at: u64, data: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn memory_written(vk: &mut Vulkan, memory: u64, at: u64, data: &[u8]) -> Result<Option<Vec<u8>>> {
     let found = pointers(vk, at, data);
-    if found.is_empty() && vk.known.journal.is_empty() {
-        return None;
+    if found.is_empty() && vk.known.journal.is_empty() && vk.descriptors.is_unused() {
+        return Ok(None);
     }
     let end = at + data.len() as u64;
     let bound = vk.memory.by_id.get(&memory).map_or(&[][..], |m| &m.bound);
@@ -91,20 +91,38 @@ pub(crate) fn memory_written(vk: &mut Vulkan, memory: u64, at: u64, data: &[u8])
         let start = at.max(from);
         vk.known.journal.overwritten(buffer, start - from, end.min(to) - start);
     }
+    let mut pieces = Vec::new();
+    for &(buffer, from, to) in &buffers {
+        let (start, stop) = (at.max(from), end.min(to));
+        let part = (start - at) as usize..(stop - at) as usize;
+        let found = descriptors::written(vk, buffer, start - from, &data[part.clone()])?;
+        pieces.extend(found.into_iter().map(|(r, live)| (r.start + part.start..r.end + part.start, live)));
+    }
+    let found = outside(found, &pieces);
     let placed = found.into_iter().map(|f| {
         let at = at + f.place as u64;
         let holder = buffers.iter().find(|b| (b.1..b.2).contains(&at));
         (holder.map(|b| (b.0, at - b.1)), f)
     });
     let placed = placed.collect();
-    translated(vk, data, placed)
+    Ok(translated(vk, data, placed, pieces))
 }
 
 /// The same for the contents of one buffer.
-pub(crate) fn buffer_written(vk: &mut Vulkan, buffer: u64, data: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn buffer_written(vk: &mut Vulkan, buffer: u64, data: &[u8]) -> Result<Option<Vec<u8>>> {
     vk.known.journal.overwritten(buffer, 0, data.len() as u64);
-    let found = pointers(vk, 0, data).into_iter().map(|f| (Some((buffer, f.place as u64)), f)).collect();
-    translated(vk, data, found)
+    let pieces = descriptors::written(vk, buffer, 0, data)?;
+    let found = outside(pointers(vk, 0, data), &pieces);
+    let found = found.into_iter().map(|f| (Some((buffer, f.place as u64)), f)).collect();
+    Ok(translated(vk, data, found, pieces))
+}
+
+/// The words that lie in no descriptor: what those hold is the driver's.
+fn outside(mut found: Vec<Found>, pieces: &[descriptors::Piece]) -> Vec<Found> {
+    if !pieces.is_empty() {
+        found.retain(|f| !pieces.iter().any(|(r, _)| f.place < r.end && r.start < f.place + 8));
+    }
+    found
 }
 
 fn usage(vk: &Vulkan, buffer: u64) -> vk::BufferUsageFlags {
@@ -164,11 +182,17 @@ fn settle(vk: &mut Vulkan, found: Vec<Placed>, last_chance: bool) -> Vec<Found> 
     kept
 }
 
-fn translated(vk: &mut Vulkan, data: &[u8], found: Vec<Placed>) -> Option<Vec<u8>> {
+fn translated(
+    vk: &mut Vulkan,
+    data: &[u8],
+    found: Vec<Placed>,
+    pieces: Vec<descriptors::Piece>,
+) -> Option<Vec<u8>> {
     let found = settle(vk, found, false);
-    (!found.is_empty()).then(|| {
+    (!found.is_empty() || !pieces.is_empty()).then(|| {
         let mut data = data.to_vec();
         put(&mut data, &found);
+        pieces.into_iter().for_each(|(at, live)| data[at].copy_from_slice(&live));
         data
     })
 }
@@ -257,10 +281,14 @@ pub fn update_buffer(
         let data = &call.image.bytes()[p.to as usize..p.to as usize + p.len as usize];
         let (buffer, at) = (call.image.u64(8), call.image.u64(16));
         vk.known.journal.overwritten(buffer, at, data.len() as u64);
-        let found = pointers(vk, at, data);
+        let pieces = descriptors::updated(vk, buffer, at, data);
+        let found = outside(pointers(vk, at, data), &pieces);
         let found = found.into_iter().map(|f| (Some((buffer, at + f.place as u64)), f)).collect();
         let found = settle(vk, found, true);
         put_linked(linked, p.to, &found);
+        for (place, live) in pieces {
+            linked.set_bytes_at(p.to + place.start as u32, &live);
+        }
     }
     vk.raw(call, linked, report)
 }
