@@ -1,7 +1,8 @@
 //! Descriptors by their bytes: what each was at capture and what it is here, and where such bytes lie in data.
 //!
 //! Guarantees: matches do not overlap, and of two descriptors that begin at the same byte the longer one is found.
-//! Null descriptors (zeros) are no bytes to look for.
+//! Null descriptors (zeros) are no bytes to look for. All that differ are kept until the end: a page that is written again
+//! brings old ones again.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -69,7 +70,7 @@ impl Table {
 
     /// Some are too small to be told from other data.
     pub(crate) fn any_small(&self) -> bool {
-        self.live.keys().any(|d| d.len() < TELLING)
+        self.sizes.last().is_some_and(|n| *n < TELLING)
     }
 
     /// Descriptors of at least `least` bytes in `data`, whose first byte is `at` bytes into a buffer: where they lie in
