@@ -262,7 +262,8 @@ Examples:
   reray-replay bench weekend.gfxr --frame 2 -o study
   reray-replay bench weekend.gfxr --frame 2 --methods random,rounds --iterations 200 --seed 7 -o study
   reray-replay bench weekend.gfxr --frame 2 --trace trace -o study      (the rays are there already)
-  reray-replay bench vm.gfxr --frame 2 --ab plain,prune,specialize,prune+specialize --again -o study")]
+  reray-replay bench vm.gfxr --frame 2 --ab plain,prune,specialize,prune+specialize --again -o study
+  reray-replay bench cap.gfxr --frame 2 --ab plain,repartition:repartition-classes.json -o study")]
 pub struct BenchArgs {
     /// The capture
     #[arg(value_name = "CAPTURE")]
@@ -310,7 +311,8 @@ pub struct BenchArgs {
     #[arg(long)]
     pub maps: bool,
     /// Instead of swizzles: plain, and passes that change shaders for what was seen of them: prune, specialize, zero-path, or
-    /// several joined by +. What they have to know is recorded first, and each one's picture is compared
+    /// several joined by +; what they have to know is recorded first. Or repartition:FILE: descriptors in other sets, as
+    /// `analyze` of question bindings writes them. Each one's picture is compared
     #[arg(long, value_name = "PLAN,…", value_delimiter = ',', conflicts_with_all = ["swizzles", "trace"])]
     pub ab: Vec<String>,
     /// The trace that `resources -o` wrote, for specialize in --ab, instead of writing one

@@ -24,7 +24,7 @@ pub struct RepartitionArgs {
     /// Replays of each kind that count
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub rounds: u32,
-    /// Most sets of a layout: maxBoundDescriptorSets of the device [default: 4, which every device has]
+    /// Most sets of a layout [default: maxBoundDescriptorSets of the device]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32))]
     pub max_sets: Option<u32>,
     /// Print JSON

@@ -2,55 +2,78 @@
 //! plain replays, and says what descriptors cost the CPU and the GPU.
 //!
 //! Guarantees: what frames show (of a capture that presents nothing: what they leave in memory) was compared with the plain
-//! replay's before anything is timed; another picture fails. Layouts that stay as they are, are named with the reason. Plain
-//! and repartitioned replays alternate, the first of both warms up and does not count.
+//! replay's before anything is timed; another picture fails, but for one that is another in each plain replay, too. Layouts that
+//! stay as they are, are named with the reason. Plain and repartitioned replays alternate, the first of both warms up and does
+//! not count. Whole replays are timed, in which sets are made, too; `bench --ab plain,repartition:FILE` times one frame in which
+//! they are only bound.
 
-use super::profile::pictures::{Compare, Pictures, taker, what_to_compare};
+use super::profile::pictures::{Compare, Pictures, differs, steady, taker, what_to_compare};
 use super::replay::{Bar, failure, options};
 use crate::cli::RepartitionArgs;
 use crate::exit::{Exit, Failure, complain};
 use crate::{input, progress};
 use gfxr_parse::container::Capture;
+use profile::hooks::call_costs::{CallClock, CallCostsHook, Cost, Counted, is_of_descriptors};
 use profile::hooks::frame_times::FrameTimesHook;
 use profile::hooks::repartition::{Outcomes, Partition, Plan, RepartitionHook, scan};
 use replay::error::Result;
 use replay::hook::Hook;
 use replay::options::Options;
 use replay::session::{On, replay};
+use replay::vulkan::inspect::most_sets;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::rc::Rc;
+use std::path::Path;
+use std::sync::Arc;
 
 /// The sets that every device has room for, at least.
 const LEAST_SETS: u32 = 4;
 
-/// Runs it.
-pub fn run(args: &RepartitionArgs) -> std::result::Result<Exit, Failure> {
-    let capture = input::open(&args.file)?;
-    let text = std::fs::read_to_string(&args.partition)
-        .map_err(|e| Failure::new(format_args!("{}: {e}", args.partition.display())))?;
-    let partition = Partition::read(&text)
-        .map_err(|e| Failure::usage(format_args!("{}: {e}", args.partition.display())))?;
-    let plan = Rc::new(scan(&capture, &partition, args.max_sets.unwrap_or(LEAST_SETS)));
+/// What a partition makes of a capture's layouts; those that stay as they are, are named.
+pub fn plan(
+    capture: &Capture,
+    options: &Options,
+    file: &Path,
+    max_sets: Option<u32>,
+) -> std::result::Result<Arc<Plan>, Failure> {
+    let text =
+        std::fs::read_to_string(file).map_err(|e| Failure::new(format_args!("{}: {e}", file.display())))?;
+    let partition =
+        Partition::read(&text).map_err(|e| Failure::usage(format_args!("{}: {e}", file.display())))?;
+    // (without a device the replay says so; what it refuses of the partition is known without)
+    let most = max_sets.unwrap_or_else(|| most_sets(options.gpu.as_deref()).unwrap_or(LEAST_SETS));
+    let plan = scan(capture, &partition, most);
     for (layout, why) in &plan.refused {
         complain(format_args!("pipeline layout {layout} stays as it is: {why}"));
     }
-    if plan.layouts.is_empty() {
-        return Err(Failure::new("no pipeline layout of the partition can be rewritten"));
+    match plan.layouts.is_empty() {
+        true => Err(Failure::new(format_args!(
+            "{}: no pipeline layout of the partition can be rewritten",
+            file.display()
+        ))),
+        false => Ok(Arc::new(plan)),
     }
+}
+
+/// Runs it.
+pub fn run(args: &RepartitionArgs) -> std::result::Result<Exit, Failure> {
+    let capture = input::open(&args.file)?;
     let options = options(&args.run)?;
+    let plan = plan(&capture, &options, &args.partition, args.max_sets)?;
     let replays = Replays { capture: &capture, options: &options };
-    let compared = replays.verify(&plan)?;
+    let compared = verify(&capture, &options, &plan)?;
     let mut timed = [Timed::default(), Timed::default()];
     for round in 0..=args.rounds {
-        for (timed, plan) in timed.iter_mut().zip([Rc::default(), plan.clone()]) {
+        for (timed, plan) in timed.iter_mut().zip([Arc::default(), plan.clone()]) {
             let one = replays.timed(plan).map_err(failure)?;
             if round > 0 {
                 timed.add(&one);
             }
-            timed.outcomes = one.outcomes;
+            (timed.outcomes, timed.costs) = (one.outcomes, one.costs);
         }
     }
+    let outcomes = &timed[1].outcomes;
     let report = json!({
         "format": "reray-replay repartition",
         "format_version": 1,
@@ -58,10 +81,11 @@ pub fn run(args: &RepartitionArgs) -> std::result::Result<Exit, Failure> {
         "refused": plan.refused,
         "pictures": compared,
         "rounds": args.rounds,
-        "pipelines": timed[1].outcomes.pipelines,
+        "pipelines": outcomes.pipelines,
+        "pushed": outcomes.pushed,
         "bound": {
-            "before": { "sets": timed[1].outcomes.before.0, "descriptors": timed[1].outcomes.before.1 },
-            "after": { "sets": timed[1].outcomes.after.0, "descriptors": timed[1].outcomes.after.1 },
+            "before": { "sets": outcomes.before.0, "descriptors": outcomes.before.1 },
+            "after": { "sets": outcomes.after.0, "descriptors": outcomes.after.1 },
         },
         "plain": timed[0].json(),
         "repartitioned": timed[1].json(),
@@ -73,6 +97,33 @@ pub fn run(args: &RepartitionArgs) -> std::result::Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// How many pictures are equal, of the frames that the options say; fails where one is not.
+pub fn verify(capture: &Capture, options: &Options, plan: &Arc<Plan>) -> std::result::Result<usize, Failure> {
+    let replays = Replays { capture, options };
+    let compare = what_to_compare(capture);
+    let mut plain = replays.pictures(compare, None).map_err(failure)?;
+    let now = replays.pictures(compare, Some(plan.clone())).map_err(failure)?;
+    if differs(&plain, &now).is_some() {
+        let (alike, others) = steady(&plain, &replays.pictures(compare, None).map_err(failure)?);
+        plain = alike;
+        if others > 0 {
+            complain(format_args!(
+                "warning: {others} pictures are another one in each plain replay, and were not compared"
+            ));
+        }
+    }
+    if plain.is_empty() {
+        complain("warning: frames show and leave nothing that can be compared");
+    }
+    match differs(&plain, &now) {
+        None => Ok(plain.len()),
+        Some((frame, _)) => Err(Failure::Error(
+            Exit::Diverged,
+            format!("frame {frame} is another one with repartitioned layouts: nothing was timed"),
+        )),
+    }
+}
+
 struct Replays<'r> {
     capture: &'r Capture,
     options: &'r Options,
@@ -82,6 +133,8 @@ struct Replays<'r> {
 #[derive(Default)]
 struct Timed {
     outcomes: Outcomes,
+    /// Of calls about descriptors, of the last replay.
+    costs: Vec<Cost>,
     /// Nanoseconds of calls about descriptors, a replay each.
     descriptors: Vec<u64>,
     /// Of all frames, likewise; the GPU's where the device has timestamps.
@@ -97,10 +150,9 @@ impl Timed {
     }
 
     fn json(&self) -> Value {
-        let calls: serde_json::Map<String, Value> =
-            self.outcomes.clock.calls.iter().map(|(name, c)| ((*name).to_owned(), c.0.into())).collect();
+        let calls: BTreeMap<&str, u64> = self.costs.iter().map(|c| (c.name(), c.calls)).collect();
         json!({
-            "descriptor_calls": self.outcomes.clock.total().0,
+            "descriptor_calls": calls.values().sum::<u64>(),
             "calls": calls,
             "descriptor_cpu_ns": median(&self.descriptors),
             "frames_gpu_ns": median(&self.gpu),
@@ -130,39 +182,29 @@ impl Replays<'_> {
         Ok(())
     }
 
-    fn pictures(&self, compare: Compare, plan: Option<Rc<Plan>>) -> Result<Pictures> {
-        let (hook, pictures) = taker(vec![(1, u64::MAX)], self.options.watchdog_ns(), compare);
+    fn pictures(&self, compare: Compare, plan: Option<Arc<Plan>>) -> Result<Pictures> {
+        let frames = vec![self.options.frames.unwrap_or((1, u64::MAX))];
+        let (hook, pictures) = taker(frames, self.options.watchdog_ns(), compare);
         let mut hooks = vec![hook];
-        hooks.extend(plan.into_iter().flat_map(|plan| RepartitionHook::hooks(plan).0));
+        if let Some(plan) = plan {
+            hooks.push(Box::new(RepartitionHook::new(plan, CallClock::default()).0));
+        }
         self.once(hooks, "comparing pictures")?;
         Ok(pictures.take())
     }
 
-    /// How many pictures are equal; fails where one is not.
-    fn verify(&self, plan: &Rc<Plan>) -> std::result::Result<usize, Failure> {
-        let compare = what_to_compare(self.capture);
-        let plain = self.pictures(compare, None).map_err(failure)?;
-        let now = self.pictures(compare, Some(plan.clone())).map_err(failure)?;
-        if plain.is_empty() {
-            complain("warning: frames show and leave nothing: nothing was compared");
-        }
-        match plain.iter().find(|(at, hash)| now.get(at) != Some(hash)) {
-            None => Ok(plain.len()),
-            Some(((frame, _), _)) => Err(Failure::Error(
-                Exit::Diverged,
-                format!("frame {frame} is another one with repartitioned layouts: nothing was timed"),
-            )),
-        }
-    }
-
-    fn timed(&self, plan: Rc<Plan>) -> Result<Timed> {
+    fn timed(&self, plan: Arc<Plan>) -> Result<Timed> {
         let (times, frames) = FrameTimesHook::new(true);
-        let ([hook, timed], outcomes) = RepartitionHook::hooks(plan);
-        self.once(vec![hook, timed, Box::new(times)], "timing")?;
+        let clock = CallClock::default();
+        let (hook, outcomes) = RepartitionHook::new(plan, clock.clone());
+        let costs = CallCostsHook::with(clock.clone(), Counted::All, None);
+        self.once(vec![Box::new(hook), Box::new(times), Box::new(costs)], "timing")?;
         let (frames, outcomes) = (frames.borrow(), outcomes.borrow().clone());
         let gpu: Vec<u64> = frames.frames.iter().filter_map(|f| f.gpu).map(|n| n.0).collect();
+        let costs: Vec<Cost> = clock.take().into_iter().filter(|c| is_of_descriptors(c.name())).collect();
         Ok(Timed {
-            descriptors: vec![outcomes.clock.total().1],
+            descriptors: vec![costs.iter().map(|c| c.nanos).sum()],
+            costs,
             gpu: if gpu.is_empty() { vec![] } else { vec![gpu.iter().sum()] },
             cpu: vec![frames.frames.iter().map(|f| f.cpu.0).sum()],
             outcomes,

@@ -14,15 +14,17 @@
 //! *Caveats.* Intervals and p take rounds for independent, which iterations of one process are not quite: a verdict takes
 //! several processes. Each iteration begins on an idle device. Plan `unmodified` runs on a device object of its own, with memory
 //! of its own: what that alone may do to times shows in `unmodified-again`, where it was asked for. Actual efficiency is counted
-//! by probes, in replays of their own.
+//! by probes, in replays of their own. What calls cost the CPU (`calls.rs`) is of the same rounds.
 
 mod bands;
+mod calls;
 mod compare;
 mod figures;
 #[cfg(test)]
 mod tests;
 
 pub use bands::{Band, Density, bands, density};
+pub use calls::Calls;
 pub use compare::{Comparison, compare};
 pub use figures::{Picture, figures};
 
@@ -52,6 +54,8 @@ pub struct Plan {
     pub synthetic: Option<f64>,
     /// Actual SIMT efficiency, in percent.
     pub actual: Option<f64>,
+    /// By round, where calls were timed.
+    pub calls: Vec<Calls>,
 }
 
 impl Plan {
@@ -109,8 +113,14 @@ impl Quartiles {
 /// The report; the first plan is what others are held against.
 pub fn report(about: &About, plans: &[Plan]) -> Report {
     let mut report = Report::new("bench", &format!("Frame {} under {} plans", about.frame, plans.len()));
-    report.tables =
-        vec![changes(about, plans), times(plans), spread(plans), band_table(plans), efficiencies(plans)];
+    report.tables = vec![
+        changes(about, plans),
+        times(plans),
+        spread(plans),
+        band_table(plans),
+        efficiencies(plans),
+        calls::table(about, plans),
+    ];
     report.tables.retain(|t| !t.rows.is_empty());
     report.series = plans.iter().filter_map(histogram).collect();
     report.notes = about.notes.clone();

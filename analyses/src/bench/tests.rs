@@ -13,7 +13,7 @@ fn plan(name: &str, low: u64, high: u64, often: u64, efficiency: Option<(f64, f6
         Some(Nanos(base + noise(1) + noise(2) + noise(3)))
     };
     let (synthetic, actual) = efficiency.unzip();
-    Plan { name: name.into(), times: (0..500).map(time).collect(), synthetic, actual }
+    Plan { name: name.into(), times: (0..500).map(time).collect(), synthetic, actual, ..Plan::default() }
 }
 
 fn plans() -> Vec<Plan> {

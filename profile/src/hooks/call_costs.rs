@@ -1,18 +1,21 @@
 //! How long the driver takes for calls that record commands and manage descriptors, by command and frame, by the replay's own clock.
 //!
 //! The clock is read directly before the driver is called and directly after; nothing is written down in between. Guarantees: what reading it takes is measured
-//! at the end of each frame, on nothing (the median of `READINGS` pairs of readings), and stands beside the times. Finding the driver's
+//! at the end of each frame, on nothing (the median of `READINGS` pairs of readings), and stands beside the times in the table. Finding the driver's
 //! function, a few nanoseconds, is in them, and so is what other hooks do directly around the driver: measured alone, there are none for these
 //! commands. Refuses nothing; calls that are answered without the driver are not counted.
+//! What a hook asks of the driver in the capture's place it may put on the same clock ([`CallClock::add`]).
 
 use super::executables::Put;
-use gfxr_parse::schema::CommandDef;
 use gfxr_parse::schema::generated::COMMANDS;
+use gfxr_parse::schema::{CommandDef, command_named};
 use replay::error::Result;
 use replay::exec::{Call, Executor};
-use replay::hook::{Commands, Frame, Hook};
+use replay::hook::{Commands, Frame, Hook, index_of};
 use replay::link::Linked;
-use std::time::Instant;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
 use trace::Value;
 use trace::tables::CALL_COSTS;
 
@@ -32,24 +35,139 @@ pub fn is_timed(name: &str) -> bool {
     name.starts_with("vkCmd") || words.iter().any(|w| name.contains(w))
 }
 
+/// Whether a command manages descriptors, or binds them.
+pub fn is_of_descriptors(name: &str) -> bool {
+    is_timed(name) && name.contains("Descriptor")
+}
+
 fn timed() -> Vec<&'static str> {
     COMMANDS.iter().map(|c: &CommandDef| c.name).filter(|n| is_timed(n)).collect()
 }
 
-/// See the module's header.
-pub struct CallCostsHook {
-    out: Put,
+/// What calls of one command took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cost {
+    /// The command's index in the schema's table.
+    pub command: usize,
+    /// Calls.
+    pub calls: u64,
+    /// Nanoseconds.
+    pub nanos: u64,
+}
+
+impl Cost {
+    /// The command's name.
+    pub fn name(&self) -> &'static str {
+        COMMANDS[self.command].name
+    }
+}
+
+#[derive(Debug)]
+struct Sums {
     begin: Option<Instant>,
     /// By command: calls, and nanoseconds.
-    sums: Vec<(u64, u64)>,
+    all: Vec<(u64, u64)>,
     /// Commands that have some.
     met: Vec<usize>,
 }
 
+/// The clock; shared with whoever calls the driver on behalf of the capture.
+#[derive(Clone, Debug)]
+pub struct CallClock(Rc<RefCell<Sums>>);
+
+impl Default for CallClock {
+    fn default() -> Self {
+        CallClock(Rc::new(RefCell::new(Sums { begin: None, all: vec![(0, 0); COMMANDS.len()], met: vec![] })))
+    }
+}
+
+impl CallClock {
+    fn start(&self) {
+        self.0.borrow_mut().begin = Some(Instant::now());
+    }
+
+    fn stop(&self, command: usize, counts: bool) {
+        let end = Instant::now();
+        let begin = self.0.borrow_mut().begin.take();
+        if let Some(begin) = begin.filter(|_| counts) {
+            self.count(command, end.saturating_duration_since(begin));
+        }
+    }
+
+    /// A call of ours that began then and has just ended.
+    pub fn add(&self, command: &str, since: Instant) {
+        let took = since.elapsed();
+        if let Some(def) = command_named(command) {
+            self.count(index_of(def), took);
+        }
+    }
+
+    fn count(&self, command: usize, took: Duration) {
+        let mut sums = self.0.borrow_mut();
+        if sums.all[command].0 == 0 {
+            sums.met.push(command);
+        }
+        let sum = &mut sums.all[command];
+        sum.0 += 1;
+        sum.1 += took.as_nanos() as u64;
+    }
+
+    /// What was counted since this was last asked, by command.
+    pub fn take(&self) -> Vec<Cost> {
+        let mut sums = self.0.borrow_mut();
+        let mut met = std::mem::take(&mut sums.met);
+        met.sort_unstable();
+        let of = |command: usize, (calls, nanos)| Cost { command, calls, nanos };
+        met.into_iter().map(|c| of(c, std::mem::take(&mut sums.all[c]))).collect()
+    }
+}
+
+/// Which calls count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counted {
+    /// Those of measured frames, anew in each: what a replay warms up or puts back with is left out.
+    Measured,
+    /// All of the replay.
+    All,
+}
+
+/// Told at the end of a frame.
+type Told = Box<dyn FnMut(Frame, Vec<Cost>) -> Result<()>>;
+
+/// See the module's header.
+pub struct CallCostsHook {
+    clock: CallClock,
+    counted: Counted,
+    told: Option<Told>,
+}
+
 impl CallCostsHook {
     /// One that hands records on.
-    pub fn new(out: Put) -> Self {
-        CallCostsHook { out, begin: None, sums: vec![(0, 0); COMMANDS.len()], met: vec![] }
+    pub fn new(mut out: Put) -> Self {
+        let told = move |frame: Frame, costs: Vec<Cost>| {
+            // (of repetitions the first is written)
+            if costs.is_empty() || frame.repeat > 0 {
+                return Ok(());
+            }
+            let clock = reading();
+            for c in costs {
+                let row = [
+                    Value::U64(frame.number),
+                    Value::Text(c.name()),
+                    Value::U64(c.calls),
+                    Value::U64(c.nanos),
+                    Value::U64((c.calls * clock).min(c.nanos)),
+                ];
+                out(&CALL_COSTS, &row)?;
+            }
+            Ok(())
+        };
+        Self::with(CallClock::default(), Counted::Measured, Some(Box::new(told)))
+    }
+
+    /// One with this clock, that says at the end of each frame what its calls took.
+    pub fn with(clock: CallClock, counted: Counted, told: Option<Told>) -> Self {
+        CallCostsHook { clock, counted, told }
     }
 }
 
@@ -75,43 +193,31 @@ impl Hook for CallCostsHook {
     }
 
     fn linked(&mut self, _: &mut Executor, _: &Call, _: &mut Linked) -> Result<()> {
-        self.begin = Some(Instant::now());
+        self.clock.start();
         Ok(())
     }
 
     fn invoked(&mut self, cx: &mut Executor, call: &Call, _: &mut Linked, _: u64) -> Result<()> {
-        let end = Instant::now();
-        let Some(begin) = self.begin.take().filter(|_| cx.measuring) else { return Ok(()) };
-        let sum = &mut self.sums[call.index];
-        if sum.0 == 0 {
-            self.met.push(call.index);
-        }
-        sum.0 += 1;
-        sum.1 += end.saturating_duration_since(begin).as_nanos() as u64;
+        self.clock.stop(call.index, cx.measuring || self.counted == Counted::All);
         Ok(())
     }
 
-    fn frame(&mut self, _: &mut Executor, frame: Frame) -> Result<()> {
-        if self.met.is_empty() {
-            return Ok(());
-        }
-        let clock = reading();
-        self.met.sort_unstable();
-        for index in self.met.drain(..) {
-            let (calls, nanos) = std::mem::take(&mut self.sums[index]);
-            let row = [
-                Value::U64(frame.number),
-                Value::Text(COMMANDS[index].name),
-                Value::U64(calls),
-                Value::U64(nanos),
-                Value::U64((calls * clock).min(nanos)),
-            ];
-            // (of repetitions the first is written)
-            if frame.repeat == 0 {
-                (self.out)(&CALL_COSTS, &row)?;
-            }
+    fn frame_begins(&mut self, _: &mut Executor) -> Result<()> {
+        if self.counted == Counted::Measured {
+            self.clock.take();
         }
         Ok(())
+    }
+
+    fn frame(&mut self, cx: &mut Executor, frame: Frame) -> Result<()> {
+        if self.counted == Counted::All {
+            return Ok(());
+        }
+        let costs = self.clock.take();
+        match &mut self.told {
+            Some(told) if cx.measuring && !cx.warming => told(frame, costs),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -141,6 +247,31 @@ mod tests {
         let records: Vec<&str> = COMMANDS.iter().map(|c| c.name).filter(|n| n.starts_with("vkCmd")).collect();
         assert!(records.len() > 200 && records.iter().all(|n| all.contains(n)), "{}", records.len());
         assert!(all.len() > records.len());
+    }
+
+    #[test]
+    fn descriptors_are_told_from_what_else_is_recorded() {
+        for name in
+            ["vkUpdateDescriptorSetWithTemplateKHR", "vkCmdBindDescriptorSets2", "vkResetDescriptorPool"]
+        {
+            assert!(is_of_descriptors(name), "{name}");
+        }
+        assert!(!is_of_descriptors("vkCmdBindPipeline"));
+        let clock = CallClock::default();
+        let bind = index_of(command_named("vkCmdBindDescriptorSets").expect("it is there"));
+        clock.start();
+        clock.stop(bind, true);
+        // Nothing was started, and what does not count.
+        clock.stop(bind, true);
+        clock.start();
+        clock.stop(bind, false);
+        clock.add("vkUpdateDescriptorSets", Instant::now());
+        let costs: Vec<_> = clock.take().iter().map(|c| (c.name(), c.calls)).collect();
+        assert_eq!(costs.len(), 2);
+        assert!(
+            costs.contains(&("vkCmdBindDescriptorSets", 1)) && costs.contains(&("vkUpdateDescriptorSets", 1))
+        );
+        assert!(clock.take().is_empty());
     }
 
     #[test]

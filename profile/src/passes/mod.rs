@@ -1,11 +1,13 @@
 //! The passes: a folder each, with its rewrite, the tables it records, and its tests.
 
 mod blocks;
+mod clock;
 pub mod counters;
 mod divergence;
 pub mod drivers;
 mod its;
 mod lanes;
+mod launches;
 mod learnt;
 mod lifetimes;
 mod loads;

@@ -12,16 +12,7 @@
 #include "common.glsl"
 #include "first.inc"
 #include "masks.inc"
-
-// The log's header, for what the replay writes between launches: which action it is, and where the log ended before it.
-layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer Launched
-{
-    uint cursor;
-    uint others[6];
-    uint action;
-    uint start;
-    uint asks_any_hits;
-};
+#include "launched.inc"
 
 // What an invocation has to say: its words.
 uint rr_rays[24];

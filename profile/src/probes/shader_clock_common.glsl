@@ -8,15 +8,7 @@
 #extension GL_NV_shader_sm_builtins : require
 #endif
 #include "common.glsl"
-
-// The log's header, for what the replay writes between launches: which action it is, and where the log ended before it.
-layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer Launched
-{
-    uint cursor;
-    uint others[6];
-    uint action;
-    uint start;
-};
+#include "launched.inc"
 
 // When and where this invocation began.
 uvec2 rr_clock_began;

@@ -37,13 +37,14 @@ use crate::error::Result;
 use crate::exec::{Call, Outcome};
 use crate::hook::Frame;
 use crate::objects::Ids;
-use commands::Recorded;
+use commands::{BoundSet, Recorded};
 use effects::Written;
 use execute::Queues;
 use gfxr_parse::meta::Meta;
 use gfxr_parse::schema::Ty;
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::view::View;
+use objects::BindPoint;
 use recording::{CommandBuffer, Recording};
 use roles::{Buffers, Role};
 use state::State;
@@ -307,7 +308,12 @@ impl Follow {
         &self.world
     }
 
-    /// The same, to change what is known of memory.
+    /// What a command buffer that is being recorded has bound at a bind point now, by set.
+    pub fn bound(&self, buffer: u64, point: BindPoint) -> &[BoundSet] {
+        self.states.get(&buffer).map_or(&[], |s| s.bound(point))
+    }
+
+    /// Everything as it is now, to change what is known of it.
     pub fn world_mut(&mut self) -> &mut World {
         &mut self.world
     }

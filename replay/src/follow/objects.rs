@@ -397,6 +397,8 @@ pub struct Set {
     pub layout: Rc<SetLayout>,
     /// What it holds.
     pub contents: super::sets::Contents,
+    /// Told apart from every set that had this id before it, and from every version of contents.
+    pub born: u64,
 }
 
 /// A VkQueryPool.

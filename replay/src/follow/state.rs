@@ -98,6 +98,11 @@ impl State {
         State { recording, ..State::default() }
     }
 
+    /// What is bound at a bind point, by set.
+    pub fn bound(&self, point: BindPoint) -> &[BoundSet] {
+        &self.points[point as usize].sets
+    }
+
     /// A bind point.
     pub fn point(&mut self, point: BindPoint) -> &mut Point {
         &mut self.points[point as usize]

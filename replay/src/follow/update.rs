@@ -61,7 +61,7 @@ fn allocate(w: &mut World, call: &Call) {
             layout.bindings.last().filter(|b| has(b)).map(|_| counts.get(i).copied().unwrap_or(0) as u32);
         w.version += 1;
         let contents = Contents::new(Rc::clone(&layout), variable, w.version);
-        w.sets.insert(set, Set { pool, layout, contents });
+        w.sets.insert(set, Set { pool, layout, born: w.version, contents });
         let pool = w.descriptor_pools.entry(pool).or_default();
         pool.sets.push(set);
         // Programs that allocate and free every frame would leave a long list of the dead.

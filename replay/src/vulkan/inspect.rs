@@ -206,23 +206,39 @@ const ASKED: &[(&str, &str, &str, &str, &str)] = &[
 
 /// Every device the loader finds.
 pub fn devices() -> Result<Vec<DeviceReport>> {
+    let all =
+        with_gpus(|entry, instance, gpus| Ok(gpus.iter().map(|g| report(entry, instance, g)).collect()))?;
+    Ok(all.unwrap_or_default())
+}
+
+/// maxBoundDescriptorSets of the device that a replay with this wish (`--gpu`) chooses, if nothing in the capture speaks for
+/// another one.
+pub fn most_sets(wish: Option<&str>) -> Result<u32> {
+    let of = |_: &ash::Entry, _: &ash::Instance, gpus: &[Gpu]| {
+        Ok(super::gpu::choose(gpus, wish, None)?.properties.limits.max_bound_descriptor_sets)
+    };
+    with_gpus(of)?.ok_or_else(|| Error::new(Kind::NoDevice, "the Vulkan loader finds no device"))
+}
+
+/// Asks all devices something; none where there is no driver.
+fn with_gpus<T>(ask: impl FnOnce(&ash::Entry, &ash::Instance, &[Gpu]) -> Result<T>) -> Result<Option<T>> {
     // SAFETY: loading the system's loader runs its initialisers, which is what the user asked for.
     let entry = unsafe { ash::Entry::load() }
         .map_err(|e| Error::new(Kind::NoDevice, format!("no Vulkan loader on this machine ({e})")))?;
     let extensions = instance_extensions(&entry, false)?;
     let properties2 = c"VK_KHR_get_physical_device_properties2";
     if !extensions.iter().any(|e| e.as_bytes() == properties2.to_bytes()) {
-        return Ok(Vec::new());
+        return Ok(None);
     }
     let names = [properties2.as_ptr()];
     let app = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
     let info = vk::InstanceCreateInfo::default().application_info(&app).enabled_extension_names(&names);
     // SAFETY: a plain creation.
     let instance = match unsafe { entry.create_instance(&info, None) } {
-        Err(vk::Result::ERROR_INCOMPATIBLE_DRIVER) => return Ok(Vec::new()),
+        Err(vk::Result::ERROR_INCOMPATIBLE_DRIVER) => return Ok(None),
         r => r.what("vkCreateInstance")?,
     };
-    let r = list_gpus(&instance).map(|gpus| gpus.iter().map(|g| report(&entry, &instance, g)).collect());
+    let r = list_gpus(&instance).and_then(|gpus| ask(&entry, &instance, &gpus)).map(Some);
     // SAFETY: nothing was made from it.
     unsafe { instance.destroy_instance(None) };
     r

@@ -9,8 +9,8 @@
 //!
 //! Guarantees: plans are in the order of the report; a plan whose launches are not the first one's is an error.
 
-use super::With;
 use super::traces::recorded;
+use super::{How, With};
 use crate::cli::BenchArgs;
 use crate::exit::Failure;
 use crate::mmap;
@@ -34,8 +34,9 @@ pub fn plain(name: &str) -> String {
 pub fn maps(args: &BenchArgs, with: &[With], to: &Path) -> Result<(Table, Vec<String>), Failure> {
     let mut notes = Vec::new();
     let mut plans: Vec<(String, Vec<Launch>)> = Vec::new();
-    let own = With { name: UNMODIFIED.into(), list: String::new() };
-    for With { name, list } in std::iter::once(&own).chain(with) {
+    let own = With::passes(UNMODIFIED.into(), String::new());
+    for With { name, how } in std::iter::once(&own).chain(with) {
+        let How::Passes(list) = how else { continue };
         super::complain_progress(&format!("drawing maps: {name}"));
         let folder = to.join("clocks").join(plain(name));
         let passes = match plans.is_empty() {

@@ -9,7 +9,8 @@
 //! Guarantees: the folder is there whole or not at all; the same seed gives the same order, swizzles and figures but for times;
 //! every iteration's image is compared with the first one's. Refuses folders that hold something.
 //!
-//! With `--ab` the plans are passes that change shaders for what was seen of them, and there are no swizzles (`learnt`).
+//! With `--ab` the plans are passes that change shaders for what was seen of them, and descriptors in other sets; there are no
+//! swizzles (`learnt`), and what calls that record and bind cost the CPU is timed, too.
 //!
 //! With `--maps` times and places of invocations are drawn for plans side by side (`maps`).
 
@@ -29,7 +30,7 @@ use crate::commands::repack::methods;
 use crate::commands::replay::options;
 use crate::exit::{Exit, Failure, complain};
 use crate::{input, output, progress};
-use analyses::bench::{About, IDENTITY, Plan, UNMODIFIED, report};
+use analyses::bench::{About, Calls, IDENTITY, Plan, UNMODIFIED, report};
 use analyses::repack::{Options, by_name};
 use analyses::report::{Cost, Report, json, text};
 use order::{Turn, order};
@@ -42,12 +43,27 @@ use std::sync::Arc;
 use swizzles::Made;
 use trace::Nanos;
 
-/// A plan whose shaders passes rewrite.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A plan whose shaders are rewritten.
+#[derive(Clone, Debug)]
 struct With {
     name: String,
-    /// The passes, as on the command line.
-    list: String,
+    how: How,
+}
+
+/// What rewrites them.
+#[derive(Clone, Debug)]
+enum How {
+    /// Passes, as on the command line.
+    Passes(String),
+    /// Descriptors are in other sets.
+    Repartition(Arc<profile::hooks::repartition::Plan>),
+}
+
+impl With {
+    /// A plan of passes.
+    fn passes(name: String, list: String) -> Self {
+        With { name, how: How::Passes(list) }
+    }
 }
 
 /// A plan that runs: its name, its replay, and its set of swizzles there.
@@ -62,6 +78,8 @@ struct Loops {
     turns: Vec<Turn>,
     /// By plan and round, warm-up left out.
     times: Vec<Vec<Option<Nanos>>>,
+    /// The same of what calls cost; empty where they are not timed.
+    calls: Vec<Vec<Calls>>,
     outcomes: Vec<Outcome>,
     clocks: [Value; 2],
 }
@@ -126,10 +144,13 @@ fn study(args: &BenchArgs, capture: &gfxr_parse::container::Capture, to: &Path) 
         }
     }
     let mut with = with(args)?;
+    if args.maps && args.ab.iter().any(|n| n.starts_with(learnt::REPARTITION)) {
+        return Err(Failure::usage("--maps: not of repartition, which no pass goes with"));
+    }
     if !args.ab.is_empty() {
         let first = frames::there(capture, &options(&args.run)?.frame_by).map_or(1, |there| there.0);
-        let (plans, said) = learnt::plans(args, first.max(1), to)?;
-        learnt::check(args, &plans, to)?;
+        let (plans, said) = learnt::plans(args, capture, first.max(1), to)?;
+        learnt::check(args, capture, &plans, to)?;
         uncounted.extend(said);
         with.splice(0..0, plans);
     }
@@ -140,6 +161,9 @@ fn study(args: &BenchArgs, capture: &gfxr_parse::container::Capture, to: &Path) 
     let loops = loops(args, &with, &made, &mut plans)?;
     for (plan, times) in plans.iter_mut().zip(&loops.times) {
         plan.times = times.clone();
+    }
+    for (plan, calls) in plans.iter_mut().zip(&loops.calls) {
+        plan.calls = calls.clone();
     }
     let cost = Cost::Unknown {
         why: "a pair of timestamps stands around each submission, in all plans alike; actual efficiency is counted in \
@@ -219,7 +243,7 @@ fn with(args: &BenchArgs) -> Result<Vec<With>, Failure> {
     }
     match args.no_reorder && all == args.with && !args.with.iter().any(|l| l.contains("reorder=no")) {
         true => Err(Failure::usage("--no-reorder: no --with has pass ser")),
-        false => Ok(all.into_iter().map(|list| With { name: list.clone(), list }).collect()),
+        false => Ok(all.into_iter().map(|list| With::passes(list.clone(), list)).collect()),
     }
 }
 
@@ -248,7 +272,10 @@ fn loops(args: &BenchArgs, with: &[With], made: &[Made], plans: &mut Vec<Plan>) 
         own.push(Shaders::Swizzles(sets));
     }
     let again = args.again.then(|| (format!("{UNMODIFIED}-again"), Shaders::Own));
-    let with = with.iter().map(|w| (w.name.clone(), Shaders::Passes(w.list.clone())));
+    let with = with.iter().map(|w| match &w.how {
+        How::Passes(list) => (w.name.clone(), Shaders::Passes(list.clone())),
+        How::Repartition(plan) => (w.name.clone(), Shaders::Repartitioned(plan.clone())),
+    });
     for (name, shaders) in again.into_iter().chain(with) {
         plans.push(Plan { name: name.clone(), ..Plan::default() });
         runs.push(Runs { name, session: own.len(), set: 0 });
@@ -275,6 +302,7 @@ fn loops(args: &BenchArgs, with: &[With], made: &[Made], plans: &mut Vec<Plan>) 
             options: replay::options::Options { looped: Some(looped), ..options.clone() },
             shaders,
             assume_subgroups: args.assume_subgroups,
+            calls: !args.ab.is_empty(),
         };
         sessions.push(Session::start(wanted)?);
     }
@@ -295,15 +323,18 @@ fn loops(args: &BenchArgs, with: &[With], made: &[Made], plans: &mut Vec<Plan>) 
         .collect();
     same_image(&shown)?;
     let mut times: Vec<Vec<Option<Nanos>>> = vec![vec![]; runs.len()];
-    let mut left: Vec<_> = outcomes.iter().map(|o| o.times.frames.iter()).collect();
+    let mut calls: Vec<Vec<Calls>> = vec![vec![]; runs.len()];
+    let mut left: Vec<_> = outcomes.iter().map(|o| (o.times.frames.iter(), o.calls.iter())).collect();
     for turn in &turns {
-        let time = left[runs[turn.plan].session].next();
-        let time = time.ok_or_else(|| Failure::new("an iteration has no record of its time"))?;
+        let left = &mut left[runs[turn.plan].session];
+        let time = left.0.next().ok_or_else(|| Failure::new("an iteration has no record of its time"))?;
+        let cost = left.1.next();
         if turn.round >= args.warmup {
             times[turn.plan].push(time.gpu);
+            calls[turn.plan].extend(cost);
         }
     }
-    Ok(Loops { turns, times, outcomes, clocks })
+    Ok(Loops { turns, times, calls, outcomes, clocks })
 }
 
 fn of_plan(failure: Failure, plan: &str) -> Failure {

@@ -10,19 +10,24 @@ use crate::commands::profile::plan::{passes, timed};
 use crate::commands::replay::failure;
 use crate::exit::{Exit, Failure};
 use crate::input;
+use analyses::bench::Calls;
 use profile::Pass;
+use profile::hooks::call_costs::{CallClock, CallCostsHook, Cost, Counted, is_of_descriptors};
 use profile::hooks::frame_times::{FrameTimes, FrameTimesHook};
 use profile::hooks::instrument::{Done, InstrumentHook, Raw};
+use profile::hooks::repartition::{self, RepartitionHook};
 use profile::passes::swizzle;
 use replay::hook::Hook;
 use replay::looped::Looped;
 use replay::options::Options;
 use replay::session::{On, Progress, replay};
+use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use trace::Nanos;
 use trace::swizzle::Swizzle;
 
 /// Iterations before the first turn: the first of them creates what the frame creates.
@@ -37,6 +42,8 @@ pub enum Shaders {
     Swizzles(Arc<Vec<Vec<Swizzle>>>),
     /// These passes rewrite them, named as on the command line.
     Passes(String),
+    /// They find their descriptors in other sets.
+    Repartitioned(Arc<repartition::Plan>),
 }
 
 /// What a replay is to do.
@@ -50,12 +57,16 @@ pub struct Wanted {
     pub shaders: Shaders,
     /// Whether subgroup operations are taken for granted.
     pub assume_subgroups: bool,
+    /// Whether calls are timed, too.
+    pub calls: bool,
 }
 
 /// What a replay came to.
 pub struct Outcome {
     /// Its timed iterations, in order.
     pub times: FrameTimes,
+    /// What calls cost in these; empty if that is not timed.
+    pub calls: Vec<Calls>,
     /// How its frame went.
     pub looped: Looped,
     /// What is to be said.
@@ -152,7 +163,7 @@ fn run(wanted: Wanted, set: Arc<AtomicU32>, baton: &mut Baton) -> Result<Outcome
     let mut hooks: Vec<Box<dyn Hook>> = vec![Box::new(hook)];
     let mut done = None;
     let passes: Vec<Box<dyn Pass>> = match &wanted.shaders {
-        Shaders::Own => vec![],
+        Shaders::Own | Shaders::Repartitioned(_) => vec![],
         Shaders::Swizzles(sets) => vec![Box::new(swizzle::Pass::new(sets, set).map_err(Failure::new)?)],
         Shaders::Passes(list) => passes(list, false)?,
     };
@@ -161,6 +172,19 @@ fn run(wanted: Wanted, set: Arc<AtomicU32>, baton: &mut Baton) -> Result<Outcome
         let (hook, out) = InstrumentHook::new(Rc::new(plan), Box::new(|_: Raw, _: &Done| Ok(())));
         hooks.insert(0, Box::new(hook));
         done = Some(out);
+    }
+    let clock = CallClock::default();
+    let calls = Rc::new(RefCell::new(Vec::new()));
+    if let Shaders::Repartitioned(plan) = &wanted.shaders {
+        hooks.insert(0, Box::new(RepartitionHook::new(plan.clone(), clock.clone()).0));
+    }
+    if wanted.calls {
+        let into = calls.clone();
+        let told = Box::new(move |_, costs: Vec<Cost>| {
+            into.borrow_mut().push(sum(&costs));
+            Ok(())
+        });
+        hooks.push(Box::new(CallCostsHook::with(clock, Counted::Measured, Some(told))));
     }
     let summary = replay(&capture, &wanted.options, On::Vulkan, hooks, 0, baton).map_err(failure)?;
     let looped = summary.looped.ok_or_else(|| Failure::new("the frame was not looped"))?;
@@ -174,5 +198,14 @@ fn run(wanted: Wanted, set: Arc<AtomicU32>, baton: &mut Baton) -> Result<Outcome
         notes.extend(done.notes.iter().cloned());
     }
     let gpu = summary.gpu.unwrap_or_default();
-    Ok(Outcome { times: times.take(), looped, notes, gpu })
+    Ok(Outcome { times: times.take(), calls: calls.take(), looped, notes, gpu })
+}
+
+/// By kind of call.
+fn sum(costs: &[Cost]) -> Calls {
+    let of = |descriptors: bool| {
+        let some = costs.iter().filter(|c| is_of_descriptors(c.name()) == descriptors);
+        some.fold((0, Nanos(0)), |sum, c| (sum.0 + c.calls, Nanos(sum.1.0 + c.nanos)))
+    };
+    Calls { descriptors: of(true), recording: of(false) }
 }

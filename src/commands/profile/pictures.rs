@@ -83,12 +83,12 @@ pub fn plain(replays: &Replays<'_>, compare: Compare, timed: bool) -> Result<(Pi
 }
 
 /// The first that is another one.
-fn differs(plain: &Pictures, now: &Pictures) -> Option<(u64, Option<u64>)> {
+pub fn differs(plain: &Pictures, now: &Pictures) -> Option<(u64, Option<u64>)> {
     plain.iter().find(|(at, hash)| now.get(at) != Some(hash)).map(|(at, _)| *at)
 }
 
 /// Those that two replays have alike, and how many they have not.
-fn steady(one: &Pictures, other: &Pictures) -> (Pictures, usize) {
+pub fn steady(one: &Pictures, other: &Pictures) -> (Pictures, usize) {
     let alike: Pictures =
         one.iter().filter(|(at, hash)| other.get(at) == Some(hash)).map(|(at, hash)| (*at, *hash)).collect();
     let others = one.len() - alike.len();

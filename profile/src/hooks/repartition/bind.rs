@@ -1,35 +1,38 @@
-//! What command buffers have bound: by the application, and in its place by us.
+//! What the driver has bound in command buffers: what the application asked for, and in its place what is ours.
+//!
+//! What the application has bound is followed elsewhere ([`replay::follow`]). Guarantees: where ours was bound, nothing of the
+//! application's counts as bound any more, and the other way round.
 
+use gfxr_parse::view::View;
 use replay::ash::vk;
+use replay::follow::World;
+use replay::follow::objects::BindPoint;
 use std::collections::HashMap;
+use std::ops::Range;
 
-/// What is bound where: graphics, compute, ray tracing.
-pub const POINTS: [vk::PipelineBindPoint; 3] =
-    [vk::PipelineBindPoint::GRAPHICS, vk::PipelineBindPoint::COMPUTE, vk::PipelineBindPoint::RAY_TRACING_KHR];
+/// What is bound where.
+pub const POINTS: [(BindPoint, vk::PipelineBindPoint); 3] = [
+    (BindPoint::Graphics, vk::PipelineBindPoint::GRAPHICS),
+    (BindPoint::Compute, vk::PipelineBindPoint::COMPUTE),
+    (BindPoint::RayTracing, vk::PipelineBindPoint::RAY_TRACING_KHR),
+];
 
-/// A set as the application bound it.
+/// One of ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bound {
-    /// Pipeline layout of the call.
-    pub layout: u64,
-    /// The set.
-    pub set: u64,
-    /// Its dynamic offsets.
-    pub offsets: Vec<u32>,
-    /// The driver was told, and nothing of ours was bound since.
-    pub told: bool,
+pub enum Ours {
+    /// A set and its dynamic offsets.
+    Set(vk::DescriptorSet, Vec<u32>),
+    /// Push descriptors, in these states by binding.
+    Pushed(Vec<u64>),
 }
-
-/// One of ours: the set and its dynamic offsets.
-pub type Ours = (vk::DescriptorSet, Vec<u32>);
 
 /// What one bind point has.
 #[derive(Clone, Debug, Default)]
 pub struct Point {
     /// The pipeline.
     pub pipeline: u64,
-    /// By set.
-    pub bound: Vec<Option<Bound>>,
+    /// By set: the driver was told of what the application bound, and nothing of ours was bound since.
+    pub told: Vec<bool>,
     /// The repartitioned layout that ours are bound with.
     pub layout: u64,
     /// Ours, by set.
@@ -37,22 +40,20 @@ pub struct Point {
 }
 
 impl Point {
-    /// The application binds a set.
-    pub fn bind(&mut self, at: usize, bound: Bound) {
-        if self.bound.len() <= at {
-            self.bound.resize(at + 1, None);
+    /// The application binds sets.
+    pub fn bind(&mut self, sets: Range<usize>, told: bool) {
+        if self.told.len() < sets.end {
+            self.told.resize(sets.end, true);
         }
-        if bound.told {
+        if told {
             self.ours.clear();
         }
-        self.bound[at] = Some(bound);
+        self.told[sets].fill(told);
     }
 
     /// Ours are bound: the driver has forgotten the application's.
     pub fn ours_bound(&mut self) {
-        for b in self.bound.iter_mut().flatten() {
-            b.told = false;
-        }
+        self.told.fill(false);
     }
 }
 
@@ -72,9 +73,57 @@ impl Buffers {
     }
 }
 
+/// A call that binds sets, or pushes descriptors.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Binds {
+    /// The pipeline layout.
+    pub layout: u64,
+    /// Which sets.
+    pub sets: Range<usize>,
+    /// Indices in [`POINTS`].
+    pub points: Vec<usize>,
+}
+
+impl Binds {
+    /// What a call of [`BINDS`] says.
+    pub fn of(v: View<'_>, world: &World) -> Self {
+        let structs =
+            ["pBindDescriptorSetsInfo", "pPushDescriptorSetInfo", "pPushDescriptorSetWithTemplateInfo"];
+        let info = structs.iter().find_map(|s| v.one(s)).unwrap_or(v);
+        let n = |name| info.u32(name).map(|n| n as usize);
+        let first = n("firstSet").or(n("set")).unwrap_or(0);
+        let count = if n("firstSet").is_some() { info.u64s("pDescriptorSets").len() } else { 1 };
+        let template = info.u64("descriptorUpdateTemplate").and_then(|t| world.templates.get(&t));
+        let points = match (info.u32("pipelineBindPoint"), template) {
+            (Some(point), _) => vec![index(point)],
+            (None, Some(t)) => vec![index(t.bind_point)],
+            (None, None) => {
+                let points = BindPoint::of_stages(info.u32("stageFlags").unwrap_or(0));
+                points.filter_map(|p| POINTS.iter().position(|o| o.0 == p)).collect()
+            }
+        };
+        Binds { layout: info.u64("layout").unwrap_or(0), sets: first..first + count, points }
+    }
+}
+
+/// Commands that bind sets or push descriptors.
+pub const BINDS: [&str; 11] = [
+    "vkCmdBindDescriptorSets",
+    "vkCmdBindDescriptorSets2",
+    "vkCmdBindDescriptorSets2KHR",
+    "vkCmdPushDescriptorSet",
+    "vkCmdPushDescriptorSetKHR",
+    "vkCmdPushDescriptorSet2",
+    "vkCmdPushDescriptorSet2KHR",
+    "vkCmdPushDescriptorSetWithTemplate",
+    "vkCmdPushDescriptorSetWithTemplateKHR",
+    "vkCmdPushDescriptorSetWithTemplate2",
+    "vkCmdPushDescriptorSetWithTemplate2KHR",
+];
+
 /// The index of a VkPipelineBindPoint in [`POINTS`].
 pub fn index(raw: u32) -> usize {
-    POINTS.iter().position(|p| p.as_raw() as u32 == raw).unwrap_or(POINTS.len())
+    POINTS.iter().position(|p| p.1.as_raw() as u32 == raw).unwrap_or(POINTS.len())
 }
 
 /// Which bind point a command runs the pipeline of.
@@ -89,6 +138,84 @@ pub fn runs(command: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gfxr_parse::decode::decode_call;
+    use gfxr_parse::image::Image;
+    use gfxr_parse::schema::generated::{COMMANDS, STRUCTS};
+    use gfxr_parse::schema::{command_named, struct_named};
+    use gfxr_parse::writer::ParamWriter;
+    use replay::exec::{Call, Outcome};
+    use replay::follow::Follow;
+    use replay::hook::index_of;
+
+    fn call(name: &str, params: impl FnOnce(&mut ParamWriter)) -> Call {
+        let command = command_named(name).expect(name);
+        let (mut w, mut image) = (ParamWriter::new(), Image::default());
+        params(&mut w);
+        decode_call(command, w.as_bytes(), &mut image).unwrap_or_else(|e| panic!("{name}: {e}"));
+        Call { command, index: index_of(command), image, block: 0, thread: 0, frame: 1, in_state: false }
+    }
+
+    fn stype(name: &str) -> u32 {
+        STRUCTS[struct_named(name).expect(name) as usize].stype.expect("it has one")
+    }
+
+    /// Whatever way the sets 2 and 3 (or set 2) of layout 30 are bound for compute, or for all that stages run at.
+    #[test]
+    fn the_older_and_the_newer_commands_say_the_same() {
+        let mut follow = Follow::new();
+        let template = call("vkCreateDescriptorUpdateTemplate", |w| {
+            w.u64(1);
+            w.structure(|w| {
+                w.u32(stype("VkDescriptorUpdateTemplateCreateInfo")).null_struct().u32(0).u32(0).null_array();
+                w.u32(1).u64(0).u32(1).u64(30).u32(2);
+            });
+            w.null_struct().u64_ptr(45).i32(0);
+        });
+        follow.call(&template, Outcome::captured(&template), &mut ()).expect("it is followed");
+        let of = |name: &str, params: &dyn Fn(&mut ParamWriter)| {
+            Binds::of(View::call(&call(name, |w| params(w)).image), follow.world())
+        };
+        let binds = |sets, points: &[usize]| Binds { layout: 30, sets, points: points.to_vec() };
+        let plain = of("vkCmdBindDescriptorSets", &|w| {
+            w.u64(9).u32(1).u64(30).u32(2).u32(2).u64_array(&[50, 51]).u32(0).null_array();
+        });
+        assert_eq!(plain, binds(2..4, &[1]));
+        // Fragment and compute stages.
+        let newer = of("vkCmdBindDescriptorSets2KHR", &|w| {
+            w.u64(9);
+            w.structure(|w| {
+                w.u32(stype("VkBindDescriptorSetsInfo")).null_struct().u32(0x30).u64(30).u32(2).u32(2);
+                w.u64_array(&[50, 51]).u32(0).null_array();
+            });
+        });
+        assert_eq!(newer, binds(2..4, &[0, 1]));
+        let pushed = of("vkCmdPushDescriptorSetKHR", &|w| {
+            w.u64(9).u32(1).u64(30).u32(2).u32(0).null_array();
+        });
+        assert_eq!(pushed, binds(2..3, &[1]));
+        let newer = of("vkCmdPushDescriptorSet2", &|w| {
+            w.u64(9);
+            w.structure(|w| {
+                w.u32(stype("VkPushDescriptorSetInfo"))
+                    .null_struct()
+                    .u32(0x20)
+                    .u64(30)
+                    .u32(2)
+                    .u32(0)
+                    .null_array();
+            });
+        });
+        assert_eq!(newer, binds(2..3, &[1]));
+        let newer = of("vkCmdPushDescriptorSetWithTemplate2", &|w| {
+            w.u64(9);
+            w.structure(|w| {
+                w.u32(stype("VkPushDescriptorSetWithTemplateInfo")).null_struct().u64(45).u64(30).u32(2);
+            });
+            w.preamble(gfxr_parse::image::attrib::SINGLE | gfxr_parse::image::attrib::DATA, None);
+            w.u64(0).u64(0).u64(0);
+        });
+        assert_eq!(newer, binds(2..3, &[1]));
+    }
 
     #[test]
     fn commands_run_what_is_bound() {
@@ -99,22 +226,30 @@ mod tests {
         assert_eq!(runs("vkCmdBindPipeline"), None);
         assert_eq!(index(1_000_165_000), 2);
         assert_eq!(index(5), 3);
+        // All that the registry has.
+        let begins = ["vkCmdBindDescriptorSets", "vkCmdPushDescriptorSet"];
+        let all = COMMANDS.iter().map(|c| c.name).filter(|n| begins.iter().any(|b| n.starts_with(b)));
+        let (mut all, mut ours): (Vec<&str>, _) = (all.collect(), BINDS.to_vec());
+        all.sort_unstable();
+        ours.sort_unstable();
+        assert_eq!(all, ours);
     }
 
     #[test]
     fn the_driver_forgets_the_one_when_the_other_is_bound() {
         let mut buffers = Buffers::default();
         let point = buffers.point(1, 0).expect("graphics");
-        point.bind(1, Bound { layout: 2, set: 3, offsets: vec![], told: true });
-        point.ours = vec![Some((vk::DescriptorSet::null(), vec![]))];
+        point.bind(1..2, true);
+        point.ours = vec![Some(Ours::Set(vk::DescriptorSet::null(), vec![]))];
         point.ours_bound();
-        assert!(!point.bound[1].as_ref().expect("bound").told);
-        point.bind(0, Bound { layout: 2, set: 4, offsets: vec![], told: false });
+        assert_eq!(point.told, [false, false]);
+        point.bind(0..1, false);
         assert_eq!(point.ours.len(), 1);
-        point.bind(0, Bound { layout: 2, set: 4, offsets: vec![], told: true });
+        point.bind(0..1, true);
         assert!(point.ours.is_empty());
+        assert_eq!(point.told, [true, false]);
         buffers.begin(1);
-        assert!(buffers.point(1, 0).expect("graphics").bound.is_empty());
+        assert!(buffers.point(1, 0).expect("graphics").told.is_empty());
         assert!(buffers.point(1, 3).is_none());
     }
 }

@@ -3,7 +3,9 @@
 //! Guarantees: a layout that something uses which cannot be rewritten stays as it is, with the reason. Refuses nothing: a
 //! call that cannot be decoded says nothing here, and is an error where it is replayed.
 
+use super::libraries::{Part, group};
 use super::partition::{Partition, Sets, sets};
+use super::shaders::Places;
 use gfxr_parse::container::{BlockKind, Capture, Scratch};
 use gfxr_parse::decode::decode_call;
 use gfxr_parse::image::Image;
@@ -19,6 +21,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 pub struct Plan {
     /// The sets of each layout that is repartitioned.
     pub layouts: BTreeMap<u64, Sets>,
+    /// Where their shaders look for descriptors.
+    pub places: BTreeMap<u64, Places>,
+    /// The layout of each pipeline, and part of one, that is made with one of ours.
+    pub pipelines: HashMap<u64, u64>,
     /// Why others that the partition names are not.
     pub refused: BTreeMap<u64, String>,
     /// Classes of set layouts that only repartitioned layouts have: their sets need not exist.
@@ -43,24 +49,21 @@ pub const FOLLOWED: [&str; 13] = [
 ];
 
 /// Calls that name a layout in a way that is not rewritten, and what they are.
-const OTHERS: [(&str, &str); 9] = [
-    ("vkCmdBindDescriptorSets2", "is bound by vkCmdBindDescriptorSets2"),
-    ("vkCmdBindDescriptorSets2KHR", "is bound by vkCmdBindDescriptorSets2KHR"),
+const OTHERS: [(&str, &str); 6] = [
     ("vkCmdBindDescriptorBufferEmbeddedSamplersEXT", "has embedded samplers"),
+    ("vkCmdBindDescriptorBufferEmbeddedSamplers2EXT", "has embedded samplers"),
     ("vkCmdSetDescriptorBufferOffsetsEXT", "is used with descriptor buffers"),
     ("vkCmdSetDescriptorBufferOffsets2EXT", "is used with descriptor buffers"),
-    ("vkCmdPushDescriptorSet", "is used with push descriptors"),
-    ("vkCmdPushDescriptorSetKHR", "is used with push descriptors"),
     ("vkCreateIndirectCommandsLayoutEXT", "is used by generated commands"),
     ("vkCreateIndirectCommandsLayoutNV", "is used by generated commands"),
 ];
 
-const PIPELINES: [&str; 3] =
+pub const PIPELINES: [&str; 3] =
     ["vkCreateGraphicsPipelines", "vkCreateComputePipelines", "vkCreateRayTracingPipelinesKHR"];
 
-/// VK_PIPELINE_CREATE_LIBRARY_BIT_KHR and VK_PIPELINE_CREATE_DESCRIPTOR_BUFFER_BIT_EXT.
-const LIBRARY: u32 = 0x800;
-const DESCRIPTOR_BUFFER: u32 = 0x2000_0000;
+/// VK_PIPELINE_CREATE_2_DESCRIPTOR_BUFFER_BIT_EXT and VK_PIPELINE_CREATE_2_INDIRECT_BINDABLE_BIT_EXT.
+const DESCRIPTOR_BUFFER: u64 = 1 << 29;
+const INDIRECT_BINDABLE: u64 = 1 << 38;
 
 /// Reads the whole capture once.
 pub fn scan(capture: &Capture, partition: &Partition, most_sets: u32) -> Plan {
@@ -70,6 +73,7 @@ pub fn scan(capture: &Capture, partition: &Partition, most_sets: u32) -> Plan {
     let (mut layout_of, mut together) = (HashMap::new(), HashSet::new());
     // Shader objects have the sets of layouts without being of one.
     let mut of_objects: HashSet<u64> = HashSet::new();
+    let (mut parts, mut order) = (BTreeMap::new(), HashMap::new());
     let (mut scratch, mut image) = (Scratch::new(), Image::default());
     for block in capture.blocks() {
         let Some(c) = block.call_id().and_then(command) else { continue };
@@ -87,8 +91,9 @@ pub fn scan(capture: &Capture, partition: &Partition, most_sets: u32) -> Plan {
         }
         let v = View::call(&image);
         if let Some((_, what)) = other {
-            let info = v.one("pBindDescriptorSetsInfo").or_else(|| v.one("pCreateInfo"));
-            let info = info.or_else(|| v.one("pSetDescriptorBufferOffsetsInfo")).unwrap_or(v);
+            let info = v.one("pCreateInfo");
+            let info = info.or_else(|| v.one("pSetDescriptorBufferOffsetsInfo"));
+            let info = info.or_else(|| v.one("pBindDescriptorBufferEmbeddedSamplersInfo")).unwrap_or(v);
             for name in ["layout", "pipelineLayout"] {
                 if let Some(layout) = info.u64(name) {
                     why.entry(layout).or_insert_with(|| format!("it {what}"));
@@ -99,10 +104,16 @@ pub fn scan(capture: &Capture, partition: &Partition, most_sets: u32) -> Plan {
             of_objects.extend(v.structs("pCreateInfos").flat_map(|i| i.u64s("pSetLayouts")));
         }
         if pipelines {
-            for info in v.structs("pCreateInfos") {
-                if let (Some(layout), Some(what)) = (info.u64("layout"), unfit(info)) {
-                    why.entry(layout).or_insert_with(|| what.to_owned());
-                }
+            for (id, info) in v.u64s("pPipelines").into_iter().zip(v.structs("pCreateInfos")) {
+                let libraries =
+                    info.next("VkPipelineLibraryCreateInfoKHR").or_else(|| info.one("pLibraryInfo"));
+                let part = Part {
+                    layout: info.u64("layout").unwrap_or(0),
+                    libraries: libraries.map_or(vec![], |l| l.u64s("pLibraries")),
+                    unfit: unfit(info),
+                    layouts: order.len(),
+                };
+                parts.insert(id, part);
             }
         }
         if followed
@@ -134,6 +145,12 @@ pub fn scan(capture: &Capture, partition: &Partition, most_sets: u32) -> Plan {
             {
                 continue;
             }
+            if c.name == "vkCreatePipelineLayout"
+                && let Some(id) = created(&image)
+            {
+                let made = order.len();
+                order.insert(id, made);
+            }
             let taken = std::mem::take(&mut image);
             let call = Call {
                 command: c,
@@ -162,6 +179,12 @@ pub fn scan(capture: &Capture, partition: &Partition, most_sets: u32) -> Plan {
             Err(why) => drop(plan.refused.insert(id, why)),
         }
     }
+    let known = |l: u64| world.pipeline_layouts.get(&l).cloned();
+    let found = group(&parts, &plan.layouts, &known, &order);
+    plan.layouts.retain(|l, _| !found.refused.contains_key(l));
+    plan.refused.extend(found.refused);
+    plan.places = plan.layouts.iter().map(|(l, sets)| (*l, Places::of(sets))).collect();
+    plan.pipelines = found.layouts;
     let classes = |wanted: bool| -> HashSet<u32> {
         let of = world.pipeline_layouts.values().filter(|l| plan.layouts.contains_key(&l.id) == wanted);
         of.flat_map(|l| l.sets.iter().flatten().map(|s| s.class)).collect()
@@ -183,18 +206,24 @@ pub fn scan(capture: &Capture, partition: &Partition, most_sets: u32) -> Plan {
     plan
 }
 
+/// The id that the capture gave to what a call made.
+pub fn created(image: &Image) -> Option<u64> {
+    image.handles.iter().find(|h| h.out).map(|h| image.u64(h.at))
+}
+
 /// Why a pipeline's layout has to stay.
 fn unfit(info: View<'_>) -> Option<&'static str> {
-    let flags = info.u32("flags").unwrap_or(0);
+    let wide = info.next("VkPipelineCreateFlags2CreateInfo").and_then(|f| f.u64("flags"));
+    let flags = wide.unwrap_or(u64::from(info.u32("flags").unwrap_or(0)));
     if flags & DESCRIPTOR_BUFFER != 0 {
         return Some("it is of a pipeline with descriptor buffers");
     }
-    let libraries = info.next("VkPipelineLibraryCreateInfoKHR").or_else(|| info.one("pLibraryInfo"));
-    if flags & LIBRARY != 0 || libraries.is_some() {
-        return Some("it is of pipeline libraries");
+    // (in 32 bits there are none of these)
+    if wide.is_some() && flags & INDIRECT_BINDABLE != 0 {
+        return Some("it is of a pipeline for generated commands");
     }
-    if info.next("VkPipelineCreateFlags2CreateInfo").is_some() {
-        return Some("it is of a pipeline with 64-bit flags");
+    if info.next("VkPipelineBinaryInfoKHR").is_some_and(|b| !b.u64s("pPipelineBinaries").is_empty()) {
+        return Some("it is of a pipeline made of binaries");
     }
     let mut stages = info.structs("pStages").chain(info.structs("stage"));
     let hidden =

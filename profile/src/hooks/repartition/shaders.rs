@@ -8,12 +8,26 @@ use rspirv::dr::Operand;
 use rspirv::spirv::{Decoration, Op};
 use std::collections::HashMap;
 
-/// The module's words with each slot in its new place; none if it has none that moves.
-pub fn moved(words: &[u32], sets: &Sets) -> Result<Option<Vec<u32>>> {
-    let mut to: HashMap<Slot, Slot> = HashMap::new();
-    for (set, bindings) in (0..).zip(sets) {
-        to.extend(bindings.iter().map(|m| (m.from, (set, m.binding.binding))));
+/// Where a layout's shaders find their slots.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Places {
+    /// By where the application has them.
+    pub to: HashMap<Slot, Slot>,
+    /// For what no layout has: no entry point uses it, and it must not take the place of what it is not.
+    pub nowhere: Slot,
+}
+
+impl Places {
+    /// Those of new sets.
+    pub fn of(sets: &Sets) -> Self {
+        let bindings = (0..).zip(sets).flat_map(|(n, s)| s.bindings.iter().map(move |m| (n, m)));
+        let to = bindings.map(|(n, m)| (m.from, (n, m.binding.binding))).collect();
+        Places { to, nowhere: (0, beyond(sets)) }
     }
+}
+
+/// The module's words with each slot in its new place; none if it has none that moves.
+pub fn moved(words: &[u32], places: &Places) -> Result<Option<Vec<u32>>> {
     let mut module = Module::read(words)?;
     module.ungroup();
     let mut at: HashMap<u32, Slot> = HashMap::new();
@@ -28,8 +42,7 @@ pub fn moved(words: &[u32], sets: &Sets) -> Result<Option<Vec<u32>>> {
     let mut any = false;
     for inst in &mut module.annotations {
         let Some((id, decoration, old)) = place(inst) else { continue };
-        // What no layout has, no entry point uses; it must not take the place of what it is not.
-        let (set, binding) = to.get(&at[&id]).copied().unwrap_or((0, beyond(sets)));
+        let (set, binding) = places.to.get(&at[&id]).copied().unwrap_or(places.nowhere);
         let new = if decoration == Decoration::DescriptorSet { set } else { binding };
         any |= new != old;
         inst.inst.operands[2] = Operand::LiteralBit32(new);
@@ -54,7 +67,7 @@ fn place(inst: &Inst) -> Option<(u32, Decoration, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hooks::repartition::partition::Moved;
+    use crate::hooks::repartition::partition::{Moved, NewSet};
     use replay::follow::layouts::Binding;
 
     fn words(bytes: &[u8]) -> Vec<u32> {
@@ -84,13 +97,13 @@ mod tests {
         all
     }
 
-    fn moves(all: &[(Slot, Slot)]) -> Sets {
-        let mut sets: Sets = vec![vec![]; 3];
+    fn moves(all: &[(Slot, Slot)]) -> Places {
+        let mut sets: Sets = vec![NewSet::default(); 3];
         for &(from, (set, binding)) in all {
             let binding = Binding { binding, ty: 6, count: 1, stages: 16, ..Binding::default() };
-            sets[set as usize].push(Moved { from, binding });
+            sets[set as usize].bindings.push(Moved { from, binding });
         }
-        sets
+        Places::of(&sets)
     }
 
     #[test]

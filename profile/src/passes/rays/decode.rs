@@ -9,6 +9,7 @@ use super::fields::{Field, Layout};
 use super::works::{MOST, Works, of_dispatch};
 use crate::Stage;
 use crate::pass::{At, Error, FrameData, Launch, LogRecord, Result, Sink};
+use crate::passes::launches::Begun;
 use std::collections::HashMap;
 use trace::Value;
 use trace::tables::{NOT_KNOWN, RAY_LAUNCHES, RAYS, RayEvent, WARPS};
@@ -42,12 +43,7 @@ struct Decoder<'f, 'o> {
     frame: &'f FrameData<'f>,
     out: &'o mut dyn Sink,
     launches: Vec<Running<'f>>,
-    /// Which launch it is, by part, action, and where the log ended when it began.
-    known: HashMap<(u32, u32, u32), usize>,
-    /// How many launches of an action a part has.
-    ran: HashMap<(u32, u32), usize>,
-    /// The launch that runs, and its key.
-    now: Option<((u32, u32, u32), usize)>,
+    begun: Begun,
     /// Of each entry and probe.
     layouts: HashMap<(usize, u32), Layout>,
     /// Shader groups by launch and entry.
@@ -95,9 +91,7 @@ pub fn decode(frame: &FrameData<'_>, out: &mut dyn Sink) -> Result<()> {
         frame,
         out,
         launches,
-        known: HashMap::new(),
-        ran: HashMap::new(),
-        now: None,
+        begun: Begun::default(),
         layouts: HashMap::new(),
         groups,
         placed: HashMap::new(),
@@ -222,13 +216,7 @@ impl Decoder<'_, '_> {
         let &[action, start, w, h, d, x, y, z] = more else {
             return Err(wrong("the begin of a launch is too short"));
         };
-        let key = (part, action, start);
-        let launch = match (self.now, self.known.get(&key)) {
-            (Some(now), _) if now.0 == key => now.1,
-            (_, Some(l)) => *l,
-            _ => self.next(key)?,
-        };
-        self.now = Some((key, launch));
+        let launch = self.begun.at(self.frame.launches, (part, action, start)).map_err(wrong)?;
         Ok((launch, [w, h, d], [x, y, z]))
     }
 
@@ -265,7 +253,7 @@ impl Decoder<'_, '_> {
             let who = self.placed.get(&At { part, word }).copied();
             return who.ok_or_else(|| wrong(format!("{} of an invocation that did not begin", kind.name())));
         }
-        let Some((_, launch)) = self.now else {
+        let Some(launch) = self.begun.now() else {
             return Err(wrong(format!("{} before any ray generation shader: choose those too", kind.name())));
         };
         match self.launches[launch].members.get(word as usize) {
@@ -277,19 +265,6 @@ impl Decoder<'_, '_> {
                 Err(wrong(format!("{what}: choose all stages")))
             }
         }
-    }
-
-    /// The launch that begins with a key: of those of its action the next.
-    fn next(&mut self, key: (u32, u32, u32)) -> Result<usize> {
-        let (part, action, _) = key;
-        let before = self.ran.entry((part, action)).or_default();
-        let mut of_action = self.launches.iter().enumerate().filter(|l| l.1.of.action == action).map(|l| l.0);
-        let Some(launch) = of_action.nth(*before) else {
-            return Err(wrong(format!("launch {before} of action {action}, which the frame did not submit")));
-        };
-        *before += 1;
-        self.known.insert(key, launch);
-        Ok(launch)
     }
 
     /// An event of some invocations.

@@ -15,12 +15,13 @@
 #[cfg(test)]
 mod tests;
 
+use super::clock::Clocked;
+use super::launches::Begun;
 use crate::pass::{Change, Error, FrameData, Pass, Result, Sink};
 use crate::rewrite::{Probes, Shader, Site, prologue};
 use crate::spirv::{Inst, Op, Operand};
 use crate::{Needs, Stage};
 use rspirv::spirv::BuiltIn;
-use std::collections::HashMap;
 use trace::Value;
 use trace::tables::{NOWHERE, SHADER_CLOCK};
 
@@ -32,32 +33,12 @@ const WORDS: u32 = 12;
 
 /// See the module's header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ShaderClock {
-    /// The subgroup's clock, or the device's; else the best there is.
-    own_clock: Option<bool>,
-    /// Where it runs is recorded, or not; else if the device says it.
-    sm: Option<bool>,
-}
+pub struct ShaderClock(Clocked);
 
 impl ShaderClock {
     /// With the options of the command line.
     pub fn new(options: &str) -> std::result::Result<Self, String> {
-        let mut new = ShaderClock::default();
-        for option in options.split([',', ':']).filter(|o| !o.is_empty()) {
-            match option.split_once('=') {
-                Some(("clock", "auto")) => new.own_clock = None,
-                Some(("clock", "device")) => new.own_clock = Some(false),
-                Some(("clock", "subgroup")) => new.own_clock = Some(true),
-                Some(("sm", "auto")) => new.sm = None,
-                Some(("sm", yes @ ("yes" | "no"))) => new.sm = Some(yes == "yes"),
-                _ => {
-                    return Err(format!(
-                        "pass shader-clock has no option {option:?}; it has clock=auto|device|subgroup, sm=auto|yes|no"
-                    ));
-                }
-            }
-        }
-        Ok(new)
+        Clocked::new("shader-clock", options).map(ShaderClock)
     }
 }
 
@@ -67,25 +48,17 @@ impl Pass for ShaderClock {
     }
 
     fn key(&self) -> String {
-        format!("shader-clock 1 {:?} {:?}", self.own_clock, self.sm)
+        format!("shader-clock 1 {:?} {:?}", self.0.own, self.0.sm)
     }
 
     fn needs(&self, stage: Stage) -> Option<Needs> {
-        (stage == Stage::RayGeneration).then_some(Needs {
-            launches: true,
-            clock: self.own_clock == Some(false),
-            own_clock: self.own_clock == Some(true),
-            some_clock: self.own_clock.is_none(),
-            sm_builtins: self.sm == Some(true),
-            sm_if_there: self.sm.is_none(),
-            ..Needs::default()
-        })
+        (stage == Stage::RayGeneration).then(|| Needs { launches: true, ..self.0.needs() })
     }
 
     fn run(&self, shader: &mut Shader) -> Result<Change> {
         let wrong = Error::shader(shader.hash);
-        let own = self.own_clock.unwrap_or(shader.device.own_clock);
-        let probes = if self.sm.unwrap_or(shader.device.sm_builtins) { &PLACED } else { &PLAIN };
+        let (own, placed) = self.0.on(&shader.device);
+        let probes = if placed { &PLACED } else { &PLAIN };
         let names = if own { ["clock_begin_own", "clock_end_own"] } else { ["clock_begin", "clock_end"] };
         let [begin, end] = names.map(|n| shader.import(probes, n));
         let (begin, end) = (begin.map_err(&wrong)?, end.map_err(&wrong)?);
@@ -112,9 +85,7 @@ impl Pass for ShaderClock {
     }
 
     fn decode(&self, frame: &FrameData<'_>, out: &mut dyn Sink) -> Result<()> {
-        // Part of the log, action, where the log ended: which launch. And how many of an action a part has.
-        let mut known: HashMap<(u32, u32, u32), u64> = HashMap::new();
-        let mut ran: HashMap<(u32, u32), usize> = HashMap::new();
+        let mut begun = Begun::default();
         frame.each_record(&mut |at, r| {
             let wrong = |why: String| Error::Record { word_offset: at.word as usize, why };
             let &[action, start, w, h, d, work, low, high, end_low, end_high, first, last] = r.words else {
@@ -123,21 +94,7 @@ impl Pass for ShaderClock {
             let Some(e) = frame.entries.get(r.entry) else {
                 return Err(wrong(format!("a record of entry point {}", r.entry)));
             };
-            let launch = match known.get(&(at.part, action, start)) {
-                Some(l) => *l,
-                None => {
-                    let before = ran.entry((at.part, action)).or_default();
-                    let mut of = frame.launches.iter().enumerate().filter(|l| l.1.action == action);
-                    let Some((launch, _)) = of.nth(*before) else {
-                        return Err(wrong(format!(
-                            "launch {before} of action {action}, which the frame did not submit"
-                        )));
-                    };
-                    *before += 1;
-                    known.insert((at.part, action, start), launch as u64);
-                    launch as u64
-                }
-            };
+            let launch = begun.at(frame.launches, (at.part, action, start)).map_err(wrong)? as u64;
             let clock = |low: u32, high: u32| u64::from(high) << 32 | u64::from(low);
             let begin = clock(low, high);
             // (a clock of 32 bits that began anew)

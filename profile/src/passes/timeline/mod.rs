@@ -13,6 +13,7 @@
 //! carried on there. A subgroup is recorded if the first of its invocations at the entry is
 //! in the window of work ids.
 
+use super::clock::Clocked;
 use crate::pass::{Change, Error, FrameData, LogRecord, Pass, Result, Sink};
 use crate::rewrite::{ExitKind, Probes, Shader, Site};
 use crate::{Needs, Stage};
@@ -43,34 +44,12 @@ fn kind(of: ExitKind) -> u32 {
 
 /// See the module's header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Timeline {
-    /// The subgroup's clock, or the device's; else the best there is.
-    own_clock: Option<bool>,
-    /// Where the subgroup runs is recorded, or not; else if the device says it.
-    sm: Option<bool>,
-}
+pub struct Timeline(Clocked);
 
 impl Timeline {
     /// `clock=auto|device|subgroup`, `sm=auto|yes|no`, by commas; `auto` where nothing is said.
     pub fn new(options: &str) -> std::result::Result<Self, String> {
-        let mut new = Timeline::default();
-        for option in options.split(',').filter(|o| !o.is_empty()) {
-            match option {
-                "clock=auto" => new.own_clock = None,
-                "clock=device" => new.own_clock = Some(false),
-                "clock=subgroup" => new.own_clock = Some(true),
-                "sm=auto" => new.sm = None,
-                "sm=yes" => new.sm = Some(true),
-                "sm=no" => new.sm = Some(false),
-                _ => {
-                    return Err(format!(
-                        "pass timeline has no option {option:?}; it has clock=auto, clock=device, clock=subgroup, sm=auto, \
-                         sm=yes, sm=no"
-                    ));
-                }
-            }
-        }
-        Ok(new)
+        Clocked::new("timeline", options).map(Timeline)
     }
 }
 
@@ -85,26 +64,18 @@ impl Pass for Timeline {
     }
 
     fn key(&self) -> String {
-        let sm = self.sm.map_or("auto", |sm| if sm { "sm" } else { "nowhere" });
-        format!("timeline 2 {} {sm}", self.own_clock.map_or("auto", clock))
+        let sm = self.0.sm.map_or("auto", |sm| if sm { "sm" } else { "nowhere" });
+        format!("timeline 2 {} {sm}", self.0.own.map_or("auto", clock))
     }
 
     fn needs(&self, _: Stage) -> Option<Needs> {
-        Some(Needs {
-            subgroups: true,
-            clock: self.own_clock == Some(false),
-            own_clock: self.own_clock == Some(true),
-            some_clock: self.own_clock.is_none(),
-            sm_builtins: self.sm == Some(true),
-            sm_if_there: self.sm.is_none(),
-            ..Needs::default()
-        })
+        Some(Needs { subgroups: true, ..self.0.needs() })
     }
 
     fn run(&self, shader: &mut Shader) -> Result<Change> {
         let wrong = Error::shader(shader.hash);
-        let own = self.own_clock.unwrap_or(shader.device.own_clock);
-        let probes = if self.sm.unwrap_or(shader.device.sm_builtins) { &PLACED } else { &PLAIN };
+        let (own, placed) = self.0.on(&shader.device);
+        let probes = if placed { &PLACED } else { &PLAIN };
         let names =
             if own { ["timeline_begin_own", "timeline_end_own"] } else { ["timeline_begin", "timeline_end"] };
         let begin = shader.import(probes, names[0]).map_err(&wrong)?;

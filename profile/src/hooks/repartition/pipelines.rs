@@ -1,0 +1,75 @@
+//! Pipelines of repartitioned layouts, as they are made.
+//!
+//! Guarantees: modules of ours go once the pipelines are made. Refuses a shader that is not known or cannot be read.
+
+use super::{RepartitionHook, internal, shaders, words_of};
+use crate::hooks::instrument::stages::{in_chain, infos};
+use gfxr_parse::view::View;
+use replay::ash::vk;
+use replay::error::{Error, Result};
+use replay::exec::Call;
+use replay::link::Linked;
+use replay::vulkan::Vulkan;
+
+impl RepartitionHook {
+    /// Pipelines of layouts of ours get these, and shaders that fit.
+    pub(super) fn pipelines(&mut self, vk: &Vulkan, call: &Call, linked: &mut Linked) -> Result<()> {
+        let v = View::call(&call.image);
+        let ids = v.u64s("pPipelines");
+        let device = call.image.u64(0);
+        self.kept.0 = device;
+        // SAFETY: the call's own arguments, before the driver is called.
+        let Some((_, all)) = (unsafe { infos(call, linked) }) else { return Ok(()) };
+        for (n, (info, captured)) in all.into_iter().zip(v.structs("pCreateInfos")).enumerate() {
+            let Some(&pipeline) = ids.get(n) else { continue };
+            let Some(&id) = self.plan.pipelines.get(&pipeline) else { continue };
+            let Some(layout) = self.layouts.get(&id).cloned() else { continue };
+            *info.layout = layout.live;
+            let stages = captured.structs("pStages").chain(captured.structs("stage"));
+            for (stage, then) in info.stages.iter_mut().zip(stages) {
+                self.stage(vk, stage, then, id)?;
+            }
+            self.pipelines.insert(pipeline, id);
+            self.out.borrow_mut().pipelines += 1;
+        }
+        Ok(())
+    }
+
+    fn stage(
+        &mut self,
+        vk: &Vulkan,
+        stage: &mut vk::PipelineShaderStageCreateInfo<'_>,
+        then: View<'_>,
+        layout: u64,
+    ) -> Result<()> {
+        let places = &self.plan.places[&layout];
+        let module = then.u64("module").filter(|m| *m != 0);
+        let words = match (module, then.next("VkShaderModuleCreateInfo")) {
+            (Some(m), _) => self.modules.get(&m).cloned(),
+            (None, Some(info)) => info.bytes("pCode").map(words_of),
+            (None, None) => None,
+        };
+        let words = words.ok_or_else(|| internal("a shader is not known"))?;
+        let moved = shaders::moved(&words, places).map_err(|e| internal(format!("a shader: {e}")))?;
+        let Some(moved) = moved else { return Ok(()) };
+        let moved = vk.without_unused(&moved).unwrap_or(moved);
+        if module.is_some() {
+            let info = vk::ShaderModuleCreateInfo::default().code(&moved);
+            // SAFETY: a plain creation; the words are the application's but for numbers of sets and bindings.
+            let made = unsafe { vk.device(self.kept.0)?.ash.create_shader_module(&info, None) };
+            let made = made.map_err(|e| Error::driver("vkCreateShaderModule", e))?;
+            self.kept.1.push(made);
+            stage.module = made;
+            return Ok(());
+        }
+        // SAFETY: a linked chain; the words live until the call was made.
+        unsafe {
+            if let Some(info) = in_chain(stage.p_next.cast(), vk::StructureType::SHADER_MODULE_CREATE_INFO) {
+                let info = &mut *info.cast_mut().cast::<vk::ShaderModuleCreateInfo<'_>>();
+                (info.code_size, info.p_code) = (size_of_val(&moved[..]), moved.as_ptr());
+            }
+        }
+        self.kept.2.push(moved);
+        Ok(())
+    }
+}
