@@ -112,8 +112,11 @@ mod tests {
     use crate::hooks::repartition::partition::{Partition, sets};
     use replay::follow::layouts::{Binding, Classes, SetLayout};
 
+    /// Layouts, sets of those that are rewritten, and the order in which they were made.
+    type World = (HashMap<u64, Rc<PipelineLayout>>, BTreeMap<u64, Sets>, HashMap<u64, usize>);
+
     /// Layouts 1 [a, b], 2 [a, -], 3 [-, b], 4 [b, a], of which 1 and 4 are turned round.
-    fn world() -> (HashMap<u64, Rc<PipelineLayout>>, BTreeMap<u64, Sets>, HashMap<u64, usize>) {
+    fn world() -> World {
         let mut classes = Classes::default();
         let [a, b] = [6, 7].map(|ty| {
             let binding = Binding { ty, count: 1, stages: 16, ..Binding::default() };
