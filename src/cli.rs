@@ -499,9 +499,9 @@ Follows descriptors and memory through the whole capture, writes what every invo
 its uniform blocks had, and answers the questions to that (docs/resources.md). No GPU is needed, but for --check and
 --read-back: those replay.
 
---check compares uniform blocks with the device's memory at the edges of submit calls: before the call that reads them,
-or behind it where the call itself writes them. What a call writes both before and behind a draw is counted as not compared.
-The exit code is 5 if a byte differs.
+--check compares uniform blocks, and storage buffers that shaders only read, with the device's memory at every draw, dispatch
+and trace: what they read is copied directly before them, or before their render pass. What cannot be copied there is compared
+at the edges of its submit call, or counted as not compared. The exit code is 5 if a byte differs.
 
 Examples:
   reray-replay resources cap.gfxr
@@ -525,15 +525,18 @@ pub struct ResourcesArgs {
     /// Follow barriers, submissions and what commands access, too, for question sync; of all frames up to the last
     #[arg(long)]
     pub sync: bool,
-    /// Replay, and compare uniform blocks as they are followed with what the device has
+    /// Replay, and compare blocks as they are followed with what the device has, at every draw
     #[arg(long)]
     pub check: bool,
-    /// Replay, and read what shaders write into uniform buffers, at the end of the submit call that writes it
+    /// Replay, and read what shaders write into uniform buffers, at the draws that read it
     #[arg(long)]
     pub read_back: bool,
     /// For tests: follow one byte wrongly
     #[arg(long, hide = true, requires = "check")]
     pub spoil: bool,
+    /// For tests: follow nothing that shaders write
+    #[arg(long, hide = true, requires = "check")]
+    pub spoil_writes: bool,
     /// The form of the answers [default: text]
     #[arg(long, value_enum)]
     pub format: Option<AnalyzeFormat>,

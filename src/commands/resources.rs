@@ -11,10 +11,12 @@ use super::{analyze, profile};
 use crate::cli::{AnalyzeArgs, AnalyzeFormat, ResourcesArgs};
 use crate::exit::{Exit, Failure, complain};
 use crate::{input, output, progress};
-use ::profile::hooks::resources::{Checked, Followed, OnDevice, ResourcesHook};
+use ::profile::hooks::resources::{Checked, Followed, OnDevice, Plan, PlanHook, ResourcesHook};
 use ::profile::hooks::sync::SyncHook;
+use gfxr_parse::container::Capture;
 use replay::error::{Error, Kind};
 use replay::hook::Hook;
+use replay::options::Options;
 use replay::session::{On, Summary, replay};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -73,16 +75,19 @@ fn write(args: &ResourcesArgs, folder: &Path, missing: &Missing) -> Result<(Foll
     let seen = Rc::new(RefCell::new(BTreeSet::new()));
     let on_device = args.check || args.read_back;
     let checked = Rc::new(RefCell::new(Checked::default()));
+    let plan = if on_device { Rc::new(planned(args, &capture, &options)?) } else { Rc::default() };
     let on = on_device.then(|| OnDevice {
         check: args.check,
         read_back: args.read_back,
+        plan,
         spoil: args.spoil,
+        spoil_writes: args.spoil_writes,
         done: checked.clone(),
     });
-    let frames = args.frames.clone();
+    let chosen = chosen(args);
     let noted = seen.clone();
     let wants = move |frame: u64| {
-        let wanted = frames.as_ref().is_none_or(|f| f.all().iter().any(|(a, b)| (*a..=*b).contains(&frame)));
+        let wanted = chosen(frame);
         if wanted {
             noted.borrow_mut().insert(frame);
         }
@@ -122,6 +127,23 @@ fn write(args: &ResourcesArgs, folder: &Path, missing: &Missing) -> Result<(Foll
     Ok((done, checked))
 }
 
+/// Whether a frame is asked for.
+fn chosen(args: &ResourcesArgs) -> impl Fn(u64) -> bool + use<> {
+    let frames = args.frames.clone();
+    move |frame| frames.as_ref().is_none_or(|f| f.all().iter().any(|(a, b)| (*a..=*b).contains(&frame)))
+}
+
+/// What the replay has to copy, from a walk over the capture before it.
+fn planned(args: &ResourcesArgs, capture: &Capture, options: &Options) -> Result<Plan, Failure> {
+    let (hook, plan) = PlanHook::new(Box::new(chosen(args)), args.check);
+    let bar = progress::bytes(capture.bytes().len() as u64, "looking for what to copy");
+    let mut told = Bar { bar: &bar, map: None, released: 0 };
+    let r = replay(capture, options, On::Echo, vec![Box::new(hook)], 0, &mut told);
+    bar.finish_and_clear();
+    r.map_err(failure)?;
+    Ok(plan.take())
+}
+
 /// What there was, in lines.
 fn summary(args: &ResourcesArgs, f: &Followed, c: &Checked) -> String {
     let mut text = format!(
@@ -137,26 +159,44 @@ fn summary(args: &ResourcesArgs, f: &Followed, c: &Checked) -> String {
     );
     if args.check {
         text += &format!(
-            "compared with the device: {} blocks, {} bytes ({} not known), {} before their submit call and {} behind it: {}\n",
+            "compared with the device: {} blocks, {} bytes ({} not known): {}\n\
+             at their very point: {} blocks; all those of {} of {} draws, dispatches and traces with blocks in memory, of {}\n",
             c.blocks,
             c.bytes,
             c.unknown,
-            c.before,
-            c.blocks - c.before,
-            if c.different == 0 { "equal".to_owned() } else { format!("{} blocks differ", c.different) }
+            if c.different == 0 { "equal".to_owned() } else { format!("{} blocks differ", c.different) },
+            c.blocks_at_point,
+            c.at_point,
+            c.with_blocks,
+            c.invocations,
         );
-        for (n, what) in [
-            (c.between, "that their submit call writes before and behind the draw"),
-            (c.later, "of command buffers that ran later than they were submitted"),
-            (c.unreadable.0, c.unreadable.1.as_str()),
+        for (n, of, what) in [
+            (c.storage, "compared", "blocks are storage buffers that shaders only read"),
+            (c.before, "compared before their submit call", "blocks"),
+            (c.behind, "compared behind their submit call", "blocks"),
+            (c.in_pass, "no point", "blocks that shaders of the same render pass may write"),
+            (c.again, "no point", "blocks of command buffers that the same submit call executes again"),
+            (c.uncopied, "no point", "blocks that could not be copied"),
+            (c.between, "not compared", "blocks that their submit call writes before and behind the draw"),
+            (c.later, "not compared", "blocks of command buffers that ran later than they were submitted"),
+            (c.unreadable.0, "not compared", &format!("blocks ({})", c.unreadable.1)),
+            (c.beyond, "not compared", "bytes of storage buffers behind their first mebibyte"),
+            (
+                c.by_calls,
+                "nothing to compare",
+                "push constants and inline uniform blocks, whose bytes are in calls",
+            ),
         ] {
             if n > 0 {
-                text += &format!("not compared: {n} blocks ({what})\n");
+                text += &format!("{of}: {n} {what}\n");
             }
         }
     }
     if args.read_back {
-        text += &format!("read back: {} bytes\n", c.read_back);
+        text += &format!(
+            "read back: {} bytes behind submit calls, {} bytes at their very point\n",
+            c.read_back, c.filled
+        );
     }
     text
 }

@@ -139,12 +139,28 @@ fn answers_are_those_of_the_trace() {
     assert_eq!(out.status.code(), Some(2), "a folder that holds something");
 }
 
-/// What `--check` says: blocks compared, and that they are equal.
-fn checked(capture: &Path) -> u64 {
+/// What `--check` says.
+#[derive(Debug, PartialEq)]
+struct Compared {
+    blocks: u64,
+    /// Of these, at their very point.
+    at_point: u64,
+    /// Draws, dispatches and traces all of whose blocks were; those that have any; all of them.
+    invocations: [u64; 3],
+}
+
+/// What `--check` says, and that everything is equal.
+fn checked(capture: &Path) -> Compared {
     let out = done(&resources(capture, &["--check", "--questions", "bindings"]));
-    let line = out.lines().find(|l| l.starts_with("compared with the device: ")).expect("it says so");
-    assert!(line.ends_with(": equal"), "{}: {line}", capture.display());
-    line.split(' ').nth(4).and_then(|n| n.parse().ok()).expect("a number")
+    let line = |beginning: &str| {
+        let line = out.lines().find(|l| l.starts_with(beginning)).expect("it says so");
+        let numbers = line.split(' ').filter_map(|n| n.parse().ok()).collect::<Vec<u64>>();
+        (line, numbers)
+    };
+    let (first, compared) = line("compared with the device: ");
+    assert!(first.ends_with(": equal"), "{}: {first}", capture.display());
+    let (_, points) = line("at their very point: ");
+    Compared { blocks: compared[0], at_point: points[0], invocations: [points[1], points[2], points[3]] }
 }
 
 #[test]
@@ -153,8 +169,9 @@ fn what_is_followed_is_what_the_device_has() {
         return;
     }
     for (name, least) in [("cubes", 12_000), ("uniforms", 180), ("monolithic", 8), ("pointers", 3)] {
-        let blocks = checked(&sample(&format!("{name}.gfxr")));
-        assert!(blocks >= least, "{name}: {blocks}");
+        let c = checked(&sample(&format!("{name}.gfxr")));
+        assert!(c.blocks >= least, "{name}: {c:?}");
+        assert_eq!((c.at_point, c.invocations[0]), (c.blocks, c.invocations[1]), "{name}: every one");
     }
     let Some(shared) = shared_captures() else { return };
     for (name, least) in [
@@ -164,9 +181,36 @@ fn what_is_followed_is_what_the_device_has() {
         ("vkd3d_gears_trim_40_59", 120),
         ("sapien_rt_llvmpipe", 3),
     ] {
-        let blocks = checked(&shared.join(format!("{name}.gfxr")));
-        assert!(blocks >= least, "{name}: {blocks}");
+        let c = checked(&shared.join(format!("{name}.gfxr")));
+        assert!(c.blocks >= least, "{name}: {c:?}");
+        assert_eq!((c.at_point, c.invocations[0]), (c.blocks, c.invocations[1]), "{name}: every one");
     }
+}
+
+#[test]
+fn what_is_written_between_draws_is_compared_at_them() {
+    if !device("what_is_written_between_draws_is_compared_at_them") {
+        return;
+    }
+    // Twice: eight dispatches that read the value, a draw that does, one that reads the list and what its pass writes. Of
+    // three dispatches the command buffer runs again at once.
+    let c = checked(&sample("rewrites.gfxr"));
+    assert_eq!((c.at_point, c.invocations), (16, [14, 20, 32]));
+    // Nothing that shaders write is followed: at no edge of the submit call does that show.
+    let out = resources(&sample("rewrites.gfxr"), &["--check", "--spoil-writes"]);
+    assert_eq!(out.status.code(), Some(5), "{}", text(&out.stdout));
+    let said = text(&out.stderr);
+    let first = said.lines().find(|l| l.contains("VkBuffer")).unwrap_or_default();
+    for part in [
+        "frame 1, submission ",
+        ", Dispatch recorded in block ",
+        " of VkCommandBuffer ",
+        "set 0 binding 0[0], byte 0 of VkBuffer ",
+        ", directly before it: followed 0x01, on the device 0x09; followed as written by UpdateBuffer in block ",
+    ] {
+        assert!(first.contains(part), "{part:?} is not in {first:?}");
+    }
+    assert!(said.contains("before its render pass: followed "), "{said}");
 }
 
 #[test]
@@ -199,4 +243,27 @@ fn what_shaders_wrote_is_read_back() {
     contents.sort_unstable();
     contents.dedup();
     assert!(contents.len() > 200, "{}", contents.len());
+}
+
+#[test]
+fn what_shaders_wrote_is_read_back_where_it_is_read() {
+    if !device("what_shaders_wrote_is_read_back_where_it_is_read") {
+        return;
+    }
+    let scratch = Scratch::new("resources-read-back-rewrites");
+    let dir = followed(&scratch, "rewrites.gfxr", &["--read-back"]);
+    let (blocks, words) = (read(&dir, &INVOCATION_BLOCKS), read(&dir, &CONTENT_WORDS));
+    let value = |contents: u64| {
+        let row = (0..words.len()).find(|i| words.u64("contents")[*i] == contents);
+        row.map(|i| words.u64("word")[i])
+    };
+    let all = (0..blocks.len()).filter(|i| &*blocks.text("space")[*i] == "block");
+    let values: Vec<Option<u64>> = all.map(|i| value(blocks.u64("contents")[i])).collect();
+    // As the scene says it, but for the two executions that others follow before anyone can read.
+    let of = |frame: u64| {
+        let kept =
+            [Some(frame), Some(2 * frame + 7), Some(100), Some(201), None, Some(807), None, Some(3237)];
+        kept.into_iter().chain([Some(3237), Some(3238)]).collect::<Vec<_>>()
+    };
+    assert_eq!(values, [of(1), of(2)].concat());
 }

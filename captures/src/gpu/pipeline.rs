@@ -59,7 +59,7 @@ pub struct Graphics<'a> {
     pub depth: bool,
     /// The layout.
     pub layout: &'a Layout,
-    /// The pass whose only subpass it draws in.
+    /// The pass whose first subpass it draws in.
     pub pass: vk::RenderPass,
 }
 
@@ -155,6 +155,11 @@ impl Gpu {
 
     /// A graphics pipeline with the entry points `main`.
     pub fn graphics_pipeline(&self, name: &str, about: &Graphics) -> Result<vk::Pipeline> {
+        self.subpass_pipeline(name, about, 0)
+    }
+
+    /// The same for another subpass of its pass.
+    pub fn subpass_pipeline(&self, name: &str, about: &Graphics, subpass: u32) -> Result<vk::Pipeline> {
         let stages = [
             self.stage(about.vertex, vk::ShaderStageFlags::VERTEX)?,
             self.stage(about.fragment, vk::ShaderStageFlags::FRAGMENT)?,
@@ -205,7 +210,8 @@ impl Gpu {
             .color_blend_state(&blend)
             .dynamic_state(&dynamic)
             .layout(about.layout.pipeline)
-            .render_pass(about.pass);
+            .render_pass(about.pass)
+            .subpass(subpass);
         let made = unsafe { self.device.create_graphics_pipelines(vk::PipelineCache::null(), &[info], None) };
         let pipeline = made.map_err(|(_, error)| error).doing(format!("making the pipeline '{name}'"))?[0];
         Ok(self.adopt(pipeline, name))

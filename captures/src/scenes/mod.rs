@@ -29,6 +29,7 @@ mod ordering;
 mod pointers;
 mod rays;
 mod recursion;
+mod rewrites;
 mod stages;
 mod steps;
 mod tracing;
@@ -68,6 +69,7 @@ pub static SCENES: &[&dyn Scene] = &[
     &monolithic::Monolithic { repartitioned: true },
     &uniforms::Uniforms,
     &ordering::Ordering,
+    &rewrites::Rewrites,
     &objects::Objects,
 ];
 

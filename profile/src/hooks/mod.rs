@@ -15,6 +15,7 @@ pub mod geometry;
 pub mod instrument;
 pub mod pipeline_flags;
 pub mod pipeline_times;
+mod readable;
 pub mod repartition;
 pub mod resources;
 pub mod screenshot;

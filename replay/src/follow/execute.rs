@@ -96,6 +96,11 @@ impl Queues {
         }
     }
 
+    /// Whether batches wait.
+    pub fn is_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
     /// vkQueueBindSparse: what it signals. What it binds is the bytes'.
     pub fn bind_sparse(&mut self, world: &mut World, call: &Call, to: &mut dyn Observer) {
         for info in View::call(&call.image).structs("pBindInfo") {
@@ -183,7 +188,9 @@ impl Queues {
         let Some(recording) = recording.filter(|_| depth < DEEPEST) else { return };
         let outer = *at;
         (at.holder, at.recording) = (id, recording.number);
+        to.enters(world, at, &recording);
         self.commands(world, &recording, at, depth, to);
+        to.leaves(world, at);
         (at.holder, at.recording, at.command, at.block) =
             (outer.holder, outer.recording, outer.command, outer.block);
     }

@@ -133,6 +133,10 @@ pub trait Observer {
     }
     /// Any other command that does something, before it runs.
     fn command(&mut self, world: &World, at: &At, command: &Command) {}
+    /// A command buffer begins to be executed, a primary or a secondary.
+    fn enters(&mut self, world: &World, at: &At, recording: &Recording) {}
+    /// It has been.
+    fn leaves(&mut self, world: &World, at: &At) {}
     /// A batch is submitted; its commands come next.
     fn submission(&mut self, world: &World, submission: &Submission) {}
 }
@@ -301,6 +305,11 @@ impl Follow {
     /// The capture has ended: what still waits runs.
     pub fn finish(&mut self, to: &mut dyn Observer) {
         self.queues.idle(&mut self.world, 0, to);
+    }
+
+    /// Whether there are batches that wait for what nothing has signalled yet.
+    pub fn is_waiting(&self) -> bool {
+        self.queues.is_waiting()
     }
 
     /// Everything as it is now.

@@ -5,9 +5,10 @@
 
 use super::queries::Shared;
 use super::statistics;
+use crate::hooks::readable::Readable;
 use crate::hooks::timestamps;
 use replay::ash::{self, vk};
-use replay::error::{Error, Kind, Result};
+use replay::error::{Error, Result};
 use replay::vulkan::DeviceState;
 
 /// Slots made ahead.
@@ -143,35 +144,15 @@ impl Slots {
 
     fn grow(&self, slot: &mut Slot, results: usize) -> Result<()> {
         let d = &self.device;
-        let info = vk::BufferCreateInfo::default()
-            .size(results as u64 * 8)
-            .usage(vk::BufferUsageFlags::TRANSFER_DST);
-        // SAFETY: plain creations on a live device; nothing uses the slot.
+        // SAFETY: ours; nothing uses the slot.
         unsafe {
             d.destroy_buffer(slot.buffer, None);
             d.free_memory(slot.memory, None);
-            (slot.buffer, slot.memory, slot.capacity) = (vk::Buffer::null(), vk::DeviceMemory::null(), 0);
-            slot.buffer = d.create_buffer(&info, None).map_err(|e| Error::driver("vkCreateBuffer", e))?;
-            let needs = d.get_buffer_memory_requirements(slot.buffer);
-            let coherent = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
-            let find = |flags| {
-                (0..self.memory.memory_type_count).find(|&i| {
-                    needs.memory_type_bits >> i & 1 != 0
-                        && self.memory.memory_types[i as usize].property_flags.contains(flags)
-                })
-            };
-            let ty = find(coherent | vk::MemoryPropertyFlags::HOST_CACHED).or_else(|| find(coherent));
-            let ty = ty.ok_or_else(|| {
-                Error::new(Kind::Unsupported, "no memory that the host can read results from")
-            })?;
-            let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(ty);
-            slot.memory = d.allocate_memory(&info, None).map_err(|e| Error::driver("vkAllocateMemory", e))?;
-            d.bind_buffer_memory(slot.buffer, slot.memory, 0)
-                .map_err(|e| Error::driver("vkBindBufferMemory", e))?;
-            let map = d.map_memory(slot.memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty());
-            slot.map = map.map_err(|e| Error::driver("vkMapMemory", e))?.cast();
-            slot.capacity = results;
         }
+        (slot.buffer, slot.memory, slot.capacity) = (vk::Buffer::null(), vk::DeviceMemory::null(), 0);
+        let made = Readable::new(d, &self.memory, results as u64 * 8)?;
+        (slot.buffer, slot.memory, slot.map) = (made.buffer, made.memory, made.map.cast_const().cast());
+        slot.capacity = results;
         Ok(())
     }
 

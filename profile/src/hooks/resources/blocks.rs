@@ -4,33 +4,17 @@
 //! absent from `content_words`. Refuses nothing.
 
 use super::Put;
+use super::device::Device;
 use super::intern::{Numbers, digest};
-use super::program::{Facts, UsedBlock};
+use super::program::Facts;
+use super::reads::{self, Found, Read};
 use super::rows::Rows;
 use replay::error::Result;
 use replay::follow::bytes::Hole;
-use replay::follow::sets::{Contents, Descriptor};
-use replay::follow::{AtSet, Invocation, World};
+use replay::follow::{Invocation, World};
 use std::collections::HashMap;
 use trace::Value::{Text, U64};
 use trace::tables::{CONTENT_WORDS, INVOCATION_BLOCKS};
-
-/// A uniform block that lies in a buffer, as it is followed.
-#[derive(Clone, Debug)]
-pub struct Read {
-    /// The set.
-    pub set: u32,
-    /// The binding.
-    pub binding: u32,
-    /// The array element.
-    pub element: u32,
-    /// The buffer.
-    pub buffer: u64,
-    /// The first byte.
-    pub offset: u64,
-    /// How many bytes.
-    pub bytes: u64,
-}
 
 /// Contents by number, and how much of them is known.
 #[derive(Clone, Copy, Debug, Default)]
@@ -66,8 +50,20 @@ struct Held {
     space: &'static str,
     place: (u32, u32, u32),
     n: Numbered,
-    /// The buffer, the first byte, and when it changed last.
-    at: (u64, u64, u64),
+    from: Origin,
+}
+
+/// Where a row's bytes are.
+#[derive(Clone, Copy, Default)]
+struct Origin {
+    buffer: u64,
+    offset: u64,
+    /// When they changed last; 0 if nothing of them is to be had from the device's memory behind the call.
+    stamp: u64,
+    /// Its number among those of the invocation that lie in buffers.
+    read: Option<usize>,
+    /// What the device is asked for.
+    pending: Option<usize>,
 }
 
 impl Blocks {
@@ -137,20 +133,14 @@ impl Blocks {
     /// Rows for what an invocation's shaders use.
     pub fn invocation(&mut self, rows: &mut Rows, w: &World, i: &Invocation<'_>, f: &Facts) -> Result<()> {
         self.read.clear();
-        for block in &f.blocks {
-            match w.set(i.invoke, block.set as usize) {
-                AtSet::Set { contents, offsets, .. } => self.set(rows, w, i, block, contents, offsets)?,
-                AtSet::Push { contents } => self.set(rows, w, i, block, contents, &[])?,
-                AtSet::Buffer { address, layout } => {
-                    let all = layout.binding(block.binding).map_or(0, |b| b.slots());
-                    for e in (0..all).filter(|e| block.elements.as_ref().is_none_or(|all| all.contains(e))) {
-                        let d = w.in_descriptor_buffer(address, layout, block.binding, e);
-                        self.one(rows, w, i, block, e, d, 0)?;
-                    }
-                }
-                AtSet::Nothing | AtSet::Embedded { .. } => {}
+        reads::each(w, i.invoke, &f.blocks, &mut |found| match found {
+            Found::Buffer(read) => self.in_buffer(rows, w, i.number, read),
+            Found::Inline(set, binding, bytes, written) => {
+                rows.by_calls += 1;
+                let n = self.masked(&mut rows.put, bytes, written)?;
+                self.row(rows, i.number, "block", (set, binding, 0), n, Origin::default())
             }
-        }
+        })?;
         if f.push_bytes > 0 {
             let push = &i.invoke.bindings.push;
             let key = (push.version, f.push_bytes);
@@ -168,67 +158,20 @@ impl Blocks {
                     n
                 }
             };
-            self.row(rows, i.number, "push", (0, 0, 0), known, (0, 0, 0))?;
+            rows.by_calls += 1;
+            self.row(rows, i.number, "push", (0, 0, 0), known, Origin::default())?;
         }
         Ok(())
     }
 
-    fn set(
-        &mut self,
-        rows: &mut Rows,
-        w: &World,
-        i: &Invocation<'_>,
-        block: &UsedBlock,
-        contents: &Contents,
-        offsets: &[u32],
-    ) -> Result<()> {
-        let Some(b) = contents.layout.binding(block.binding) else { return Ok(()) };
-        for (e, d) in contents.written(block.binding) {
-            if block.elements.as_ref().is_some_and(|all| !all.contains(&e)) {
-                continue;
-            }
-            if d == Descriptor::Inline {
-                let (bytes, written) = contents.inline_bytes(block.binding);
-                let n = self.masked(&mut rows.put, bytes, written)?;
-                self.row(rows, i.number, "block", (block.set, block.binding, e), n, (0, 0, 0))?;
-                continue;
-            }
-            let dynamic = match b.is_dynamic() {
-                true => offsets.get((b.dynamic_start + e) as usize).copied().unwrap_or(0),
-                false => 0,
-            };
-            self.one(rows, w, i, block, e, d, dynamic.into())?;
-        }
-        Ok(())
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "a block's place")]
-    fn one(
-        &mut self,
-        rows: &mut Rows,
-        w: &World,
-        i: &Invocation<'_>,
-        block: &UsedBlock,
-        element: u32,
-        d: Descriptor,
-        dynamic: u64,
-    ) -> Result<()> {
-        let (buffer, offset, range) = match d {
-            Descriptor::Buffer { buffer, offset, range, .. } if buffer != 0 => {
-                (buffer, offset + dynamic, w.range_of(buffer, offset, range))
-            }
-            Descriptor::Address { address, range, .. } => match w.at_address(address) {
-                Some((buffer, offset)) => (buffer, offset, range),
-                None => return Ok(()),
-            },
-            _ => return Ok(()),
-        };
-        let bytes = range.min(block.bytes);
-        let n = self.of_buffer(&mut rows.put, w, buffer, offset, bytes)?;
-        let (set, binding) = (block.set, block.binding);
-        self.read.push(Read { set, binding, element, buffer, offset, bytes });
-        let stamp = if n.known < n.bytes { w.stamp_of(buffer, offset, bytes) } else { 0 };
-        self.row(rows, i.number, "block", (set, binding, element), n, (buffer, offset, stamp))
+    fn in_buffer(&mut self, rows: &mut Rows, w: &World, number: u64, r: Read) -> Result<()> {
+        let n = self.of_buffer(&mut rows.put, w, r.buffer, r.offset, r.bytes)?;
+        let stamp = if n.known < n.bytes { w.stamp_of(r.buffer, r.offset, r.bytes) } else { 0 };
+        let from =
+            Origin { buffer: r.buffer, offset: r.offset, stamp, read: Some(self.read.len()), pending: None };
+        let place = (r.set, r.binding, r.element);
+        self.read.push(r);
+        self.row(rows, number, "block", place, n, from)
     }
 
     fn row(
@@ -238,9 +181,9 @@ impl Blocks {
         space: &'static str,
         place: (u32, u32, u32),
         n: Numbered,
-        at: (u64, u64, u64),
+        from: Origin,
     ) -> Result<()> {
-        let row = Held { invocation, space, place, n, at };
+        let row = Held { invocation, space, place, n, from };
         match &mut self.held {
             Some(held) => {
                 held.push(row);
@@ -257,18 +200,31 @@ impl Blocks {
 
     /// What is written behind the invocations is not what they read: only the others may be read from the device.
     pub fn settle(&mut self, w: &World) {
-        for h in self.held.iter_mut().flatten().filter(|h| h.at.2 != 0) {
-            if w.stamp_of(h.at.0, h.at.1, h.n.bytes) != h.at.2 {
-                h.at.2 = 0;
+        for h in self.held.iter_mut().flatten().filter(|h| h.from.stamp != 0) {
+            if w.stamp_of(h.from.buffer, h.from.offset, h.n.bytes) != h.from.stamp {
+                h.from.stamp = 0;
             }
         }
     }
 
+    /// What the device is asked for, for each of the last invocation's reads.
+    pub fn pending(&mut self, invocation: u64, of: &[Option<usize>]) {
+        let Some(held) = &mut self.held else { return };
+        for h in held.iter_mut().rev().take_while(|h| h.invocation == invocation) {
+            h.from.pending = h.from.read.and_then(|read| of.get(read).copied().flatten());
+        }
+    }
+
     /// The device has said what it knows: rows wait no longer.
-    pub fn release(&mut self, rows: &mut Rows, w: &World) -> Result<()> {
+    pub fn release(&mut self, rows: &mut Rows, w: &World, device: &Device) -> Result<()> {
         for mut h in self.held.take().unwrap_or_default() {
-            if h.at.2 != 0 {
-                h.n = self.of_buffer(&mut rows.put, w, h.at.0, h.at.1, h.n.bytes)?;
+            if h.n.known < h.n.bytes {
+                if let Some((bytes, holes)) = h.from.pending.and_then(|p| device.filled(p)) {
+                    self.bytes = bytes;
+                    h.n = self.number(&mut rows.put, &holes)?;
+                } else if h.from.stamp != 0 {
+                    h.n = self.of_buffer(&mut rows.put, w, h.from.buffer, h.from.offset, h.n.bytes)?;
+                }
             }
             h.write(rows)?;
         }
@@ -292,8 +248,8 @@ impl Held {
                 U64(n.number),
                 U64(n.known),
                 Text(n.why),
-                U64(self.at.0),
-                U64(self.at.1),
+                U64(self.from.buffer),
+                U64(self.from.offset),
             ],
         )
     }

@@ -3,16 +3,25 @@
 //! The hook follows the capture's calls ([`replay::follow`]), with a device or without one, asks [`crate::reflect`] what shaders
 //! do with what is bound, and writes rows for every invocation of the wanted frames. Guarantees: what shaders may write is not
 //! known afterwards; equal descriptors, sets and bytes have equal numbers. With a device, [`device`] compares what is
-//! followed with what the device's memory holds, or reads what shaders wrote. Refuses nothing.
+//! followed with what the device's memory holds, or reads what shaders wrote, at each invocation: [`PlanHook`] says in a walk
+//! over the capture before which copies that takes. Refuses nothing.
 
 mod blocks;
+mod checked;
+mod copies;
 pub mod device;
 mod intern;
+mod landing;
+mod plan;
 mod program;
+mod reads;
 mod rows;
+mod trail;
 mod words;
 
-pub use device::{Checked, Difference, OnDevice};
+pub use checked::{Checked, Difference, When};
+pub use device::OnDevice;
+pub use plan::{Plan, PlanHook};
 
 use device::Device;
 use gfxr_parse::view::View;
@@ -20,6 +29,8 @@ use replay::backend::MetaBlock;
 use replay::error::Result;
 use replay::exec::{Call, Executor, Outcome};
 use replay::follow::bytes::Writer;
+use replay::follow::commands::Command;
+use replay::follow::recording::Recording;
 use replay::follow::{At, Follow, Invocation, Observer, World};
 use replay::hook::{Commands, Frame, Hook, Needs, Next};
 use rows::Rows;
@@ -141,8 +152,14 @@ impl Observer for Told {
         if r.is_ok()
             && let Some(d) = &mut self.device
         {
+            let mut all = self.rows.read().to_vec();
+            if d.checks() {
+                let facts = self.rows.facts(invocation.invoke);
+                all.extend(plan::of_invocation(world, invocation, &facts.buffers));
+            }
             // What runs later than its submission is not seen at its submission.
-            d.invocation(world, at, at.submit_block == self.block, self.rows.read());
+            let pending = d.invocation(world, at, invocation, at.submit_block == self.block, &all);
+            self.rows.pending(invocation.number, &pending);
         }
         self.note(r);
     }
@@ -150,7 +167,27 @@ impl Observer for Told {
     fn invoked(&mut self, world: &mut World, at: &At, invocation: &Invocation<'_>) {
         let facts = self.rows.facts(invocation.invoke);
         self.rows.seen += 1;
-        world.wrote(invocation.invoke, &facts.written, at.block);
+        if !self.device.as_ref().is_some_and(Device::spoils_writes) {
+            world.wrote(invocation.invoke, &facts.written, at.block);
+        }
+    }
+
+    fn enters(&mut self, _: &World, at: &At, recording: &Recording) {
+        if let Some(d) = &mut self.device {
+            d.enters(at, recording);
+        }
+    }
+
+    fn leaves(&mut self, _: &World, _: &At) {
+        if let Some(d) = &mut self.device {
+            d.leaves();
+        }
+    }
+
+    fn command(&mut self, world: &World, at: &At, command: &Command) {
+        if let Some(d) = &mut self.device {
+            d.command(world, at, command);
+        }
     }
 }
 
@@ -172,10 +209,22 @@ impl Hook for ResourcesHook {
         if self.told.device.is_some() && Device::is_submit(call) {
             return self.submit(cx, call, next);
         }
+        if let Some(d) = &mut self.told.device {
+            d.begins(self.follow.world());
+            d.copies.before(cx, call)?;
+        }
         let outcome = next.run(cx, call)?;
+        if let Some(d) = &mut self.told.device {
+            d.copies.after(cx, call, self.follow.world())?;
+        }
         self.follow.call(call, outcome, &mut self.told)?;
         self.count(call);
         self.failed()?;
+        if let Some(d) = self.told.device.as_mut().filter(|d| d.is_pending()) {
+            // What waited has run.
+            let waiting = self.follow.is_waiting();
+            d.after(cx, call, self.follow.world_mut(), waiting)?;
+        }
         Ok(outcome)
     }
 
@@ -205,6 +254,9 @@ impl Hook for ResourcesHook {
         self.failed()?;
         let mut done = self.done.borrow_mut();
         (done.invocations, done.written) = (self.told.rows.seen, self.told.rows.written);
+        if let Some(d) = &self.told.device {
+            d.by_calls(self.told.rows.by_calls);
+        }
         Ok(())
     }
 }
@@ -223,12 +275,13 @@ impl ResourcesHook {
         self.follow.call(call, captured, told)?;
         self.failed()?;
         self.told.rows.settle(self.follow.world());
+        let waiting = self.follow.is_waiting();
         let device = self.told.device.as_mut().expect("there is one");
-        device.before(cx, self.follow.world())?;
+        device.before(cx, self.follow.world(), waiting)?;
         let outcome = next.run(cx, call)?;
-        device.after(cx, call, self.follow.world_mut())?;
+        device.after(cx, call, self.follow.world_mut(), waiting)?;
         if holds {
-            self.told.rows.release(self.follow.world())?;
+            self.told.rows.release(self.follow.world(), device)?;
         }
         Ok(outcome)
     }

@@ -25,8 +25,10 @@ pub struct UsedBlock {
     pub binding: u32,
     /// The elements that are read; none for all of them.
     pub elements: Option<Vec<u32>>,
-    /// Bytes that a shader declares, the largest.
+    /// Bytes that a shader declares, the largest; of a storage buffer, all that is bound.
     pub bytes: u64,
+    /// A storage buffer that shaders only read.
+    pub storage: bool,
 }
 
 /// A stage, for `resource_stages`.
@@ -83,6 +85,8 @@ pub struct Facts {
     pub members: Vec<MemberRow>,
     /// Uniform blocks that are used.
     pub blocks: Vec<UsedBlock>,
+    /// Storage buffers that are read and written by none of its shaders.
+    pub buffers: Vec<UsedBlock>,
     /// Bytes of push constants that are declared; 0 if none are used.
     pub push_bytes: u64,
     /// What its shaders may write.
@@ -155,6 +159,41 @@ impl Reflector {
     }
 }
 
+/// A program, and its facts.
+struct Known {
+    program: Program,
+    facts: Rc<Facts>,
+}
+
+fn same(a: &Program, b: &Program) -> bool {
+    match (a, b) {
+        (Program::Pipeline(a), Program::Pipeline(b)) => Rc::ptr_eq(a, b),
+        (Program::Shaders(a), Program::Shaders(b)) => Rc::ptr_eq(a, b),
+        (Program::None, Program::None) => true,
+        _ => false,
+    }
+}
+
+/// Facts of programs, each once as long as its id names it.
+#[derive(Default)]
+pub struct Programs {
+    reflector: Reflector,
+    known: HashMap<u64, Known>,
+}
+
+impl Programs {
+    /// What is to be known of what an invocation runs.
+    pub fn facts(&mut self, invoke: &Invoke) -> Rc<Facts> {
+        let program = &invoke.bindings.program;
+        if let Some(k) = self.known.get(&program.id()).filter(|k| same(&k.program, program)) {
+            return k.facts.clone();
+        }
+        let facts = Rc::new(self.reflector.facts(invoke));
+        self.known.insert(program.id(), Known { program: program.clone(), facts: facts.clone() });
+        facts
+    }
+}
+
 impl Facts {
     fn reflected(&mut self, stage: Stage, r: &Reflection, members: &mut Members) {
         for s in r.slots.iter().filter(|s| s.used) {
@@ -213,12 +252,17 @@ impl Facts {
             let Some(b) = layout.set(set as usize).and_then(|l| l.binding(binding)) else { continue };
             let uniform =
                 matches!(b.ty, ty::UNIFORM_BUFFER | ty::UNIFORM_BUFFER_DYNAMIC | ty::INLINE_UNIFORM_BLOCK);
+            let elements = || slot.elements.as_ref().map(|e| e.iter().map(|e| *e as u32).collect());
+            let storage = matches!(b.ty, ty::STORAGE_BUFFER | ty::STORAGE_BUFFER_DYNAMIC);
+            if storage && slot.access.read && !slot.access.write {
+                let elements = elements();
+                self.buffers.push(UsedBlock { set, binding, elements, bytes: u64::MAX, storage });
+            }
             // (a mutable one is what was written to it)
             if uniform || b.ty == ty::MUTABLE {
                 let bytes = if slot.block_bytes == 0 { UNDECLARED } else { slot.block_bytes };
-                let elements = slot.elements.as_ref().map(|e| e.iter().map(|e| *e as u32).collect());
-                let elements = if b.ty == ty::INLINE_UNIFORM_BLOCK { Some(vec![0]) } else { elements };
-                self.blocks.push(UsedBlock { set, binding, elements, bytes });
+                let elements = if b.ty == ty::INLINE_UNIFORM_BLOCK { Some(vec![0]) } else { elements() };
+                self.blocks.push(UsedBlock { set, binding, elements, bytes, storage });
             }
         }
     }

@@ -3,9 +3,11 @@
 //! Guarantees: a number is written before it is referred to. Refuses nothing.
 
 use super::Put;
-use super::blocks::{Blocks, Read};
+use super::blocks::Blocks;
+use super::device::Device;
 use super::intern::{Numbers, digest};
-use super::program::{Facts, Reflector};
+use super::program::{Facts, Programs};
+use super::reads::Read;
 use super::words;
 use replay::error::Result;
 use replay::follow::bytes::{Into, Upload};
@@ -21,17 +23,10 @@ use trace::tables::{
     RESOURCE_PIPELINES, RESOURCE_SLOTS, RESOURCE_STAGES, SET_CONTENTS, UPLOADS,
 };
 
-/// A program, its facts, and whether its rows are written.
-struct Known {
-    program: Program,
-    facts: Rc<Facts>,
-}
-
 /// See the module's header.
 pub struct Rows {
     pub(super) put: Put,
-    reflector: Reflector,
-    programs: HashMap<u64, Known>,
+    programs: Programs,
     named: HashSet<u64>,
     descriptors: Numbers<Key>,
     contents: Numbers<u128>,
@@ -48,6 +43,8 @@ pub struct Rows {
     pub blocks: u64,
     /// Of these, those of which some byte is not known.
     pub unknown_blocks: u64,
+    /// Push constants and inline blocks of invocations: calls hold their bytes, no memory does.
+    pub by_calls: u64,
 }
 
 /// A descriptor as a row of `descriptors`, words by their numbers.
@@ -66,22 +63,12 @@ pub struct Key {
     unknown: &'static str,
 }
 
-fn same(a: &Program, b: &Program) -> bool {
-    match (a, b) {
-        (Program::Pipeline(a), Program::Pipeline(b)) => Rc::ptr_eq(a, b),
-        (Program::Shaders(a), Program::Shaders(b)) => Rc::ptr_eq(a, b),
-        (Program::None, Program::None) => true,
-        _ => false,
-    }
-}
-
 impl Rows {
     /// None yet.
     pub fn new(put: Put) -> Self {
         Rows {
             put,
-            reflector: Reflector::default(),
-            programs: HashMap::new(),
+            programs: Programs::default(),
             named: HashSet::new(),
             descriptors: Numbers::default(),
             contents: Numbers::default(),
@@ -93,18 +80,13 @@ impl Rows {
             written: 0,
             blocks: 0,
             unknown_blocks: 0,
+            by_calls: 0,
         }
     }
 
     /// What is to be known of what an invocation runs.
     pub fn facts(&mut self, invoke: &Invoke) -> Rc<Facts> {
-        let program = &invoke.bindings.program;
-        if let Some(k) = self.programs.get(&program.id()).filter(|k| same(&k.program, program)) {
-            return k.facts.clone();
-        }
-        let facts = Rc::new(self.reflector.facts(invoke));
-        self.programs.insert(program.id(), Known { program: program.clone(), facts: facts.clone() });
-        facts
+        self.programs.facts(invoke)
     }
 
     /// The uniform blocks of the last invocation that lie in buffers.
@@ -122,10 +104,15 @@ impl Rows {
         self.uniform.settle(w);
     }
 
+    /// What of the last invocation's blocks the device will tell: for each of [`Rows::read`].
+    pub fn pending(&mut self, invocation: u64, of: &[Option<usize>]) {
+        self.uniform.pending(invocation, of);
+    }
+
     /// What was to be read back is.
-    pub fn release(&mut self, w: &World) -> Result<()> {
+    pub fn release(&mut self, w: &World, device: &Device) -> Result<()> {
         let mut uniform = std::mem::take(&mut self.uniform);
-        let r = uniform.release(self, w);
+        let r = uniform.release(self, w, device);
         self.uniform = uniform;
         r
     }

@@ -274,9 +274,10 @@ impl Bytes {
         self.journal.iter().flatten().rev().take_while(move |e| e.time > time)
     }
 
-    /// The last write that reached this byte, if a journal is kept and reaches back so far.
-    pub fn last_write(&self, space: u64, offset: u64) -> Option<Entry> {
+    /// The last write until then that reached this byte, if a journal is kept and reaches back so far.
+    pub fn last_write(&self, space: u64, offset: u64, until: u64) -> Option<Entry> {
         let j = self.journal.as_ref()?;
-        j.iter().rev().find(|e| e.space == space && (e.from..e.to).contains(&offset)).copied()
+        let reached = |e: &&Entry| e.time <= until && e.space == space && (e.from..e.to).contains(&offset);
+        j.iter().rev().find(reached).copied()
     }
 }

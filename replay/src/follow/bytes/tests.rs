@@ -92,9 +92,9 @@ fn the_journal_says_who_wrote_last() {
     b.allocate(1, 4096);
     b.write(1, 0, &[1; 64], Cause::new(Writer::Mapped, 10, 0));
     b.forget(1, 32, 64, Why::new(Reason::Shader, 11));
-    assert_eq!(b.last_write(1, 8).map(|e| e.what), Some(Ok(Cause::new(Writer::Mapped, 10, 0))));
-    assert_eq!(b.last_write(1, 40).map(|e| e.what), Some(Err(Why::new(Reason::Shader, 11))));
-    assert_eq!(b.last_write(1, 4000), None);
+    assert_eq!(b.last_write(1, 8, u64::MAX).map(|e| e.what), Some(Ok(Cause::new(Writer::Mapped, 10, 0))));
+    assert_eq!(b.last_write(1, 40, u64::MAX).map(|e| e.what), Some(Err(Why::new(Reason::Shader, 11))));
+    assert_eq!(b.last_write(1, 4000, u64::MAX), None);
 }
 
 #[test]

@@ -1,0 +1,58 @@
+//! A buffer that the device copies into and the host reads.
+//!
+//! Guarantees: mapped as long as it lives, coherent, and in memory that is quick to read where there is such. Refuses
+//! devices without memory of that kind.
+
+use replay::ash::{self, vk};
+use replay::error::{Error, Kind, Result};
+
+/// See the module's header.
+pub struct Readable {
+    /// It.
+    pub buffer: vk::Buffer,
+    /// Its own.
+    pub memory: vk::DeviceMemory,
+    /// Where it is mapped.
+    pub map: *mut u8,
+    /// Its size.
+    pub bytes: u64,
+}
+
+impl Readable {
+    /// One of so many bytes, which are not zero.
+    pub fn new(d: &ash::Device, types: &vk::PhysicalDeviceMemoryProperties, bytes: u64) -> Result<Self> {
+        let usage = vk::BufferUsageFlags::TRANSFER_DST | vk::BufferUsageFlags::TRANSFER_SRC;
+        let info = vk::BufferCreateInfo::default().size(bytes).usage(usage);
+        // SAFETY: plain creations on a live device.
+        unsafe {
+            let buffer = d.create_buffer(&info, None).map_err(|e| Error::driver("vkCreateBuffer", e))?;
+            let needs = d.get_buffer_memory_requirements(buffer);
+            let coherent = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
+            let find = |flags| {
+                (0..types.memory_type_count).find(|&i| {
+                    needs.memory_type_bits >> i & 1 != 0
+                        && types.memory_types[i as usize].property_flags.contains(flags)
+                })
+            };
+            let ty = find(coherent | vk::MemoryPropertyFlags::HOST_CACHED).or_else(|| find(coherent));
+            let ty = ty.ok_or_else(|| {
+                Error::new(Kind::Unsupported, "no memory that the host can read results from")
+            })?;
+            let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(ty);
+            let memory = d.allocate_memory(&info, None).map_err(|e| Error::driver("vkAllocateMemory", e))?;
+            d.bind_buffer_memory(buffer, memory, 0).map_err(|e| Error::driver("vkBindBufferMemory", e))?;
+            let map = d.map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty());
+            let map = map.map_err(|e| Error::driver("vkMapMemory", e))?.cast();
+            Ok(Readable { buffer, memory, map, bytes })
+        }
+    }
+
+    /// Gives it back; nothing of it is in flight.
+    pub fn destroy(&self, d: &ash::Device) {
+        // SAFETY: ours, and idle.
+        unsafe {
+            d.destroy_buffer(self.buffer, None);
+            d.free_memory(self.memory, None);
+        }
+    }
+}

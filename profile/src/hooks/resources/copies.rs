@@ -1,0 +1,206 @@
+//! Copies of what invocations read, put into the application's command buffers while they are recorded.
+//!
+//! Each place of the [`Plan`] gets a barrier, the copies, and a barrier; behind vkCmdExecuteCommands what the secondaries
+//! copied is copied on, as they may run again before anyone reads. Barriers are full ones: the commands around them do what
+//! they did, in the order that the follower takes them in. Guarantees: nothing is recorded that names a buffer which is not
+//! there, or was not made to be copied from. Refuses nothing: what could not be copied has no copy ([`Copies::base`],
+//! [`Copies::has`]).
+
+use super::landing::Landings;
+use super::plan::{Plan, Range};
+use super::trail::{Base, By};
+use gfxr_parse::view::View;
+use replay::ash;
+use replay::ash::vk::{self, Handle};
+use replay::error::Result;
+use replay::exec::{Call, Executor};
+use replay::follow::World;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+/// What a command buffer is being recorded into, or was last.
+#[derive(Clone, Copy)]
+struct Current {
+    /// The block of its vkBeginCommandBuffer.
+    recording: u64,
+    /// Where its copies go, once there is one.
+    landing: Option<u64>,
+}
+
+/// See the module's header.
+#[derive(Default)]
+pub struct Copies {
+    plan: Rc<Plan>,
+    current: HashMap<u64, Current>,
+    /// Memory of copies.
+    pub landings: Landings,
+    /// What was recorded: the place, and the buffer.
+    copied: HashSet<(u64, u64)>,
+    drained: HashSet<(u64, u32)>,
+}
+
+impl Copies {
+    /// Those of a plan.
+    pub fn new(plan: Rc<Plan>) -> Self {
+        Copies { plan, ..Copies::default() }
+    }
+
+    /// Whether nothing is to be copied.
+    pub fn is_empty(&self) -> bool {
+        self.plan.places.is_empty()
+    }
+
+    /// A call is about to run.
+    pub fn before(&mut self, cx: &mut Executor, call: &Call) -> Result<()> {
+        if self.plan.places.contains_key(&call.block) {
+            return self.copy(cx, call);
+        }
+        if call.command.canonical == "vkDestroyDevice" {
+            self.landings.destroy(Some(call.image.u64(0)));
+        }
+        Ok(())
+    }
+
+    /// It has run, and the follower does not know yet.
+    pub fn after(&mut self, cx: &mut Executor, call: &Call, world: &World) -> Result<()> {
+        let first = call.image.u64(0);
+        match call.command.canonical {
+            "vkBeginCommandBuffer" => {
+                self.give(first);
+                if self.plan.recordings.contains_key(&call.block) {
+                    self.current.insert(first, Current { recording: call.block, landing: None });
+                }
+            }
+            "vkCmdExecuteCommands" => return self.drain(cx, call),
+            "vkResetCommandBuffer" => self.give(first),
+            "vkFreeCommandBuffers" => {
+                View::call(&call.image).u64s("pCommandBuffers").into_iter().for_each(|b| self.give(b));
+            }
+            "vkResetCommandPool" | "vkDestroyCommandPool" => {
+                let pool = world.command_pools.get(&call.image.u64(8));
+                pool.iter().flat_map(|p| &p.buffers).for_each(|b| self.give(*b));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn give(&mut self, buffer: u64) {
+        if let Some(landing) = self.current.remove(&buffer).and_then(|c| c.landing) {
+            self.landings.give(landing);
+        }
+    }
+
+    /// The memory of the recording that a command buffer is in.
+    fn landing(&mut self, cx: &mut Executor, buffer: u64, device: u64) -> Result<Option<u64>> {
+        let Some(c) = self.current.get_mut(&buffer) else { return Ok(None) };
+        if c.landing.is_none()
+            && let (Some(vk), Some(&bytes)) = (cx.backend.vulkan(), self.plan.recordings.get(&c.recording))
+        {
+            c.landing = Some(self.landings.take(vk.device(device)?, bytes)?);
+        }
+        Ok(c.landing)
+    }
+
+    /// Everything of a place.
+    fn copy(&mut self, cx: &mut Executor, call: &Call) -> Result<()> {
+        let plan = self.plan.clone();
+        let place = &plan.places[&call.block];
+        let buffer = call.image.u64(0);
+        let commands = vk::CommandBuffer::from_raw(cx.objects.live(buffer));
+        let mut all: HashMap<u64, (vk::Buffer, u64, Vec<vk::BufferCopy>)> = HashMap::new();
+        let Some(vk) = cx.backend.vulkan() else { return Ok(()) };
+        for (&(source, from, bytes), &to) in place {
+            let known = vk.buffer(source).filter(|b| {
+                let usable = b.usage.contains(vk::BufferUsageFlags::TRANSFER_SRC) && b.memory.is_some();
+                usable && from + bytes <= b.size
+            });
+            if let Some(b) = known {
+                let regions = &mut all.entry(source).or_insert((b.live, b.device, vec![])).2;
+                regions.push(vk::BufferCopy { src_offset: from, dst_offset: to, size: bytes });
+            }
+        }
+        let Some(device) = all.values().next().map(|a| a.1) else { return Ok(()) };
+        let Some(landing) = self.landing(cx, buffer, device)? else { return Ok(()) };
+        let Some((d, into, offset)) = self.landings.place(landing) else { return Ok(()) };
+        enclosed(d, commands, || {
+            for (live, _, regions) in all.values_mut() {
+                regions.iter_mut().for_each(|r| r.dst_offset += offset);
+                // SAFETY: recording, outside of render passes: the plan's places are; both ranges were checked.
+                unsafe { d.cmd_copy_buffer(commands, *live, into, regions) };
+            }
+        });
+        self.copied.extend(all.keys().map(|b| (call.block, *b)));
+        Ok(())
+    }
+
+    /// What secondaries copied is copied on.
+    fn drain(&mut self, cx: &mut Executor, call: &Call) -> Result<()> {
+        let plan = self.plan.clone();
+        let Some(drains) = plan.drains.get(&call.block) else { return Ok(()) };
+        let buffer = call.image.u64(0);
+        let commands = vk::CommandBuffer::from_raw(cx.objects.live(buffer));
+        let secondaries = View::call(&call.image).u64s("pCommandBuffers");
+        let mut all = Vec::new();
+        for (&position, drain) in drains {
+            let of = secondaries.get(position as usize).and_then(|s| self.current.get(s));
+            let of = of.filter(|c| c.recording == drain.recording).and_then(|c| c.landing);
+            if let Some(landing) = of {
+                all.push((position, landing, drain));
+            }
+        }
+        // (of a device that the secondaries are of)
+        let device = all.first().and_then(|a| self.landings.device(a.1));
+        let Some(device) = device else { return Ok(()) };
+        let Some(own) = self.landing(cx, buffer, device)? else { return Ok(()) };
+        let Some((d, into, offset)) = self.landings.place(own) else { return Ok(()) };
+        enclosed(d, commands, || {
+            for (_, landing, drain) in &all {
+                let Some((_, from, at)) = self.landings.place(*landing) else { continue };
+                let region =
+                    vk::BufferCopy { src_offset: at, dst_offset: offset + drain.to, size: drain.bytes };
+                // SAFETY: recording, outside of render passes: secondaries that make copies are executed there; both
+                // pieces have room.
+                unsafe { d.cmd_copy_buffer(commands, from, into, &[region]) };
+            }
+        });
+        self.drained.extend(all.iter().map(|a| (call.block, a.0)));
+        Ok(())
+    }
+
+    /// Where an execution's copies are.
+    pub fn base(&self, by: By, buffer: u64, recording: u64, serial: u64) -> Option<Base> {
+        match by {
+            By::Queue => {
+                let c = self.current.get(&buffer).filter(|c| c.recording == recording)?;
+                c.landing.map(|landing| Base { landing, offset: 0, serial })
+            }
+            By::Buffer { base, call, position, .. } => {
+                let drain = self.plan.drains.get(&call)?.get(&position)?;
+                let base = base.filter(|_| self.drained.contains(&(call, position)))?;
+                Some(Base { offset: base.offset + drain.to, ..base })
+            }
+        }
+    }
+
+    /// Where a range is copied to at a place, if it is.
+    pub fn has(&self, place: u64, range: &Range) -> Option<u64> {
+        let to = self.plan.places.get(&place)?.get(range)?;
+        self.copied.contains(&(place, range.0)).then_some(*to)
+    }
+}
+
+/// Commands between full barriers; what they copy the host can read once they are done.
+fn enclosed(d: &ash::Device, commands: vk::CommandBuffer, record: impl FnOnce()) {
+    let (all, copies) = (vk::PipelineStageFlags::ALL_COMMANDS, vk::PipelineStageFlags::TRANSFER);
+    let memory = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE;
+    let own = vk::AccessFlags::TRANSFER_READ | vk::AccessFlags::TRANSFER_WRITE;
+    let barrier = |from, to, (before, after)| {
+        let b = vk::MemoryBarrier::default().src_access_mask(before).dst_access_mask(after);
+        // SAFETY: recording, outside of render passes.
+        unsafe { d.cmd_pipeline_barrier(commands, from, to, vk::DependencyFlags::empty(), &[b], &[], &[]) };
+    };
+    barrier(all, copies, (memory, own));
+    record();
+    barrier(copies, all | vk::PipelineStageFlags::HOST, (own, memory | vk::AccessFlags::HOST_READ));
+}

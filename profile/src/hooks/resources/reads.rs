@@ -1,0 +1,110 @@
+//! Where the blocks lie that an invocation's shaders use.
+//!
+//! Guarantees: dynamic offsets, array elements and descriptor buffers are resolved as they are when it is asked, which is at
+//! the submission. Refuses nothing: what is bound to nothing is left out.
+
+use super::program::UsedBlock;
+use replay::error::Result;
+use replay::follow::commands::Invoke;
+use replay::follow::sets::{Contents, Descriptor};
+use replay::follow::{AtSet, World};
+
+/// A block that lies in a buffer, as it is followed.
+#[derive(Clone, Debug)]
+pub struct Read {
+    /// The set.
+    pub set: u32,
+    /// The binding.
+    pub binding: u32,
+    /// The array element.
+    pub element: u32,
+    /// The buffer.
+    pub buffer: u64,
+    /// The first byte.
+    pub offset: u64,
+    /// How many bytes.
+    pub bytes: u64,
+    /// A storage buffer that shaders only read.
+    pub storage: bool,
+}
+
+/// A block.
+pub enum Found<'w> {
+    /// In a buffer.
+    Buffer(Read),
+    /// An inline uniform block: set and binding, its bytes, and which of them were written.
+    Inline(u32, u32, &'w [u8], &'w [bool]),
+}
+
+/// Finds the used blocks of an invocation, in order.
+pub fn each<'w>(
+    w: &'w World,
+    invoke: &'w Invoke,
+    used: &[UsedBlock],
+    f: &mut dyn FnMut(Found<'w>) -> Result<()>,
+) -> Result<()> {
+    for block in used {
+        match w.set(invoke, block.set as usize) {
+            AtSet::Set { contents, offsets, .. } => in_set(w, block, contents, offsets, f)?,
+            AtSet::Push { contents } => in_set(w, block, contents, &[], f)?,
+            AtSet::Buffer { address, layout } => {
+                let all = layout.binding(block.binding).map_or(0, |b| b.slots());
+                for e in (0..all).filter(|e| block.elements.as_ref().is_none_or(|all| all.contains(e))) {
+                    let d = w.in_descriptor_buffer(address, layout, block.binding, e);
+                    one(w, block, e, d, 0, f)?;
+                }
+            }
+            AtSet::Nothing | AtSet::Embedded { .. } => {}
+        }
+    }
+    Ok(())
+}
+
+fn in_set<'w>(
+    w: &World,
+    block: &UsedBlock,
+    contents: &'w Contents,
+    offsets: &[u32],
+    f: &mut dyn FnMut(Found<'w>) -> Result<()>,
+) -> Result<()> {
+    let Some(b) = contents.layout.binding(block.binding) else { return Ok(()) };
+    for (e, d) in contents.written(block.binding) {
+        if block.elements.as_ref().is_some_and(|all| !all.contains(&e)) {
+            continue;
+        }
+        if d == Descriptor::Inline {
+            let (bytes, written) = contents.inline_bytes(block.binding);
+            f(Found::Inline(block.set, block.binding, bytes, written))?;
+            continue;
+        }
+        let dynamic = match b.is_dynamic() {
+            true => offsets.get((b.dynamic_start + e) as usize).copied().unwrap_or(0),
+            false => 0,
+        };
+        one(w, block, e, d, dynamic.into(), f)?;
+    }
+    Ok(())
+}
+
+fn one<'w>(
+    w: &World,
+    block: &UsedBlock,
+    element: u32,
+    d: Descriptor,
+    dynamic: u64,
+    f: &mut dyn FnMut(Found<'w>) -> Result<()>,
+) -> Result<()> {
+    let (buffer, offset, range) = match d {
+        Descriptor::Buffer { buffer, offset, range, .. } if buffer != 0 => {
+            (buffer, offset + dynamic, w.range_of(buffer, offset, range))
+        }
+        Descriptor::Address { address, range, .. } => match w.at_address(address) {
+            Some((buffer, offset)) => (buffer, offset, range),
+            None => return Ok(()),
+        },
+        _ => return Ok(()),
+    };
+    let bytes = range.min(block.bytes);
+    let (set, binding, storage) = (block.set, block.binding, block.storage);
+    f(Found::Buffer(Read { set, binding, element, buffer, offset, bytes, storage }))
+}
