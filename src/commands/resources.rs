@@ -97,7 +97,9 @@ fn write(args: &ResourcesArgs, folder: &Path, missing: &Missing) -> Result<(Foll
     let bar = progress::bytes(capture.bytes().len() as u64, "following");
     let mut told = Bar { bar: &bar, map: None, released: 0 };
     let on = if on_device { On::Vulkan } else { On::Echo };
+    let within = hook.at_the_driver();
     let mut hooks: Vec<Box<dyn Hook>> = vec![Box::new(hook)];
+    hooks.extend(within);
     if args.sync {
         hooks.push(Box::new(SyncHook::new(profile::sink(&writer))));
     }
@@ -175,7 +177,7 @@ fn summary(args: &ResourcesArgs, f: &Followed, c: &Checked) -> String {
             (c.before, "compared before their submit call", "blocks"),
             (c.behind, "compared behind their submit call", "blocks"),
             (c.in_pass, "no point", "blocks that shaders of the same render pass may write"),
-            (c.again, "no point", "blocks of command buffers that the same submit call executes again"),
+            (c.again, "no point", "blocks of command buffers that run again before they could be read"),
             (c.uncopied, "no point", "blocks that could not be copied"),
             (c.between, "not compared", "blocks that their submit call writes before and behind the draw"),
             (c.later, "not compared", "blocks of command buffers that ran later than they were submitted"),

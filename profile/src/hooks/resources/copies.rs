@@ -7,7 +7,7 @@
 //! [`Copies::has`]).
 
 use super::landing::Landings;
-use super::plan::{Plan, Range};
+use super::plan::{self, Plan};
 use super::trail::{Base, By};
 use gfxr_parse::view::View;
 use replay::ash;
@@ -15,7 +15,9 @@ use replay::ash::vk::{self, Handle};
 use replay::error::Result;
 use replay::exec::{Call, Executor};
 use replay::follow::World;
+use replay::link::Linked;
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::rc::Rc;
 
 /// What a command buffer is being recorded into, or was last.
@@ -37,6 +39,8 @@ pub struct Copies {
     /// What was recorded: the place, and the buffer.
     copied: HashSet<(u64, u64)>,
     drained: HashSet<(u64, u32)>,
+    /// Of the vkCmdExecuteCommands that runs: what has been executed already.
+    executed: u32,
 }
 
 impl Copies {
@@ -71,7 +75,11 @@ impl Copies {
                     self.current.insert(first, Current { recording: call.block, landing: None });
                 }
             }
-            "vkCmdExecuteCommands" => return self.drain(cx, call),
+            "vkCmdExecuteCommands" => {
+                let left = self.executed..u32::MAX;
+                self.executed = 0;
+                return self.drain(cx, call, left);
+            }
             "vkResetCommandBuffer" => self.give(first),
             "vkFreeCommandBuffers" => {
                 View::call(&call.image).u64s("pCommandBuffers").into_iter().for_each(|b| self.give(b));
@@ -134,15 +142,47 @@ impl Copies {
         Ok(())
     }
 
-    /// What secondaries copied is copied on.
-    fn drain(&mut self, cx: &mut Executor, call: &Call) -> Result<()> {
+    /// vkCmdExecuteCommands is about to reach the driver: a secondary that it executes again is executed first, and what it
+    /// copied is copied on; the driver gets what is left.
+    pub fn executing(&mut self, cx: &mut Executor, call: &Call, linked: &mut Linked) -> Result<()> {
+        self.executed = 0;
+        let plan = self.plan.clone();
+        let Some(drains) = plan.drains.get(&call.block) else { return Ok(()) };
+        let ids = View::call(&call.image).u64s("pCommandBuffers");
+        let again = |p: &u32| ids.iter().skip(*p as usize + 1).any(|id| ids.get(*p as usize) == Some(id));
+        if linked.arg(1) as u32 as usize != ids.len() || linked.arg(2) == 0 {
+            return Ok(());
+        }
+        let commands = vk::CommandBuffer::from_raw(cx.objects.live(call.image.u64(0)));
+        let first: *mut vk::CommandBuffer = linked.ptr(2);
+        for position in drains.keys().copied().filter(again) {
+            let device = self.current.get(&ids[position as usize]).and_then(|c| c.landing);
+            let device = device.and_then(|l| self.landings.place(l)).map(|p| p.0.clone());
+            let Some(d) = device else { continue };
+            // SAFETY: linked memory holds that many live command buffers, none of which has been executed yet; recording.
+            unsafe {
+                let before = first.add(self.executed as usize);
+                let n = (position + 1 - self.executed) as usize;
+                d.cmd_execute_commands(commands, std::slice::from_raw_parts(before, n));
+            }
+            self.drain(cx, call, self.executed..position + 1)?;
+            self.executed = position + 1;
+        }
+        linked.set_arg(1, u64::from(ids.len() as u32 - self.executed));
+        // SAFETY: the last is never among those that were executed.
+        linked.set_arg(2, unsafe { first.add(self.executed as usize) } as u64);
+        Ok(())
+    }
+
+    /// What secondaries at these positions copied is copied on.
+    fn drain(&mut self, cx: &mut Executor, call: &Call, positions: Range<u32>) -> Result<()> {
         let plan = self.plan.clone();
         let Some(drains) = plan.drains.get(&call.block) else { return Ok(()) };
         let buffer = call.image.u64(0);
         let commands = vk::CommandBuffer::from_raw(cx.objects.live(buffer));
         let secondaries = View::call(&call.image).u64s("pCommandBuffers");
         let mut all = Vec::new();
-        for (&position, drain) in drains {
+        for (&position, drain) in drains.range(positions) {
             let of = secondaries.get(position as usize).and_then(|s| self.current.get(s));
             let of = of.filter(|c| c.recording == drain.recording).and_then(|c| c.landing);
             if let Some(landing) = of {
@@ -184,14 +224,14 @@ impl Copies {
     }
 
     /// Where a range is copied to at a place, if it is.
-    pub fn has(&self, place: u64, range: &Range) -> Option<u64> {
+    pub fn has(&self, place: u64, range: &plan::Range) -> Option<u64> {
         let to = self.plan.places.get(&place)?.get(range)?;
         self.copied.contains(&(place, range.0)).then_some(*to)
     }
 }
 
 /// Commands between full barriers; what they copy the host can read once they are done.
-fn enclosed(d: &ash::Device, commands: vk::CommandBuffer, record: impl FnOnce()) {
+pub fn enclosed(d: &ash::Device, commands: vk::CommandBuffer, record: impl FnOnce()) {
     let (all, copies) = (vk::PipelineStageFlags::ALL_COMMANDS, vk::PipelineStageFlags::TRANSFER);
     let memory = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE;
     let own = vk::AccessFlags::TRANSFER_READ | vk::AccessFlags::TRANSFER_WRITE;

@@ -1,7 +1,7 @@
 //! What is followed against what a device has: compared, or read where a shader wrote.
 //!
 //! Of every block that an invocation reads there is a copy from the last place before the invocation where one may stand
-//! ([`super::trail`], [`super::copies`]); after the submit call it is compared with the bytes as they are followed at that
+//! (`trail.rs`, `copies.rs`, `again.rs`); after the submit call it is compared with the bytes as they are followed at that
 //! invocation, or says what a shader wrote. Inside a render pass only its own shaders can change memory: a block that one
 //! of them may have written since the pass began is counted ([`Checked::in_pass`]). What has no copy is looked at at the
 //! edges of the submit call: before it if nothing of the call writes it before the invocation, once the device has finished
@@ -10,6 +10,7 @@
 //! translated to; while a batch waits for what nobody has signalled, nothing waits for the device. Refuses nothing; a device
 //! that does not finish ends the replay as hangs do.
 
+use super::again::Again;
 use super::checked::{Checked, Difference, When};
 use super::copies::Copies;
 use super::plan::{self, Plan};
@@ -22,6 +23,7 @@ use replay::follow::bytes::{Cause, Hole, Writer};
 use replay::follow::commands::Command;
 use replay::follow::recording::Recording;
 use replay::follow::{At, Invocation, World};
+use replay::link::Linked;
 use replay::vulkan::Vulkan;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -85,6 +87,7 @@ pub struct Device {
     on: OnDevice,
     /// Copies in the application's command buffers.
     pub copies: Copies,
+    again: Again,
     trail: Trail,
     /// The follower's clock when the submit call began.
     began: u64,
@@ -103,6 +106,7 @@ impl Device {
         Device {
             copies: Copies::new(on.plan.clone()),
             on,
+            again: Again::default(),
             trail: Trail::default(),
             began: 0,
             pending: vec![],
@@ -116,6 +120,14 @@ impl Device {
     /// Whether a call runs command buffers.
     pub fn is_submit(call: &Call) -> bool {
         SUBMITS.contains(&call.command.canonical)
+    }
+
+    /// A call is about to run.
+    pub fn before_any(&mut self, cx: &mut Executor, call: &Call) -> Result<()> {
+        if call.command.canonical == "vkDestroyDevice" {
+            self.again.destroy(call.image.u64(0));
+        }
+        self.copies.before(cx, call)
     }
 
     /// Whether what shaders wrote is read.
@@ -145,11 +157,13 @@ impl Device {
         self.known.clear();
         self.expected.clear();
         self.left.clear();
+        // (what ran for the last one is done: it was read)
+        self.again.begins(&mut self.copies.landings, self.settled);
         self.settled = false;
     }
 
     /// A command buffer begins to be executed.
-    pub fn enters(&mut self, at: &At, recording: &Recording) {
+    pub fn enters(&mut self, at: &At, recording: &Recording, in_call: bool) -> Result<()> {
         let copies = &self.copies;
         let mut own = None;
         self.trail.enters(at, recording.block, |by, serial| {
@@ -157,16 +171,38 @@ impl Device {
             own = base.filter(|_| matches!(by, By::Queue));
             base
         });
+        let Some(own) = own else { return Ok(()) };
         // What it copied before has not been read.
-        let over = |p: &Pending| match (p.copy, own) {
-            (Some((before, ..)), Some(now)) => before.landing == now.landing,
-            _ => false,
+        let other = match in_call {
+            true => self.again.executes(&mut self.copies.landings, at.holder, own.landing)?,
+            false => None,
         };
         let mut done = self.on.done.borrow_mut();
-        for p in self.pending.iter_mut().filter(|p| over(p)) {
-            done.again += p.who.len() as u64 * u64::from(p.compare);
-            p.copy = None;
+        for p in &mut self.pending {
+            let Some((base, ..)) = p.copy.as_mut().filter(|c| c.0.landing == own.landing) else { continue };
+            match other {
+                Some(other) if p.in_call => base.landing = other,
+                _ => {
+                    done.again += p.who.len() as u64 * u64::from(p.compare);
+                    p.copy = None;
+                }
+            }
         }
+        Ok(())
+    }
+
+    /// The submit call is about to reach the driver.
+    pub fn submitting(&mut self, cx: &mut Executor, call: &Call, linked: &mut Linked) -> Result<()> {
+        let landings = &self.copies.landings;
+        if !self.again.submitting(cx, call, linked, landings)? {
+            let mut done = self.on.done.borrow_mut();
+            for p in &mut self.pending {
+                if p.copy.take_if(|c| self.again.keeps(c.0.landing)).is_some() {
+                    done.again += p.who.len() as u64 * u64::from(p.compare);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// It has been.

@@ -17,6 +17,7 @@ const LEAST: u64 = 256;
 struct Chunk {
     device: u64,
     ash: ash::Device,
+    types: vk::PhysicalDeviceMemoryProperties,
     memory: Readable,
     used: u64,
 }
@@ -41,24 +42,52 @@ pub struct Landings {
 impl Landings {
     /// A piece; its number.
     pub fn take(&mut self, d: &DeviceState, bytes: u64) -> Result<u64> {
-        let size = bytes.next_power_of_two().max(LEAST);
-        let piece = match self.free.get_mut(&(d.id, size)).and_then(Vec::pop) {
+        self.taken(d.id, &d.ash, &d.gpu.memory, bytes.next_power_of_two().max(LEAST))
+    }
+
+    /// Another one as large as a piece; none if there is no such piece.
+    pub fn another(&mut self, number: u64) -> Result<Option<u64>> {
+        let Some(piece) = self.taken.get(&number).copied() else { return Ok(None) };
+        let Some(c) = &self.chunks[piece.chunk] else { return Ok(None) };
+        let (device, ash, types) = (c.device, c.ash.clone(), c.types);
+        self.taken(device, &ash, &types, piece.size).map(Some)
+    }
+
+    /// Bytes of a piece.
+    pub fn size(&self, number: u64) -> u64 {
+        self.taken.get(&number).map_or(0, |p| p.size)
+    }
+
+    fn taken(
+        &mut self,
+        device: u64,
+        ash: &ash::Device,
+        types: &vk::PhysicalDeviceMemoryProperties,
+        size: u64,
+    ) -> Result<u64> {
+        let piece = match self.free.get_mut(&(device, size)).and_then(Vec::pop) {
             Some(piece) => piece,
-            None => self.cut(d, size)?,
+            None => self.cut(device, ash, types, size)?,
         };
         self.numbers += 1;
         self.taken.insert(self.numbers, piece);
         Ok(self.numbers)
     }
 
-    fn cut(&mut self, d: &DeviceState, size: u64) -> Result<Piece> {
-        let room = |c: &Chunk| c.device == d.id && c.used + size <= c.memory.bytes;
+    fn cut(
+        &mut self,
+        device: u64,
+        ash: &ash::Device,
+        types: &vk::PhysicalDeviceMemoryProperties,
+        size: u64,
+    ) -> Result<Piece> {
+        let room = |c: &Chunk| c.device == device && c.used + size <= c.memory.bytes;
         let at = self.chunks.iter().position(|c| c.as_ref().is_some_and(room));
         let chunk = match at {
             Some(at) => at,
             None => {
-                let memory = Readable::new(&d.ash, &d.gpu.memory, size.max(CHUNK))?;
-                self.chunks.push(Some(Chunk { device: d.id, ash: d.ash.clone(), memory, used: 0 }));
+                let memory = Readable::new(ash, types, size.max(CHUNK))?;
+                self.chunks.push(Some(Chunk { device, ash: ash.clone(), types: *types, memory, used: 0 }));
                 self.chunks.len() - 1
             }
         };

@@ -6,6 +6,7 @@
 //! followed with what the device's memory holds, or reads what shaders wrote, at each invocation: [`PlanHook`] says in a walk
 //! over the capture before which copies that takes. Refuses nothing.
 
+mod again;
 mod blocks;
 mod checked;
 mod copies;
@@ -33,6 +34,7 @@ use replay::follow::commands::Command;
 use replay::follow::recording::Recording;
 use replay::follow::{At, Follow, Invocation, Observer, World};
 use replay::hook::{Commands, Frame, Hook, Needs, Next};
+use replay::link::Linked;
 use rows::Rows;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -74,7 +76,7 @@ pub struct ResourcesHook {
 struct Told {
     rows: Rows,
     wants: WantsFrame,
-    device: Option<Device>,
+    device: Option<Rc<RefCell<Device>>>,
     /// The block of the call that runs.
     block: u64,
     /// Nothing is told from a function that cannot fail.
@@ -88,10 +90,16 @@ impl ResourcesHook {
         let mut follow = Follow::new();
         let device = on.map(|on| {
             follow.world_mut().bytes.keep_journal();
-            Device::new(on)
+            Rc::new(RefCell::new(Device::new(on)))
         });
         let told = Told { rows: Rows::new(put), wants, device, block: 0, failed: None };
         (ResourcesHook { follow, told, push: HashMap::new(), done: done.clone() }, done)
+    }
+
+    /// What it does directly at the driver, with a device: a hook that stands further in.
+    pub fn at_the_driver(&self) -> Option<Box<dyn Hook>> {
+        let device = self.told.device.clone()?;
+        Some(Box::new(AtTheDriver(device)))
     }
 
     fn failed(&mut self) -> Result<()> {
@@ -150,8 +158,9 @@ impl Observer for Told {
         }
         let r = self.rows.invocation(world, at, invocation);
         if r.is_ok()
-            && let Some(d) = &mut self.device
+            && let Some(d) = &self.device
         {
+            let mut d = d.borrow_mut();
             let mut all = self.rows.read().to_vec();
             if d.checks() {
                 let facts = self.rows.facts(invocation.invoke);
@@ -167,26 +176,27 @@ impl Observer for Told {
     fn invoked(&mut self, world: &mut World, at: &At, invocation: &Invocation<'_>) {
         let facts = self.rows.facts(invocation.invoke);
         self.rows.seen += 1;
-        if !self.device.as_ref().is_some_and(Device::spoils_writes) {
+        if !self.device.as_ref().is_some_and(|d| d.borrow().spoils_writes()) {
             world.wrote(invocation.invoke, &facts.written, at.block);
         }
     }
 
     fn enters(&mut self, _: &World, at: &At, recording: &Recording) {
-        if let Some(d) = &mut self.device {
-            d.enters(at, recording);
+        if let Some(d) = &self.device {
+            let r = d.borrow_mut().enters(at, recording, at.submit_block == self.block);
+            self.note(r);
         }
     }
 
     fn leaves(&mut self, _: &World, _: &At) {
-        if let Some(d) = &mut self.device {
-            d.leaves();
+        if let Some(d) = &self.device {
+            d.borrow_mut().leaves();
         }
     }
 
     fn command(&mut self, world: &World, at: &At, command: &Command) {
-        if let Some(d) = &mut self.device {
-            d.command(world, at, command);
+        if let Some(d) = &self.device {
+            d.borrow_mut().command(world, at, command);
         }
     }
 }
@@ -209,21 +219,21 @@ impl Hook for ResourcesHook {
         if self.told.device.is_some() && Device::is_submit(call) {
             return self.submit(cx, call, next);
         }
-        if let Some(d) = &mut self.told.device {
-            d.begins(self.follow.world());
-            d.copies.before(cx, call)?;
+        if let Some(d) = &self.told.device {
+            d.borrow_mut().begins(self.follow.world());
+            d.borrow_mut().before_any(cx, call)?;
         }
         let outcome = next.run(cx, call)?;
-        if let Some(d) = &mut self.told.device {
-            d.copies.after(cx, call, self.follow.world())?;
+        if let Some(d) = &self.told.device {
+            d.borrow_mut().copies.after(cx, call, self.follow.world())?;
         }
         self.follow.call(call, outcome, &mut self.told)?;
         self.count(call);
         self.failed()?;
-        if let Some(d) = self.told.device.as_mut().filter(|d| d.is_pending()) {
+        if let Some(d) = self.told.device.as_ref().filter(|d| d.borrow().is_pending()) {
             // What waited has run.
             let waiting = self.follow.is_waiting();
-            d.after(cx, call, self.follow.world_mut(), waiting)?;
+            d.borrow_mut().after(cx, call, self.follow.world_mut(), waiting)?;
         }
         Ok(outcome)
     }
@@ -255,7 +265,7 @@ impl Hook for ResourcesHook {
         let mut done = self.done.borrow_mut();
         (done.invocations, done.written) = (self.told.rows.seen, self.told.rows.written);
         if let Some(d) = &self.told.device {
-            d.by_calls(self.told.rows.by_calls);
+            d.borrow().by_calls(self.told.rows.by_calls);
         }
         Ok(())
     }
@@ -264,25 +274,52 @@ impl Hook for ResourcesHook {
 impl ResourcesHook {
     /// With a device: a submission is followed first, and what it will bind is looked at before it runs and after.
     fn submit(&mut self, cx: &mut Executor, call: &mut Call, next: Next) -> Result<Outcome> {
-        let told = &mut self.told;
-        let device = told.device.as_mut().expect("there is one");
-        device.begins(self.follow.world());
-        let holds = device.reads_back();
+        let device = self.told.device.clone().expect("there is one");
+        device.borrow_mut().begins(self.follow.world());
+        let holds = device.borrow().reads_back();
         if holds {
-            told.rows.hold();
+            self.told.rows.hold();
         }
         let captured = Outcome::captured(call);
-        self.follow.call(call, captured, told)?;
+        self.follow.call(call, captured, &mut self.told)?;
         self.failed()?;
         self.told.rows.settle(self.follow.world());
         let waiting = self.follow.is_waiting();
-        let device = self.told.device.as_mut().expect("there is one");
-        device.before(cx, self.follow.world(), waiting)?;
+        device.borrow_mut().before(cx, self.follow.world(), waiting)?;
         let outcome = next.run(cx, call)?;
-        device.after(cx, call, self.follow.world_mut(), waiting)?;
+        device.borrow_mut().after(cx, call, self.follow.world_mut(), waiting)?;
         if holds {
-            self.told.rows.release(self.follow.world(), device)?;
+            self.told.rows.release(self.follow.world(), &device.borrow())?;
         }
         Ok(outcome)
+    }
+}
+
+/// See [`ResourcesHook::at_the_driver`].
+struct AtTheDriver(Rc<RefCell<Device>>);
+
+impl Hook for AtTheDriver {
+    fn name(&self) -> &'static str {
+        "resources: copies"
+    }
+
+    fn wants_linked(&self) -> Commands {
+        match self.0.borrow().copies.is_empty() {
+            true => Commands::none(),
+            false => Commands::named(&[
+                "vkQueueSubmit",
+                "vkQueueSubmit2",
+                "vkQueueSubmit2KHR",
+                "vkCmdExecuteCommands",
+            ]),
+        }
+    }
+
+    fn linked(&mut self, cx: &mut Executor, call: &Call, linked: &mut Linked) -> Result<()> {
+        let mut device = self.0.borrow_mut();
+        match call.command.canonical {
+            "vkCmdExecuteCommands" => device.copies.executing(cx, call, linked),
+            _ => device.submitting(cx, call, linked),
+        }
     }
 }

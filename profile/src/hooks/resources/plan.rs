@@ -274,9 +274,7 @@ impl Plan {
         for (call, executed) in l.executes {
             for (&position, &secondary) in &executed {
                 self.recording(secondary, learnt);
-                // One that the same call executes again has only its last execution's copies left.
-                let again = executed.range(position + 1..).any(|e| *e.1 == secondary);
-                if let Some(&bytes) = self.recordings.get(&secondary).filter(|_| !again) {
+                if let Some(&bytes) = self.recordings.get(&secondary) {
                     let drain = Drain { recording: secondary, to: take(bytes), bytes };
                     self.drains.entry(call).or_default().insert(position, drain);
                 }
@@ -304,13 +302,13 @@ mod tests {
         primary.executes.insert(13, BTreeMap::from([(0, 20), (1, 20)]));
         let learnt = HashMap::from([(10, primary), (20, of(21, &[(2, 0, 100)])), (30, of(31, &[]))]);
         let plan = made(learnt, 0);
-        assert_eq!(plan.recordings, HashMap::from([(10, 48 + 112 * 2), (20, 112)]));
+        assert_eq!(plan.recordings, HashMap::from([(10, 48 + 112 * 3), (20, 112)]));
         assert_eq!(plan.places[&11], BTreeMap::from([((1, 0, 20), 0), ((1, 32, 4), 32)]));
         assert_eq!(plan.places[&21], BTreeMap::from([((2, 0, 100), 0)]));
         assert!(!plan.places.contains_key(&31));
         let drain = |to| Drain { recording: 20, to, bytes: 112 };
         assert_eq!(plan.drains[&12], BTreeMap::from([(0, drain(48))]));
-        assert_eq!(plan.drains[&13], BTreeMap::from([(1, drain(160))]), "only the last of the two");
+        assert_eq!(plan.drains[&13], BTreeMap::from([(0, drain(160)), (1, drain(272))]));
     }
 
     #[test]
