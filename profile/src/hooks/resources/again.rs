@@ -197,14 +197,15 @@ impl Again {
         Ok(pool.all[pool.used - 1])
     }
 
-    /// A device goes; nothing is in use.
-    pub fn destroy(&mut self, device: u64) {
+    /// Destroys what a device has, or all; nothing is in use.
+    pub fn destroy(&mut self, device: Option<u64>) {
         self.pools.retain(|key, p| {
-            if key.0 == device {
+            let goes = device.is_none_or(|d| d == key.0);
+            if goes {
                 // SAFETY: ours, and idle.
                 unsafe { p.ash.destroy_command_pool(p.pool, None) };
             }
-            key.0 != device
+            !goes
         });
     }
 }

@@ -125,7 +125,7 @@ impl Device {
     /// A call is about to run.
     pub fn before_any(&mut self, cx: &mut Executor, call: &Call) -> Result<()> {
         if call.command.canonical == "vkDestroyDevice" {
-            self.again.destroy(call.image.u64(0));
+            self.again.destroy(Some(call.image.u64(0)));
         }
         self.copies.before(cx, call)
     }
@@ -458,6 +458,14 @@ impl Device {
     /// How many push constants and inline blocks there were.
     pub fn by_calls(&self, n: u64) {
         self.on.done.borrow_mut().by_calls = n;
+    }
+}
+
+impl Drop for Device {
+    /// What the capture's devices are left with goes before they do; nothing runs any more.
+    fn drop(&mut self) {
+        self.again.destroy(None);
+        self.copies.landings.destroy(None);
     }
 }
 
