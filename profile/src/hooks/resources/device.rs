@@ -455,17 +455,19 @@ impl Device {
         Ok(())
     }
 
+    /// The replay has ended: what the capture's devices are left with goes before they do.
+    pub fn finishes(&mut self, cx: &mut Executor) -> Result<()> {
+        if let Some(vk) = cx.backend.vulkan() {
+            settle(vk)?;
+            self.again.destroy(None);
+            self.copies.landings.destroy(None);
+        }
+        Ok(())
+    }
+
     /// How many push constants and inline blocks there were.
     pub fn by_calls(&self, n: u64) {
         self.on.done.borrow_mut().by_calls = n;
-    }
-}
-
-impl Drop for Device {
-    /// What the capture's devices are left with goes before they do; nothing runs any more.
-    fn drop(&mut self) {
-        self.again.destroy(None);
-        self.copies.landings.destroy(None);
     }
 }
 

@@ -258,7 +258,8 @@ impl Hook for ResourcesHook {
         Ok(())
     }
 
-    fn finish(&mut self, _: &mut Executor) -> Result<()> {
+    fn finish(&mut self, cx: &mut Executor) -> Result<()> {
+        let waiting = self.follow.is_waiting();
         // What still waits runs: its rows belong to the last frame.
         self.follow.finish(&mut self.told);
         self.failed()?;
@@ -266,6 +267,9 @@ impl Hook for ResourcesHook {
         (done.invocations, done.written) = (self.told.rows.seen, self.told.rows.written);
         if let Some(d) = &self.told.device {
             d.borrow().by_calls(self.told.rows.by_calls);
+            if !waiting {
+                d.borrow_mut().finishes(cx)?;
+            }
         }
         Ok(())
     }
