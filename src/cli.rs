@@ -6,9 +6,11 @@
 
 mod rays;
 mod repartition;
+mod report;
 
 pub use rays::{DumpForm, RaysCommand, RaysDumpArgs, ReorderArgs};
 pub use repartition::RepartitionArgs;
+pub use report::ReportArgs;
 
 use crate::exit::HELP;
 use crate::select::{Glob, Ranges};
@@ -212,6 +214,8 @@ pub enum Command {
     Repack(RepackArgs),
     /// Time one frame with every method's swizzle in turn: the whole study of repacking, as tables and figures
     Bench(BenchArgs),
+    /// Put what traces, runs and replays say on one page for a browser, with tables, plots and maps
+    Report(ReportArgs),
 }
 
 /// `repack`

@@ -17,6 +17,7 @@ mod reorder;
 mod repack;
 mod repartition;
 mod replay;
+mod report;
 mod resources;
 mod screenshot;
 mod times;
@@ -46,5 +47,6 @@ pub fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Repack(args) => repack::run(&args),
         Command::Repartition(args) => repartition::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Report(args) => report::run(&args),
     }
 }

@@ -21,7 +21,8 @@
 mod text;
 
 use crate::Question;
-use crate::context::Context;
+use crate::context::{Context, short};
+use crate::report::shapes::{Line, Listing};
 use crate::report::{Cell, Column, File, Report, Table, Unit};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -73,12 +74,15 @@ impl Question for Annotate {
             let texts = texts.get(shader).unwrap_or(&none);
             if !texts.assembly.is_empty() {
                 let content = Assembly(&texts.assembly).annotated(blocks);
+                report.listings.push(listing(shader, "SPIR-V", Assembly(&texts.assembly).lines(blocks)));
                 report.files.push(file(shader, "spvasm", "SPIR-V", content));
             }
             let mut names: Vec<String> = vec![];
             for (path, lines) in &texts.sources {
                 let name = source_name(path, &mut names);
-                let content = SourceFile { file: path, lines }.annotated(blocks);
+                let source = SourceFile { file: path, lines };
+                let content = source.annotated(blocks);
+                report.listings.push(listing(shader, &name, source.lines(blocks)));
                 report.files.push(file(shader, &name, "source", content));
             }
             rows.push(row(shader, blocks, texts));
@@ -130,12 +134,16 @@ impl Done {
         if let Some(e) = self.efficiency() {
             out.push_str(&format!(" efficiency={e:.2}%"));
         }
+        out.push_str(&format!(" histogram={}", self.bars()));
+        out
+    }
+
+    fn bars(&self) -> String {
         let bars = self.histogram.iter().rev().map(|(active, n)| match active {
             0 => format!("more:{n}"),
             active => format!("{active}:{n}"),
         });
-        out.push_str(&format!(" histogram={}", bars.collect::<Vec<_>>().join(",")));
-        out
+        bars.collect::<Vec<_>>().join(",")
     }
 }
 
@@ -175,6 +183,28 @@ fn measured(trace: &dyn Source, context: &Context) -> Result<BTreeMap<Arc<str>, 
         Ok(())
     })?;
     Ok(shaders)
+}
+
+/// A text whose lines have what their blocks did beside them.
+fn listing<'a>(shader: &str, name: &str, lines: impl Iterator<Item = (Vec<&'a Done>, &'a str)>) -> Listing {
+    let values = |done: &Done| {
+        let efficiency = done.efficiency().map_or(Cell::Missing, Cell::Number);
+        vec![Cell::Count(done.executions), efficiency, Cell::Text(done.bars())]
+    };
+    let line = |(done, text): (Vec<&Done>, &str)| Line {
+        text: text.trim_end().to_owned(),
+        values: done.into_iter().map(values).collect(),
+    };
+    Listing {
+        name: format!("{shader}.{name}"),
+        title: format!("{name}, shader {}", short(shader)),
+        columns: vec![
+            Column::new("executions", Unit::Subgroups),
+            Column::new("efficiency", Unit::Percent),
+            Column::new("active: executions", Unit::Text),
+        ],
+        lines: lines.map(line).collect(),
+    }
 }
 
 fn file(shader: &str, name: &str, what: &str, content: String) -> File {

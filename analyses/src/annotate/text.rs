@@ -2,7 +2,7 @@
 //!
 //! Guarantees: the lines themselves stay as they are, in their order.
 
-use super::Blocks;
+use super::{Blocks, Done};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -10,11 +10,16 @@ use std::sync::Arc;
 pub(super) struct Assembly<'a>(pub(super) &'a [(u64, Arc<str>)]);
 
 impl Assembly<'_> {
+    /// Each line, with the block whose label it is.
+    pub(super) fn lines<'b>(&'b self, blocks: &'b Blocks) -> impl Iterator<Item = (Vec<&'b Done>, &'b str)> {
+        self.0.iter().map(|(offset, line)| (blocks.get(offset).into_iter().collect(), &**line))
+    }
+
     /// With a comment over each block's label.
     pub(super) fn annotated(&self, blocks: &Blocks) -> String {
         let mut out = String::new();
-        for (offset, line) in self.0 {
-            if let Some(done) = blocks.get(offset) {
+        for (done, line) in self.lines(blocks) {
+            for done in done {
                 let _ = writeln!(out, "            ; /* {} */", done.words());
             }
             let _ = writeln!(out, "{line}");
@@ -30,12 +35,18 @@ pub(super) struct Source<'a> {
 }
 
 impl Source<'_> {
+    /// Each line, with the blocks that begin there.
+    pub(super) fn lines<'b>(&'b self, blocks: &'b Blocks) -> impl Iterator<Item = (Vec<&'b Done>, &'b str)> {
+        let here = move |n: u64| move |b: &&Done| b.line == n && *b.file == *self.file;
+        self.lines.iter().map(move |(n, line)| (blocks.values().filter(here(*n)).collect(), &**line))
+    }
+
     /// With a comment over each line that blocks begin at.
     pub(super) fn annotated(&self, blocks: &Blocks) -> String {
         let mut out = String::new();
-        for (number, line) in self.lines {
+        for (done, line) in self.lines(blocks) {
             let indent: String = line.chars().take_while(|c| c.is_whitespace()).collect();
-            for done in blocks.values().filter(|b| b.line == *number && *b.file == *self.file) {
+            for done in done {
                 let _ = writeln!(out, "{indent}/* {} block=%{} */", done.words(), done.label);
             }
             let _ = writeln!(out, "{line}");

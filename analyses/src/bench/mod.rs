@@ -31,6 +31,7 @@ pub use figures::{Picture, figures};
 use crate::context::Context;
 use crate::frame_times::stats::Stats;
 use crate::loop_times::stats::Sample;
+use crate::report::shapes::{Distribution, Group};
 use crate::report::{Cell, Column, Cost, Mark, Report, Series, Table, Unit};
 use trace::tables::{SIMT, SIMT_TRACES};
 use trace::{Nanos, Source, Unreadable};
@@ -122,7 +123,12 @@ pub fn report(about: &About, plans: &[Plan]) -> Report {
         calls::table(about, plans),
     ];
     report.tables.retain(|t| !t.rows.is_empty());
-    report.series = plans.iter().filter_map(histogram).collect();
+    report.series = plans.iter().filter_map(histogram).chain(plans.iter().filter_map(course)).collect();
+    report.distributions = vec![Distribution {
+        name: "plans".into(),
+        title: format!("Times of frame {}", about.frame),
+        groups: plans.iter().filter(|p| p.times.iter().any(Option::is_some)).map(group).collect(),
+    }];
     report.notes = about.notes.clone();
     let rounds = plans.iter().map(|p| p.times.len()).max().unwrap_or(0);
     for p in plans {
@@ -302,6 +308,28 @@ fn histogram(plan: &Plan) -> Option<Series> {
         y: Column::new("frames", Unit::Count),
         points: stats.buckets().map(|(at, n)| (Cell::Number(at.as_millis()), Cell::Count(n))).collect(),
     })
+}
+
+/// Every round's time.
+fn course(plan: &Plan) -> Option<Series> {
+    let points = (1..)
+        .zip(&plan.times)
+        .filter_map(|(round, time)| time.map(|t| (Cell::Count(round), Cell::Number(t.as_millis()))));
+    let points: Vec<_> = points.collect();
+    (!points.is_empty()).then(|| Series {
+        name: format!("times_{}", plan.name),
+        title: plan.name.clone(),
+        mark: Mark::Line,
+        x: Column::new("round", Unit::Count),
+        y: Column::new("time", Unit::Milliseconds),
+        points,
+    })
+}
+
+/// Where a plan's times are.
+fn group(plan: &Plan) -> Group {
+    let name = &plan.name;
+    Group { name: name.clone(), course: format!("times_{name}"), histogram: format!("histogram_{name}") }
 }
 
 /// Actual SIMT efficiency of a frame's rays, in percent, from what pass `simt` counted; none without events.

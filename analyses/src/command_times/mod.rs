@@ -23,6 +23,7 @@ mod axis;
 mod counters;
 mod export;
 mod nest;
+mod parts;
 
 pub use axis::{Axis, clock_note};
 pub use export::{Recorded, perfetto, rows};
@@ -122,12 +123,10 @@ impl Fold for Times {
             analysis: CommandTimes.name().to_owned(),
             title: format!("GPU time by {}", finest.name()),
             tables,
-            series: Vec::new(),
-            images: Vec::new(),
-            files: Vec::new(),
+            trees: parts::tree(&placed, total, &self.names).into_iter().collect(),
             notes: notes(&placed, only_load),
-            failures: vec![],
             cost: self.run.cost,
+            ..Report::new("", "")
         }
     }
 }

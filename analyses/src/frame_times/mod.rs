@@ -20,6 +20,7 @@
 
 pub mod stats;
 
+use crate::report::shapes::{Distribution, Group};
 use crate::report::{Cell, Column, Mark, Report, SCHEMA_VERSION, Series, Table, Unit};
 use crate::{Analysis, Fold, Run};
 use stats::Stats;
@@ -96,11 +97,21 @@ impl Fold for Times {
                 },
             ],
             series,
-            images: Vec::new(),
-            files: Vec::new(),
+            distributions: vec![Distribution {
+                name: "times".to_owned(),
+                title: "Frame times".to_owned(),
+                groups: clocks
+                    .iter()
+                    .map(|clock| Group {
+                        name: clock.title().to_owned(),
+                        course: clock.name("times"),
+                        histogram: clock.name("distribution"),
+                    })
+                    .collect(),
+            }],
             notes: notes(&played),
-            failures: vec![],
             cost: self.run.cost,
+            ..Report::new("", "")
         }
     }
 }

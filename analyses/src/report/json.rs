@@ -34,11 +34,9 @@ mod tests {
                 y: Column::new("frames", Unit::Count),
                 points: vec![(Cell::Number(0.5), Cell::Count(9))],
             }],
-            images: vec![],
-            files: vec![],
             notes: vec!["A note.".into()],
-            failures: vec![],
             cost: Cost::Unknown { why: "nobody looked".into() },
+            ..Report::new("", "")
         };
         let json = render(&report);
         assert!(json.starts_with("{\n  \"schema_version\": 1,\n"), "{json}");

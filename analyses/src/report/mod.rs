@@ -5,6 +5,7 @@
 
 pub mod csv;
 mod font;
+pub mod html;
 pub mod json;
 #[cfg(feature = "parquet")]
 pub mod parquet;
@@ -12,10 +13,13 @@ pub mod perfetto;
 pub mod plot;
 pub mod png;
 pub mod records;
+pub mod shapes;
 mod sketch;
+pub mod summary;
 pub mod text;
 
 use serde::{Deserialize, Serialize};
+use shapes::{Distribution, Listing, Timeline, Tree};
 use trace::Nanos;
 
 /// The version of the report's shape in JSON. It goes up by one when a field changes its meaning or goes.
@@ -36,6 +40,18 @@ pub struct Report {
     pub series: Vec<Series>,
     /// Pictures, a value a pixel.
     pub images: Vec<Image>,
+    /// Which series are samples of one thing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub distributions: Vec<Distribution>,
+    /// What is made of parts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trees: Vec<Tree>,
+    /// What took place when. Not in JSON: the trace's tables have it.
+    #[serde(skip)]
+    pub timelines: Vec<Timeline>,
+    /// Texts with values beside their lines. Not in JSON: the trace's tables have them.
+    #[serde(skip)]
+    pub listings: Vec<Listing>,
     /// Whole files that are an answer by themselves: annotated shaders, timelines, pictures. Written to a folder, and nowhere else.
     #[serde(skip)]
     pub files: Vec<File>,
@@ -58,6 +74,10 @@ impl Report {
             tables: vec![],
             series: vec![],
             images: vec![],
+            distributions: vec![],
+            trees: vec![],
+            timelines: vec![],
+            listings: vec![],
             files: vec![],
             notes: vec![],
             failures: vec![],

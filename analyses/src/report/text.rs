@@ -186,15 +186,13 @@ CPU, all      29  123.457      –
                 y: Column::new("frames", Unit::Count),
                 points: vec![(Cell::Number(1.25), Cell::Count(299)), (Cell::Number(4.0), Cell::Count(1))],
             }],
-            images: vec![],
-            files: vec![],
             notes: vec!["A note.".into()],
-            failures: vec![],
             cost: Cost::Measured {
                 of: "all frames".into(),
                 without: Nanos(2_000_000),
                 with: Nanos(2_010_000),
             },
+            ..Report::new("", "")
         };
         let text = render(&report);
         let expected = "

@@ -18,6 +18,7 @@
 //! is on *unit 0*, and its lanes are no places on the device. Probes slow what they measure: each span's record takes time
 //! before and after it, in which the device has less in flight than it would.
 
+mod chart;
 mod lanes;
 mod picture;
 mod spans;
@@ -123,6 +124,7 @@ fn over_time(report: &mut Report, context: &Context, spans: &Spans) {
             y: Column::new("in flight, mean", Unit::Subgroups),
             points: sweep.parts(POINTS).into_iter().map(|(x, y)| (x.into(), y.into())).collect(),
         });
+        report.timelines.push(chart::chart(context, spans, sweep));
         match picture::draw(context, spans, sweep) {
             Ok(content) => report.files.push(File {
                 name: format!("timeline_frame_{}.png", sweep.frame),

@@ -46,14 +46,10 @@ pub fn run(args: &AnalyzeArgs) -> Result<Exit, Failure> {
     let mut exit = Exit::Done;
     let mut reports = vec![];
     let questions = chosen(&dir, &args.questions)?;
-    // (of several questions about rays, events are read once, with all that any of them wants)
-    if let Some(wants) = questions.iter().filter_map(|q| q.events()).reduce(Wants::and) {
-        analyses::events::expect(&dir, wants);
-    }
-    for question in questions {
-        match question.answer(&dir) {
-            Ok(mut report) => {
-                cost(&mut report, dir.manifest());
+    let answers = answers(&dir, &questions);
+    for (question, answer) in questions.iter().zip(answers) {
+        match answer {
+            Ok(report) => {
                 for failure in &report.failures {
                     complain(format_args!("{}: check failed: {failure}", question.name()));
                     exit = Exit::Diverged;
@@ -70,6 +66,39 @@ pub fn run(args: &AnalyzeArgs) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
+/// The answers to questions, in their order; what measuring cost is in each.
+pub(super) fn answers(
+    dir: &Dir,
+    questions: &[&'static dyn Question],
+) -> impl Iterator<Item = Result<Report, trace::Unreadable>> {
+    // (of several questions about rays, events are read once, with all that any of them wants)
+    if let Some(wants) = questions.iter().filter_map(|q| q.events()).reduce(Wants::and) {
+        analyses::events::expect(dir, wants);
+    }
+    questions.iter().map(move |question| {
+        let mut report = question.answer(dir)?;
+        cost(&mut report, dir.manifest());
+        Ok(report)
+    })
+}
+
+/// All questions that the trace has the tables for.
+pub(super) fn answerable(dir: &Dir) -> Vec<&'static dyn Question> {
+    QUESTIONS.iter().copied().filter(|q| missing(dir, *q).is_empty()).collect()
+}
+
+/// Refuses names that are no question's.
+pub(super) fn known(names: &[String]) -> Result<(), Failure> {
+    names.iter().try_for_each(|name| question(name).map(|_| ()))
+}
+
+fn question(name: &str) -> Result<&'static dyn Question, Failure> {
+    QUESTIONS.iter().copied().find(|q| q.name() == name).ok_or_else(|| {
+        let known: Vec<&str> = QUESTIONS.iter().map(|q| q.name()).collect();
+        Failure::usage(format_args!("there is no question {name:?}; there are {}", known.join(", ")))
+    })
+}
+
 /// The tables that a question wants and the trace does not have.
 fn missing(dir: &Dir, question: &dyn Question) -> Vec<&'static str> {
     question.wants().iter().filter(|t| dir.rows(t).is_none()).map(|t| t.name).collect()
@@ -78,7 +107,7 @@ fn missing(dir: &Dir, question: &dyn Question) -> Vec<&'static str> {
 /// The questions of these names, or all that can be answered.
 fn chosen(dir: &Dir, names: &[String]) -> Result<Vec<&'static dyn Question>, Failure> {
     if names.is_empty() {
-        let all: Vec<_> = QUESTIONS.iter().copied().filter(|q| missing(dir, *q).is_empty()).collect();
+        let all = answerable(dir);
         if all.is_empty() {
             complain(format_args!(
                 "{}: the trace can answer no question; --list says which table each wants",
@@ -89,13 +118,7 @@ fn chosen(dir: &Dir, names: &[String]) -> Result<Vec<&'static dyn Question>, Fai
     }
     let mut chosen = vec![];
     for name in names {
-        let Some(question) = QUESTIONS.iter().copied().find(|q| q.name() == name) else {
-            let known: Vec<&str> = QUESTIONS.iter().map(|q| q.name()).collect();
-            return Err(Failure::usage(format_args!(
-                "there is no question {name:?}; there are {}",
-                known.join(", ")
-            )));
-        };
+        let question = question(name)?;
         let missing = missing(dir, question);
         if !missing.is_empty() {
             return Err(Failure::new(format_args!(

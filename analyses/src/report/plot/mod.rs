@@ -5,10 +5,13 @@
 //! PNG needs no font of the machine (its letters are `font.rs`'s), the SVG names none but the viewer's own sans-serif.
 
 mod axis;
+mod draw;
+mod lanes;
 mod raster;
 mod svg;
 
 pub use axis::{Axis, frame};
+pub use draw::figures;
 
 use super::png::Colour;
 

@@ -1,0 +1,187 @@
+//! What the page is given: reports as a header of names and numbers behind it.
+//!
+//! Guarantees: every shape of a report that holds something is there, in the report's order.
+
+use super::Input;
+use super::pack::Pack;
+use crate::report::shapes::{Listing, Timeline, Tree};
+use crate::report::summary::summary;
+use crate::report::{Cell, Column, Cost, Image, Mark, Report, Series, Table, Unit};
+use serde_json::{Value, json};
+
+/// Everything, packed.
+pub fn pack(title: &str, inputs: &[Input]) -> Result<String, String> {
+    let mut pack = Pack::default();
+    let mut reports = vec![];
+    for (n, input) in inputs.iter().enumerate() {
+        for (r, about) in &input.reports {
+            reports.push(report(&mut pack, n, r, about));
+        }
+    }
+    let header = json!({
+        "version": 1,
+        "program": concat!("reray-replay ", env!("CARGO_PKG_VERSION")),
+        "title": title,
+        "inputs": inputs.iter().map(input).collect::<Vec<_>>(),
+        "reports": reports,
+    });
+    pack.finish(&header)
+}
+
+fn input(i: &Input) -> Value {
+    json!({ "name": i.name, "kind": i.kind, "facts": i.facts, "notes": i.notes })
+}
+
+fn report(p: &mut Pack, input: usize, r: &Report, about: &str) -> Value {
+    let cost = match &r.cost {
+        Cost::Measured { of, without, with } => {
+            json!({ "of": of, "without": without.as_millis(), "with": with.as_millis() })
+        }
+        Cost::Nothing { why } => json!({ "none": why }),
+        Cost::Unknown { why } => json!({ "unknown": why }),
+    };
+    let tables: Vec<Value> = r.tables.iter().filter(|t| !t.rows.is_empty()).map(|t| table(p, t)).collect();
+    let series: Vec<Value> =
+        r.series.iter().filter(|s| !s.points.is_empty()).map(|s| one_series(p, s)).collect();
+    let distributions: Vec<Value> = r
+        .distributions
+        .iter()
+        .map(|d| {
+            let groups = d.courses(&r.series).filter_map(|(group, course)| {
+                let s = summary(course.points.iter().filter_map(|point| number(&point.1)))?;
+                let (at, height): (Vec<f64>, Vec<f64>) = s.density.iter().copied().unzip();
+                // (four digits of a height are more than a screen has)
+                let height: Vec<f64> = height.iter().map(|h| (h * 1e4).round() / 1e4).collect();
+                Some(json!({
+                    "name": group.name, "course": group.course, "histogram": group.histogram,
+                    "count": s.count, "mean": s.mean, "at": s.at, "whiskers": s.whiskers,
+                    "density": { "at": p.numbers(&at), "height": p.numbers(&height) },
+                }))
+            });
+            let groups: Vec<Value> = groups.collect();
+            json!({ "name": d.name, "title": d.title, "groups": groups })
+        })
+        .collect();
+    json!({
+        "input": input,
+        "analysis": r.analysis,
+        "about": about,
+        "title": r.title,
+        "notes": r.notes,
+        "failures": r.failures,
+        "cost": cost,
+        "tables": tables,
+        "series": series,
+        "distributions": distributions,
+        "images": r.images.iter().map(|i| image(p, i)).collect::<Vec<_>>(),
+        "trees": r.trees.iter().map(|t| tree(p, t)).collect::<Vec<_>>(),
+        "timelines": r.timelines.iter().map(|t| timeline(p, t)).collect::<Vec<_>>(),
+        "listings": r.listings.iter().map(|l| listing(p, l)).collect::<Vec<_>>(),
+    })
+}
+
+/// How a column's numbers are shown.
+fn column(c: &Column) -> Value {
+    let unit = if c.unit == Unit::Text { "text" } else { c.unit.symbol() };
+    json!({ "name": c.name, "unit": unit, "digits": c.unit.decimals() })
+}
+
+fn number(cell: &Cell) -> Option<f64> {
+    match cell {
+        Cell::Count(n) => Some(*n as f64),
+        Cell::Number(n) if n.is_finite() => Some(*n),
+        _ => None,
+    }
+}
+
+/// Cells of one column: numbers, words, or (where it has both) values as they are.
+fn cells<'a>(p: &mut Pack, cells: impl Iterator<Item = &'a Cell> + Clone) -> Value {
+    let has = |f: fn(&Cell) -> bool| cells.clone().any(f);
+    let words = has(|c| matches!(c, Cell::Text(_)));
+    let numbers = has(|c| matches!(c, Cell::Count(_) | Cell::Number(_)));
+    match (words, numbers) {
+        (true, true) => json!({ "t": "mixed", "values": cells.collect::<Vec<_>>() }),
+        (true, false) => p.words(cells.map(|c| match c {
+            Cell::Text(t) => Some(t.as_str()),
+            _ => None,
+        })),
+        _ => p.numbers(&cells.map(|c| number(c).unwrap_or(f64::NAN)).collect::<Vec<_>>()),
+    }
+}
+
+fn table(p: &mut Pack, t: &Table) -> Value {
+    let columns = t.columns.iter().enumerate().map(|(n, c)| {
+        let mut of = column(c);
+        of["cells"] = cells(p, t.rows.iter().map(|row| &row[n]));
+        of
+    });
+    let columns: Vec<Value> = columns.collect();
+    json!({ "name": t.name, "rows": t.rows.len(), "columns": columns })
+}
+
+fn one_series(p: &mut Pack, s: &Series) -> Value {
+    let mark = match s.mark {
+        Mark::Line => "line",
+        Mark::Bars => "bars",
+    };
+    json!({
+        "name": s.name, "title": s.title, "mark": mark, "x": column(&s.x), "y": column(&s.y),
+        "xs": cells(p, s.points.iter().map(|point| &point.0)),
+        "ys": cells(p, s.points.iter().map(|point| &point.1)),
+    })
+}
+
+fn image(p: &mut Pack, i: &Image) -> Value {
+    let pixels: Vec<f64> = i.pixels.iter().map(|&v| f64::from(v)).collect();
+    json!({
+        "name": i.name, "title": i.title, "value": column(&i.value), "width": i.width, "height": i.height,
+        "pixels": p.numbers(&pixels),
+    })
+}
+
+fn tree(p: &mut Pack, t: &Tree) -> Value {
+    let columns = t.columns.iter().enumerate().map(|(n, c)| {
+        let mut of = column(c);
+        of["cells"] = cells(p, t.nodes.iter().map(|node| node.values.get(n).unwrap_or(&Cell::Missing)));
+        of
+    });
+    let columns: Vec<Value> = columns.collect();
+    let depths: Vec<u64> = t.nodes.iter().map(|n| n.depth.into()).collect();
+    json!({
+        "name": t.name, "title": t.title, "columns": columns, "depths": p.whole(&depths),
+        "names": p.words(t.nodes.iter().map(|n| Some(n.name.as_str()))),
+    })
+}
+
+fn timeline(p: &mut Pack, t: &Timeline) -> Value {
+    let numbers = |p: &mut Pack, of: fn(&crate::report::shapes::Span) -> f64| {
+        p.numbers(&t.spans.iter().map(of).collect::<Vec<_>>())
+    };
+    json!({
+        "name": t.name, "title": t.title, "time": column(&t.time), "value": column(&t.value),
+        "lanes": p.words(t.lanes.iter().map(|l| Some(l.as_str()))),
+        "kinds": t.kinds.iter().map(|k| json!([k.name, k.group])).collect::<Vec<_>>(),
+        "lane": numbers(p, |s| s.lane.into()),
+        "kind": numbers(p, |s| s.kind.into()),
+        "begin": numbers(p, |s| s.begin),
+        "length": numbers(p, |s| s.end - s.begin),
+        "values": numbers(p, |s| s.value),
+    })
+}
+
+fn listing(p: &mut Pack, l: &Listing) -> Value {
+    // Sets of values, each with the line that it stands beside.
+    let sets: Vec<(u64, &Vec<Cell>)> =
+        (0..).zip(&l.lines).flat_map(|(n, line)| line.values.iter().map(move |set| (n, set))).collect();
+    let columns = l.columns.iter().enumerate().map(|(n, c)| {
+        let mut of = column(c);
+        of["cells"] = cells(p, sets.iter().map(|(_, set)| set.get(n).unwrap_or(&Cell::Missing)));
+        of
+    });
+    let columns: Vec<Value> = columns.collect();
+    let lines: Vec<u64> = sets.iter().map(|s| s.0).collect();
+    json!({
+        "name": l.name, "title": l.title, "columns": columns, "lines": p.whole(&lines),
+        "text": l.lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n"),
+    })
+}

@@ -1,0 +1,130 @@
+use super::*;
+use crate::report::shapes::{Distribution, Group, Line, Listing, Node, Span, SpanKind, Timeline, Tree};
+use crate::report::{Cell, Column, Image, Mark, Series, Table, Unit};
+use flate2::read::ZlibDecoder;
+use serde_json::Value;
+use std::io::Read;
+
+fn sample() -> Report {
+    let mut r = Report::new("x", "An <answer> & more");
+    r.tables = vec![Table {
+        name: "t".into(),
+        columns: vec![Column::new("name", Unit::Text), Column::new("share", Unit::Percent)],
+        rows: vec![vec!["a </script><b>".into(), Cell::Number(12.5)], vec![Cell::Missing, Cell::Missing]],
+    }];
+    r.series = vec![Series {
+        name: "times".into(),
+        title: "Times".into(),
+        mark: Mark::Line,
+        x: Column::new("frame", Unit::Count),
+        y: Column::new("time", Unit::Milliseconds),
+        points: vec![(Cell::Count(1), Cell::Number(2.0)), (Cell::Count(2), Cell::Number(4.0))],
+    }];
+    let group = |course: &str| Group { name: course.into(), course: course.into(), histogram: String::new() };
+    r.distributions = vec![Distribution {
+        name: "d".into(),
+        title: "D".into(),
+        groups: vec![group("times"), group("not there")],
+    }];
+    r.images = vec![Image {
+        name: "i".into(),
+        title: "I".into(),
+        value: Column::new("rays", Unit::Count),
+        width: 2,
+        height: 1,
+        pixels: vec![3.0, f32::NAN],
+    }];
+    let node = Node { depth: 0, name: "everything".into(), values: vec![Cell::Number(1.5)] };
+    let columns = vec![Column::new("mean", Unit::Milliseconds)];
+    r.trees = vec![Tree { name: "p".into(), title: "P".into(), columns, nodes: vec![node] }];
+    r.timelines = vec![Timeline {
+        name: "l".into(),
+        title: "L".into(),
+        time: Column::new("time", Unit::Cycles),
+        value: Column::new("entered", Unit::Invocations),
+        lanes: vec!["SM 0".into()],
+        kinds: vec![SpanKind { name: "main".into(), group: "fragment".into() }],
+        spans: vec![Span { lane: 0, kind: 0, begin: 5.0, end: 9.0, value: 8.0 }],
+    }];
+    r.listings = vec![Listing {
+        name: "s".into(),
+        title: "S".into(),
+        columns: vec![Column::new("executions", Unit::Subgroups)],
+        lines: vec![
+            Line { text: "void main()".into(), values: vec![] },
+            Line { text: "{".into(), values: vec![vec![Cell::Count(7)], vec![Cell::Count(9)]] },
+        ],
+    }];
+    r
+}
+
+fn page() -> String {
+    let input = Input { name: "trace".into(), reports: vec![(sample(), String::new())], ..Input::default() };
+    render("A <title>", &[input]).expect("it can be rendered")
+}
+
+/// The header and the bytes behind it, as the page's script reads them.
+fn unpacked(page: &str) -> (Value, Vec<u8>) {
+    let begin = page.find("type=\"text/plain\">").expect("there is data") + 18;
+    let coded = &page[begin..begin + page[begin..].find('<').expect("it ends")];
+    let letter = |c: u8| match c {
+        b'A'..=b'Z' => c - b'A',
+        b'a'..=b'z' => c - b'a' + 26,
+        b'0'..=b'9' => c - b'0' + 52,
+        b'+' => 62,
+        _ => 63,
+    };
+    let bits: Vec<u8> = coded.bytes().filter(|c| *c != b'=').map(letter).collect();
+    let mut bytes = vec![];
+    for group in bits.chunks(4) {
+        let n = group.iter().fold(0u32, |n, b| n << 6 | u32::from(*b)) << (6 * (4 - group.len()));
+        bytes.extend(&n.to_be_bytes()[1..group.len()]);
+    }
+    let mut whole = vec![];
+    ZlibDecoder::new(&bytes[..]).read_to_end(&mut whole).expect("it is zlib");
+    let length = u32::from_le_bytes(whole[..4].try_into().expect("four bytes")) as usize;
+    let header = serde_json::from_slice(&whole[4..4 + length]).expect("it is JSON");
+    (header, whole[(4 + length).next_multiple_of(8)..].to_vec())
+}
+
+#[test]
+fn every_shape_is_in_the_data_with_its_numbers() {
+    let (header, bytes) = unpacked(&page());
+    let r = &header["reports"][0];
+    for shape in ["tables", "series", "distributions", "images", "trees", "timelines", "listings"] {
+        assert_eq!(r[shape].as_array().map(Vec::len), Some(1), "{shape}");
+    }
+    let at = |of: &Value| {
+        let from = of["at"].as_u64().expect("a place") as usize;
+        &bytes[from..]
+    };
+    // Of an image: NaN makes it four bytes a value; the first is 3.
+    let pixels = &r["images"][0]["pixels"];
+    assert_eq!((pixels["t"].as_str(), pixels["n"].as_u64()), (Some("f4"), Some(2)));
+    assert_eq!(at(pixels)[..4], 3f32.to_le_bytes());
+    // A timeline has lengths, not ends.
+    assert_eq!((at(&r["timelines"][0]["begin"])[0], at(&r["timelines"][0]["length"])[0]), (5, 4));
+    // Both sets of a line stand beside it.
+    let l = &r["listings"][0];
+    assert_eq!(
+        (at(&l["lines"])[..2].to_vec(), at(&l["columns"][0]["cells"])[..2].to_vec()),
+        (vec![1, 1], vec![7, 9])
+    );
+    // A distribution has the groups whose series are there.
+    let groups = r["distributions"][0]["groups"].as_array().expect("a list");
+    assert_eq!((groups.len(), groups[0]["mean"].as_f64()), (1, Some(3.0)));
+    assert_eq!(r["tables"][0]["columns"][0]["cells"]["list"][0], "a </script><b>");
+}
+
+#[test]
+fn nothing_of_a_report_is_markup_and_nothing_is_fetched() {
+    let page = page();
+    assert!(!page.contains("a </script><b>") && page.contains("<title>A &lt;title&gt;</title>"));
+    assert!(!page.contains("{{"), "a place was left open");
+    // Elements that load something; the library names the namespaces of SVG and no more.
+    let lower = page.to_ascii_lowercase();
+    for tag in ["<link", "<img", "<iframe", "<script src", "@import", "url(http"] {
+        assert!(!lower.contains(tag), "{tag}");
+    }
+    assert_eq!(page, self::page());
+}

@@ -1,0 +1,253 @@
+//! What a page is made of: traces, runs of `bench`, and JSON that a replay or `analyze` printed.
+//!
+//! A folder with a trace's manifest is a trace. A folder with a `report.json` is a run: that report, what the manifest says, and
+//! the runs and traces below it, but for those that were only recorded for the report's own numbers ([`OWN`]). A file is JSON;
+//! every report in it counts. Refuses all else.
+
+use crate::commands::analyze;
+use crate::exit::{Failure, complain};
+use crate::mmap;
+use analyses::report::Report;
+use analyses::report::html::Input;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use trace::dir::{Dir, Manifest};
+
+/// Folders of a run whose traces are in its report already.
+const OWN: [&str; 3] = ["efficiency", "checked", "known"];
+/// Folders that lie within each other in a run.
+const DEEPEST: u32 = 5;
+/// Largest JSON that is read.
+const LARGEST: u64 = 1 << 30;
+
+/// What was read.
+#[derive(Default)]
+pub struct Read {
+    /// In the order of the command line.
+    pub inputs: Vec<Input>,
+    /// Some question was not answered; stderr says which.
+    pub failed: bool,
+}
+
+/// Reads one.
+pub fn read(path: &Path, questions: &[String], into: &mut Read) -> Result<(), Failure> {
+    let name = name(path);
+    if !path.is_dir() {
+        let value = json(path)?;
+        let input = Input { name, ..of_json(&value) };
+        if input.reports.is_empty() {
+            let text =
+                "no report in it: it is to be JSON that a replay, analyze or bench printed with --json";
+            return Err(Failure::new(format_args!("{}: {text}", path.display())));
+        }
+        into.inputs.push(input);
+        return Ok(());
+    }
+    let before = into.inputs.len();
+    folder(path, &name, questions, into, 0)?;
+    if into.inputs.len() == before {
+        let text = "no trace and no run: it has no manifest.json of a trace, and no report.json";
+        return Err(Failure::new(format_args!("{}: {text}", path.display())));
+    }
+    Ok(())
+}
+
+fn name(path: &Path) -> String {
+    let whole = fs::canonicalize(path);
+    let of = |p: &Path| p.file_name().map(|n| n.to_string_lossy().into_owned());
+    of(path).or_else(|| of(whole.as_deref().ok()?)).unwrap_or_else(|| path.display().to_string())
+}
+
+fn folder(path: &Path, name: &str, questions: &[String], into: &mut Read, depth: u32) -> Result<(), Failure> {
+    let manifest = path.join("manifest.json");
+    let trace = fs::read(&manifest).ok().filter(|bytes| Manifest::parse(bytes, &manifest).is_ok());
+    if trace.is_some() {
+        let input = of_trace(path, name, questions, &mut into.failed)?;
+        into.inputs.extend(input);
+        return Ok(());
+    }
+    let report = path.join("report.json");
+    if report.is_file() {
+        let mut input = Input { name: name.to_owned(), kind: "run".into(), ..of_json(&json(&report)?) };
+        if manifest.is_file() {
+            flatten("", &json(&manifest)?, &mut input.facts);
+        }
+        into.inputs.push(input);
+    }
+    if depth == DEEPEST {
+        return Ok(());
+    }
+    let listed = fs::read_dir(path).map_err(|e| Failure::new(format_args!("{}: {e}", path.display())))?;
+    let mut below: Vec<PathBuf> =
+        listed.filter_map(|e| Some(e.ok()?.path())).filter(|p| p.is_dir()).collect();
+    below.sort();
+    for inner in below {
+        let own = inner.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if !OWN.contains(&own.as_str()) {
+            folder(&inner, &format!("{name}/{own}"), questions, into, depth + 1)?;
+        }
+    }
+    Ok(())
+}
+
+/// A trace and its answers; none where no question that is asked for can be answered.
+fn of_trace(
+    path: &Path,
+    name: &str,
+    questions: &[String],
+    failed: &mut bool,
+) -> Result<Option<Input>, Failure> {
+    let dir = Dir::open_with(path, mmap::open).map_err(Failure::new)?;
+    for w in dir.warnings() {
+        complain(format_args!("warning: {w}"));
+    }
+    let mut asked = analyze::answerable(&dir);
+    if !questions.is_empty() {
+        analyze::known(questions)?;
+        asked.retain(|q| questions.iter().any(|name| name == q.name()));
+    }
+    let answers = analyze::answers(&dir, &asked);
+    let mut reports = vec![];
+    for (question, answer) in asked.iter().zip(answers) {
+        match answer {
+            Ok(report) => reports.push((report, question.about().to_owned())),
+            Err(e) => {
+                complain(format_args!("{}: {e}", question.name()));
+                *failed = true;
+            }
+        }
+    }
+    let m = dir.manifest();
+    let passes = m.passes.iter().map(|p| match p.options.as_str() {
+        "" => p.name.clone(),
+        options => format!("{} ({options})", p.name),
+    });
+    let frames = match (m.frames.first(), m.frames.last()) {
+        (Some(a), Some(b)) if a != b => format!("{a} to {b}, {} of them", m.frames.len()),
+        (Some(a), _) => a.to_string(),
+        _ => "none".into(),
+    };
+    let mut facts = vec![
+        ("capture".to_owned(), m.capture.name.clone()),
+        ("capture, bytes".to_owned(), m.capture.size_bytes.to_string()),
+        ("capture, BLAKE3".to_owned(), m.capture.blake3.clone()),
+        ("device".to_owned(), m.device.name.clone()),
+        ("driver".to_owned(), m.device.driver.clone()),
+        ("subgroup size".to_owned(), m.device.subgroup_size.to_string()),
+        ("passes".to_owned(), passes.collect::<Vec<_>>().join(", ")),
+        ("frames measured".to_owned(), frames),
+        ("written by".to_owned(), m.program.clone()),
+    ];
+    if m.device.subgroup_size == 0 {
+        facts.retain(|f| f.0 != "subgroup size");
+    }
+    facts.retain(|f| !f.1.is_empty());
+    for c in m.cost.iter().chain(&m.other_costs) {
+        let (without, with) = (c.without.as_millis(), c.with.as_millis());
+        facts.push((format!("cost: {}", c.of), format!("{without:.3} ms without, {with:.3} ms with")));
+    }
+    let input = Input { name: name.into(), kind: "trace".into(), facts, notes: m.notes.clone(), reports };
+    Ok((!input.reports.is_empty()).then_some(input))
+}
+
+fn json(path: &Path) -> Result<Value, Failure> {
+    let fail = |e: &dyn std::fmt::Display| Failure::new(format_args!("{}: {e}", path.display()));
+    let length = fs::metadata(path).map_err(|e| fail(&e))?.len();
+    if length > LARGEST {
+        return Err(fail(&format_args!("{length} bytes; {LARGEST} at most are read")));
+    }
+    serde_json::from_slice(&fs::read(path).map_err(|e| fail(&e))?).map_err(|e| fail(&e))
+}
+
+/// Every report in it, and of a replay what it says of itself.
+fn of_json(value: &Value) -> Input {
+    let mut input = Input { kind: "replay".into(), ..Input::default() };
+    collect(value, &mut input.reports);
+    for key in [
+        "tool",
+        "capture",
+        "device",
+        "memory",
+        "addresses",
+        "frame_by",
+        "calls",
+        "frames",
+        "submits",
+        "pipelines",
+    ] {
+        match &value[key] {
+            Value::Null => {}
+            inner => flatten(key, inner, &mut input.facts),
+        }
+    }
+    if let Value::Object(notes) = &value["notes"] {
+        input.notes.extend(notes.iter().map(|(what, n)| format!("{n} × {what}")));
+    }
+    input
+}
+
+fn collect(value: &Value, reports: &mut Vec<(Report, String)>) {
+    if value.get("analysis").is_some() && value.get("tables").is_some() {
+        reports.extend(serde_json::from_value::<Report>(value.clone()).ok().map(|r| (r, String::new())));
+        return;
+    }
+    for inner in [&value["report"], &value["times"]["report"]] {
+        if inner.is_object() {
+            collect(inner, reports);
+        }
+    }
+    for inner in value["reports"].as_array().into_iter().flatten() {
+        collect(inner, reports);
+    }
+}
+
+/// `{"device": {"name": "x"}}` as `device, name`: `x`.
+fn flatten(name: &str, value: &Value, facts: &mut Vec<(String, String)>) {
+    let joined = |key: &str| {
+        if name.is_empty() { key.replace('_', " ") } else { format!("{name}, {}", key.replace('_', " ")) }
+    };
+    let plain = |v: &Value| v.as_str().map_or_else(|| v.to_string(), str::to_owned);
+    match value {
+        Value::Null => {}
+        Value::Object(inner) => inner.iter().for_each(|(k, v)| flatten(&joined(k), v, facts)),
+        Value::Array(all) if all.iter().all(|v| !v.is_object() && !v.is_array()) => {
+            facts.push((name.to_owned(), all.iter().map(plain).collect::<Vec<_>>().join(", ")));
+        }
+        Value::Array(all) => {
+            all.iter().enumerate().for_each(|(n, v)| flatten(&joined(&(n + 1).to_string()), v, facts))
+        }
+        other => facts.push((name.to_owned(), plain(other))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn reports_are_found_wherever_a_command_prints_them() {
+        let r = serde_json::to_value(Report::new("x", "X")).expect("plain values");
+        let found = |v: Value| of_json(&v).reports.len();
+        assert_eq!(found(r.clone()), 1);
+        assert_eq!(found(json!({ "report": r, "times": { "report": r } })), 2);
+        assert_eq!(found(json!({ "reports": [r, r, r] })), 3);
+        assert_eq!(found(json!({ "report": null, "frames": 3 })), 0);
+    }
+
+    #[test]
+    fn facts_are_flat() {
+        let mut facts = vec![];
+        flatten(
+            "",
+            &json!({ "device": { "driver_uuid": "ab", "none": null }, "tile": [2, 3], "frame": 1 }),
+            &mut facts,
+        );
+        let of = |n: &str| facts.iter().find(|f| f.0 == n).map(|f| f.1.as_str());
+        assert_eq!(
+            (of("device, driver uuid"), of("tile"), of("frame"), facts.len()),
+            (Some("ab"), Some("2, 3"), Some("1"), 3)
+        );
+    }
+}

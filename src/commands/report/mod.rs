@@ -1,0 +1,71 @@
+//! `report`: what traces, runs and replays say, as one page for a browser.
+//!
+//! Guarantees: the page is there whole or not at all, and holds what every question that an input can answer answered; a
+//! question that fails does not keep others from the page, and makes the exit code 1; a check that fails in an answer makes it
+//! 5. Refuses inputs of which nothing can be said.
+
+mod inputs;
+mod plots;
+
+use crate::cli::ReportArgs;
+use crate::exit::{Exit, Failure, complain};
+use crate::output::{Output, write_file};
+use analyses::report::html::{self, Input};
+
+/// Runs the sub-command.
+pub fn run(args: &ReportArgs) -> Result<Exit, Failure> {
+    let mut read = inputs::Read::default();
+    for path in &args.inputs {
+        inputs::read(path, &args.questions, &mut read)?;
+    }
+    let inputs::Read { inputs, failed } = read;
+    if inputs.iter().all(|i| i.reports.is_empty()) {
+        return Err(Failure::new("no input answers anything: there is nothing to report"));
+    }
+    let mut exit = if failed { Exit::Failed } else { Exit::Done };
+    for (report, _) in inputs.iter().flat_map(|i| &i.reports) {
+        for failure in &report.failures {
+            complain(format_args!("{}: check failed: {failure}", report.analysis));
+            exit = Exit::Diverged;
+        }
+    }
+    let title = args.title.clone().unwrap_or_else(|| title(&inputs));
+    let page = html::render(&title, &inputs).map_err(Failure::new)?;
+    write_file(&args.output, page.as_bytes())?;
+    let plotted = match &args.plots {
+        Some(folder) => plots::write(folder, &inputs)?,
+        None => 0,
+    };
+    let mut out = Output::create(None)?;
+    let analyses: usize = inputs.iter().map(|i| i.reports.len()).sum();
+    let mut line = format!(
+        "{}: {analyses} {}, {:.2} MB\n",
+        args.output.display(),
+        if analyses == 1 { "analysis" } else { "analyses" },
+        page.len() as f64 / 1e6
+    );
+    if let Some(folder) = &args.plots {
+        line.push_str(&format!("{}: {plotted} figures\n", folder.display()));
+    }
+    out.write(line.as_bytes())?;
+    out.finish()?;
+    Ok(exit)
+}
+
+/// The captures' names, or the inputs'.
+fn title(inputs: &[Input]) -> String {
+    let mut names: Vec<&str> = vec![];
+    for i in inputs {
+        let capture = i.facts.iter().find(|f| f.0 == "capture" || f.0 == "capture, name");
+        let name = capture.map_or(i.name.as_str(), |f| f.1.as_str());
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    match &names[..] {
+        [some @ .., _, _, _, _] if !some.is_empty() => {
+            format!("{}, {} and {} more", names[0], names[1], names.len() - 2)
+        }
+        all => all.join(", "),
+    }
+}
