@@ -36,6 +36,7 @@ pub mod repack;
 pub mod replayer;
 pub mod report;
 pub mod resources;
+pub mod run_times;
 pub mod shader_clock;
 pub mod simt;
 pub mod stream;

@@ -122,6 +122,12 @@ fn a_benchmarked_frame() {
     }
     assert!(names.iter().any(|n| n.starts_with("study_rays.ray-maps.") && n.ends_with(".png")), "{names:?}");
     looked_at(&page, "bench", &expected);
+    // A folder of several processes (docs/runs.md) is a run, too.
+    let unread = scratch.path("unread");
+    std::fs::create_dir_all(&unread).expect("a folder");
+    std::fs::write(unread.join("run.json"), "{}").expect("a file");
+    let out = run(["report", words(&unread), "-o", words(&page)]);
+    assert!(out.status.code() == Some(1) && text(&out.stderr).contains("run.json"), "{}", text(&out.stderr));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What a page is made of: traces, runs of `bench`, and JSON that a replay or `analyze` printed.
 //!
-//! A folder with a trace's manifest is a trace. A folder with a `report.json` is a run: that report, what the manifest says, and
+//! A folder with a `run.json` is a run of several processes, one with a trace's manifest a trace. A folder with a `report.json` is a run: that report, what the manifest says, and
 //! the runs and traces below it, but for those that were only recorded for the report's own numbers ([`OWN`]). A file is JSON;
 //! every report in it counts. Refuses all else.
 
@@ -13,6 +13,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use trace::dir::{Dir, Manifest};
+use trace::run::Run;
 
 /// Folders of a run whose traces are in its report already.
 const OWN: [&str; 3] = ["efficiency", "checked", "known"];
@@ -62,6 +63,10 @@ fn name(path: &Path) -> String {
 fn folder(path: &Path, name: &str, questions: &[String], into: &mut Read, depth: u32) -> Result<(), Failure> {
     let manifest = path.join("manifest.json");
     let trace = fs::read(&manifest).ok().filter(|bytes| Manifest::parse(bytes, &manifest).is_ok());
+    if Run::is_one(path) {
+        into.inputs.push(of_run(path, name)?);
+        return Ok(());
+    }
     if trace.is_some() {
         let input = of_trace(path, name, questions, &mut into.failed)?;
         into.inputs.extend(input);
@@ -89,6 +94,60 @@ fn folder(path: &Path, name: &str, questions: &[String], into: &mut Read, depth:
         }
     }
     Ok(())
+}
+
+/// A run of several processes.
+fn of_run(path: &Path, name: &str) -> Result<Input, Failure> {
+    let run = Run::open_with(path, mmap::open).map_err(Failure::new)?;
+    let note = &run.note;
+    let mut facts = vec![];
+    let mut add = |name: &str, value: String| {
+        if !value.is_empty() {
+            facts.push((name.to_owned(), value));
+        }
+    };
+    for c in &note.captures {
+        add("capture", c.name.clone());
+        add("capture, BLAKE3", c.blake3.clone());
+    }
+    for p in &note.plans {
+        let env = p.env.iter().map(|(k, v)| format!("{k}={v}"));
+        let parts =
+            [Some(p.passes.clone()), p.driver.clone(), p.gpu.clone()].into_iter().flatten().chain(env);
+        let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
+        add(
+            &format!("plan {}", p.name),
+            if parts.is_empty() { "as captured".into() } else { parts.join(", ") },
+        );
+    }
+    let mut devices: Vec<&Value> = vec![];
+    for w in &note.workers {
+        if !devices.contains(&&w.device) {
+            devices.push(&w.device);
+        }
+    }
+    add("processes", note.workers.len().to_string());
+    add("stopped", note.stopped.clone());
+    add("wall time", format!("{:.1} s", note.wall.as_millis() / 1e3));
+    add("command line", note.command_line.join(" "));
+    add("written by", note.program.clone());
+    devices.iter().for_each(|device| flatten("device", device, &mut facts));
+    flatten("machine", &note.machine, &mut facts);
+    let reports = analyses::run_times::reports(&run).into_iter();
+    let about = "how long frames took under each plan, in each process, and what took it";
+    let mut notes: Vec<String> = vec![];
+    for note in note.workers.iter().flat_map(|w| &w.notes) {
+        if !notes.contains(note) {
+            notes.push(note.clone());
+        }
+    }
+    Ok(Input {
+        name: name.into(),
+        kind: "run".into(),
+        facts,
+        notes,
+        reports: reports.map(|r| (r, about.to_owned())).collect(),
+    })
 }
 
 /// A trace and its answers; none where no question that is asked for can be answered.

@@ -8,15 +8,18 @@ R.column = function (c) {
   const values = R.array(c.cells);
   const words = R.isWords(c.cells);
   const shares = c.unit === "%" && !words && Array.from(values).every((v) => !Number.isFinite(v) || (v >= 0 && v <= 100.0001));
-  return { ...c, values, words, shares, shown: R.digitsOf(words ? values.filter((v) => typeof v === "number") : values, c) };
+  // (some answers write numbers as words, with the digits that they mean)
+  const numeric = words && values.every((v) => v === null || /^[-−+]?[\d.]+(e[-+]?\d+)?$/.test(v));
+  return { ...c, values, words, numeric, shares, shown: R.digitsOf(words ? values.filter((v) => typeof v === "number") : values, c) };
 };
 
 /** A cell. Its title is the value as it is. */
 R.cell = function (column, row) {
   const value = column.values[row];
   const text = typeof value === "string";
-  if (value === null || (typeof value === "number" && !Number.isFinite(value))) return R.el(column.words ? "td.none" : "td.none.number", { "aria-label": "no value" }, "–");
-  if (text) return R.el(value.length > 42 ? "td.text.long" : value.length < 24 ? "td.text.brief" : "td.text", { title: value.length > 20 ? value : null }, ...breakable(value));
+  if (value === null || (typeof value === "number" && !Number.isFinite(value))) return R.el(column.words && !column.numeric ? "td.none" : "td.none.number", { "aria-label": "no value" }, "–");
+  if (column.numeric) return R.el("td.number", { title: R.raw(value, column) }, value);
+  if (text) return R.el(value.length > 42 ? "td.text.long" : value.length < 24 ? "td.text.brief" : "td.text.medium", { title: value.length > 20 ? value : null }, ...breakable(value));
   const bar = column.shares ? { style: `--share:${Math.min(100, value).toFixed(2)}%` } : {};
   return R.el(column.shares ? "td.number.share" : "td.number", { title: R.raw(value, column), ...bar }, R.number(value, column.shown));
 };
@@ -52,21 +55,21 @@ R.table = function (table, analysis) {
   };
   const heads = columns.map((c, n) => {
     const sort = R.el("button.sort", { type: "button", onclick: () => sortBy(n) }, ...heading(c));
-    return R.el(c.words ? "th.text" : "th.number", { scope: "col" }, sort);
+    return R.el(c.words && !c.numeric ? "th.text" : "th.number", { scope: "col" }, sort);
   });
   const sortBy = (n) => {
     // (numbers first downwards, words first upwards; a third time gives the report's own order)
-    const first = !columns[n].words;
+    const first = !columns[n].words || columns[n].numeric;
     if (state.sorted !== n) Object.assign(state, { sorted: n, down: first });
     else if (state.down === first) state.down = !first;
     else state.sorted = -1;
-    const { values, words } = columns[n];
+    const { values, words, numeric } = columns[n];
     const none = (v) => v === null || (typeof v === "number" && !Number.isFinite(v));
     order.sort((a, b) => {
       if (state.sorted < 0) return a - b;
       const [x, y] = [values[a], values[b]];
       if (none(x) || none(y)) return none(x) - none(y) || a - b;
-      const by = words ? String(x).localeCompare(String(y), "en", { numeric: true }) : x - y;
+      const by = words && !numeric ? String(x).localeCompare(String(y), "en", { numeric: true }) : x - y;
       return (state.down ? -by : by) || a - b;
     });
     heads.forEach((head, k) => {
