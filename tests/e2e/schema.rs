@@ -17,7 +17,8 @@ pub fn wrong(schema: &str, value: &Value) -> Vec<String> {
 
 fn check(whole: &Value, schema: &Value, value: &Value, at: &str, wrong: &mut Vec<String>) {
     let fields = schema.as_object().expect("a schema is an object");
-    let mut no = |words: String| wrong.push(format!("{at}: {words}"));
+    let mut here = vec![];
+    let mut no = |words: String| here.push(format!("{at}: {words}"));
     for (keyword, of) in fields {
         let list = || of.as_array().expect("a list");
         match keyword.as_str() {
@@ -93,6 +94,7 @@ fn check(whole: &Value, schema: &Value, value: &Value, at: &str, wrong: &mut Vec
             other => panic!("the validator does not know {other}"),
         }
     }
+    wrong.append(&mut here);
 }
 
 #[test]
