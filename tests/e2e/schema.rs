@@ -43,7 +43,7 @@ fn check(whole: &Value, schema: &Value, value: &Value, at: &str, wrong: &mut Vec
                     "integer" => value.is_u64() || value.is_i64(),
                     other => panic!("no type {other}"),
                 };
-                if !types.iter().any(|t| is(&t)) {
+                if !types.iter().any(is) {
                     no(format!("{value} is none of {types:?}"));
                 }
             }
