@@ -45,6 +45,7 @@ pub mod timeline;
 pub mod uniformity;
 pub mod uniforms;
 pub mod values;
+pub mod verdict;
 pub mod warp_order;
 
 use report::{Cost, Report};

@@ -175,7 +175,8 @@ fn percent(part: u64, total: u64) -> Cell {
 }
 
 /// An object for people: its debug name, or its id.
-fn object(names: &TimeNames, id: u64) -> String {
+/// An object in words: its debug name, or its id; nothing of 0.
+pub fn object(names: &TimeNames, id: u64) -> String {
     match names.objects.get(&id).filter(|n| !n.is_empty()) {
         Some(n) => n.clone(),
         None if id == 0 => String::new(),

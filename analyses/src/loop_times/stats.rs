@@ -92,6 +92,11 @@ impl Random {
         z ^ (z >> 31)
     }
 
+    /// From 0 to below 1, in steps of 2^-53.
+    pub fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
     /// Below n, which is far below 2^64: the bias is of no account.
     pub fn below(&mut self, n: usize) -> usize {
         ((u128::from(self.next()) * n as u128) >> 64) as usize

@@ -1,0 +1,343 @@
+//! A comparison for whoever reads it: people (text, Markdown for a pull request), CI (JUnit, github-action-benchmark), programs
+//! (JSON), and tools that look for change points in a history (CSV).
+
+use super::compare::{Clock, Compared, Row};
+use super::judge::Verdict;
+use crate::report::{Cell, Column, Cost, Report, Table, Unit, csv, text};
+use serde_json::json;
+use std::fmt::Write;
+
+/// Rows of frames, passes and commands that text and Markdown show, of each level.
+const SHOWN: usize = 20;
+
+impl Row {
+    /// What it is about, in a line.
+    pub fn title(&self) -> String {
+        let mut out = format!("{}, {}", self.capture, self.plan);
+        if let Some(frame) = self.frame {
+            let _ = write!(out, ", frame {frame}");
+        }
+        if let Some(p) = &self.place {
+            let _ = write!(out, ", {} {}", p.level, what(self));
+        }
+        out
+    }
+
+    fn value(&self, v: f64) -> String {
+        match v.is_finite() {
+            true => format!("{v:.4} {}", self.unit),
+            false => String::new(),
+        }
+    }
+}
+
+/// A place in words: where, its name, its pipeline.
+fn what(row: &Row) -> String {
+    let Some(p) = &row.place else { return row.frame.map_or(String::new(), |f| format!("frame {f}")) };
+    let mut out = if p.within.is_empty() { p.name.clone() } else { format!("{} › {}", p.within, p.name) };
+    let _ = write!(out, " ({}:", p.position);
+    if p.execution > 0 {
+        let _ = write!(out, "s{}:", p.execution);
+    }
+    let _ = write!(out, "{})", p.index);
+    if !p.pipeline.is_empty() {
+        let _ = write!(out, ", pipeline {}", p.pipeline);
+    }
+    out
+}
+
+fn percent(share: f64) -> String {
+    format!("{:+.2} %", 100.0 * share)
+}
+
+fn range(row: &Row) -> String {
+    row.judged.interval.map_or(String::new(), |[a, b]| format!("{} to {}", percent(a), percent(b)))
+}
+
+/// What text shows below captures: findings, the greatest loss of time first.
+fn shown<'c>(of: &'c Compared, level: &str) -> Vec<&'c Row> {
+    let found =
+        |r: &&Row| r.level == level && matches!(r.judged.verdict, Verdict::Regression | Verdict::Improvement);
+    let mut rows: Vec<&Row> = of.rows.iter().filter(found).collect();
+    rows.sort_by(|a, b| (b.judged.new - b.judged.base).total_cmp(&(a.judged.new - a.judged.base)));
+    rows
+}
+
+/// One line that says it all.
+pub fn headline(of: &Compared) -> String {
+    let clock = if of.clock == Clock::Gpu { "GPU" } else { "CPU" };
+    format!(
+        "{}: {clock} times, least effect {} %, alpha {}",
+        of.verdict.name(),
+        100.0 * of.min_effect,
+        of.alpha
+    )
+}
+
+/// The same as a report of tables.
+pub fn report(of: &Compared) -> Report {
+    let mut report = Report::new("compare", &headline(of));
+    report.cost = Cost::Nothing {
+        why: "frames are of turns without finer timestamps; both sides were measured alike".into(),
+    };
+    let column = |name: &str, unit| Column::new(name, unit);
+    let columns = |first: &[&str]| -> Vec<Column> {
+        first
+            .iter()
+            .chain(&["base", "new", "change", "interval", "verdict"])
+            .map(|n| column(n, Unit::Text))
+            .chain([
+                column("p", Unit::Ratio),
+                column("delta", Unit::Ratio),
+                column("KS D", Unit::Ratio),
+                column("W1", Unit::Milliseconds),
+            ])
+            .collect()
+    };
+    let cells = |first: Vec<Cell>, r: &Row| -> Vec<Cell> {
+        let j = &r.judged;
+        let words = [
+            r.value(j.base),
+            r.value(j.new),
+            j.change.map_or(String::new(), percent),
+            range(r),
+            j.verdict.name().to_owned(),
+        ];
+        let numbers = [j.p_adjusted, j.delta, j.ks, j.wasserstein_ms];
+        first.into_iter().chain(words.map(Cell::Text)).chain(numbers.map(Cell::Number)).collect()
+    };
+    let captures = of.rows.iter().filter(|r| r.level == "capture");
+    report.tables.push(Table {
+        name: "captures".into(),
+        columns: columns(&["capture", "plan", "metric"]),
+        rows: captures
+            .map(|r| cells(vec![r.capture.as_str().into(), r.plan.as_str().into(), r.metric.into()], r))
+            .collect(),
+    });
+    for (level, name) in [("frame", "frames"), ("pass", "passes"), ("command", "commands")] {
+        let (rows, asked) = (shown(of, level), of.rows.iter().filter(|r| r.level == level).count());
+        if asked > 0 {
+            let left = rows.len().saturating_sub(SHOWN);
+            let more =
+                if left > 0 { format!("; {left} of these are in the JSON alone") } else { String::new() };
+            report.notes.push(format!("{} of {asked} {name} changed{more}.", rows.len()));
+        }
+        if !rows.is_empty() {
+            report.tables.push(Table {
+                name: name.into(),
+                columns: columns(&["capture", "plan", "what"]),
+                rows: rows
+                    .iter()
+                    .take(SHOWN)
+                    .map(|r| {
+                        cells(vec![r.capture.as_str().into(), r.plan.as_str().into(), what(r).into()], r)
+                    })
+                    .collect(),
+            });
+        }
+    }
+    for r in of.rows.iter().filter(|r| r.level == "capture") {
+        let [a, b] = r.judged.processes;
+        let [n, m] = r.judged.times;
+        if !r.judged.why.is_empty() {
+            report.notes.push(format!("{}, {}: {}.", r.title(), r.metric, r.judged.why));
+        }
+        if let (Some([x, y]), true) = (&r.bands, r.metric == "median")
+            && (x.len() > 1 || y.len() > 1)
+        {
+            let words = |b: &[(f64, f64)]| {
+                b.iter()
+                    .map(|(at, s)| format!("{at:.3} ms ({:.0} %)", 100.0 * s))
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            };
+            report.notes.push(format!("{}: bands at {}; now at {}.", r.title(), words(x), words(y)));
+        }
+        report.notes.push(format!("{}, {}: {n} times of {a} processes, {m} of {b}.", r.title(), r.metric));
+    }
+    report.notes.extend(of.notes.iter().cloned());
+    report
+}
+
+/// Text for a terminal.
+pub fn as_text(of: &Compared) -> String {
+    text::render(&report(of))
+}
+
+/// JSON.
+pub fn as_json(of: &Compared) -> String {
+    // (text keys and plain values only: nothing in it can fail to be written; what is not finite becomes null)
+    serde_json::to_string_pretty(of).unwrap_or_default() + "\n"
+}
+
+/// Markdown for a pull request.
+pub fn as_markdown(of: &Compared) -> String {
+    let cell = |t: &str| t.replace('|', "\\|").replace('\n', " ");
+    let mut out = format!("### {}\n\n", cell(&headline(of)));
+    let mut table = |first: &str, rows: &[&Row], name: &dyn Fn(&Row) -> String| {
+        let _ = writeln!(out, "| {first} | base | new | change | interval | p | verdict |");
+        out.push_str("|---|--:|--:|--:|---|--:|---|\n");
+        for r in rows {
+            let j = &r.judged;
+            let verdict = match j.verdict {
+                Verdict::Regression | Verdict::Inconclusive => format!("**{}**", j.verdict.name()),
+                v => v.name().to_owned(),
+            };
+            let _ = writeln!(
+                out,
+                "| {} | {} | {} | {} | {} | {:.2e} | {verdict} |",
+                cell(&name(r)),
+                r.value(j.base),
+                r.value(j.new),
+                j.change.map_or(String::new(), percent),
+                range(r),
+                j.p_adjusted,
+            );
+        }
+        out.push('\n');
+    };
+    let captures: Vec<&Row> = of.rows.iter().filter(|r| r.level == "capture").collect();
+    table("capture, plan, metric", &captures, &|r| format!("{}, {}", r.title(), r.metric));
+    for level in ["frame", "pass", "command"] {
+        let rows: Vec<&Row> = shown(of, level).into_iter().take(SHOWN).collect();
+        if !rows.is_empty() {
+            table(level, &rows, &|r| r.title());
+        }
+    }
+    for note in report(of).notes {
+        let _ = writeln!(out, "- {}", cell(&note));
+    }
+    let _ = writeln!(out, "\nBase: {}. New: {}.", of.base.devices.join("; "), of.new.devices.join("; "));
+    out
+}
+
+fn xml(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            c if c < ' ' => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// JUnit's XML: a suite a capture and plan, a case a metric; frames, passes and commands are cases where they are regressions. A
+/// regression is a failure; what is inconclusive is an error, as CI would pass over what is skipped.
+pub fn as_junit(of: &Compared) -> String {
+    let mut suites: Vec<((&str, &str), Vec<&Row>)> = vec![];
+    for r in &of.rows {
+        if r.level != "capture" && r.judged.verdict != Verdict::Regression {
+            continue;
+        }
+        let key = (r.capture.as_str(), r.plan.as_str());
+        match suites.iter_mut().find(|s| s.0 == key) {
+            Some(s) => s.1.push(r),
+            None => suites.push((key, vec![r])),
+        }
+    }
+    let count = |rows: &[&Row], v: Verdict| rows.iter().filter(|r| r.judged.verdict == v).count();
+    let mut out =
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"reray-replay compare\">\n".to_owned();
+    for ((capture, plan), rows) in &suites {
+        let _ = writeln!(
+            out,
+            "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\">",
+            xml(&format!("{capture}, {plan}")),
+            rows.len(),
+            count(rows, Verdict::Regression),
+            count(rows, Verdict::Inconclusive),
+        );
+        for r in rows {
+            let name =
+                if r.level == "capture" { r.metric.to_owned() } else { format!("{} {}", r.level, what(r)) };
+            let j = &r.judged;
+            let said = format!(
+                "{}, {} (base {}, new {})",
+                j.change.map_or(String::new(), percent),
+                range(r),
+                r.value(j.base),
+                r.value(j.new)
+            );
+            let (class, name) = (xml(&format!("{capture}.{plan}")), xml(&name));
+            let _ = match j.verdict {
+                Verdict::Regression => writeln!(
+                    out,
+                    "    <testcase classname=\"{class}\" name=\"{name}\"><failure type=\"regression\" message=\"{}\"/></testcase>",
+                    xml(&said)
+                ),
+                Verdict::Inconclusive => writeln!(
+                    out,
+                    "    <testcase classname=\"{class}\" name=\"{name}\"><error type=\"inconclusive\" message=\"{}\"/></testcase>",
+                    xml(&format!("{said}; {}", j.why))
+                ),
+                _ => writeln!(out, "    <testcase classname=\"{class}\" name=\"{name}\"/>"),
+            };
+        }
+        out.push_str("  </testsuite>\n");
+    }
+    out + "</testsuites>\n"
+}
+
+/// github-action-benchmark's `customSmallerIsBetter`: the new run's figures. Metrics of which more is better are not in it.
+pub fn as_benchmark(of: &Compared) -> String {
+    let rows = of.rows.iter().filter(|r| r.level == "capture" && r.judged.new.is_finite() && r.unit != "FPS");
+    let entries: Vec<_> = rows
+        .map(|r| {
+            let v = &r.values[1];
+            let mean = v.iter().sum::<f64>() / v.len().max(1) as f64;
+            let squares: f64 = v.iter().map(|x| (x - mean).powi(2)).sum();
+            let deviation = (squares / (v.len().max(2) - 1) as f64).sqrt();
+            json!({
+                "name": format!("{}, {}", r.title(), r.metric),
+                "unit": r.unit,
+                "value": r.judged.new,
+                "range": format!("± {deviation:.4}"),
+                "extra": format!(
+                    "{} processes\nagainst the base: {} ({})",
+                    v.len(), r.judged.change.map_or(String::new(), percent), r.judged.verdict.name()
+                ),
+            })
+        })
+        .collect();
+    serde_json::to_string_pretty(&entries).unwrap_or_default() + "\n"
+}
+
+/// A line a process's value, for tools that look for change points: the time of its run, which side, what, and the value.
+pub fn as_csv(of: &Compared) -> String {
+    let mut table = Table {
+        name: "series".into(),
+        columns: [("time", Unit::Count), ("side", Unit::Text), ("capture", Unit::Text), ("plan", Unit::Text)]
+            .into_iter()
+            .chain([
+                ("metric", Unit::Text),
+                ("unit", Unit::Text),
+                ("process", Unit::Count),
+                ("value", Unit::Ratio),
+            ])
+            .map(|(n, u)| Column::new(n, u))
+            .collect(),
+        rows: vec![],
+    };
+    for r in of.rows.iter().filter(|r| r.level == "capture") {
+        for (s, (side, note)) in [("base", &of.base), ("new", &of.new)].into_iter().enumerate() {
+            for (n, value) in r.values[s].iter().enumerate() {
+                table.rows.push(vec![
+                    Cell::Count(note.began),
+                    side.into(),
+                    r.capture.as_str().into(),
+                    r.plan.as_str().into(),
+                    r.metric.into(),
+                    r.unit.into(),
+                    Cell::Count(n as u64),
+                    Cell::Number(*value),
+                ]);
+            }
+        }
+    }
+    csv::render(&table)
+}
