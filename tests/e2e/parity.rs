@@ -100,6 +100,10 @@ fn every_value_equals_converts() {
     let mut problems = Vec::new();
     let mut calls = 0;
     for path in captures() {
+        if path.ends_with("objects.gfxr") {
+            skip("objects.gfxr", &format!("version {VERSION} does not know what it uses, and aborts"));
+            continue;
+        }
         let theirs = scratch.path("theirs.jsonl");
         let out = Command::new("gfxrecon-convert").arg("--output").arg(&theirs).arg(&path).output();
         let out = out.expect("it starts");
