@@ -315,8 +315,9 @@ pub struct BenchArgs {
     #[arg(long)]
     pub maps: bool,
     /// Instead of swizzles: plain, and passes that change shaders for what was seen of them: prune, specialize, zero-path, or
-    /// several joined by +; what they have to know is recorded first. Or repartition:FILE: descriptors in other sets, as
-    /// `analyze` of question bindings writes them. Each one's picture is compared
+    /// several joined by +, each with its options behind colons; what they have to know is recorded first. Or repartition:FILE:
+    /// descriptors in other sets, as `analyze` of question bindings writes them. Each one's picture is compared: a plan that
+    /// differs is refused, the others are timed, and the command ends with 5
     #[arg(long, value_name = "PLAN,…", value_delimiter = ',', conflicts_with_all = ["swizzles", "trace"])]
     pub ab: Vec<String>,
     /// The trace that `resources -o` wrote, for specialize in --ab, instead of writing one

@@ -18,6 +18,7 @@ mod closed_fragment;
 mod closed_rays;
 mod cornell;
 mod cubes;
+mod effects;
 mod feedback;
 mod memory;
 mod mesh;
@@ -54,6 +55,7 @@ pub static SCENES: &[&dyn Scene] = &[
     &rays::Rays,
     &steps::Steps,
     &vm::Vm,
+    &effects::Effects,
     &builds::Builds { by_host: false },
     &builds::Builds { by_host: true },
     &closed_compute::ClosedCompute,

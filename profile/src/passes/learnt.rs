@@ -6,6 +6,9 @@
 
 use crate::ShaderHash;
 use crate::rewrite::Shader;
+use crate::spirv::{Inst, Module, Op, Operand};
+use rspirv::spirv::Decoration;
+use std::collections::HashSet;
 use std::path::Path;
 use trace::dir::Dir;
 
@@ -36,12 +39,14 @@ pub struct Given {
     pub folders: Vec<String>,
     /// First and last frame that count; all where it does not say.
     pub frames: Option<(u64, u64)>,
+    /// Whether arithmetic of changed shaders is to be computed as it stands ([`hold`]).
+    pub precise: bool,
     /// Options of the pass's own.
     pub own: Vec<(String, String)>,
 }
 
 impl Given {
-    /// Reads options with plus signs between: folders, `frames=A-B`, and those with names that the pass knows.
+    /// Reads options with plus signs between: folders, `frames=A-B`, `precise=yes`, and those with names that the pass knows.
     pub fn read(pass: &str, options: &str, names: &[&str]) -> Result<Given, String> {
         let mut given = Given::default();
         for option in options.split('+').filter(|o| !o.is_empty()) {
@@ -52,11 +57,19 @@ impl Given {
                     given.frames =
                         Some(range.ok_or_else(|| format!("frames={b}: say frames=4 or frames=4-9"))?);
                 }
+                Some(("precise", value)) => {
+                    given.precise = match value {
+                        "yes" => true,
+                        "no" => false,
+                        _ => return Err(format!("precise={value}: say yes or no")),
+                    };
+                }
                 Some((name, value)) if names.contains(&name) => {
                     given.own.push((name.to_owned(), value.to_owned()));
                 }
                 Some((name, _)) if !Path::new(option).exists() => {
-                    let known = ["frames"].iter().chain(names).copied().collect::<Vec<_>>().join(", ");
+                    let known =
+                        ["frames", "precise"].iter().chain(names).copied().collect::<Vec<_>>().join(", ");
                     return Err(format!(
                         "pass {pass} has no option {name:?}; it has {known}, and folders of traces"
                     ));
@@ -79,4 +92,58 @@ impl Given {
     pub fn wants(&self, frame: u64) -> bool {
         self.frames.is_none_or(|(a, b)| (a..=b).contains(&frame))
     }
+}
+
+/// Marks all arithmetic of the entry point NoContraction: compilers reorder and contract by what stands around, and where that
+/// is another code the last bit may be another one. Returns of how many instructions.
+pub fn hold(shader: &mut Shader) -> usize {
+    let held: HashSet<u32> = shader
+        .module
+        .annotations
+        .iter()
+        .filter(|a| a.inst.operands.get(1) == Some(&Operand::Decoration(Decoration::NoContraction)))
+        .filter_map(|a| a.id_at(0))
+        .collect();
+    let glsl = glsl(&shader.module);
+    let reached = shader.module.reachable(shader.entry.function);
+    let ids: Vec<u32> = reached
+        .into_iter()
+        .flat_map(|f| shader.module.functions[f].insts())
+        .filter(|i| is_arithmetic(i, glsl))
+        .filter_map(|i| i.id().filter(|id| !held.contains(id)))
+        .collect();
+    for id in &ids {
+        shader.module.decorate(*id, vec![Operand::Decoration(Decoration::NoContraction)]);
+    }
+    ids.len()
+}
+
+/// What GLSL's functions are imported as.
+pub fn glsl(m: &Module) -> Option<u32> {
+    let is =
+        |i: &&Inst| matches!(i.inst.operands.first(), Some(Operand::LiteralString(s)) if s == "GLSL.std.450");
+    m.imports.iter().find(is).and_then(Inst::id)
+}
+
+fn is_arithmetic(i: &Inst, glsl: Option<u32>) -> bool {
+    use Op::*;
+    if i.op() == ExtInst {
+        return glsl.is_some() && i.id_at(0) == glsl;
+    }
+    matches!(
+        i.op(),
+        FAdd | FSub
+            | FMul
+            | FDiv
+            | FRem
+            | FMod
+            | FNegate
+            | VectorTimesScalar
+            | MatrixTimesScalar
+            | VectorTimesMatrix
+            | MatrixTimesVector
+            | MatrixTimesMatrix
+            | OuterProduct
+            | Dot
+    )
 }

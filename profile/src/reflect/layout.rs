@@ -81,6 +81,7 @@ pub struct Leaf {
 }
 
 /// What is asked to take types apart.
+#[derive(Clone, Copy)]
 pub struct Layout<'m> {
     /// The module.
     pub module: &'m Module,

@@ -9,15 +9,18 @@
 //! checked/PLAN       a profile of the frame with the plan's shaders
 //! ```
 //!
-//! Guarantees: each is recorded once, whatever many plans read it; a plan whose frame does not show, or leave in memory, what it
-//! does with the application's own shaders, is an error that names the pass and the first pixel or byte.
+//! Guarantees: each is recorded once, whatever many plans read it. A plan whose frame does not show, or leave in memory, what it
+//! does with the application's own shaders, is refused, with the pass and the first pixel or byte: it is not timed, the others
+//! are, and the run ends as one that diverged. Where it is rounding alone, as the driver compiles changed code otherwise, the
+//! same plan with `precise=yes` shows the same, and is timed instead.
 
 use super::traces::{record, recorded_in};
 use super::{How, With, complain_progress, maps};
 use crate::cli::{BenchArgs, Cli};
 use crate::commands::repartition;
 use crate::commands::replay::options;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, complain};
+use analyses::report::{Cell, Column, Table, Unit};
 use clap::Parser;
 use gfxr_parse::container::Capture;
 use replay::options::Options;
@@ -56,15 +59,18 @@ pub fn plans(
         }
         let mut passes = vec![];
         for pass in name.split('+') {
+            let (pass, options) = pass.split_once(':').unwrap_or((pass, ""));
             let Some((_, what)) = LEARN.iter().find(|l| l.0 == pass) else {
                 let known: Vec<&str> = LEARN.iter().map(|l| l.0).collect();
+                let known = known.join(", ");
                 let text = format!(
-                    "--ab {name}: there are {PLAIN}, {}, joined by +, and {REPARTITION}FILE",
-                    known.join(", ")
+                    "--ab {name}: there are {PLAIN}, {known}, joined by +, their options behind colons, and {REPARTITION}FILE"
                 );
                 return Err(Failure::usage(text));
             };
-            passes.push(format!("{pass}:{}", known(args, what, first, to, &mut notes)?.display()));
+            let folder = known(args, what, first, to, &mut notes)?.display().to_string();
+            let given = [folder.as_str()].into_iter().chain(options.split(':').filter(|o| !o.is_empty()));
+            passes.push(format!("{pass}:{}", given.collect::<Vec<_>>().join("+")));
         }
         all.push(With::passes(name.clone(), passes.join(",")));
     }
@@ -92,6 +98,12 @@ fn known(
         return Ok(folder);
     }
     complain_progress(&format!("recording {what}"));
+    let (pass, _) = LEARN.iter().find(|l| l.1 == what).unwrap_or(&LEARN[0]);
+    notes.push(format!(
+        "What {pass} knows was recorded in this run, of frames {first} to {}: {}.",
+        args.frame,
+        if what == "resources" { "what invocations bound".into() } else { format!("pass {what}") }
+    ));
     if what == "resources" {
         let frames = format!("{first}-{}", args.frame);
         let words =
@@ -107,20 +119,114 @@ fn known(
     Ok(folder)
 }
 
-/// Proves that each plan's frame shows the same.
-pub fn check(args: &BenchArgs, capture: &Capture, plans: &[With], to: &Path) -> Result<(), Failure> {
-    for plan in plans {
+/// A plan that is not timed.
+pub struct Refused {
+    /// The plan.
+    pub name: String,
+    /// What differs first.
+    pub why: String,
+    /// The same plan, computed precisely, if that shows the same.
+    pub instead: Option<String>,
+}
+
+/// Compares each plan's frame with the application's own: the plans to time, and those that are refused.
+pub fn check(
+    args: &BenchArgs,
+    capture: &Capture,
+    plans: Vec<With>,
+    to: &Path,
+) -> Result<(Vec<With>, Vec<Refused>), Failure> {
+    let compare = |plan: &With| {
         complain_progress(&format!("comparing pictures: {}", plan.name));
         let frames = (args.frame, args.frame);
-        match &plan.how {
+        let compared = match &plan.how {
             How::Passes(list) => {
-                record(args, list, frames, &to.join("checked").join(maps::plain(&plan.name)), true)?;
+                record(args, list, frames, &to.join("checked").join(maps::plain(&plan.name)), true)
             }
             How::Repartition(layouts) => {
                 let options = Options { frames: Some(frames), ..options(&args.run)? };
-                repartition::verify(capture, &options, layouts)?;
+                repartition::verify(capture, &options, layouts)
+            }
+        };
+        match compared {
+            Ok(_) => Ok(None),
+            Err(Failure::Error(Exit::Diverged, why)) => Ok(Some(said(&why, to))),
+            Err(other) => Err(other),
+        }
+    };
+    let names: Vec<String> = plans.iter().map(|p| p.name.clone()).collect();
+    let (mut good, mut refused) = (vec![], vec![]);
+    for plan in plans {
+        let Some(why) = compare(&plan)? else {
+            good.push(plan);
+            continue;
+        };
+        let mut instead = None;
+        if let How::Passes(list) = &plan.how {
+            let precise = With::passes(precise(&plan.name, '+', ":"), precise(list, ',', "+"));
+            if !names.contains(&precise.name) && compare(&precise)?.is_none() {
+                instead = Some(precise.name.clone());
+                good.push(precise);
             }
         }
+        complain(format_args!("plan {} is refused: {why}", plan.name));
+        refused.push(Refused { name: plan.name, why, instead });
     }
-    Ok(())
+    Ok((good, refused))
+}
+
+/// A list of passes with another option each, unless it says something of that already.
+fn precise(list: &str, between: char, before: &str) -> String {
+    let one = |pass: &str| match pass.contains("precise=") {
+        true => pass.to_owned(),
+        false => format!("{pass}{before}precise=yes"),
+    };
+    list.split(between).map(one).collect::<Vec<_>>().join(&between.to_string())
+}
+
+/// What a comparison says, without what is for those who profile.
+fn said(why: &str, to: &Path) -> String {
+    let why = why.split("; --no-verify-image").next().unwrap_or(why);
+    why.replace(&format!("{}/", to.display()), "")
+}
+
+/// The refused plans as a table.
+pub fn table(refused: &[Refused]) -> Table {
+    let columns = ["plan", "why", "timed instead"].map(|name| Column::new(name, Unit::Text)).to_vec();
+    let row = |r: &Refused| -> Vec<Cell> {
+        let instead = r.instead.as_deref().map_or(Cell::Missing, Cell::from);
+        vec![r.name.as_str().into(), r.why.as_str().into(), instead]
+    };
+    Table { name: "refused".into(), columns, rows: refused.iter().map(row).collect() }
+}
+
+/// The same as sentences.
+pub fn notes(refused: &[Refused]) -> Vec<String> {
+    let one = |r: &Refused| match &r.instead {
+        None => format!("Plan {} is refused and was not timed: {}.", r.name, r.why),
+        Some(instead) => format!(
+            "Plan {} is refused and was not timed: {}. That is rounding alone: the driver's compiler reorders arithmetic by what \
+             stands around it, and where it may not, plan {instead}, nothing differs.",
+            r.name, r.why
+        ),
+    };
+    refused.iter().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_of_plans() {
+        assert_eq!(precise("prune+specialize", '+', ":"), "prune:precise=yes+specialize:precise=yes");
+        assert_eq!(
+            precise("prune:a/b,zero-path:c+precise=no", ',', "+"),
+            "prune:a/b+precise=yes,zero-path:c+precise=no"
+        );
+        let why = "frame 2 shows another picture than without probes, because of pass prune:/x/.a.part/known/blocks, first at \
+                   pixel 3, 4; --no-verify-image writes the trace all the same";
+        let short = said(why, Path::new("/x/.a.part"));
+        assert!(short.ends_with("because of pass prune:known/blocks, first at pixel 3, 4"), "{short}");
+    }
 }

@@ -10,7 +10,8 @@
 //! every iteration's image is compared with the first one's. Refuses folders that hold something.
 //!
 //! With `--ab` the plans are passes that change shaders for what was seen of them, and descriptors in other sets; there are no
-//! swizzles (`learnt`), and what calls that record and bind cost the CPU is timed, too.
+//! swizzles (`learnt`), and what calls that record and bind cost the CPU is timed, too. Those that do not
+//! show the same are refused; the folder is there all the same, and the run has diverged.
 //!
 //! With `--maps` times and places of invocations are drawn for plans side by side (`maps`).
 
@@ -102,15 +103,15 @@ pub fn run(args: &BenchArgs) -> Result<Exit, Failure> {
     let missing = Missing::of(&part);
     std::fs::create_dir_all(&part)
         .map_err(|e| Failure::new(format_args!("{}: {e}{}", part.display(), output::advice(&e))))?;
-    let done = study(args, &capture, &part).and_then(|report| {
+    let done = study(args, &capture, &part).and_then(|done| {
         // (an empty folder may be there)
         let _ = std::fs::remove_dir(&args.output);
         std::fs::rename(&part, &args.output)
             .map_err(|e| Failure::new(format_args!("{}: {e}", args.output.display())))?;
-        Ok(report)
+        Ok(done)
     });
-    let report = match done {
-        Ok(report) => report,
+    let (report, exit) = match done {
+        Ok(done) => done,
         Err(e) => {
             let _ = std::fs::remove_dir_all(&part);
             missing.take_away();
@@ -120,11 +121,15 @@ pub fn run(args: &BenchArgs) -> Result<Exit, Failure> {
     let mut out = output::Output::create(None)?;
     out.write(if args.json { json::render(&report) } else { text::render(&report) }.as_bytes())?;
     out.finish()?;
-    Ok(Exit::Done)
+    Ok(exit)
 }
 
 /// Everything, into a folder.
-fn study(args: &BenchArgs, capture: &gfxr_parse::container::Capture, to: &Path) -> Result<Report, Failure> {
+fn study(
+    args: &BenchArgs,
+    capture: &gfxr_parse::container::Capture,
+    to: &Path,
+) -> Result<(Report, Exit), Failure> {
     let made = made(args, to)?;
     let files = swizzles::write(&to.join("swizzles"), &made)?;
     let mut plans = vec![Plan { name: UNMODIFIED.into(), ..Plan::default() }];
@@ -144,14 +149,17 @@ fn study(args: &BenchArgs, capture: &gfxr_parse::container::Capture, to: &Path) 
         }
     }
     let mut with = with(args)?;
+    let mut refused = vec![];
     if args.maps && args.ab.iter().any(|n| n.starts_with(learnt::REPARTITION)) {
         return Err(Failure::usage("--maps: not of repartition, which no pass goes with"));
     }
     if !args.ab.is_empty() {
         let first = frames::there(capture, &options(&args.run)?.frame_by).map_or(1, |there| there.0);
         let (plans, said) = learnt::plans(args, capture, first.max(1), to)?;
-        learnt::check(args, capture, &plans, to)?;
+        let (plans, others) = learnt::check(args, capture, plans, to)?;
+        refused = others;
         uncounted.extend(said);
+        uncounted.extend(learnt::notes(&refused));
         with.splice(0..0, plans);
     }
     let maps = match args.maps {
@@ -178,9 +186,14 @@ fn study(args: &BenchArgs, capture: &gfxr_parse::container::Capture, to: &Path) 
         report.tables.push(table);
         report.notes.extend(notes);
     }
-    let manifest = manifest(args, capture, &plans, &loops);
+    let mut manifest = manifest(args, capture, &plans, &loops);
+    if !refused.is_empty() {
+        report.tables.push(learnt::table(&refused));
+        let all = refused.iter().map(|r| json!({ "plan": r.name, "why": r.why, "instead": r.instead }));
+        manifest["refused"] = all.collect();
+    }
     out::write(to, &report, &plans, args, &loops.turns, &manifest)?;
-    Ok(report)
+    Ok((report, if refused.is_empty() { Exit::Done } else { Exit::Diverged }))
 }
 
 /// The methods' swizzles; those of identity come first.
@@ -378,7 +391,7 @@ fn notes(args: &BenchArgs, loops: &Loops) -> Vec<String> {
         }
     });
     notes.extend((!args.ab.is_empty()).then(|| {
-        "With each of --ab's plans the frame shows, or leaves in memory, what it does without: compared bit for bit in replays \
+        "With each of --ab's plans that was timed the frame shows, or leaves in memory, what it does without: compared bit for bit in replays \
          of their own."
             .into()
     }));

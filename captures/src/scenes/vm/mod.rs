@@ -12,7 +12,7 @@ use ash::vk;
 
 use super::{Frame, Scene, Show, frame_slots};
 use crate::error::Result;
-use crate::gpu::pipeline::{Graphics, Layout, Resource, cover};
+use crate::gpu::pipeline::{Graphics, Layout, Resource, Spirv, cover};
 use crate::gpu::swapchain::Swapchain;
 use crate::gpu::{Colour, Gpu};
 
@@ -27,7 +27,7 @@ const RUNS: usize = 2;
 const OPERATION: u32 = 61;
 
 /// The size of the swapchain.
-const EXTENT: vk::Extent2D = vk::Extent2D { width: 64, height: 48 };
+pub(super) const EXTENT: vk::Extent2D = vk::Extent2D { width: 64, height: 48 };
 
 const COLOUR: Colour = [0.4, 0.7, 0.7];
 
@@ -80,42 +80,45 @@ impl Scene for Vm {
     }
 
     fn build(&self, gpu: &Gpu, swapchain: &Swapchain) -> Result<Box<dyn Show>> {
-        Ok(Box::new(Running::new(gpu, swapchain)?))
+        let shaders = [spirv!("screen.vert"), spirv!("machine.frag")];
+        Ok(Box::new(Running::new(gpu, swapchain, "machine", shaders, &bytes(&program()))?))
     }
 }
 
-/// The scene with its objects.
-struct Running {
+/// The scene with its objects: one triangle for all pixels, whose colours come of a uniform buffer.
+pub(super) struct Running {
+    name: &'static str,
     slots: Vec<(vk::CommandPool, vk::CommandBuffer)>,
     layout: Layout,
-    machine: vk::Pipeline,
+    pipeline: vk::Pipeline,
     pass: vk::RenderPass,
     set: vk::DescriptorSet,
     framebuffers: Vec<vk::Framebuffer>,
 }
 
 impl Running {
-    fn new(gpu: &Gpu, swapchain: &Swapchain) -> Result<Self> {
+    /// With these shaders, vertices' first, and these bytes in the buffer.
+    pub(super) fn new(
+        gpu: &Gpu,
+        swapchain: &Swapchain,
+        name: &'static str,
+        [vertex, fragment]: [Spirv; 2],
+        bytes: &[u8],
+    ) -> Result<Self> {
         let bindings = [(vk::DescriptorType::UNIFORM_BUFFER, vk::ShaderStageFlags::FRAGMENT)];
-        let layout = gpu.layout("machine", &bindings, None)?;
+        let layout = gpu.layout(name, &bindings, None)?;
         // Every pixel is drawn, so that nothing is loaded or cleared.
         let pass = gpu.present_pass(swapchain, vk::AttachmentLoadOp::DONT_CARE, "pass")?;
-        let about = Graphics {
-            vertex: spirv!("screen.vert"),
-            fragment: spirv!("machine.frag"),
-            vertices: None,
-            depth: false,
-            layout: &layout,
-            pass,
-        };
-        let machine = gpu.graphics_pipeline("machine", &about)?;
+        let about = Graphics { vertex, fragment, vertices: None, depth: false, layout: &layout, pass };
+        let pipeline = gpu.graphics_pipeline(name, &about)?;
         let usage = vk::BufferUsageFlags::UNIFORM_BUFFER;
-        let program = gpu.filled_buffer("program", &bytes(&program()), usage)?;
+        let block = gpu.filled_buffer("program", bytes, usage)?;
         let pool = gpu.descriptor_pool("descriptors", 1, &[&layout])?;
-        let set = gpu.descriptor_set("machine set", pool, &layout, &[Resource::Buffer(program.whole())])?;
+        let set =
+            gpu.descriptor_set(&format!("{name} set"), pool, &layout, &[Resource::Buffer(block.whole())])?;
         let framebuffers = gpu.present_framebuffers(swapchain, pass, "framebuffer")?;
         let slots = frame_slots(gpu)?;
-        Ok(Self { slots, layout, machine, pass, set, framebuffers })
+        Ok(Self { name, slots, layout, pipeline, pass, set, framebuffers })
     }
 }
 
@@ -128,10 +131,10 @@ impl Show for Running {
             .framebuffer(self.framebuffers[frame.image])
             .render_area(EXTENT.into());
         gpu.record(commands, vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT, |device| {
-            gpu.labelled(commands, "machine", COLOUR, || unsafe {
+            gpu.labelled(commands, self.name, COLOUR, || unsafe {
                 let (point, layout) = (vk::PipelineBindPoint::GRAPHICS, self.layout.pipeline);
                 device.cmd_begin_render_pass(commands, &begin, vk::SubpassContents::INLINE);
-                device.cmd_bind_pipeline(commands, point, self.machine);
+                device.cmd_bind_pipeline(commands, point, self.pipeline);
                 cover(device, commands, EXTENT);
                 device.cmd_bind_descriptor_sets(commands, point, layout, 0, &[self.set], &[]);
                 device.cmd_draw(commands, 3, 1, 0, 0);

@@ -23,6 +23,12 @@ impl Known {
         self.0.get(entry)
     }
 
+    /// With this knowledge alone.
+    #[cfg(test)]
+    pub fn with(entry: Entry, run: Run) -> Self {
+        Known(BTreeMap::from([(entry, run)]))
+    }
+
     /// All of it as a few digits.
     pub fn digest(&self) -> String {
         let mut hasher = blake3::Hasher::new();

@@ -7,16 +7,22 @@
 //! they begin, or are gone. Continue constructs of loops stay, as a loop needs them.
 //!
 //! Guarantees: control flow stays structured; what was executed is executed as before. Entry points without counts, or that
-//! never ran, stay as they are. It measures nothing: whether frames show the same is for the replay to compare. Counts leave
-//! helper invocations out; a block that only these come by goes, and derivatives beside it may change. Refuses traces that
-//! counted a sample only.
+//! never ran, stay as they are. Refuses traces that counted a sample only.
+//!
+//! Counts leave helper invocations out. In a fragment shader a block stays from which something that looks at the neighbours in
+//! a quad (a derivative, a sample whose level is not said) can be reached and was executed: a helper may have come by, and what it
+//! brought there is seen. `helpers=ignore` takes these away as well.
+//!
+//! It measures nothing: whether frames show the same is for the replay to compare. A compiler that is given other code may
+//! round otherwise: `precise=yes` marks all arithmetic of what is changed as to be computed as it stands.
 
 mod cut;
 mod known;
+mod quads;
 #[cfg(test)]
 mod tests;
 
-use super::learnt::{Given, entry};
+use super::learnt::{Given, entry, hold};
 use crate::pass::{Change, Error, FrameData, Result, Sink};
 use crate::rewrite::Shader;
 use crate::{Needs, Stage};
@@ -26,12 +32,22 @@ use known::Known;
 #[derive(Debug, Default)]
 pub struct Pass {
     known: Known,
+    ignore_helpers: bool,
+    precise: bool,
 }
 
 impl Pass {
     /// With the traces of the command line.
     pub fn new(options: &str) -> std::result::Result<Self, String> {
-        let given = Given::read("prune", options, &[])?;
+        let given = Given::read("prune", options, &["helpers"])?;
+        let mut ignore_helpers = false;
+        for (_, value) in &given.own {
+            ignore_helpers = match &value[..] {
+                "ignore" => true,
+                "keep" => false,
+                _ => return Err(format!("pass prune: helpers={value}: say keep or ignore")),
+            };
+        }
         let mut known = Known::default();
         for trace in &given.traces {
             known.add(trace, &|f| given.wants(f)).map_err(|e| format!("pass prune: {e}"))?;
@@ -42,7 +58,7 @@ impl Pass {
                 given.folders.join(" and ")
             ));
         }
-        Ok(Pass { known })
+        Ok(Pass { known, ignore_helpers, precise: given.precise })
     }
 }
 
@@ -52,7 +68,7 @@ impl crate::Pass for Pass {
     }
 
     fn key(&self) -> String {
-        format!("prune 1 {}", self.known.digest())
+        format!("prune 2 {} {} {}", self.ignore_helpers, self.precise, self.known.digest())
     }
 
     fn needs(&self, _: Stage) -> Option<Needs> {
@@ -66,15 +82,31 @@ impl crate::Pass for Pass {
     fn run(&self, shader: &mut Shader) -> Result<Change> {
         let Some(run) = self.known.of(&entry(shader)) else { return Ok(Change::Unchanged) };
         let wrong = Error::shader(shader.hash);
-        let gone = cut::cut(shader, &|function, label| run.contains(&(function, label))).map_err(&wrong)?;
+        let ran = |function: u32, label: u32| run.contains(&(function, label));
+        let kept = match shader.stage {
+            Stage::Fragment if !self.ignore_helpers => quads::seen(shader, &ran).map_err(&wrong)?,
+            _ => Default::default(),
+        };
+        let gone =
+            cut::cut(shader, &|f, label| ran(f, label) || kept.contains(&(f, label))).map_err(&wrong)?;
+        let (hash, name) = (shader.hash, shader.entry.name.clone());
+        if !kept.is_empty() {
+            shader.note(format!(
+                "prune: shader {hash}, {name}: {} blocks that were never executed stay, as helper invocations may come by and be \
+                 seen by derivatives behind them",
+                kept.len()
+            ));
+        }
         if gone.blocks == 0 {
             return Ok(Change::Unchanged);
         }
-        let (hash, name) = (shader.hash, shader.entry.name.clone());
         shader.note(format!(
             "prune: shader {hash}, {name}: {} of {} blocks were never executed",
             gone.blocks, gone.of
         ));
+        if self.precise {
+            hold(shader);
+        }
         // (an entry without counters has nothing that could be read)
         shader.reserve_counters(1).map_err(&wrong)?;
         Ok(Change::Changed)

@@ -1,8 +1,8 @@
 //! Tests.
 
 use super::*;
-use crate::testing::{assembled, captured, corpus, function_text, invalid, rewritten, scenes};
-use crate::{Pass as _, rewrite};
+use crate::testing::{assembled, captured, corpus, function_text, glsl, invalid, rewritten, scenes};
+use crate::{Pass as _, ShaderHash, rewrite};
 use std::sync::Arc;
 use trace::Memory;
 use trace::Value::{Text, U64};
@@ -108,7 +108,7 @@ fn choices_are_made_and_cases_go() {
     let ran: Vec<u32> = [0, 1, 3, 5, 7].map(|n| labels[n]).to_vec();
     let mut known = Known::default();
     known.add(&trace(&words, &ran, 1), &|f| f == 1).expect("it is a trace");
-    let pass = Pass { known: known.clone() };
+    let pass = Pass { known: known.clone(), ..Pass::default() };
     let made = rewritten("choices", &words, "vulkan1.2", &[Box::new(pass)], rewrite::Device::default());
     assert_eq!(made.len(), 1);
     let text = function_text(&made[0].words, "main").expect("the tools are there");
@@ -118,10 +118,53 @@ fn choices_are_made_and_cases_go() {
     // Other frames have no counts; a sample is refused.
     let mut none = Known::default();
     none.add(&trace(&words, &ran, 1), &|f| f == 2).expect("it is a trace");
-    assert!(none.is_empty() && Pass { known: none }.needs(Stage::Compute).is_none());
+    assert!(none.is_empty() && Pass { known: none, ..Pass::default() }.needs(Stage::Compute).is_none());
     let why = Known::default().add(&trace(&words, &ran, 8), &|_| true).expect_err("a sample");
     assert!(why.contains("one in 8"), "{why}");
-    assert_ne!(Pass { known }.key(), Pass::default().key());
+    assert_ne!(Pass { known, ..Pass::default() }.key(), Pass::default().key());
+}
+
+/// What is said of a fragment shader whose blocks, but for those with such an addition, all ran.
+fn notes(source: &str, ignore_helpers: bool) -> Vec<String> {
+    let Some(words) = glsl("frag", source, &["--target-env", "vulkan1.2"]) else { return vec![] };
+    let m = crate::spirv::Module::read(&words).expect("it is a module");
+    let all = m.functions.iter().flat_map(|f| f.blocks.iter().map(move |b| (f.id(), b)));
+    let rare = |b: &crate::spirv::Block| b.body.iter().any(|i| i.op() == crate::spirv::Op::FAdd);
+    let run = all.filter(|(_, b)| !rare(b)).map(|(f, b)| (f, b.label)).collect();
+    let entry = crate::passes::learnt::of(&ShaderHash::of(&words), "fragment", "main");
+    let pass = Pass { known: Known::with(entry, run), ignore_helpers, precise: false };
+    let made = rewritten("quads", &words, "vulkan1.2", &[Box::new(pass)], rewrite::Device::default());
+    made.into_iter().flat_map(|v| v.notes).collect()
+}
+
+/// Of helper invocations nobody knows where they went: what they may have brought to a derivative stays.
+#[test]
+fn what_a_derivative_may_see_stays() {
+    let body = "#version 450
+        layout(location = 0) in float x;
+        layout(location = 0) out vec4 o;
+        float twice(float v) { if (x > 9.0) v = v + 1.0; return v * 2.0; }
+        void main() {
+            float v = x;
+            if (x > 8.0) v = v + 2.0;
+            v = twice(v);
+            o = vec4(LOOKED);
+            if (x > 7.0) o.y = x + 3.0;
+        }";
+    let before = "2 blocks that were never executed stay";
+    let looks = notes(&body.replace("LOOKED", "dFdx(v)"), false);
+    assert!(looks.len() == 2 && looks[0].contains(before), "{looks:?}");
+    assert!(looks[1].contains(": 1 of 8 blocks"), "{looks:?}");
+    // In a function that is called, and where nobody looks.
+    let called = body
+        .replace("LOOKED", "looked(v)")
+        .replace("float twice", "float looked(float v) { return fwidth(v); }\nfloat twice");
+    assert_eq!(notes(&called, false).len(), 2);
+    for (source, ignore) in [(body.replace("LOOKED", "v"), false), (body.replace("LOOKED", "dFdx(v)"), true)]
+    {
+        let all = notes(&source, ignore);
+        assert!(all.len() == 1 && all[0].contains(": 3 of 8 blocks"), "{all:?}");
+    }
 }
 
 #[test]
@@ -130,4 +173,6 @@ fn options() {
     assert!(
         Pass::new("/nowhere").is_err() && Pass::new("depth=3").is_err() && Pass::new("frames=9-2").is_err()
     );
+    assert!(Pass::new("helpers=ignore+precise=yes").is_ok_and(|p| p.ignore_helpers && p.precise));
+    assert!(Pass::new("helpers=no").is_err() && Pass::new("precise=maybe").is_err());
 }

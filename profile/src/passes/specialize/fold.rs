@@ -1,18 +1,16 @@
 //! Loads of known words, replaced by constants.
 //!
 //! Guarantees: a load keeps its id and its place, so that what depends on it and what is decorated stays; a load of which only
-//! some components are known is still made, and those components are put into what it gives.
+//! some components are known is still made, and those components are put into what it gives; what is extracted of it later is
+//! replaced where it is extracted. A copy of known memory becomes a store.
 
-use super::known::{Blocks, Words};
-use super::residues::{Residue, residue};
-use crate::reflect::{Constants, Decorations, Layout, Matrix};
+use super::known::Blocks;
+use super::ways::{Place, Ways, number};
+use crate::reflect::{Constants, Decorations, Layout};
 use crate::rewrite::Shader;
 use crate::spirv::{Inst, Module, Op, Operand};
-use rspirv::spirv::{Capability, Decoration, MemoryAccess, StorageClass};
-use std::collections::HashMap;
-
-/// Elements that are looked at, of an array that is read at an index decided at run time.
-const MOST_ELEMENTS: u64 = 1 << 14;
+use rspirv::spirv::{Capability, MemoryAccess, StorageClass};
+use std::collections::{HashMap, HashSet};
 
 /// Components that are put into one load's result.
 const MOST_PARTS: usize = 64;
@@ -20,10 +18,12 @@ const MOST_PARTS: usize = 64;
 /// What was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Done {
-    /// Loads that are constants now, or have constant components.
+    /// Loads and copies that are constants now, or have constant components.
     pub loads: usize,
     /// Of how many of uniform blocks and push constants.
     pub of: usize,
+    /// Constants that are parts of other loads.
+    pub parts: usize,
 }
 
 /// What is known of a value.
@@ -41,15 +41,11 @@ pub fn fold(shader: &mut Shader, blocks: &Blocks) -> Done {
     let constants = Constants::fixed(&original);
     let decorations = Decorations::new(&original);
     let layout = Layout { module: &original, constants: &constants, decorations: &decorations };
-    let inside = original.functions.iter().flat_map(|f| f.insts());
-    let defs: HashMap<u32, Inst> =
-        inside.chain(&original.globals).filter_map(|i| Some((i.id()?, i.clone()))).collect();
     let mut folder = Folder {
-        layout,
-        defs: &defs,
-        blocks,
+        ways: Ways::new(layout, blocks),
         no_numbers: makes_pointers(&original),
         composites: HashMap::new(),
+        replaced: HashSet::new(),
         done: Done::default(),
     };
     let reached = shader.module.reachable(shader.entry.function);
@@ -58,20 +54,26 @@ pub fn fold(shader: &mut Shader, blocks: &Blocks) -> Done {
             let body = std::mem::take(&mut shader.module.functions[f].blocks[b].body);
             let mut new = Vec::with_capacity(body.len());
             for i in body {
-                match folder.load(shader, &i) {
+                let found = match i.at.map(|_| i.op()) {
+                    Some(Op::Load) => folder.load(shader, &i),
+                    Some(Op::CompositeExtract) => folder.extract(shader, &i),
+                    Some(Op::CopyMemory) => folder.copy(shader, &i),
+                    _ => None,
+                };
+                match found {
                     None => new.push(i),
+                    Some(Value::All(constant)) if i.op() == Op::CopyMemory => {
+                        let to = vec![i.inst.operands[0].clone(), Operand::IdRef(constant)];
+                        new.push(Inst { at: i.at, ..Inst::new(Op::Store, None, None, to) });
+                    }
                     Some(Value::All(constant)) => {
-                        folder.done.loads += 1;
                         let to = vec![Operand::IdRef(constant)];
                         new.push(Inst {
                             at: i.at,
                             ..Inst::new(Op::CopyObject, i.inst.result_type, i.id(), to)
                         });
                     }
-                    Some(Value::Some(parts)) => {
-                        folder.done.loads += 1;
-                        inserted(shader, i, parts, &mut new);
-                    }
+                    Some(Value::Some(parts)) => inserted(shader, i, parts, &mut new),
                 }
             }
             shader.module.functions[f].blocks[b].body = new;
@@ -110,147 +112,122 @@ fn makes_pointers(m: &Module) -> bool {
 }
 
 struct Folder<'a> {
-    layout: Layout<'a>,
-    defs: &'a HashMap<u32, Inst>,
-    blocks: &'a Blocks,
+    ways: Ways<'a>,
     no_numbers: bool,
     /// Composite constants that were made.
     composites: HashMap<(u32, Vec<u32>), u32>,
+    /// Loads that are constants.
+    replaced: HashSet<u32>,
     done: Done,
 }
 
-/// Where a value may lie: offsets in the block, and how matrices lie.
-struct Where<'w> {
-    words: &'w Words,
-    offsets: Vec<u64>,
-    matrix: Matrix,
-}
-
-impl<'a> Folder<'a> {
+impl Folder<'_> {
     /// What is known of what an instruction loads.
     fn load(&mut self, shader: &mut Shader, i: &Inst) -> Option<Value> {
-        i.at.filter(|_| i.op() == Op::Load)?;
-        let (variable, indices) = self.way(i.id_at(0)?)?;
-        let v = self.layout.ty(variable)?;
-        let Some(Operand::StorageClass(class)) = v.inst.operands.first() else { return None };
-        let place = match class {
-            StorageClass::PushConstant => None,
-            StorageClass::Uniform => {
-                let get = |d| self.layout.decorations.get(variable, None, d);
-                Some((get(Decoration::DescriptorSet).unwrap_or(0), get(Decoration::Binding)?))
-            }
-            _ => return None,
-        };
+        let pointer = i.id_at(0)?;
+        if !self.ways.is_known_memory(pointer) {
+            return None;
+        }
         self.done.of += 1;
-        let volatile = matches!(i.inst.operands.get(1), Some(Operand::MemoryAccess(m)) if m.contains(MemoryAccess::VOLATILE));
-        let words = self.blocks.get(&place).filter(|w| !w.is_empty() && !volatile)?;
-        let pointee = self.layout.ty(v.inst.result_type?)?.id_at(1)?;
-        // A block that shaders write is no uniform block.
-        self.layout.decorations.get(pointee, None, Decoration::Block)?;
-        let (ty, at) = self.follow(pointee, &indices, words)?;
-        match self.value(shader, ty, &at, &mut vec![])? {
-            Value::Some(parts) if parts.len() > MOST_PARTS => None,
-            found => Some(found),
+        let found = self.read(shader, pointer, &[], i)?;
+        if matches!(&found, Value::Some(parts) if parts.len() > MOST_PARTS) {
+            return None;
         }
+        self.done.loads += 1;
+        if matches!(found, Value::All(_)) {
+            self.replaced.extend(i.id());
+        }
+        Some(found)
     }
 
-    /// The variable that a pointer leads to, and by which indices; nothing of one that a function was given.
-    fn way(&self, pointer: u32) -> Option<(u32, Vec<u32>)> {
-        let i = self.defs.get(&pointer)?;
-        match i.op() {
-            Op::Variable => Some((pointer, vec![])),
-            Op::CopyObject => self.way(i.id_at(0)?),
-            Op::AccessChain | Op::InBoundsAccessChain => {
-                let (variable, mut indices) = self.way(i.id_at(0)?)?;
-                indices.extend(i.inst.operands[1..].iter().filter_map(Operand::id_ref_any));
-                Some((variable, indices))
-            }
-            _ => None,
-        }
-    }
-
-    /// What lies there, and where that may be.
-    fn follow<'w>(&self, block: u32, indices: &[u32], words: &'w Words) -> Option<(u32, Where<'w>)> {
-        let mut ty = block;
-        let mut at = Where { words, offsets: vec![0], matrix: (0, false) };
-        for (n, &index) in indices.iter().enumerate() {
-            let i = self.layout.ty(ty)?;
-            let r = residue(self.defs, self.layout.constants, index);
-            let one = |r: Residue| (r.step == 0).then_some(r.first);
-            match i.op() {
-                Op::TypeStruct => {
-                    let member = u32::try_from(one(r)?).ok()?;
-                    at.matrix = self.layout.matrix(ty, member);
-                    let offset = self.layout.offset(ty, member);
-                    at.offsets.iter_mut().for_each(|o| *o += offset);
-                    ty = i.id_at(member as usize)?;
-                }
-                Op::TypeArray => {
-                    let elements = elements(r, self.layout.count(i)?)?;
-                    at.spread(&elements, self.layout.stride(i))?;
-                    ty = i.id_at(0)?;
-                }
-                Op::TypeVector => {
-                    let element = i.id_at(0)?;
-                    let size = match indices.get(n.wrapping_sub(1)) {
-                        // (a row of a matrix whose rows lie one behind the other)
-                        Some(_) if at.matrix.0 > 0 && at.matrix.1 => at.matrix.0,
-                        _ => self.layout.size(element, (0, false)),
-                    };
-                    at.spread(&elements(r, self.number(i)?)?, size)?;
-                    ty = element;
-                }
-                Op::TypeMatrix => {
-                    let column = i.id_at(0)?;
-                    let component = self.layout.ty(column)?.id_at(0)?;
-                    let step =
-                        if at.matrix.1 { self.layout.size(component, (0, false)) } else { at.matrix.0 };
-                    at.spread(&elements(r, self.number(i)?)?, step)?;
-                    ty = column;
-                }
+    /// What is known of a part of what was loaded as a whole, where that is no constant.
+    fn extract(&mut self, shader: &mut Shader, i: &Inst) -> Option<Value> {
+        let mut of = i.id_at(0)?;
+        let load = loop {
+            let d = self.ways.def(of)?;
+            match d.op() {
+                Op::CopyObject | Op::CopyLogical => of = d.id_at(0)?,
+                Op::Load => break d.clone(),
                 _ => return None,
             }
+        };
+        let pointer = load.id_at(0).filter(|p| self.ways.is_known_memory(*p))?;
+        if self.replaced.contains(&of) {
+            return None;
         }
-        Some((ty, at))
+        let literal = |o: &Operand| match o {
+            Operand::LiteralBit32(n) => Some(u64::from(*n)),
+            _ => None,
+        };
+        let more: Vec<u64> = i.inst.operands[1..].iter().filter_map(literal).collect();
+        let found = self.read(shader, pointer, &more, &load)?;
+        let Value::All(constant) = found else { return None };
+        // (of a logical copy aggregates are of another type)
+        let same = shader.module.global(constant).and_then(|c| c.inst.result_type) == i.inst.result_type;
+        self.done.parts += usize::from(same);
+        same.then_some(found)
     }
 
-    fn number(&self, i: &Inst) -> Option<u64> {
-        match i.inst.operands.get(1) {
-            Some(Operand::LiteralBit32(n)) => Some(u64::from(*n)),
-            _ => None,
+    /// What is known of all that is copied into memory of the invocation's own.
+    fn copy(&mut self, shader: &mut Shader, i: &Inst) -> Option<Value> {
+        let (to, from) = (i.id_at(0)?, i.id_at(1)?);
+        if !self.ways.is_known_memory(from) {
+            return None;
         }
+        self.done.of += 1;
+        let own = [StorageClass::Function, StorageClass::Private, StorageClass::Output];
+        self.ways.class(to).filter(|c| own.contains(c))?;
+        let found = self.read(shader, from, &[], i)?;
+        self.done.loads += usize::from(matches!(found, Value::All(_)));
+        matches!(found, Value::All(_)).then_some(found)
+    }
+
+    /// What is known of what lies behind a pointer, further in by these members and elements.
+    fn read(&mut self, shader: &mut Shader, pointer: u32, more: &[u64], i: &Inst) -> Option<Value> {
+        let volatile =
+            |o: &Operand| matches!(o, Operand::MemoryAccess(m) if m.contains(MemoryAccess::VOLATILE));
+        if i.inst.operands.iter().any(volatile) {
+            return None;
+        }
+        let (ty, at) = self.ways.find(pointer, more)?;
+        let whole = self.ways.layout.ty(ty)?.op() == Op::TypeInt;
+        if whole && at.component && self.no_numbers {
+            return None;
+        }
+        self.value(shader, ty, &at, &mut vec![])
     }
 
     /// What is known of a value of a type. `path` leads to it within the load.
-    fn value(&mut self, shader: &mut Shader, ty: u32, at: &Where<'_>, path: &mut Vec<u32>) -> Option<Value> {
-        let i = self.layout.ty(ty)?;
-        let parts: Vec<(u32, Where<'_>)> = match i.op() {
+    fn value(&mut self, shader: &mut Shader, ty: u32, at: &Place<'_>, path: &mut Vec<u32>) -> Option<Value> {
+        let layout = self.ways.layout;
+        let i = layout.ty(ty)?;
+        let parts: Vec<(u32, Place<'_>)> = match i.op() {
             Op::TypeInt | Op::TypeFloat => {
                 let constant = self.scalar(shader, i, at)?;
                 return Some(Value::All(constant));
             }
             Op::TypeVector => {
-                let (part, n) = (i.id_at(0)?, self.number(i)?);
-                let whole = self.layout.ty(part)?.op() == Op::TypeInt;
+                let (part, n) = (i.id_at(0)?, number(i)?);
+                let whole = layout.ty(part)?.op() == Op::TypeInt;
                 if whole && self.no_numbers {
                     return None;
                 }
                 // (of a column of a matrix by rows its components lie as far apart as rows do)
                 let size = match at.matrix {
                     (stride, true) if stride > 0 => stride,
-                    _ => self.layout.size(part, (0, false)),
+                    _ => layout.size(part, (0, false)),
                 };
                 (0..n).map(|k| (part, at.moved(k * size, (0, false)))).collect()
             }
             Op::TypeMatrix => {
-                let (column, n) = (i.id_at(0)?, self.number(i)?);
-                let component = self.layout.ty(column)?.id_at(0)?;
-                let step = if at.matrix.1 { self.layout.size(component, (0, false)) } else { at.matrix.0 };
+                let (column, n) = (i.id_at(0)?, number(i)?);
+                let component = layout.ty(column)?.id_at(0)?;
+                let step = if at.matrix.1 { layout.size(component, (0, false)) } else { at.matrix.0 };
                 let inner = if at.matrix.1 { at.matrix } else { (0, false) };
                 (0..n).map(|k| (column, at.moved(k * step, inner))).collect()
             }
             Op::TypeArray => {
-                let (part, n, stride) = (i.id_at(0)?, self.layout.count(i)?, self.layout.stride(i));
+                let (part, n, stride) = (i.id_at(0)?, layout.count(i)?, layout.stride(i));
                 if n > MOST_PARTS as u64 {
                     return None;
                 }
@@ -258,8 +235,8 @@ impl<'a> Folder<'a> {
             }
             Op::TypeStruct => {
                 let member = |(n, o): (u32, &Operand)| {
-                    let matrix = self.layout.matrix(ty, n);
-                    Some((o.id_ref_any()?, at.moved(self.layout.offset(ty, n), matrix)))
+                    let matrix = layout.matrix(ty, n);
+                    Some((o.id_ref_any()?, at.moved(layout.offset(ty, n), matrix)))
                 };
                 (0..).zip(&i.inst.operands).filter_map(member).collect()
             }
@@ -292,18 +269,14 @@ impl<'a> Folder<'a> {
     }
 
     /// The constant of a number that is the same wherever it may lie.
-    fn scalar(&self, shader: &mut Shader, i: &Inst, at: &Where<'_>) -> Option<u32> {
+    fn scalar(&self, shader: &mut Shader, i: &Inst, at: &Place<'_>) -> Option<u32> {
         let ty = i.id()?;
         let Some(Operand::LiteralBit32(width)) = i.inst.operands.first() else { return None };
         let bytes = u64::from(width / 8);
         if i.op() == Op::TypeInt && self.no_numbers && bytes == 8 {
             return None;
         }
-        let mut all = at.offsets.iter().map(|o| bits(at.words, *o, bytes));
-        let bits = all.next()??;
-        if !all.all(|b| b == Some(bits)) {
-            return None;
-        }
+        let bits = at.bits(bytes)?;
         let signed = i.op() == Op::TypeInt && i.inst.operands.get(1) == Some(&Operand::LiteralBit32(1));
         let literal = match bytes {
             8 => Operand::LiteralBit64(bits),
@@ -316,42 +289,4 @@ impl<'a> Folder<'a> {
         };
         Some(shader.types.get(&mut shader.module, Op::Constant, Some(ty), vec![literal]))
     }
-}
-
-impl<'w> Where<'w> {
-    fn moved(&self, by: u64, matrix: Matrix) -> Where<'w> {
-        Where { words: self.words, offsets: self.offsets.iter().map(|o| o + by).collect(), matrix }
-    }
-
-    fn spread(&mut self, elements: &[u64], stride: u64) -> Option<()> {
-        if (elements.len() * self.offsets.len()) as u64 > MOST_ELEMENTS {
-            return None;
-        }
-        self.offsets =
-            self.offsets.iter().flat_map(|o| elements.iter().map(move |e| o + e * stride)).collect();
-        Some(())
-    }
-}
-
-/// The elements of an array that an index may name.
-fn elements(r: Residue, count: u64) -> Option<Vec<u64>> {
-    match r.step {
-        0 => (r.first < count).then(|| vec![r.first]),
-        step if count / step <= MOST_ELEMENTS => {
-            let all: Vec<u64> = (r.first..count).step_by(step as usize).collect();
-            (!all.is_empty()).then_some(all)
-        }
-        _ => None,
-    }
-}
-
-/// So many bytes at an offset, where all are known.
-fn bits(words: &Words, offset: u64, bytes: u64) -> Option<u64> {
-    let mut out = 0;
-    for n in 0..bytes {
-        let at = offset + n;
-        let word = *words.get(&(at & !3))?;
-        out |= u64::from(word >> (8 * (at & 3)) & 0xff) << (8 * n);
-    }
-    Some(out)
 }

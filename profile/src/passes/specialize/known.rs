@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use trace::Source;
 use trace::tables::{CONTENT_WORDS, INVOCATION_BLOCKS, INVOCATIONS, RESOURCE_STAGES};
 
-/// Where a block is bound; none of push constants.
-pub type Place = Option<(u32, u32)>;
+/// Where a block is bound: set, binding, element; none of push constants.
+pub type Place = Option<(u32, u32, u32)>;
 
 /// Words by their offset in bytes.
 pub type Words = BTreeMap<u64, u32>;
@@ -86,8 +86,7 @@ impl Known {
                     let Some(seen) = pipeline.and_then(|p| pipelines.get_mut(&p)) else { continue };
                     let place = match &*space[row] {
                         "push" => None,
-                        _ if element[row] > 0 => continue,
-                        _ => Some((set[row] as u32, binding[row] as u32)),
+                        _ => Some((set[row] as u32, binding[row] as u32, element[row] as u32)),
                     };
                     let block = seen.blocks.entry(place).or_default();
                     block.0.insert(contents[row]);

@@ -7,19 +7,26 @@
 //! it may read are alike: `code[2 * n]` reads only even ones. Of vectors, matrices and structs single components may be
 //! constants.
 //!
+//! Pointers are followed through chains, copies, descriptors of an array and what calls give functions; of an array whose size
+//! is the pipeline's all elements up to the block's next member count. What is extracted of a struct that was loaded whole is
+//! replaced there, and a copy of known memory to the invocation's own becomes a store.
+//!
 //! Guarantees: a word is a constant only if each of these invocations was given it, known and the same. Left as they are:
-//! loads through pointers that functions were given; blocks of descriptor arrays beside their first element; numbers that are
-//! or may be addresses, which differ from replay to replay: pointers, and in modules that make pointers or acceleration
-//! structures of numbers, 64-bit numbers and vectors of whole numbers; volatile loads. It measures nothing: whether frames show
-//! the same is for the replay to compare.
+//! numbers that are or may be addresses, which differ from replay to replay: pointers, and in modules that make pointers or
+//! acceleration structures of numbers, 64-bit numbers and vectors of whole numbers; volatile loads; pointers chosen at run time
+//! (OpSelect, OpPhi); arrays of arrays of blocks; at an index decided at run time, arrays of the pipeline's size that nothing
+//! follows in their block; whole loads of arrays of more than 64 elements, but for what is extracted of them. It measures
+//! nothing: whether frames show the same is for the replay to compare, and `precise=yes` is there for compilers that round
+//! otherwise in other code.
 
 mod fold;
 mod known;
 mod residues;
 #[cfg(test)]
 mod tests;
+mod ways;
 
-use super::learnt::{Given, entry};
+use super::learnt::{Given, entry, hold};
 use crate::pass::{Change, Error, FrameData, Result, Sink};
 use crate::rewrite::Shader;
 use crate::{Needs, Stage};
@@ -29,6 +36,7 @@ use known::Known;
 #[derive(Debug, Default)]
 pub struct Pass {
     known: Known,
+    precise: bool,
 }
 
 impl Pass {
@@ -45,7 +53,7 @@ impl Pass {
                 given.folders.join(" and ")
             ));
         }
-        Ok(Pass { known })
+        Ok(Pass { known, precise: given.precise })
     }
 }
 
@@ -55,7 +63,7 @@ impl crate::Pass for Pass {
     }
 
     fn key(&self) -> String {
-        format!("specialize 1 {}", self.known.digest())
+        format!("specialize 2 {} {}", self.precise, self.known.digest())
     }
 
     fn needs(&self, _: Stage) -> Option<Needs> {
@@ -69,15 +77,23 @@ impl crate::Pass for Pass {
     fn run(&self, shader: &mut Shader) -> Result<Change> {
         let Some(blocks) = self.known.of(&entry(shader)) else { return Ok(Change::Unchanged) };
         let done = fold::fold(shader, &blocks);
-        if done.loads == 0 {
+        if done.loads + done.parts == 0 {
             return Ok(Change::Unchanged);
         }
         let (hash, name) = (shader.hash, shader.entry.name.clone());
         shader.note(format!(
             "specialize: shader {hash}, {name}: {} of {} loads of uniform blocks and push constants are constants, or have \
-             constant components",
-            done.loads, done.of
+             constant components{}",
+            done.loads,
+            done.of,
+            match done.parts {
+                0 => String::new(),
+                n => format!("; {n} parts of what is loaded whole are constants"),
+            }
         ));
+        if self.precise {
+            hold(shader);
+        }
         // (an entry without counters has nothing that could be read)
         shader.reserve_counters(1).map_err(Error::shader(shader.hash))?;
         Ok(Change::Changed)

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::passes::learnt;
-use crate::testing::{captured, corpus, function_text, glsl, invalid, rewritten, scenes};
+use crate::testing::{assembled, captured, corpus, function_text, glsl, invalid, rewritten, scenes};
 use crate::{Pass as _, ShaderHash, rewrite};
 use known::{Blocks, Words};
 use trace::Memory;
@@ -15,8 +15,10 @@ fn everything(module: &[u32], word: &dyn Fn(u64) -> u32) -> Vec<(learnt::Entry, 
     let of = |(_, name, stage): (_, String, Stage)| {
         let r = crate::reflect::reflect(module, stage, &name, &Default::default()).expect("it is a module");
         let words = |bytes: u64| -> Words { (0..bytes.div_ceil(4)).map(|n| (n * 4, word(n * 4))).collect() };
-        let bound =
-            r.slots.iter().flat_map(|s| s.blocks.iter().map(|b| (Some((s.set, s.binding)), words(b.bytes))));
+        let bound = r
+            .slots
+            .iter()
+            .flat_map(|s| s.blocks.iter().map(|b| (Some((s.set, s.binding, 0)), words(b.bytes))));
         let pushed = r.push.iter().map(|b| (None, words(b.bytes)));
         let hash = ShaderHash::of(module);
         (learnt::of(&hash, stage.name(), &name), bound.chain(pushed).collect())
@@ -38,7 +40,7 @@ fn every_module_stays_valid_whatever_is_known() {
         let mut half = everything(&module, &|at| at as u32);
         half.iter_mut().flat_map(|h| h.1.values_mut()).for_each(|w| w.retain(|at, _| at % 8 == 0));
         for (entry, blocks) in alike.into_iter().chain(half).chain(everything(&module, &|at| at as u32)) {
-            let pass = Pass { known: Known::with(entry, blocks) };
+            let pass = Pass { known: Known::with(entry, blocks), ..Pass::default() };
             let made = rewritten(&what, &module, "vulkan1.3", &[Box::new(pass)], rewrite::Device::default());
             folded += made.len();
         }
@@ -94,7 +96,7 @@ fn what_had_one_value_is_a_constant() {
     let Some(words) = glsl("frag", SOURCE, &["--target-env", "vulkan1.2"]) else { return };
     let mut known = Known::default();
     known.add(&trace(&words, false), &|f| f == 1).expect("it is a trace");
-    let pass = Pass { known: known.clone() };
+    let pass = Pass { known: known.clone(), ..Pass::default() };
     let made = rewritten("a text", &words, "vulkan1.2", &[Box::new(pass)], rewrite::Device::default());
     let text = function_text(&made[0].words, "main").expect("the tools are there");
     assert_eq!(text, include_str!("folded.txt"), "{text}");
@@ -102,7 +104,7 @@ fn what_had_one_value_is_a_constant() {
     // With the other frame nothing is alike; a trace that agrees takes nothing away, one that does not does.
     let mut both = Known::default();
     both.add(&trace(&words, false), &|_| true).expect("it is a trace");
-    let none = Pass { known: both };
+    let none = Pass { known: both, ..Pass::default() };
     assert!(
         rewritten("a text", &words, "vulkan1.2", &[Box::new(none)], rewrite::Device::default()).is_empty()
     );
@@ -121,16 +123,95 @@ fn numbers_that_may_be_addresses_stay() {
         layout(buffer_reference, std430) buffer There { float v; };
         layout(std140, binding = 0) uniform B { There there; float scale; uvec2 address; } b;
         layout(location = 0) out vec4 o;
-        void main() { o = vec4(b.there.v, There(b.address).v, b.scale, 1.0); }";
+        void main() { o = vec4(b.there.v, There(b.address).v, b.scale, b.address.x); }";
     let Some(words) = glsl("frag", source, &["--target-env", "vulkan1.2"]) else { return };
     let known = everything(&words, &|_| 0x3f80_0000).remove(0);
-    let pass = Pass { known: Known::with(known.0, known.1) };
+    let pass = Pass { known: Known::with(known.0, known.1), ..Pass::default() };
     let made = rewritten("a text", &words, "vulkan1.2", &[Box::new(pass)], rewrite::Device::default());
-    assert!(made[0].notes[0].contains("1 of 3 loads"), "{:?}", made[0].notes);
+    assert!(made[0].notes[0].contains("1 of 4 loads"), "{:?}", made[0].notes);
 }
 
 #[test]
 fn options() {
     assert!(Pass::new("").is_ok_and(|p| p.needs(Stage::Compute).is_none()));
-    assert!(Pass::new("/nowhere").is_err() && Pass::new("share=3").is_err());
+    assert!(
+        Pass::new("/nowhere").is_err() && Pass::new("share=3").is_err() && Pass::new("precise=3").is_err()
+    );
+}
+
+/// A module of `cases/`, and what becomes of its functions: `RERAY_WRITE_GOLDEN=1` writes that anew.
+fn case(name: &str, functions: &[&str], blocks: Blocks, note: &str) {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/passes/specialize/cases");
+    let read =
+        |file: std::path::PathBuf| std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{file:?}: {e}"));
+    let Some(words) = assembled(&read(folder.join(format!("{name}.spvasm"))), "vulkan1.2") else { return };
+    assert_eq!(invalid(&words, "vulkan1.2"), None, "{name}");
+    let entry = learnt::of(&ShaderHash::of(&words), "fragment", "main");
+    let pass = Pass { known: Known::with(entry, blocks), ..Pass::default() };
+    let made = rewritten(name, &words, "vulkan1.2", &[Box::new(pass)], rewrite::Device::default());
+    assert_eq!(made.len(), 1, "{name}");
+    assert!(made[0].notes[0].contains(note), "{name}: {:?}", made[0].notes);
+    let text = |f: &&str| function_text(&made[0].words, f).expect("the tools are there");
+    let text = functions.iter().map(text).collect::<Vec<_>>().join("\n") + "\n";
+    let golden = folder.join(format!("{name}.txt"));
+    if std::env::var_os("RERAY_WRITE_GOLDEN").is_some() {
+        std::fs::write(&golden, &text).expect("it can be written");
+    }
+    assert_eq!(text, read(golden), "{name}: {text}");
+}
+
+/// Floats that are 2 or what an offset says.
+fn floats(bytes: u64, two: impl Fn(u64) -> bool) -> Words {
+    (0..bytes / 4).map(|n| (4 * n, if two(4 * n) { 2f32.to_bits() } else { (n as f32).to_bits() })).collect()
+}
+
+#[test]
+fn pointers_that_functions_are_given_lead_to_what_calls_give() {
+    // (the array's elements all differ, so that only its third is known)
+    let words = floats(96, |at| at < 32);
+    let blocks = Blocks::from([(Some((0, 2, 0)), words)]);
+    case("parameters", &["main", "same", "other"], blocks, "2 of 3 loads");
+}
+
+#[test]
+fn arrays_of_the_pipelines_sizes_are_read_as_far_as_the_next_member() {
+    let blocks = Blocks::from([(Some((0, 2, 0)), floats(128, |_| true))]);
+    case("sized", &["main"], blocks, "2 of 3 loads");
+}
+
+#[test]
+fn descriptors_of_an_array_have_contents_of_their_own() {
+    let of = |n: u64| (Some((0, 2, n as u32)), Words::from([(0, 2f32.to_bits()), (4, (n as f32).to_bits())]));
+    case("descriptors", &["main"], (0..3).map(of).collect(), "2 of 3 loads");
+    // Where one is not known, nothing is known of any.
+    let known = (1..3).map(of).collect();
+    let words = include_str!("cases/descriptors.spvasm");
+    let Some(words) = assembled(words, "vulkan1.2") else { return };
+    let entry = learnt::of(&ShaderHash::of(&words), "fragment", "main");
+    let pass = Pass { known: Known::with(entry, known), ..Pass::default() };
+    let made = rewritten("two", &words, "vulkan1.2", &[Box::new(pass)], rewrite::Device::default());
+    assert!(made[0].notes[0].contains("1 of 3 loads"), "{:?}", made[0].notes);
+}
+
+#[test]
+fn parts_of_what_is_loaded_whole_and_copies_are_constants() {
+    // (one number of the array is not known, so that the load stays)
+    let mut words = floats(528, |_| true);
+    words.remove(&20);
+    case("whole", &["main"], Blocks::from([(Some((0, 2, 0)), words)]), "2 of 2 loads");
+}
+
+#[test]
+fn arithmetic_is_held_where_that_is_wished() {
+    let Some(words) = glsl("frag", SOURCE, &["--target-env", "vulkan1.2"]) else { return };
+    let held = |precise| {
+        let mut known = Known::default();
+        known.add(&trace(&words, false), &|f| f == 1).expect("it is a trace");
+        let pass = Pass { known, precise };
+        let made = rewritten("held", &words, "vulkan1.2", &[Box::new(pass)], rewrite::Device::default());
+        let text = crate::testing::disassembled(&made[0].words).expect("the tools are there");
+        text.matches("NoContraction").count()
+    };
+    // One product and three sums.
+    assert_eq!((held(false), held(true)), (0, 4));
 }

@@ -1,18 +1,59 @@
 //! A load's block, parted in four: what comes before, the short way, the application's way, and what comes after.
 //!
 //! Guarantees: the block keeps its label, and what came after it names the last part as the block that it comes from. What
-//! depends on the load up to its first effect is in both ways, and what others use of it comes through OpPhi. Blocks that begin
-//! a loop are left alone: their merge instruction has to stay.
+//! depends on the load up to its first effect is in both ways, and what others use of it comes through OpPhi; what is stored of
+//! it to variables of the invocation's own is stored behind both. Blocks that begin a loop are left alone: their merge
+//! instruction has to stay. Where nothing is guarded the module is as it was.
 
 use super::fold::{Left, is_pure, left};
+use super::locals::Locals;
+use super::quiet::quiet;
+use crate::passes::learnt::glsl;
 use crate::rewrite::Shader;
 use crate::spirv::{Block, Inst, Op, Operand};
 use rspirv::spirv::{SelectionControl, StorageClass};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+/// What is known of the module before anything is guarded.
+pub struct About {
+    /// GLSL's functions.
+    pub glsl: Option<u32>,
+    /// Functions that do nothing but give a value, and how many instructions a call of each stands for.
+    pub quiet: HashMap<u32, usize>,
+}
+
+impl About {
+    /// Of a module.
+    pub fn of(shader: &Shader) -> About {
+        let glsl = glsl(&shader.module);
+        About { glsl, quiet: quiet(&shader.module, glsl) }
+    }
+}
+
 /// Guards the load that stood there; how many instructions the short way saves, if it saves enough.
 pub fn guard(
     shader: &mut Shader,
+    about: &About,
+    word_offset: u32,
+    components: &BTreeSet<u32>,
+    least: usize,
+) -> Option<usize> {
+    let (f, b, _) = find(shader, word_offset)?;
+    let old = shader.module.functions[f].blocks[b].body.clone();
+    let locals = Locals::of(&shader.module, &shader.module.functions[f]);
+    locals.forward(&mut shader.module.functions[f].blocks[b].body);
+    locals.sweep(&mut shader.module.functions[f], b);
+    let saved = guard_here(shader, about, &locals, word_offset, components, least);
+    if saved.is_none() {
+        shader.module.functions[f].blocks[b].body = old;
+    }
+    saved
+}
+
+fn guard_here(
+    shader: &mut Shader,
+    about: &About,
+    locals: &Locals,
     word_offset: u32,
     components: &BTreeSet<u32>,
     least: usize,
@@ -25,34 +66,39 @@ pub fn guard(
     if block.merge().is_some_and(|m| m.op() == Op::LoopMerge) {
         return None;
     }
-    let glsl =
-        shader.module.imports.iter().find(
-            |i| matches!(i.inst.operands.first(), Some(Operand::LiteralString(s)) if s == "GLSL.std.450"),
-        );
-    let glsl = glsl.and_then(Inst::id);
     // What depends on it, up to the first of these that is not pure.
     let mut dependent: HashSet<u32> = HashSet::from([value.id]);
-    let (mut ways, mut stop) = (vec![], n + 1);
+    let (mut ways, mut stores, mut stop) = (vec![], BTreeSet::new(), n + 1);
+    // (what is stored behind both ways is not there before)
+    let mut late: HashSet<u32> = HashSet::new();
     for (at, i) in block.body.iter().enumerate().take(end).skip(n + 1) {
         let depends =
             i.inst.operands.iter().filter_map(Operand::id_ref_any).any(|id| dependent.contains(&id));
-        match (depends, i.id()) {
-            (true, Some(id)) if is_pure(i, glsl) => {
+        if locals.touches(i, &late) {
+            break;
+        }
+        match (depends, i.id(), locals.stored(i)) {
+            (true, Some(id), _) if is_pure(i, about.glsl) => {
                 dependent.insert(id);
                 ways.push(at);
             }
-            (true, _) => break,
+            (depends, None, Some((variable, _))) if depends || late.contains(&variable) => {
+                late.insert(variable);
+                stores.insert(at);
+            }
+            (true, ..) => break,
             _ => {}
         }
         stop = at + 1;
     }
     let mut plan = Plan::new(shader, value, &block.body, &ways);
-    plan.sink(shader, (f, b), n + 1..stop, &ways, glsl);
-    let saved = plan.saved();
+    plan.stores = stores;
+    plan.sink(shader, about, locals, (f, b), stop, &ways);
+    let saved = plan.saved(&shader.module.functions[f].blocks[b].body, about);
     if saved < least || plan.escapes(shader, f, &ways, b).is_empty() {
         return None;
     }
-    plan.apply(shader, (f, b), n, stop, &ways);
+    plan.apply(shader, (f, b), stop, &ways);
     Some(saved)
 }
 
@@ -145,11 +191,15 @@ struct Plan {
     types: HashMap<u32, u32>,
     /// Instructions that move into the application's way, as nothing else needs them.
     sunk: BTreeSet<usize>,
+    /// Stores to variables of the invocation's own that move behind both ways.
+    stores: BTreeSet<usize>,
 }
 
 impl Plan {
     fn new(shader: &Shader, value: Value, body: &[Inst], ways: &[usize]) -> Plan {
-        let mut plan = Plan { value, left: HashMap::new(), types: HashMap::new(), sunk: BTreeSet::new() };
+        let none = BTreeSet::new();
+        let mut plan =
+            Plan { value, left: HashMap::new(), types: HashMap::new(), sunk: none.clone(), stores: none };
         for &at in ways {
             let i = &body[at];
             let (Some(id), Some(ty)) = (i.id(), i.inst.result_type) else { continue };
@@ -172,19 +222,31 @@ impl Plan {
         plan
     }
 
-    /// Instructions that the short way does not have.
-    fn saved(&self) -> usize {
-        self.left.values().filter(|l| **l != Left::Computed).count() + self.sunk.len()
+    /// Instructions that the short way does not have; copies are none.
+    fn saved(&self, body: &[Inst], about: &About) -> usize {
+        let copy = |i: &Inst| i.op() == Op::CopyObject;
+        let dear = |at: &usize| match &body[*at] {
+            i if copy(i) => 0,
+            i if i.op() == Op::FunctionCall => {
+                i.id_at(0).and_then(|f| about.quiet.get(&f)).map_or(1, |n| 1 + n)
+            }
+            _ => 1,
+        };
+        let left = |i: &&Inst| {
+            !copy(i) && i.id().and_then(|id| self.left.get(&id)).is_some_and(|l| *l != Left::Computed)
+        };
+        body.iter().filter(left).count() + self.sunk.iter().map(dear).sum::<usize>()
     }
 
-    /// Finds what only instructions need that the short way does not compute.
+    /// Finds what only instructions need that the short way does not compute: before the load as well.
     fn sink(
         &mut self,
         shader: &Shader,
+        about: &About,
+        locals: &Locals,
         (f, b): (usize, usize),
-        range: std::ops::Range<usize>,
+        stop: usize,
         ways: &[usize],
-        glsl: Option<u32>,
     ) {
         let function = &shader.module.functions[f];
         let body = &function.blocks[b].body;
@@ -197,17 +259,30 @@ impl Plan {
                 }
             }
         }
-        let made_here = |id: Option<u32>| range.clone().any(|at| body[at].id() == id);
-        for at in range.clone().rev().filter(|at| !ways.contains(at)) {
+        let made_here = |id: Option<u32>| body[..stop].iter().any(|i| i.id() == id);
+        let loaded = self.value.id;
+        // Behind an instruction nothing writes to what it is given.
+        let kept = |at: usize, i: &Inst| {
+            let given: HashSet<u32> = i.ids().filter_map(|p| locals.root(p)).collect();
+            body[at + 1..stop].iter().all(|j| locals.written(j).iter().all(|v| !given.contains(v)))
+        };
+        for at in (0..stop).rev().filter(|at| !ways.contains(at)) {
             let i = &body[at];
-            let Some(id) = i.id() else { continue };
+            let Some(id) = i.id().filter(|id| *id != loaded) else { continue };
             let movable = match i.op() {
+                // (what is stored behind both ways was not there before either)
+                Op::Load
+                    if i.inst.operands.len() == 1 && i.id_at(0).and_then(|p| locals.root(p)).is_some() =>
+                {
+                    kept(at, i)
+                }
+                Op::FunctionCall => i.id_at(0).is_some_and(|c| about.quiet.contains_key(&c)) && kept(at, i),
                 // (with its sampled image, which has to be made in the same block)
                 Op::ImageSampleExplicitLod => {
                     let image = i.id_at(0).unwrap_or(0);
                     made_here(Some(image)) && users.get(&image).is_some_and(|u| u.len() == 1)
                 }
-                _ => is_pure(i, glsl) || reads_constant_memory(shader, i),
+                _ => is_pure(i, about.glsl) || reads_constant_memory(shader, i),
             };
             let not_needed = |user: &Option<usize>| match user {
                 Some(u) if self.sunk.contains(u) => true,
@@ -221,7 +296,7 @@ impl Plan {
                 }
                 _ => false,
             };
-            if movable && users.get(&id).is_some_and(|u| u.iter().all(not_needed)) {
+            if movable && users.get(&id).is_none_or(|u| u.iter().all(not_needed)) {
                 self.sunk.insert(at);
             }
         }
@@ -241,14 +316,17 @@ impl Plan {
         ways.iter().filter_map(|at| body[*at].id()).filter(|id| used.contains(id)).collect()
     }
 
-    fn apply(&self, s: &mut Shader, (f, b): (usize, usize), n: usize, stop: usize, ways: &[usize]) {
+    fn apply(&self, s: &mut Shader, (f, b): (usize, usize), stop: usize, ways: &[usize]) {
         let escapes = self.escapes(s, f, ways, b);
         let old = s.module.functions[f].blocks[b].clone();
         let [short, own, after] = [0; 3].map(|_| s.module.fresh());
-        let mut before: Vec<Inst> = old.body[..=n].to_vec();
-        let (mut own_body, mut rest) = (vec![], old.body[stop..].to_vec());
-        for (at, i) in old.body.iter().enumerate().take(stop).skip(n + 1) {
-            let to = if ways.contains(&at) || self.sunk.contains(&at) { &mut own_body } else { &mut before };
+        let (mut before, mut own_body, mut rest) = (vec![], vec![], vec![]);
+        for (at, i) in old.body.iter().enumerate() {
+            let to = match at {
+                _ if at >= stop || self.stores.contains(&at) => &mut rest,
+                _ if ways.contains(&at) || self.sunk.contains(&at) => &mut own_body,
+                _ => &mut before,
+            };
             to.push(i.clone());
         }
         let (short_body, became) = self.short(s, &old.body, ways);

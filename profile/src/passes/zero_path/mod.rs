@@ -3,21 +3,25 @@
 //!
 //! `zero-path:TRACE` takes the counts of pass `values` in that trace; `frames=A-B` those of these frames; `share=90` says how
 //! many per cent of the executions have to be zero, `least=3` how many instructions the short way has to save. A load is
-//! guarded where it stands: within its basic block, from behind the load to the first instruction with an effect that depends
-//! on it. Of vectors all components that are mostly zero are asked for together.
+//! guarded where it stands: within its basic block, up to the first instruction with an effect that depends on it. Variables of
+//! the invocation's own are seen through within the block, and what is stored to them of it is stored behind both ways. What only
+//! products need goes into the application's way, from before the load as well: calls of functions too, where these do nothing
+//! but give a value. Of vectors all components that are mostly zero are asked for together.
 //!
 //! Guarantees: a value that is not zero in all its bits goes the application's way; nothing with an effect, no derivative and
 //! no operation of a subgroup moves into either way. With zero, a product is zero whatever its other factor, infinities and
 //! what is no number included, and adding zero changes nothing, the sign of zero included. It measures nothing: whether frames
-//! show the same is for the replay to compare.
+//! show the same is for the replay to compare, and `precise=yes` is there for compilers that round otherwise in other code.
 
 mod fold;
 mod guard;
 mod known;
+mod locals;
+mod quiet;
 #[cfg(test)]
 mod tests;
 
-use super::learnt::{Given, entry};
+use super::learnt::{Given, entry, hold};
 use crate::pass::{Change, Error, FrameData, Result, Sink};
 use crate::rewrite::Shader;
 use crate::{Needs, Stage};
@@ -28,6 +32,7 @@ use known::Known;
 pub struct Pass {
     known: Known,
     least: usize,
+    precise: bool,
 }
 
 impl Pass {
@@ -58,7 +63,7 @@ impl Pass {
                 given.folders.join(" and ")
             ));
         }
-        Ok(Pass { known: counts.mostly_zero(share), least })
+        Ok(Pass { known: counts.mostly_zero(share), least, precise: given.precise })
     }
 }
 
@@ -68,7 +73,7 @@ impl crate::Pass for Pass {
     }
 
     fn key(&self) -> String {
-        format!("zero-path 1 {} {}", self.least, self.known.digest())
+        format!("zero-path 3 {} {} {}", self.least, self.precise, self.known.digest())
     }
 
     fn needs(&self, _: Stage) -> Option<Needs> {
@@ -81,9 +86,10 @@ impl crate::Pass for Pass {
 
     fn run(&self, shader: &mut Shader) -> Result<Change> {
         let Some(loads) = self.known.of(&entry(shader)) else { return Ok(Change::Unchanged) };
+        let about = guard::About::of(shader);
         let (mut guarded, mut saved) = (0, 0);
         for (word_offset, components) in loads {
-            if let Some(n) = guard::guard(shader, *word_offset, components, self.least) {
+            if let Some(n) = guard::guard(shader, &about, *word_offset, components, self.least) {
                 guarded += 1;
                 saved += n;
             }
@@ -97,6 +103,9 @@ impl crate::Pass for Pass {
              instructions shorter",
             loads.len()
         ));
+        if self.precise {
+            hold(shader);
+        }
         // (an entry without counters has nothing that could be read)
         shader.reserve_counters(1).map_err(Error::shader(shader.hash))?;
         Ok(Change::Changed)

@@ -26,10 +26,13 @@ impl crate::Pass for All {
     fn run(&self, shader: &mut Shader) -> Result<Change> {
         let defs = Defs::of(&shader.original.clone());
         let all = loads(shader, &defs);
+        let about = guard::About::of(shader);
         let mut guarded = 0;
         for l in all.iter().filter(|l| l.class != Class::Handle) {
             // (of a vector the first and the third component)
-            guarded += usize::from(guard::guard(shader, l.word_offset, &BTreeSet::from([0, 2]), 1).is_some());
+            guarded += usize::from(
+                guard::guard(shader, &about, l.word_offset, &BTreeSet::from([0, 2]), 1).is_some(),
+            );
         }
         shader.note(guarded.to_string());
         shader.reserve_counters(1).map_err(Error::shader(shader.hash))?;
@@ -81,13 +84,13 @@ fn what_zero_spares_is_not_computed() {
     let mut counts = known::Counts::default();
     counts.add(&trace(&words, &[(at, [100, 95])]), &|f| f == 1).expect("it is a trace");
     assert!(counts.mostly_zero(96).is_empty());
-    let pass = Pass { known: counts.mostly_zero(90), least: 3 };
+    let pass = Pass { known: counts.mostly_zero(90), least: 3, ..Pass::default() };
     let made = rewritten("masked", &words, "vulkan1.2", &[Box::new(pass)], rewrite::Device::default());
     assert_eq!(made.len(), 1);
     let text = function_text(&made[0].words, "main").expect("the tools are there");
     assert_eq!(text, include_str!("masked_guarded.txt"), "{text}");
     assert!(made[0].notes[0].contains("1 of 1 loads"), "{:?}", made[0].notes);
-    let dear = Pass { known: counts.mostly_zero(90), least: 30 };
+    let dear = Pass { known: counts.mostly_zero(90), least: 30, ..Pass::default() };
     let none = rewritten("masked", &words, "vulkan1.2", &[Box::new(dear)], rewrite::Device::default());
     assert!(none.is_empty());
 }
@@ -126,4 +129,62 @@ fn a_sampled_image_is_made_where_it_is_used() {
     let Some(words) = glsl("frag", source, &["--target-env", "vulkan1.2"]) else { return };
     let made = rewritten("sampled", &words, "vulkan1.2", &[Box::new(All)], rewrite::Device::default());
     assert!(made[0].notes.iter().any(|n| n != "0"), "{:?}", made[0].notes);
+}
+
+/// Compilers that do not optimize keep all values in variables; what is expensive is a function.
+#[test]
+fn variables_and_quiet_functions_are_seen_through() {
+    let source = "#version 450
+        layout(binding = 0) uniform B { vec4 weights; } b;
+        layout(location = 0) in vec2 at;
+        layout(location = 0) out vec4 o;
+        float cloth(vec2 p) {
+            float sum = 0.0;
+            for (int n = 0; n < 9; n++) { sum += sin(p.x * float(n)) * cos(p.y); p = p.yx * 1.5; }
+            return sum;
+        }
+        void main() {
+            vec4 w = b.weights;
+            vec3 colour = vec3(at, 0.5);
+            float effect = cloth(at);
+            colour += vec3(effect, effect * 0.5, 0.25) * w.w;
+            if (at.x > 2.0) colour.x = 0.0;
+            o = vec4(colour, 1.0);
+        }";
+    let Some(words) = glsl("frag", source, &["--target-env", "vulkan1.2"]) else { return };
+    let guarded = |words: &[u32], least| {
+        let m = crate::spirv::Module::read(words).expect("it is a module");
+        let main = m.function(m.entries()[0].function).expect("it is there");
+        let load = m.functions[main].insts().find(|i| i.op() == crate::spirv::Op::Load);
+        let at = load.and_then(|i| i.at).expect("the first load is the weights'");
+        let mut counts = known::Counts::default();
+        let words_of = |zeros: [u64; 4]| zeros.map(|z| (at, [100, z]));
+        counts.add(&trace(words, &words_of([0, 0, 10, 97])), &|_| true).expect("it is a trace");
+        let pass = Pass { known: counts.mostly_zero(90), least, ..Pass::default() };
+        rewritten("cloth", words, "vulkan1.2", &[Box::new(pass)], rewrite::Device::default())
+    };
+    let made = guarded(&words, 3);
+    assert_eq!(made.len(), 1);
+    let text = function_text(&made[0].words, "main").expect("the tools are there");
+    // The call is in the application's way alone, and the sum behind both.
+    let ways: Vec<&str> = text.split("OpLabel").collect();
+    assert_eq!(ways.len(), 7, "{text}");
+    let calls: Vec<bool> = ways.iter().map(|w| w.contains("OpFunctionCall")).collect();
+    assert_eq!(calls, [false, false, false, true, false, false, false], "{text}");
+    assert!(ways[4].contains("OpPhi") && ways[4].contains("OpStore %colour"), "{text}");
+    // It counts for all that the function does.
+    assert_eq!(guarded(&words, 20).len(), 1);
+    assert!(guarded(&words, 500).is_empty());
+    // A function that writes to memory, or ends invocations, is called as before.
+    for effect in ["if (sum > 100.0) discard;", "sum += dFdx(sum);", "last = sum;"] {
+        let loud = source
+            .replace("return sum;", &format!("{effect} return sum;"))
+            .replace("float cloth", "float last;\nfloat cloth");
+        let Some(words) = glsl("frag", &loud, &["--target-env", "vulkan1.2"]) else { return };
+        for v in guarded(&words, 1) {
+            let text = function_text(&v.words, "main").expect("the tools are there");
+            let first = text.find("OpFunctionCall").expect("it is called");
+            assert!(first < text.find("OpBranchConditional").unwrap_or(first), "{effect}: {text}");
+        }
+    }
 }
