@@ -39,8 +39,8 @@ pub struct Given {
     pub folders: Vec<String>,
     /// First and last frame that count; all where it does not say.
     pub frames: Option<(u64, u64)>,
-    /// Whether arithmetic of changed shaders is to be computed as it stands ([`hold`]).
-    pub precise: bool,
+    /// How the hashes begin of those changed shaders whose arithmetic is to be computed as it stands ([`hold`]).
+    pub precise: Vec<String>,
     /// Options of the pass's own.
     pub own: Vec<(String, String)>,
 }
@@ -59,9 +59,14 @@ impl Given {
                 }
                 Some(("precise", value)) => {
                     given.precise = match value {
-                        "yes" => true,
-                        "no" => false,
-                        _ => return Err(format!("precise={value}: say yes or no")),
+                        "yes" => vec![String::new()],
+                        "no" => vec![],
+                        _ if value.split('|').all(is_hash) => value.split('|').map(str::to_owned).collect(),
+                        _ => {
+                            return Err(format!(
+                                "precise={value}: say yes, no, or shaders' hashes with | between"
+                            ));
+                        }
                     };
                 }
                 Some((name, value)) if names.contains(&name) => {
@@ -94,9 +99,18 @@ impl Given {
     }
 }
 
-/// Marks all arithmetic of the entry point NoContraction: compilers reorder and contract by what stands around, and where that
+/// At least eight digits of a hash.
+fn is_hash(text: &str) -> bool {
+    text.len() >= 8 && text.chars().all(|c| c.is_ascii_hexdigit())
+}
+
+/// If the shader is among those, marks all arithmetic of the entry point NoContraction: compilers reorder and contract by what stands around, and where that
 /// is another code the last bit may be another one. Returns of how many instructions.
-pub fn hold(shader: &mut Shader) -> usize {
+pub fn hold(shader: &mut Shader, precise: &[String]) -> usize {
+    let hash = shader.hash.to_string();
+    if !precise.iter().any(|p| hash.starts_with(&**p)) {
+        return 0;
+    }
     let held: HashSet<u32> = shader
         .module
         .annotations

@@ -33,7 +33,7 @@ use known::Known;
 pub struct Pass {
     known: Known,
     ignore_helpers: bool,
-    precise: bool,
+    precise: Vec<String>,
 }
 
 impl Pass {
@@ -68,7 +68,7 @@ impl crate::Pass for Pass {
     }
 
     fn key(&self) -> String {
-        format!("prune 2 {} {} {}", self.ignore_helpers, self.precise, self.known.digest())
+        format!("prune 2 {} {:?} {}", self.ignore_helpers, self.precise, self.known.digest())
     }
 
     fn needs(&self, _: Stage) -> Option<Needs> {
@@ -104,9 +104,7 @@ impl crate::Pass for Pass {
             "prune: shader {hash}, {name}: {} of {} blocks were never executed",
             gone.blocks, gone.of
         ));
-        if self.precise {
-            hold(shader);
-        }
+        hold(shader, &self.precise);
         // (an entry without counters has nothing that could be read)
         shader.reserve_counters(1).map_err(&wrong)?;
         Ok(Change::Changed)

@@ -132,7 +132,7 @@ fn notes(source: &str, ignore_helpers: bool) -> Vec<String> {
     let rare = |b: &crate::spirv::Block| b.body.iter().any(|i| i.op() == crate::spirv::Op::FAdd);
     let run = all.filter(|(_, b)| !rare(b)).map(|(f, b)| (f, b.label)).collect();
     let entry = crate::passes::learnt::of(&ShaderHash::of(&words), "fragment", "main");
-    let pass = Pass { known: Known::with(entry, run), ignore_helpers, precise: false };
+    let pass = Pass { known: Known::with(entry, run), ignore_helpers, precise: vec![] };
     let made = rewritten("quads", &words, "vulkan1.2", &[Box::new(pass)], rewrite::Device::default());
     made.into_iter().flat_map(|v| v.notes).collect()
 }
@@ -173,6 +173,6 @@ fn options() {
     assert!(
         Pass::new("/nowhere").is_err() && Pass::new("depth=3").is_err() && Pass::new("frames=9-2").is_err()
     );
-    assert!(Pass::new("helpers=ignore+precise=yes").is_ok_and(|p| p.ignore_helpers && p.precise));
+    assert!(Pass::new("helpers=ignore+precise=yes").is_ok_and(|p| p.ignore_helpers && p.precise == [""]));
     assert!(Pass::new("helpers=no").is_err() && Pass::new("precise=maybe").is_err());
 }

@@ -36,7 +36,7 @@ use known::Known;
 #[derive(Debug, Default)]
 pub struct Pass {
     known: Known,
-    precise: bool,
+    precise: Vec<String>,
 }
 
 impl Pass {
@@ -63,7 +63,7 @@ impl crate::Pass for Pass {
     }
 
     fn key(&self) -> String {
-        format!("specialize 2 {} {}", self.precise, self.known.digest())
+        format!("specialize 2 {:?} {}", self.precise, self.known.digest())
     }
 
     fn needs(&self, _: Stage) -> Option<Needs> {
@@ -91,9 +91,7 @@ impl crate::Pass for Pass {
                 n => format!("; {n} parts of what is loaded whole are constants"),
             }
         ));
-        if self.precise {
-            hold(shader);
-        }
+        hold(shader, &self.precise);
         // (an entry without counters has nothing that could be read)
         shader.reserve_counters(1).map_err(Error::shader(shader.hash))?;
         Ok(Change::Changed)

@@ -204,7 +204,10 @@ fn parts_of_what_is_loaded_whole_and_copies_are_constants() {
 #[test]
 fn arithmetic_is_held_where_that_is_wished() {
     let Some(words) = glsl("frag", SOURCE, &["--target-env", "vulkan1.2"]) else { return };
-    let held = |precise| {
+    let hash = ShaderHash::of(&words).to_string();
+    let held = |precise: &str| {
+        let precise =
+            crate::passes::learnt::Given::read("specialize", precise, &[]).expect("an option").precise;
         let mut known = Known::default();
         known.add(&trace(&words, false), &|f| f == 1).expect("it is a trace");
         let pass = Pass { known, precise };
@@ -213,5 +216,6 @@ fn arithmetic_is_held_where_that_is_wished() {
         text.matches("NoContraction").count()
     };
     // One product and three sums.
-    assert_eq!((held(false), held(true)), (0, 4));
+    assert_eq!((held(""), held("precise=yes"), held("precise=no")), (0, 4, 0));
+    assert_eq!((held(&format!("precise=00000000|{hash}")), held("precise=00000000")), (4, 0));
 }

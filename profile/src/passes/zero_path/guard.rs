@@ -296,7 +296,8 @@ impl Plan {
                 }
                 _ => false,
             };
-            if movable && users.get(&id).is_none_or(|u| u.iter().all(not_needed)) {
+            // (copies that took a load's place are there for nobody, maybe)
+            if movable && users.get(&id).map_or(i.op() == Op::CopyObject, |u| u.iter().all(not_needed)) {
                 self.sunk.insert(at);
             }
         }

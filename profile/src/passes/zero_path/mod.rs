@@ -32,7 +32,7 @@ use known::Known;
 pub struct Pass {
     known: Known,
     least: usize,
-    precise: bool,
+    precise: Vec<String>,
 }
 
 impl Pass {
@@ -73,7 +73,7 @@ impl crate::Pass for Pass {
     }
 
     fn key(&self) -> String {
-        format!("zero-path 3 {} {} {}", self.least, self.precise, self.known.digest())
+        format!("zero-path 3 {} {:?} {}", self.least, self.precise, self.known.digest())
     }
 
     fn needs(&self, _: Stage) -> Option<Needs> {
@@ -103,9 +103,7 @@ impl crate::Pass for Pass {
              instructions shorter",
             loads.len()
         ));
-        if self.precise {
-            hold(shader);
-        }
+        hold(shader, &self.precise);
         // (an entry without counters has nothing that could be read)
         shader.reserve_counters(1).map_err(Error::shader(shader.hash))?;
         Ok(Change::Changed)
