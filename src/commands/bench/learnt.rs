@@ -145,11 +145,11 @@ pub fn check(
             }
             How::Repartition(layouts) => {
                 let options = Options { frames: Some(frames), ..options(&args.run)? };
-                repartition::verify(capture, &options, layouts)
+                repartition::verify(capture, &options, layouts).map(|_| ())
             }
         };
         match compared {
-            Ok(_) => Ok(None),
+            Ok(()) => Ok(None),
             Err(Failure::Error(Exit::Diverged, why)) => Ok(Some(said(&why, to))),
             Err(other) => Err(other),
         }
