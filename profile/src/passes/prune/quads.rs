@@ -71,8 +71,8 @@ impl Quads {
                     more |= !std::mem::replace(&mut quads.looks[caller][b], true);
                 }
             }
-            for n in 0..quads.functions.len() {
-                more |= quads.spread(&module.functions[quads.functions[n]], n, behind[n]);
+            for (n, behind) in behind.iter().enumerate() {
+                more |= quads.spread(&module.functions[quads.functions[n]], n, *behind);
             }
             for &(caller, b, callee) in &calls {
                 // (what looks in the block before the call counts as well)
