@@ -1,7 +1,7 @@
 //! Reports as one page for a browser: a file that opens from disk and asks nothing of any network.
 //!
 //! The page is `page/`'s markup, style and scripts, Apache ECharts from `vendor/`, and the data: a block of bytes
-//! ([`pack`]), compressed, in base64; the browser unpacks it. It knows a report's shapes, units and no analysis: what a report
+//! (`pack.rs`), compressed, in base64; the browser unpacks it. It knows a report's shapes, units and no analysis: what a report
 //! does not have makes no section. Guarantees: the same input gives the same bytes; every number on the page is the report's
 //! own; nothing of a report can become markup or script.
 
