@@ -78,7 +78,9 @@ function violins(groups, y, cut) {
 }
 
 function course(groups, x, y, cut) {
-  const total = groups.reduce((sum, g) => sum + g.xs.length, 0);
+  // (what lies beyond the axis has no place that a key could go to)
+  const drawn = groups.map((g) => Array.from(g.xs, (v, n) => [v, g.ys[n]]).filter(([, v]) => Number.isFinite(v) && (cut === null || v <= cut)));
+  const total = drawn.reduce((sum, points) => sum + points.length, 0);
   const label = `${R.named(y)} by ${x.name}, ${total} values`;
   return R.chart(300, label, () => R.base({
     legend: { data: groups.map((g) => g.name) },
@@ -87,11 +89,10 @@ function course(groups, x, y, cut) {
     yAxis: { type: "value", scale: true, max: cut ?? undefined, name: R.named(y), nameTextStyle: { align: "left" } },
     dataZoom: total > 200 ? [{ type: "inside", zoomOnMouseWheel: "ctrl" }] : undefined,
     tooltip: { trigger: "item", formatter: (p) => R.tipLines([p.seriesName, `${x.name} ${R.raw(p.value[0], x)}`, R.raw(p.value[1], y)]) },
-    series: groups.map((g) => ({
-      name: g.name, type: "scatter", symbolSize: total > 3000 ? 3 : 4.5, itemStyle: { opacity: 0.75 }, clip: true,
-      data: Array.from(g.xs, (v, n) => [v, g.ys[n]]),
+    series: groups.map((g, n) => ({
+      name: g.name, type: "scatter", symbolSize: total > 3000 ? 3 : 4.5, itemStyle: { opacity: 0.75 }, clip: true, data: drawn[n],
     })),
-  }), { points: groups[0].xs.length, many: total > 6000 });
+  }), { points: drawn[0].length, many: total > 6000 });
 }
 
 function histogram(groups, y, cut) {
