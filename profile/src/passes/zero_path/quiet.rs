@@ -51,13 +51,16 @@ pub fn quiet(m: &Module, glsl: Option<u32>) -> HashMap<u32, usize> {
                 | Op::Image
                 | Op::ImageSampleExplicitLod
                 | Op::ImageSampleDrefExplicitLod
-                | Op::ImageFetch => true,
+                | Op::ImageFetch
+                | Op::Line
+                | Op::NoLine => true,
                 _ => is_pure(i, glsl),
             };
             if !all.contains_key(&f.id()) && f.insts().all(ok) {
                 let calls = f.insts().filter(|i| i.op() == Op::FunctionCall).filter_map(|i| i.id_at(0));
                 let inner: usize = calls.filter_map(|c| all.get(&c)).sum();
-                all.insert(f.id(), f.insts().count() + inner);
+                let own = f.insts().filter(|i| !matches!(i.op(), Op::Line | Op::NoLine)).count();
+                all.insert(f.id(), own + inner);
             }
         }
         if all.len() == before {

@@ -140,7 +140,7 @@ fn variables_and_quiet_functions_are_seen_through() {
         layout(location = 0) out vec4 o;
         float cloth(vec2 p) {
             float sum = 0.0;
-            for (int n = 0; n < 9; n++) { sum += sin(p.x * float(n)) * cos(p.y); p = p.yx * 1.5; }
+            for (int n = 0; n < 9; n++) sum += sin(p.x * float(n)) * cos(p.y);
             return sum;
         }
         void main() {
@@ -176,7 +176,7 @@ fn variables_and_quiet_functions_are_seen_through() {
     assert_eq!(guarded(&words, 20).len(), 1);
     assert!(guarded(&words, 500).is_empty());
     // A function that writes to memory, or ends invocations, is called as before.
-    for effect in ["if (sum > 100.0) discard;", "sum += dFdx(sum);", "last = sum;"] {
+    for effect in ["if (sum > 100.0) discard;", "sum += dFdx(sum);", "last = sum;", "p = p.yx;"] {
         let loud = source
             .replace("return sum;", &format!("{effect} return sum;"))
             .replace("float cloth", "float last;\nfloat cloth");
