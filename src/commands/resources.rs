@@ -12,7 +12,7 @@ use crate::cli::{AnalyzeArgs, AnalyzeFormat, ResourcesArgs};
 use crate::exit::{Exit, Failure, complain};
 use crate::{input, output, progress};
 use ::profile::hooks::resources::{Checked, Followed, OnDevice, Plan, PlanHook, ResourcesHook};
-use ::profile::hooks::sync::SyncHook;
+use ::profile::hooks::sync::Synchronisation;
 use gfxr_parse::container::Capture;
 use replay::error::{Error, Kind};
 use replay::hook::Hook;
@@ -61,19 +61,21 @@ pub fn run(args: &ResourcesArgs) -> Result<Exit, Failure> {
 fn write(args: &ResourcesArgs, folder: &Path, missing: &Missing) -> Result<(Followed, Checked), Failure> {
     let capture = input::open(&args.file)?;
     let mut options = options(&args.run)?;
+    let on_device = args.check || args.read_back;
     if let Some(f) = &args.frames {
         if let Some(there) = there(&capture, &options.frame_by)
             && let Some(n) = self::missing(f, there)
         {
             return Err(no_such_frame(n, there));
         }
-        // (what lies before the first is followed, too)
-        options.frames = Some((0, f.last()));
+        // (what lies before the first is followed, too; and what comes after the last may want what orders things there)
+        if !args.sync || on_device {
+            options.frames = Some((0, f.last()));
+        }
     }
     let manifest = profile::manifest(&capture, vec![]);
     let writer = Rc::new(RefCell::new(Writer::create(folder, manifest).map_err(Failure::new)?));
     let seen = Rc::new(RefCell::new(BTreeSet::new()));
-    let on_device = args.check || args.read_back;
     let checked = Rc::new(RefCell::new(Checked::default()));
     let plan = if on_device { Rc::new(planned(args, &capture, &options)?) } else { Rc::default() };
     let on = on_device.then(|| OnDevice {
@@ -86,23 +88,24 @@ fn write(args: &ResourcesArgs, folder: &Path, missing: &Missing) -> Result<(Foll
     });
     let chosen = chosen(args);
     let noted = seen.clone();
-    let wants = move |frame: u64| {
+    let wants = Rc::new(move |frame: u64| {
         let wanted = chosen(frame);
         if wanted {
             noted.borrow_mut().insert(frame);
         }
         wanted
-    };
-    let (hook, followed) = ResourcesHook::new(profile::sink(&writer), Box::new(wants), on);
+    });
+    let also = wants.clone();
+    let (mut hook, followed) = ResourcesHook::new(profile::sink(&writer), Box::new(move |f| also(f)), on);
+    if args.sync {
+        hook = hook.with_sync(Synchronisation::new(profile::sink(&writer), Box::new(move |f| wants(f))));
+    }
     let bar = progress::bytes(capture.bytes().len() as u64, "following");
     let mut told = Bar { bar: &bar, map: None, released: 0 };
     let on = if on_device { On::Vulkan } else { On::Echo };
     let within = hook.at_the_driver();
     let mut hooks: Vec<Box<dyn Hook>> = vec![Box::new(hook)];
     hooks.extend(within);
-    if args.sync {
-        hooks.push(Box::new(SyncHook::new(profile::sink(&writer))));
-    }
     let r = replay(&capture, &options, on, hooks, 0, &mut told);
     bar.finish_and_clear();
     let writer = Rc::into_inner(writer).map(RefCell::into_inner);

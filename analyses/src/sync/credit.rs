@@ -1,17 +1,18 @@
-//! Which barriers order which accesses: every conflict is ordered by the first barrier that does it.
+//! Which barriers order which accesses: every conflict is given to barriers that order it without the others.
 //!
 //! A conflict is two accesses of the same memory, one of which writes. Those after a write want its bytes made available and visible; a
-//! write after a read only wants to wait. Where one barrier does all that, it is needed, for these stages and accesses. Where none
-//! does by itself, all that may have a part in it are needed, and it is not said what for. Conflicts between queues are ordered by semaphores: all barriers on
-//! the way from there count as needed. Events order nothing here, so that nothing is taken from barriers.
+//! write after a read only wants to wait. Where one part of a barrier does all that, it is needed, for these stages and accesses: one that is needed anyway
+//! if there is such a one. Where two do it, one behind the other, each is needed for its
+//! part; where it takes more, or it is not known which, all of these are needed, and it is not said what for. A write that
+//! follows reads of all that it shares with a write before them is ordered behind that by them. Guarantees: all parts that
+//! are not needed can be left out at once, and all others narrowed to what they are needed for, without a conflict losing its order.
 
-use super::model::{Access, Model, Part};
-use super::scopes::{WRITES, waiting};
+use super::model::{Access, Model};
+use super::order::{Ordered, across, ordered};
+use super::scopes::WRITES;
 
-/// Parts of barriers that are looked at between two accesses.
-const FAR: usize = 4096;
-/// Accesses that wait for another to come.
-const PENDING: usize = 64;
+/// Accesses that wait for another to come, of one group.
+const PENDING: usize = 2048;
 
 /// What a part of a barrier is needed for.
 #[derive(Clone, Debug, Default)]
@@ -26,149 +27,199 @@ pub struct Needed {
     pub conflicts: u64,
 }
 
+/// How conflicts are ordered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
+    /// By one part of a barrier.
+    pub one: u64,
+    /// By several.
+    pub several: u64,
+    /// By none: semaphores, what the host waited for, or nothing.
+    pub none: u64,
+}
+
+/// What is found.
+#[derive(Default)]
+pub struct Credit {
+    /// By part.
+    pub needed: Vec<Needed>,
+    /// Of all conflicts.
+    pub sums: Sums,
+    kept: Vec<bool>,
+    /// By queue: where in its parts everything is needed, begins and ends.
+    ranges: Vec<(u64, usize, usize)>,
+}
+
+/// Conflicts are looked at in this order, so that what only waits finds a barrier that is there anyway.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Round {
+    /// Reads after writes, and what reads and writes.
+    ReadAfterWrite,
+    /// Writes after reads.
+    WriteAfterRead,
+    /// Writes after writes.
+    WriteAfterWrite,
+}
+
+const ROUNDS: [Round; 3] = [Round::ReadAfterWrite, Round::WriteAfterRead, Round::WriteAfterWrite];
+
 /// By part.
-pub fn needed(model: &Model) -> Vec<Needed> {
-    let mut all = vec![Needed::default(); model.parts.len()];
-    // Writes first, so that what only waits finds a barrier that is there anyway.
-    for memory in [true, false] {
-        for (group, accesses) in model.groups.iter().enumerate() {
-            if model.anything.is_empty() {
-                walk(model, group as u32, accesses, memory, &mut all);
-            } else {
-                let mut with = [&accesses[..], &model.anything].concat();
-                with.sort_by_key(|a| a.sequence);
-                walk(model, group as u32, &with, memory, &mut all);
+pub fn needed(model: &Model) -> Credit {
+    let mut credit = Credit {
+        needed: vec![Needed::default(); model.parts.len()],
+        kept: model.parts.iter().map(|p| p.is_kept(model.host_signals)).collect(),
+        ..Credit::default()
+    };
+    for accesses in &model.groups {
+        if model.anything.is_empty() {
+            credit.group(model, accesses);
+        } else {
+            let mut with = [&accesses[..], &model.anything].concat();
+            with.sort_by_key(|a| a.sequence);
+            credit.group(model, &with);
+        }
+    }
+    for (queue, begin, end) in std::mem::take(&mut credit.ranges) {
+        for p in &model.queues[&queue][begin..end] {
+            let n = &mut credit.needed[*p as usize];
+            (n.any, n.unsure) = (true, true);
+        }
+    }
+    credit
+}
+
+fn round(a: &Access, b: &Access) -> Option<Round> {
+    match (a.write, b.write) {
+        (false, false) => None,
+        (false, true) => Some(Round::WriteAfterRead),
+        (true, true) if b.access & !WRITES == 0 => Some(Round::WriteAfterWrite),
+        (true, _) => Some(Round::ReadAfterWrite),
+    }
+}
+
+impl Credit {
+    fn group(&mut self, model: &Model, accesses: &[Access]) {
+        // What is ordered by known parts behind every write before it; and what writes behind every read.
+        let mut behind = [vec![true; accesses.len()], vec![true; accesses.len()]];
+        for now in ROUNDS {
+            let mut pending: Vec<usize> = vec![];
+            for (at, b) in accesses.iter().enumerate() {
+                for &n in &pending {
+                    let a = &accesses[n];
+                    if round(a, b) != Some(now) || a.sequence >= b.sequence || !model.meet(a, b) {
+                        continue;
+                    }
+                    if now == Round::WriteAfterWrite
+                        && self.implied(model, accesses, &pending, &behind, (n, at))
+                    {
+                        continue;
+                    }
+                    let known = self.conflict(model, a, b);
+                    behind[usize::from(b.write)][at] &= known;
+                }
+                self.next(model, accesses, &mut pending, at);
             }
         }
     }
-    all
-}
 
-fn walk(model: &Model, group: u32, accesses: &[Access], memory: bool, all: &mut [Needed]) {
-    let whole = model.aliased[group as usize];
-    let mut pending: Vec<Access> = vec![];
-    for b in accesses {
-        for a in &pending {
-            let meets = whole || a.range.meets(&b.range);
-            if meets && (a.write || b.write) && a.write == memory && a.sequence < b.sequence {
-                conflict(model, group, a, b, all);
-            }
+    /// Whether a read between two writes, of all that they share, orders them.
+    fn implied(
+        &self,
+        model: &Model,
+        accesses: &[Access],
+        pending: &[usize],
+        behind: &[Vec<bool>; 2],
+        (first, second): (usize, usize),
+    ) -> bool {
+        let (a, b) = (&accesses[first], &accesses[second]);
+        if b.change.is_some() || a.object != b.object || !behind[1][second] {
+            return false;
         }
-        // (what follows a write that has all of it is ordered behind that; of equal reads the last is waited for)
-        pending.retain(|a| {
-            let gone = (b.write && !whole && b.range.holds(&a.range) && b.queue == a.queue)
-                || (!b.write && !a.write && b.range == a.range && b.stages == a.stages && b.queue == a.queue)
-                || (whole && b.write && b.range == a.range && b.stages == a.stages && b.queue == a.queue);
-            !gone
+        let both = a.range.common(&b.range);
+        pending.iter().any(|n| {
+            let r = &accesses[*n];
+            let between = a.sequence < r.sequence && r.sequence < b.sequence;
+            !r.write
+                && between
+                && behind[0][*n]
+                && r.object == a.object
+                && r.range.holds(&both)
+                && [a.queue, b.queue] == [r.queue; 2]
+                && model.meet(r, b)
+        })
+    }
+
+    /// What still waits for something behind `at`.
+    fn next(&mut self, model: &Model, accesses: &[Access], pending: &mut Vec<usize>, at: usize) {
+        let b = &accesses[at];
+        pending.retain(|n| {
+            let a = &accesses[*n];
+            // (what follows a write that has all of it is ordered behind that; of equal reads the last is waited for)
+            let stands = b.queue == a.queue && model.holds(b, a);
+            let over = b.write || (!a.write && a.stages & !b.stages == 0);
+            !(stands && over || model.places.is_gone(a.object, b.sequence))
         });
         if pending.len() >= PENDING {
-            pending.remove(0);
-        }
-        pending.push(*b);
-    }
-}
-
-fn conflict(model: &Model, group: u32, a: &Access, b: &Access, all: &mut [Needed]) {
-    let Some(parts) = model.queues.get(&b.queue) else { return };
-    let end = parts.partition_point(|p| model.parts[*p as usize].sequence < b.sequence);
-    if a.queue != b.queue {
-        let (begin, stages) = awaited(model, a, b);
-        let begin = parts.partition_point(|p| model.parts[*p as usize].sequence < begin);
-        let there = &parts[begin.min(end)..end];
-        // (where the semaphore holds up these very stages, or a barrier of the object itself takes over from it, barriers of other things have
-        // nothing to do with it)
-        let takes_over = |p: &u32| {
-            let part = &model.parts[*p as usize];
-            part.group == Some(group) && part.waited_for & stages != 0 && b.stages & !part.waiting == 0
-        };
-        let held = b.stages & !waiting(stages) == 0 || there.iter().rev().take(FAR).any(takes_over);
-        for p in there.iter().rev().take(FAR) {
-            let part = &model.parts[*p as usize];
-            if part.group == Some(group) || (!held && part.waiting & b.stages != 0) {
-                let n = &mut all[*p as usize];
-                (n.any, n.unsure) = (true, true);
+            let a = &accesses[pending.remove(0)];
+            for (queue, parts) in &model.queues {
+                let begin = parts.partition_point(|p| model.parts[*p as usize].sequence < a.sequence);
+                self.ranges.push((*queue, begin, parts.len()));
             }
         }
-        return;
+        pending.push(at);
     }
-    let begin = parts.partition_point(|p| model.parts[*p as usize].sequence <= a.sequence);
-    let between = &parts[begin.min(end)..end];
-    let orders = |part: &Part, reach: u64| {
-        let ordered = part.waited_for & reach != 0 && b.stages & !part.waiting == 0;
-        ordered && (!a.write || makes_visible(model, part, group, a, b))
-    };
-    // A write after a read: whatever is needed anyway will do.
-    if !a.write {
-        let there = |p: &&u32| {
-            let part = &model.parts[**p as usize];
-            all[**p as usize].any
-                && !is_event(part)
-                && a.stages & !part.waited_for == 0
-                && orders(part, a.stages)
+
+    /// Whether it is known what orders it.
+    fn conflict(&mut self, model: &Model, a: &Access, b: &Access) -> bool {
+        let by = if a.queue == b.queue {
+            let there = |n: u32| self.kept[n as usize] || self.needed[n as usize].any;
+            ordered(model, a, b, &there)
+        } else {
+            across(model, a, b)
         };
-        if let Some(p) = between.iter().take(FAR).find(there).copied() {
-            return credit(&mut all[p as usize], &model.parts[p as usize], a, b);
+        match by {
+            Ordered::Alone(n) => {
+                self.sums.one += 1;
+                // (what a write after reads is given besides is for the write before them)
+                let visible = if a.write { b.access } else { b.access & model.parts[n as usize].exact[3] };
+                self.credit(model, n, [a.stages, written(a), b.stages, visible]);
+                return true;
+            }
+            Ordered::Chain(first, second, link) => {
+                self.sums.several += 1;
+                let visible =
+                    if a.write { b.access } else { b.access & model.parts[second as usize].exact[3] };
+                self.credit(model, first, [a.stages, written(a), link, 0]);
+                self.credit(model, second, [link, 0, b.stages, visible]);
+                return true;
+            }
+            Ordered::Together(all) => {
+                self.sums.several += 1;
+                for n in all {
+                    let n = &mut self.needed[n as usize];
+                    (n.any, n.unsure) = (true, true);
+                }
+            }
+            Ordered::Within(begin, end) => {
+                self.sums.several += 1;
+                self.ranges.push((b.queue, begin, end));
+            }
+            Ordered::Not => self.sums.none += 1,
         }
+        false
     }
-    let (mut reach, mut on_the_way) = (a.stages, vec![]);
-    for p in between.iter().take(FAR) {
-        let part = &model.parts[*p as usize];
-        if is_event(part) || part.waited_for & reach == 0 {
-            continue;
-        }
-        if a.stages & !part.waited_for == 0 && orders(part, a.stages) {
-            return credit(&mut all[*p as usize], part, a, b);
-        }
-        on_the_way.push(*p);
-        reach |= part.waiting;
-    }
-    for p in on_the_way {
-        let n = &mut all[p as usize];
-        (n.any, n.unsure) = (true, true);
+
+    fn credit(&mut self, model: &Model, n: u32, wants: [u64; 4]) {
+        let part = &model.parts[n as usize];
+        let n = &mut self.needed[n as usize];
+        n.any = true;
+        n.conflicts += 1;
+        n.masks.iter_mut().zip(wants).for_each(|(mask, wanted)| *mask |= wanted);
+        n.unsure |= part.transfer;
     }
 }
 
-fn is_event(part: &Part) -> bool {
-    &*part.kind == "event"
-}
-
-/// Whether it makes a write available and visible all by itself.
-fn makes_visible(model: &Model, part: &Part, group: u32, a: &Access, b: &Access) -> bool {
-    let [src, available, dst, visible] = part.exact;
-    model.applies(part, group, &b.range)
-        && model.applies(part, group, &a.range)
-        && a.stages & !src == 0
-        && a.access & WRITES & !available == 0
-        && b.stages & !dst == 0
-        && b.access & !visible == 0
-}
-
-fn credit(n: &mut Needed, part: &Part, a: &Access, b: &Access) {
-    n.any = true;
-    n.conflicts += 1;
-    let wants = match a.write {
-        true => [a.stages, a.access & WRITES, b.stages, b.access],
-        false => [a.stages, 0, b.stages, 0],
-    };
-    n.masks.iter_mut().zip(wants).for_each(|(mask, wanted)| *mask |= wanted);
-    // (a change of layout is an access of its own)
-    n.unsure |= part.transfer;
-}
-
-/// From where on barriers of a queue may have to do with what another queue did: the beginning of the last submission that waits for
-/// something, and the stages that wait there.
-fn awaited(model: &Model, a: &Access, b: &Access) -> (u64, u64) {
-    let before = model.submissions.partition_point(|s| s.sequence <= b.sequence);
-    let before = model.submissions[..before].iter().rev().filter(|s| s.queue == b.queue);
-    let mut begin = 0;
-    for s in before {
-        begin = s.sequence;
-        if s.counts[1] != 0 {
-            return (begin, s.wait_stages);
-        }
-        if s.sequence <= a.sequence {
-            break;
-        }
-    }
-    (begin, 0)
+/// What has to be made available.
+fn written(a: &Access) -> u64 {
+    if a.write { a.access & WRITES } else { 0 }
 }

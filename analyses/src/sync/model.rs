@@ -1,55 +1,15 @@
 //! The tables, joined: accesses by what they may meet, and parts of barriers by queue.
 //!
-//! Guarantees: objects that share memory are one; what may be anything meets everything.
+//! Guarantees: objects that share memory are of one group; what may be anything is of all groups; a change of layout is an access of its
+//! own, that writes.
 
-use super::scopes::{accesses, stages, waited_for, waiting};
+use super::places::{ADDRESSED, Object, Places, Range};
+use super::scopes::{HOST, accesses, is_not_followed, stages, waited_for, waiting};
 use crate::resources::Numbers;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use trace::tables::{SYNC_ACCESSES, SYNC_BARRIERS, SYNC_OBJECTS, SYNC_SUBMISSIONS};
+use trace::tables::{SYNC_ACCESSES, SYNC_BARRIERS, SYNC_OBJECTS, SYNC_SUBMISSIONS, SYNC_WAITS};
 use trace::{Source, Unreadable};
-
-/// What stands for every buffer that has an address.
-const ADDRESSED: u64 = u64::MAX;
-
-/// Which part of an object.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Range {
-    /// First byte; of an image level and layer.
-    pub first: u64,
-    /// Last byte; of an image level and layer.
-    pub last: u64,
-    /// Of an image; 0 for bytes.
-    pub aspects: u64,
-}
-
-impl Range {
-    /// Whether both have something in common.
-    pub fn meets(&self, o: &Range) -> bool {
-        if self.aspects == 0 || o.aspects == 0 {
-            return self.first <= o.last && o.first <= self.last;
-        }
-        let low = |n: u64| n & 0xffff_ffff;
-        self.aspects & o.aspects != 0
-            && self.first >> 32 <= o.last >> 32
-            && o.first >> 32 <= self.last >> 32
-            && low(self.first) <= low(o.last)
-            && low(o.first) <= low(self.last)
-    }
-
-    /// Whether it has all of the other.
-    pub fn holds(&self, o: &Range) -> bool {
-        let low = |n: u64| n & 0xffff_ffff;
-        if self.aspects == 0 || o.aspects == 0 {
-            return self.first <= o.first && self.last >= o.last;
-        }
-        o.aspects & !self.aspects == 0
-            && self.first >> 32 <= o.first >> 32
-            && self.last >> 32 >= o.last >> 32
-            && low(self.first) <= low(o.first)
-            && low(self.last) >= low(o.last)
-    }
-}
 
 /// An access.
 #[derive(Clone, Copy, Debug)]
@@ -64,8 +24,12 @@ pub struct Access {
     pub access: u64,
     /// Whether it may write.
     pub write: bool,
+    /// What; 0 for anything.
+    pub object: u64,
     /// Which part.
     pub range: Range,
+    /// Of a change of layout, or of handing over: the part of a barrier that does it.
+    pub change: Option<u32>,
 }
 
 /// A part of a barrier.
@@ -79,6 +43,8 @@ pub struct Part {
     pub kind: Arc<str>,
     /// The frame.
     pub frame: u64,
+    /// The frame was not asked for.
+    pub aside: bool,
     /// The recording, and the index there.
     pub at: (u64, u64),
     /// The capture's block that recorded it.
@@ -103,6 +69,40 @@ pub struct Part {
     pub layouts: [u64; 2],
     /// To another queue family.
     pub transfer: bool,
+    /// What comes at this command or later is not waited for.
+    pub since: u64,
+    /// Layouts may change with it, of images that are not named.
+    pub changes: bool,
+}
+
+impl Part {
+    /// What it does besides ordering, or orders with what is not followed, keeps it.
+    pub fn is_kept(&self, host_signals: bool) -> bool {
+        let host = |stages: u64, access: u64| stages & HOST != 0 || access & 0x6000 != 0;
+        // (what the host wrote before a submission is seen by it anyway)
+        host(self.given[2], self.given[3])
+            || (host_signals && host(self.given[0], self.given[1]))
+            || is_not_followed(self.given[0] | self.given[2], self.given[1] | self.given[3])
+            || self.transfer
+            || self.changes
+            || self.layouts[0] != self.layouts[1]
+            || (self.since == 0 && &*self.kind == "event")
+    }
+}
+
+/// A wait for a semaphore.
+#[derive(Clone, Copy, Debug)]
+pub struct Wait {
+    /// The queue that waits.
+    pub queue: u64,
+    /// Where its commands begin.
+    pub sequence: u64,
+    /// Stages that wait, each by itself, with later ones.
+    pub waiting: u64,
+    /// The queue that signals, 0 for presentation; `None` for the host, or nobody known.
+    pub from: Option<u64>,
+    /// The last command before the signal.
+    pub from_sequence: u64,
 }
 
 /// A batch.
@@ -118,8 +118,8 @@ pub struct Submission {
     pub queue: u64,
     /// Where it begins.
     pub sequence: u64,
-    /// Stages that wait for semaphores.
-    pub wait_stages: u64,
+    /// Its frame was not asked for.
+    pub aside: bool,
     /// Command buffers, semaphores waited for, semaphores signalled, the fence, what the host did before.
     pub counts: [u64; 5],
 }
@@ -135,12 +135,14 @@ pub struct Model {
     pub queues: BTreeMap<u64, Vec<u32>>,
     /// By group: accesses by sequence.
     pub groups: Vec<Vec<Access>>,
-    /// Groups of several objects.
-    pub aliased: Vec<bool>,
     /// What may be anything.
     pub anything: Vec<Access>,
-    /// Kind and name by object.
-    pub names: Numbers<(Arc<str>, Arc<str>)>,
+    /// Where objects lie.
+    pub places: Places,
+    /// Waits for semaphores, by queue.
+    pub waits: BTreeMap<u64, Vec<Wait>>,
+    /// The host signals events or semaphores: it may write while the device runs.
+    pub host_signals: bool,
     group_of: Numbers<u32>,
 }
 
@@ -158,13 +160,15 @@ impl Model {
                 frame: n("frame", r),
                 queue: n("queue", r),
                 sequence: n("sequence", r),
-                wait_stages: n("wait_stages", r),
+                aside: n("aside", r) != 0,
                 counts: ["command_buffers", "waits", "signals", "fence", "host"].map(|c| n(c, r)),
             })
             .collect();
         m.submissions.sort_by_key(|s| s.sequence);
+        m.waits(trace)?;
         m.accesses(trace)?;
         m.barriers(trace)?;
+        m.changes();
         Ok(m)
     }
 
@@ -174,37 +178,47 @@ impl Model {
         let group = *self.group_of.entry(object).or_insert(next);
         if group == next {
             self.groups.push(vec![]);
-            self.aliased.push(false);
         }
         group
     }
 
     fn objects(&mut self, trace: &dyn Source) -> Result<(), Unreadable> {
         let t = trace.read(&SYNC_OBJECTS)?;
-        let mut placed: Vec<(u64, u64, u64, u64)> = vec![];
-        let mut joined: Vec<(u64, u64)> = vec![];
         for r in 0..t.len() {
-            let [id, memory, offset, bytes, addressed] =
-                ["object", "memory", "offset", "bytes", "addressed"].map(|c| t.u64(c)[r]);
-            self.names.insert(id, (t.text("kind")[r].clone(), t.text("name")[r].clone()));
-            if memory != 0 {
-                placed.push((memory, offset, offset.saturating_add(bytes.max(1)), id));
-            }
-            if addressed != 0 {
+            let n = |name: &str| t.u64(name)[r];
+            let object = Object {
+                kind: t.text("kind")[r].clone(),
+                name: t.text("name")[r].clone(),
+                memory: n("memory"),
+                offset: n("offset"),
+                bytes: n("bytes"),
+                addressed: n("addressed") != 0,
+                gone: n("gone"),
+            };
+            self.places.0.insert(n("object"), object);
+        }
+        Ok(())
+    }
+
+    /// Makes groups of what shares memory at a time. `first`: the first command that has to do with an object.
+    fn join(&mut self, first: &Numbers<u64>) {
+        let mut order: Vec<(u64, u64)> = first.iter().map(|(id, at)| (*at, *id)).collect();
+        order.sort_unstable();
+        let mut joined: Vec<(u64, u64)> = vec![];
+        let mut live: BTreeMap<u64, Vec<(u64, u64, u64, u64)>> = BTreeMap::new();
+        for (at, id) in order {
+            let Some(o) = self.places.0.get(&id) else { continue };
+            if o.addressed {
                 joined.push((ADDRESSED, id));
             }
-        }
-        placed.sort_unstable();
-        // (the one that reaches furthest so far)
-        let mut reach: Option<(u64, u64, u64)> = None;
-        for (memory, begin, end, id) in placed {
-            match &mut reach {
-                Some((m, to, first)) if *m == memory && *to > begin => {
-                    joined.push((*first, id));
-                    *to = end.max(*to);
-                }
-                _ => reach = Some((memory, end, id)),
+            if o.memory == 0 {
+                continue;
             }
+            let (begin, end) = (o.offset, o.offset.saturating_add(o.bytes.max(1)));
+            let there = live.entry(o.memory).or_default();
+            there.retain(|l| l.2 == 0 || l.2 >= at);
+            joined.extend(there.iter().filter(|l| l.0 < end && begin < l.1).map(|l| (l.3, id)));
+            there.push((begin, end, o.gone, id));
         }
         let mut parent: Numbers<u64> = Numbers::default();
         fn root(parent: &Numbers<u64>, mut id: u64) -> u64 {
@@ -221,11 +235,9 @@ impl Model {
         }
         for (a, b) in joined {
             let top = self.group(root(&parent, a));
-            self.aliased[top as usize] = true;
             self.group_of.insert(a, top);
             self.group_of.insert(b, top);
         }
-        Ok(())
     }
 
     fn accesses(&mut self, trace: &dyn Source) -> Result<(), Unreadable> {
@@ -238,13 +250,23 @@ impl Model {
             Ok(())
         })?;
         rows.sort_by_key(|r| r[0]);
+        let mut first: Numbers<u64> = Numbers::default();
+        for r in &rows {
+            first.entry(r[5]).or_insert(r[0]);
+        }
+        let t = trace.read(&SYNC_BARRIERS)?;
+        for (object, at) in t.u64("object").iter().zip(t.u64("sequence")) {
+            let there = first.entry(*object).or_insert(*at);
+            *there = (*there).min(*at);
+        }
+        self.join(&first);
         for [sequence, queue, s, a, write, object, first, last, aspects] in rows {
             let range = Range { first, last, aspects };
-            let access =
-                Access { sequence, queue, stages: stages(s), access: accesses(a), write: write != 0, range };
+            let (stages, access, write, change) = (stages(s), accesses(a), write != 0, None);
+            let access = Access { sequence, queue, stages, access, write, object, range, change };
             if object == 0 {
-                self.anything
-                    .push(Access { range: Range { first: 0, last: u64::MAX, aspects: 0 }, ..access });
+                let range = Range { first: 0, last: u64::MAX, aspects: 0 };
+                self.anything.push(Access { range, ..access });
                 continue;
             }
             let group = self.group(object);
@@ -255,12 +277,12 @@ impl Model {
 
     fn barriers(&mut self, trace: &dyn Source) -> Result<(), Unreadable> {
         let t = trace.read(&SYNC_BARRIERS)?;
-        let of: Numbers<(u64, u64)> =
-            self.submissions.iter().map(|s| (s.number, (s.queue, s.frame))).collect();
+        let of: Numbers<(u64, u64, bool)> =
+            self.submissions.iter().map(|s| (s.number, (s.queue, s.frame, s.aside))).collect();
         for r in 0..t.len() {
             let n = |name: &str| t.u64(name)[r];
             let given = ["src_stages", "src_access", "dst_stages", "dst_access"].map(n);
-            let (queue, frame) = of.get(&n("submission")).copied().unwrap_or_default();
+            let (queue, frame, aside) = of.get(&n("submission")).copied().unwrap_or_default();
             let object = n("object");
             let group = (object != 0).then(|| self.group(object));
             let part = Part {
@@ -268,6 +290,7 @@ impl Model {
                 queue,
                 kind: t.text("kind")[r].clone(),
                 frame,
+                aside,
                 at: (n("recording"), n("command")),
                 block: n("block"),
                 label: t.text("label")[r].clone(),
@@ -280,7 +303,10 @@ impl Model {
                 range: Range { first: n("first"), last: n("last"), aspects: n("aspects") },
                 layouts: [n("old_layout"), n("new_layout")],
                 transfer: n("transfer") != 0,
+                since: n("since"),
+                changes: n("changes") != 0,
             };
+            self.host_signals |= &*part.kind == "event" && part.since == 0;
             self.parts.push(part);
         }
         self.parts.sort_by_key(|p| p.sequence);
@@ -290,11 +316,62 @@ impl Model {
         Ok(())
     }
 
-    /// Whether a part is about what an access of this group accesses.
-    pub fn applies(&self, p: &Part, group: u32, range: &Range) -> bool {
-        match p.group {
-            None => true,
-            Some(g) => g == group && (self.aliased[g as usize] || p.range.meets(range)),
+    fn waits(&mut self, trace: &dyn Source) -> Result<(), Unreadable> {
+        let t = trace.read(&SYNC_WAITS)?;
+        for r in 0..t.len() {
+            let n = |name: &str| t.u64(name)[r];
+            let by = &*t.text("by")[r];
+            self.host_signals |= by == "host";
+            let wait = Wait {
+                queue: n("queue"),
+                sequence: n("sequence"),
+                waiting: waiting(n("stages")),
+                from: matches!(by, "queue" | "presentation").then(|| n("from_queue")),
+                from_sequence: n("from_sequence"),
+            };
+            self.waits.entry(wait.queue).or_default().push(wait);
+        }
+        Ok(())
+    }
+
+    /// Changes of layouts, and what hands over to other queue families, as accesses.
+    fn changes(&mut self) {
+        for (n, p) in self.parts.iter().enumerate() {
+            let Some(group) = p.group.filter(|_| p.transfer || p.layouts[0] != p.layouts[1]) else {
+                continue;
+            };
+            self.groups[group as usize].push(Access {
+                sequence: p.sequence,
+                queue: p.queue,
+                stages: 0,
+                access: 0,
+                write: true,
+                object: p.object,
+                range: p.range,
+                change: Some(n as u32),
+            });
+        }
+        for group in &mut self.groups {
+            group.sort_by_key(|a| a.sequence);
+        }
+    }
+
+    /// Whether two accesses of one group share memory that lives when the second comes.
+    pub fn meet(&self, a: &Access, b: &Access) -> bool {
+        self.places.meet((a.object, &a.range), (b.object, &b.range))
+            && !self.places.is_gone(a.object, b.sequence)
+    }
+
+    /// Whether the second may stand for the first from there on: it has all of its memory.
+    pub fn holds(&self, b: &Access, a: &Access) -> bool {
+        a.object == b.object && b.range.holds(&a.range)
+    }
+
+    /// Whether a part makes available and visible what two accesses share.
+    pub fn applies(&self, p: &Part, a: &Access, b: &Access) -> bool {
+        match p.object {
+            0 => true,
+            o => o == a.object && o == b.object && p.range.holds(&a.range.common(&b.range)),
         }
     }
 }

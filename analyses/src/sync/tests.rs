@@ -3,7 +3,7 @@
 use super::*;
 use crate::resources::sample::row;
 use trace::Memory;
-use trace::tables::{SYNC_BARRIERS, SYNC_OBJECTS};
+use trace::tables::{SYNC_BARRIERS, SYNC_OBJECTS, SYNC_WAITS};
 
 const COMPUTE: u64 = 0x800;
 const FRAGMENT: u64 = 0x80;
@@ -103,9 +103,9 @@ impl Made {
     fn found(mut self) -> (Vec<String>, Vec<String>, Vec<String>, u64) {
         self.submit(9, [1, 0, 0, 1]);
         let model = Model::read(&self.m).unwrap();
-        let needed = credit::needed(&model);
+        let needed = credit::needed(&model).needed;
         let labels = |f: Vec<Found>| f.iter().map(|f| f.label.to_string()).collect();
-        let submits = super::submits(&model).iter().map(|s| s.2 - 1).sum();
+        let submits = submits(&model).iter().map(|s| s.2 - 1).sum();
         (labels(nothing(&model, &needed)), labels(wide(&model, &needed)), labels(layouts(&model)), submits)
     }
 }
@@ -257,4 +257,272 @@ fn submissions_that_could_be_one() {
     assert_eq!(make([1, 0, 0, 1], [1, 0, 0, 0], 2), 0);
     assert_eq!(make([1, 0, 0, 1], [0, 0, 0, 1], 2), 0);
     assert_eq!(make([1, 0, 0, 1], [0; 4], 3), 0);
+}
+
+impl Made {
+    /// A part with these columns; scopes are `given`.
+    fn other(&mut self, kind: &str, [a, b, c, d]: [u64; 4], columns: &[(&str, u64)]) {
+        self.sequence += 1;
+        let all = [("last", u64::MAX), ("sequence", self.sequence), ("submission", self.submission)];
+        let scopes = [("src_stages", a), ("src_access", b), ("dst_stages", c), ("dst_access", d)];
+        let numbers = [columns, &scopes, &all].concat();
+        row(&mut self.m, &SYNC_BARRIERS, &numbers, &[("kind", kind), ("label", self.label)]);
+    }
+
+    /// An access of a part of an object, by a queue.
+    fn accessed(&mut self, queue: u64, object: u64, [stages, access]: [u64; 2], [first, last]: [u64; 2]) {
+        self.sequence += 1;
+        let numbers = [
+            ("sequence", self.sequence),
+            ("queue", queue),
+            ("stages", stages),
+            ("access", access),
+            ("write", u64::from(access & scopes::WRITES != 0)),
+            ("object", object),
+            ("first", first),
+            ("last", last),
+        ];
+        row(&mut self.m, &SYNC_ACCESSES, &numbers, &[]);
+    }
+
+    /// A buffer in memory 91: where, how long, and when it went.
+    fn buffer(&mut self, id: u64, offset: u64, bytes: u64, gone: u64) {
+        let numbers = [("object", id), ("memory", 91), ("offset", offset), ("bytes", bytes), ("gone", gone)];
+        row(&mut self.m, &SYNC_OBJECTS, &numbers, &[("kind", "buffer")]);
+    }
+
+    /// The submission that runs waits: stages, by whom, its queue, up to which command.
+    fn waits(&mut self, stages: u64, by: &str, [queue, sequence]: [u64; 2]) {
+        let numbers = [
+            ("submission", self.submission),
+            ("queue", 7),
+            ("sequence", self.sequence),
+            ("stages", stages),
+            ("from_queue", queue),
+            ("from_sequence", sequence),
+        ];
+        row(&mut self.m, &SYNC_WAITS, &numbers, &[("by", by)]);
+    }
+
+    fn nothing(self) -> Vec<String> {
+        let mut labels = self.found().0;
+        labels.sort();
+        labels
+    }
+}
+
+const WRITE_TO_READ: [u64; 4] = [COMPUTE, 0x40, COMPUTE, 0x20];
+
+#[test]
+fn two_that_chain_are_needed_and_a_third_is_not() {
+    let mut s = Made::new();
+    s.access(1, COMPUTE, WRITE);
+    s.label = "gives";
+    s.barrier(1, [COMPUTE, 0x40, FRAGMENT, 0x20]);
+    s.label = "shows";
+    s.barrier(1, [FRAGMENT, 0, COPY, 0x800]);
+    s.label = "neither";
+    s.barrier(1, [COMPUTE, 0, FRAGMENT, 0x20]);
+    s.access(1, COPY, 0x800);
+    let (nothing, wide, ..) = s.found();
+    assert_eq!((nothing, wide), (vec!["neither".to_owned()], NONE.to_vec()));
+}
+
+#[test]
+fn a_barrier_for_a_part_is_not_all() {
+    let make = |held: [u64; 2]| {
+        let mut s = Made::new();
+        s.access(1, COMPUTE, WRITE);
+        s.label = "part";
+        s.other("barrier", WRITE_TO_READ, &[("object", 1), ("first", held[0]), ("last", held[1])]);
+        s.label = "rest";
+        s.barrier(0, WRITE_TO_READ);
+        s.accessed(7, 1, [COMPUTE, READ], [16, 31]);
+        s.nothing()
+    };
+    assert_eq!(make([0, 20]), ["part"], "the other one is the only one for all that is read");
+    assert_eq!(make([16, 31]), ["rest"]);
+}
+
+#[test]
+fn a_write_behind_reads_is_behind_the_write_before_them() {
+    let make = |read: bool| {
+        let mut s = Made::new();
+        s.access(1, COMPUTE, WRITE);
+        s.label = "to the read";
+        s.barrier(1, WRITE_TO_READ);
+        if read {
+            s.access(1, COMPUTE, READ);
+        }
+        s.label = "to the write";
+        s.barrier(1, [COMPUTE, 0, COPY, 0]);
+        s.label = "more";
+        s.barrier(1, [COMPUTE, 0x40, COPY, 0x1000]);
+        s.access(1, COPY, 0x1000);
+        s.nothing()
+    };
+    assert_eq!(make(true), ["more"]);
+    assert_eq!(make(false), ["to the read", "to the write"]);
+}
+
+#[test]
+fn a_change_of_layout_is_an_access() {
+    // What waits for the change, by another barrier behind it, is needed for that.
+    let mut s = Made::new();
+    s.access(3, COPY, 0x1000);
+    s.label = "before";
+    s.barrier(0, [COPY, 0x1000, FRAGMENT, 0x20]);
+    s.label = "change";
+    s.part(3, [FRAGMENT, 0, FRAGMENT, 0], [7, 5]);
+    s.label = "behind";
+    s.barrier(0, [FRAGMENT, 0, FRAGMENT, 0x20]);
+    s.label = "too many";
+    s.barrier(0, [FRAGMENT, 0, FRAGMENT, 0x20]);
+    s.access(3, FRAGMENT, 1 << 32);
+    assert_eq!(s.nothing(), ["too many"]);
+    // Where it does all itself, nothing else is.
+    let mut s = Made::new();
+    s.access(3, COPY, 0x1000);
+    s.label = "before";
+    s.barrier(0, [COPY, 0x1000, FRAGMENT, 0x20]);
+    s.part(3, [COPY, 0x1000, FRAGMENT, 0x20], [7, 5]);
+    s.access(3, FRAGMENT, 1 << 32);
+    assert_eq!(s.nothing(), ["before"]);
+}
+
+#[test]
+fn memory_of_what_is_gone_is_free() {
+    let make = |gone: u64, offset: u64| {
+        let mut s = Made::new();
+        s.buffer(11, 128, 64, gone);
+        s.buffer(12, offset, 64, 0);
+        s.accessed(7, 11, [COMPUTE, WRITE], [0, 63]);
+        s.label = "between";
+        s.barrier(0, [COMPUTE, 0x40, COPY, 0x1000]);
+        s.accessed(7, 12, [COPY, 0x1000], [0, 31]);
+        s.nothing()
+    };
+    // (the write is command 2, the other 4)
+    assert_eq!(make(0, 160), NONE, "they share bytes");
+    assert_eq!(make(0, 192), ["between"]);
+    assert_eq!(make(3, 160), ["between"]);
+    assert_eq!(make(0, 97), NONE, "the last byte of the range");
+    assert_eq!(make(0, 96), ["between"], "only what is accessed counts");
+}
+
+#[test]
+fn events_order_what_was_before_they_were_set() {
+    let make = |since: u64, other: bool| {
+        let mut s = Made::new();
+        s.access(1, COMPUTE, WRITE);
+        s.sequence = 5;
+        s.label = "event";
+        s.other("event", WRITE_TO_READ, &[("since", since)]);
+        if other {
+            s.label = "barrier";
+            s.barrier(0, WRITE_TO_READ);
+        }
+        s.access(1, COMPUTE, READ);
+        s.nothing()
+    };
+    assert_eq!(make(4, false), NONE);
+    assert_eq!(make(4, true), ["barrier"]);
+    // Set before the write, it orders nothing of it; set by the host, it is not known what for.
+    assert_eq!(make(1, true), ["event"]);
+    assert_eq!(make(0, true), NONE);
+}
+
+#[test]
+fn dependencies_of_passes_are_judged_where_no_layout_changes() {
+    let make = |changes: u64, conflict: bool| {
+        let mut s = Made::new();
+        s.access(3, 0x400, 0x100);
+        s.label = "dependency";
+        s.other("subpass", [0x400, 0x100, FRAGMENT, 0x10], &[("changes", changes)]);
+        if conflict {
+            s.access(3, FRAGMENT, 0x10);
+        }
+        s.nothing()
+    };
+    assert_eq!(make(0, true), NONE);
+    assert_eq!(make(0, false), ["dependency"]);
+    assert_eq!(make(1, false), NONE);
+}
+
+#[test]
+fn semaphores_order_queues_and_barriers_take_over_from_them() {
+    let make = |stages: u64, by: &str, from: [u64; 2]| {
+        let mut s = Made::new();
+        s.accessed(8, 1, [COMPUTE, WRITE], [0, 63]);
+        s.submit(1, [1, 0, 0, 0]);
+        s.waits(stages, by, from);
+        s.label = "takes over";
+        s.barrier(0, [COPY, 0, COMPUTE, 0x20]);
+        s.label = "other";
+        s.barrier(0, [FRAGMENT, 0, FRAGMENT, 0]);
+        s.access(1, COMPUTE, READ);
+        s.nothing()
+    };
+    assert_eq!(make(ALL, "queue", [8, 2]), ["other", "takes over"]);
+    assert_eq!(make(COPY, "queue", [8, 2]), ["other"], "it waits with copies only");
+    assert_eq!(make(ALL, "queue", [8, 1]), NONE, "that was signalled before");
+    assert_eq!(make(ALL, "queue", [9, 2]), NONE, "a third queue's");
+    assert_eq!(make(ALL, "", [0, 0]), NONE);
+}
+
+#[test]
+fn what_the_host_wrote_before_is_seen() {
+    let make = |signals: bool| {
+        let mut s = Made::new();
+        if signals {
+            s.submit(1, [1, 0, 0, 0]);
+            s.waits(ALL, "host", [0, 0]);
+        }
+        s.label = "host";
+        s.barrier(0, [0x4000, 0x4000, COMPUTE, 0x20]);
+        s.access(1, COMPUTE, READ);
+        s.nothing()
+    };
+    assert_eq!(make(false), ["host"]);
+    assert_eq!(make(true), NONE, "it may write while the device runs");
+}
+
+#[test]
+fn accesses_that_nobody_wants() {
+    let make = |src: u64, dst: u64| {
+        let mut s = Made::new();
+        s.access(1, COMPUTE, WRITE);
+        s.label = "accesses";
+        s.barrier(0, [COMPUTE, src, COMPUTE, dst]);
+        s.access(1, COMPUTE, READ);
+        s.found().1
+    };
+    // SHADER_READ is sampling, too; to make reads available is nothing.
+    assert_eq!(make(0x40, 0x20), NONE);
+    assert_eq!(make(0x60, 0x20), NONE);
+    assert_eq!(make(0x40, 0x28), ["accesses"]);
+    assert_eq!(make(0x40, 0x60), ["accesses"]);
+    assert_eq!(make(0x1_0000, 0x20), ["accesses"]);
+}
+
+#[test]
+fn frames_that_were_not_asked_for_are_followed_and_not_reported() {
+    let make = |aside: u64| {
+        let mut s = Made::new();
+        s.submission += 1;
+        let n = [("submission", s.submission), ("queue", 7), ("frame", 1), ("sequence", 1), ("aside", aside)];
+        row(&mut s.m, &SYNC_SUBMISSIONS, &n, &[]);
+        s.access(1, COMPUTE, WRITE);
+        s.label = "first";
+        s.barrier(5, WRITE_TO_READ);
+        s.submit(2, [1, 0, 0, 1]);
+        s.label = "second";
+        s.barrier(5, WRITE_TO_READ);
+        s.label = "needed";
+        s.barrier(0, WRITE_TO_READ);
+        s.access(1, COMPUTE, READ);
+        s.nothing()
+    };
+    assert_eq!(make(0), ["first", "second"]);
+    assert_eq!(make(1), ["second"]);
 }

@@ -1,10 +1,11 @@
 //! Submissions: what the device runs, in the order of submission, queue by queue.
 //!
-//! Guarantees: a batch that waits for a timeline value which nothing has signalled yet runs when something does, and whatever
+//! Guarantees: bindings of sparse memory are batches as others are; a batch that waits for a timeline value which nothing has signalled yet runs when something does, and whatever
 //! is behind it on its queue with it; a device that is known to be idle has run everything. Refuses nothing: command buffers
 //! that were never recorded run nothing.
 
 use super::commands::{Command, RENDERING_RESUMING, RENDERING_SUSPENDING};
+use super::effects::Binds;
 use super::objects::Sync;
 use super::read::n64;
 use super::recording::Recording;
@@ -27,12 +28,19 @@ pub(super) struct Queues {
     /// By queue, the rendering that was suspended.
     suspended: Ids<u64>,
     /// Batches that wait, in the order of submission.
-    waiting: Vec<Submission>,
+    waiting: Vec<Batch>,
     /// Binary semaphores that a waiting batch will signal.
     promised: HashSet<u64>,
 }
 
-/// VkSubmitInfo: semaphores, with the values of timelines in the chain.
+/// What a queue is given: command buffers, or bindings of sparse memory, between waits and signals.
+struct Batch {
+    of: Submission,
+    /// Bindings run nothing, and are told to nobody.
+    binds: Option<Binds>,
+}
+
+/// VkSubmitInfo and VkBindSparseInfo: semaphores, with the values of timelines in the chain.
 fn older(v: View<'_>) -> (Vec<SemaphoreUse>, Vec<u64>, Vec<SemaphoreUse>) {
     let values = v.next("VkTimelineSemaphoreSubmitInfo");
     let of = |ids: &str, stages: Option<&str>, name: &str| {
@@ -86,13 +94,7 @@ impl Queues {
                 command_buffers,
             };
             self.submissions += 1;
-            if self.waiting.iter().any(|w| w.queue == s.queue) || !self.is_ready(world, &s) {
-                self.promise(world, &s);
-                self.waiting.push(s);
-            } else {
-                self.run(world, &s, to);
-                self.wake(world, to);
-            }
+            self.give(world, Batch { of: s, binds: None }, to);
         }
     }
 
@@ -101,12 +103,32 @@ impl Queues {
         !self.waiting.is_empty()
     }
 
-    /// vkQueueBindSparse: what it signals. What it binds is the bytes'.
+    /// vkQueueBindSparse: in its turn on the queue, behind what it waits for.
     pub fn bind_sparse(&mut self, world: &mut World, call: &Call, to: &mut dyn Observer) {
         for info in View::call(&call.image).structs("pBindInfo") {
-            self.signal(world, &older(info).2);
+            let (waits, _, signals) = older(info);
+            let of = Submission {
+                frame: call.frame,
+                block: call.block,
+                queue: call.image.u64(0),
+                waits,
+                signals,
+                ..Submission::default()
+            };
+            self.give(world, Batch { of, binds: Some(Binds::read(info, call.block)) }, to);
         }
-        self.wake(world, to);
+    }
+
+    /// Runs a batch, or keeps it until it can.
+    fn give(&mut self, world: &mut World, batch: Batch, to: &mut dyn Observer) {
+        let s = &batch.of;
+        if self.waiting.iter().any(|w| w.of.queue == s.queue) || !self.is_ready(world, s) {
+            self.promise(world, s);
+            self.waiting.push(batch);
+        } else {
+            self.run(world, &batch, to);
+            self.wake(world, to);
+        }
     }
 
     /// vkSignalSemaphore.
@@ -121,7 +143,7 @@ impl Queues {
     pub fn idle(&mut self, world: &mut World, queue: u64, to: &mut dyn Observer) {
         let mut i = 0;
         while i < self.waiting.len() {
-            if queue == 0 || self.waiting[i].queue == queue {
+            if queue == 0 || self.waiting[i].of.queue == queue {
                 let s = self.waiting.remove(i);
                 self.run(world, &s, to);
             } else {
@@ -158,8 +180,8 @@ impl Queues {
     fn wake(&mut self, world: &mut World, to: &mut dyn Observer) {
         loop {
             let first = |i: &usize| {
-                let s = &self.waiting[*i];
-                self.waiting[..*i].iter().all(|w| w.queue != s.queue) && self.is_ready(world, s)
+                let s = &self.waiting[*i].of;
+                self.waiting[..*i].iter().all(|w| w.of.queue != s.queue) && self.is_ready(world, s)
             };
             let Some(i) = (0..self.waiting.len()).find(first) else { return };
             let s = self.waiting.remove(i);
@@ -167,7 +189,12 @@ impl Queues {
         }
     }
 
-    fn run(&mut self, world: &mut World, s: &Submission, to: &mut dyn Observer) {
+    fn run(&mut self, world: &mut World, batch: &Batch, to: &mut dyn Observer) {
+        let s = &batch.of;
+        if let Some(binds) = &batch.binds {
+            binds.take_effect(world);
+            return self.signal(world, &s.signals);
+        }
         to.submission(world, s);
         let mut at = At {
             frame: s.frame,

@@ -76,6 +76,8 @@ pub const KEPT: &[&str] = &[
     "vkCmdBeginCustomResolveEXT",
     "vkCmdBeginQuery",
     "vkCmdBeginQueryIndexedEXT",
+    "vkCmdBindInvocationMaskHUAWEI",
+    "vkCmdBindShadingRateImageNV",
     "vkCmdBuildAccelerationStructureNV",
     "vkCmdBuildAccelerationStructuresIndirectKHR",
     "vkCmdBuildAccelerationStructuresKHR",
@@ -126,8 +128,6 @@ pub const KEPT: &[&str] = &[
 /// Commands that set state which neither descriptors nor memory depend on. All vkCmdSet… but those for descriptor buffers and
 /// events are, too.
 pub const STATE_ONLY: &[&str] = &[
-    "vkCmdBindInvocationMaskHUAWEI",
-    "vkCmdBindShadingRateImageNV",
     "vkCmdBeginGpaSampleAMD",
     "vkCmdBeginGpaSessionAMD",
     "vkCmdEndGpaSampleAMD",

@@ -250,7 +250,9 @@ fn head(dir: &Dir) -> String {
         _ => "no frame".to_owned(),
     };
     let passes = list(m.passes.iter().map(|p| p.name.clone()).collect());
-    let mut out = format!("{} on {}: {frames}; passes: {passes}\n", m.capture.name, m.device.name);
+    // (what was followed without a device has none)
+    let device = if m.device.name.is_empty() { String::new() } else { format!(" on {}", m.device.name) };
+    let mut out = format!("{}{device}: {frames}; passes: {passes}\n", m.capture.name);
     m.notes.iter().for_each(|note| out.push_str(&format!("{note}\n")));
     out
 }

@@ -104,6 +104,7 @@ pub static TABLES: &[&Table] = &[
     &RESOURCE_BUFFERS,
     &CALL_COSTS,
     &SYNC_SUBMISSIONS,
+    &SYNC_WAITS,
     &SYNC_BARRIERS,
     &SYNC_ACCESSES,
     &SYNC_OBJECTS,

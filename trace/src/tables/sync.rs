@@ -9,7 +9,7 @@ use crate::table::{count, text};
 pub static SYNC_SUBMISSIONS: Table = Table {
     name: "sync_submissions",
     about: "a batch that was given to a queue",
-    version: 1,
+    version: 2,
     columns: &[
         count("submission", "number", "from 0 over the capture"),
         count("call", "block", "the capture's block of the call"),
@@ -28,6 +28,28 @@ pub static SYNC_SUBMISSIONS: Table = Table {
             "since the queue's submission before: calls by which the host may have learnt what the device did, or may have \
              given it something: waits, queries of fences and semaphores, presents, memory that was written",
         ),
+        count(
+            "aside",
+            "flag",
+            "1 if its frame was not asked for: it is there because others may depend on it",
+        ),
+    ],
+};
+
+/// Waits for semaphores.
+pub static SYNC_WAITS: Table = Table {
+    name: "sync_waits",
+    about: "a semaphore that a batch waits for, and who signals it",
+    version: 1,
+    columns: &[
+        count("submission", "number", "a row of `sync_submissions`"),
+        count("queue", "id", "its queue"),
+        count("sequence", "number", "where its commands begin"),
+        count("semaphore", "id", "the semaphore"),
+        count("stages", "stages", "that wait"),
+        text("by", "who signals it: queue, presentation, host, or nothing if that is not known"),
+        count("from_queue", "id", "the queue that does; 0 for presentation"),
+        count("from_sequence", "number", "of the last command before the signal"),
     ],
 };
 
@@ -35,7 +57,7 @@ pub static SYNC_SUBMISSIONS: Table = Table {
 pub static SYNC_BARRIERS: Table = Table {
     name: "sync_barriers",
     about: "a part of an executed barrier, of an event's wait, or of a render pass's dependency",
-    version: 1,
+    version: 2,
     columns: &[
         count("sequence", "number", "the command's"),
         count("part", "index", "which part of it"),
@@ -57,6 +79,13 @@ pub static SYNC_BARRIERS: Table = Table {
         count("old_layout", "layout", "an image's, before"),
         count("new_layout", "layout", "an image's, behind"),
         count("transfer", "flag", "1 if it hands the object to another queue family"),
+        count(
+            "since",
+            "number",
+            "of an event's wait, that of the command by which it was set: what comes later is not waited for; 0 if the host \
+             set it, or that is not known. Else the command's",
+        ),
+        count("changes", "flag", "1 if layouts may change with it: of a render pass's dependency"),
     ],
 };
 
@@ -86,7 +115,7 @@ pub static SYNC_ACCESSES: Table = Table {
 pub static SYNC_OBJECTS: Table = Table {
     name: "sync_objects",
     about: "a buffer or image that is accessed or waited for",
-    version: 1,
+    version: 2,
     columns: &[
         count("object", "id", "the capture's id"),
         text("kind", "buffer, image"),
@@ -95,5 +124,6 @@ pub static SYNC_OBJECTS: Table = Table {
         count("offset", "bytes", "where in it"),
         count("bytes", "bytes", "how many it takes at least"),
         count("addressed", "flag", "1 if shaders may have its address"),
+        count("gone", "number", "of the last command before it was destroyed; 0 if it never was"),
     ],
 };

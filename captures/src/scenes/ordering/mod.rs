@@ -7,8 +7,14 @@
 //! | `too wide` | all commands, all memory, where one compute shader writes and the next reads |
 //! | `needed` | compute to compute, as it should be; likewise transfer to compute in `later` |
 //! | `there` and `back` | two changes of an image's layout with nothing between them |
+//! | `execution only` | a barrier without memory, where the one behind it does all |
+//! | `memory again` | the same memory barrier a second time |
+//! | `too many accesses` | UNIFORM_READ where storage buffers alone are accessed |
+//! | `host wrote before` | what the host wrote before the submission is seen by it anyway |
+//! | `event for nothing` | an event is waited for, with a barrier for a buffer that nobody uses |
+//! | `for a copy`, `for the event`, `for the host` | needed ones: an execution and memory barrier, an event, what the host reads |
 //!
-//! What is presented needs all of the others.
+//! What is presented, or read by the host, needs all of the others.
 
 use ash::vk;
 
@@ -70,6 +76,16 @@ impl Scene for Ordering {
         let target = vk::DescriptorImageInfo::default().image_view(picture.view);
         let target = Resource::Image(target.image_layout(vk::ImageLayout::GENERAL));
         let (a, b) = (Resource::Buffer(first.whole()), Resource::Buffer(second.whole()));
+        let usage = vk::BufferUsageFlags::STORAGE_BUFFER
+            | vk::BufferUsageFlags::TRANSFER_DST
+            | vk::BufferUsageFlags::TRANSFER_SRC;
+        let third = gpu.device_buffer("third", 4, usage)?;
+        let fourth = gpu.device_buffer("fourth", 4, usage)?;
+        let (c, d) = (Resource::Buffer(third.whole()), Resource::Buffer(fourth.whole()));
+        let event = || -> Result<vk::Event> {
+            let made = unsafe { gpu.device.create_event(&vk::EventCreateInfo::default(), None) }?;
+            Ok(gpu.adopt(made, "event"))
+        };
         let (pool, [early, later]) = gpu.command_buffers("before pool", ["early", "later"])?;
         Ok(Box::new(Running {
             commands: frame_slots(gpu)?,
@@ -81,6 +97,14 @@ impl Scene for Ordering {
                 set: tracing::only_set(gpu, &step, &[a, b])?,
                 layout: step.pipeline,
             },
+            side: Work {
+                pipeline: gpu.compute_pipeline("side", spirv!("step.comp"), &step)?,
+                set: tracing::only_set(gpu, &step, &[c, d])?,
+                layout: step.pipeline,
+            },
+            third,
+            copied: gpu.host_buffer("copied", 4, vk::BufferUsageFlags::TRANSFER_DST)?,
+            events: [event()?, event()?],
             paint: Work {
                 pipeline: gpu.compute_pipeline("paint", spirv!("paint.comp"), &paint)?,
                 set: tracing::only_set(gpu, &paint, &[a, target])?,
@@ -124,6 +148,11 @@ struct Running {
     later: vk::CommandBuffer,
     step: Work,
     paint: Work,
+    /// The same steps with other buffers, which are no part of the picture.
+    side: Work,
+    third: Buffer,
+    copied: Buffer,
+    events: [vk::Event; 2],
     first: Buffer,
     unused: Buffer,
     picture: Image,
@@ -151,15 +180,61 @@ impl Running {
         Ok(())
     }
 
+    /// Steps beside the picture, whose result is copied to where the host could read it.
+    fn beside(&self, gpu: &Gpu, commands: vk::CommandBuffer, frame: u32) {
+        let device = &gpu.device;
+        let label = |name: &str, body: &dyn Fn()| gpu.labelled(commands, name, COLOUR, body);
+        let (read, write) = (Access::SHADER_READ, Access::SHADER_WRITE);
+        let (copy, none) = (Stage::TRANSFER, vk::DependencyFlags::empty());
+        let [idle, used] = self.events;
+        label("host wrote before", &|| {
+            barrier(device, commands, (Stage::HOST, Access::HOST_WRITE), (COMPUTE, read));
+        });
+        unsafe { device.cmd_fill_buffer(commands, self.third.handle, 0, 4, FILL) };
+        label("for a copy", &|| {
+            barrier(device, commands, (copy, Access::TRANSFER_WRITE), (COMPUTE, read | write));
+        });
+        self.side.record(device, commands, &[0, frame]);
+        label("execution only", &|| unsafe {
+            device.cmd_pipeline_barrier(commands, COMPUTE, COMPUTE, none, &[], &[], &[]);
+        });
+        label("too many accesses", &|| {
+            let more = Access::UNIFORM_READ;
+            barrier(device, commands, (COMPUTE, write), (COMPUTE, read | write | more));
+        });
+        label("memory again", &|| barrier(device, commands, (COMPUTE, write), (COMPUTE, read | write)));
+        self.side.record(device, commands, &[1, frame]);
+        label("event for nothing", &|| unsafe {
+            device.cmd_set_event(commands, idle, COMPUTE);
+            let unused = [self.unused(write, read)];
+            device.cmd_wait_events(commands, &[idle], COMPUTE, COMPUTE, &[], &unused, &[]);
+        });
+        label("for the event", &|| unsafe {
+            device.cmd_set_event(commands, used, COMPUTE);
+            let memory =
+                [vk::MemoryBarrier::default().src_access_mask(write).dst_access_mask(Access::TRANSFER_READ)];
+            device.cmd_wait_events(commands, &[used], COMPUTE, copy, &memory, &[], &[]);
+        });
+        let all = [vk::BufferCopy::default().size(4)];
+        unsafe { device.cmd_copy_buffer(commands, self.third.handle, self.copied.handle, &all) };
+        label("for the host", &|| {
+            barrier(device, commands, (copy, Access::TRANSFER_WRITE), (Stage::HOST, Access::HOST_READ));
+        });
+    }
+
     /// A barrier for a buffer that nobody uses.
-    fn nothing(&self, device: &ash::Device, commands: vk::CommandBuffer) {
-        let barrier = [vk::BufferMemoryBarrier::default()
-            .src_access_mask(Access::SHADER_WRITE)
-            .dst_access_mask(Access::SHADER_READ)
+    fn unused(&self, from: Access, to: Access) -> vk::BufferMemoryBarrier<'static> {
+        vk::BufferMemoryBarrier::default()
+            .src_access_mask(from)
+            .dst_access_mask(to)
             .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
             .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
             .buffer(self.unused.handle)
-            .size(vk::WHOLE_SIZE)];
+            .size(vk::WHOLE_SIZE)
+    }
+
+    fn nothing(&self, device: &ash::Device, commands: vk::CommandBuffer) {
+        let barrier = [self.unused(Access::SHADER_WRITE, Access::SHADER_READ)];
         let none = vk::DependencyFlags::empty();
         unsafe { device.cmd_pipeline_barrier(commands, COMPUTE, COMPUTE, none, &[], &barrier, &[]) };
     }
@@ -172,6 +247,9 @@ impl Show for Running {
             gpu.device.queue_wait_idle(gpu.queue)?;
             gpu.device.reset_command_pool(pool, vk::CommandPoolResetFlags::empty())?;
             gpu.device.reset_command_pool(self.pool, vk::CommandPoolResetFlags::empty())?;
+            for event in self.events {
+                gpu.device.reset_event(event)?;
+            }
         }
         self.before(gpu, frame.number)?;
         gpu.record(commands, vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT, |device| {
@@ -188,6 +266,7 @@ impl Show for Running {
             let made = (vk::ImageLayout::UNDEFINED, COMPUTE, Access::empty());
             image_barrier(device, commands, picture, made, here);
             self.paint.record(device, commands, &[]);
+            self.beside(gpu, commands, frame.number);
             label("there", &|| image_barrier(device, commands, picture, here, away));
             label("back", &|| image_barrier(device, commands, picture, away, here));
             show(device, commands, (picture, COMPUTE), self.presented[frame.image], EXTENT);

@@ -24,7 +24,9 @@ pub use checked::{Checked, Difference, When};
 pub use device::OnDevice;
 pub use plan::{Plan, PlanHook};
 
+use super::sync::Synchronisation;
 use device::Device;
+use gfxr_parse::meta::Meta;
 use gfxr_parse::view::View;
 use replay::backend::MetaBlock;
 use replay::error::Result;
@@ -32,7 +34,7 @@ use replay::exec::{Call, Executor, Outcome};
 use replay::follow::bytes::Writer;
 use replay::follow::commands::Command;
 use replay::follow::recording::Recording;
-use replay::follow::{At, Follow, Invocation, Observer, World};
+use replay::follow::{At, Follow, Invocation, Observer, Submission, World};
 use replay::hook::{Commands, Frame, Hook, Needs, Next};
 use replay::link::Linked;
 use rows::Rows;
@@ -68,6 +70,7 @@ pub struct Followed {
 pub struct ResourcesHook {
     follow: Follow,
     told: Told,
+    sync: Option<Synchronisation>,
     push: HashMap<u64, Vec<u8>>,
     done: Rc<RefCell<Followed>>,
 }
@@ -93,7 +96,13 @@ impl ResourcesHook {
             Rc::new(RefCell::new(Device::new(on)))
         });
         let told = Told { rows: Rows::new(put), wants, device, block: 0, failed: None };
-        (ResourcesHook { follow, told, push: HashMap::new(), done: done.clone() }, done)
+        (ResourcesHook { follow, told, sync: None, push: HashMap::new(), done: done.clone() }, done)
+    }
+
+    /// The same, with rows of what orders commands: it is told of all that is followed, too.
+    pub fn with_sync(mut self, sync: Synchronisation) -> Self {
+        self.sync = Some(sync);
+        self
     }
 
     /// What it does directly at the driver, with a device: a hook that stands further in.
@@ -103,7 +112,15 @@ impl ResourcesHook {
     }
 
     fn failed(&mut self) -> Result<()> {
-        self.told.failed.take().map_or(Ok(()), Err)
+        self.told.failed.take().map_or(Ok(()), Err)?;
+        self.sync.as_mut().map_or(Ok(()), Synchronisation::failed)
+    }
+
+    /// Follows a call, and tells both.
+    fn follow(&mut self, call: &Call, outcome: Outcome) -> Result<()> {
+        let Some(sync) = &mut self.sync else { return self.follow.call(call, outcome, &mut self.told) };
+        sync.call(self.follow.world(), call);
+        self.follow.call(call, outcome, &mut Both(&mut self.told, sync))
     }
 
     /// Bytes that come with calls: push constants and inline uniform blocks.
@@ -201,6 +218,40 @@ impl Observer for Told {
     }
 }
 
+/// Two observers.
+struct Both<'a>(&'a mut Told, &'a mut Synchronisation);
+
+impl Observer for Both<'_> {
+    fn invocation(&mut self, world: &World, at: &At, invocation: &Invocation<'_>) {
+        self.0.invocation(world, at, invocation);
+        self.1.invocation(world, at, invocation);
+    }
+
+    fn invoked(&mut self, world: &mut World, at: &At, invocation: &Invocation<'_>) {
+        self.0.invoked(world, at, invocation);
+    }
+
+    fn command(&mut self, world: &World, at: &At, command: &Command) {
+        self.0.command(world, at, command);
+        self.1.command(world, at, command);
+    }
+
+    fn enters(&mut self, world: &World, at: &At, recording: &Recording) {
+        self.0.enters(world, at, recording);
+        self.1.enters(world, at, recording);
+    }
+
+    fn leaves(&mut self, world: &World, at: &At) {
+        self.0.leaves(world, at);
+        self.1.leaves(world, at);
+    }
+
+    fn submission(&mut self, world: &World, submission: &Submission) {
+        self.0.submission(world, submission);
+        self.1.submission(world, submission);
+    }
+}
+
 impl Hook for ResourcesHook {
     fn name(&self) -> &'static str {
         "resources"
@@ -227,7 +278,7 @@ impl Hook for ResourcesHook {
         if let Some(d) = &self.told.device {
             d.borrow_mut().copies.after(cx, call, self.follow.world())?;
         }
-        self.follow.call(call, outcome, &mut self.told)?;
+        self.follow(call, outcome)?;
         self.count(call);
         self.failed()?;
         if let Some(d) = self.told.device.as_ref().filter(|d| d.borrow().is_pending()) {
@@ -239,6 +290,9 @@ impl Hook for ResourcesHook {
     }
 
     fn meta(&mut self, _: &mut Executor, block: &MetaBlock<'_>) -> Result<()> {
+        if let (Some(sync), Meta::FillMemory(_)) = (&mut self.sync, &block.meta) {
+            sync.filled(block.block);
+        }
         self.follow.meta(block)
     }
 
@@ -261,7 +315,13 @@ impl Hook for ResourcesHook {
     fn finish(&mut self, cx: &mut Executor) -> Result<()> {
         let waiting = self.follow.is_waiting();
         // What still waits runs: its rows belong to the last frame.
-        self.follow.finish(&mut self.told);
+        match &mut self.sync {
+            None => self.follow.finish(&mut self.told),
+            Some(sync) => {
+                self.follow.finish(&mut Both(&mut self.told, sync));
+                sync.finish()?;
+            }
+        }
         self.failed()?;
         let mut done = self.done.borrow_mut();
         (done.invocations, done.written) = (self.told.rows.seen, self.told.rows.written);
@@ -285,7 +345,7 @@ impl ResourcesHook {
             self.told.rows.hold();
         }
         let captured = Outcome::captured(call);
-        self.follow.call(call, captured, &mut self.told)?;
+        self.follow(call, captured)?;
         self.failed()?;
         self.told.rows.settle(self.follow.world());
         let waiting = self.follow.is_waiting();

@@ -1,21 +1,41 @@
 //! What commands access.
 
-use super::Told;
+use super::Synchronisation;
 use super::bits::*;
+use super::lists::{ANYTHING, QUIET};
 use super::rows::{ADDRESSED, How, Part};
 use gfxr_parse::image::Image;
 use gfxr_parse::view::View;
-use replay::follow::commands::{Command, ImageCopyKind, Invoke, Pass, Place, Sizes, Use};
+use replay::follow::commands::{
+    Attachment, BufferImageRegion, Command, ImageCopyKind, Invoke, Pass, Place, Sizes, Use,
+};
 use replay::follow::objects::Subresources;
 use replay::follow::passes::RenderPass;
 use replay::follow::{At, World};
+use replay::formats::planes;
 use std::rc::Rc;
+
+/// Where attachments are said to be accessed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// The pass begins.
+    Begins,
+    /// A barrier comes, or the end of a subpass: if something was drawn.
+    Drawn,
+    /// The next subpass begins.
+    Next,
+    /// The pass ends.
+    Ends,
+}
+
+/// VK_ATTACHMENT_LOAD_OP_LOAD; CLEAR and DONT_CARE follow.
+const LOAD_OP_LOAD: u32 = 0;
 
 /// A pass that runs.
 pub struct Running {
     /// Its subpasses and dependencies.
     pub made_of: Option<Rc<RenderPass>>,
-    attachments: Vec<replay::follow::commands::Attachment>,
+    attachments: Vec<Attachment>,
     /// The subpass that runs.
     pub subpass: u32,
     /// Something was drawn since attachments were said to be accessed.
@@ -30,8 +50,7 @@ impl Running {
     /// What each view is used for in the running subpass.
     fn uses(&self) -> Vec<(u64, Use)> {
         let Some(subpass) = self.made_of.as_ref().and_then(|m| m.subpasses.get(self.subpass as usize)) else {
-            let resolved =
-                |a: &replay::follow::commands::Attachment| [(a.view, a.what), (a.resolve_view, a.what)];
+            let resolved = |a: &Attachment| [(a.view, a.what), (a.resolve_view, a.what)];
             return self.attachments.iter().flat_map(resolved).collect();
         };
         let view = |r: &(u32, u32)| self.attachments.get(r.0 as usize).map_or(0, |a| a.view);
@@ -53,15 +72,16 @@ fn how(stages: u64, access: u64, write: bool) -> How {
 const COPIED_FROM: How = How { stages: COPY, access: TRANSFER_READ, write: false };
 const COPIED_TO: How = How { stages: COPY, access: TRANSFER_WRITE, write: true };
 
-impl Told {
-    /// The attachments of the running subpass, if something was drawn since; or anyway.
-    pub(super) fn attachments(&mut self, world: &World, at: &At, anyway: bool) {
+impl Synchronisation {
+    /// The attachments of the running subpass: if something was drawn since, or of the whole pass where it begins and ends.
+    pub(super) fn attachments(&mut self, world: &World, at: &At, when: When) {
         let Some(pass) = &mut self.pass else { return };
-        if !std::mem::take(&mut pass.drawn) && !anyway {
+        let drawn = std::mem::take(&mut pass.drawn);
+        if !drawn && when == When::Drawn {
             return;
         }
         let mut uses = pass.uses();
-        if anyway && pass.made_of.is_some() {
+        if when != When::Drawn && pass.made_of.is_some() {
             // (loads, stores and layouts of all of them, wherever they happen)
             let what = |view: u64| uses.iter().find(|u| u.0 == view).map(|u| u.1);
             let others: Vec<(u64, Use)> = pass
@@ -72,18 +92,35 @@ impl Told {
                 .collect();
             uses.extend(others);
         }
+        // (what is loaded is read; what is cleared, or may be anything, is written)
+        let loaded = |view: u64| {
+            let loads = |a: &&Attachment| {
+                a.view == view && (a.load == LOAD_OP_LOAD || a.stencil_load == LOAD_OP_LOAD || a.load > 2)
+            };
+            pass.attachments.iter().any(|a| loads(&a)) || pass.attachments.iter().all(|a| a.view != view)
+        };
+        let begins = when == When::Begins && pass.made_of.as_ref().is_none_or(|m| m.subpasses.len() < 2);
+        let uses: Vec<(u64, Use, bool)> =
+            uses.into_iter().map(|(view, what)| (view, what, begins && !loaded(view))).collect();
         self.rows.next(at.queue);
-        for (view, what) in uses {
-            let how = match what {
-                Use::Colour | Use::Subpasses => {
+        for (view, what, cleared) in uses {
+            let how = match (what, cleared) {
+                (Use::Colour | Use::Subpasses, true) => {
+                    how(COLOR_ATTACHMENT_OUTPUT, COLOR_ATTACHMENT_WRITE, true)
+                }
+                (Use::Colour | Use::Subpasses, false) => {
                     how(COLOR_ATTACHMENT_OUTPUT, COLOR_ATTACHMENT_READ | COLOR_ATTACHMENT_WRITE, true)
                 }
-                Use::Depth | Use::Stencil => how(
+                // (loads happen with the early tests)
+                (Use::Depth | Use::Stencil, true) => {
+                    how(EARLY_FRAGMENT_TESTS, DEPTH_STENCIL_ATTACHMENT_WRITE, true)
+                }
+                (Use::Depth | Use::Stencil, false) => how(
                     EARLY_FRAGMENT_TESTS | LATE_FRAGMENT_TESTS,
                     DEPTH_STENCIL_ATTACHMENT_READ | DEPTH_STENCIL_ATTACHMENT_WRITE,
                     true,
                 ),
-                Use::Rate => {
+                (Use::Rate, _) => {
                     how(FRAGMENT_SHADING_RATE_ATTACHMENT, FRAGMENT_SHADING_RATE_ATTACHMENT_READ, false)
                 }
             };
@@ -156,17 +193,18 @@ impl Told {
                     self.rows.buffer(world, c.dst, to, size, COPIED_TO);
                 }
             }
-            // (how many bytes of the buffer an image takes is more than is asked: from there on, all)
             Command::CopyBufferToImage(c) => {
                 for r in &c.regions {
-                    self.rows.buffer(world, c.buffer, r.offset, u64::MAX, COPIED_FROM);
+                    let size = bytes_of(world, c.image, r);
+                    self.rows.buffer(world, c.buffer, r.offset, size, COPIED_FROM);
                     self.rows.image(world, c.image, &r.part, COPIED_TO);
                 }
             }
             Command::CopyImageToBuffer(c) => {
                 for r in &c.regions {
                     self.rows.image(world, c.image, &r.part, COPIED_FROM);
-                    self.rows.buffer(world, c.buffer, r.offset, u64::MAX, COPIED_TO);
+                    let size = bytes_of(world, c.image, r);
+                    self.rows.buffer(world, c.buffer, r.offset, size, COPIED_TO);
                 }
             }
             Command::CopyImage(c) => {
@@ -202,21 +240,24 @@ impl Told {
         let Some(command) = image.command else { return self.rows.anything(world) };
         let v = View::call(image);
         let n = |name: &str| v.u64(name).unwrap_or(0);
+        let all = |stages: u64, access: u64| how(stages, access, true);
         match command.canonical {
-            name if is_quiet(name) => {}
+            name if QUIET.binary_search(&name).is_ok() => {}
+            name if ANYTHING.iter().any(|a| a.0 == name) => self.rows.anything(world),
             name if name.contains("AccelerationStructure") || name.contains("Micromap") => {
                 let access = ACCELERATION_STRUCTURE_READ
                     | ACCELERATION_STRUCTURE_WRITE
                     | SHADER_STORAGE_READ
                     | TRANSFER_READ
                     | TRANSFER_WRITE
-                    | INDIRECT_COMMAND_READ;
-                // (older structures lie in memory of their own, and may be built from any buffer)
-                if name.ends_with("NV") {
-                    return self.rows.anything(world);
-                }
-                let stages = ACCELERATION_STRUCTURE_BUILD | DRAW_INDIRECT | COPY | 1 << 28 | 1 << 30;
-                self.addressed(world, how(stages, access, true));
+                    | INDIRECT_COMMAND_READ
+                    | MICROMAP_READ
+                    | MICROMAP_WRITE;
+                let copies = ACCELERATION_STRUCTURE_COPY | MICROMAP_BUILD;
+                self.addressed(
+                    world,
+                    all(ACCELERATION_STRUCTURE_BUILD | DRAW_INDIRECT | COPY | copies, access),
+                );
             }
             "vkCmdCopyQueryPoolResults" => {
                 let size = n("queryCount").saturating_mul(n("stride").max(8));
@@ -228,58 +269,100 @@ impl Told {
                 let read = how(CONDITIONAL_RENDERING, CONDITIONAL_RENDERING_READ, false);
                 self.rows.buffer(world, buffer, offset, 4, read);
             }
+            "vkCmdBeginConditionalRendering2EXT" => {
+                self.addressed(world, how(CONDITIONAL_RENDERING, CONDITIONAL_RENDERING_READ, false));
+            }
+            "vkCmdBeginTransformFeedbackEXT" | "vkCmdEndTransformFeedbackEXT" => {
+                let offsets = v.u64s("pCounterBufferOffsets");
+                for (i, buffer) in v.u64s("pCounterBuffers").into_iter().enumerate() {
+                    let at = offsets.get(i).copied().unwrap_or(0);
+                    self.rows.buffer(world, buffer, at, 4, COUNTERS);
+                }
+            }
+            "vkCmdBeginTransformFeedback2EXT" | "vkCmdEndTransformFeedback2EXT" => {
+                self.addressed(world, COUNTERS)
+            }
+            // (markers are written by any stage that the command names)
+            "vkCmdWriteBufferMarkerAMD" | "vkCmdWriteBufferMarker2AMD" => {
+                let marked = all(ALL_COMMANDS, TRANSFER_WRITE);
+                self.rows.buffer(world, n("dstBuffer"), n("dstOffset"), 4, marked);
+            }
+            "vkCmdWriteMarkerToMemoryAMD" => self.addressed(world, all(ALL_COMMANDS, TRANSFER_WRITE)),
             "vkCmdFillMemoryKHR"
             | "vkCmdUpdateMemoryKHR"
             | "vkCmdCopyMemoryKHR"
-            | "vkCmdCopyQueryPoolResultsToMemoryKHR"
-            | "vkCmdCopyMemoryIndirectKHR" => {
-                self.addressed(world, how(COPY | CLEAR, TRANSFER_READ | TRANSFER_WRITE, true));
+            | "vkCmdCopyQueryPoolResultsToMemoryKHR" => {
+                self.addressed(world, all(COPY | CLEAR, TRANSFER_READ | TRANSFER_WRITE));
+            }
+            "vkCmdCopyMemoryIndirectKHR" => {
+                let access = INDIRECT_COMMAND_READ | TRANSFER_READ | TRANSFER_WRITE;
+                self.addressed(world, all(COPY | COPY_INDIRECT, access));
+            }
+            name @ ("vkCmdCopyMemoryToImageKHR"
+            | "vkCmdCopyMemoryToImageIndirectKHR"
+            | "vkCmdCopyImageToMemoryKHR") => {
+                let to_image = name != "vkCmdCopyImageToMemoryKHR";
+                let info = v.one("pCopyMemoryInfo").or_else(|| v.one("pCopyMemoryToImageIndirectInfo"));
+                let Some(info) = info else { return };
+                let image = info.u64("image").or_else(|| info.u64("dstImage")).unwrap_or(0);
+                let indirect =
+                    [(0, 0), (COPY_INDIRECT, INDIRECT_COMMAND_READ)][usize::from(name.contains("Indirect"))];
+                let (there, here) =
+                    if to_image { (COPIED_TO, COPIED_FROM) } else { (COPIED_FROM, COPIED_TO) };
+                self.rows.image(world, image, &WHOLE, there);
+                let here = How { stages: here.stages | indirect.0, access: here.access | indirect.1, ..here };
+                self.addressed(world, here);
+            }
+            "vkCmdDecompressMemoryEXT" | "vkCmdDecompressMemoryIndirectCountEXT" => {
+                let access = MEMORY_DECOMPRESSION_READ | MEMORY_DECOMPRESSION_WRITE | INDIRECT_COMMAND_READ;
+                self.addressed(world, all(MEMORY_DECOMPRESSION | DRAW_INDIRECT, access));
             }
             "vkCmdPreprocessGeneratedCommandsEXT" => {
-                self.addressed(world, how(COMMAND_PREPROCESS, MEMORY_READ | MEMORY_WRITE, true));
+                self.addressed(world, all(COMMAND_PREPROCESS, MEMORY_READ | MEMORY_WRITE));
             }
+            // (a command that is in no list: a test says that there is none)
             _ => self.rows.anything(world),
         }
     }
 }
 
-/// Commands that access no buffer and no image: state, queries (until their results are copied), the beginnings and ends of things, and what
-/// clears attachments of the running pass, which are accessed anyway.
-pub const QUIET: &[&str] = &[
-    "vkCmdBeginCustomResolveEXT",
-    "vkCmdBeginPerTileExecutionQCOM",
-    "vkCmdBeginQuery",
-    "vkCmdBeginQueryIndexedEXT",
-    "vkCmdClearAttachments",
-    "vkCmdEndConditionalRenderingEXT",
-    "vkCmdEndPerTileExecutionQCOM",
-    "vkCmdEndQuery",
-    "vkCmdEndQueryIndexedEXT",
-    "vkCmdResetQueryPool",
-    "vkCmdWriteTimestamp",
-    "vkCmdWriteTimestamp2",
-];
-
-fn is_quiet(name: &str) -> bool {
-    QUIET.binary_search(&name).is_ok()
+/// How many bytes of a buffer a region of a copy takes, from its first to its last; all that are left where the format is not known.
+fn bytes_of(world: &World, image: u64, r: &BufferImageRegion) -> u64 {
+    let Some(i) = world.images.get(&image) else { return u64::MAX };
+    let planes = planes(i.format as i32).unwrap_or_default();
+    let Some(p) = planes.iter().find(|p| p.aspect & r.part.aspects != 0) else { return u64::MAX };
+    let blocks = |n: u32, size: u32| u64::from(n.div_ceil(size.max(1)));
+    let or = |n: u32, otherwise: u32| if n == 0 { otherwise } else { n };
+    let block = u64::from(p.block_bytes);
+    let row = blocks(or(r.row_length, r.extent[0]), p.block.0) * block;
+    let slice = blocks(or(r.image_height, r.extent[1]), p.block.1).saturating_mul(row);
+    let layers =
+        if r.part.layers == u32::MAX { i.layers.saturating_sub(r.part.layer) } else { r.part.layers };
+    let slices = u64::from(r.extent[2]) * u64::from(layers);
+    let [width, rows] = [blocks(r.extent[0], p.block.0), blocks(r.extent[1], p.block.1)];
+    if [width, rows, slices].contains(&0) {
+        return 0;
+    }
+    (slices - 1)
+        .saturating_mul(slice)
+        .saturating_add((rows - 1).saturating_mul(row))
+        .saturating_add(width * block)
 }
+
+/// Counters of transform feedback.
+const COUNTERS: How = How {
+    stages: TRANSFORM_FEEDBACK | DRAW_INDIRECT,
+    access: TRANSFORM_FEEDBACK_COUNTER_READ | TRANSFORM_FEEDBACK_COUNTER_WRITE,
+    write: true,
+};
+
+/// All of an image.
+const WHOLE: Subresources =
+    Subresources { aspects: u32::MAX, level: 0, levels: u32::MAX, layer: 0, layers: u32::MAX };
 
 /// Whether a view shows depth or stencil.
 fn is_depth(world: &World, view: u64) -> bool {
     const DEPTH_STENCIL: u32 = 6;
     let range = world.image_views.get(&view).map_or(Subresources::default(), |v| v.range);
     range.aspects & DEPTH_STENCIL != 0
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quiet_commands_are_in_order_and_of_the_registry() {
-        assert!(QUIET.is_sorted());
-        for name in QUIET {
-            assert!(gfxr_parse::schema::command_named(name).is_some(), "{name}");
-        }
-    }
 }

@@ -1,26 +1,27 @@
 //! What the device is told to wait for, and what its commands read and write: rows for the synchronisation report.
 //!
-//! The hook follows the capture's calls ([`replay::follow`]), with a device or without one. Guarantees: commands are numbered in
+//! An observer of what is followed ([`replay::follow`]), with a device or without one; [`super::resources`] has it beside its own. Guarantees: commands are numbered in
 //! the order of execution over all queues; what an executed command may access is written down, or that it may be anything; an
-//! access that happened already since the queue's last barrier is written once. Shaders access what [`crate::reflect`] says; where that fails, all
+//! access that happened already since the queue's last barrier is written once; rows of all frames are written, as those that were asked
+//! for depend on the others. Shaders access what [`crate::reflect`] says; where that fails, all
 //! that their layout lets them. Inside of passes attachments are accessed where the pass begins, at each barrier and at its end. Refuses nothing.
 
 mod accesses;
 mod barriers;
 pub mod bits;
+pub mod lists;
 mod rows;
 mod shaders;
 
 use super::executables::Put;
-use gfxr_parse::meta::Meta;
+use accesses::When;
 use gfxr_parse::view::View;
-use replay::backend::MetaBlock;
 use replay::error::Result;
-use replay::exec::{Call, Executor, Outcome};
+use replay::exec::Call;
 use replay::follow::commands::{Command, Label};
-use replay::follow::{At, Follow, Invocation, Observer, Submission, World};
-use replay::hook::{Commands, Frame, Hook, Next};
+use replay::follow::{At, Invocation, Observer, Submission, World};
 use rows::Rows;
+use std::collections::HashMap;
 
 /// Calls by which the host may learn what the device did, or give it something.
 const HOST: &[&str] = &[
@@ -44,85 +45,70 @@ const HOST: &[&str] = &[
     "vkWaitSemaphores",
 ];
 
-/// See the module's header.
-pub struct SyncHook {
-    follow: Follow,
-    told: Told,
-}
-
-/// What is told, on its way into rows.
-pub(crate) struct Told {
+/// What follows a capture beside this ([`super::resources`]) tells it: what is to come of calls, then what runs.
+pub struct Synchronisation {
     rows: Rows,
     programs: shaders::Programs,
     labels: Vec<Box<str>>,
     pass: Option<accesses::Running>,
-    /// The queue whose commands came last.
-    queue: u64,
+    /// By event, the command that set it; 0 for the host.
+    events: HashMap<u64, u64>,
+    wants: Box<dyn Fn(u64) -> bool>,
 }
 
-impl SyncHook {
-    /// One that hands rows on.
-    pub fn new(out: Put) -> Self {
-        let told = Told {
+impl Synchronisation {
+    /// One that hands rows on. Of frames that are not wanted rows say so.
+    pub fn new(out: Put, wants: Box<dyn Fn(u64) -> bool>) -> Self {
+        Synchronisation {
             rows: Rows::new(out),
             programs: shaders::Programs::default(),
             labels: vec![],
             pass: None,
-            queue: 0,
-        };
-        SyncHook { follow: Follow::new(), told }
-    }
-}
-
-impl Hook for SyncHook {
-    fn name(&self) -> &'static str {
-        "sync"
+            events: HashMap::new(),
+            wants,
+        }
     }
 
-    fn wants(&self) -> Commands {
-        Commands::all()
-    }
-
-    fn call(&mut self, cx: &mut Executor, call: &mut Call, next: Next) -> Result<Outcome> {
-        let outcome = next.run(cx, call)?;
+    /// A call, before it is followed.
+    pub(super) fn call(&mut self, world: &World, call: &Call) {
         let name = call.command.canonical;
-        if HOST.contains(&name) {
-            self.told.rows.host(call.block);
+        if HOST.binary_search(&name).is_ok() {
+            self.rows.host(call.block);
         }
         match name {
-            "vkQueuePresentKHR" => self.told.presented(self.follow.world(), call),
-            "vkAcquireNextImageKHR" | "vkAcquireNextImage2KHR" => {
-                self.told.acquired(self.follow.world(), call);
+            "vkQueuePresentKHR" => self.presented(world, call),
+            "vkAcquireNextImageKHR" | "vkAcquireNextImage2KHR" => self.acquired(world, call),
+            "vkDestroyBuffer" | "vkDestroyImage" => self.rows.gone(call.image.u64(8)),
+            "vkSetEvent" => _ = self.events.insert(call.image.u64(8), 0),
+            "vkSignalSemaphore" => {
+                let info = View::call(&call.image).one("pSignalInfo");
+                let n = |name: &str| info.and_then(|i| i.u64(name)).unwrap_or(0);
+                self.rows.settle();
+                self.rows.signal(n("semaphore"), n("value"), "host", 0);
             }
             _ => {}
         }
-        self.follow.call(call, outcome, &mut self.told)?;
-        self.told.rows.failed()?;
-        Ok(outcome)
     }
 
-    fn meta(&mut self, _: &mut Executor, block: &MetaBlock<'_>) -> Result<()> {
-        if matches!(block.meta, Meta::FillMemory(_)) {
-            self.told.rows.host(block.block);
-        }
-        self.follow.meta(block)
+    /// Memory was written by the host.
+    pub(super) fn filled(&mut self, block: u64) {
+        self.rows.host(block);
     }
 
-    fn frame(&mut self, _: &mut Executor, frame: Frame) -> Result<()> {
-        self.follow.frame(frame);
-        Ok(())
+    /// What went wrong with writing.
+    pub(super) fn failed(&mut self) -> Result<()> {
+        self.rows.failed()
     }
 
-    /// What still waits for a value runs.
-    fn finish(&mut self, _: &mut Executor) -> Result<()> {
-        self.follow.finish(&mut self.told);
-        self.told.rows.failed()
+    /// Nothing more comes.
+    pub(super) fn finish(&mut self) -> Result<()> {
+        self.rows.finish();
+        self.rows.failed()
     }
-}
 
-impl Told {
     fn presented(&mut self, world: &World, call: &Call) {
         let Some(info) = View::call(&call.image).one("pPresentInfo") else { return };
+        self.rows.settle();
         let images = info.u64s("pImageIndices");
         for (chain, index) in info.u64s("pSwapchains").into_iter().zip(images) {
             let image = world.swapchains.get(&chain).and_then(|c| c.images.get(index as usize)).copied();
@@ -131,25 +117,32 @@ impl Told {
         }
     }
 
-    /// Which image it is follows from the answer; all of the swapchain's may be.
+    /// The image that the capture was given; if it does not say which, any of the swapchain's.
     fn acquired(&mut self, world: &World, call: &Call) {
         let v = View::call(&call.image);
-        let chain = v.one("pAcquireInfo").unwrap_or(v).u64("swapchain").unwrap_or(0);
-        let Some(chain) = world.swapchains.get(&chain) else { return };
+        let info = v.one("pAcquireInfo").unwrap_or(v);
+        let Some(chain) = world.swapchains.get(&info.u64("swapchain").unwrap_or(0)) else { return };
+        self.rows.settle();
         self.rows.next(0);
-        for image in &chain.images {
-            self.rows.presents(world, *image, true);
+        let index = v.u64s("pImageIndex").first().copied();
+        match index.and_then(|i| chain.images.get(i as usize)) {
+            Some(image) => self.rows.presents(world, *image, true),
+            None => chain.images.iter().for_each(|image| self.rows.presents(world, *image, true)),
         }
+        self.rows.signal(info.u64("semaphore").unwrap_or(0), 0, "presentation", 0);
     }
 }
 
-impl Observer for Told {
-    fn submission(&mut self, _: &World, s: &Submission) {
+impl Observer for Synchronisation {
+    fn submission(&mut self, world: &World, s: &Submission) {
         self.labels.clear();
         self.pass = None;
-        self.queue = s.queue;
-        self.rows.submission(s);
+        let aside = !(self.wants)(s.frame);
+        self.rows.submission(world, s, aside);
     }
+
+    /// Somebody else says what shaders wrote.
+    fn invoked(&mut self, _: &mut World, _: &At, _: &Invocation<'_>) {}
 
     fn invocation(&mut self, world: &World, at: &At, invocation: &Invocation<'_>) {
         self.rows.next(at.queue);
@@ -168,32 +161,37 @@ impl Observer for Told {
                 let pass = accesses::Running::of(p);
                 self.dependencies(world, at, &pass, None, Some(0));
                 self.pass = Some(pass);
-                self.attachments(world, at, true);
+                self.attachments(world, at, When::Begins);
             }
             Command::NextSubpass => {
-                self.attachments(world, at, false);
+                self.attachments(world, at, When::Drawn);
                 if let Some(mut pass) = self.pass.take() {
                     pass.subpass += 1;
                     self.dependencies(world, at, &pass, Some(pass.subpass - 1), Some(pass.subpass));
                     self.pass = Some(pass);
                 }
-                self.attachments(world, at, true);
+                self.attachments(world, at, When::Next);
             }
             Command::EndPass => {
-                self.attachments(world, at, true);
+                self.attachments(world, at, When::Ends);
                 if let Some(pass) = self.pass.take() {
                     self.dependencies(world, at, &pass, Some(pass.subpass), None);
                 }
             }
             Command::Barrier(b) => {
-                self.attachments(world, at, false);
-                self.barrier(world, at, "barrier", std::slice::from_ref(&**b));
+                self.attachments(world, at, When::Drawn);
+                self.barrier(world, at, None, std::slice::from_ref(&**b));
             }
-            Command::WaitEvents { barriers, .. } => {
-                self.attachments(world, at, false);
-                self.barrier(world, at, "event", barriers);
+            Command::WaitEvents { events, barriers } => {
+                self.attachments(world, at, When::Drawn);
+                self.barrier(world, at, Some(events), barriers);
             }
-            Command::SetEvent { .. } | Command::ResetEvent { .. } => {}
+            Command::SetEvent { event, .. } => {
+                self.rows.next(at.queue);
+                self.rows.anew();
+                self.events.insert(*event, self.rows.sequence());
+            }
+            Command::ResetEvent { .. } => {}
             other => {
                 self.rows.next(at.queue);
                 self.accesses(world, other);

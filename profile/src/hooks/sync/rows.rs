@@ -3,10 +3,10 @@
 use super::super::executables::Put;
 use super::bits::*;
 use replay::error::{Error, Result};
-use replay::follow::objects::Subresources;
+use replay::follow::objects::{Subresources, Sync};
 use replay::follow::{At, Submission, World};
 use std::collections::{HashMap, HashSet};
-use trace::tables::{SYNC_ACCESSES, SYNC_BARRIERS, SYNC_OBJECTS, SYNC_SUBMISSIONS};
+use trace::tables::{SYNC_ACCESSES, SYNC_BARRIERS, SYNC_OBJECTS, SYNC_SUBMISSIONS, SYNC_WAITS};
 use trace::{Table, Value};
 
 /// Stands for every buffer that has an address.
@@ -40,6 +40,26 @@ pub struct BarrierRow {
     pub of: Part,
     pub layouts: [u32; 2],
     pub transfer: bool,
+    /// Of an event: the command that set it. `None`: its own.
+    pub since: Option<u64>,
+    /// Layouts of a pass's attachments may change with it.
+    pub changes: bool,
+}
+
+/// Who signals a semaphore.
+#[derive(Clone, Copy)]
+struct Signal {
+    value: u64,
+    by: &'static str,
+    queue: u64,
+    sequence: u64,
+}
+
+/// What is known of an object that was named.
+struct Named {
+    kind: &'static str,
+    name: Box<str>,
+    numbers: [u64; 5],
 }
 
 /// See the module's header.
@@ -52,7 +72,13 @@ pub struct Rows {
     seen: HashMap<u64, HashSet<(Part, How)>>,
     /// What programs and sets were seen since, so that their descriptors need not be looked at.
     bound: HashMap<u64, HashSet<(u64, u64)>>,
-    objects: HashSet<u64>,
+    objects: HashMap<u64, Named>,
+    /// In the order in which they were named.
+    named: Vec<u64>,
+    /// By semaphore; of those that are no timelines the last.
+    signals: HashMap<u64, Vec<Signal>>,
+    /// Semaphores that the running batch signals at its end, and their values.
+    signalling: Vec<(u64, u64)>,
     /// Blocks of calls of the host, rising.
     host: Vec<u64>,
     last_block: HashMap<u64, u64>,
@@ -67,7 +93,10 @@ impl Rows {
             queue: 0,
             seen: HashMap::new(),
             bound: HashMap::new(),
-            objects: HashSet::new(),
+            objects: HashMap::new(),
+            named: vec![],
+            signals: HashMap::new(),
+            signalling: vec![],
             host: vec![],
             last_block: HashMap::new(),
         }
@@ -100,12 +129,15 @@ impl Rows {
         !self.bound.entry(self.queue).or_default().insert((program, bindings))
     }
 
-    pub fn submission(&mut self, s: &Submission) {
+    pub fn submission(&mut self, world: &World, s: &Submission, aside: bool) {
+        self.settle();
         self.next(s.queue);
         // (semaphores wait between: what was accessed before is accessed anew)
         self.forget(s.queue);
         let before = self.last_block.insert(s.queue, s.block).unwrap_or(0);
-        let host = self.host.iter().filter(|b| (before..s.block).contains(b)).count();
+        // (they rise)
+        let host = &self.host[self.host.partition_point(|b| *b < before)..];
+        let host = host.partition_point(|b| *b < s.block);
         let row = [
             s.number,
             s.block,
@@ -119,8 +151,53 @@ impl Rows {
             s.signals.len() as u64,
             s.fence,
             host as u64,
+            aside.into(),
         ];
         self.put(&SYNC_SUBMISSIONS, &row.map(Value::U64));
+        for w in &s.waits {
+            let timeline = world.syncs.get(&w.semaphore) == Some(&Sync::Timeline);
+            let all = self.signals.get(&w.semaphore).map_or(&[][..], |s| s);
+            let by = if timeline { all.iter().find(|s| s.value >= w.value) } else { all.last() };
+            let by = by.copied().unwrap_or(Signal { value: 0, by: "", queue: 0, sequence: 0 });
+            let n = Value::U64;
+            let row = [
+                n(s.number),
+                n(s.queue),
+                n(self.sequence),
+                n(w.semaphore),
+                n(w.stages),
+                Value::Text(by.by),
+                n(by.queue),
+                n(by.sequence),
+            ];
+            self.put(&SYNC_WAITS, &row);
+        }
+        self.signalling = s.signals.iter().map(|u| (u.semaphore, u.value)).collect();
+    }
+
+    /// The batch that ran has ended.
+    pub fn settle(&mut self) {
+        for (semaphore, value) in std::mem::take(&mut self.signalling) {
+            self.signal(semaphore, value, "queue", self.queue);
+        }
+    }
+
+    /// A semaphore is signalled now.
+    pub fn signal(&mut self, semaphore: u64, value: u64, by: &'static str, queue: u64) {
+        let sequence = self.sequence;
+        if semaphore != 0 {
+            self.signals.entry(semaphore).or_default().push(Signal { value, by, queue, sequence });
+        }
+    }
+
+    /// The number of the command that runs.
+    pub fn sequence(&self) -> u64 {
+        self.sequence
+    }
+
+    /// What follows on this queue is written down again.
+    pub fn anew(&mut self) {
+        self.forget(self.queue);
     }
 
     fn forget(&mut self, queue: u64) {
@@ -153,6 +230,8 @@ impl Rows {
             n(b.layouts[0].into()),
             n(b.layouts[1].into()),
             n(b.transfer.into()),
+            n(b.since.unwrap_or(self.sequence)),
+            n(b.changes.into()),
         ];
         self.put(&SYNC_BARRIERS, &row);
     }
@@ -216,12 +295,11 @@ impl Rows {
         self.image(world, image, &part, how);
     }
 
-    /// Says where an object lies, the first time it is named.
+    /// Remembers where an object lies, the first time it is named.
     fn object(&mut self, world: &World, id: u64) {
-        if id == 0 || id == ADDRESSED || !self.objects.insert(id) {
+        if id == 0 || id == ADDRESSED || self.objects.contains_key(&id) {
             return;
         }
-        let name = world.name(id).to_owned();
         let (kind, bound, bytes, addressed) = match (world.buffers.get(&id), world.images.get(&id)) {
             (Some(b), _) => {
                 let addressed = b.usage & (SHADER_DEVICE_ADDRESS | STRUCTURE_STORAGE) != 0;
@@ -234,17 +312,35 @@ impl Rows {
             _ => ("", None, 0, true),
         };
         let (memory, offset) = bound.map_or((0, 0), |b| (b.memory, b.offset));
-        let n = Value::U64;
-        let row = [
-            n(id),
-            Value::Text(kind),
-            Value::Text(&name),
-            n(memory),
-            n(offset),
-            n(bytes),
-            n(addressed.into()),
-        ];
-        self.put(&SYNC_OBJECTS, &row);
+        let numbers = [memory, offset, bytes, addressed.into(), 0];
+        self.objects.insert(id, Named { kind, name: world.name(id).into(), numbers });
+        self.named.push(id);
+    }
+
+    /// A buffer or image is destroyed: the device has done with it.
+    pub fn gone(&mut self, id: u64) {
+        if let Some(o) = self.objects.get_mut(&id) {
+            o.numbers[4] = self.sequence;
+        }
+    }
+
+    /// Says where objects lie.
+    pub fn finish(&mut self) {
+        for id in std::mem::take(&mut self.named) {
+            let Some(o) = self.objects.remove(&id) else { continue };
+            let [memory, offset, bytes, addressed, gone] = o.numbers.map(Value::U64);
+            let row = [
+                Value::U64(id),
+                Value::Text(o.kind),
+                Value::Text(&o.name),
+                memory,
+                offset,
+                bytes,
+                addressed,
+                gone,
+            ];
+            self.put(&SYNC_OBJECTS, &row);
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What shaders access through what is bound.
 
-use super::Told;
+use super::Synchronisation;
 use super::bits::*;
 use super::rows::How;
 use crate::hooks::instrument::stage_of_bit;
@@ -110,7 +110,7 @@ impl Facts {
     }
 }
 
-impl Told {
+impl Synchronisation {
     pub(super) fn shaders(&mut self, world: &World, invoke: &Invoke) {
         let program = &invoke.bindings.program;
         if self.rows.was_bound(program.id(), invoke.bindings.number) {

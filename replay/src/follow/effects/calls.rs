@@ -33,7 +33,6 @@ const LOOKED_AT: &[&str] = &[
     "vkGetImageMemoryRequirements2",
     "vkGetImageSubresourceLayout",
     "vkGetImageSubresourceLayout2",
-    "vkQueueBindSparse",
     "vkCopyMemoryToImage",
     "vkCopyImageToImage",
     "vkTransitionImageLayout",
@@ -92,7 +91,6 @@ pub fn call(w: &mut World, call: &Call) {
             let part = v.one("pSubresource").and_then(|s| s.one("imageSubresource"));
             linear(w, n64(v, "image"), part, v.one("pLayout").and_then(|l| l.one("subresourceLayout")));
         }
-        "vkQueueBindSparse" => v.structs("pBindInfo").for_each(|b| sparse(w, b, block)),
         "vkCopyMemoryToImage" => {
             v.structs("pCopyMemoryToImageInfo").for_each(|i| host_to_image(w, i, block));
         }
@@ -166,18 +164,39 @@ fn linear(w: &mut World, image: u64, part: Option<View<'_>>, layout: Option<View
     w.bytes.residents.linear.entry(image).or_default().insert(key, l);
 }
 
-/// VkBindSparseInfo.
-fn sparse(w: &mut World, v: View<'_>, block: u64) {
-    for b in v.structs("pBufferBinds") {
-        let buffer = n64(b, "buffer");
-        for p in b.structs("pBinds") {
-            let memory = n64(p, "memory");
-            let to = (memory != 0).then(|| (memory, n64(p, "memoryOffset")));
-            w.bytes.residents.bind_sparse(buffer, n64(p, "resourceOffset"), n64(p, "size"), to);
+/// VkBindSparseInfo: what it binds, once it is its turn on its queue.
+#[derive(Debug, Default)]
+pub struct Binds {
+    /// Buffer, first byte, bytes; memory and first byte there, or nothing.
+    buffers: Vec<(u64, u64, u64, Option<(u64, u64)>)>,
+    images: Vec<u64>,
+    block: u64,
+}
+
+impl Binds {
+    /// As a call asks for it.
+    pub fn read(v: View<'_>, block: u64) -> Self {
+        let mut binds = Binds { block, ..Binds::default() };
+        for b in v.structs("pBufferBinds") {
+            for p in b.structs("pBinds") {
+                let memory = n64(p, "memory");
+                let to = (memory != 0).then(|| (memory, n64(p, "memoryOffset")));
+                binds.buffers.push((n64(b, "buffer"), n64(p, "resourceOffset"), n64(p, "size"), to));
+            }
         }
+        let images = v.structs("pImageOpaqueBinds").chain(v.structs("pImageBinds"));
+        binds.images.extend(images.map(|i| n64(i, "image")));
+        binds
     }
-    for i in v.structs("pImageOpaqueBinds").chain(v.structs("pImageBinds")) {
-        w.forget_image(n64(i, "image"), &ALL, Why::new(Reason::Rebound, block));
+
+    /// Binds it.
+    pub fn take_effect(&self, w: &mut World) {
+        for &(buffer, offset, size, to) in &self.buffers {
+            w.bytes.residents.bind_sparse(buffer, offset, size, to);
+        }
+        for &image in &self.images {
+            w.forget_image(image, &ALL, Why::new(Reason::Rebound, self.block));
+        }
     }
 }
 

@@ -15,7 +15,7 @@ mod shaders;
 #[cfg(test)]
 mod tests;
 
-pub use calls::{call, meta};
+pub use calls::{Binds, call, meta};
 pub use other::{FOLLOWED, NOTHING};
 pub use shaders::Written;
 

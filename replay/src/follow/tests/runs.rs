@@ -142,9 +142,8 @@ fn a_command_buffer_that_executes_itself_ends() {
     assert_eq!(b.told().len(), 16);
 }
 
-#[test]
-fn a_batch_that_waits_runs_when_it_may() {
-    let mut b = one();
+/// Semaphore 70, a timeline that begins at 3.
+fn timeline(b: &mut Bench) {
     b.see("vkCreateSemaphore", |w| {
         w.u64(DEVICE);
         w.structure(|w| {
@@ -156,6 +155,67 @@ fn a_batch_that_waits_runs_when_it_may() {
         });
         w.null_struct().u64_ptr(70).i32(0);
     });
+}
+
+fn signal(b: &mut Bench, value: u64) {
+    b.see("vkSignalSemaphore", |w| {
+        w.u64(DEVICE);
+        w.structure(|w| {
+            w.u32(stype("VkSemaphoreSignalInfo")).null_struct().u64(70).u64(value);
+        });
+        w.i32(0);
+    });
+}
+
+/// A page of buffer 80 to memory 90, behind a value of the timeline; signals the next.
+fn bind_page(b: &mut Bench, behind: u64, at: u64) {
+    b.see("vkQueueBindSparse", |w| {
+        w.u64(QUEUE).u32(1);
+        w.structures(1, |w, _| {
+            w.u32(7);
+            w.structure(|w| {
+                w.u32(stype("VkTimelineSemaphoreSubmitInfo")).null_struct();
+                w.u32(1).u64_array(&[behind]).u32(1).u64_array(&[behind + 1]);
+            });
+            w.u32(1).u64_array(&[70]).u32(1);
+            w.structures(1, |w, _| {
+                w.u64(80).u32(1);
+                w.structures(1, |w, _| {
+                    w.u64(0).u64(100).u64(90).u64(at).u32(0);
+                });
+            });
+            w.u32(0).null_structs().u32(0).null_structs().u32(1).u64_array(&[70]);
+        });
+        w.u64(0).i32(0);
+    });
+}
+
+#[test]
+fn sparse_memory_is_bound_in_its_turn() {
+    let mut b = one();
+    timeline(&mut b);
+    b.once(10, 40, 30, &[50]);
+    b.once(11, 40, 30, &[50]);
+    let bound = |b: &Bench| b.follow.world().bytes.residents.sparse.get(&80).map(|p| format!("{p:?}"));
+    bind_page(&mut b, 3, 1000);
+    let first = bound(&b).expect("nothing to wait for");
+    b.submit(&[10], &[(70, 5)], &[]);
+    // Behind a batch that waits, whatever it waits for itself.
+    bind_page(&mut b, 4, 2000);
+    assert_eq!(bound(&b), Some(first.clone()));
+    b.submit(&[11], &[(70, 5)], &[]);
+    assert!(b.told().is_empty(), "it waits for the binding, and that for the batch");
+    signal(&mut b, 5);
+    let ran: Vec<u64> = b.told().iter().map(|t| t.at.command_buffer).collect();
+    assert_eq!(ran, [10, 11]);
+    assert_ne!(bound(&b), Some(first));
+    assert_eq!(b.ear.submissions.len(), 2, "a binding is no submission");
+}
+
+#[test]
+fn a_batch_that_waits_runs_when_it_may() {
+    let mut b = one();
+    timeline(&mut b);
     for cmd in [10, 11, 12, 13] {
         b.once(cmd, 40, 30, &[50]);
     }
@@ -167,13 +227,7 @@ fn a_batch_that_waits_runs_when_it_may() {
     assert_eq!(ran(&mut b), [0; 0], "what is behind it waits, too");
     // What the host writes in between is seen.
     b.write(&[(50, 0, 0, ty::UNIFORM_BUFFER, &[7])]);
-    b.see("vkSignalSemaphore", |w| {
-        w.u64(DEVICE);
-        w.structure(|w| {
-            w.u32(stype("VkSemaphoreSignalInfo")).null_struct().u64(70).u64(4);
-        });
-        w.i32(0);
-    });
+    signal(&mut b, 4);
     assert_eq!(b.ear.told[0].sets, set(&[(0, 0, 7)])[0]);
     assert_eq!(ran(&mut b), [11, 12]);
     b.submit(&[13], &[(70, 9)], &[]);
