@@ -237,6 +237,8 @@ pub enum Sizes {
         layout: u64,
         /// At most so many sequences.
         sequences: u32,
+        /// What they do; none if the layout is not known.
+        made_of: Option<Rc<super::generated::Layout>>,
     },
     /// An invocation whose sizes are not followed.
     Unknown,

@@ -69,6 +69,10 @@ pub(super) const HANDLERS: &[(&str, Handler)] = &[
     ("vkDestroyEvent", |w, c| gone(w.syncs.remove(&c.image.u64(8)))),
     ("vkCreateQueryPool", query_pool),
     ("vkDestroyQueryPool", |w, c| gone(w.query_pools.remove(&c.image.u64(8)))),
+    ("vkCreateIndirectCommandsLayoutEXT", super::generated::create),
+    ("vkCreateIndirectCommandsLayoutNV", super::generated::create),
+    ("vkDestroyIndirectCommandsLayoutEXT", super::generated::destroy),
+    ("vkDestroyIndirectCommandsLayoutNV", super::generated::destroy),
     ("vkSetDebugUtilsObjectNameEXT", name),
     ("vkDebugMarkerSetObjectNameEXT", name),
 ];

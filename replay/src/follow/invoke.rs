@@ -95,6 +95,7 @@ pub(super) fn sizes(name: &str, v: View<'_>) -> Sizes {
             Sizes::Generated {
                 layout: info.map_or(0, |i| n64(i, "indirectCommandsLayout")),
                 sequences: of("maxSequenceCount").max(of("sequencesCount")),
+                made_of: None,
             }
         }
         _ => indirect(name, v).or_else(|| groups(v)).unwrap_or(Sizes::Unknown),

@@ -12,6 +12,7 @@ pub mod commands;
 mod create;
 pub mod effects;
 mod execute;
+pub mod generated;
 mod invoke;
 pub mod layouts;
 pub mod objects;

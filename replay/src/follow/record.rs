@@ -4,6 +4,7 @@
 
 use super::commands::*;
 use super::create::layout_of;
+use super::generated::{Layout, Token};
 use super::objects::{BindPoint, MESH_STAGES};
 use super::read::{n32, n64, offset, rect, subresources, u32s};
 use super::state::State;
@@ -93,11 +94,45 @@ pub(super) const RECORDERS: &[(&str, Recorder)] = &[
 pub(super) fn invocation(s: &mut State, w: &mut World, call: &Call) -> Command {
     let (name, v) = (call.command.canonical, View::call(&call.image));
     let point = invoke::bind_point(name, v);
-    let bindings = s.bindings(w, point);
+    let mut bindings = s.bindings(w, point);
     let mesh = bindings.program.stages().iter().any(|s| s.stage & MESH_STAGES != 0);
-    let inputs = (point == BindPoint::Graphics && !mesh).then(|| s.shared_inputs());
-    let sizes = invoke::sizes(name, v);
+    let mut inputs = (point == BindPoint::Graphics && !mesh).then(|| s.shared_inputs());
+    let mut sizes = invoke::sizes(name, v);
+    if let Sizes::Generated { layout, made_of, .. } = &mut sizes {
+        *made_of = w.generated.get(layout).cloned();
+        let known = made_of.as_deref();
+        bindings = generated(w, &bindings, known);
+        inputs = inputs.map(|i| inputs_of_generated(&i, known));
+    }
     Command::Invoke(Box::new(Invoke { command: call.command, bind_point: point, sizes, bindings, inputs }))
+}
+
+/// What is bound while sequences run: what they bind themselves is not known.
+fn generated(w: &mut World, bound: &Bindings, known: Option<&Layout>) -> Rc<Bindings> {
+    let program = match known.is_some_and(Layout::runs_what_is_bound) {
+        true => bound.program.clone(),
+        false => Program::None,
+    };
+    let mut push = Rc::clone(&bound.push);
+    if known.is_none_or(|l| l.does(Token::Push) || l.does(Token::Other)) {
+        Rc::make_mut(&mut push).pushed.fill(false);
+    }
+    w.version += 1;
+    Rc::make_mut(&mut push).version = w.version;
+    Rc::new(Bindings { program, sets: bound.sets.clone(), push, number: w.version })
+}
+
+/// Vertex and index buffers, without those that sequences bind.
+fn inputs_of_generated(bound: &Inputs, known: Option<&Layout>) -> Rc<Inputs> {
+    let binds = |t: Token| known.is_none_or(|l| l.does(t) || l.does(Token::Other));
+    let mut inputs = bound.clone();
+    if binds(Token::Vertices) {
+        inputs.vertices.clear();
+    }
+    if binds(Token::Indices) {
+        inputs.indices = None;
+    }
+    Rc::new(inputs)
 }
 
 /// The struct that the newer form of a command has everything in, or the parameters of the older.

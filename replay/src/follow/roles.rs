@@ -149,11 +149,18 @@ pub const NOT_FOLLOWED: &[(&str, &str)] = &[
     ("vkCreateTensorViewARM", "descriptors of tensors are told as not known"),
     ("vkBindTensorMemoryARM", "descriptors of tensors are told as not known"),
     ("vkBindAccelerationStructureMemoryNV", "NV's acceleration structures lie in no buffer here"),
-    ("vkCreateIndirectExecutionSetEXT", "generated commands run what is bound, not what they choose"),
-    ("vkUpdateIndirectExecutionSetPipelineEXT", "generated commands run what is bound, not what they choose"),
-    ("vkUpdateIndirectExecutionSetShaderEXT", "generated commands run what is bound, not what they choose"),
-    ("vkCreateIndirectCommandsLayoutEXT", "generated commands do not say what they push and bind"),
-    ("vkCreateIndirectCommandsLayoutNV", "generated commands do not say what they push and bind"),
+    (
+        "vkCreateIndirectExecutionSetEXT",
+        "generated commands that choose what they run are told with nothing known bound",
+    ),
+    (
+        "vkUpdateIndirectExecutionSetPipelineEXT",
+        "generated commands that choose what they run are told with nothing known bound",
+    ),
+    (
+        "vkUpdateIndirectExecutionSetShaderEXT",
+        "generated commands that choose what they run are told with nothing known bound",
+    ),
     ("vkCreateMicromapEXT", "micromaps are known by their commands only"),
     (
         "vkCreatePipelineBinariesKHR",

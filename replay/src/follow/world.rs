@@ -45,6 +45,7 @@ pub struct World {
     pub sets: Ids<Set>,
     pub templates: Ids<Rc<Template>>,
     pub render_passes: Ids<Rc<RenderPass>>,
+    pub generated: Ids<Rc<super::generated::Layout>>,
     pub framebuffers: Ids<Framebuffer>,
     pub swapchains: Ids<Swapchain>,
     pub syncs: Ids<Sync>,

@@ -9,6 +9,7 @@ use gfxr_parse::view::View;
 use replay::follow::commands::{
     Attachment, BufferImageRegion, Command, ImageCopyKind, Invoke, Pass, Place, Sizes, Use,
 };
+use replay::follow::generated::{Layout, Token};
 use replay::follow::objects::Subresources;
 use replay::follow::passes::RenderPass;
 use replay::follow::{At, World};
@@ -167,7 +168,11 @@ impl Synchronisation {
                 }
             }
             Sizes::ByteCount { counter, .. } => self.place(world, *counter, 4, indirect),
-            Sizes::Generated { .. } | Sizes::Unknown => self.rows.anything(world),
+            Sizes::Generated { made_of, .. } => match made_of.clone() {
+                Some(layout) if invoke.command.canonical.ends_with("EXT") => self.generated(world, &layout),
+                _ => self.rows.anything(world),
+            },
+            Sizes::Unknown => self.rows.anything(world),
         }
         if let Some(inputs) = &invoke.inputs {
             let vertices = how(VERTEX_ATTRIBUTE_INPUT, VERTEX_ATTRIBUTE_READ, false);
@@ -182,6 +187,22 @@ impl Synchronisation {
             }
         }
         self.shaders(world, invoke);
+    }
+
+    /// Sequences lie at addresses, and what they bind as well; what is chosen in them is not known ([`Self::shaders`]).
+    fn generated(&mut self, world: &World, layout: &Layout) {
+        let preprocess = COMMAND_PREPROCESS_READ | COMMAND_PREPROCESS_WRITE;
+        self.addressed(world, how(COMMAND_PREPROCESS, preprocess, true));
+        self.addressed(world, how(DRAW_INDIRECT, INDIRECT_COMMAND_READ, false));
+        for (token, how) in [
+            (Token::Vertices, how(VERTEX_ATTRIBUTE_INPUT, VERTEX_ATTRIBUTE_READ, false)),
+            (Token::Indices, how(INDEX_INPUT, INDEX_READ, false)),
+            (Token::Trace, how(RAY_TRACING_SHADER, SHADER_BINDING_TABLE_READ, false)),
+        ] {
+            if layout.does(token) {
+                self.addressed(world, how);
+            }
+        }
     }
 
     /// Any command that is neither an invocation nor there to order others.

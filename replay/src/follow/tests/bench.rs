@@ -39,6 +39,8 @@ pub struct Told {
     /// By set: what is bound, in short.
     pub sets: Vec<Bound>,
     pub push: Vec<u8>,
+    /// All that was pushed is known.
+    pub pushed: bool,
 }
 
 /// What is bound as a set: its buffers by (binding, element) and its dynamic offsets.
@@ -94,6 +96,7 @@ impl Observer for Ear {
             program: bindings.program.id(),
             sets: sets.collect(),
             push: bindings.push.bytes.clone(),
+            pushed: bindings.push.pushed.iter().all(|p| *p),
         });
     }
     fn command(&mut self, _: &World, at: &At, command: &Command) {

@@ -237,3 +237,53 @@ fn a_batch_that_waits_runs_when_it_may() {
     });
     assert_eq!(ran(&mut b), [13]);
 }
+
+/// A layout of the older extension with tokens of these types.
+fn generating(b: &mut Bench, id: u64, tokens: &[u32]) {
+    b.see("vkCreateIndirectCommandsLayoutNV", |w| {
+        w.u64(DEVICE);
+        w.structure(|w| {
+            w.u32(stype("VkIndirectCommandsLayoutCreateInfoNV")).null_struct().u32(0).u32(1);
+            w.u32(tokens.len() as u32);
+            w.structures(tokens.len(), |w, i| {
+                w.u32(stype("VkIndirectCommandsLayoutTokenNV")).null_struct();
+                w.u32(tokens[i]).u32(0).u32(4 * i as u32).u32(0).u32(0);
+                w.u64(30).u32(0x20).u32(0).u32(4).u32(0).u32(0).null_array().null_array();
+            });
+            w.u32(0).null_array();
+        });
+        w.null_struct().u64_ptr(id).i32(0);
+    });
+}
+
+#[test]
+fn generated_commands_bind_what_their_tokens_say() {
+    let mut b = Bench::new();
+    b.set_layout(20, 0, &[(0, ty::UNIFORM_BUFFER, 2)], &[]);
+    b.pipeline_layout(30, &[20], &[(0x20, 0, 16)]);
+    b.compute_pipeline(40, 30);
+    let (pipeline, push, dispatch) = (1_000_428_003, 4, 1_000_428_004);
+    generating(&mut b, 61, &[dispatch]);
+    generating(&mut b, 62, &[push, dispatch]);
+    generating(&mut b, 63, &[pipeline, dispatch]);
+    b.begin(9);
+    b.bind(9, 40);
+    b.see("vkCmdPushConstants", |w| {
+        w.u64(9).u64(30).u32(0x20).u32(0).u32(4).u8_array(&[1, 2, 3, 4]);
+    });
+    for layout in [61, 62, 63, 64] {
+        b.see("vkCmdExecuteGeneratedCommandsNV", |w| {
+            w.u64(9).u32(0);
+            w.structure(|w| {
+                w.u32(stype("VkGeneratedCommandsInfoNV")).null_struct().u32(1).u64(40).u64(layout);
+                w.u32(0).null_structs().u32(5).u64(0).u64(0).u64(0).u64(0).u64(0).u64(0).u64(0);
+            });
+        });
+    }
+    b.dispatch(9);
+    b.end(9);
+    b.submit(&[9], &[], &[]);
+    let told: Vec<_> = b.told().iter().map(|t| (t.program, t.pushed)).collect();
+    // A layout that is not known may do anything; what was bound before is so afterwards.
+    assert_eq!(told, [(40, true), (40, false), (0, true), (0, false), (40, true)]);
+}
