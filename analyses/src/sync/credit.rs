@@ -132,7 +132,7 @@ impl Credit {
         (first, second): (usize, usize),
     ) -> bool {
         let (a, b) = (&accesses[first], &accesses[second]);
-        if b.change.is_some() || a.object != b.object || !behind[1][second] {
+        if a.object != b.object || !behind[1][second] {
             return false;
         }
         let both = a.range.common(&b.range);
