@@ -2,8 +2,8 @@
 //!
 //! A conflict is two accesses of the same memory, one of which writes. Those after a write want its bytes made available and visible; a
 //! write after a read only wants to wait. Where one part of a barrier does all that, it is needed, for these stages and accesses: one that is needed anyway
-//! if there is such a one. Where two do it, one behind the other, each is needed for its
-//! part; where it takes more, or it is not known which, all of these are needed, and it is not said what for. A write that
+//! if there is such a one. Where several do it, one behind the other, each is needed for its
+//! part; where it is not known which do, all of these are needed, and it is not said what for. A write that
 //! follows reads of all that it shares with a write before them is ordered behind that by them. Guarantees: all parts that
 //! are not needed can be left out at once, and all others narrowed to what they are needed for, without a conflict losing its order.
 
@@ -185,12 +185,23 @@ impl Credit {
                 self.credit(model, n, [a.stages, written(a), b.stages, visible]);
                 return true;
             }
-            Ordered::Chain(first, second, link) => {
+            Ordered::Chain(all) => {
                 self.sums.several += 1;
-                let visible =
-                    if a.write { b.access } else { b.access & model.parts[second as usize].exact[3] };
-                self.credit(model, first, [a.stages, written(a), link, 0]);
-                self.credit(model, second, [link, 0, b.stages, visible]);
+                for (at, &(n, before, behind)) in all.iter().enumerate() {
+                    let exact = model.parts[n as usize].exact[3];
+                    let visible = if a.write { b.access } else { b.access & exact };
+                    let (first, last) = (at == 0, at + 1 == all.len());
+                    self.credit(
+                        model,
+                        n,
+                        [
+                            if first { a.stages } else { before },
+                            if first { written(a) } else { 0 },
+                            if last { b.stages } else { behind },
+                            if last { visible } else { 0 },
+                        ],
+                    );
+                }
                 return true;
             }
             Ordered::Together(all) => {

@@ -66,7 +66,7 @@ impl Question for Sync {
             ("parts of events' waits", executed("event")),
             ("dependencies of subpasses", executed("subpass")),
             ("conflicts that one part orders", credit.sums.one),
-            ("conflicts that only several order, or it is not known which", credit.sums.several),
+            ("conflicts that several order, or it is not known which", credit.sums.several),
             ("conflicts that none orders: semaphores, or the host waited", credit.sums.none),
             (
                 "of barriers, needed by a known conflict",

@@ -2,25 +2,23 @@
 //!
 //! Execution: a barrier holds up `b` if all stages of `a` are among those it waits for (or earlier ones of the pipeline), and all of `b`'s are
 //! among those that wait (or later ones); barriers chain where stages that wait in the first are waited for by the second. Memory: what `a`
-//! wrote is made available by its exact stages and accesses and visible to `b`'s, by the same barrier or by two that chain; of barriers of an object
+//! wrote is made available by its exact stages and accesses and visible to `b`'s, by the same barrier or by others that chain; of barriers of an object
 //! only if they are about all that both share. A change of layout happens within its barrier. Guarantees: what is said to be ordered by
-//! one part, or by two, is so without any other; where it is not known what orders it, all that may have a part in it are named.
+//! one part, or by a chain, is so without any other; where it is not known what orders it, all that may have a part in it are named.
 
 use super::model::{Access, Model, Part};
 use super::scopes::WRITES;
 
 /// Parts that are looked at between two accesses.
 const FAR: usize = 8192;
-/// First parts of pairs that are tried.
-const FIRSTS: usize = 32;
 
 /// What does it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ordered {
     /// This part, by itself.
     Alone(u32),
-    /// Two, of which the second waits for these stages that the first holds up.
-    Chain(u32, u32, u64),
+    /// These, each with a stage that it waits for because the one before holds it up, and one that it holds up for the next.
+    Chain(Vec<(u32, u64, u64)>),
     /// These, together.
     Together(Vec<u32>),
     /// It is not known: any on its way, of a range of the queue's parts.
@@ -87,8 +85,8 @@ pub fn ordered(model: &Model, a: &Access, b: &Access, there: &dyn Fn(u32) -> boo
     if let Some(p) = first {
         return Ordered::Alone(p);
     }
-    if let Some(pair) = pair(model, a, b, near) {
-        return pair;
+    if let Some(chain) = chain(model, a, b, near) {
+        return chain;
     }
     if end - begin > FAR {
         return Ordered::Within(begin, end);
@@ -96,36 +94,59 @@ pub fn ordered(model: &Model, a: &Access, b: &Access, there: &dyn Fn(u32) -> boo
     on_the_way(model, a, b, near)
 }
 
-/// The first two parts that do it together, and no event.
-fn pair(model: &Model, a: &Access, b: &Access, near: &[u32]) -> Option<Ordered> {
+/// The parts that do it one behind the other, and no event: the first gives, the last shows, and each holds up what the next waits for.
+fn chain(model: &Model, a: &Access, b: &Access, near: &[u32]) -> Option<Ordered> {
     let part = |n: u32| &model.parts[n as usize];
-    let plain = |n: &&u32| !is_event(part(**n));
-    let begins = |n: &&u32| starts(part(**n), a) && (!a.write || gives(model, part(**n), a, b));
+    // By stage: what holds it up, of what is behind `a`, the first of those; with what it came from.
+    let mut held: [Option<usize>; 64] = [None; 64];
+    let mut reached = 0u64;
+    let mut links: Vec<(u32, Option<(usize, u64)>)> = vec![];
     let own = a.change.as_slice().iter();
-    let firsts = own.chain(near.iter().filter(plain).filter(begins)).take(FIRSTS);
-    let (last, lasts) = match &b.change {
-        Some(n) => (Some(n), &near[..0]),
-        None => (None, near),
-    };
-    for &first in firsts {
-        let from = part(first);
-        let ends = |n: &&u32| {
-            let to = part(**n);
-            let follows = to.sequence > from.sequence && to.waited_for & from.waiting != 0;
-            let shown =
-                b.change.is_some() || (b.stages & !to.waiting == 0 && (!a.write || shows(model, to, a, b)));
-            follows && shown
+    for &n in own.chain(near).chain(&b.change) {
+        let p = part(n);
+        let (is_first, is_last) = (a.change == Some(n), b.change == Some(n));
+        if is_event(p) {
+            continue;
+        }
+        let both = reached & p.exact[0];
+        let link = [both & b.stages, both & a.stages, both].into_iter().find(|l| *l != 0);
+        let from = match link {
+            _ if is_first || (starts(p, a) && (!a.write || gives(model, p, a, b))) => None,
+            Some(link) => {
+                let bit = link.trailing_zeros();
+                Some((held[bit as usize]?, 1 << bit))
+            }
+            None => continue,
         };
-        if let Some(&second) = lasts.iter().filter(plain).chain(last).find(ends) {
-            let both = from.exact[2] & part(second).exact[0];
-            let link = [both & b.stages, both & a.stages, both & both.wrapping_neg()];
-            return Some(match link.into_iter().find(|l| *l != 0) {
-                Some(link) => Ordered::Chain(first, second, link),
-                None => Ordered::Together(vec![first, second]),
-            });
+        let at = links.len();
+        links.push((n, from));
+        let shown = b.stages & !p.waiting == 0 && (!a.write || shows(model, p, a, b));
+        if is_last || (!is_first && b.change.is_none() && shown) {
+            return Some(Ordered::Chain(unrolled(&links, at)));
+        }
+        let mut more = p.exact[2] & !reached;
+        reached |= more;
+        while more != 0 {
+            held[more.trailing_zeros() as usize] = Some(at);
+            more &= more - 1;
         }
     }
     None
+}
+
+/// A chain from its beginning: each part with the stage that it waits for and the one that it holds up; 0 at the ends.
+fn unrolled(links: &[(u32, Option<(usize, u64)>)], last: usize) -> Vec<(u32, u64, u64)> {
+    let (mut all, mut at, mut out) = (vec![], last, 0);
+    loop {
+        let (n, from) = links[at];
+        let Some((before, stage)) = from else {
+            all.push((n, 0, out));
+            all.reverse();
+            return all;
+        };
+        all.push((n, stage, out));
+        (at, out) = (before, stage);
+    }
 }
 
 /// Whatever may have a part in it, if that reaches the second access at all.

@@ -187,14 +187,28 @@ fn masks_that_are_too_wide() {
         s.access(1, stage, READ);
     }
     assert_eq!(s.found().1, NONE);
-    // Where no barrier alone does it, it is not said what is wanted of any.
+    // Where no barrier alone does it, each is as wide as its part in the chain.
     let mut s = Made::new();
     s.access(1, COMPUTE, WRITE);
     s.barrier(0, [ALL, 0x40, ALL, 0]);
-    s.barrier(0, [ALL, 0, ALL, 0x20]);
+    s.barrier(0, [COMPUTE, 0, COMPUTE, 0x20]);
     s.access(1, COMPUTE, READ);
     let (nothing, wide, ..) = s.found();
-    assert_eq!((nothing, wide), (NONE.to_vec(), NONE.to_vec()));
+    assert_eq!((nothing, wide), (NONE.to_vec(), vec![String::new()]));
+    // Chains have as many links as they need.
+    let mut s = Made::new();
+    s.access(1, COMPUTE, WRITE);
+    s.label = "gives";
+    s.barrier(0, [COMPUTE, 0x40, FRAGMENT, 0]);
+    s.label = "between";
+    s.barrier(0, [FRAGMENT, 0, COPY, 0]);
+    s.label = "no link";
+    s.barrier(0, [1 << 34, 0, COPY, 0x800]);
+    s.label = "shows";
+    s.barrier(0, [COPY, 0, COMPUTE, 0x20]);
+    s.access(1, COMPUTE, READ);
+    let (nothing, wide, ..) = s.found();
+    assert_eq!((nothing, wide), (vec!["no link".to_owned()], NONE.to_vec()));
 }
 
 #[test]
