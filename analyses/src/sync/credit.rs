@@ -155,9 +155,18 @@ impl Credit {
         pending.retain(|n| {
             let a = &accesses[*n];
             // (what follows a write that has all of it is ordered behind that; of equal reads the last is waited for)
-            let stands = b.queue == a.queue && model.holds(b, a);
             let over = b.write || (!a.write && a.stages & !b.stages == 0);
-            !(stands && over || model.places.is_gone(a.object, b.sequence))
+            let stands = model.holds(b, a)
+                && match a.queue == b.queue {
+                    true => over,
+                    // (and what a semaphore puts behind another queue's, that and the semaphore order)
+                    false => {
+                        b.write
+                            && a.sequence < b.sequence
+                            && matches!(across(model, a, b), Ordered::Semaphore(_))
+                    }
+                };
+            !(stands || model.places.is_gone(a.object, b.sequence))
         });
         if pending.len() >= PENDING {
             let a = &accesses[pending.remove(0)];
@@ -214,6 +223,14 @@ impl Credit {
             Ordered::Within(begin, end) => {
                 self.sums.several += 1;
                 self.ranges.push((b.queue, begin, end));
+            }
+            Ordered::Semaphore(change) => {
+                self.sums.none += 1;
+                if let Some(n) = change {
+                    let n = &mut self.needed[n as usize];
+                    (n.any, n.unsure) = (true, true);
+                }
+                return true;
             }
             Ordered::Not => self.sums.none += 1,
         }

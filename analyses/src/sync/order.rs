@@ -23,6 +23,8 @@ pub enum Ordered {
     Together(Vec<u32>),
     /// It is not known: any on its way, of a range of the queue's parts.
     Within(usize, usize),
+    /// A semaphore, with the barrier that changes the layout behind it, if the second access is that.
+    Semaphore(Option<u32>),
     /// No barrier has to do with it.
     Not,
 }
@@ -171,7 +173,7 @@ fn on_the_way(model: &Model, a: &Access, b: &Access, near: &[u32]) -> Ordered {
 pub fn across(model: &Model, a: &Access, b: &Access) -> Ordered {
     let part = |n: u32| &model.parts[n as usize];
     // (presentation waits for semaphores that hold up all of it)
-    let Some(parts) = model.queues.get(&b.queue) else { return Ordered::Not };
+    let Some(parts) = model.queues.get(&b.queue) else { return Ordered::Semaphore(None) };
     let waits = model.waits.get(&b.queue).map_or(&[][..], |w| w);
     let before = waits.partition_point(|w| w.sequence <= b.sequence);
     let after = waits[..before].partition_point(|w| w.sequence <= a.sequence);
@@ -183,7 +185,7 @@ pub fn across(model: &Model, a: &Access, b: &Access) -> Ordered {
     };
     let holds = |w: u64| if b.change.is_some() { w & stages != 0 } else { stages & !w == 0 };
     if direct.iter().any(|w| holds(w.waiting)) {
-        return b.change.map_or(Ordered::Not, |n| Ordered::Together(vec![n]));
+        return Ordered::Semaphore(b.change);
     }
     // (an image that was acquired with a fence: the host waited)
     let Some(first) = direct.first() else {

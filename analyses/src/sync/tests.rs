@@ -485,6 +485,25 @@ fn semaphores_order_queues_and_barriers_take_over_from_them() {
 }
 
 #[test]
+fn what_is_acquired_is_handed_to_its_change_of_layout() {
+    let make = |waited: u64| {
+        let mut s = Made::new();
+        s.accessed(0, 3, [ALL, MEMORY], [0, 0]);
+        s.submit(1, [1, 0, 0, 0]);
+        s.waits(waited, "presentation", [0, 2]);
+        s.label = "other";
+        s.barrier(0, [ALL, MEMORY, ALL, MEMORY]);
+        s.label = "change";
+        s.part(3, [0x400, 0, COPY, 0x1000], [0, 7]);
+        s.access(3, COPY, 0x1000);
+        s.nothing()
+    };
+    assert_eq!(make(0x400), ["other"]);
+    // (where the change does not wait for it, all on the way may have a part in it)
+    assert_eq!(make(COMPUTE), NONE);
+}
+
+#[test]
 fn what_the_host_wrote_before_is_seen() {
     let make = |signals: bool| {
         let mut s = Made::new();
