@@ -164,11 +164,13 @@ fn linear(w: &mut World, image: u64, part: Option<View<'_>>, layout: Option<View
     w.bytes.residents.linear.entry(image).or_default().insert(key, l);
 }
 
+/// A part of a sparse buffer: it, first byte, bytes; memory and first byte there, or nothing.
+type BufferBind = (u64, u64, u64, Option<(u64, u64)>);
+
 /// VkBindSparseInfo: what it binds, once it is its turn on its queue.
 #[derive(Debug, Default)]
 pub struct Binds {
-    /// Buffer, first byte, bytes; memory and first byte there, or nothing.
-    buffers: Vec<(u64, u64, u64, Option<(u64, u64)>)>,
+    buffers: Vec<BufferBind>,
     images: Vec<u64>,
     block: u64,
 }
