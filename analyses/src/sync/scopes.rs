@@ -333,18 +333,33 @@ pub const LAYOUTS: &[(u64, &str)] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gfxr_parse::schema::generated::ENUMS;
+
+    /// The schema as it is generated from the registry; analyses depend on no parser.
+    const ENUMS: &str = include_str!("../../../gfxr-parse/src/schema/generated/enums.rs");
+
+    /// The values of an enum, with their names.
+    fn values(name: &str) -> Vec<(u64, &'static str)> {
+        let begin = ENUMS.find(&format!("name: \"{name}\",")).expect("it is in the schema");
+        let body = &ENUMS[begin..];
+        let body = &body[..body.find("] },").expect("it ends")];
+        let value = |line: &'static str| {
+            let (value, name) = line.trim().strip_prefix('(')?.strip_suffix("\"),")?.split_once(", \"")?;
+            Some((value.parse::<i64>().ok()? as u64, name))
+        };
+        body.lines().filter_map(value).collect()
+    }
 
     /// Values of the registry that no list has, and what lists have that it has not.
     fn differences(name: &str, prefix: &str, lists: &[&[(u64, &str)]]) -> Vec<String> {
-        let registry = ENUMS.iter().find(|e| e.name == name).expect("it is in the schema").values;
+        let registry = values(name);
+        assert!(registry.len() > 30, "{name} is read whole");
         let short = |n: &str| {
             let n = n.strip_prefix(prefix).expect("its prefix");
             let at = n.find("_BIT").filter(|at| n[at + 4..].is_empty() || n[at + 4..].starts_with('_'));
             at.map_or(n, |at| &n[..at]).to_owned()
         };
         let named: Vec<(u64, String)> =
-            registry.iter().map(|(v, n)| (*v as u64, short(n))).filter(|(v, _)| *v != 0).collect();
+            registry.iter().map(|(v, n)| (*v, short(n))).filter(|(v, _)| *v != 0).collect();
         let listed: Vec<(u64, String)> =
             lists.concat().iter().map(|(v, n)| (*v, (*n).to_owned())).filter(|(v, _)| *v != 0).collect();
         let only = |a: &[(u64, String)], b: &[(u64, String)]| -> Vec<String> {
