@@ -32,7 +32,7 @@ pub fn run(args: &ResourcesArgs) -> Result<Exit, Failure> {
         refuse_full(folder)?;
     }
     let missing = Missing::of(folder);
-    let (done, checked) = write(args, folder, &missing)?;
+    let (done, checked, validation) = write(args, folder, &missing)?;
     let text = args.format.is_none_or(|f| f == AnalyzeFormat::Text);
     if text {
         let mut out = output::Output::create(None)?;
@@ -54,11 +54,21 @@ pub fn run(args: &ResourcesArgs) -> Result<Exit, Failure> {
     for d in &checked.differences {
         complain(format_args!("{d}"));
     }
+    if args.run.validate && !(args.check || args.read_back) {
+        complain("nothing ran on a device: --validate says something with --check or --read-back");
+    } else if args.run.validate {
+        complain(format_args!("{} validation messages", validation.len()));
+        validation.iter().take(50).for_each(|m| eprintln!("  {m}"));
+    }
     Ok(if checked.different > 0 { Exit::Diverged } else { exit })
 }
 
-/// Follows the capture and writes the trace.
-fn write(args: &ResourcesArgs, folder: &Path, missing: &Missing) -> Result<(Followed, Checked), Failure> {
+/// Follows the capture and writes the trace. The last are messages of the validation layer.
+fn write(
+    args: &ResourcesArgs,
+    folder: &Path,
+    missing: &Missing,
+) -> Result<(Followed, Checked, Vec<String>), Failure> {
     let capture = input::open(&args.file)?;
     let mut options = options(&args.run)?;
     let on_device = args.check || args.read_back;
@@ -129,7 +139,7 @@ fn write(args: &ResourcesArgs, folder: &Path, missing: &Missing) -> Result<(Foll
     writer.finish().map_err(Failure::new)?;
     let done = *followed.borrow();
     let checked = checked.borrow().clone();
-    Ok((done, checked))
+    Ok((done, checked, summary.report.validation))
 }
 
 /// Whether a frame is asked for.

@@ -4,7 +4,8 @@
 //! write after a read only wants to wait. Where one part of a barrier does all that, it is needed, for these stages and accesses: one that is needed anyway
 //! if there is such a one. Where several do it, one behind the other, each is needed for its
 //! part; where it is not known which do, all of these are needed, and it is not said what for. A write that
-//! follows reads of all that it shares with a write before them is ordered behind that by them. Guarantees: all parts that
+//! follows reads of all that it shares with a write before them is ordered behind that by them. Around what may be of anything all
+//! is needed. Guarantees: all parts that
 //! are not needed can be left out at once, and all others narrowed to what they are needed for, without a conflict losing its order.
 
 use super::model::{Access, Model};
@@ -70,15 +71,10 @@ pub fn needed(model: &Model) -> Credit {
         kept: model.parts.iter().map(|p| p.is_kept(model.host_signals)).collect(),
         ..Credit::default()
     };
-    for accesses in &model.groups {
-        if model.anything.is_empty() {
-            credit.group(model, accesses);
-        } else {
-            let mut with = [&accesses[..], &model.anything].concat();
-            with.sort_by_key(|a| a.sequence);
-            credit.group(model, &with);
-        }
+    for accesses in model.groups.iter().flat_map(|g| apart(g)) {
+        credit.group(model, &accesses);
     }
+    credit.ranges.extend(around_anything(model));
     for (queue, begin, end) in std::mem::take(&mut credit.ranges) {
         for p in &model.queues[&queue][begin..end] {
             let n = &mut credit.needed[*p as usize];
@@ -86,6 +82,58 @@ pub fn needed(model: &Model) -> Credit {
         }
     }
     credit
+}
+
+/// What orders accesses that may be of anything: on their queue every part up to the next one that orders all commands and all memory by
+/// itself, before and behind; on other queues, where semaphores let them wait, every part behind.
+fn around_anything(model: &Model) -> Vec<(u64, usize, usize)> {
+    let Some(first) = model.anything.iter().map(|a| a.sequence).min() else { return vec![] };
+    let mut ranges = vec![];
+    for (queue, parts) in &model.queues {
+        let part = |n: &u32| &model.parts[*n as usize];
+        let behind = |sequence: u64| parts.partition_point(|n| part(n).sequence <= sequence);
+        if model.anything.iter().any(|a| a.queue != *queue) {
+            ranges.push((*queue, behind(first), parts.len()));
+        }
+        let full: Vec<usize> = (0..parts.len()).filter(|at| part(&parts[*at]).orders_all()).collect();
+        let mut done = 0;
+        for a in model.anything.iter().filter(|a| a.queue == *queue) {
+            let at = behind(a.sequence);
+            let next = full.partition_point(|f| *f < at);
+            let begin = next.checked_sub(1).map_or(0, |n| full[n]).max(done);
+            let end = full.get(next).map_or(parts.len(), |f| f + 1);
+            if begin < end {
+                ranges.push((*queue, begin, end));
+            }
+            done = end;
+        }
+    }
+    ranges
+}
+
+/// A group's accesses by what they share bytes with, without those of bytes that nobody writes.
+fn apart(accesses: &[Access]) -> Vec<Vec<Access>> {
+    let places: Option<Vec<(u64, u64, u64)>> = accesses.iter().map(|a| a.bytes).collect();
+    let Some(places) = places else { return vec![accesses.to_vec()] };
+    let mut order: Vec<usize> = (0..places.len()).collect();
+    order.sort_unstable_by_key(|n| places[*n]);
+    let (mut all, mut end): (Vec<Vec<usize>>, _) = (vec![], None);
+    for n in order {
+        let (memory, first, last) = places[n];
+        end = match (all.last_mut(), end) {
+            (Some(with), Some((same, end))) if same == memory && first <= end => {
+                with.push(n);
+                Some((memory, last.max(end)))
+            }
+            _ => {
+                all.push(vec![n]);
+                Some((memory, last))
+            }
+        };
+    }
+    all.retain(|of| of.len() > 1 && of.iter().any(|n| accesses[*n].write));
+    all.iter_mut().for_each(|of| of.sort_unstable());
+    all.iter().map(|of| of.iter().map(|n| accesses[*n]).collect()).collect()
 }
 
 fn round(a: &Access, b: &Access) -> Option<Round> {

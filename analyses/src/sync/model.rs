@@ -1,10 +1,10 @@
 //! The tables, joined: accesses by what they may meet, and parts of barriers by queue.
 //!
-//! Guarantees: objects that share memory are of one group; what may be anything is of all groups; a change of layout is an access of its
+//! Guarantees: objects that share memory are of one group; what may be anything is of no group; a change of layout is an access of its
 //! own, that writes.
 
 use super::places::{ADDRESSED, Object, Places, Range};
-use super::scopes::{HOST, accesses, is_not_followed, stages, waited_for, waiting};
+use super::scopes::{ALL_COMMANDS, HOST, MEMORY_READ, MEMORY_WRITE, accesses, is_not_followed, stages, waited_for, waiting};
 use crate::resources::Numbers;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,6 +30,8 @@ pub struct Access {
     pub range: Range,
     /// Of a change of layout, or of handing over: the part of a barrier that does it.
     pub change: Option<u32>,
+    /// The memory that it lies on, the first byte and the last, if that is known.
+    pub bytes: Option<(u64, u64, u64)>,
 }
 
 /// A part of a barrier.
@@ -76,6 +78,17 @@ pub struct Part {
 }
 
 impl Part {
+    /// Whether it orders all commands before it and all that they wrote before all commands behind it.
+    pub fn orders_all(&self) -> bool {
+        let all = stages(ALL_COMMANDS);
+        let memory = accesses(MEMORY_READ | MEMORY_WRITE);
+        let [src, available, dst, visible] = self.exact;
+        self.object == 0
+            && &*self.kind == "barrier"
+            && (all & !src, all & !dst) == (0, 0)
+            && (accesses(MEMORY_WRITE) & !available, memory & !visible) == (0, 0)
+    }
+
     /// What it does besides ordering, or orders with what is not followed, keeps it.
     pub fn is_kept(&self, host_signals: bool) -> bool {
         let host = |stages: u64, access: u64| stages & HOST != 0 || access & 0x6000 != 0;
@@ -135,7 +148,7 @@ pub struct Model {
     pub queues: BTreeMap<u64, Vec<u32>>,
     /// By group: accesses by sequence.
     pub groups: Vec<Vec<Access>>,
-    /// What may be anything.
+    /// What may be anything, by sequence.
     pub anything: Vec<Access>,
     /// Where objects lie.
     pub places: Places,
@@ -263,10 +276,10 @@ impl Model {
         for [sequence, queue, s, a, write, object, first, last, aspects] in rows {
             let range = Range { first, last, aspects };
             let (stages, access, write, change) = (stages(s), accesses(a), write != 0, None);
-            let access = Access { sequence, queue, stages, access, write, object, range, change };
+            let bytes = self.places.bytes(object, &range);
+            let access = Access { sequence, queue, stages, access, write, object, range, change, bytes };
             if object == 0 {
-                let range = Range { first: 0, last: u64::MAX, aspects: 0 };
-                self.anything.push(Access { range, ..access });
+                self.anything.push(access);
                 continue;
             }
             let group = self.group(object);
@@ -349,6 +362,7 @@ impl Model {
                 object: p.object,
                 range: p.range,
                 change: Some(n as u32),
+                bytes: self.places.bytes(p.object, &p.range),
             });
         }
         for group in &mut self.groups {
@@ -358,8 +372,11 @@ impl Model {
 
     /// Whether two accesses of one group share memory that lives when the second comes.
     pub fn meet(&self, a: &Access, b: &Access) -> bool {
-        self.places.meet((a.object, &a.range), (b.object, &b.range))
-            && !self.places.is_gone(a.object, b.sequence)
+        let shared = match (a.object == b.object, a.bytes, b.bytes) {
+            (false, Some(a), Some(b)) => a.0 == b.0 && a.1 <= b.2 && b.1 <= a.2,
+            _ => self.places.meet((a.object, &a.range), (b.object, &b.range)),
+        };
+        shared && !self.places.is_gone(a.object, b.sequence)
     }
 
     /// Whether the second may stand for the first from there on: it has all of its memory.

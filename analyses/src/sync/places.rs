@@ -96,8 +96,8 @@ impl Places {
         self.0.get(&object).is_some_and(|o| o.gone != 0 && o.gone < sequence)
     }
 
-    /// Bytes of memory that a part of a buffer lies on.
-    fn bytes(&self, object: u64, range: &Range) -> Option<(u64, u64, u64)> {
+    /// The memory that a part of an object lies on, the first byte and the last; of an image all of its bytes.
+    pub fn bytes(&self, object: u64, range: &Range) -> Option<(u64, u64, u64)> {
         let o = self.0.get(&object).filter(|o| o.memory != 0)?;
         match &*o.kind {
             "buffer" => {

@@ -164,6 +164,25 @@ fn what_may_serve_others_is_not_found() {
 }
 
 #[test]
+fn around_what_may_access_anything_all_is_needed_up_to_what_orders_everything() {
+    let mut s = Made::new();
+    for label in ["before everything", "before", "behind", "behind everything"] {
+        s.label = label;
+        s.barrier(1, [COMPUTE, 0x40, COMPUTE, 0x20]);
+        s.access(1, COMPUTE, READ);
+        s.label = "";
+        match label {
+            "before" => s.access(0, ALL, MEMORY),
+            "behind everything" => {}
+            _ => s.barrier(0, [ALL, MEMORY, ALL, MEMORY]),
+        }
+    }
+    let (nothing, wide, ..) = s.found();
+    assert_eq!(nothing, ["before everything", "behind everything"]);
+    assert_eq!(wide, NONE);
+}
+
+#[test]
 fn masks_that_are_too_wide() {
     let mut s = Made::new();
     s.access(1, COMPUTE, WRITE);

@@ -124,8 +124,16 @@ impl Synchronisation {
             match world.set(invoke, slot.set as usize) {
                 AtSet::Set { contents, offsets, .. } => self.contents(world, slot, contents, offsets),
                 AtSet::Push { contents } => self.contents(world, slot, contents, &[]),
-                AtSet::Buffer { .. } => self.rows.anything(world),
-                AtSet::Nothing | AtSet::Embedded { .. } => {}
+                AtSet::Buffer { address, layout } => {
+                    let all = layout.binding(slot.binding).map_or(0, |b| b.slots());
+                    for element in 0..all {
+                        let d = world.in_descriptor_buffer(address, layout, slot.binding, element);
+                        self.descriptor(world, slot, &d, 0);
+                    }
+                }
+                // (what a shader uses has to be bound: it is not known what was)
+                AtSet::Nothing => self.rows.anything(world),
+                AtSet::Embedded { .. } => {}
             }
         }
         let (read, write) = facts.pointers;
@@ -158,7 +166,7 @@ impl Synchronisation {
             | ty::STORAGE_IMAGE
             | ty::STORAGE_TEXEL_BUFFER
             | ty::MUTABLE => storage(slot.read),
-            ty::UNIFORM_BUFFER | ty::UNIFORM_BUFFER_DYNAMIC => reads(UNIFORM_READ),
+            ty::UNIFORM_BUFFER | ty::UNIFORM_BUFFER_DYNAMIC | ty::INLINE_UNIFORM_BLOCK => reads(UNIFORM_READ),
             ty::INPUT_ATTACHMENT => reads(INPUT_ATTACHMENT_READ),
             _ => reads(SHADER_SAMPLED_READ),
         };
@@ -172,8 +180,15 @@ impl Synchronisation {
                 None => self.rows.anything(world),
             },
             Descriptor::Image { ty, view, .. } => self.rows.view(world, view, of(ty)),
-            Descriptor::Structure { .. } => self.addressed(world, reads(ACCELERATION_STRUCTURE_READ)),
-            Descriptor::Address { .. } | Descriptor::Unknown { .. } => self.rows.anything(world),
+            Descriptor::Structure { .. } | Descriptor::Address { ty: ty::ACCELERATION_STRUCTURE_KHR, .. } => {
+                self.addressed(world, reads(ACCELERATION_STRUCTURE_READ));
+            }
+            Descriptor::Address { address: 0, .. } => {}
+            Descriptor::Address { ty, address, range, .. } => match world.at_address(address) {
+                Some((buffer, offset)) => self.rows.buffer(world, buffer, offset, range, of(ty)),
+                None => self.addressed(world, of(ty)),
+            },
+            Descriptor::Unknown { .. } => self.rows.anything(world),
             Descriptor::Unwritten | Descriptor::Sampler { .. } | Descriptor::Inline => {}
         }
     }
