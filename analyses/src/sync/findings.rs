@@ -93,7 +93,11 @@ pub fn nothing(model: &Model, needed: &[Needed]) -> Vec<Found> {
                         "before it is {}, then {}: {}",
                         words(a),
                         words(b),
-                        if a.write || b.write { "another barrier orders that" } else { "no conflict" }
+                        match (a.write || b.write, model.meet(a, b)) {
+                            (true, true) => "another barrier orders that",
+                            (true, false) => "these are other parts of it",
+                            (false, _) => "no conflict",
+                        }
                     ),
                 }
             }

@@ -4,7 +4,9 @@
 //! own, that writes.
 
 use super::places::{ADDRESSED, Object, Places, Range};
-use super::scopes::{ALL_COMMANDS, HOST, MEMORY_READ, MEMORY_WRITE, accesses, is_not_followed, stages, waited_for, waiting};
+use super::scopes::{
+    ALL_COMMANDS, HOST, MEMORY_READ, MEMORY_WRITE, accesses, is_not_followed, stages, waited_for, waiting,
+};
 use crate::resources::Numbers;
 use std::collections::BTreeMap;
 use std::sync::Arc;
