@@ -19,6 +19,7 @@ pub mod context;
 pub mod counters;
 pub mod divergence;
 pub mod events;
+pub mod explain;
 pub mod frame_times;
 pub mod hotspots;
 pub mod its;

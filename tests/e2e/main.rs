@@ -7,6 +7,7 @@ mod analyze;
 mod bench;
 mod bench_again;
 mod blocks;
+mod book;
 mod builds;
 mod check;
 mod chosen;

@@ -1,4 +1,4 @@
-//! The density of times, and its bands: times gather around some values and not around those between (Cheung, §3.4.3).
+//! The density of times, and its bands: times gather around some values and not around those between (Cheung 2024, §3.4.3).
 //!
 //! *Density*: a Gaussian kernel over [`POINTS`] places from the shortest to the longest time; its width is Silverman's, 0.9 ·
 //! min(standard deviation, IQR / 1.34) · n^(−1/5), or where that is nothing the deviation's alone. *Band*: a maximum of the

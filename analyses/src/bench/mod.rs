@@ -1,5 +1,5 @@
-//! How long one frame takes under several plans: as the application made it, and with swizzles of several methods (Cheung,
-//! §3.4; analyses.md §16).
+//! How long one frame takes under several plans: as the application made it, and with swizzles of several methods (Cheung 2024,
+//! §3.4).
 //!
 //! *Input.* For each plan a GPU time a round, and where it is known SIMT efficiency: *synthetic*, of the swizzle and the rays
 //! that were recorded without it, and *actual*, counted again with the swizzle in force. In each round every plan runs once, in
@@ -8,7 +8,7 @@
 //! *Definitions.* Percentiles are of rank ⌈n·p/100⌉ (`loop_times/stats.rs`). IQR is p75 − p25; *outliers* lie more than 1.5 IQR
 //! below p25 or above p75. Bands: `bands.rs`. Changes with their intervals, p and delta: `compare.rs`; against the first plan
 //! (the application's own shaders) and against `identity`, which goes through the table and maps everyone to themselves.
-//! Efficiency is of events of rays (Cheung, §3.1.2): Σ popcount(m) / (Σ 1 · N) over calls that trace and entries of intersection,
+//! Efficiency is of events of rays (Cheung 2024, §3.1.2): Σ popcount(m) / (Σ 1 · N) over calls that trace and entries of intersection,
 //! any-hit, miss, closest-hit and callable shaders.
 //!
 //! *Caveats.* Intervals and p take rounds for independent, which iterations of one process are not quite: a verdict takes

@@ -1,4 +1,4 @@
-//! Descriptors: how often slots hold what they held before, and what other partitions into sets would save (Cheung, chapter 4).
+//! Descriptors: how often slots hold what they held before, and what other partitions into sets would save (Cheung 2024, chapter 4).
 //!
 //! *Redundancy* of a slot (s, b) of a pipeline over T consecutive invocations in a recording:
 //!

@@ -1,4 +1,4 @@
-//! Which basic blocks ran how often; which are hot, cold, and never run (analyses.md §7; Neubauer, "Profiling GPU Shaders
+//! Which basic blocks ran how often; which are hot, cold, and never run (Neubauer, "Profiling GPU Shaders
 //! for Profile-Guided Optimizations").
 //!
 //! *Input.* `block_runs`, `block_counts` of pass `blocks`, over all frames of the trace.

@@ -1,5 +1,5 @@
 //! Tests of objects that a ray would not have needed, and why it was given them: against a reference hierarchy of the
-//! application's own boxes and triangles (Cheung 2024, §3.5, §3.7.2; analyses.md §17).
+//! application's own boxes and triangles (Cheung 2024, §3.5, §3.7.2).
 //!
 //! A *test* is an intersection shader that was entered for a box, or an any-hit shader that was entered for a triangle. (An
 //! any-hit shader of what an intersection shader reports belongs to that test.) A ray's *final hit* is the one that it ended

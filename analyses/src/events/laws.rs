@@ -1,4 +1,4 @@
-//! What must hold in every trace of rays (analyses.md §12), both sides counted.
+//! What must hold in every trace of rays, both sides counted.
 //!
 //! | law | left | right |
 //! |---|---|---|

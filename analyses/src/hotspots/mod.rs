@@ -1,5 +1,4 @@
-//! Where the work is: how often each instruction and each source line was executed (Usher, "Vulkan Vision", figure 15;
-//! analyses.md §6).
+//! Where the work is: how often each instruction and each source line was executed (Usher, "Vulkan Vision", figure 15).
 //!
 //! *Input.* `instructions`, and the counts of pass `blocks` over all frames of the trace.
 //!

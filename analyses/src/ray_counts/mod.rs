@@ -1,5 +1,5 @@
 //! How many events rays had, and how full subgroups were in them: the two numbers that come first, for traces of any length
-//! (Cheung, §3.1.2; analyses.md §2 and §12).
+//! (Cheung 2024, §3.1.2).
 //!
 //! *Definition.* Counts are rows of table `rays` by kind and shader. *Efficiency* is that of table `warps`: Σ popcount(mask) /
 //! (Σ 1 · N) over begins, occlusion begins, intersections, any-hits, misses, closest hits and callables, in percent, N being the

@@ -1,4 +1,4 @@
-//! Maps of launches: a value for each invocation, as pictures and as numbers (Cheung, §3.5; analyses.md §17).
+//! Maps of launches: a value for each invocation, as pictures and as numbers (Cheung 2024, §3.5).
 //!
 //! | map | value of an invocation |
 //! |---|---|

@@ -1,5 +1,5 @@
-//! SIMT efficiency of rays' events: how full subgroups were when they began rays and entered shaders (Cheung, §3.1.2;
-//! analyses.md §2), beside what Replayer makes of the same subgroups.
+//! SIMT efficiency of rays' events: how full subgroups were when they began rays and entered shaders (Cheung 2024, §3.1.2),
+//! beside what Replayer makes of the same subgroups.
 //!
 //! *Definition.* Over events of subgroups with active masks m (begins, occlusion begins, intersections, any-hits, misses,
 //! closest hits, callables): Σ popcount(m) / (Σ 1 · N), in percent, N being the device's subgroup size. Each event counts

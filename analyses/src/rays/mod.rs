@@ -1,5 +1,5 @@
 //! Rays: how many, at which depth, from which calls, how they ended, how far they went, and which objects' boxes they were
-//! tested against (Cheung, §3.1.1, §3.6; analyses.md §12).
+//! tested against (Cheung 2024, §3.1.1, §3.6).
 //!
 //! A ray begins with a call and ends with its miss or closest hit; without either it is an *implicit hit* where shaders do
 //! not say (occlusion rays; hit groups without closest-hit shader). *Depth* is how many calls a ray lies in, 0 from ray

@@ -1,5 +1,5 @@
 //! Simulated shader execution reordering: what SIMT efficiency would be if invocations were put into other subgroups each time
-//! before a miss or closest-hit shader is executed (Cheung, §3.7.4; analyses.md §18).
+//! before a miss or closest-hit shader is executed (Cheung 2024, §3.7.4).
 //!
 //! Each invocation's calls are cut before every miss and closest hit. The pieces are executed in *stages*: in the first all up to
 //! their first miss or closest hit, in the second from there to the next, and so on. Before each stage but the first those

@@ -1,4 +1,4 @@
-//! Repacking: which invocation does whose work, so that subgroups diverge less (Cheung, §3.3; analyses.md §15).
+//! Repacking: which invocation does whose work, so that subgroups diverge less (Cheung 2024, §3.3).
 //!
 //! A *swizzle* maps each linear launch index to that of the invocation whose work is done there. Subgroups are unpacked in the
 //! order of their upper left pixels, row by row, each in the order of its lanes: places A. What a method sorts is B; the

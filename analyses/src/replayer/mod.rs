@@ -1,4 +1,4 @@
-//! Replayer: what subgroups would execute if invocations were put into them otherwise (Cheung, §3.2.1; analyses.md §13).
+//! Replayer: what subgroups would execute if invocations were put into them otherwise (Cheung 2024, §3.2.1).
 //!
 //! Of each invocation only its calls are looked at: begins (told apart by the place of the call), intersections, any-hits,
 //! misses, closest hits, callables (told apart by shader), each at its level: how many rays it lies in. Invocations of a

@@ -149,14 +149,21 @@ pub fn records(
     Ok(file.finish()?)
 }
 
-/// A report's table.
-pub fn table(table: &Table, about: &str, out: impl Write + Send) -> std::result::Result<(), Failed> {
+/// A table of this analysis's report.
+pub fn table(
+    analysis: &str,
+    table: &Table,
+    about: &str,
+    out: impl Write + Send,
+) -> std::result::Result<(), Failed> {
+    let meanings = crate::explain::abouts(analysis, table);
     let columns: Vec<(Kind, Values)> = (0..table.columns.len()).map(|c| values(table, c)).collect();
-    let fields = columns.iter().zip(names(table)).zip(&table.columns).map(|((c, name), column)| Field {
+    let described = columns.iter().zip(names(table)).zip(table.columns.iter().zip(meanings));
+    let fields = described.map(|((c, name), (column, about))| Field {
         name,
         kind: c.0,
         unit: column.unit.symbol().to_owned(),
-        about: String::new(),
+        about: about.to_owned(),
         optional: true,
     });
     let fields: Vec<Field> = fields.collect();
@@ -293,7 +300,7 @@ mod tests {
             ],
         };
         let mut out = vec![];
-        table(&t, "A table", &mut out).unwrap();
+        table("none", &t, "A table", &mut out).unwrap();
         let (metadata, rows) = open(out);
         assert!(metadata.contains(&("unit.mean (FPS)".into(), "FPS".into())), "{metadata:?}");
         let names: Vec<&str> = rows[0].iter().map(|f| f.0.as_str()).collect();

@@ -1,4 +1,4 @@
-//! How long each invocation of a ray generation shader took, and where on the device it ran (Cheung, §3.7.4: shader-timing heat
+//! How long each invocation of a ray generation shader took, and where on the device it ran (Cheung 2024, §3.7.4: shader-timing heat
 //! maps and multiprocessors of each pixel, Figures 3.15 to 3.20). From pass `shader-clock`.
 //!
 //! | map | value of an invocation |

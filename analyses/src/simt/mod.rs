@@ -6,7 +6,7 @@
 //! of instruction slots that did something: Σ popcount(m) · i / (Σ i · N). Instructions are SPIR-V's, as table `blocks`
 //! counts them: what a driver makes of one is not known here.
 //!
-//! *Event-level* (Cheung, §3.1.2) is the same formula over two kinds of events only: calls that trace a ray, and entries of
+//! *Event-level* (Cheung 2024, §3.1.2) is the same formula over two kinds of events only: calls that trace a ray, and entries of
 //! intersection, any-hit, miss and closest-hit shaders. It stands by itself and is in no other number. It is not told apart by
 //! subgroup, nor occlusion rays from others: the records are counts.
 //!

@@ -1,5 +1,5 @@
 //! The timeline of subgroups: how long they took, how many were in flight, what ran beside what, when nothing ran (Warp
-//! Trace; analyses.md §11).
+//! Trace).
 //!
 //! *Definition.* A span is a subgroup in an entry point, from its entry to the last of its exits, in ticks of the clock that
 //! the shader read. *In flight* at a time are the spans that have begun and not ended. Over a frame (from the first begin to

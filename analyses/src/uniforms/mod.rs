@@ -1,5 +1,5 @@
 //! Uniform blocks and push constants: what every member was, what lies in several places, what is uploaded and not read
-//! (Cheung, section 4.5.2).
+//! (Cheung 2024, section 4.5.2).
 //!
 //! *Members* are those of `resource_members`, by pipeline; their *executions* are invocations that had the block (with arrays of blocks:
 //! times elements). *Unused*: no shader of the pipeline reads it statically. *Constant over the capture*: one value, in all pipelines that

@@ -1,5 +1,5 @@
 //! Values: which values the places where shaders read memory see. Zeros first: code that is special for a zero is where
-//! published gains are (Cheung 2022, section 4.5.2).
+//! published gains are (Cheung 2024, section 4.5.2).
 //!
 //! *Definitions.* A place is a 32-bit word of what a load gives, of one entry point of one pipeline. *Executions*: by
 //! invocations. *Zeros*: all bits zero (so not −0.0). *Distinct*: how many different values there were over all frames, zero

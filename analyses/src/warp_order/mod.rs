@@ -1,5 +1,5 @@
-//! In which order a device executes subgroups, and which pixels are in one: a picture, and what can be seen on it (Cheung,
-//! §3.2.2; analyses.md §14).
+//! In which order a device executes subgroups, and which pixels are in one: a picture, and what can be seen on it (Cheung 2024,
+//! §3.2.2).
 //!
 //! The picture's pixel is the invocation of that launch index, its value the number that its subgroup got when ray generation was
 //! entered: the order in which subgroups began. What is found:
