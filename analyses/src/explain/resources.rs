@@ -173,9 +173,10 @@ pub const UNIFORMS: &[Sheet] = &[
             m("writes", Count, "writes to it by any way that the capture shows"),
             m("uploaded", Bytes, "bytes of these"),
             m("the same", Bytes, "of these, bytes that were there already"),
-            m("frames", Text, "frames that wrote, and frames that read"),
+            m("frames", Count, "frames that wrote to it"),
             m("bound", Bytes, "bytes of blocks that were bound, each once in a frame"),
             m("read", Bytes, "of these, bytes that shaders use statically"),
+            m("frames", Count, "frames that read it"),
         ]],
     },
     Sheet {

@@ -1,6 +1,6 @@
 //! Uniformity: which branch conditions, load addresses and loaded values are the same for all of a subgroup.
 //!
-//! *Definition* (Neubauer 2020, sections 3.6, 3.7, 5.3, 5.4). A place is *static uniform* if the divergence analysis of the
+//! *Definition* (Neubauer 2019, sections 3.6, 3.7, 5.3, 5.4). A place is *static uniform* if the divergence analysis of the
 //! module proves it; *dynamic uniform* if it is not proven, and no execution saw two active invocations of a subgroup
 //! differ; *divergent* if some did, with the share of executions by subgroups in which they did. Places that are not
 //! proven and were not executed, or cannot be measured, are in none of these. Only entry points that were executed count,

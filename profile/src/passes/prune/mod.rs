@@ -1,5 +1,5 @@
 //! Pass `prune`: what a profile never saw executed becomes unreachable, so that the driver's compiler makes no code for it
-//! (Neubauer 2020, 5.2: a profile's blocks that were never run are taken away).
+//! (Neubauer 2019, 5.2: a profile's blocks that were never run are taken away).
 //!
 //! `prune:TRACE` takes the counts of pass `blocks` in that trace, `prune:A+B` those of several together; `frames=A-B` takes the
 //! counts of these frames alone. Of an entry point all pipelines that use it count together. A choice of which only one way was

@@ -1,5 +1,5 @@
 //! Pass `uniformity`: whether the conditions of branches, the addresses of loads and the values that these give are the
-//! same for all active invocations of a subgroup (Neubauer 2020, sections 3.6 and 3.7: read the first lane's value,
+//! same for all active invocations of a subgroup (Neubauer 2019, sections 3.6 and 3.7: read the first lane's value,
 //! compare, ballot). A static analysis ([`crate::spirv::uniform`]) says beside it what could have been known before; what
 //! it says is measured too, so that every run checks it.
 //!

@@ -1,6 +1,6 @@
 //! Pass `values`: which values the places where memory is read see: executions, zeros, distinct values, the most frequent
 //! with their counts, and how often a value changes from one action of a pipeline to the next (Cheung 2022, section 4.5.2;
-//! Neubauer 2020, section 3.2.4; top-N after Calder et al. 1997).
+//! Neubauer 2019, section 3.2.4; top-N after Calder et al. 1997).
 //!
 //! A site is one 32-bit word of what a load gives: a component of a vector, a column's component of a matrix; of 64-bit
 //! numbers each half; half floats as floats. Loads through one access path at several places are several sites.
