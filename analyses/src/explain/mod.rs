@@ -53,7 +53,7 @@ pub struct Sheet {
 
 impl Sheet {
     /// The columns, one after the other.
-    pub fn meanings(&self) -> impl Iterator<Item = &'static Meaning> {
+    pub fn meanings(&self) -> impl Iterator<Item = &'static Meaning> + Clone + use<> {
         self.columns.iter().flat_map(|group| group.iter())
     }
 
