@@ -137,6 +137,13 @@ pub const ITS: &[Sheet] = &[
     },
 ];
 
+const WINDOW: &[Meaning] = &[
+    m("window", Text, "subgroups whose active invocations are packed together"),
+    m("ran", Subgroups, "trace calls that subgroups executed"),
+    m("needed", Subgroups, "those that packed subgroups would execute"),
+    m("saved", Percent, "1 less needed over ran"),
+];
+
 pub const PATHS: &[Sheet] = &[
     Sheet {
         table: "paths",
@@ -169,18 +176,11 @@ pub const PATHS: &[Sheet] = &[
             ],
         ],
     },
+    Sheet { table: "compaction", about: "a compaction window of an entry point", columns: &[ENTRY, WINDOW] },
     Sheet {
-        table: "compaction",
-        about: "a compaction window of an entry point",
-        columns: &[
-            ENTRY,
-            &[
-                m("window", Text, "subgroups whose active invocations are packed together"),
-                m("ran", Subgroups, "trace calls that subgroups executed"),
-                m("needed", Subgroups, "those that packed subgroups would execute"),
-                m("saved", Percent, "1 less needed over ran"),
-            ],
-        ],
+        table: "compaction_of_all",
+        about: "all entry points together, where there are several: a launch at a time",
+        columns: &[WINDOW],
     },
 ];
 
