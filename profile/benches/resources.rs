@@ -4,11 +4,14 @@
 //! `RERAY_CAPTURES`, each made large: its middle submissions are repeated until there are 400,000 blocks and
 //! (but for the samples, whose blocks are small) 50 MB. Five runs of each; printed are the median time, blocks and bytes a
 //! second, the memory that following took beside the capture's live allocations, and the process's largest resident set.
+//! With `RERAY_SYNC` what orders commands is followed, too; traces are kept in the folder `RERAY_KEEP`, so that answers to
+//! questions can be timed on them.
 
 use gfxr_parse::container::{Capture, Source, read_file};
 use gfxr_parse::schema::command;
 use gfxr_parse::writer::Writer as CaptureWriter;
 use profile::hooks::resources::{Followed, ResourcesHook};
+use profile::hooks::sync::Synchronisation;
 use replay::error::{Error, Kind};
 use replay::options::Options;
 use replay::session::{On, replay};
@@ -74,15 +77,20 @@ fn run(capture: &Capture, folder: &Path) -> (Duration, Followed, u64) {
     let begin = Instant::now();
     let writer = Writer::create(folder, Manifest::default()).expect("a folder");
     let writer = Rc::new(RefCell::new(writer));
-    let into = writer.clone();
-    let put = Box::new(move |table: &'static trace::Table, values: &[trace::Value<'_>]| {
-        into.borrow_mut().put(table, values);
-        match into.borrow().failed() {
-            None => Ok(()),
-            Some(e) => Err(Error::new(Kind::Internal, e.to_string())),
-        }
-    });
-    let (hook, followed) = ResourcesHook::new(put, Box::new(|_| true), None);
+    let put = || {
+        let into = writer.clone();
+        Box::new(move |table: &'static trace::Table, values: &[trace::Value<'_>]| {
+            into.borrow_mut().put(table, values);
+            match into.borrow().failed() {
+                None => Ok(()),
+                Some(e) => Err(Error::new(Kind::Internal, e.to_string())),
+            }
+        })
+    };
+    let (mut hook, followed) = ResourcesHook::new(put(), Box::new(|_| true), None);
+    if std::env::var_os("RERAY_SYNC").is_some() {
+        hook = hook.with_sync(Synchronisation::new(put(), Box::new(|_| true)));
+    }
     let options = Options { keep_going: true, ..Options::default() };
     let summary = replay(capture, &options, On::Echo, vec![Box::new(hook)], 0, &mut ()).expect("it follows");
     let writer = Rc::into_inner(writer).expect("the hook is gone").into_inner();
@@ -103,8 +111,11 @@ fn main() {
     if std::env::args().any(|a| a == "--test") {
         return;
     }
-    let folder = std::env::temp_dir().join(format!("reray-bench-resources-{}", std::process::id()));
+    let temporary = std::env::temp_dir().join(format!("reray-bench-resources-{}", std::process::id()));
+    let keep = std::env::var_os("RERAY_KEEP").map(PathBuf::from);
     for (path, least) in captures() {
+        let name = path.file_stem().unwrap_or_default();
+        let folder = keep.as_ref().map_or_else(|| temporary.clone(), |k| k.join(name));
         let (bytes, blocks) = enlarge(&path, least);
         let size = bytes.len() as u64;
         let source = Source::new(&path.to_string_lossy(), bytes);
@@ -116,7 +127,7 @@ fn main() {
         println!(
             "{}: {blocks} blocks, {:.1} MB, {} invocations, {} uniform blocks: {seconds:.2} s ({:.2}-{:.2}), {:.0} blocks/s, {:.1} MB/s; \
              live {} bytes, followed in {}; resident {:.0} MB; {diverged} calls passed over",
-            path.file_stem().unwrap_or_default().to_string_lossy(),
+            name.to_string_lossy(),
             size as f64 / 1e6,
             f.written,
             f.blocks,
@@ -128,6 +139,6 @@ fn main() {
             f.held_bytes,
             resident() as f64 / 1e6,
         );
-        let _ = std::fs::remove_dir_all(&folder);
+        let _ = std::fs::remove_dir_all(&temporary);
     }
 }
