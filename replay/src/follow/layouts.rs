@@ -132,6 +132,10 @@ impl SetLayout {
     pub fn binding(&self, binding: u32) -> Option<&Binding> {
         self.index_of(binding).map(|i| &self.bindings[i])
     }
+    /// Its descriptors lie in descriptor buffers.
+    pub fn in_descriptor_buffers(&self) -> bool {
+        self.flags & SET_LAYOUT_DESCRIPTOR_BUFFER != 0
+    }
     /// Its descriptors are pushed.
     pub fn is_push(&self) -> bool {
         self.flags & SET_LAYOUT_PUSH != 0

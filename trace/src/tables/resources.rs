@@ -228,7 +228,7 @@ pub static INVOCATION_BLOCKS: Table = Table {
         count("known_bytes", "bytes", "how many of them are known"),
         text(
             "unknown",
-            "why bytes are not known: written by a shader, never written, lost with a discarded mapping, …; or nothing",
+            "why bytes are not known: written by a shader, never written, lost with a discarded mapping, beyond the descriptor's range, …; or nothing",
         ),
         count("buffer", "id", "the buffer; 0 for push constants and inline blocks"),
         count("offset", "bytes", "where in the buffer, dynamic offset included"),

@@ -64,7 +64,12 @@ struct Origin {
     read: Option<usize>,
     /// What the device is asked for.
     pending: Option<usize>,
+    /// A shader declares more than the descriptor has.
+    beyond: bool,
 }
+
+/// Why bytes behind a descriptor's range are not known.
+const BEYOND: &str = "beyond the descriptor's range";
 
 impl Blocks {
     /// Contents of which some bytes are not known.
@@ -140,6 +145,10 @@ impl Blocks {
                 let n = self.masked(&mut rows.put, bytes, written)?;
                 self.row(rows, i.number, "block", (set, binding, 0), n, Origin::default())
             }
+            Found::Unknown(place, bytes, why) => {
+                let n = Numbered { bytes, why, ..Numbered::default() };
+                self.row(rows, i.number, "block", place, n, Origin::default())
+            }
         })?;
         if f.push_bytes > 0 {
             let push = &i.invoke.bindings.push;
@@ -167,8 +176,9 @@ impl Blocks {
     fn in_buffer(&mut self, rows: &mut Rows, w: &World, number: u64, r: Read) -> Result<()> {
         let n = self.of_buffer(&mut rows.put, w, r.buffer, r.offset, r.bytes)?;
         let stamp = if n.known < n.bytes { w.stamp_of(r.buffer, r.offset, r.bytes) } else { 0 };
+        let read = Some(self.read.len());
         let from =
-            Origin { buffer: r.buffer, offset: r.offset, stamp, read: Some(self.read.len()), pending: None };
+            Origin { buffer: r.buffer, offset: r.offset, stamp, read, pending: None, beyond: r.beyond };
         let place = (r.set, r.binding, r.element);
         self.read.push(r);
         self.row(rows, number, "block", place, n, from)
@@ -236,7 +246,8 @@ impl Held {
     fn write(&self, rows: &mut Rows) -> Result<()> {
         let n = self.n;
         rows.blocks += 1;
-        rows.unknown_blocks += u64::from(n.known < n.bytes);
+        rows.unknown_blocks += u64::from(n.known < n.bytes || self.from.beyond);
+        let why = if n.why.is_empty() && self.from.beyond { BEYOND } else { n.why };
         (rows.put)(
             &INVOCATION_BLOCKS,
             &[
@@ -247,7 +258,7 @@ impl Held {
                 U64(self.place.2.into()),
                 U64(n.number),
                 U64(n.known),
-                Text(n.why),
+                Text(why),
                 U64(self.from.buffer),
                 U64(self.from.offset),
             ],

@@ -27,6 +27,8 @@ pub struct UsedBlock {
     pub elements: Option<Vec<u32>>,
     /// Bytes that a shader declares, the largest; of a storage buffer, all that is bound.
     pub bytes: u64,
+    /// A shader declares them.
+    pub declared: bool,
     /// A storage buffer that shaders only read.
     pub storage: bool,
 }
@@ -256,13 +258,15 @@ impl Facts {
             let storage = matches!(b.ty, ty::STORAGE_BUFFER | ty::STORAGE_BUFFER_DYNAMIC);
             if storage && slot.access.read && !slot.access.write {
                 let elements = elements();
-                self.buffers.push(UsedBlock { set, binding, elements, bytes: u64::MAX, storage });
+                let (bytes, declared) = (u64::MAX, false);
+                self.buffers.push(UsedBlock { set, binding, elements, bytes, declared, storage });
             }
             // (a mutable one is what was written to it)
             if uniform || b.ty == ty::MUTABLE {
-                let bytes = if slot.block_bytes == 0 { UNDECLARED } else { slot.block_bytes };
+                let declared = slot.block_bytes != 0;
+                let bytes = if declared { slot.block_bytes } else { UNDECLARED };
                 let elements = if b.ty == ty::INLINE_UNIFORM_BLOCK { Some(vec![0]) } else { elements() };
-                self.blocks.push(UsedBlock { set, binding, elements, bytes, storage });
+                self.blocks.push(UsedBlock { set, binding, elements, bytes, declared, storage });
             }
         }
     }

@@ -156,7 +156,11 @@ impl Rows {
         let (frame, in_buffers) = match program {
             Program::None => (0, false),
             Program::Pipeline(p) => (p.frame, p.descriptor_buffer()),
-            Program::Shaders(c) => (c.shaders.iter().map(|s| s.frame).max().unwrap_or(0), false),
+            Program::Shaders(c) => {
+                let mut layouts = program.layout().into_iter().flat_map(|l| l.sets.iter().flatten());
+                let frame = c.shaders.iter().map(|s| s.frame).max().unwrap_or(0);
+                (frame, layouts.any(|l| l.in_descriptor_buffers()))
+            }
         };
         let layout = program.layout();
         let compatible = layout.map_or(String::new(), |l| l.words());
