@@ -7,10 +7,12 @@
 mod rays;
 mod repartition;
 mod report;
+mod verdict;
 
 pub use rays::{DumpForm, RaysCommand, RaysDumpArgs, ReorderArgs};
 pub use repartition::RepartitionArgs;
 pub use report::ReportArgs;
+pub use verdict::{Clock, CompareArgs, CompareFormat, ProcessesArgs, WorkerArgs};
 
 use crate::exit::HELP;
 use crate::select::{Glob, Ranges};
@@ -214,6 +216,11 @@ pub enum Command {
     Repack(RepackArgs),
     /// Time one frame with every method's swizzle in turn: the whole study of repacking, as tables and figures
     Bench(BenchArgs),
+    /// Say whether one run of `bench --processes` is slower than another; exit code 3 if it is, 4 if that cannot be said
+    Compare(CompareArgs),
+    /// A process of a run
+    #[command(hide = true)]
+    BenchWorker(WorkerArgs),
     /// Put what traces, runs and replays say on one page for a browser, with tables, plots and maps
     Report(ReportArgs),
 }
@@ -252,7 +259,7 @@ pub struct RepackArgs {
 }
 
 /// `bench`
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Records the frame's rays (pass rays), makes swizzles of them as `repack` does, counts with each in force how full subgroups
 are (passes swizzle, simt), and then runs all plans in turn, in an order that the seed decides: the application's own shaders
@@ -267,23 +274,42 @@ Examples:
   reray-replay bench weekend.gfxr --frame 2 --methods random,rounds --iterations 200 --seed 7 -o study
   reray-replay bench weekend.gfxr --frame 2 --trace trace -o study      (the rays are there already)
   reray-replay bench vm.gfxr --frame 2 --ab plain,prune,specialize,prune+specialize --again -o study
-  reray-replay bench cap.gfxr --frame 2 --ab plain,repartition:repartition-classes.json -o study")]
+  reray-replay bench cap.gfxr --frame 2 --ab plain,repartition:repartition-classes.json -o study
+
+With --processes (or --plan, or several captures) it leaves a run instead, for `compare` and `report` (docs/runs.md):
+  reray-replay bench vkcube.gfxr --frame 5 --processes 10 -o before
+  reray-replay bench a.gfxr b.gfxr --processes 20 --budget 10m --plan plain --plan 'old driver=/opt/old/icd.json' -o run")]
 pub struct BenchArgs {
     /// The capture
     #[arg(value_name = "CAPTURE")]
     pub file: PathBuf,
-    /// The frame
-    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
+    /// More captures, of a run
+    #[arg(value_name = "CAPTURE")]
+    pub more: Vec<PathBuf>,
+    /// The frame; of a run, where it is left out, captures are replayed whole
+    #[arg(long = "frame", value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
+    pub looped: Option<u64>,
+    /// The same, where one is needed.
+    #[arg(skip)]
     pub frame: u64,
+    /// A run.
+    #[command(flatten)]
+    pub processes: ProcessesArgs,
     /// Methods, with commas between, as `repack` names them, or all; identity is always there. With none, no rays are recorded
     /// and nothing is swizzled
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = "all")]
     pub methods: Vec<String>,
-    /// How often each plan is timed
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
+    /// How often each plan is timed; of a run, in each process [default: 1000, of a run 30]
+    #[arg(long = "iterations", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub rounds: Option<u32>,
+    /// The same, as it is.
+    #[arg(skip)]
     pub iterations: u32,
-    /// Rounds before these that are left out
-    #[arg(long, value_name = "W", default_value_t = 3)]
+    /// Rounds before these that are left out; of a run, turns at most before times have settled [default: 3, of a run 40]
+    #[arg(long = "warmup", value_name = "W")]
+    pub left_out: Option<u32>,
+    /// The same, as it is.
+    #[arg(skip)]
     pub warmup: u32,
     /// What the order of plans, the method random and the intervals are seeded with
     #[arg(long, value_name = "S", default_value_t = 0)]

@@ -5,6 +5,8 @@
 //! | 0 | done |
 //! | 1 | failed: input that cannot be read, or that only in part could be; output that cannot be written |
 //! | 2 | usage: flags that make no sense |
+//! | 3 | `compare`: a regression |
+//! | 4 | `compare`: inconclusive |
 //! | 5 | verification failed, or the replay diverged from the capture |
 //! | 6 | the GPU hung or was lost; what had finished until then is reported |
 //! | 77 | no usable Vulkan device |
@@ -24,6 +26,10 @@ pub enum Exit {
     Failed = 1,
     /// The command line makes no sense.
     Usage = 2,
+    /// A run is slower than another.
+    Regression = 3,
+    /// Whether it is cannot be said.
+    Inconclusive = 4,
     /// Verification failed, or the replay diverged.
     Diverged = 5,
     /// The device hangs or is lost.
@@ -38,6 +44,8 @@ Exit codes:
   0   done
   1   failed, or done only in part (what was wrong is on stderr)
   2   usage: the flags make no sense
+  3   compare: a regression
+  4   compare: inconclusive
   5   verification failed, or the replay diverged from the capture
   6   the GPU hung or was lost (the frames until then are reported)
   77  no usable Vulkan device";

@@ -3,6 +3,7 @@
 mod analyze;
 mod bench;
 mod check;
+mod compare;
 mod devices;
 mod dump;
 mod extract;
@@ -47,6 +48,8 @@ pub fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Repack(args) => repack::run(&args),
         Command::Repartition(args) => repartition::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Compare(args) => compare::run(&args),
+        Command::BenchWorker(args) => bench::worker::run(&args),
         Command::Report(args) => report::run(&args),
     }
 }

@@ -59,4 +59,5 @@ mod timeline;
 mod times;
 mod trimmed;
 mod uniform;
+mod verdict;
 mod watchdog;

@@ -1,6 +1,7 @@
 //! The passes: a folder each, with its rewrite, the tables it records, and its tests.
 
 mod blocks;
+mod burn;
 mod clock;
 pub mod counters;
 mod divergence;
@@ -14,6 +15,7 @@ mod loads;
 mod paths;
 mod prune;
 mod rays;
+mod replace;
 mod ser;
 mod shader_clock;
 mod simt;
@@ -136,6 +138,16 @@ pub static PASSES: &[Entry] = &[
         about: "nothing: what depends on loads that a trace of pass values found mostly zero gets a shorter way for zero \
                 (TRACE[+TRACE…], frames=A-B, share=90)",
         make: |options| Ok(Box::new(zero_path::Pass::new(options)?)),
+    },
+    Entry {
+        name: "replace",
+        about: "nothing: shaders become what a folder has under their hash, HASH.spv as `extract` names files (DIR)",
+        make: |options| Ok(Box::new(replace::Replace::new(options)?)),
+    },
+    Entry {
+        name: "burn",
+        about: "nothing: chosen shaders take longer, to see whether a slowdown is found (turns=100, shader=HASH, stage=NAME)",
+        make: |options| Ok(Box::new(burn::Burn::new(options)?)),
     },
 ];
 

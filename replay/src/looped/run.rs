@@ -196,15 +196,19 @@ impl<'a> Looping<'a> {
             } else if hashes != looped.hashes {
                 self.differs(run, looped)?;
             }
-            // What counts as changed is known once the warm-up is over.
-            if run + 1 == warmup || run + 1 == all {
-                let now = around.snapshot.hash_changed(cx)?;
-                looped.changed_same = *first_changed.get_or_insert(now) == now;
-            }
             if timed {
                 looped.iterations.push(iteration);
             }
             progress.iteration(run + 1, all);
+            let ends = run + 1 == all || timed && progress.enough();
+            // What counts as changed is known once the warm-up is over.
+            if run + 1 == warmup || ends {
+                let now = around.snapshot.hash_changed(cx)?;
+                looped.changed_same = *first_changed.get_or_insert(now) == now;
+            }
+            if ends {
+                break;
+            }
         }
         looped.made = buffers_made(cx) - made;
         Ok(())

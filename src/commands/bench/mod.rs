@@ -17,12 +17,14 @@
 
 mod learnt;
 mod machine;
+mod many;
 mod maps;
 mod order;
 mod out;
 mod session;
 mod swizzles;
 mod traces;
+pub mod worker;
 
 use super::profile::folder::{Missing, refuse_full};
 use crate::cli::BenchArgs;
@@ -88,6 +90,12 @@ struct Loops {
 /// Runs it.
 pub fn run(args: &BenchArgs) -> Result<Exit, Failure> {
     refuse_full(&args.output)?;
+    if many::wanted(args) {
+        return many::run(args);
+    }
+    let frame = args.looped.ok_or_else(|| Failure::usage("which frame? --frame K, or --processes N"))?;
+    let (iterations, warmup) = (args.rounds.unwrap_or(1000), args.left_out.unwrap_or(3));
+    let args = &BenchArgs { frame, iterations, warmup, ..args.clone() };
     if args.output.to_string_lossy().contains([',', '+']) {
         return Err(Failure::usage("-o: a name without commas and plus signs"));
     }
@@ -98,30 +106,32 @@ pub fn run(args: &BenchArgs) -> Result<Exit, Failure> {
     {
         return Err(no_such_frame(args.frame, there));
     }
-    let name = args.output.file_name().ok_or_else(|| Failure::usage("-o: not a folder's name"))?;
-    let part = args.output.with_file_name(format!(".{}.{}.part", name.to_string_lossy(), std::process::id()));
-    let missing = Missing::of(&part);
-    std::fs::create_dir_all(&part)
-        .map_err(|e| Failure::new(format_args!("{}: {e}{}", part.display(), output::advice(&e))))?;
-    let done = study(args, &capture, &part).and_then(|done| {
-        // (an empty folder may be there)
-        let _ = std::fs::remove_dir(&args.output);
-        std::fs::rename(&part, &args.output)
-            .map_err(|e| Failure::new(format_args!("{}: {e}", args.output.display())))?;
-        Ok(done)
-    });
-    let (report, exit) = match done {
-        Ok(done) => done,
-        Err(e) => {
-            let _ = std::fs::remove_dir_all(&part);
-            missing.take_away();
-            return Err(e);
-        }
-    };
+    let (report, exit) = whole_folder(&args.output, |part| study(args, &capture, part))?;
     let mut out = output::Output::create(None)?;
     out.write(if args.json { json::render(&report) } else { text::render(&report) }.as_bytes())?;
     out.finish()?;
     Ok(exit)
+}
+
+/// Makes a folder that is there whole or not at all.
+fn whole_folder<T>(output: &Path, make: impl FnOnce(&Path) -> Result<T, Failure>) -> Result<T, Failure> {
+    let name = output.file_name().ok_or_else(|| Failure::usage("-o: not a folder's name"))?;
+    let part = output.with_file_name(format!(".{}.{}.part", name.to_string_lossy(), std::process::id()));
+    let missing = Missing::of(&part);
+    std::fs::create_dir_all(&part)
+        .map_err(|e| Failure::new(format_args!("{}: {e}{}", part.display(), output::advice(&e))))?;
+    let done = make(&part).and_then(|made| {
+        // (an empty folder may be there)
+        let _ = std::fs::remove_dir(output);
+        std::fs::rename(&part, output)
+            .map_err(|e| Failure::new(format_args!("{}: {e}", output.display())))?;
+        Ok(made)
+    });
+    if done.is_err() {
+        let _ = std::fs::remove_dir_all(&part);
+        missing.take_away();
+    }
+    done
 }
 
 /// Everything, into a folder.
@@ -316,6 +326,7 @@ fn loops(args: &BenchArgs, with: &[With], made: &[Made], plans: &mut Vec<Plan>) 
             shaders,
             assume_subgroups: args.assume_subgroups,
             calls: !args.ab.is_empty(),
+            detailed: false,
         };
         sessions.push(Session::start(wanted)?);
     }

@@ -11,8 +11,10 @@ use crate::commands::replay::failure;
 use crate::exit::{Exit, Failure};
 use crate::input;
 use analyses::bench::Calls;
+use gfxr_parse::container::Capture;
 use profile::Pass;
 use profile::hooks::call_costs::{CallClock, CallCostsHook, Cost, Counted, is_of_descriptors};
+use profile::hooks::command_times::{CommandTimes, CommandTimesHook, Level, Settings};
 use profile::hooks::frame_times::{FrameTimes, FrameTimesHook};
 use profile::hooks::instrument::{Done, InstrumentHook, Raw};
 use profile::hooks::repartition::{self, RepartitionHook};
@@ -27,8 +29,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use trace::Nanos;
 use trace::swizzle::Swizzle;
+use trace::{FrameTime, Nanos};
 
 /// Iterations before the first turn: the first of them creates what the frame creates.
 pub const LOOP_WARMUP: u32 = 2;
@@ -59,6 +61,8 @@ pub struct Wanted {
     pub assume_subgroups: bool,
     /// Whether calls are timed, too.
     pub calls: bool,
+    /// Whether passes and commands are timed as well.
+    pub detailed: bool,
 }
 
 /// What a replay came to.
@@ -73,17 +77,21 @@ pub struct Outcome {
     pub notes: Vec<String>,
     /// The device's name.
     pub gpu: String,
+    /// Times of passes and commands, where these were wanted.
+    pub detail: Option<CommandTimes>,
 }
 
 enum Event {
-    /// An iteration is done, or all those before the first turn.
-    Waits,
+    /// An iteration is done, or all those before the first turn; and the time of the one before it, if there was one. (That of
+    /// the last one may not have been read yet.)
+    Waits(Option<FrameTime>),
     Ended(Box<Result<Outcome, Failure>>),
 }
 
 /// See the module's header.
 pub struct Session {
-    go: Sender<()>,
+    /// Whether another iteration is to run.
+    go: Sender<bool>,
     events: Receiver<Event>,
     set: Arc<AtomicU32>,
 }
@@ -96,7 +104,7 @@ impl Session {
         let set = Arc::new(AtomicU32::new(0));
         let session = Session { go, events, set: set.clone() };
         std::thread::spawn(move || {
-            let mut baton = Baton { to: to.clone(), turns };
+            let mut baton = Baton { to: to.clone(), turns, times: Rc::default(), ended: false };
             let outcome = run(wanted, set, &mut baton);
             // (nobody is there any more where another replay has failed)
             let _ = to.send(Event::Ended(Box::new(outcome)));
@@ -105,24 +113,24 @@ impl Session {
         Ok(session)
     }
 
-    /// Runs one iteration, with this set of swizzles.
-    pub fn turn(&self, set: u32) -> Result<(), Failure> {
+    /// Runs one iteration, with this set of swizzles; the time of the one before it, if there was one.
+    pub fn turn(&self, set: u32) -> Result<Option<FrameTime>, Failure> {
         self.set.store(set, Ordering::Release);
-        self.go.send(()).map_err(|_| gone())?;
+        self.go.send(true).map_err(|_| gone())?;
         self.wait()
     }
 
-    fn wait(&self) -> Result<(), Failure> {
+    fn wait(&self) -> Result<Option<FrameTime>, Failure> {
         match self.events.recv() {
-            Ok(Event::Waits) => Ok(()),
+            Ok(Event::Waits(last)) => Ok(last),
             Ok(Event::Ended(outcome)) => Err(outcome.err().unwrap_or_else(gone)),
             Err(_) => Err(gone()),
         }
     }
 
-    /// Lets it end behind its last iteration.
+    /// Lets it end behind the iteration that ran last.
     pub fn finish(self) -> Result<Outcome, Failure> {
-        self.go.send(()).map_err(|_| gone())?;
+        self.go.send(false).map_err(|_| gone())?;
         match self.events.recv() {
             Ok(Event::Ended(outcome)) => *outcome,
             _ => Err(gone()),
@@ -137,7 +145,9 @@ fn gone() -> Failure {
 /// Stands between a replay's iterations.
 struct Baton {
     to: Sender<Event>,
-    turns: Receiver<()>,
+    turns: Receiver<bool>,
+    times: Rc<RefCell<FrameTimes>>,
+    ended: bool,
 }
 
 impl Progress for Baton {
@@ -147,58 +157,102 @@ impl Progress for Baton {
         if done < LOOP_WARMUP {
             return;
         }
-        let told = self.to.send(Event::Waits).is_ok();
-        if !told || self.turns.recv().is_err() {
+        let frames = &self.times.borrow().frames;
+        let last = frames.len().checked_sub(2).map(|n| frames[n]);
+        let told = self.to.send(Event::Waits(last)).is_ok();
+        match self.turns.recv() {
+            Ok(again) if told => self.ended = !again,
             // Something else has failed, and the program is about to end: the device is left alone until then.
-            loop {
+            _ => loop {
                 std::thread::park();
-            }
+            },
         }
+    }
+
+    fn enough(&mut self) -> bool {
+        self.ended
+    }
+}
+
+/// Times, notes, finer times, and what calls cost.
+pub type Found = (FrameTimes, Vec<String>, Option<CommandTimes>, Vec<Calls>);
+
+/// The hooks of a replay that is timed, and where what they find will be.
+pub struct Hooks {
+    /// Outermost first.
+    pub hooks: Vec<Box<dyn Hook>>,
+    times: Rc<RefCell<FrameTimes>>,
+    done: Option<Rc<RefCell<Done>>>,
+    detail: Option<Rc<RefCell<CommandTimes>>>,
+    calls: Rc<RefCell<Vec<Calls>>>,
+}
+
+impl Hooks {
+    /// What was wanted; `set` says which set of swizzles is in force.
+    pub fn new(wanted: &Wanted, set: Arc<AtomicU32>, capture: &Capture) -> Result<Hooks, Failure> {
+        let (hook, times) = FrameTimesHook::new(true);
+        let calls = Rc::new(RefCell::new(Vec::new()));
+        let mut all = Hooks { hooks: vec![Box::new(hook)], times, done: None, detail: None, calls };
+        if wanted.detailed {
+            let hash = crate::commands::extract::hash;
+            let settings = Settings { level: Level::Command, isolate: false, statistics: false, hash };
+            let (hook, out) = CommandTimesHook::new(settings, CommandTimes::default());
+            all.hooks.insert(0, Box::new(hook));
+            all.detail = Some(out);
+        }
+        let passes: Vec<Box<dyn Pass>> = match &wanted.shaders {
+            Shaders::Own | Shaders::Repartitioned(_) => vec![],
+            Shaders::Swizzles(sets) => {
+                vec![Box::new(swizzle::Pass::new(sets, set).map_err(Failure::new)?)]
+            }
+            Shaders::Passes(list) => passes(list, false)?,
+        };
+        if !passes.is_empty() {
+            let plan = timed(passes, wanted.assume_subgroups, capture);
+            let (hook, out) = InstrumentHook::new(Rc::new(plan), Box::new(|_: Raw, _: &Done| Ok(())));
+            all.hooks.insert(0, Box::new(hook));
+            all.done = Some(out);
+        }
+        let clock = CallClock::default();
+        if let Shaders::Repartitioned(plan) = &wanted.shaders {
+            all.hooks.insert(0, Box::new(RepartitionHook::new(plan.clone(), clock.clone()).0));
+        }
+        if wanted.calls {
+            let into = all.calls.clone();
+            let told = Box::new(move |_, costs: Vec<Cost>| {
+                into.borrow_mut().push(sum(&costs));
+                Ok(())
+            });
+            all.hooks.push(Box::new(CallCostsHook::with(clock, Counted::Measured, Some(told))));
+        }
+        Ok(all)
+    }
+
+    /// What was found: times, notes, and finer times. A shader that could not be rewritten is an error.
+    pub fn found(self) -> Result<Found, Failure> {
+        let mut notes = Vec::new();
+        if let Some(done) = self.done {
+            let done = done.borrow();
+            if let Some(first) = done.failed.first() {
+                let text = format!("a shader could not be rewritten: {first}");
+                return Err(Failure::Error(Exit::Failed, text));
+            }
+            notes.extend(done.notes.iter().cloned());
+        }
+        Ok((self.times.take(), notes, self.detail.map(|d| d.take()), self.calls.take()))
     }
 }
 
 fn run(wanted: Wanted, set: Arc<AtomicU32>, baton: &mut Baton) -> Result<Outcome, Failure> {
     let capture = input::open(&wanted.capture)?;
-    let (hook, times) = FrameTimesHook::new(true);
-    let mut hooks: Vec<Box<dyn Hook>> = vec![Box::new(hook)];
-    let mut done = None;
-    let passes: Vec<Box<dyn Pass>> = match &wanted.shaders {
-        Shaders::Own | Shaders::Repartitioned(_) => vec![],
-        Shaders::Swizzles(sets) => vec![Box::new(swizzle::Pass::new(sets, set).map_err(Failure::new)?)],
-        Shaders::Passes(list) => passes(list, false)?,
-    };
-    if !passes.is_empty() {
-        let plan = timed(passes, wanted.assume_subgroups, &capture);
-        let (hook, out) = InstrumentHook::new(Rc::new(plan), Box::new(|_: Raw, _: &Done| Ok(())));
-        hooks.insert(0, Box::new(hook));
-        done = Some(out);
-    }
-    let clock = CallClock::default();
-    let calls = Rc::new(RefCell::new(Vec::new()));
-    if let Shaders::Repartitioned(plan) = &wanted.shaders {
-        hooks.insert(0, Box::new(RepartitionHook::new(plan.clone(), clock.clone()).0));
-    }
-    if wanted.calls {
-        let into = calls.clone();
-        let told = Box::new(move |_, costs: Vec<Cost>| {
-            into.borrow_mut().push(sum(&costs));
-            Ok(())
-        });
-        hooks.push(Box::new(CallCostsHook::with(clock, Counted::Measured, Some(told))));
-    }
+    let mut all = Hooks::new(&wanted, set, &capture)?;
+    baton.times = all.times.clone();
+    let hooks = std::mem::take(&mut all.hooks);
     let summary = replay(&capture, &wanted.options, On::Vulkan, hooks, 0, baton).map_err(failure)?;
     let looped = summary.looped.ok_or_else(|| Failure::new("the frame was not looped"))?;
-    let mut notes = Vec::new();
-    if let Some(done) = done {
-        let done = done.borrow();
-        if let Some(first) = done.failed.first() {
-            let text = format!("a shader could not be rewritten: {first}");
-            return Err(Failure::Error(Exit::Failed, text));
-        }
-        notes.extend(done.notes.iter().cloned());
-    }
     let gpu = summary.gpu.unwrap_or_default();
-    Ok(Outcome { times: times.take(), calls: calls.take(), looped, notes, gpu })
+    let (times, notes, detail, calls) = all.found()?;
+    Ok(Outcome { times, calls, looped, notes, gpu, detail })
 }
 
 /// By kind of call.

@@ -1,0 +1,172 @@
+//! The arguments of `compare`, of `bench`'s processes, and of the worker that it runs.
+
+use super::RunArgs;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// `compare`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A run is a folder that `reray-replay bench --processes` wrote. A change is a regression if it is significant (Mann-Whitney's p of
+one value a process, at most alpha, adjusted over all questions) and large: its whole interval, a bootstrap over processes, lies
+beyond --min-effect. It is inconclusive if the interval straddles that bound. docs/compare.md defines every number.
+
+Exit codes: 0 no change or better, 3 regression, 4 inconclusive; others as of all commands.
+
+Examples:
+  reray-replay compare before after
+  reray-replay compare before after --metric median,p99 --min-effect 1% --alpha 0.05 --format markdown
+  reray-replay compare run run --against plain                  (plans of one run beside its plan `plain`)
+  reray-replay compare before after --write junit=verdict.xml --write benchmark=bench.json")]
+pub struct CompareArgs {
+    /// The run that it is held against
+    #[arg(value_name = "BASE")]
+    pub base: PathBuf,
+    /// The run that is judged
+    #[arg(value_name = "NEW")]
+    pub new: PathBuf,
+    /// Metrics of captures: median, mean, p95, p99, low1-p99 (1000/p99), low1-mean (of the worst 1 %), stutter
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = "median")]
+    pub metric: Vec<String>,
+    /// The least change that matters
+    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = percent)]
+    pub min_effect: f64,
+    /// The greatest p that is significant; intervals are at the level 1 - alpha
+    #[arg(long, value_name = "P", default_value_t = 0.01)]
+    pub alpha: f64,
+    /// Whose times [default: the GPU's where all frames have one, else the CPU's]
+    #[arg(long, value_enum, value_name = "WHOSE")]
+    pub clock: Option<Clock>,
+    /// Hold every plan of NEW against this one of BASE, instead of the one of its own name
+    #[arg(long, value_name = "PLAN")]
+    pub against: Option<String>,
+    /// Compare runs of other devices or captures all the same
+    #[arg(long)]
+    pub force: bool,
+    /// Where the bootstrap's random numbers begin
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub seed: u64,
+    /// What to print
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
+    pub format: CompareFormat,
+    /// Write another format to a file as well: json=FILE, markdown=FILE, junit=FILE, benchmark=FILE, csv=FILE, text=FILE
+    #[arg(long, value_name = "FORMAT=FILE", value_parser = written)]
+    pub write: Vec<(CompareFormat, PathBuf)>,
+}
+
+/// Whose times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Clock {
+    /// The device's
+    Gpu,
+    /// The replay's on the CPU
+    Cpu,
+}
+
+/// What `compare` prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CompareFormat {
+    /// Tables for a terminal
+    Text,
+    /// Everything, with a schema_version
+    Json,
+    /// For a pull request
+    Markdown,
+    /// For CI
+    Junit,
+    /// github-action-benchmark's customSmallerIsBetter
+    Benchmark,
+    /// Values of processes, for tools that look for change points
+    Csv,
+}
+
+fn written(text: &str) -> Result<(CompareFormat, PathBuf), String> {
+    let (format, file) = text.split_once('=').ok_or("expected FORMAT=FILE")?;
+    Ok((CompareFormat::from_str(format, false)?, file.into()))
+}
+
+/// `2%`, `2` or `0.5 %`, as a share.
+pub fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').trim().parse::<f64>();
+    match number {
+        Ok(n) if n > 0.0 && n < 1000.0 => Ok(n / 100.0),
+        _ => Err("say it in percent, 2% for one".into()),
+    }
+}
+
+/// `90`, `90s`, `10m`, `2h`.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let (number, unit) = text.split_at(text.trim_end_matches(|c: char| c.is_ascii_alphabetic()).len());
+    let seconds = match unit {
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err("say it as 90s, 10m or 2h".into()),
+    };
+    match number.trim().parse::<f64>() {
+        Ok(n) if n > 0.0 && n < 1e6 => Ok(Duration::from_secs_f64(n * seconds)),
+        _ => Err("say it as 90s, 10m or 2h".into()),
+    }
+}
+
+/// What `bench` takes for a run of several processes.
+#[derive(Clone, Debug, Args)]
+pub struct ProcessesArgs {
+    /// Make a run for `compare` and `report`: this many processes of each capture and plan, whose turns alternate. 10 is a good
+    /// number; fewer than 5 cannot be significant at alpha 0.01. Without --frame captures are replayed whole
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub processes: Option<u32>,
+    /// A plan of a run, as in 'slow passes=burn:turns=300 env=FOO=1': a name, and any of passes=LIST, method=NAME (of `repack`),
+    /// shaders=DIR (replacements, HASH.spv as `extract` names them), driver=FILE (VK_DRIVER_FILES), gpu=N, env=NAME=VALUE. May be
+    /// given more than once [default: plain, and those of --with and --ab]
+    #[arg(long, value_name = "NAME KEY=VALUE…")]
+    pub plan: Vec<String>,
+    /// Of a run: turns of each process with timestamps around passes and commands, of which `compare` tells where a change is
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub detailed: u32,
+    /// Of a run: stop when this much time is over (90s, 10m, 2h), or when every median is known well enough (--tight)
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub budget: Option<Duration>,
+    /// With --budget: how well a median has to be known: half its 99 % interval, in percent
+    #[arg(long, value_name = "PERCENT", default_value = "0.5%", value_parser = percent, requires = "budget")]
+    pub tight: f64,
+}
+
+/// `bench-worker`: a process of a run. It takes its turns from stdin and answers on stdout; nobody but `bench` calls it.
+#[derive(Clone, Debug, Args)]
+pub struct WorkerArgs {
+    /// The capture
+    pub file: PathBuf,
+    /// The frame to loop; without it the capture is replayed whole
+    #[arg(long)]
+    pub frame: Option<u64>,
+    /// Passes in its shaders
+    #[arg(long, default_value = "")]
+    pub passes: String,
+    /// Turns at most, and turns with finer timestamps
+    #[arg(long, num_args = 2)]
+    pub turns: Vec<u32>,
+    /// As of `bench`
+    #[arg(long)]
+    pub assume_subgroups: bool,
+    /// How to replay.
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percents_and_times() {
+        assert_eq!([percent("2%"), percent("0.5 %"), percent("3")].map(Result::unwrap), [0.02, 0.005, 0.03]);
+        assert!(percent("-1%").is_err() && percent("x").is_err() && percent("0").is_err());
+        let of = |t| duration(t).map(|d| d.as_secs());
+        assert_eq!([of("90"), of("90s"), of("10m"), of("2h")], [90, 90, 600, 7200].map(Ok));
+        assert!(of("1 day").is_err() && of("").is_err() && of("0").is_err());
+        assert_eq!(written("junit=a=b.xml"), Ok((CompareFormat::Junit, "a=b.xml".into())));
+        assert!(written("junit").is_err() && written("yaml=x").is_err());
+    }
+}

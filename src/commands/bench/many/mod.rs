@@ -1,0 +1,480 @@
+//! `bench --processes`: a run, of several captures under several plans in several processes each (docs/runs.md).
+//!
+//! Processes are numbered; of one number, and of one capture, those of all plans are alive together, and take turns in an order
+//! that the seed shuffles anew for each round: so what drifts within seconds or minutes drifts for all plans alike. A worker is
+//! this program again (`worker.rs`), which times as a study of one process does (`session.rs`).
+//!
+//! *Warm-up*: a process's turns are left out until its times have settled (`analyses::verdict::settled`), or until `--warmup`.
+//! *Budget*: after each number of processes the time is looked at, and, from the fifth on, how well each capture's and plan's
+//! median is known: half its 99 % interval.
+//!
+//! Guarantees: the folder is there whole or not at all; one worker works at a time; with looped frames all processes of a capture
+//! and plan have to show the same picture. Refuses folders that hold something.
+
+mod plans;
+mod process;
+mod state;
+
+use super::whole_folder;
+use super::worker::Found;
+use crate::cli::BenchArgs;
+use crate::commands::frames::{self, no_such_frame};
+use crate::commands::replay::options;
+use crate::exit::{Exit, Failure};
+use crate::output::{Output, write_file};
+use crate::{input, progress};
+use analyses::loop_times::stats::Random;
+use analyses::report::{Cell, Column, Cost, Report, Table, Unit, json, text};
+use analyses::verdict::compare::{Clock, processes};
+use analyses::verdict::{Metric, half_width, settled, values};
+use plans::Asked;
+use process::{Process, Spec};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::{Instant, SystemTime};
+use trace::dir::{Capture, Device, Manifest, Writer};
+use trace::run::{FrameSample, Place, RUN_FILE, RUN_VERSION, Run, RunNote, SpanSample, Worker};
+use trace::tables::{BENCH_FRAMES, BENCH_PLACES, BENCH_SPANS, UNTIMED};
+use trace::{Nanos, Value as V};
+
+/// Processes where none are asked for; and with a budget, at most.
+const PROCESSES: [u32; 2] = [10, 1000];
+/// Timed turns where none are asked for: of a looped frame, of whole captures.
+const ITERATIONS: [u32; 2] = [30, 10];
+/// Most turns that warm up, likewise.
+const WARMUP: [u32; 2] = [40, 10];
+/// Processes below which nobody asks how well a median is known.
+const FEWEST: u32 = 5;
+/// The level of the intervals that have to be tight, less 1; and drawings for them.
+const LEVEL: (f64, usize) = (0.01, 1000);
+
+/// Whether a run is asked for.
+pub fn wanted(args: &BenchArgs) -> bool {
+    let p = &args.processes;
+    p.processes.is_some() || p.budget.is_some() || !p.plan.is_empty() || !args.more.is_empty()
+}
+
+/// Runs it.
+pub fn run(args: &BenchArgs) -> Result<Exit, Failure> {
+    let run = whole_folder(&args.output, |part| study(args, part))?;
+    let report = report(&run);
+    let mut out = Output::create(None)?;
+    out.write(if args.json { json::render(&report) } else { text::render(&report) }.as_bytes())?;
+    out.finish()?;
+    Ok(Exit::Done)
+}
+
+/// A capture, and the passes of each plan for it.
+struct Source {
+    file: PathBuf,
+    note: Capture,
+    passes: Vec<String>,
+}
+
+/// How many turns.
+#[derive(Clone, Copy)]
+struct Turns {
+    iterations: u32,
+    warmup: u32,
+    detailed: u32,
+}
+
+fn study(args: &BenchArgs, to: &Path) -> Result<Run, Failure> {
+    let began = Instant::now();
+    let writer = Writer::create(to, Manifest::default()).map_err(Failure::new)?;
+    let asked = plans::asked(args)?;
+    let whole = usize::from(args.looped.is_none());
+    let turns = Turns {
+        iterations: args.rounds.unwrap_or(ITERATIONS[whole]),
+        warmup: args.left_out.unwrap_or(WARMUP[whole]),
+        detailed: args.processes.detailed,
+    };
+    let mut notes = vec![];
+    let sources = sources(args, &asked, to, &mut notes)?;
+    let before = state::host();
+    let seconds = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());
+    let mut run = Run {
+        note: RunNote {
+            schema_version: RUN_VERSION,
+            program: concat!("reray-replay ", env!("CARGO_PKG_VERSION")).into(),
+            command_line: std::env::args_os().skip(1).map(|a| a.to_string_lossy().into_owned()).collect(),
+            began: seconds,
+            seed: args.seed,
+            frame: args.looped,
+            iterations: turns.iterations,
+            detailed: turns.detailed,
+            stopped: "done".into(),
+            captures: sources.iter().map(|s| s.note.clone()).collect(),
+            plans: asked.iter().map(|p| p.note.clone()).collect(),
+            notes,
+            ..RunNote::default()
+        },
+        ..Run::default()
+    };
+    let budget = args.processes.budget;
+    let most = args.processes.processes.unwrap_or(PROCESSES[usize::from(budget.is_some())]);
+    let (mut random, mut known) = (Random::new(args.seed), HashMap::new());
+    let bar = progress::bytes(u64::from(most) * sources.len() as u64, "processes");
+    bar.set_style(progress::iterations());
+    for number in 0..most {
+        for capture in shuffled(sources.len(), &mut random) {
+            block(
+                args,
+                &asked,
+                &sources[capture],
+                (capture, number),
+                turns,
+                &mut random,
+                &mut run,
+                &mut known,
+            )?;
+            bar.inc(1);
+        }
+        let Some(budget) = budget else { continue };
+        if number + 1 >= FEWEST && tight(&run, args.processes.tight) {
+            run.note.stopped = "tight".into();
+            break;
+        }
+        // (another number takes about as long as those before it)
+        let next = began.elapsed().mul_f64(f64::from(number + 2) / f64::from(number + 1));
+        if next > budget {
+            run.note.stopped = "budget".into();
+            break;
+        }
+    }
+    bar.finish_and_clear();
+    run.note.wall = Nanos(began.elapsed().as_nanos() as u64);
+    run.note.machine = serde_json::json!({ "before": before, "after": state::host() });
+    unsettled(&mut run.note);
+    same_pictures(&run.note)?;
+    write(&run, writer, to)?;
+    Ok(run)
+}
+
+/// Every capture is there, has the frame, and what plans read of it is made.
+fn sources(
+    args: &BenchArgs,
+    asked: &[Asked],
+    to: &Path,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Source>, Failure> {
+    let mut all: Vec<Source> = vec![];
+    for (n, file) in std::iter::once(&args.file).chain(&args.more).enumerate() {
+        let capture = input::open(file)?;
+        if let (Some(frame), Some(there)) =
+            (args.looped, frames::there(&capture, &options(&args.run)?.frame_by))
+            && !(there.0..=there.1).contains(&frame)
+        {
+            return Err(no_such_frame(frame, there));
+        }
+        let name = PathBuf::from(capture.name());
+        let note = Capture {
+            name: name.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            size_bytes: capture.bytes().len() as u64,
+            blake3: blake3::hash(capture.bytes()).to_hex().to_string(),
+        };
+        if all.iter().any(|s| s.note.blake3 == note.blake3) {
+            return Err(Failure::usage(format_args!("{} is there twice", file.display())));
+        }
+        let frame = args.looped.unwrap_or_default();
+        let one = BenchArgs { file: file.clone(), frame, ..args.clone() };
+        let (passes, said) = plans::passes(&one, asked, &to.join("made").join(n.to_string()))?;
+        notes.extend(said);
+        all.push(Source { file: file.clone(), note, passes });
+    }
+    Ok(all)
+}
+
+fn shuffled(n: usize, random: &mut Random) -> Vec<usize> {
+    let mut all: Vec<usize> = (0..n).collect();
+    // Fisher and Yates: each order is as likely.
+    for i in (1..n).rev() {
+        all.swap(i, random.below(i + 1));
+    }
+    all
+}
+
+/// A worker that takes its turns.
+struct Alive {
+    process: Process,
+    plan: usize,
+    startup: Nanos,
+    /// Times that are known, by turn.
+    seen: Vec<f64>,
+    /// Turns taken, and those of them that warmed up.
+    taken: u32,
+    warmup: Option<u32>,
+    settled: bool,
+    /// The position of each of its turns in the whole run.
+    positions: Vec<u64>,
+}
+
+/// All plans of one capture, in processes of one number.
+#[allow(clippy::too_many_arguments, reason = "all that a run has, once")]
+fn block(
+    args: &BenchArgs,
+    asked: &[Asked],
+    source: &Source,
+    (capture, number): (usize, u32),
+    turns: Turns,
+    random: &mut Random,
+    run: &mut Run,
+    known: &mut HashMap<Place, usize>,
+) -> Result<(), Failure> {
+    let mut alive: Vec<Alive> = vec![];
+    for plan in shuffled(asked.len(), random) {
+        let started = Instant::now();
+        let process = Process::start(&Spec {
+            capture: &source.file,
+            frame: args.looped,
+            plan: &asked[plan].note,
+            passes: &source.passes[plan],
+            // (a time is known a turn later, so that one more may warm up)
+            turns: [
+                turns.warmup + turns.iterations + 1,
+                if turns.detailed > 0 { turns.detailed + 1 } else { 0 },
+            ],
+            assume_subgroups: args.assume_subgroups,
+            run: &args.run,
+        })?;
+        let startup = Nanos(started.elapsed().as_nanos() as u64);
+        alive.push(Alive {
+            process,
+            plan,
+            startup,
+            seen: vec![],
+            taken: 0,
+            warmup: None,
+            settled: false,
+            positions: vec![],
+        });
+    }
+    let before = state::device();
+    let mut position = run.frames.iter().map(|f| f.position + 1).max().unwrap_or(0);
+    loop {
+        let mut done = true;
+        for at in shuffled(alive.len(), random) {
+            let a = &mut alive[at];
+            if a.warmup.is_some_and(|w| a.taken >= w + turns.iterations) {
+                continue;
+            }
+            done = false;
+            if a.warmup.is_none() {
+                a.settled = settled(&a.seen);
+                if a.settled || a.taken >= turns.warmup {
+                    a.warmup = Some(a.taken);
+                }
+            }
+            a.seen.extend(a.process.turn()?);
+            a.taken += 1;
+            a.positions.push(position);
+            position += 1;
+        }
+        if done {
+            break;
+        }
+    }
+    // (the first of these makes what the others use, and is left out)
+    for _ in 0..if turns.detailed > 0 { turns.detailed + 1 } else { 0 } {
+        for at in shuffled(alive.len(), random) {
+            alive[at].process.detail()?;
+        }
+    }
+    let after = state::device();
+    alive.sort_by_key(|a| a.plan);
+    for a in alive {
+        let (plan, warmup) = (a.plan, a.warmup.unwrap_or(a.taken));
+        let found = a.process.end()?;
+        let worker = Worker {
+            capture,
+            plan,
+            process: number,
+            warmup,
+            settled: a.settled,
+            startup: a.startup,
+            device: found.device.clone(),
+            before: before.clone(),
+            after: after.clone(),
+            hashes: found.hashes.clone(),
+            notes: found.notes.clone(),
+        };
+        add(run, worker, &a.positions, found, known);
+    }
+    Ok(())
+}
+
+/// What a worker found, as rows.
+fn add(run: &mut Run, worker: Worker, positions: &[u64], found: Found, known: &mut HashMap<Place, usize>) {
+    let (at, capture, warmup) = (run.note.workers.len(), worker.capture, u64::from(worker.warmup));
+    run.note.workers.push(worker);
+    for (turn, frame, load, gpu, cpu) in found.frames {
+        run.frames.push(FrameSample {
+            worker: at,
+            position: positions.get(turn as usize).copied().unwrap_or_default(),
+            turn,
+            timed: turn >= warmup,
+            frame,
+            load,
+            gpu: gpu.map(Nanos),
+            cpu: Nanos(cpu),
+        });
+    }
+    let places: Vec<usize> = found
+        .places
+        .into_iter()
+        .map(|p| {
+            let place = Place { capture, ..p };
+            let next = run.places.len();
+            *known.entry(place).or_insert_with_key(|p| {
+                run.places.push(p.clone());
+                next
+            })
+        })
+        .collect();
+    run.spans.extend(found.spans.into_iter().filter_map(|(turn, place, time)| {
+        Some(SpanSample { worker: at, turn, place: *places.get(place)?, time: Nanos(time) })
+    }));
+}
+
+/// The clock that every timed frame has.
+fn clock(run: &Run) -> Clock {
+    match run.frames.iter().filter(|f| f.timed && !f.load).all(|f| f.gpu.is_some()) {
+        true => Clock::Gpu,
+        false => Clock::Cpu,
+    }
+}
+
+/// Whether every median is known well enough.
+fn tight(run: &Run, enough: f64) -> bool {
+    let clock = clock(run);
+    let all = (0..run.note.captures.len()).flat_map(|c| (0..run.note.plans.len()).map(move |p| (c, p)));
+    all.into_iter().all(|at| {
+        let side = processes(run, at, clock, |_| true);
+        let half = half_width(&side, Metric::Median, LEVEL.0, LEVEL.1, run.note.seed);
+        matches!(half, Ok(Some(half)) if half <= enough)
+    })
+}
+
+fn unsettled(note: &mut RunNote) {
+    let n = note.workers.iter().filter(|w| !w.settled).count();
+    if n > 0 {
+        let all = note.workers.len();
+        note.notes.push(format!(
+            "{n} of {all} processes had not settled when their warm-up was cut off (--warmup)."
+        ));
+    }
+}
+
+/// Processes of one capture and plan show the same.
+fn same_pictures(note: &RunNote) -> Result<(), Failure> {
+    for (n, w) in note.workers.iter().enumerate() {
+        let like = |o: &&Worker| (o.capture, o.plan) == (w.capture, w.plan);
+        if let Some(other) = note.workers[..n].iter().find(like)
+            && other.hashes != w.hashes
+        {
+            let (capture, plan) = (&note.captures[w.capture].name, &note.plans[w.plan].name);
+            let text = format!(
+                "{capture}, plan {plan}: process {} does not show what process {} shows",
+                w.process, other.process
+            );
+            return Err(Failure::Error(Exit::Diverged, text));
+        }
+    }
+    Ok(())
+}
+
+fn write(run: &Run, mut writer: Writer, to: &Path) -> Result<(), Failure> {
+    let first = run.note.workers.first();
+    let of = |key: &str| first.map_or("", |w| w.of_device(key)).to_owned();
+    let manifest = writer.manifest();
+    manifest.program = run.note.program.clone();
+    manifest.capture = run.note.captures[0].clone();
+    manifest.device = Device { name: of("name"), driver: of("driver"), subgroup_size: 0 };
+    manifest.notes = vec![format!("A run of bench: {RUN_FILE} says what these tables are of.")];
+    let n = |v: usize| V::U64(v as u64);
+    for f in &run.frames {
+        writer.put(
+            &BENCH_FRAMES,
+            &[
+                n(f.worker),
+                V::U64(f.position),
+                V::U64(f.turn),
+                V::U64(f.timed.into()),
+                V::U64(f.frame),
+                V::U64(f.load.into()),
+                V::U64(f.gpu.map_or(UNTIMED, |n| n.0)),
+                V::U64(f.cpu.0),
+            ],
+        );
+    }
+    for (at, p) in run.places.iter().enumerate() {
+        let whole = [p.frame, p.submission, p.position, p.execution, p.index, p.depth].map(V::U64);
+        let words = [&p.level, &p.name, &p.within, &p.pipeline, &p.shaders].map(|t| V::Text(t));
+        writer.put(&BENCH_PLACES, &[&[n(at), n(p.capture)][..], &whole, &words].concat());
+    }
+    for s in &run.spans {
+        writer.put(&BENCH_SPANS, &[n(s.worker), V::U64(s.turn), n(s.place), V::U64(s.time.0)]);
+    }
+    writer.finish().map_err(Failure::new)?;
+    write_file(&to.join(RUN_FILE), run.note.render().as_bytes())
+}
+
+/// What is printed: each capture's and plan's figures.
+fn report(run: &Run) -> Report {
+    let clock = clock(run);
+    let words = if clock == Clock::Gpu { "GPU" } else { "CPU" };
+    let n = &run.note;
+    let mut report = Report::new("bench", &format!("{} processes, {words} times of frames", n.workers.len()));
+    report.cost = Cost::Unknown {
+        why: "a pair of timestamps stands around each submission; finer ones are in turns of their own"
+            .into(),
+    };
+    let column = |name: &str, unit| Column::new(name, unit);
+    let mut rows = vec![];
+    for (c, capture) in n.captures.iter().enumerate() {
+        for (p, plan) in n.plans.iter().enumerate() {
+            let side = processes(run, (c, p), clock, |_| true);
+            let of = |metric| values(&side, metric).map(|v| v.iter().sum::<f64>() / v.len().max(1) as f64);
+            let number = |metric| of(metric).map_or(Cell::Missing, Cell::Number);
+            let half = half_width(&side, Metric::Median, LEVEL.0, LEVEL.1, n.seed);
+            let half = half.ok().flatten().map_or(Cell::Missing, |h| Cell::Number(100.0 * h));
+            let turns: usize = side.iter().map(Vec::len).sum();
+            rows.push(vec![
+                capture.name.as_str().into(),
+                plan.name.as_str().into(),
+                Cell::Count(side.len() as u64),
+                Cell::Count(turns as u64),
+                number(Metric::Median),
+                half,
+                number(Metric::Mean),
+                number(Metric::P99),
+            ]);
+        }
+    }
+    let columns = vec![
+        column("capture", Unit::Text),
+        column("plan", Unit::Text),
+        column("processes", Unit::Count),
+        column("turns", Unit::Count),
+        column("median", Unit::Milliseconds),
+        column("± at 99 %", Unit::Percent),
+        column("mean", Unit::Milliseconds),
+        column("p99", Unit::Milliseconds),
+    ];
+    report.tables.push(Table { name: "plans".into(), columns, rows });
+    let why = match n.stopped.as_str() {
+        "tight" => "Every median is known well enough.",
+        "budget" => "Time was out.",
+        _ => "All processes ran.",
+    };
+    report.notes.push(format!("{why} {:.0} s.", n.wall.0 as f64 / 1e9));
+    report.notes.push(
+        "Figures are means over processes; those that a process has too few frames for are missing.".into(),
+    );
+    report.notes.extend(n.notes.iter().cloned());
+    let mut said: Vec<&String> = n.workers.iter().flat_map(|w| &w.notes).collect();
+    said.sort();
+    said.dedup();
+    report.notes.extend(said.into_iter().map(|s| format!("{s}.")));
+    report
+}

@@ -1,0 +1,174 @@
+//! What a run's plans are, as the command line says them, and what each means for one capture.
+
+use super::super::{How, With, complain_progress, learnt, made, swizzles, with};
+use crate::cli::BenchArgs;
+use crate::commands::frames;
+use crate::commands::replay::options;
+use crate::exit::Failure;
+use crate::input;
+use std::path::Path;
+use trace::run::PlanNote;
+
+/// The plan in whose shaders nothing is changed.
+pub const PLAIN: &str = "plain";
+
+/// A plan as it was asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// What stands in `run.json`.
+    pub note: PlanNote,
+    /// A method of `repack`, whose swizzles are made of each capture's rays.
+    method: Option<String>,
+    /// A plan of `--ab`.
+    learnt: Option<String>,
+}
+
+impl Asked {
+    /// `NAME KEY=VALUE …`
+    pub fn parse(text: &str) -> Result<Asked, String> {
+        let mut words = text.split_whitespace();
+        let name = words.next().filter(|n| !n.contains('=')).ok_or("a plan begins with its name")?;
+        let mut asked =
+            Asked { note: PlanNote { name: name.to_owned(), ..PlanNote::default() }, ..Asked::default() };
+        let mut passes: Vec<&str> = vec![];
+        let mut replaced = String::new();
+        for word in words {
+            let (key, value) = word.split_once('=').ok_or_else(|| format!("plan {name}: {word} has no ="))?;
+            let once = |there: bool| match there {
+                true => Err(format!("plan {name}: {key} is there twice")),
+                false => Ok(()),
+            };
+            match key {
+                "passes" => {
+                    once(!passes.is_empty())?;
+                    passes.extend(value.split(','));
+                }
+                "method" => {
+                    once(asked.method.is_some())?;
+                    asked.method = Some(value.to_owned());
+                }
+                "shaders" => {
+                    once(!replaced.is_empty())?;
+                    replaced = format!("replace:{value}");
+                }
+                "driver" => {
+                    once(asked.note.driver.is_some())?;
+                    asked.note.driver = Some(value.to_owned());
+                }
+                "gpu" => {
+                    once(asked.note.gpu.is_some())?;
+                    asked.note.gpu = Some(value.to_owned());
+                }
+                "env" => {
+                    let (variable, value) = value
+                        .split_once('=')
+                        .ok_or_else(|| format!("plan {name}: env={value}: NAME=VALUE"))?;
+                    asked.note.env.insert(variable.to_owned(), value.to_owned());
+                }
+                _ => {
+                    return Err(format!(
+                        "plan {name}: {key}: there are passes, method, shaders, driver, gpu and env"
+                    ));
+                }
+            }
+        }
+        passes.extend(Some(replaced.as_str()).filter(|r| !r.is_empty()));
+        asked.note.passes = passes.join(",");
+        Ok(asked)
+    }
+}
+
+/// All plans of a run.
+pub fn asked(args: &BenchArgs) -> Result<Vec<Asked>, Failure> {
+    let mut all: Vec<Asked> = vec![];
+    for text in &args.processes.plan {
+        all.push(Asked::parse(text).map_err(|e| Failure::usage(format_args!("--plan: {e}")))?);
+    }
+    if all.is_empty() {
+        all.push(Asked { note: PlanNote { name: PLAIN.into(), ..PlanNote::default() }, ..Asked::default() });
+    }
+    for With { name, how } in with(args)? {
+        let How::Passes(list) = how else { continue };
+        all.push(Asked { note: PlanNote { name, passes: list, ..PlanNote::default() }, ..Asked::default() });
+    }
+    for name in args.ab.iter().filter(|n| *n != PLAIN) {
+        if name.starts_with(learnt::REPARTITION) {
+            let text =
+                format!("--ab {name}: a run has no plans that move descriptors; leave --processes out");
+            return Err(Failure::usage(text));
+        }
+        let note = PlanNote { name: name.clone(), passes: name.replace('+', ","), ..PlanNote::default() };
+        all.push(Asked { note, learnt: Some(name.clone()), ..Asked::default() });
+    }
+    for (n, plan) in all.iter().enumerate() {
+        let name = &plan.note.name;
+        if all[..n].iter().any(|other| other.note.name == *name) {
+            return Err(Failure::usage(format_args!("plan {name} is there twice")));
+        }
+        if plan.method.is_some() && args.looped.is_none() {
+            return Err(Failure::usage(format_args!("plan {name}: swizzles are a frame's: --frame K")));
+        }
+        if plan.learnt.is_some() && args.looped.is_none() {
+            return Err(Failure::usage("--ab: which frame? --frame K"));
+        }
+    }
+    Ok(all)
+}
+
+/// The passes of each plan for one capture (`args.file`), with what they read made in `to`; and what is to be said.
+pub fn passes(args: &BenchArgs, plans: &[Asked], to: &Path) -> Result<(Vec<String>, Vec<String>), Failure> {
+    let mut lists: Vec<String> = plans.iter().map(|p| p.note.passes.clone()).collect();
+    let mut notes = vec![];
+    let methods: Vec<String> = plans.iter().filter_map(|p| p.method.clone()).collect();
+    if !methods.is_empty() {
+        complain_progress("making swizzles");
+        std::fs::create_dir_all(to).map_err(|e| Failure::new(format_args!("{}: {e}", to.display())))?;
+        let made = made(&BenchArgs { methods, ab: vec![], ..args.clone() }, to)?;
+        let files = swizzles::write(&to.join("swizzles"), &made)?;
+        for (plan, list) in plans.iter().zip(&mut lists) {
+            let Some(method) = &plan.method else { continue };
+            let Some(at) = made.iter().position(|m| m.method == *method) else {
+                return Err(Failure::usage(format_args!("plan {}: no method {method}", plan.note.name)));
+            };
+            let files: Vec<String> = files[at].iter().map(|f| f.display().to_string()).collect();
+            let swizzle = format!("swizzle:{}", files.join("+"));
+            *list =
+                [swizzle.as_str(), list].into_iter().filter(|l| !l.is_empty()).collect::<Vec<_>>().join(",");
+        }
+    }
+    let learnt: Vec<String> = plans.iter().filter_map(|p| p.learnt.clone()).collect();
+    if !learnt.is_empty() {
+        std::fs::create_dir_all(to).map_err(|e| Failure::new(format_args!("{}: {e}", to.display())))?;
+        let capture = input::open(&args.file)?;
+        let first = frames::there(&capture, &options(&args.run)?.frame_by).map_or(1, |there| there.0);
+        let args = BenchArgs { ab: learnt, ..args.clone() };
+        let (with, said) = learnt::plans(&args, &capture, first.max(1), to)?;
+        learnt::check(&args, &capture, &with, to)?;
+        notes.extend(said);
+        for w in with {
+            let at = plans.iter().position(|p| p.learnt.as_ref() == Some(&w.name));
+            if let (Some(n), How::Passes(list)) = (at, w.how) {
+                lists[n] = list;
+            }
+        }
+    }
+    Ok((lists, notes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_in_words() {
+        let p = Asked::parse("slow passes=simt,burn:turns=3 env=A=1=2 driver=/x.json gpu=1").expect("a plan");
+        assert_eq!((&*p.note.name, &*p.note.passes), ("slow", "simt,burn:turns=3"));
+        assert_eq!(p.note.env.get("A").map(String::as_str), Some("1=2"));
+        assert_eq!((p.note.driver.as_deref(), p.note.gpu.as_deref()), (Some("/x.json"), Some("1")));
+        assert_eq!(Asked::parse("r shaders=new").expect("a plan").note.passes, "replace:new");
+        assert_eq!(Asked::parse("r method=random").expect("a plan").method.as_deref(), Some("random"));
+        for wrong in ["", "a=b", "x y", "x colour=red", "x env=A", "x passes=a passes=b", "x gpu=0 gpu=1"] {
+            assert!(Asked::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}

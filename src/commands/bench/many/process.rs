@@ -1,0 +1,203 @@
+//! A worker, as the one who gives turns sees it: `worker.rs` says what they tell each other.
+//!
+//! Guarantees: a worker that ends early, or says what nobody understands, is an error that names its plan; its exit code is kept.
+//! A worker that is dropped is killed.
+
+use super::super::worker::Found;
+use crate::cli::{RunArgs, Way};
+use crate::exit::{Exit, Failure};
+use clap::ValueEnum;
+use serde_json::Value;
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use trace::run::PlanNote;
+
+/// What a worker is to replay.
+pub struct Spec<'s> {
+    /// The capture.
+    pub capture: &'s Path,
+    /// The frame to loop.
+    pub frame: Option<u64>,
+    /// Its plan.
+    pub plan: &'s PlanNote,
+    /// The plan's passes for this capture.
+    pub passes: &'s str,
+    /// Most turns, of both sorts.
+    pub turns: [u32; 2],
+    /// As of `bench`.
+    pub assume_subgroups: bool,
+    /// How to replay.
+    pub run: &'s RunArgs,
+}
+
+/// See the module's header.
+pub struct Process {
+    child: Child,
+    to: ChildStdin,
+    from: BufReader<ChildStdout>,
+    plan: String,
+}
+
+impl Process {
+    /// Starts it; returns when it waits for its first turn.
+    pub fn start(spec: &Spec<'_>) -> Result<Process, Failure> {
+        let itself = std::env::current_exe().map_err(Failure::new)?;
+        let mut command = Command::new(itself);
+        command.arg("bench-worker").arg(spec.capture);
+        if let Some(frame) = spec.frame {
+            command.args(["--frame", &frame.to_string()]);
+        }
+        if !spec.passes.is_empty() {
+            command.args(["--passes", spec.passes]);
+        }
+        command.args(["--turns", &spec.turns[0].to_string(), &spec.turns[1].to_string()]);
+        if spec.assume_subgroups {
+            command.arg("--assume-subgroups");
+        }
+        command.args(flags(spec.run, spec.plan.gpu.as_deref()));
+        command.envs(&spec.plan.env);
+        if let Some(driver) = &spec.plan.driver {
+            command.env("VK_DRIVER_FILES", driver);
+        }
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let plan = spec.plan.name.clone();
+        let mut child = command.spawn().map_err(|e| Failure::new(format_args!("plan {plan}: {e}")))?;
+        let (to, from) = (child.stdin.take(), child.stdout.take());
+        let (Some(to), Some(from)) = (to, from) else {
+            return Err(Failure::new(format_args!("plan {plan}: a process without pipes")));
+        };
+        let mut process = Process { child, to, from: BufReader::new(from), plan };
+        process.answer()?;
+        Ok(process)
+    }
+
+    /// One turn; the latest time that is known: of the device where it has one, else of the CPU.
+    pub fn turn(&mut self) -> Result<Option<f64>, Failure> {
+        self.say("turn")?;
+        let answer = self.answer()?;
+        let of = |key: &str| answer["turn"][key].as_f64();
+        Ok(of("gpu").or_else(|| of("cpu")))
+    }
+
+    /// One turn with finer timestamps.
+    pub fn detail(&mut self) -> Result<(), Failure> {
+        self.say("detail")?;
+        self.answer().map(drop)
+    }
+
+    /// Lets it end.
+    pub fn end(mut self) -> Result<Found, Failure> {
+        self.say("end")?;
+        let answer = self.answer()?;
+        let found = serde_json::from_value(answer)
+            .map_err(|e| Failure::new(format_args!("plan {}: {e}", self.plan)))?;
+        let status = self.child.wait().map_err(Failure::new)?;
+        match status.success() {
+            true => Ok(found),
+            false => Err(Failure::new(format_args!("plan {}: its process ended with {status}", self.plan))),
+        }
+    }
+
+    fn say(&mut self, word: &str) -> Result<(), Failure> {
+        // (one that is gone has said why, and its exit code is in the answer that is missing)
+        let _ = writeln!(self.to, "{word}").and_then(|()| self.to.flush());
+        Ok(())
+    }
+
+    fn answer(&mut self) -> Result<Value, Failure> {
+        let mut line = String::new();
+        loop {
+            line.clear();
+            let n = self.from.read_line(&mut line).map_err(Failure::new)?;
+            if n == 0 {
+                let code = self.child.wait().ok().and_then(|s| s.code());
+                let exit = match code {
+                    Some(2) => Exit::Usage,
+                    Some(5) => Exit::Diverged,
+                    Some(6) => Exit::Gone,
+                    Some(77) => Exit::NoDevice,
+                    _ => Exit::Failed,
+                };
+                let text = format!("plan {}: its process ended early", self.plan);
+                return Err(Failure::Error(exit, text));
+            }
+            // (a driver may print what it likes)
+            if let Ok(value) = serde_json::from_str::<Value>(&line)
+                && value.is_object()
+            {
+                return Ok(value);
+            }
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if let Ok(None) = self.child.try_wait() {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// The flags that say how to replay, again.
+fn flags(run: &RunArgs, gpu: Option<&str>) -> Vec<OsString> {
+    let mut all: Vec<String> = vec![];
+    if let Some(gpu) = gpu.or(run.gpu.as_deref()) {
+        all.push(format!("--gpu={gpu}"));
+    }
+    all.push(format!("--memory={}", run.memory));
+    all.push(format!("--addresses={}", run.addresses));
+    all.push(format!("--frame-by={}", run.frame_by));
+    all.push(format!("--watchdog={}", run.watchdog.as_secs_f64()));
+    for (there, flag) in [
+        (run.keep_going, "--keep-going"),
+        (run.remove_unsupported, "--remove-unsupported"),
+        (run.validate, "--validate"),
+        (run.negotiation, "--negotiation"),
+        (run.breadcrumbs, "--breadcrumbs"),
+    ] {
+        if there {
+            all.push(flag.to_owned());
+        }
+    }
+    let ways = run.rehearse.iter().filter_map(|w: &Way| Some(w.to_possible_value()?.get_name().to_owned()));
+    all.extend(ways.map(|w| format!("--rehearse={w}")));
+    all.into_iter().map(OsString::from).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{Cli, Command};
+    use clap::Parser;
+
+    #[test]
+    fn flags_that_are_said_again_mean_the_same() {
+        let of = |words: &[&str]| match Cli::try_parse_from(words).expect("flags").command {
+            Some(Command::BenchWorker(args)) => args.run,
+            other => panic!("{other:?}"),
+        };
+        let first = ["x", "bench-worker", "a.gfxr", "--turns", "1", "0"];
+        let more = [
+            "--gpu=1",
+            "--memory=remap",
+            "--addresses=known",
+            "--frame-by=label:x y",
+            "--keep-going",
+            "--validate",
+            "--watchdog=2.5",
+            "--remove-unsupported",
+            "--negotiation",
+            "--breadcrumbs",
+            "--rehearse=growth,bare",
+        ];
+        let run = of(&[&first[..], &more].concat());
+        let again = flags(&run, None);
+        let again: Vec<&str> = again.iter().map(|f| f.to_str().expect("plain")).collect();
+        assert_eq!(format!("{run:?}"), format!("{:?}", of(&[&first[..], &again].concat())));
+        assert!(flags(&run, Some("other")).contains(&"--gpu=other".into()));
+    }
+}
