@@ -135,8 +135,8 @@ struct Pair {
 pub fn compare(base: &Run, new: &Run, wanted: &Wanted) -> Result<Compared, String> {
     let sides = [base, new];
     let mut notes = vec![];
-    same_devices(sides, wanted.force, &mut notes)?;
     let pairs = pairs(sides, wanted, &mut notes)?;
+    same_devices(sides, &pairs, wanted.force, &mut notes)?;
     let clock = wanted.clock.unwrap_or_else(|| {
         let timed = |r: &Run| r.frames.iter().filter(|f| f.timed && !f.load).all(|f| f.gpu.is_some());
         if sides.iter().all(|r| timed(r)) { Clock::Gpu } else { Clock::Cpu }
@@ -180,23 +180,40 @@ fn side(run: &Run) -> SideNote {
     }
 }
 
-fn same_devices(sides: [&Run; 2], force: bool, notes: &mut Vec<String>) -> Result<(), String> {
-    let of = |r: &Run, key: &str| -> BTreeSet<String> {
-        r.note.workers.iter().map(|w| w.of_device(key).to_owned()).collect()
-    };
+/// Both sides of each pair ran on the same devices.
+fn same_devices(
+    sides: [&Run; 2],
+    pairs: &[Pair],
+    force: bool,
+    notes: &mut Vec<String>,
+) -> Result<(), String> {
     let words = |s: &BTreeSet<String>| s.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
-    let [a, b] = sides.map(|r| of(r, "name"));
-    if a != b {
-        let text = format!("the base ran on {}, the new run on {}", words(&a), words(&b));
-        if !force {
-            return Err(format!("{text}; --force compares them all the same"));
+    for pair in pairs {
+        let of = |key: &str| {
+            [0, 1].map(|s: usize| -> BTreeSet<String> {
+                let note = &sides[s].note;
+                workers(sides[s], pair.at[s])
+                    .into_iter()
+                    .map(|w| note.workers[w].of_device(key).to_owned())
+                    .collect()
+            })
+        };
+        let [a, b] = of("name");
+        if a != b {
+            let text = format!("{} ran on {}, then on {}", pair.plan, words(&a), words(&b));
+            if !force {
+                return Err(format!("plan {text}; --force compares them all the same"));
+            }
+            notes.push(format!("Other devices: plan {text}."));
         }
-        notes.push(format!("Other devices: {text}."));
+        let [a, b] = of("driver");
+        if a != b {
+            notes.push(format!("Other drivers: plan {}: {} and {}.", pair.plan, words(&a), words(&b)));
+        }
     }
-    let [a, b] = sides.map(|r| of(r, "driver"));
-    if a != b {
-        notes.push(format!("Other drivers: {} and {}.", words(&a), words(&b)));
-    }
+    // (all captures say the same)
+    let mut seen = BTreeSet::new();
+    notes.retain(|n| seen.insert(n.clone()));
     Ok(())
 }
 

@@ -141,7 +141,7 @@ fn what_does_not_belong_together_is_refused_unless_forced() {
     let mut other = run(2, 0.0, &["plain"]);
     other.note.workers.iter_mut().for_each(|w| w.device = json!({ "name": "GPU", "driver": "2.0" }));
     let all = compare(&base, &other, &wanted()).expect("the same device");
-    assert!(all.notes.iter().any(|n| n.contains("Other drivers: 1.0 and 2.0")), "{:?}", all.notes);
+    assert!(all.notes.iter().any(|n| n.contains("Other drivers: plan plain: 1.0 and 2.0")), "{:?}", all.notes);
 }
 
 #[test]

@@ -199,14 +199,17 @@ impl<'a> Looping<'a> {
             if timed {
                 looped.iterations.push(iteration);
             }
-            progress.iteration(run + 1, all);
-            let ends = run + 1 == all || timed && progress.enough();
             // What counts as changed is known once the warm-up is over.
-            if run + 1 == warmup || ends {
+            let last = run + 1 == all;
+            if run + 1 == warmup || last {
                 let now = around.snapshot.hash_changed(cx)?;
                 looped.changed_same = *first_changed.get_or_insert(now) == now;
             }
-            if ends {
+            // (whoever is told may wait, and the next iteration begins when it returns: nothing stands in between)
+            progress.iteration(run + 1, all);
+            if timed && !last && progress.enough() {
+                let now = around.snapshot.hash_changed(cx)?;
+                looped.changed_same = first_changed == Some(now);
                 break;
             }
         }

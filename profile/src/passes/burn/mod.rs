@@ -88,7 +88,7 @@ mod tests {
             let m = crate::spirv::Module::read(&v.words).expect("it is a module");
             let id = v.facts.functions[0].id;
             let f = m.functions.iter().find(|f| f.id() == id).expect("the entry point stays");
-            f.blocks[0].body.iter().filter(|i| i.op == Op::FunctionCall).count()
+            f.blocks[0].body.iter().filter(|i| i.op() == Op::FunctionCall).count()
         };
         let all = of("turns=7");
         assert!(all.len() > 10 && all.iter().all(|v| calls(v) >= 1), "{}", all.len());

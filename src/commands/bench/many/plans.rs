@@ -4,7 +4,7 @@ use super::super::{How, With, complain_progress, learnt, made, swizzles, with};
 use crate::cli::BenchArgs;
 use crate::commands::frames;
 use crate::commands::replay::options;
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure};
 use crate::input;
 use std::path::Path;
 use trace::run::PlanNote;
@@ -143,9 +143,14 @@ pub fn passes(args: &BenchArgs, plans: &[Asked], to: &Path) -> Result<(Vec<Strin
         let first = frames::there(&capture, &options(&args.run)?.frame_by).map_or(1, |there| there.0);
         let args = BenchArgs { ab: learnt, ..args.clone() };
         let (with, said) = learnt::plans(&args, &capture, first.max(1), to)?;
-        learnt::check(&args, &capture, &with, to)?;
+        let (good, refused) = learnt::check(&args, &capture, with, to)?;
+        if let Some(r) = refused.first() {
+            let instead = r.instead.as_ref().map(|i| format!("; plan {i} shows the same")).unwrap_or_default();
+            let text = format!("plan {}: {}{instead}", r.name, r.why);
+            return Err(Failure::Error(Exit::Diverged, text));
+        }
         notes.extend(said);
-        for w in with {
+        for w in good {
             let at = plans.iter().position(|p| p.learnt.as_ref() == Some(&w.name));
             if let (Some(n), How::Passes(list)) = (at, w.how) {
                 lists[n] = list;
