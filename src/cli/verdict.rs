@@ -41,6 +41,9 @@ pub struct CompareArgs {
     /// Hold every plan of NEW against this one of BASE, instead of the one of its own name
     #[arg(long, value_name = "PLAN")]
     pub against: Option<String>,
+    /// Only these plans of NEW
+    #[arg(long, value_name = "PLAN,…", value_delimiter = ',')]
+    pub plans: Vec<String>,
     /// Compare runs of other devices or captures all the same
     #[arg(long)]
     pub force: bool,

@@ -34,6 +34,7 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         ask: Ask { effect: args.min_effect, alpha: args.alpha, drawings: DRAWINGS, seed: args.seed },
         clock: args.clock.map(|c| if c == Clock::Gpu { compare::Clock::Gpu } else { compare::Clock::Cpu }),
         against: args.against.clone(),
+        plans: args.plans.clone(),
         force: args.force,
     };
     let compared = compare::compare(&base, &new, &wanted).map_err(Failure::new)?;

@@ -94,7 +94,7 @@ pub struct Worker {
     pub warmup: u32,
     /// Whether times had settled when timing began (docs/runs.md).
     pub settled: bool,
-    /// From its start until its first turn.
+    /// From its start until it waited for its first turn; as many processes start at once as there are processors.
     pub startup: Nanos,
     /// The device that replayed: name, kind, driver, driver_uuid, pipeline_cache_uuid, vulkan, subgroup_size.
     pub device: Value,

@@ -18,6 +18,9 @@
 use super::metrics::{Metric, TooFew};
 use crate::loop_times::stats::{Random, rank};
 use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::function::beta::beta_reg;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Drawings for what decides.
 pub const DRAWINGS: usize = 2000;
@@ -106,23 +109,69 @@ pub fn half_width(
 
 /// The logarithm of a side's figure, of so many drawings.
 fn draw(side: &[Process], metric: Metric, drawings: usize, random: &mut Random) -> Vec<f64> {
-    let mut times = Vec::new();
+    let mut dealt = Dealt::new(side, metric);
     (0..drawings)
         .map(|_| {
-            let mut sum = 0.0;
-            for _ in 0..side.len() {
-                let process = &side[random.below(side.len())];
-                times.clear();
-                for _ in 0..process.len() {
-                    times.extend_from_slice(&process[random.below(process.len())]);
-                }
-                // (a process of turns that differ in length may fall below what the metric needs: then as it is)
-                sum +=
-                    metric.of(&mut times).or_else(|_| metric.of(&mut process.concat())).unwrap_or(f64::NAN);
-            }
+            let sum: f64 = (0..side.len()).map(|_| dealt.of(random.below(side.len()), random)).sum();
             (sum / side.len() as f64).max(f64::MIN_POSITIVE).ln()
         })
         .collect()
+}
+
+/// Draws a process's turns with replacement, and takes the metric of them.
+///
+/// *Ranks.* A percentile of n turns of a frame each is one of their times, the k-th in order, so that it is enough to draw k. Of n
+/// numbers drawn evenly from 0 to 1 the r-th in order lies below x with the probability I_x(r, n − r + 1) (the regularised
+/// incomplete beta function); a turn is drawn by such a number's place among n equal parts. So k is drawn with that function's
+/// inverse, from a table: the same distribution as drawing n turns and ordering them, at the price of one random number.
+struct Dealt<'s> {
+    side: &'s [Process],
+    metric: Metric,
+    /// Of each process whose turns are of a frame each: its times in order, and the table for so many.
+    ordered: Vec<Option<(Vec<f64>, Arc<[f64]>)>>,
+    times: Vec<f64>,
+}
+
+impl<'s> Dealt<'s> {
+    fn new(side: &'s [Process], metric: Metric) -> Self {
+        let mut tables: BTreeMap<usize, Arc<[f64]>> = BTreeMap::new();
+        let ordered = side
+            .iter()
+            .map(|process| {
+                let p = metric.percentile()?;
+                let n = process.len();
+                if n < metric.needs() || process.iter().any(|turn| turn.len() != 1) {
+                    return None;
+                }
+                let mut times = process.concat();
+                times.sort_by(f64::total_cmp);
+                Some((times, tables.entry(n).or_insert_with(|| cumulative(n, rank(n, p))).clone()))
+            })
+            .collect();
+        Dealt { side, metric, ordered, times: vec![] }
+    }
+
+    fn of(&mut self, process: usize, random: &mut Random) -> f64 {
+        if let Some((times, table)) = &self.ordered[process] {
+            let x = random.unit();
+            let at = table.partition_point(|c| *c <= x).min(times.len() - 1);
+            return self.metric.of_percentile(times[at]);
+        }
+        let turns = &self.side[process];
+        self.times.clear();
+        for _ in 0..turns.len() {
+            self.times.extend_from_slice(&turns[random.below(turns.len())]);
+        }
+        // (a process of turns that differ in length may fall below what the metric needs: then as it is)
+        let of = self.metric.of(&mut self.times);
+        of.or_else(|_| self.metric.of(&mut turns.concat())).unwrap_or(f64::NAN)
+    }
+}
+
+/// How likely the value at `rank` (from 0) of n draws from n values in order is the k-th of these or one before it, by k.
+fn cumulative(n: usize, rank: usize) -> Arc<[f64]> {
+    let (a, b) = (rank as f64 + 1.0, (n - rank) as f64);
+    (1..=n).map(|k| if k == n { 1.0 } else { beta_reg(a, b, k as f64 / n as f64) }).collect()
 }
 
 fn variance(values: &[f64]) -> f64 {
@@ -164,6 +213,29 @@ mod tests {
         let half = half_width(&base, Metric::Mean, 0.01, 20_000, 1).expect("enough").expect("a width");
         // t of 4 degrees, times 0.5^0.5 %
         assert!((half - 4.6041 * 0.005f64.sqrt() * 0.1).abs() < 0.001, "{half}");
+    }
+
+    #[test]
+    fn ranks_are_drawn_as_drawing_and_ordering_would() {
+        // Of three draws from three values the middle one: the first if two or three draws are (7 of 27), by symmetry the last.
+        assert!(
+            cumulative(3, 1).iter().zip([7.0 / 27.0, 20.0 / 27.0, 1.0]).all(|(a, b)| (a - b).abs() < 1e-12)
+        );
+        // The greatest of two: the first only if both are.
+        assert!((cumulative(2, 1)[0] - 0.25).abs() < 1e-12);
+        // Turns of two frames are drawn one by one; said twice over, each percentile is the same.
+        let mut random = Random::new(5);
+        let once: Vec<Process> = vec![(0..30).map(|_| vec![10.0 + random.unit()]).collect()];
+        let twice: Vec<Process> = vec![once[0].iter().map(|t| vec![t[0]; 2]).collect()];
+        for metric in [Metric::Median, Metric::P95] {
+            let [mut a, mut b] = [&once, &twice].map(|s| draw(s, metric, 20_000, &mut Random::new(1)));
+            assert!((variance(&a) / variance(&b) - 1.0).abs() < 0.05, "{} {}", variance(&a), variance(&b));
+            [&mut a, &mut b].map(|v| v.sort_by(f64::total_cmp));
+            for p in [1.0, 10.0, 50.0, 90.0, 99.0] {
+                let at = rank(a.len(), p);
+                assert!((a[at] - b[at]).abs() < 0.003, "{metric:?} {p}: {} {}", a[at], b[at]);
+            }
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@
 //! it one, too. Passes and commands say where a change comes from; they decide nothing. If nothing could be judged it is
 //! inconclusive.
 //!
-//! Refuses runs of other devices (by name) or captures, unless forced; then what is on one side only is left out, by name.
+//! Refuses runs of other devices (by name; of software, the processor's as well) or captures, unless forced; then what is on one side only is left out, by name.
 
 use super::bootstrap::Process;
 use super::families::adjusted;
@@ -25,7 +25,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use trace::Nanos;
-use trace::run::{FrameSample, Place, Run};
+use trace::run::{FrameSample, Place, PlanNote, Run};
 
 /// The version of the JSON's shape.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -53,6 +53,8 @@ pub struct Wanted {
     pub clock: Option<Clock>,
     /// The base's plan that all of the new run's are held against.
     pub against: Option<String>,
+    /// The new run's plans that are asked about; none: all.
+    pub plans: Vec<String>,
     /// Other devices and captures are passed over.
     pub force: bool,
 }
@@ -180,6 +182,22 @@ fn side(run: &Run) -> SideNote {
     }
 }
 
+/// What each side of a pair ran on, by name; of a device that is the processor, with the processor's.
+fn devices(sides: [&Run; 2], pair: &Pair) -> [BTreeSet<String>; 2] {
+    [0, 1].map(|s: usize| {
+        let note = &sides[s].note;
+        let cpu = note.machine["before"]["cpu"].as_str().unwrap_or_default();
+        let name = |w: usize| {
+            let w = &note.workers[w];
+            match w.of_device("kind") {
+                "CPU" if !cpu.is_empty() => format!("{} on {cpu}", w.of_device("name")),
+                _ => w.of_device("name").to_owned(),
+            }
+        };
+        workers(sides[s], pair.at[s]).into_iter().map(name).collect()
+    })
+}
+
 /// Both sides of each pair ran on the same devices.
 fn same_devices(
     sides: [&Run; 2],
@@ -189,16 +207,7 @@ fn same_devices(
 ) -> Result<(), String> {
     let words = |s: &BTreeSet<String>| s.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
     for pair in pairs {
-        let of = |key: &str| {
-            [0, 1].map(|s: usize| -> BTreeSet<String> {
-                let note = &sides[s].note;
-                workers(sides[s], pair.at[s])
-                    .into_iter()
-                    .map(|w| note.workers[w].of_device(key).to_owned())
-                    .collect()
-            })
-        };
-        let [a, b] = of("name");
+        let [a, b] = devices(sides, pair);
         if a != b {
             let text = format!("{} ran on {}, then on {}", pair.plan, words(&a), words(&b));
             if !force {
@@ -206,7 +215,10 @@ fn same_devices(
             }
             notes.push(format!("Other devices: plan {text}."));
         }
-        let [a, b] = of("driver");
+        let [a, b] = [0, 1].map(|s: usize| -> BTreeSet<String> {
+            let all = workers(sides[s], pair.at[s]).into_iter();
+            all.map(|w| sides[s].note.workers[w].of_device("driver").to_owned()).collect()
+        });
         if a != b {
             notes.push(format!("Other drivers: plan {}: {} and {}.", pair.plan, words(&a), words(&b)));
         }
@@ -238,6 +250,9 @@ fn pairs(sides: [&Run; 2], wanted: &Wanted, notes: &mut Vec<String>) -> Result<V
     {
         return Err(format!("the base has no plan {against}"));
     }
+    if let Some(none) = wanted.plans.iter().find(|p| new.plans.iter().all(|o| o.name != **p)) {
+        return Err(format!("the new run has no plan {none}"));
+    }
     let mut all = vec![];
     let itself = std::ptr::eq(sides[0], sides[1]) || sides[0] == sides[1];
     for (n, capture) in new.captures.iter().enumerate() {
@@ -246,7 +261,8 @@ fn pairs(sides: [&Run; 2], wanted: &Wanted, notes: &mut Vec<String>) -> Result<V
             notes.push(format!("{} is in the new run only.", capture.name));
             continue;
         };
-        for (p, plan) in new.plans.iter().enumerate() {
+        let asked = |p: &&PlanNote| wanted.plans.is_empty() || wanted.plans.contains(&p.name);
+        for (p, plan) in new.plans.iter().enumerate().filter(|p| asked(&p.1)) {
             let other = wanted.against.as_deref().unwrap_or(&plan.name);
             let Some(q) = base.plans.iter().position(|o| o.name == *other) else {
                 notes.push(format!("Plan {} is in the new run only.", plan.name));

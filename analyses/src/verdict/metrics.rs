@@ -90,25 +90,39 @@ impl Metric {
         }
     }
 
+    /// The percentile that it is made of; none where it is made of more than one time.
+    pub fn percentile(self) -> Option<f64> {
+        match self {
+            Metric::Median => Some(50.0),
+            Metric::P95 => Some(95.0),
+            Metric::P99 | Metric::Low1P99 => Some(99.0),
+            Metric::Mean | Metric::Low1Mean | Metric::Stutter => None,
+        }
+    }
+
+    /// What it is where its percentile is `time`.
+    pub fn of_percentile(self, time: f64) -> f64 {
+        if self == Metric::Low1P99 { 1000.0 / time } else { time }
+    }
+
     /// Of times in ms, in the order in which frames ran (which matters to `stutter` alone); they may be put into another order.
     pub fn of(self, times: &mut [f64]) -> Result<f64, TooFew> {
         let n = times.len();
         if n < self.needs() {
             return Err(TooFew { metric: self, here: n });
         }
-        let mut percentile = |p: f64| *times.select_nth_unstable_by(rank(n, p), f64::total_cmp).1;
+        if let Some(p) = self.percentile() {
+            let (_, time, _) = times.select_nth_unstable_by(rank(n, p), f64::total_cmp);
+            return Ok(self.of_percentile(*time));
+        }
         Ok(match self {
-            Metric::Median => percentile(50.0),
-            Metric::P95 => percentile(95.0),
-            Metric::P99 => percentile(99.0),
-            Metric::Low1P99 => 1000.0 / percentile(99.0),
             Metric::Mean => times.iter().sum::<f64>() / n as f64,
             Metric::Low1Mean => {
                 let worst = n.div_ceil(100);
                 times.select_nth_unstable_by(n - worst, f64::total_cmp);
                 1000.0 * worst as f64 / times[n - worst..].iter().sum::<f64>()
             }
-            Metric::Stutter => 100.0 * stutters(times) as f64 / n as f64,
+            _ => 100.0 * stutters(times) as f64 / n as f64,
         })
     }
 }

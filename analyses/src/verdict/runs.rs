@@ -80,6 +80,7 @@ fn wanted() -> Wanted {
         ask: Ask { effect: 0.02, alpha: 0.01, drawings: 500, seed: 1 },
         clock: None,
         against: None,
+        plans: vec![],
         force: false,
     }
 }
@@ -137,11 +138,25 @@ fn what_does_not_belong_together_is_refused_unless_forced() {
     assert!(compare(&base, &other, &forced).is_ok());
     other.note.captures[0].name = "c.gfxr".into();
     assert!(compare(&base, &other, &forced).is_err_and(|e| e.contains("no capture and plan")));
+    // Software is another device on another processor.
+    let on = |cpu: &str| {
+        let mut run = run(1, 0.0, &["plain"]);
+        run.note.workers.iter_mut().for_each(|w| w.device = json!({ "name": "soft", "kind": "CPU" }));
+        run.note.machine = json!({ "before": { "cpu": cpu } });
+        run
+    };
+    let e = compare(&on("A"), &on("B"), &wanted()).expect_err("other processors");
+    assert!(e.contains("soft on A") && e.contains("soft on B"), "{e}");
+    assert!(compare(&on("A"), &on("B"), &forced).is_ok());
     // Another driver is worth a note, and no refusal: that is what one compares.
     let mut other = run(2, 0.0, &["plain"]);
     other.note.workers.iter_mut().for_each(|w| w.device = json!({ "name": "GPU", "driver": "2.0" }));
     let all = compare(&base, &other, &wanted()).expect("the same device");
-    assert!(all.notes.iter().any(|n| n.contains("Other drivers: plan plain: 1.0 and 2.0")), "{:?}", all.notes);
+    assert!(
+        all.notes.iter().any(|n| n.contains("Other drivers: plan plain: 1.0 and 2.0")),
+        "{:?}",
+        all.notes
+    );
 }
 
 #[test]

@@ -222,32 +222,40 @@ fn block(
     known: &mut HashMap<Place, usize>,
 ) -> Result<(), Failure> {
     let mut alive: Vec<Alive> = vec![];
-    for plan in shuffled(asked.len(), random) {
+    // (as many start at once as there are processors; nothing is timed meanwhile)
+    let at_once = std::thread::available_parallelism().map_or(1, usize::from);
+    for some in shuffled(asked.len(), random).chunks(at_once) {
         let started = Instant::now();
-        let process = Process::start(&Spec {
-            capture: &source.file,
-            frame: args.looped,
-            plan: &asked[plan].note,
-            passes: &source.passes[plan],
-            // (a time is known a turn later, so that one more may warm up)
-            turns: [
-                turns.warmup + turns.iterations + 1,
-                if turns.detailed > 0 { turns.detailed + 1 } else { 0 },
-            ],
-            assume_subgroups: args.assume_subgroups,
-            run: &args.run,
-        })?;
-        let startup = Nanos(started.elapsed().as_nanos() as u64);
-        alive.push(Alive {
-            process,
-            plan,
-            startup,
-            seen: vec![],
-            taken: 0,
-            warmup: None,
-            settled: false,
-            positions: vec![],
-        });
+        let first = alive.len();
+        for &plan in some {
+            let process = Process::start(&Spec {
+                capture: &source.file,
+                frame: args.looped,
+                plan: &asked[plan].note,
+                passes: &source.passes[plan],
+                // (a time is known a turn later, so that one more may warm up)
+                turns: [
+                    turns.warmup + turns.iterations + 1,
+                    if turns.detailed > 0 { turns.detailed + 1 } else { 0 },
+                ],
+                assume_subgroups: args.assume_subgroups,
+                run: &args.run,
+            })?;
+            alive.push(Alive {
+                process,
+                plan,
+                startup: Nanos(0),
+                seen: vec![],
+                taken: 0,
+                warmup: None,
+                settled: false,
+                positions: vec![],
+            });
+        }
+        for a in &mut alive[first..] {
+            a.process.ready()?;
+            a.startup = Nanos(started.elapsed().as_nanos() as u64);
+        }
     }
     let before = state::device();
     let mut position = run.frames.iter().map(|f| f.position + 1).max().unwrap_or(0);

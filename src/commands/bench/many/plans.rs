@@ -145,7 +145,8 @@ pub fn passes(args: &BenchArgs, plans: &[Asked], to: &Path) -> Result<(Vec<Strin
         let (with, said) = learnt::plans(&args, &capture, first.max(1), to)?;
         let (good, refused) = learnt::check(&args, &capture, with, to)?;
         if let Some(r) = refused.first() {
-            let instead = r.instead.as_ref().map(|i| format!("; plan {i} shows the same")).unwrap_or_default();
+            let instead =
+                r.instead.as_ref().map(|i| format!("; plan {i} shows the same")).unwrap_or_default();
             let text = format!("plan {}: {}{instead}", r.name, r.why);
             return Err(Failure::Error(Exit::Diverged, text));
         }

@@ -41,7 +41,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts it; returns when it waits for its first turn.
+    /// Starts it; [`Process::ready`] returns when it waits for its first turn.
     pub fn start(spec: &Spec<'_>) -> Result<Process, Failure> {
         let itself = std::env::current_exe().map_err(Failure::new)?;
         let mut command = Command::new(itself);
@@ -68,9 +68,12 @@ impl Process {
         let (Some(to), Some(from)) = (to, from) else {
             return Err(Failure::new(format_args!("plan {plan}: a process without pipes")));
         };
-        let mut process = Process { child, to, from: BufReader::new(from), plan };
-        process.answer()?;
-        Ok(process)
+        Ok(Process { child, to, from: BufReader::new(from), plan })
+    }
+
+    /// Waits until it waits for its first turn.
+    pub fn ready(&mut self) -> Result<(), Failure> {
+        self.answer().map(drop)
     }
 
     /// One turn; the latest time that is known: of the device where it has one, else of the CPU.
