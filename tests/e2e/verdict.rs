@@ -36,7 +36,7 @@ fn a_planted_slowdown_is_found_and_named_and_the_same_again_is_not() {
         "--plan",
         "again",
         "--plan",
-        "slow passes=burn:turns=3000+stage=fragment env=FOO=1",
+        "slow passes=burn:turns=10000+stage=fragment env=FOO=1",
     ];
     let out = bench(&to, "vm.gfxr", &[&more[..], &plans].concat());
     assert!(out.status.success(), "{}{}", text(&out.stdout), text(&out.stderr));

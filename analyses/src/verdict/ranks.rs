@@ -83,10 +83,12 @@ impl Ranked {
         let most: usize = self.doubled.iter().sum();
         let mut ways = vec![vec![0.0f64; most + 1]; n + 1];
         ways[0][0] = 1.0;
+        let mut reached = 0;
         for (seen, rank) in self.doubled.iter().enumerate() {
+            reached += rank;
             for k in (1..=n.min(seen + 1)).rev() {
                 let (fewer, these) = ways.split_at_mut(k);
-                for s in *rank..=most {
+                for s in *rank..=reached {
                     these[0][s] += fewer[k - 1][s - rank];
                 }
             }
@@ -103,6 +105,10 @@ impl Ranked {
 
 /// The least p that samples of these sizes can have: both lie wholly apart.
 pub fn least_p(n: usize, m: usize) -> f64 {
+    if n > 0 && m > 0 && n + m <= EXACT {
+        // Two ways of all there are to choose n values.
+        return (1..=n).fold(2.0, |p, k| p * k as f64 / (m + k) as f64).min(1.0);
+    }
     let apart: Vec<f64> = (0..n + m).map(|v| v as f64).collect();
     Ranked::new(&apart[..n], &apart[n..]).p()
 }
@@ -135,6 +141,12 @@ mod tests {
         assert!((least_p(5, 5) - 2.0 / 252.0).abs() < 1e-12);
         assert!((least_p(10, 10) - 2.0 / 184_756.0).abs() < 1e-15);
         assert!(least_p(4, 4) > 0.01);
+        // The closed form is what counting comes to.
+        for (n, m) in [(1, 2), (3, 4), (5, 9), (20, 20), (7, 43)] {
+            let apart: Vec<f64> = (0..n + m).map(|v| v as f64).collect();
+            let counted = Ranked::new(&apart[..n], &apart[n..]).p();
+            assert!((least_p(n, m) / counted - 1.0).abs() < 1e-9, "{n} {m}");
+        }
         assert_eq!(least_p(1, 1), 1.0);
     }
 
