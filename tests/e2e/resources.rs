@@ -188,6 +188,23 @@ fn what_is_followed_is_what_the_device_has() {
 }
 
 #[test]
+fn what_the_validation_layer_says_is_printed() {
+    if !device("what_the_validation_layer_says_is_printed") {
+        return;
+    }
+    let scratch = Scratch::new("resources-validation");
+    let said = |name: &str, more: &[&str]| {
+        let folder = scratch.path(name).to_string_lossy().into_owned();
+        let arguments = [&["--validate", "--no-answers", "-o", &folder], more].concat();
+        let out = resources(&sample("monolithic.gfxr"), &arguments);
+        assert!(out.status.success(), "{}", text(&out.stderr));
+        text(&out.stderr)
+    };
+    assert!(said("device", &["--check"]).contains("0 validation messages"));
+    assert!(said("none", &[]).contains("nothing ran on a device"));
+}
+
+#[test]
 fn what_is_written_between_draws_is_compared_at_them() {
     if !device("what_is_written_between_draws_is_compared_at_them") {
         return;
