@@ -5,15 +5,19 @@
 //! `commands/`.
 
 mod bench;
+mod habits;
 mod rays;
 mod repartition;
 mod report;
+mod upstream;
 mod verdict;
 
 pub use bench::BenchArgs;
+pub use habits::{CompletionsArgs, HabitArgs, ManArgs};
 pub use rays::{DumpForm, RaysCommand, RaysDumpArgs, ReorderArgs};
 pub use repartition::RepartitionArgs;
 pub use report::ReportArgs;
+pub use upstream::UpstreamArgs;
 pub use verdict::{Clock, CompareArgs, CompareFormat, ProcessesArgs, WorkerArgs};
 
 use crate::exit::HELP;
@@ -32,7 +36,10 @@ pub struct Cli {
     /// What to do; without one, replay FILE.
     #[command(subcommand)]
     pub command: Option<Command>,
-    /// The flags of a replay.
+    /// What every sub-command has.
+    #[command(flatten)]
+    pub habits: HabitArgs,
+    /// The flags of a replay; they have a heading of their own at the end, and so come last.
     #[command(flatten)]
     pub replay: ReplayArgs,
 }
@@ -87,12 +94,12 @@ pub struct ReplayArgs {
     /// Print everything as JSON (with a schema_version) instead of the table
     #[arg(long)]
     pub json: bool,
-    /// Name on stderr what was done differently from the capture
-    #[arg(short, long)]
-    pub verbose: bool,
     /// Answer every call with what the capture recorded instead of calling a driver; no times
     #[arg(long)]
     pub echo: bool,
+    /// Names of gfxrecon-replay.
+    #[command(flatten)]
+    pub upstream: UpstreamArgs,
 }
 
 /// `--loop-frame`: one frame again and again.
@@ -135,7 +142,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "N|NAME")]
     pub gpu: Option<String>,
     /// Captured memory: none (as it was), remap (other memory types), rebind (every resource gets its own), auto
-    #[arg(long, value_name = "MODE", default_value = "auto")]
+    #[arg(short, long, visible_alias = "memory-translation", value_name = "MODE", default_value = "auto")]
     pub memory: String,
     /// Device addresses and shader-group handles: exact (as captured; the capture's own driver, with captureReplay
     /// features), translate (wherever they are, rewritten), known (the same, but nothing is guessed from what words look
@@ -225,6 +232,10 @@ pub enum Command {
     BenchWorker(WorkerArgs),
     /// Put what traces, runs and replays say on one page for a browser, with tables, plots and maps
     Report(ReportArgs),
+    /// Print what a shell needs to complete this command's flags
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write one for each sub-command
+    Man(ManArgs),
 }
 
 /// `repack`
@@ -676,6 +687,10 @@ pub struct CheckArgs {
 
 /// `devices`
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  reray-replay devices
+  reray-replay devices --json | jq '.devices[].name'")]
 pub struct DevicesArgs {
     /// Print JSON (with a schema_version) instead of text
     #[arg(long)]

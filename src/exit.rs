@@ -16,6 +16,7 @@
 use std::fmt;
 use std::io;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 /// See the module's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +41,12 @@ pub enum Exit {
 
 /// The text of the exit codes, for `--help`.
 pub const HELP: &str = "\
+Examples:
+  reray-replay cap.gfxr
+  reray-replay cap.gfxr --frames 10-50 --times pass
+  reray-replay cap.gfxr --loop-frame 20 --iterations 200
+  reray-replay cap.gfxr --screenshots 1,50 --screenshot-dir shots
+
 Exit codes:
   0   done
   1   failed, or done only in part (what was wrong is on stderr)
@@ -100,13 +107,47 @@ impl Failure {
     }
 }
 
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Error(_, message) => f.write_str(message),
+            Failure::Closed => f.write_str("nobody reads what is written"),
+        }
+    }
+}
+
 impl From<gfxr_parse::error::Error> for Failure {
     fn from(e: gfxr_parse::error::Error) -> Self {
         Failure::new(e)
     }
 }
 
-/// One line on stderr.
+/// How much is said on stderr beside what is wrong: 0 nothing, 1 notes and progress, 2 what was done on the way.
+static TALK: AtomicU8 = AtomicU8::new(1);
+
+/// Sets it, once, from the flags.
+pub fn talk(quiet: bool, verbose: bool) {
+    TALK.store(if quiet { 0 } else { 1 + u8::from(verbose) }, Ordering::Relaxed);
+}
+
+/// Nothing but what is wrong is wanted.
+pub fn quiet() -> bool {
+    TALK.load(Ordering::Relaxed) == 0
+}
+
+/// What was done on the way is wanted.
+pub fn verbose() -> bool {
+    TALK.load(Ordering::Relaxed) == 2
+}
+
+/// One line on stderr that nobody has to act on.
+pub fn note(message: impl fmt::Display) {
+    if !quiet() {
+        eprintln!("reray-replay: {message}");
+    }
+}
+
+/// One line on stderr of something wrong, or that may be.
 pub fn complain(message: impl fmt::Display) {
     eprintln!("reray-replay: {message}");
 }

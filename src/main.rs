@@ -15,13 +15,26 @@ mod progress;
 mod select;
 
 use clap::Parser;
+use std::io::IsTerminal;
 use std::process::ExitCode;
+
+/// Only a terminal is coloured, and not where NO_COLOR (no-color.org) is set; clap keeps to the same for its own texts.
+fn colours() -> bool {
+    std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
+}
 
 fn main() -> ExitCode {
     let cli = cli::Cli::parse();
+    exit::talk(cli.habits.quiet, cli.habits.verbose);
     // What the libraries have to say goes to stderr; RERAY_LOG chooses how much of it.
-    let filter = tracing_subscriber::EnvFilter::try_from_env("RERAY_LOG").unwrap_or_else(|_| "warn".into());
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).without_time().init();
+    let filter =
+        tracing_subscriber::EnvFilter::try_from_env("RERAY_LOG").unwrap_or_else(|_| cli.habits.log().into());
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(colours())
+        .without_time()
+        .init();
     match commands::run(cli) {
         Ok(exit) => exit.into(),
         Err(failure) => failure.report(),

@@ -1,6 +1,6 @@
 //! A progress bar on stderr, for those who watch.
 //!
-//! Guarantees: nothing is written unless stderr is a terminal and the work takes longer than a blink.
+//! Guarantees: nothing is written unless stderr is a terminal, nobody asked for quiet, and the work takes longer than a blink.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// A bar over `total` bytes.
 pub fn bytes(total: u64, what: &'static str) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
+    if !std::io::stderr().is_terminal() || crate::exit::quiet() {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(10));

@@ -8,6 +8,7 @@ mod devices;
 mod dump;
 mod extract;
 mod frames;
+mod habits;
 mod info;
 mod looped;
 mod merge_profiles;
@@ -22,6 +23,7 @@ mod report;
 mod resources;
 mod screenshot;
 mod times;
+mod upstream;
 mod verify;
 
 use crate::cli::{Cli, Command};
@@ -47,6 +49,8 @@ pub fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Rays(command) => rays::run(&command),
         Command::Repack(args) => repack::run(&args),
         Command::Repartition(args) => repartition::run(&args),
+        Command::Completions(args) => habits::completions(&args),
+        Command::Man(args) => habits::man(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::BenchWorker(args) => bench::worker::run(&args),

@@ -6,8 +6,9 @@
 use super::frames;
 use super::looped;
 use super::times::{Times, chain_note, frame_cost};
+use super::upstream::Upstream;
 use crate::cli::{ReplayArgs, RunArgs, Way};
-use crate::exit::{Exit, Failure, complain};
+use crate::exit::{self, Exit, Failure, complain};
 use crate::mmap::Map;
 use crate::{input, progress};
 use gfxr_parse::container::Capture;
@@ -29,6 +30,7 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
         args.file.as_ref().ok_or_else(|| Failure::usage("which capture? reray-replay FILE, or --help"))?;
     let (capture, map) = input::open_once(file)?;
     let mut options = options(&args.run)?;
+    let mut upstream = Upstream::new(&args.upstream, &capture, &mut options)?;
     if let Some(r) = &args.frames {
         options.frames = Some(r.bounds().ok_or_else(|| Failure::usage("--frames wants one range, A-B"))?);
         if let Some(there) = frames::there(&capture, &options.frame_by)
@@ -50,6 +52,7 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
         let mut hooks: Vec<Box<dyn Hook>> = if args.echo { Vec::new() } else { vec![Box::new(hook)] };
         times.before(&mut hooks);
         breadcrumbs(&args.run, &mut hooks);
+        upstream.before(&mut hooks);
         let (hook, pipelines) = PipelineTimesHook::new();
         hooks.push(Box::new(hook));
         if let Some(passes) = &args.passes {
@@ -87,7 +90,8 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
         return Err(frames::no_such_frame(first, (1, summary.frames)));
     }
     let exit = say(args, &capture, &summary, &all, &times, made, stopped.as_ref())?;
-    stopped.map_or(Ok(exit), |e| Err(failure(e)))
+    let beside = if stopped.is_none() { upstream.finish()? } else { Exit::Done };
+    stopped.map_or(Ok(if exit == Exit::Done { beside } else { exit }), |e| Err(failure(e)))
 }
 
 /// The hook that marks commands, innermost, if the flag asks for it.
@@ -290,7 +294,7 @@ fn complaints(args: &ReplayArgs, s: &Summary) -> Exit {
     if args.run.negotiation {
         eprint!("{}", super::check::table(&s.negotiation));
     }
-    if args.verbose {
+    if exit::verbose() {
         for l in s.negotiation.iter().filter(|l| l.done != replay::vulkan::negotiate::Done::Kept) {
             eprintln!("  {} {}", l.what, l.done.name());
         }

@@ -74,13 +74,7 @@ fn plan(
     capture: &Capture,
     options: &Options,
 ) -> Result<(What, Option<Ranges>), Failure> {
-    let present = command_named("vkQueuePresentKHR").map(|c| c.id);
-    let presents = capture.blocks().any(|b| present.is_some() && b.call_id() == present);
-    let what = match &args.image {
-        Some(name) => What::Named(name.clone()),
-        None if presents => What::Presented,
-        None => What::CopiedOut,
-    };
+    let what = args.image.as_ref().map_or_else(|| watched(capture), |name| What::Named(name.clone()));
     let there = frames::there(capture, &options.frame_by);
     let frames = match (&args.frames, there) {
         (Some(f), Some(there)) => {
@@ -93,6 +87,13 @@ fn plan(
         (f, _) => f.clone(),
     };
     Ok((what, frames))
+}
+
+/// What there is to see without a name: what is presented, or where nothing is, what is copied out.
+pub fn watched(capture: &Capture) -> What {
+    let present = command_named("vkQueuePresentKHR").map(|c| c.id);
+    let presents = capture.blocks().any(|b| present.is_some() && b.call_id() == present);
+    if presents { What::Presented } else { What::CopiedOut }
 }
 
 /// Encodes, writes, says so.
@@ -124,7 +125,8 @@ fn rgb(shot: &Shot) -> Vec<u8> {
     shot.rgba.chunks_exact(4).flat_map(|t| &t[..3]).copied().collect()
 }
 
-fn encode(shot: &Shot, alpha: bool) -> Result<Vec<u8>, png::EncodingError> {
+/// As PNG.
+pub fn encode(shot: &Shot, alpha: bool) -> Result<Vec<u8>, png::EncodingError> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, shot.width, shot.height);
     encoder.set_color(if alpha { png::ColorType::Rgba } else { png::ColorType::Rgb });

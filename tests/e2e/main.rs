@@ -19,6 +19,7 @@ mod device;
 mod divergence;
 mod errors;
 mod geometry;
+mod habits;
 mod its;
 mod learnt;
 mod lifetimes;

@@ -13,6 +13,7 @@ pub mod executables;
 pub mod frame_times;
 pub mod geometry;
 pub mod instrument;
+pub mod measurement;
 pub mod pipeline_flags;
 pub mod pipeline_times;
 mod readable;

@@ -8,7 +8,7 @@ mod list;
 mod out;
 
 use crate::cli::{AnalyzeArgs, AnalyzeFormat};
-use crate::exit::{Exit, Failure, complain};
+use crate::exit::{Exit, Failure, complain, note};
 use crate::mmap;
 use analyses::events::Wants;
 use analyses::report::{Cost, Report, csv, json, png, records, text};
@@ -290,7 +290,7 @@ fn write_csv(reports: &[Report], target: &Target) -> Result<(), Failure> {
         }
         if !rest.is_empty() {
             let names: Vec<&str> = rest.iter().map(|s| s.1.name.as_str()).collect();
-            complain(format_args!("note: left out without -o FOLDER: {}", names.join(", ")));
+            note(format_args!("note: left out without -o FOLDER: {}", names.join(", ")));
         }
         return target.write("", csv::render(sheet).as_bytes());
     }

@@ -31,7 +31,7 @@ use crate::cli::BenchArgs;
 use crate::commands::frames::{self, no_such_frame};
 use crate::commands::repack::methods;
 use crate::commands::replay::options;
-use crate::exit::{Exit, Failure, complain};
+use crate::exit::{Exit, Failure, note};
 use crate::{input, output, progress};
 use analyses::bench::{About, Calls, IDENTITY, Plan, UNMODIFIED, report};
 use analyses::repack::{Options, by_name};
@@ -250,7 +250,7 @@ fn swizzles_wanted(args: &BenchArgs) -> bool {
 fn complain_progress(what: &str) {
     use std::io::IsTerminal;
     if std::io::stderr().is_terminal() {
-        complain(what);
+        note(what);
     }
 }
 

@@ -1,0 +1,224 @@
+//! What a command line is expected to do: completions, manual pages, examples in every help, colour only for terminals,
+//! quiet and verbose, and gfxrecon-replay's names for what means the same.
+
+use crate::device::device;
+use crate::support::{Scratch, reray, root, run, text};
+use serde_json::Value;
+use std::fs;
+use std::process::Command;
+
+fn help(of: &[&str]) -> String {
+    let out = run(of.iter().copied().chain(["--help"]));
+    assert_eq!(out.status.code(), Some(0), "{of:?}");
+    text(&out.stdout)
+}
+
+/// The sub-commands that a help lists.
+fn below(help: &str) -> Vec<String> {
+    let Some((_, list)) = help.split_once("Commands:\n") else { return Vec::new() };
+    let lines = list.lines().take_while(|l| !l.is_empty());
+    let names = lines.filter(|l| l.starts_with("  ") && !l.starts_with("   ")).map(|l| l.trim());
+    names.filter_map(|l| l.split_whitespace().next()).filter(|n| *n != "help").map(str::to_owned).collect()
+}
+
+/// Every command, as the words that call it.
+fn all() -> Vec<Vec<String>> {
+    let mut all = vec![Vec::new()];
+    let mut at = 0;
+    while at < all.len() {
+        let words: Vec<String> = all[at].clone();
+        let of: Vec<&str> = words.iter().map(String::as_str).collect();
+        all.extend(below(&help(&of)).into_iter().map(|n| [&words[..], &[n]].concat()));
+        at += 1;
+    }
+    assert!(all.len() > 20, "{all:?}");
+    all
+}
+
+/// The long flags that a help explains.
+fn flags(help: &str) -> Vec<&str> {
+    let lines = help.lines().map(str::trim_start).filter(|l| l.starts_with('-'));
+    lines.filter_map(|l| l.split([' ', ',']).find(|w| w.starts_with("--"))).collect()
+}
+
+#[test]
+fn every_help_has_examples() {
+    for words in all() {
+        let of: Vec<&str> = words.iter().map(String::as_str).collect();
+        let help = help(&of);
+        assert!(help.contains("Example"), "{words:?} has none:\n{help}");
+        assert!(help.contains("--quiet") && help.contains("--verbose"), "{words:?}");
+    }
+}
+
+#[test]
+fn every_command_has_a_manual_page_with_every_flag() {
+    let scratch = Scratch::new("habits-man");
+    let folder = scratch.path("man1");
+    let out = run(["man".as_ref(), "-o".as_ref(), folder.as_os_str()]);
+    assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
+    for words in all() {
+        let name = ["reray-replay".to_owned()].iter().chain(&words).cloned().collect::<Vec<_>>().join("-");
+        let page =
+            fs::read_to_string(folder.join(format!("{name}.1"))).unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert!(page.contains(".TH"), "{name}");
+        // (a page has each hyphen as "\-")
+        let plain = page.replace("\\-", "-");
+        let of: Vec<&str> = words.iter().map(String::as_str).collect();
+        for flag in flags(&help(&of)) {
+            assert!(plain.contains(flag), "{name}.1 lacks {flag}");
+        }
+    }
+    assert_eq!(fs::read_dir(&folder).expect("it is there").count(), all().len());
+    let whole = run(["man"]);
+    assert_eq!(whole.stdout, fs::read(folder.join("reray-replay.1")).expect("it is there"));
+}
+
+#[test]
+fn shells_complete() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = text(&run(["completions", shell]).stdout);
+        for words in all().into_iter().filter(|w| w.len() == 1) {
+            assert!(script.contains(&words[0]), "{shell}: {words:?}");
+        }
+    }
+    // bash itself, as if somebody pressed Tab behind "reray-replay prof" and "reray-replay bench --ab".
+    let scratch = Scratch::new("habits-bash");
+    let file = scratch.path("completion");
+    fs::write(&file, run(["completions", "bash"]).stdout).expect("it can be written");
+    let complete = |words: &str, at: usize| {
+        let program = format!(
+            "source '{}'; COMP_WORDS=({words}); COMP_CWORD={at}; \
+             $(complete -p reray-replay | sed 's/.*-F \\([^ ]*\\).*/\\1/') reray-replay \"${{COMP_WORDS[$COMP_CWORD]}}\" \
+             \"${{COMP_WORDS[$COMP_CWORD-1]}}\"; echo \"${{COMPREPLY[@]}}\"",
+            file.display()
+        );
+        let out = Command::new("bash").args(["--norc", "-c", &program]).output().expect("bash is there");
+        text(&out.stdout).trim().to_owned()
+    };
+    assert_eq!(complete("reray-replay prof", 1), "profile");
+    assert_eq!(complete("reray-replay resources --read", 2), "--read-back");
+}
+
+#[test]
+fn only_terminals_are_coloured() {
+    let on_terminal = |setting: &str| {
+        let program = format!("{setting} '{}' --help", env!("CARGO_BIN_EXE_reray-replay"));
+        let mut command = Command::new("script");
+        command.args(["-qec", &program, "/dev/null"]).env("TERM", "xterm-256color").env_remove("NO_COLOR");
+        text(&command.output().expect("util-linux's script is there").stdout)
+    };
+    assert!(on_terminal("env").contains('\u{1b}'), "a terminal has no colours: {}", on_terminal("env"));
+    assert!(!on_terminal("NO_COLOR=1").contains('\u{1b}'), "NO_COLOR changes nothing");
+    let piped = reray().arg("--help").env_remove("NO_COLOR").output().expect("it runs");
+    assert!(!text(&piped.stdout).contains('\u{1b}'));
+}
+
+#[test]
+fn names_of_gfxrecon_replay_mean_the_same() {
+    if !device("names of gfxrecon-replay") {
+        return;
+    }
+    let scratch = Scratch::new("habits-names");
+    let capture = root().join("captures/samples/cubes.gfxr");
+    let (shots, own, file) = (scratch.path("shots"), scratch.path("own"), scratch.path("m.json"));
+    let out = reray()
+        .arg(&capture)
+        .args(["--screenshots", "1,15-16", "--screenshot-format", "png", "--screenshot-prefix", "p"])
+        .args(["--swapchain", "offscreen", "--remove-unsupported", "-m", "rebind"])
+        .args(["--measurement-frame-range", "5-20", "--quit-after-measurement-range", "--json"])
+        .args([
+            "--screenshot-dir".as_ref(),
+            shots.as_os_str(),
+            "--measurement-file".as_ref(),
+            file.as_os_str(),
+        ])
+        .output()
+        .expect("it runs");
+    assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
+    let report: Value = serde_json::from_slice(&out.stdout).expect("JSON");
+    assert_eq!(report["memory"], "rebind");
+    let out = run([
+        "screenshot".as_ref(),
+        capture.as_os_str(),
+        "--frames".as_ref(),
+        "1,15-16".as_ref(),
+        "-o".as_ref(),
+        own.as_os_str(),
+    ]);
+    assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
+    let mut names: Vec<_> =
+        fs::read_dir(&shots).expect("it is there").map(|e| e.expect("a file").file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["p_frame_1.png", "p_frame_15.png", "p_frame_16.png"]);
+    for n in [1, 15, 16] {
+        let read = |p: std::path::PathBuf| fs::read(p).expect("a picture");
+        assert!(
+            read(shots.join(format!("p_frame_{n}.png"))) == read(own.join(format!("frame_{n}.png"))),
+            "{n}"
+        );
+    }
+    let m: Value = serde_json::from_slice(&fs::read(&file).expect("it was written")).expect("JSON");
+    let range = &m["frame_range"];
+    assert_eq!(
+        (&range["start_frame"], &range["end_frame"], &range["frame_count"]),
+        (&5.into(), &20.into(), &15.into())
+    );
+    let number = |name: &str| range[name].as_f64().unwrap_or_else(|| panic!("{name}: {m}"));
+    let seconds = number("duration");
+    assert!(seconds > 0.0 && (number("fps") * seconds - 15.0).abs() < 1e-6, "{m}");
+    assert!((number("end_time_monotonic") - number("start_time_monotonic") - seconds).abs() < 1e-3, "{m}");
+    assert!(number("end_time_process") >= number("start_time_process"), "{m}");
+    // What was measured is within what the frames took, each by itself.
+    let cpu: f64 = report["frame_times"]
+        .as_array()
+        .expect("an array")
+        .iter()
+        .filter(|f| (5..20).contains(&f["frame"].as_u64().expect("a number")))
+        .map(|f| f["cpu"].as_f64().expect("nanoseconds"))
+        .sum();
+    assert!(cpu / 1e9 <= seconds * 1.001, "{cpu} ns of {seconds} s");
+}
+
+#[test]
+fn names_that_would_mean_something_else_are_refused() {
+    for (flags, says) in [
+        (["--swapchain", "virtual"], "offscreen"),
+        (["--screenshot-format", "bmp"], "png"),
+        (["--measurement-frame-range", "7-7"], "not measured any more"),
+    ] {
+        let out = run(["x.gfxr"].iter().chain(&flags));
+        let why = text(&out.stderr);
+        assert!(why.contains(says), "{flags:?}: {why}");
+        assert_eq!(out.status.code(), Some(2));
+    }
+    let capture = root().join("captures/samples/cubes.gfxr");
+    let out = run([capture.as_os_str(), "-m".as_ref(), "realign".as_ref()]);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(text(&out.stderr).contains("remap or rebind"), "{}", text(&out.stderr));
+    let out = run([capture.as_os_str(), "--screenshots".as_ref(), "31".as_ref()]);
+    assert!(text(&out.stderr).contains("there is no frame 31"), "{}", text(&out.stderr));
+}
+
+#[test]
+fn quiet_and_verbose() {
+    if !device("quiet and verbose") {
+        return;
+    }
+    let scratch = Scratch::new("habits-quiet");
+    let capture = root().join("captures/samples/steps.gfxr");
+    let shots = scratch.path("shots");
+    let with = |flag: Option<&str>| {
+        let mut command = reray();
+        command.arg(&capture).args(["--screenshots", "1", "--screenshot-dir"]).arg(&shots).args(flag);
+        let out = command.output().expect("it runs");
+        assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
+        text(&out.stderr)
+    };
+    let (quiet, plain, verbose) = (with(Some("--quiet")), with(None), with(Some("--verbose")));
+    assert_eq!(quiet, "");
+    assert!(plain.contains("1 screenshots written"), "{plain}");
+    assert!(verbose.lines().count() > plain.lines().count(), "{verbose}");
+    let out = run([capture.as_os_str(), "-q".as_ref(), "-v".as_ref()]);
+    assert_eq!(out.status.code(), Some(2));
+}
