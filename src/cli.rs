@@ -17,7 +17,7 @@ pub use habits::{CompletionsArgs, HabitArgs, ManArgs};
 pub use rays::{DumpForm, RaysCommand, RaysDumpArgs, ReorderArgs};
 pub use repartition::RepartitionArgs;
 pub use report::ReportArgs;
-pub use upstream::UpstreamArgs;
+pub use upstream::{ShotFormat, UpstreamArgs};
 pub use verdict::{Clock, CompareArgs, CompareFormat, ProcessesArgs, WorkerArgs};
 
 use crate::exit::HELP;
@@ -219,7 +219,12 @@ pub enum Command {
     /// Say what reordering invocations before hit and miss shaders would gain, for chosen windows, hints and cells
     Reorder(ReorderArgs),
     /// Read events of rays
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "\
+Example:
+  reray-replay rays dump trace --at 320,200"
+    )]
     Rays(RaysCommand),
     /// Sort invocations of traced launches into subgroups otherwise: write swizzles, and say what they would gain
     Repack(RepackArgs),

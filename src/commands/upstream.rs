@@ -1,11 +1,12 @@
 //! What gfxrecon-replay's own flags ask of a replay: screenshots beside it, and frames a second of a range.
 //!
-//! Guarantees: screenshots are whole or not at all, and named as there (PREFIX_frame_N.png); the measurement file has the
-//! names that theirs has, and is written only if a frame of the range ran. Refuses frames that the capture has not.
+//! Guarantees: screenshots are whole or not at all, and named and numbered as there (PREFIX_frame_N.bmp, from 1); the
+//! measurement file has the names that theirs has, and is written only if a frame of the range ran. Refuses frames that
+//! the capture has not.
 
 use super::frames;
 use super::screenshot::{encode, watched};
-use crate::cli::UpstreamArgs;
+use crate::cli::{ShotFormat, UpstreamArgs};
 use crate::exit::{Exit, Failure, complain, note};
 use crate::output;
 use crate::select::Ranges;
@@ -27,6 +28,8 @@ const FILE: &str = "gfxrecon-measurements.json";
 /// What was asked for, and what came of it.
 pub struct Upstream<'a> {
     args: &'a UpstreamArgs,
+    /// What is added to their number of a frame to make it the capture's.
+    more: u64,
     wish: Option<Wish>,
     seen: Option<Rc<RefCell<Seen>>>,
     shots: Rc<Cell<u64>>,
@@ -36,30 +39,41 @@ pub struct Upstream<'a> {
 impl<'a> Upstream<'a> {
     /// Looks at the flags; may say that nothing after the measured range is replayed.
     pub fn new(args: &'a UpstreamArgs, capture: &Capture, options: &mut Options) -> Result<Self, Failure> {
-        if let (Some((first, end)), true) = (args.measurement_frame_range, args.quit_after_measurement_range)
-        {
+        let asked =
+            args.screenshots.is_some() || args.screenshot_all || args.measurement_frame_range.is_some();
+        let there = if asked { frames::there(capture, &options.frame_by) } else { None };
+        let more = there.map_or(0, |(first, _)| first.saturating_sub(1));
+        let range = args.measurement_frame_range.map(|(a, b)| (a + more, b + more));
+        if let (Some((first, end)), true) = (range, args.quit_after_measurement_range) {
             options.frames = Some((first, end - 1));
         }
-        let wanted: Option<Ranges> = match (&args.screenshots, args.screenshot_all) {
-            (_, true) => "0-".parse().ok(),
-            (some, false) => some.clone(),
+        let wanted = match (&args.screenshots, args.screenshot_all) {
+            (_, true) => Some(vec![(0, u64::MAX)]),
+            (Some(f), false) => Some(counted(f, more, there)?),
+            (None, false) => None,
         };
-        let wish = wanted.map(|f| wish(&f, args.screenshot_all, capture, options)).transpose()?;
+        let wish = wanted.map(|frames| Wish {
+            what: watched(capture),
+            frames: Some(frames),
+            shape: None,
+            watchdog_ns: options.watchdog_ns(),
+        });
         if wish.is_some() {
             let folder = &args.screenshot_dir;
             fs::create_dir_all(folder)
                 .map_err(|e| Failure::new(format_args!("{}: {e}{}", folder.display(), output::advice(&e))))?;
         }
-        Ok(Upstream { args, wish, seen: None, shots: Rc::default(), measured: None })
+        Ok(Upstream { args, more, wish, seen: None, shots: Rc::default(), measured: None })
     }
 
     /// The hooks of one replay, outside of `hooks`.
     pub fn before(&mut self, hooks: &mut Vec<Box<dyn Hook>>) {
         if let Some(wish) = &self.wish {
-            let (folder, prefix, count) =
-                (self.args.screenshot_dir.clone(), self.args.screenshot_prefix.clone(), self.shots.clone());
+            let (begin, count) =
+                (self.args.screenshot_dir.join(&self.args.screenshot_prefix), self.shots.clone());
+            let (format, more) = (self.args.screenshot_format, self.more);
             let take = move |shot: Shot| {
-                write(&folder, &prefix, &shot).map_err(|e| Error::new(Kind::Internal, e))?;
+                write(&begin, format, more, &shot).map_err(|e| Error::new(Kind::Internal, e))?;
                 count.set(count.get() + 1);
                 Ok(())
             };
@@ -68,7 +82,8 @@ impl<'a> Upstream<'a> {
             hooks.insert(0, Box::new(hook));
         }
         if let Some(range) = self.args.measurement_frame_range {
-            let (hook, out) = MeasurementHook::new(range);
+            let range = (range.0 + self.more, range.1 + self.more);
+            let (hook, out) = MeasurementHook::new(range, self.args.flush_measurement_range);
             self.measured = Some(out);
             hooks.push(Box::new(hook));
         }
@@ -89,16 +104,16 @@ impl<'a> Upstream<'a> {
             }
         }
         if let (Some(out), Some((first, end))) = (&self.measured, self.args.measurement_frame_range) {
-            let m = *out.borrow();
+            let m = out.borrow();
             let file = self.args.measurement_file.clone().unwrap_or_else(|| PathBuf::from(FILE));
-            let json = measurement(&m).ok_or_else(|| {
+            let json = measurement(&m, self.more).ok_or_else(|| {
                 Failure::new(format_args!("no frame from {first} to before {end} ran: nothing was measured"))
             })?;
             output::write_file(&file, format!("{json:#}\n").as_bytes())?;
             if let Some((frames, seconds, fps)) = m.speed() {
                 note(format_args!(
                     "{fps:.3} fps: {frames} frames from {} in {seconds:.6} s; written to {}",
-                    m.start_frame,
+                    m.start_frame - self.more,
                     file.display()
                 ));
             }
@@ -107,35 +122,49 @@ impl<'a> Upstream<'a> {
     }
 }
 
-/// As `screenshot` would, of these frames.
-fn wish(wanted: &Ranges, all: bool, capture: &Capture, options: &Options) -> Result<Wish, Failure> {
-    if !all
-        && let Some(there) = frames::there(capture, &options.frame_by)
-        && let Some(n) = frames::missing(wanted, there)
-    {
-        return Err(frames::no_such_frame(n, there));
+/// The frames, as the capture counts them.
+fn counted(wanted: &Ranges, more: u64, there: Option<(u64, u64)>) -> Result<Vec<(u64, u64)>, Failure> {
+    if let Some((first, last)) = there {
+        let theirs = (1, last - first + 1);
+        frames::missing(wanted, theirs).map_or(Ok(()), |n| Err(frames::no_such_frame(n, theirs)))?;
     }
-    Ok(Wish {
-        what: watched(capture),
-        frames: Some(wanted.all().to_vec()),
-        shape: None,
-        watchdog_ns: options.watchdog_ns(),
-    })
+    Ok(wanted.all().iter().map(|&(a, b)| (a.saturating_add(more), b.saturating_add(more))).collect())
 }
 
-fn write(folder: &Path, prefix: &str, shot: &Shot) -> Result<(), String> {
+fn write(begin: &Path, format: ShotFormat, more: u64, shot: &Shot) -> Result<(), String> {
     let swapchain = shot.swapchain.map_or(String::new(), |id| format!("_swapchain_{id}"));
-    let path = folder.join(format!("{prefix}_frame_{}{swapchain}.png", shot.frame));
-    let png = encode(shot, false).map_err(|e| format!("{}: {e}", path.display()))?;
-    output::write_file(&path, &png).map_err(|e| e.to_string())
+    let end = if format == ShotFormat::Png { "png" } else { "bmp" };
+    let mut path = begin.as_os_str().to_owned();
+    path.push(format!("_frame_{}{swapchain}.{end}", shot.frame - more));
+    let path = PathBuf::from(path);
+    let bytes = match format {
+        ShotFormat::Png => encode(shot, false).map_err(|e| format!("{}: {e}", path.display()))?,
+        ShotFormat::Bmp => bitmap(shot),
+    };
+    output::write_file(&path, &bytes).map_err(|e| e.to_string())
 }
 
-/// The file that gfxrecon-replay writes: seconds on the monotonic clock, nanoseconds on the others.
-fn measurement(m: &Measurement) -> Option<serde_json::Value> {
+/// As a bitmap of 32 bits a pixel (blue, green, red, alpha), the last row first.
+fn bitmap(shot: &Shot) -> Vec<u8> {
+    const HEADERS: u32 = 14 + 40;
+    let size = shot.rgba.len() as u32;
+    let mut bytes = b"BM".to_vec();
+    // (0: reserved, compression, resolution, palette)
+    for word in [HEADERS + size, 0, HEADERS, 40, shot.width, shot.height, 1 | 32 << 16, 0, 0, 0, 0, 0, 0] {
+        bytes.extend(u32::to_le_bytes(word));
+    }
+    for row in shot.rgba.chunks_exact((shot.width as usize * 4).max(4)).rev() {
+        bytes.extend(row.chunks_exact(4).flat_map(|t| [t[2], t[1], t[0], t[3]]));
+    }
+    bytes
+}
+
+/// The file that gfxrecon-replay writes: seconds on the monotonic clock, nanoseconds on the others and of each frame.
+fn measurement(m: &Measurement, more: u64) -> Option<serde_json::Value> {
     let ((frames, seconds, fps), began, ended) = (m.speed()?, m.began?, m.ended?);
     Some(json!({ "frame_range": {
-        "start_frame": m.start_frame,
-        "end_frame": m.end_frame,
+        "start_frame": m.start_frame - more,
+        "end_frame": m.end_frame - more,
         "frame_count": frames,
         "start_time_boot": began.boot,
         "start_time_process": began.process,
@@ -145,6 +174,6 @@ fn measurement(m: &Measurement) -> Option<serde_json::Value> {
         "end_time_monotonic": ended.monotonic as f64 / 1e9,
         "duration": seconds,
         "fps": fps,
-        "frame_durations": [],
+        "frame_durations": m.frames,
     }}))
 }

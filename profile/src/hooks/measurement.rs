@@ -1,7 +1,8 @@
 //! Clocks where a range of frames begins and where it ends: frames a second as gfxrecon-replay measures them.
 //!
 //! The range begins when the frame before it has ended (or, if there is none, when the hook is made) and ends when its last
-//! frame has; the end is clamped to the frame after the last. Clocks are read on the thread that replays; nothing waits for the GPU.
+//! frame has; the end is clamped to the frame after the last. A frame lasts from the end of the one before it to its own
+//! end. Clocks are read on the thread that replays; unless it is asked for, nothing waits for the GPU.
 
 use replay::error::Result;
 use replay::exec::Executor;
@@ -37,7 +38,7 @@ impl Clocks {
 }
 
 /// What was measured; shared with whoever made the hook.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Measurement {
     /// Where it began, once it has.
     pub began: Option<Clocks>,
@@ -47,6 +48,8 @@ pub struct Measurement {
     pub start_frame: u64,
     /// The frame after the last that ran.
     pub end_frame: u64,
+    /// Nanoseconds of each of these frames.
+    pub frames: Vec<u64>,
 }
 
 impl Measurement {
@@ -61,15 +64,19 @@ impl Measurement {
 /// See the module's header.
 pub struct MeasurementHook {
     range: (u64, u64),
-    made: Clocks,
+    /// Wait for the GPU where the range begins and where it ends.
+    flush: bool,
+    /// Where the frame began that runs now.
+    from: Clocks,
     out: Rc<RefCell<Measurement>>,
 }
 
 impl MeasurementHook {
-    /// The hook for frames from `first` to before `end`, and where its results will be.
-    pub fn new((first, end): (u64, u64)) -> (Self, Rc<RefCell<Measurement>>) {
+    /// The hook for frames from `first` to before `end`, and where its results will be. `flush`: wait for the GPU where
+    /// the range begins and where it ends.
+    pub fn new((first, end): (u64, u64), flush: bool) -> (Self, Rc<RefCell<Measurement>>) {
         let out = Rc::new(RefCell::new(Measurement::default()));
-        (MeasurementHook { range: (first, end), made: Clocks::now(), out: out.clone() }, out)
+        (MeasurementHook { range: (first, end), flush, from: Clocks::now(), out: out.clone() }, out)
     }
 
     fn ended(&mut self, frame: Frame, now: Clocks) {
@@ -78,16 +85,18 @@ impl MeasurementHook {
         if (first..end).contains(&frame.number) {
             if out.began.is_none() {
                 // There was no frame before.
-                out.began = Some(self.made);
+                out.began = Some(self.from);
                 out.start_frame = frame.number;
             }
             out.ended = Some(now);
             out.end_frame = frame.number + 1;
+            out.frames.push(now.monotonic - self.from.monotonic);
         }
         if out.began.is_none() && (first..end).contains(&frame.next) {
             out.began = Some(now);
             out.start_frame = frame.next;
         }
+        self.from = now;
     }
 }
 
@@ -96,7 +105,14 @@ impl Hook for MeasurementHook {
         "measurement"
     }
 
-    fn frame(&mut self, _: &mut Executor, frame: Frame) -> Result<()> {
+    fn frame(&mut self, cx: &mut Executor, frame: Frame) -> Result<()> {
+        let (first, end) = self.range;
+        if self.flush
+            && (frame.next == first || frame.next == end)
+            && let Some(vk) = cx.backend.vulkan()
+        {
+            vk.devices().try_for_each(|(_, d)| d.wait_idle())?;
+        }
         self.ended(frame, Clocks::now());
         Ok(())
     }
@@ -116,16 +132,17 @@ mod tests {
 
     #[test]
     fn the_end_is_not_in_the_range() {
-        let (mut hook, out) = MeasurementHook::new((2, 4));
+        let (mut hook, out) = MeasurementHook::new((2, 4), false);
         (1..=6).for_each(|n| hook.ended(frame(n), at(10 * n)));
-        let m = *out.borrow();
+        let m = out.borrow().clone();
         assert_eq!((m.start_frame, m.end_frame, m.began, m.ended), (2, 4, Some(at(10)), Some(at(30))));
         assert_eq!(m.speed(), Some((2, 20.0, 0.1)));
+        assert_eq!(m.frames, [10_000_000_000; 2]);
     }
 
     #[test]
     fn an_end_behind_the_last_frame_is_clamped() {
-        let (mut hook, out) = MeasurementHook::new((2, 100));
+        let (mut hook, out) = MeasurementHook::new((2, 100), false);
         (1..=3).for_each(|n| hook.ended(frame(n), at(n)));
         assert_eq!(out.borrow().speed(), Some((2, 2.0, 1.0)));
         assert_eq!(out.borrow().end_frame, 4);
@@ -133,15 +150,15 @@ mod tests {
 
     #[test]
     fn a_range_that_begins_with_the_capture_begins_with_the_hook() {
-        let (mut hook, out) = MeasurementHook::new((1, 2));
-        hook.made = at(5);
+        let (mut hook, out) = MeasurementHook::new((1, 2), false);
+        hook.from = at(5);
         hook.ended(frame(1), at(7));
         assert_eq!((out.borrow().began, out.borrow().speed()), (Some(at(5)), Some((1, 2.0, 0.5))));
     }
 
     #[test]
     fn a_range_without_frames_has_no_speed() {
-        let (mut hook, out) = MeasurementHook::new((7, 9));
+        let (mut hook, out) = MeasurementHook::new((7, 9), false);
         (1..=3).for_each(|n| hook.ended(frame(n), at(n)));
         assert_eq!(out.borrow().speed(), None);
     }
