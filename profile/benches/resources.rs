@@ -1,6 +1,6 @@
 //! Benchmark: following a large capture and writing what its invocations bound, without a device.
 //!
-//! `cargo bench -p profile --bench resources`. The captures are the samples `cubes` and `uniforms` and those in the folders of
+//! `cargo bench -p reray-profile --bench resources`. The captures are the samples `cubes` and `uniforms` and those in the folders of
 //! `RERAY_CAPTURES`, each made large: its middle submissions are repeated until there are 400,000 blocks and
 //! (but for the samples, whose blocks are small) 50 MB. Five runs of each; printed are the median time, blocks and bytes a
 //! second, the memory that following took beside the capture's live allocations, and the process's largest resident set.

@@ -1,6 +1,6 @@
 //! Micro-benchmarks of rewriting: instructions of the original module a second.
 //!
-//! `cargo bench -p profile`. What is rewritten: the scenes' shaders, those of the sample captures, those of captures in the
+//! `cargo bench -p reray-profile`. What is rewritten: the scenes' shaders, those of the sample captures, those of captures in the
 //! folder that `RERAY_CAPTURES` names, and made-up ones: a long one of 10,000 basic blocks, and 1,000 different ones.
 //! Everything is in memory before the clock starts. `reading` and `facts` are parts of every rewriting; each pass is
 //! measured by itself, then all of them at once; one thread, but for the thousand, which are shared out as in a replay.

@@ -1,6 +1,6 @@
 //! Micro-benchmark: what following costs a call, without reading the capture and without an analysis.
 //!
-//! `cargo bench -p replay --bench follow`. The calls of captures, decoded beforehand, are followed; nobody is told, and then
+//! `cargo bench -p reray-replay-vulkan --bench follow`. The calls of captures, decoded beforehand, are followed; nobody is told, and then
 //! somebody who looks at every descriptor of every invocation. Captures are the sample `cubes` and those in the folders of
 //! `RERAY_CAPTURES`. One thread.
 

@@ -1,6 +1,6 @@
 //! Micro-benchmark: what the hook chain costs a call, without a driver.
 //!
-//! `cargo bench -p replay --bench hooks`. The calls of a capture, decoded beforehand, run through an executor on the
+//! `cargo bench -p reray-replay-vulkan --bench hooks`. The calls of a capture, decoded beforehand, run through an executor on the
 //! Echo backend: linked, answered, tracked. Between the rows only the hooks differ: none; eight that want no command
 //! (their cost is to be none); one and eight that see every call and pass it on. One thread.
 

@@ -1,6 +1,6 @@
 //! docs/trace.md says what the tables say.
 //!
-//! `RERAY_WRITE_DOCS=1 cargo test -p trace --test page` writes the page's generated part anew.
+//! `RERAY_WRITE_DOCS=1 cargo test -p reray-trace --test page` writes the page's generated part anew.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -47,7 +47,7 @@ fn the_page_is_what_the_tables_say() {
         assert!(
             written == expected,
             "docs/trace.md is not what trace/src/tables says: write it anew with \
-             RERAY_WRITE_DOCS=1 cargo test -p trace --test page"
+             RERAY_WRITE_DOCS=1 cargo test -p reray-trace --test page"
         );
     }
 }

@@ -23,15 +23,33 @@ struct Rule {
 
 const RULES: &[Rule] = &[
     Rule { name: "gfxr-parse", ours: &[], barred: &["ash", "rspirv"], tests_may: true },
-    Rule { name: "pointers", ours: &[], barred: &["ash"], tests_may: false },
-    Rule { name: "replay", ours: &["gfxr-parse", "pointers"], barred: &["rspirv"], tests_may: false },
-    Rule { name: "profile", ours: &["gfxr-parse", "replay", "trace"], barred: &[], tests_may: false },
-    Rule { name: "trace", ours: &[], barred: &["ash", "rspirv"], tests_may: false },
-    Rule { name: "analyses", ours: &["trace"], barred: &["ash", "rspirv"], tests_may: false },
+    Rule { name: "reray-pointers", ours: &[], barred: &["ash"], tests_may: false },
+    Rule {
+        name: "reray-replay-vulkan",
+        ours: &["gfxr-parse", "reray-pointers"],
+        barred: &["rspirv"],
+        tests_may: false,
+    },
+    Rule {
+        name: "reray-profile",
+        ours: &["gfxr-parse", "reray-replay-vulkan", "reray-trace"],
+        barred: &[],
+        tests_may: false,
+    },
+    Rule { name: "reray-trace", ours: &[], barred: &["ash", "rspirv"], tests_may: false },
+    Rule { name: "reray-analyses", ours: &["reray-trace"], barred: &["ash", "rspirv"], tests_may: false },
     Rule { name: "captures", ours: &["gfxr-parse"], barred: &["rspirv"], tests_may: false },
     Rule {
         name: "reray-replay",
-        ours: &["gfxr-parse", "replay", "profile", "trace", "analyses", "captures", "arm-layer"],
+        ours: &[
+            "gfxr-parse",
+            "reray-replay-vulkan",
+            "reray-profile",
+            "reray-trace",
+            "reray-analyses",
+            "captures",
+            "arm-layer",
+        ],
         barred: &[],
         tests_may: false,
     },
@@ -114,12 +132,15 @@ mod tests {
     fn the_design_s_own_arrows_pass() {
         let metadata = metadata(&[
             ("gfxr-parse", &[("nom", None), ("ash", Some("dev"))]),
-            ("replay", &[("gfxr-parse", None), ("ash", None)]),
-            ("profile", &[("replay", None), ("trace", None), ("rspirv", None)]),
-            ("trace", &[("serde", None)]),
-            ("analyses", &[("trace", None), ("hdrhistogram", None)]),
+            ("reray-replay-vulkan", &[("gfxr-parse", None), ("ash", None)]),
+            ("reray-profile", &[("reray-replay-vulkan", None), ("reray-trace", None), ("rspirv", None)]),
+            ("reray-trace", &[("serde", None)]),
+            ("reray-analyses", &[("reray-trace", None), ("hdrhistogram", None)]),
             ("captures", &[("ash", None), ("gfxr-parse", None)]),
-            ("reray-replay", &[("replay", None), ("analyses", None), ("profile", None)]),
+            (
+                "reray-replay",
+                &[("reray-replay-vulkan", None), ("reray-analyses", None), ("reray-profile", None)],
+            ),
             ("xtask", &[("gfxr-parse", None)]),
         ]);
         assert_eq!(check(&metadata), Ok(vec![]));
@@ -127,7 +148,8 @@ mod tests {
 
     #[test]
     fn an_arrow_upwards_is_found() {
-        let metadata = metadata(&[("gfxr-parse", &[("replay", None)]), ("replay", &[])]);
+        let metadata =
+            metadata(&[("gfxr-parse", &[("reray-replay-vulkan", None)]), ("reray-replay-vulkan", &[])]);
         assert_eq!(
             check(&metadata),
             Ok(vec!["gfxr-parse -> replay: a wrong arrow; gfxr-parse may name none of ours".into()])
@@ -136,7 +158,10 @@ mod tests {
 
     #[test]
     fn an_arrow_upwards_is_found_among_tests_and_build_scripts_too() {
-        let metadata = metadata(&[("replay", &[("profile", Some("dev")), ("analyses", Some("build"))])]);
+        let metadata = metadata(&[(
+            "reray-replay-vulkan",
+            &[("reray-profile", Some("dev")), ("reray-analyses", Some("build"))],
+        )]);
         assert_eq!(check(&metadata).unwrap().len(), 2);
     }
 
@@ -144,8 +169,8 @@ mod tests {
     fn barred_libraries_are_found() {
         let metadata = metadata(&[
             ("gfxr-parse", &[("ash", None)]),
-            ("replay", &[("rspirv", None)]),
-            ("analyses", &[("ash", None), ("rspirv", Some("dev"))]),
+            ("reray-replay-vulkan", &[("rspirv", None)]),
+            ("reray-analyses", &[("ash", None), ("rspirv", Some("dev"))]),
         ]);
         assert_eq!(
             check(&metadata),

@@ -1,11 +1,12 @@
 //! `cargo xtask check`: the rules of the house that a compiler does not see.
 //!
-//! Two kinds: which crate may name which ([`arrows`], read from `cargo metadata`), and what every source
-//! file keeps to ([`sources`]: a header, a length, where `unsafe` may stand, nothing left unwritten). Every
+//! Three kinds: which crate may name which ([`arrows`]) and what can be published ([`packages`]), both read from
+//! `cargo metadata`, and what every source file keeps to ([`sources`]: a header, a length, where `unsafe` may stand, nothing left unwritten). Every
 //! finding is printed, one a line; any finding fails.
 
 mod arrows;
 mod code;
+mod packages;
 mod sources;
 
 use std::path::Path;
@@ -17,10 +18,12 @@ pub fn run(args: &[String]) -> Result<(), String> {
         return Err(format!("unknown option {option}: check takes none"));
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("the workspace has no folder")?;
-    let mut findings = arrows::check(&metadata(root)?)?;
+    let metadata = metadata(root)?;
+    let mut findings = arrows::check(&metadata)?;
+    findings.extend(packages::check(&metadata)?);
     findings.extend(sources::check(root).map_err(|error| format!("reading the sources: {error}"))?);
     if findings.is_empty() {
-        println!("check: layering and sources are as they should be");
+        println!("check: layering, packages and sources are as they should be");
         return Ok(());
     }
     for finding in &findings {

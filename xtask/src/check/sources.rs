@@ -46,7 +46,7 @@ pub fn check(root: &Path) -> io::Result<Vec<String>> {
 }
 
 /// The `.rs` files below `folder`, but for build outputs, hidden folders and generated ones.
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+pub(super) fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let name = entry.file_name();

@@ -108,9 +108,13 @@ mod tests {
 
     #[test]
     fn slots_are_where_the_program_has_them_that_is_written_so() {
-        let one = words(include_bytes!("../../../../captures/src/scenes/monolithic/monolithic.frag.spv"));
-        let other =
-            words(include_bytes!("../../../../captures/src/scenes/monolithic/repartitioned.frag.spv"));
+        let scenes = crate::testing::scenes();
+        let scene = |name: &str| {
+            let found = scenes.iter().find(|(path, _)| path.ends_with(name));
+            found.unwrap_or_else(|| panic!("no {name}")).1.clone()
+        };
+        let one = scene("monolithic/monolithic.frag.spv");
+        let other = scene("monolithic/repartitioned.frag.spv");
         let all = [((0, 0), (0, 0)), ((0, 3), (0, 1)), ((0, 2), (1, 0)), ((0, 1), (2, 0)), ((0, 4), (2, 1))];
         let moved = moved(&one, &moves(&all)).expect("a module").expect("something moves");
         assert_eq!(slots(&moved), slots(&other));
