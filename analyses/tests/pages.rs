@@ -1,7 +1,7 @@
 //! The book's pages of analyses say what the code says: definitions from the heads of the analyses' files, tables with every
 //! column, its unit and meaning from `explain`.
 //!
-//! `RERAY_WRITE_DOCS=1 cargo test -p analyses --test pages` writes the generated parts anew; what stands between them is written by
+//! `RERAY_WRITE_DOCS=1 cargo test -p reray-analyses --test pages` writes the generated parts anew; what stands between them is written by
 //! hand and kept.
 
 use analyses::QUESTIONS;
@@ -105,7 +105,7 @@ fn hold(path: &Path, page: &str, expected: &str) {
     } else {
         assert!(
             page == expected,
-            "{} is not what the code says: write it anew with RERAY_WRITE_DOCS=1 cargo test -p analyses --test pages",
+            "{} is not what the code says: write it anew with RERAY_WRITE_DOCS=1 cargo test -p reray-analyses --test pages",
             path.display()
         );
     }
