@@ -70,10 +70,6 @@ mod tests {
     use crate::hooks::repartition::partition::{Moved, NewSet};
     use replay::follow::layouts::Binding;
 
-    fn words(bytes: &[u8]) -> Vec<u32> {
-        bytes.chunks_exact(4).map(|c| u32::from_le_bytes(c.try_into().expect("4 bytes"))).collect()
-    }
-
     /// Names of variables and where they are bound.
     fn slots(words: &[u32]) -> Vec<(String, Slot)> {
         let module = Module::read(words).expect("a module");
