@@ -333,9 +333,13 @@ pub const LAYOUTS: &[(u64, &str)] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::LazyLock;
 
     /// The schema as it is generated from the registry; analyses depend on no parser.
-    const ENUMS: &str = include_str!("../../../gfxr-parse/src/schema/generated/enums.rs");
+    static ENUMS: LazyLock<String> = LazyLock::new(|| {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../gfxr-parse/src/schema/generated/enums.rs");
+        std::fs::read_to_string(file).expect("it is beside this crate")
+    });
 
     /// The values of an enum, with their names.
     fn values(name: &str) -> Vec<(u64, &'static str)> {
