@@ -168,6 +168,10 @@ pub fn create(
         None
     };
     vk.table.reset(live.as_raw(), None);
+    #[cfg(target_os = "linux")]
+    for driver in super::pin::drivers() {
+        tracing::debug!("{driver} stays loaded");
+    }
     let info = gfxr_parse::view::View::call(&call.image).one("pCreateInfo");
     let api = info.and_then(|i| i.one("pApplicationInfo")).and_then(|a| a.u32("apiVersion")).unwrap_or(0);
     vk.instances.insert(call.image.u64(to), InstanceState { ash, api, messenger });

@@ -27,6 +27,8 @@ mod leave;
 pub(crate) mod looped;
 pub mod memory;
 pub mod negotiate;
+#[cfg(target_os = "linux")]
+mod pin;
 mod pipeline;
 mod pools;
 mod queue;
