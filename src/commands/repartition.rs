@@ -12,6 +12,7 @@ use super::replay::{Bar, failure, options};
 use crate::cli::RepartitionArgs;
 use crate::exit::{Exit, Failure, complain};
 use crate::{input, progress};
+use analyses::loop_times::stats::Sample;
 use gfxr_parse::container::Capture;
 use profile::hooks::call_costs::{CallClock, CallCostsHook, Cost, Counted, is_of_descriptors};
 use profile::hooks::frame_times::FrameTimesHook;
@@ -162,9 +163,7 @@ impl Timed {
 }
 
 fn median(of: &[u64]) -> Option<u64> {
-    let mut sorted = of.to_vec();
-    sorted.sort_unstable();
-    sorted.get(sorted.len() / 2).copied()
+    Sample::new(of.to_vec()).percentile(50.0)
 }
 
 impl Replays<'_> {
