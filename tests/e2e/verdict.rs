@@ -28,23 +28,41 @@ fn a_planted_slowdown_is_found_and_named_and_the_same_again_is_not() {
         return;
     }
     let scratch = Scratch::new("verdict");
-    let to = scratch.path("run");
-    let more = ["--frame", "2", "--processes", "6", "--iterations", "6", "--warmup", "9", "--detailed", "7"];
-    let plans = [
-        "--plan",
-        "plain",
-        "--plan",
-        "again",
-        "--plan",
-        "slow passes=burn:turns=30000+stage=fragment env=FOO=1",
-    ];
-    let out = bench(&to, "vm.gfxr", &[&more[..], &plans].concat());
-    assert!(out.status.success(), "{}{}", text(&out.stdout), text(&out.stderr));
-    assert!(text(&out.stdout).contains("All processes ran"), "{}", text(&out.stdout));
+    // On a machine that does much else the times of six processes may not be enough: what is inconclusive is measured with more
+    // of them, as one would. Anything else is what it is.
+    let run = |processes: u32| {
+        let to = scratch.path(&format!("run-{processes}"));
+        let number = processes.to_string();
+        let more =
+            ["--frame", "2", "--iterations", "6", "--warmup", "9", "--detailed", "7", "--processes", &number];
+        let slow = "slow passes=burn:turns=30000+stage=fragment env=FOO=1";
+        let plans = ["--plan", "plain", "--plan", "again", "--plan", slow];
+        let out = bench(&to, "vm.gfxr", &[&more[..], &plans].concat());
+        assert!(out.status.success(), "{}{}", text(&out.stdout), text(&out.stderr));
+        assert!(text(&out.stdout).contains("All processes ran"), "{}", text(&out.stdout));
+        to
+    };
+    let junit = scratch.path("verdict.xml");
+    let write = format!("junit={}", junit.display());
+    let judged = |to: &Path| {
+        let folder = to.to_str().expect("a plain path");
+        let common = ["--against", "plain", "--min-effect", "25%", "--format", "json", "--write", &write];
+        compare(&[&[folder, folder], &common[..]].concat())
+    };
+    let mut to = run(6);
+    let (mut code, mut out, mut err) = judged(&to);
+    let mut processes = 6;
+    while code == Some(4) && processes < 24 {
+        processes *= 2;
+        to = run(processes);
+        (code, out, err) = judged(&to);
+    }
+    assert_eq!(code, Some(3), "{out}{err}");
 
     let whole = Run::open(&to).expect("a run");
     let n = &whole.note;
-    assert_eq!((n.workers.len(), n.frame, n.stopped.as_str()), (18, Some(2), "done"));
+    let number = 3 * processes as usize;
+    assert_eq!((n.workers.len(), n.frame, n.stopped.as_str()), (number, Some(2), "done"));
     assert_eq!(n.plans[2].env.get("FOO").map(String::as_str), Some("1"));
     assert!(n.machine["before"]["cpus"].as_u64().is_some_and(|n| n > 0), "{}", n.machine);
     for (at, w) in n.workers.iter().enumerate() {
@@ -68,12 +86,6 @@ fn a_planted_slowdown_is_found_and_named_and_the_same_again_is_not() {
     assert!(spans.iter().all(|a| spans.iter().all(|b| a.0 < b.1)), "{spans:?}");
 
     let folder = to.to_str().expect("a plain path");
-    let junit = scratch.path("verdict.xml");
-    let write = format!("junit={}", junit.display());
-    let common =
-        [folder, folder, "--against", "plain", "--min-effect", "25%", "--format", "json", "--write", &write];
-    let (code, out, err) = compare(&common);
-    assert_eq!(code, Some(3), "{out}{err}");
     let all: Value = serde_json::from_str(&out).expect("JSON");
     let found = |level: &str| -> Vec<(String, String)> {
         let rows = all["rows"].as_array().expect("rows");
