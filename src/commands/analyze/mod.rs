@@ -341,7 +341,7 @@ mod analyses_parquet {
     use analyses::report;
 
     pub fn records(_: &trace::dir::Dir, _: &trace::Table, (): &mut ()) {}
-    pub fn table(_: &report::Table, _: &str, (): &mut ()) {}
+    pub fn table(_: &str, _: &report::Table, _: &str, (): &mut ()) {}
     pub fn image(_: &report::Image, (): &mut ()) {}
 }
 
