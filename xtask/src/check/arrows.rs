@@ -152,7 +152,9 @@ mod tests {
             metadata(&[("gfxr-parse", &[("reray-replay-vulkan", None)]), ("reray-replay-vulkan", &[])]);
         assert_eq!(
             check(&metadata),
-            Ok(vec!["gfxr-parse -> replay: a wrong arrow; gfxr-parse may name none of ours".into()])
+            Ok(vec![
+                "gfxr-parse -> reray-replay-vulkan: a wrong arrow; gfxr-parse may name none of ours".into()
+            ])
         );
     }
 
@@ -176,9 +178,9 @@ mod tests {
             check(&metadata),
             Ok(vec![
                 "gfxr-parse -> ash: this layer must not know ash".into(),
-                "replay -> rspirv: this layer must not know rspirv".into(),
-                "analyses -> ash: this layer must not know ash".into(),
-                "analyses -> rspirv: this layer must not know rspirv".into(),
+                "reray-replay-vulkan -> rspirv: this layer must not know rspirv".into(),
+                "reray-analyses -> ash: this layer must not know ash".into(),
+                "reray-analyses -> rspirv: this layer must not know rspirv".into(),
             ])
         );
     }
