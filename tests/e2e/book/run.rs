@@ -122,6 +122,13 @@ fn looks(line: &str, times: bool) -> String {
         (Some(a), Some(b)) if a < b => format!("{}{}", &line[..a], &line[b + " bits)".len()..]),
         _ => line.to_owned(),
     };
+    // (subgroups are numbered as they begin, which is the device's affair)
+    let line = match line.split_once(", subgroup ") {
+        Some((before, after)) => {
+            format!("{before}, subgroup #{}", after.trim_start_matches(|c: char| c.is_ascii_digit()))
+        }
+        None => line,
+    };
     if !times {
         return line;
     }
