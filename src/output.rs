@@ -92,6 +92,18 @@ pub fn advice(e: &io::Error) -> &'static str {
     }
 }
 
+/// Makes a folder, and those around it.
+pub fn folder(path: &Path) -> Result<(), Failure> {
+    fs::create_dir_all(path).map_err(|e| Failure::new(format_args!("{}: {e}{}", path.display(), advice(&e))))
+}
+
+/// Writes all of it to stdout.
+pub fn print(bytes: &[u8]) -> Result<(), Failure> {
+    let mut out = Output::create(None)?;
+    out.write(bytes)?;
+    out.finish()
+}
+
 /// Writes a whole file at once, the same way.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let mut out = Output::create(Some(path))?;

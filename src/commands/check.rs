@@ -7,7 +7,7 @@
 use crate::cli::CheckArgs;
 use crate::exit::{Exit, Failure};
 use crate::input;
-use crate::output::Output;
+use crate::output;
 use gfxr_parse::container::Capture;
 use replay::session::check;
 use replay::vulkan::check::Verdict;
@@ -25,9 +25,7 @@ pub fn run(args: &CheckArgs) -> Result<Exit, Failure> {
     } else {
         to_text(&capture, &verdict)
     };
-    let mut out = Output::create(None)?;
-    out.write(text.as_bytes())?;
-    out.finish()?;
+    output::print(text.as_bytes())?;
     Ok(if verdict.replays() { Exit::Done } else { Exit::NoDevice })
 }
 

@@ -6,7 +6,7 @@
 use crate::cli::{Clock, CompareArgs, CompareFormat};
 use crate::exit::{Exit, Failure};
 use crate::mmap;
-use crate::output::{Output, write_file};
+use crate::output::{self, write_file};
 use analyses::verdict::compare::{self, Compared, Wanted};
 use analyses::verdict::{Ask, DRAWINGS, METRICS, Metric, Verdict, export};
 use std::path::Path;
@@ -41,9 +41,7 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     for (format, file) in &args.write {
         write_file(file, rendered(*format, &compared).as_bytes())?;
     }
-    let mut out = Output::create(None)?;
-    out.write(rendered(args.format, &compared).as_bytes())?;
-    out.finish()?;
+    output::print(rendered(args.format, &compared).as_bytes())?;
     Ok(match compared.verdict {
         Verdict::Regression => Exit::Regression,
         Verdict::Inconclusive => Exit::Inconclusive,

@@ -2,11 +2,10 @@
 
 use crate::cli::{Cli, CompletionsArgs, ManArgs};
 use crate::exit::{Exit, Failure};
-use crate::output::{self, Output};
+use crate::output;
 use clap::{Command, CommandFactory};
 use clap_complete::Shell;
 use clap_mangen::Man;
-use std::fs;
 use std::path::Path;
 
 /// Prints what a shell needs.
@@ -18,17 +17,21 @@ pub fn completions(args: &CompletionsArgs) -> Result<Exit, Failure> {
         let whole = String::from_utf8_lossy(&text).replace("reray__subcmd__replay", "reray__replay");
         text = whole.into_bytes();
     }
-    print(&text)
+    output::print(&text)?;
+    Ok(Exit::Done)
 }
 
 /// Prints the manual page of the whole, or writes all.
 pub fn man(args: &ManArgs) -> Result<Exit, Failure> {
     let mut root = Cli::command().disable_help_subcommand(true);
     root.build();
-    let Some(folder) = &args.output else { return print(&page(root, "reray-replay")?) };
-    fs::create_dir_all(folder)
-        .map_err(|e| Failure::new(format_args!("{}: {e}{}", folder.display(), output::advice(&e))))?;
-    pages(root, "reray-replay".to_owned(), folder)?;
+    match &args.output {
+        Some(folder) => {
+            output::folder(folder)?;
+            pages(root, "reray-replay".to_owned(), folder)?;
+        }
+        None => output::print(&page(root, "reray-replay")?)?,
+    }
     Ok(Exit::Done)
 }
 
@@ -92,13 +95,6 @@ fn sections(after: &str) -> String {
         }
     }
     text
-}
-
-fn print(text: &[u8]) -> Result<Exit, Failure> {
-    let mut out = Output::create(None)?;
-    out.write(text)?;
-    out.finish()?;
-    Ok(Exit::Done)
 }
 
 #[cfg(test)]

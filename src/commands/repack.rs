@@ -25,9 +25,7 @@ pub fn run(args: &RepackArgs) -> Result<Exit, Failure> {
         return Err(Failure::new(format_args!("{}: the trace has no rays", args.trace.display())));
     }
     if let Some(folder) = &args.output {
-        std::fs::create_dir_all(folder).map_err(|e| {
-            Failure::new(format_args!("{}: {e}{}", folder.display(), crate::output::advice(&e)))
-        })?;
+        crate::output::folder(folder)?;
     }
     let mut failed = None;
     let options = Options { tile: args.tile, seed: args.seed };

@@ -35,9 +35,7 @@ pub fn run(args: &ResourcesArgs) -> Result<Exit, Failure> {
     let (done, checked, validation) = write(args, folder, &missing)?;
     let text = args.format.is_none_or(|f| f == AnalyzeFormat::Text);
     if text {
-        let mut out = output::Output::create(None)?;
-        out.write(summary(args, &done, &checked).as_bytes())?;
-        out.finish()?;
+        output::print(summary(args, &done, &checked).as_bytes())?;
     }
     let mut exit = Exit::Done;
     if !args.no_answers && done.written > 0 {

@@ -17,7 +17,6 @@ use replay::error::{Error, Kind};
 use replay::hook::Hook;
 use replay::options::Options;
 use replay::session::{On, Progress, Summary, replay};
-use std::fs;
 use std::sync::mpsc;
 
 /// Shots that may wait to be written.
@@ -29,8 +28,7 @@ pub fn run(args: &ScreenshotArgs) -> Result<Exit, Failure> {
     let mut options = options(&args.run)?;
     let (what, frames) = plan(args, &capture, &options)?;
     options.frames = frames.as_ref().map(|f| (f.all().iter().map(|r| r.0).min().unwrap_or(0), f.last()));
-    fs::create_dir_all(&args.output)
-        .map_err(|e| Failure::new(format_args!("{}: {e}{}", args.output.display(), output::advice(&e))))?;
+    output::folder(&args.output)?;
     let wish = Wish {
         what,
         frames: frames.as_ref().map(|f| f.all().to_vec()),

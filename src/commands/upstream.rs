@@ -18,7 +18,6 @@ use replay::hook::Hook;
 use replay::options::Options;
 use serde_json::json;
 use std::cell::{Cell, RefCell};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -31,6 +30,8 @@ pub struct Upstream<'a> {
     /// What is added to their number of a frame to make it the capture's.
     more: u64,
     wish: Option<Wish>,
+    /// Frames that are measured, as the capture counts them: from the first to before the second.
+    range: Option<(u64, u64)>,
     seen: Option<Rc<RefCell<Seen>>>,
     shots: Rc<Cell<u64>>,
     measured: Option<Rc<RefCell<Measurement>>>,
@@ -59,11 +60,9 @@ impl<'a> Upstream<'a> {
             watchdog_ns: options.watchdog_ns(),
         });
         if wish.is_some() {
-            let folder = &args.screenshot_dir;
-            fs::create_dir_all(folder)
-                .map_err(|e| Failure::new(format_args!("{}: {e}{}", folder.display(), output::advice(&e))))?;
+            output::folder(&args.screenshot_dir)?;
         }
-        Ok(Upstream { args, more, wish, seen: None, shots: Rc::default(), measured: None })
+        Ok(Upstream { args, more, wish, range, seen: None, shots: Rc::default(), measured: None })
     }
 
     /// The hooks of one replay, outside of `hooks`.
@@ -81,8 +80,7 @@ impl<'a> Upstream<'a> {
             self.seen = Some(seen);
             hooks.insert(0, Box::new(hook));
         }
-        if let Some(range) = self.args.measurement_frame_range {
-            let range = (range.0 + self.more, range.1 + self.more);
+        if let Some(range) = self.range {
             let (hook, out) = MeasurementHook::new(range, self.args.flush_measurement_range);
             self.measured = Some(out);
             hooks.push(Box::new(hook));

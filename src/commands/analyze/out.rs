@@ -55,10 +55,7 @@ impl Target {
                 Output::create(Some(path))
             }
             Target::Folder(folder) => {
-                std::fs::create_dir_all(folder).map_err(|e| {
-                    let advice = crate::output::advice(&e);
-                    Failure::new(format_args!("{}: {e}{advice}", folder.display()))
-                })?;
+                crate::output::folder(folder)?;
                 Output::create(Some(&folder.join(sound(name))))
             }
         }

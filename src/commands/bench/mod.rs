@@ -107,9 +107,7 @@ pub fn run(args: &BenchArgs) -> Result<Exit, Failure> {
         return Err(no_such_frame(args.frame, there));
     }
     let (report, exit) = whole_folder(&args.output, |part| study(args, &capture, part))?;
-    let mut out = output::Output::create(None)?;
-    out.write(if args.json { json::render(&report) } else { text::render(&report) }.as_bytes())?;
-    out.finish()?;
+    output::print(if args.json { json::render(&report) } else { text::render(&report) }.as_bytes())?;
     Ok(exit)
 }
 
@@ -118,8 +116,7 @@ fn whole_folder<T>(output: &Path, make: impl FnOnce(&Path) -> Result<T, Failure>
     let name = output.file_name().ok_or_else(|| Failure::usage("-o: not a folder's name"))?;
     let part = output.with_file_name(format!(".{}.{}.part", name.to_string_lossy(), std::process::id()));
     let missing = Missing::of(&part);
-    std::fs::create_dir_all(&part)
-        .map_err(|e| Failure::new(format_args!("{}: {e}{}", part.display(), output::advice(&e))))?;
+    output::folder(&part)?;
     let done = make(&part).and_then(|made| {
         // (an empty folder may be there)
         let _ = std::fs::remove_dir(output);

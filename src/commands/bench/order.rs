@@ -16,12 +16,16 @@ pub fn order(plans: usize, rounds: u32, seed: u64) -> Vec<Turn> {
     let mut random = Random::new(seed);
     let mut all = Vec::with_capacity(plans * rounds as usize);
     for round in 0..rounds {
-        let mut turns: Vec<Turn> = (0..plans).map(|plan| Turn { round, plan }).collect();
-        // Fisher and Yates: each order is as likely.
-        for i in (1..turns.len()).rev() {
-            turns.swap(i, random.below(i + 1));
-        }
-        all.extend(turns);
+        all.extend(shuffled(plans, &mut random).into_iter().map(|plan| Turn { round, plan }));
+    }
+    all
+}
+
+/// Numbers below `n` in an order that is as likely as any other (Fisher and Yates).
+pub fn shuffled(n: usize, random: &mut Random) -> Vec<usize> {
+    let mut all: Vec<usize> = (0..n).collect();
+    for i in (1..n).rev() {
+        all.swap(i, random.below(i + 1));
     }
     all
 }

@@ -68,9 +68,7 @@ pub fn run(args: &ExtractArgs) -> std::result::Result<Exit, Failure> {
     json.push(b'\n');
     output::write_file(&args.output.join("index.json"), &json)?;
     output::write_file(&args.output.join("index.txt"), index.text().as_bytes())?;
-    let mut out = output::Output::create(None)?;
-    out.write(format!("{}: {}\n", args.output.display(), index.headline()).as_bytes())?;
-    out.finish()?;
+    output::print(format!("{}: {}\n", args.output.display(), index.headline()).as_bytes())?;
     Ok(complaints.exit())
 }
 

@@ -45,9 +45,7 @@ pub fn run(args: &ProfileArgs) -> Result<Exit, Failure> {
         return list();
     }
     let (text, exit) = record(args)?;
-    let mut out = output::Output::create(None)?;
-    out.write(text.as_bytes())?;
-    out.finish()?;
+    output::print(text.as_bytes())?;
     Ok(exit)
 }
 

@@ -12,8 +12,7 @@ use std::path::Path;
 
 /// Writes all of them; how many figures there are.
 pub fn write(folder: &Path, inputs: &[Input]) -> Result<usize, Failure> {
-    std::fs::create_dir_all(folder)
-        .map_err(|e| Failure::new(format_args!("{}: {e}{}", folder.display(), crate::output::advice(&e))))?;
+    crate::output::folder(folder)?;
     let mut names = HashSet::new();
     let mut count = 0;
     for input in inputs {

@@ -15,13 +15,14 @@ mod plans;
 mod process;
 mod state;
 
+use super::order::shuffled;
 use super::whole_folder;
 use super::worker::Found;
 use crate::cli::BenchArgs;
 use crate::commands::frames::{self, no_such_frame};
 use crate::commands::replay::options;
 use crate::exit::{Exit, Failure};
-use crate::output::{Output, write_file};
+use crate::output::{self, write_file};
 use crate::{input, progress};
 use analyses::loop_times::stats::Random;
 use analyses::report::{Cell, Column, Cost, Report, Table, Unit, json, text};
@@ -58,9 +59,7 @@ pub fn wanted(args: &BenchArgs) -> bool {
 pub fn run(args: &BenchArgs) -> Result<Exit, Failure> {
     let run = whole_folder(&args.output, |part| study(args, part))?;
     let report = report(&run);
-    let mut out = Output::create(None)?;
-    out.write(if args.json { json::render(&report) } else { text::render(&report) }.as_bytes())?;
-    out.finish()?;
+    output::print(if args.json { json::render(&report) } else { text::render(&report) }.as_bytes())?;
     Ok(Exit::Done)
 }
 
@@ -183,15 +182,6 @@ fn sources(
         all.push(Source { file: file.clone(), note, passes });
     }
     Ok(all)
-}
-
-fn shuffled(n: usize, random: &mut Random) -> Vec<usize> {
-    let mut all: Vec<usize> = (0..n).collect();
-    // Fisher and Yates: each order is as likely.
-    for i in (1..n).rev() {
-        all.swap(i, random.below(i + 1));
-    }
-    all
 }
 
 /// A worker that takes its turns.
