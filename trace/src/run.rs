@@ -12,7 +12,7 @@ use crate::tables::{BENCH_FRAMES, BENCH_PLACES, BENCH_SPANS, UNTIMED};
 use crate::{Nanos, Source, Unreadable};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
@@ -294,6 +294,12 @@ impl Run {
         {
             return Err(format!("process {w} is of a capture or plan that {RUN_FILE} does not have"));
         }
+        let of = |w: &Worker| (w.capture, w.plan, w.process);
+        let mut seen = BTreeSet::new();
+        if let Some(w) = n.workers.iter().position(|w| !seen.insert(of(w))) {
+            let number = n.workers[w].process;
+            return Err(format!("process {w}: number {number} of its capture and plan is there twice"));
+        }
         let workers = n.workers.len();
         let frames = self.frames.iter().map(|f| f.worker);
         if frames.chain(self.spans.iter().map(|s| s.worker)).any(|w| w >= workers) {
@@ -387,6 +393,9 @@ mod tests {
         let mut n = note();
         n.workers[0].plan = 1;
         assert!(Run { note: n, ..Run::default() }.check().is_err_and(|e| e.contains("process 0")));
+        let mut n = note();
+        n.workers.push(n.workers[0].clone());
+        assert!(Run { note: n, ..Run::default() }.check().is_err_and(|e| e.contains("number 3")));
         let other = note().render().replace("\"schema_version\": 1", "\"schema_version\": 2");
         let e = RunNote::parse(other.as_bytes(), Path::new("r")).expect_err("another version");
         assert!(e.to_string().contains("schema_version 2"), "{e}");

@@ -4,14 +4,18 @@
 //! over the base's, less 1, in percent. Everything below is done to the logarithm of that ratio.
 //!
 //! *Resampling* is hierarchical, as turns of one process are not independent: of each side as many processes are drawn with
-//! replacement as it has, of each drawn one as many turns as it has, and the metric is taken anew.
+//! replacement as it has, of each drawn one as many turns as it has, and the metric is taken anew. *Pairs*: processes of one
+//! number, of plans of one run, were alive together and took turns, so that what slowed one slowed the other; there numbers are
+//! drawn, and both processes of each.
 //!
-//! *Interval.* Percentiles of few processes lie too close together (of n processes by √((n − 1)/n), and tails of a mean of few
-//! are Student's, not normal), and those far out are not reached by any number of drawings. So the distances of the estimate to
-//! the 2.5th and to the 97.5th percentile, which are, are stretched: by √(v′/v), where v are both sides' variances over the
-//! drawings and v′ the same with each one's times n/(n − 1); and by t over 1.96, where t is Student's for the level wanted, with
-//! Welch and Satterthwaite's degrees of freedom. That keeps what is lopsided lopsided. Tested by drawing (tests.rs): the interval
-//! misses no more often than it says.
+//! *Interval.* How wide it has to be is known without drawing: values of processes differ by B (their variance; of pairs, of
+//! their ratios), and a mean of n of them by B/n. That drawing turns as well adds what turns contribute, W, of which B has its
+//! share already, would make it wider than it has to be; but B of few processes may be small by chance, or 0 on a clock of few
+//! ticks, and cannot truly be below W. So the variance is the greater of B/n and W/n. The drawings give the interval its shape:
+//! the distances of the estimate to their 2.5th and to their 97.5th percentile are stretched by √(v′/v), where v is the drawings'
+//! variance and v′ the one above, of both sides together; and by t over 1.96, where t is Student's for the level wanted, with n − 1
+//! degrees of freedom for n pairs, else Welch and Satterthwaite's. That keeps what is lopsided lopsided, and reaches levels that no
+//! number of drawings from few processes does. Tested by drawing (tests.rs): the interval misses no more often than it says.
 //!
 //! Refuses a side with fewer than two processes: there is nothing to draw.
 
@@ -45,42 +49,132 @@ pub fn values(side: &[Process], metric: Metric) -> Result<Vec<f64>, TooFew> {
     side.iter().map(|p| metric.of(&mut p.concat())).collect()
 }
 
-/// The interval of the metric's change from `base` to `new` at the level 1 − `alpha`; none where a side has fewer than two
+/// Two sides of a question.
+#[derive(Clone, Copy, Debug)]
+pub struct Sides<'s> {
+    /// What it is held against.
+    pub base: &'s [Process],
+    /// What is judged.
+    pub new: &'s [Process],
+    /// Whether those of one position were alive together.
+    pub paired: bool,
+}
+
+impl<'s> Sides<'s> {
+    /// Of two runs.
+    pub fn apart(base: &'s [Process], new: &'s [Process]) -> Self {
+        Sides { base, new, paired: false }
+    }
+
+    /// Of one run, in the order of their numbers; apart where one side has more of them.
+    pub fn paired(base: &'s [Process], new: &'s [Process]) -> Self {
+        Sides { base, new, paired: base.len() == new.len() }
+    }
+
+    /// Base and new.
+    pub fn both(&self) -> [&'s [Process]; 2] {
+        [self.base, self.new]
+    }
+}
+
+/// What the logarithm of a figure, or of a ratio of two, is drawn to be, and how far it varies: once for pairs, else once a side.
+struct Drawn {
+    logarithms: Vec<f64>,
+    /// The variance of `logarithms`.
+    variance: f64,
+    /// What it has to be: see the module's header.
+    wide: f64,
+    /// Degrees of freedom.
+    freedom: f64,
+}
+
+impl Drawn {
+    /// `influence`: how far each process, or pair, lies from the figure, as a share of it.
+    fn new(logarithms: Vec<f64>, influence: &[f64]) -> Drawn {
+        let n = influence.len() as f64;
+        let between = variance(influence);
+        let whole = variance(&logarithms);
+        let within = whole - between * (n - 1.0) / (n * n);
+        Drawn { logarithms, variance: whole, wide: (between / n).max(within), freedom: n - 1.0 }
+    }
+
+    fn of_side(side: &[Process], of: &[f64], metric: Metric, drawings: usize, random: &mut Random) -> Drawn {
+        let mut dealt = Dealt::new(side, metric);
+        let drawn = (0..drawings).map(|_| {
+            logarithm((0..side.len()).map(|_| dealt.of(random.below(side.len()), random)).sum::<f64>(), side)
+        });
+        let mean = mean(of);
+        Drawn::new(drawn.collect(), &of.iter().map(|v| v / mean).collect::<Vec<_>>())
+    }
+
+    fn of_pairs(
+        sides: [&[Process]; 2],
+        of: [&[f64]; 2],
+        metric: Metric,
+        drawings: usize,
+        random: &mut Random,
+    ) -> Drawn {
+        let mut dealt = sides.map(|s| Dealt::new(s, metric));
+        let n = sides[0].len();
+        let drawn = (0..drawings).map(|_| {
+            let mut sums = [0.0; 2];
+            for _ in 0..n {
+                let pair = random.below(n);
+                for (sum, dealt) in sums.iter_mut().zip(&mut dealt) {
+                    *sum += dealt.of(pair, random);
+                }
+            }
+            logarithm(sums[1], sides[1]) - logarithm(sums[0], sides[0])
+        });
+        let means = of.map(mean);
+        let influence = of[0].iter().zip(of[1]).map(|(b, n)| n / means[1] - b / means[0]);
+        Drawn::new(drawn.collect(), &influence.collect::<Vec<_>>())
+    }
+}
+
+/// Of a side's mean, of its processes' sum.
+fn logarithm(sum: f64, side: &[Process]) -> f64 {
+    (sum / side.len() as f64).max(f64::MIN_POSITIVE).ln()
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+/// The interval of the metric's change from base to new at the level 1 − `alpha`; none where a side has fewer than two
 /// processes, or a figure is not above 0.
 pub fn interval(
-    sides: [&[Process]; 2],
+    sides: &Sides<'_>,
     metric: Metric,
     alpha: f64,
     drawings: usize,
     seed: u64,
 ) -> Result<Option<Interval>, TooFew> {
-    let means = sides.map(|s| values(s, metric).map(|v| v.iter().sum::<f64>() / v.len().max(1) as f64));
-    let [base, new] = means;
-    let (base, new) = (base?, new?);
-    if sides.iter().any(|s| s.len() < 2) || base <= 0.0 || new <= 0.0 {
+    let both = sides.both();
+    let (base, new) = (values(both[0], metric)?, values(both[1], metric)?);
+    let means = [mean(&base), mean(&new)];
+    if both.iter().any(|s| s.len() < 2) || means.iter().any(|m| *m <= 0.0) {
         return Ok(None);
     }
-    let estimate = (new / base).ln();
+    let estimate = (means[1] / means[0]).ln();
     let mut random = Random::new(seed);
-    let mut drawn = [vec![], vec![]];
-    for (side, into) in sides.iter().zip(&mut drawn) {
-        *into = draw(side, metric, drawings, &mut random);
-    }
-    let [b, n] = &drawn;
-    // Each side's variance over the drawings, as it would be if n processes did not look narrower than they are.
-    let whole = [variance(b), variance(n)];
-    let wide: [f64; 2] = std::array::from_fn(|s| {
-        let n = sides[s].len() as f64;
-        whole[s] * n / (n - 1.0)
-    });
-    let (v, v_wide) = (whole[0] + whole[1], wide[0] + wide[1]);
-    if v_wide <= 0.0 {
+    let (parts, mut changes) = if sides.paired {
+        let mut pairs = Drawn::of_pairs(both, [&base, &new], metric, drawings, &mut random);
+        let changes = std::mem::take(&mut pairs.logarithms);
+        (vec![pairs], changes)
+    } else {
+        let b = Drawn::of_side(both[0], &base, metric, drawings, &mut random);
+        let n = Drawn::of_side(both[1], &new, metric, drawings, &mut random);
+        let changes = b.logarithms.iter().zip(&n.logarithms).map(|(b, n)| n - b).collect();
+        (vec![b, n], changes)
+    };
+    let of = |f: fn(&Drawn) -> f64| parts.iter().map(f).sum::<f64>();
+    let (v, v_wide) = (of(|p| p.variance), of(|p| p.wide));
+    if v <= 0.0 || v_wide <= 0.0 {
         return Ok(Some(Interval { change: estimate.exp_m1(), at: [estimate.exp_m1(); 2] }));
     }
-    let of_freedom =
-        v_wide * v_wide / (0..2).map(|s| wide[s] * wide[s] / (sides[s].len() as f64 - 1.0)).sum::<f64>();
-    let stretch = (v_wide / v).sqrt() * student(1.0 - alpha / 2.0, of_freedom) / Z;
-    let mut changes: Vec<f64> = b.iter().zip(n).map(|(b, n)| n - b).collect();
+    let freedom = v_wide * v_wide / of(|p| p.wide * p.wide / p.freedom);
+    let stretch = (v_wide / v).sqrt() * student(1.0 - alpha / 2.0, freedom) / Z;
     changes.sort_by(f64::total_cmp);
     let [low, high] = [2.5, 97.5].map(|p| changes[rank(drawings, p)]);
     // (of a lopsided metric an end may lie on the estimate's other side)
@@ -98,24 +192,11 @@ pub fn half_width(
     seed: u64,
 ) -> Result<Option<f64>, TooFew> {
     let v = values(side, metric)?;
-    let n = v.len() as f64;
     if v.len() < 2 || v.iter().sum::<f64>() <= 0.0 {
         return Ok(None);
     }
-    let drawn = draw(side, metric, drawings, &mut Random::new(seed));
-    let wide = (variance(&drawn) * n / (n - 1.0)).sqrt();
-    Ok(Some(wide * student(1.0 - alpha / 2.0, n - 1.0)))
-}
-
-/// The logarithm of a side's figure, of so many drawings.
-fn draw(side: &[Process], metric: Metric, drawings: usize, random: &mut Random) -> Vec<f64> {
-    let mut dealt = Dealt::new(side, metric);
-    (0..drawings)
-        .map(|_| {
-            let sum: f64 = (0..side.len()).map(|_| dealt.of(random.below(side.len()), random)).sum();
-            (sum / side.len() as f64).max(f64::MIN_POSITIVE).ln()
-        })
-        .collect()
+    let drawn = Drawn::of_side(side, &v, metric, drawings, &mut Random::new(seed));
+    Ok(Some(drawn.wide.sqrt() * student(1.0 - alpha / 2.0, drawn.freedom)))
 }
 
 /// A process's times in order, and the table for so many.
@@ -207,7 +288,9 @@ mod tests {
         let base: Vec<Process> =
             [99.0, 101.0, 100.0, 98.0, 102.0].iter().map(|v| vec![vec![*v]; 4]).collect();
         let new: Vec<Process> = base.iter().map(|p| p.iter().map(|t| vec![t[0] * 1.03]).collect()).collect();
-        let i = interval([&base, &new], Metric::Mean, 0.01, 20_000, 1).expect("enough").expect("an interval");
+        let i = interval(&Sides::apart(&base, &new), Metric::Mean, 0.01, 20_000, 1)
+            .expect("enough")
+            .expect("an interval");
         // s² = 2.5, of each mean 0.5, of the difference of logarithms 1e-4; t of 8 degrees at 99.5 % is 3.3554.
         let half = 3.3554 * 1e-4f64.sqrt();
         let expected = [(1.03f64.ln() - half).exp_m1(), (1.03f64.ln() + half).exp_m1()];
@@ -231,7 +314,10 @@ mod tests {
         let once: Vec<Process> = vec![(0..30).map(|_| vec![10.0 + random.unit()]).collect()];
         let twice: Vec<Process> = vec![once[0].iter().map(|t| vec![t[0]; 2]).collect()];
         for metric in [Metric::Median, Metric::P95] {
-            let [mut a, mut b] = [&once, &twice].map(|s| draw(s, metric, 20_000, &mut Random::new(1)));
+            let [mut a, mut b] = [&once, &twice].map(|s| {
+                let of = values(s, metric).expect("enough");
+                Drawn::of_side(s, &of, metric, 20_000, &mut Random::new(1)).logarithms
+            });
             assert!((variance(&a) / variance(&b) - 1.0).abs() < 0.05, "{} {}", variance(&a), variance(&b));
             a.sort_by(f64::total_cmp);
             b.sort_by(f64::total_cmp);
@@ -247,14 +333,16 @@ mod tests {
         let one: Vec<Process> = vec![vec![vec![1.0]; 5]];
         let two: Vec<Process> =
             vec![vec![vec![1.0], vec![2.0], vec![4.0]], vec![vec![2.0], vec![3.0], vec![1.0]]];
-        assert_eq!(interval([&one, &two], Metric::Median, 0.05, 100, 0), Ok(None));
-        assert!(interval([&two, &two], Metric::P99, 0.05, 100, 0).is_err());
-        let of = |seed| interval([&two, &two], Metric::Mean, 0.05, 100, seed).expect("enough");
+        assert_eq!(interval(&Sides::apart(&one, &two), Metric::Median, 0.05, 100, 0), Ok(None));
+        assert!(interval(&Sides::apart(&two, &two), Metric::P99, 0.05, 100, 0).is_err());
+        let of = |seed| interval(&Sides::apart(&two, &two), Metric::Mean, 0.05, 100, seed).expect("enough");
         assert_eq!(of(1), of(1));
         assert_ne!(of(1), of(2));
         // All alike: no width.
         let same: Vec<Process> = vec![vec![vec![2.0]; 3]; 3];
-        let i = interval([&same, &same], Metric::Median, 0.05, 100, 0).expect("enough").expect("two");
+        let i = interval(&Sides::apart(&same, &same), Metric::Median, 0.05, 100, 0)
+            .expect("enough")
+            .expect("two");
         assert_eq!((i.change, i.at), (0.0, [0.0, 0.0]));
     }
 }

@@ -1,7 +1,8 @@
 //! Two runs beside each other: per capture and plan, per frame, and per pass and command.
 //!
 //! *Sides.* Captures belong together by their hash, plans by their name; with `against` every plan of the new run is held against
-//! that one of the base. Warm-up turns and the load frame are left out. The clock is the GPU's where every timed frame of both
+//! that one of the base. Where both sides are of one run, processes of one number were alive together, and are compared as pairs.
+//! The clock is the GPU's where every timed frame of both
 //! sides has a GPU time, else the CPU's, unless one is asked for.
 //!
 //! *Families.* All metrics of all captures and plans are one family for Benjamini and Hochberg; so are all frames of a capture
@@ -19,13 +20,14 @@ use super::bootstrap::Process;
 use super::families::adjusted;
 use super::judge::{Ask, Judged, Verdict, decide, measure};
 use super::metrics::Metric;
+use super::sides::{Both, all, ms, numbered, time, workers};
+pub use super::sides::{pairs as paired_processes, processes};
 use crate::bench::bands;
 use crate::loop_times::stats::Sample;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use trace::Nanos;
-use trace::run::{FrameSample, Place, PlanNote, Run};
+use trace::run::{Place, PlanNote, Run};
 
 /// The version of the JSON's shape.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -131,6 +133,8 @@ struct Pair {
     plan: String,
     /// Capture and plan, by side.
     at: [(usize, usize); 2],
+    /// Both sides are of one run.
+    paired: bool,
 }
 
 /// Compares; what is refused is said.
@@ -275,7 +279,12 @@ fn pairs(sides: [&Run; 2], wanted: &Wanted, notes: &mut Vec<String>) -> Result<V
                 true => plan.name.clone(),
                 false => format!("{} against {other}", plan.name),
             };
-            all.push(Pair { capture: capture.name.clone(), plan: name, at: [(b, q), (n, p)] });
+            all.push(Pair {
+                capture: capture.name.clone(),
+                plan: name,
+                at: [(b, q), (n, p)],
+                paired: itself,
+            });
         }
     }
     match (all.is_empty(), itself) {
@@ -285,44 +294,14 @@ fn pairs(sides: [&Run; 2], wanted: &Wanted, notes: &mut Vec<String>) -> Result<V
     }
 }
 
-/// What of a worker's times belongs to a capture and plan, by worker.
-fn workers(run: &Run, at: (usize, usize)) -> Vec<usize> {
-    let of = |w: &trace::run::Worker| (w.capture, w.plan) == at;
-    run.note.workers.iter().enumerate().filter(|w| of(w.1)).map(|w| w.0).collect()
-}
-
-fn ms(n: Nanos) -> f64 {
-    n.0 as f64 / 1e6
-}
-
-/// A capture's processes under a plan, by `clock`: turns in order, with the frames that `keep` says.
-pub fn processes(
-    run: &Run,
-    at: (usize, usize),
-    clock: Clock,
-    keep: impl Fn(&FrameSample) -> bool,
-) -> Vec<Process> {
-    let mine = workers(run, at);
-    let mut by: BTreeMap<usize, BTreeMap<u64, Vec<f64>>> =
-        mine.iter().map(|w| (*w, BTreeMap::new())).collect();
-    // (a capture of one frame has none but the load frame)
-    let only_load = run.frames.iter().filter(|f| mine.contains(&f.worker)).all(|f| f.load);
-    for f in run.frames.iter().filter(|f| f.timed && (!f.load || only_load) && keep(f)) {
-        let time = match clock {
-            Clock::Gpu => f.gpu,
-            Clock::Cpu => Some(f.cpu),
-        };
-        if let (Some(turns), Some(time)) = (by.get_mut(&f.worker), time) {
-            turns.entry(f.turn).or_default().push(ms(time));
-        }
-    }
-    by.into_values().map(|turns| turns.into_values().collect::<Process>()).filter(|p| !p.is_empty()).collect()
-}
-
 /// Judges a family at once.
 fn judge(family: &mut [(Row, Metric)], ask: &Ask) {
-    let p: Vec<f64> = family.iter().map(|r| r.0.judged.p).collect();
-    let many = p.len();
+    let many = family.len();
+    let deciding = |(row, _): &mut (Row, Metric)| {
+        row.judged.choose(many, ask.alpha);
+        row.judged.deciding()
+    };
+    let p: Vec<f64> = family.iter_mut().map(deciding).collect();
     for ((row, metric), p) in family.iter_mut().zip(adjusted(&p)) {
         row.judged.p_adjusted = p;
         decide(&mut row.judged, *metric, ask, many);
@@ -353,22 +332,27 @@ fn row(pair: &Pair, level: &'static str, metric: Metric, judged: Judged) -> Row 
 fn captures(sides: [&Run; 2], pairs: &[Pair], clock: Clock, wanted: &Wanted) -> Vec<Row> {
     let mut family = vec![];
     for pair in pairs {
-        let both: [Vec<Process>; 2] =
-            std::array::from_fn(|s| processes(sides[s], pair.at[s], clock, |_| true));
+        let both = Both::new([0, 1].map(|s: usize| all(sides[s], pair.at[s], clock)), pair.paired);
         let gathered = [0, 1].map(|s: usize| {
-            let all = both[s].iter().flatten().flatten().map(|t| (t * 1e6) as u64).collect();
+            let all = both.sides[s].iter().flatten().flatten().map(|t| (t * 1e6) as u64).collect();
             bands(&Sample::new(all)).iter().map(|b| (b.at / 1e6, b.share)).collect::<Bands>()
         });
         for &metric in &wanted.metrics {
-            let judged = measure([&both[0], &both[1]], metric, &wanted.ask);
+            let judged = measure(&both.sides(), metric, &wanted.ask);
             let mut row = row(pair, "capture", metric, judged);
             row.bands = Some(gathered.clone());
             row.values =
-                [0, 1].map(|s: usize| super::bootstrap::values(&both[s], metric).unwrap_or_default());
+                [0, 1].map(|s: usize| super::bootstrap::values(&both.sides[s], metric).unwrap_or_default());
             family.push((row, metric));
         }
     }
     rows(family, &wanted.ask)
+}
+
+/// Processes of both sides by worker, as sides of a question.
+fn together(sides: [&Run; 2], pair: &Pair, by: [BTreeMap<usize, Process>; 2]) -> Both {
+    let [base, new] = by;
+    Both::new([numbered(sides[0], base), numbered(sides[1], new)], pair.paired)
 }
 
 /// Each frame by itself; none where there is one alone.
@@ -377,8 +361,7 @@ fn by_frame(sides: [&Run; 2], pair: &Pair, clock: Clock, wanted: &Wanted) -> Vec
     for (s, run) in sides.into_iter().enumerate() {
         let mine = workers(run, pair.at[s]);
         for f in run.frames.iter().filter(|f| f.timed && !f.load && mine.contains(&f.worker)) {
-            let time = if clock == Clock::Gpu { f.gpu } else { Some(f.cpu) };
-            if let Some(time) = time {
+            if let Some(time) = time(f, clock) {
                 of.entry(f.frame).or_default()[s].entry(f.worker).or_default().push(vec![ms(time)]);
             }
         }
@@ -387,8 +370,8 @@ fn by_frame(sides: [&Run; 2], pair: &Pair, clock: Clock, wanted: &Wanted) -> Vec
         return vec![];
     }
     let family = of.into_par_iter().map(|(frame, by)| {
-        let both = by.map(|b| b.into_values().collect::<Vec<_>>());
-        let judged = measure([&both[0], &both[1]], Metric::Median, &wanted.ask);
+        let both = together(sides, pair, by);
+        let judged = measure(&both.sides(), Metric::Median, &wanted.ask);
         (Row { frame: Some(frame), ..row(pair, "frame", Metric::Median, judged) }, Metric::Median)
     });
     rows(family.collect(), &wanted.ask)
@@ -450,10 +433,12 @@ fn by_place(
     }
     let family = of.into_par_iter().map(|(place, by)| {
         let share = sum(&by[0]) / whole[0].max(f64::MIN_POSITIVE);
-        let both = by.map(|b| {
-            b.into_values().map(|t| t.into_values().map(|t| vec![t]).collect::<Process>()).collect::<Vec<_>>()
-        });
-        let judged = measure([&both[0], &both[1]], Metric::Median, &wanted.ask);
+        let both = together(
+            sides,
+            pair,
+            by.map(|b| b.into_iter().map(|(w, t)| (w, t.into_values().map(|t| vec![t]).collect())).collect()),
+        );
+        let judged = measure(&both.sides(), Metric::Median, &wanted.ask);
         let row = row(pair, level, Metric::Median, judged);
         (Row { frame: Some(place.frame), place: Some(place), share: Some(share), ..row }, Metric::Median)
     });

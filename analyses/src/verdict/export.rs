@@ -2,7 +2,7 @@
 //! (JSON), and tools that look for change points in a history (CSV).
 
 use super::compare::{Clock, Compared, Row};
-use super::judge::Verdict;
+use super::judge::{Test, Verdict};
 use crate::report::{Cell, Column, Cost, Report, Table, Unit, csv, text};
 use serde_json::json;
 use std::fmt::Write;
@@ -153,7 +153,15 @@ pub fn report(of: &Compared) -> Report {
             };
             report.notes.push(format!("{}: bands at {}; now at {}.", r.title(), words(x), words(y)));
         }
-        report.notes.push(format!("{}, {}: {n} times of {a} processes, {m} of {b}.", r.title(), r.metric));
+        let how = match (r.judged.paired, r.judged.test) {
+            (false, _) => String::new(),
+            (true, Test::SignedRank) => "; pairs of one number, alive together (p: signed ranks)".into(),
+            (true, Test::MannWhitney) => {
+                "; pairs of one number, alive together (too few for signed ranks; p: Mann-Whitney's)".into()
+            }
+        };
+        let title = r.title();
+        report.notes.push(format!("{title}, {}: {n} times of {a} processes, {m} of {b}{how}.", r.metric));
     }
     report.notes.extend(of.notes.iter().cloned());
     report

@@ -19,6 +19,27 @@ def exact_with_ties(a, b):
     return sum(abs(sum(w) - centre) >= seen - 1e-9 for w in ways) / len(ways)
 
 
+def signed_with_ties(differences):
+    """Wilcoxon's p by giving signs in every way."""
+    kept = [d for d in differences if d != 0]
+    ranks = stats.rankdata([abs(d) for d in kept])
+    centre = sum(ranks) / 2
+    seen = abs(sum(r for r, d in zip(ranks, kept) if d > 0) - centre)
+    ways = list(itertools.product([0, 1], repeat=len(kept)))
+    return sum(abs(sum(r for r, w in zip(ranks, way) if w) - centre) >= seen - 1e-9 for way in ways) / len(ways)
+
+
+def signed(differences):
+    tied = len({abs(d) for d in differences}) < len(differences) or 0 in differences
+    if tied:
+        p = signed_with_ties(differences)
+    elif len(differences) <= 50:
+        p = float(stats.wilcoxon(differences, method="exact").pvalue)
+    else:
+        p = float(stats.wilcoxon(differences, correction=True, method="approx").pvalue)
+    return {"differences": differences, "p": p}
+
+
 def case(a, b):
     tied = len(set(a + b)) < len(a) + len(b)
     asymptotic = stats.mannwhitneyu(a, b, method="asymptotic", use_continuity=True)
@@ -61,7 +82,13 @@ def main():
     quantiles = [
         {"p": p, "n": n, "t": float(stats.t.ppf(p, n))} for p in [0.95, 0.975, 0.995, 0.9995] for n in [1, 2, 4.5, 9, 37.3]
     ]
-    print(json.dumps({"samples": cases, "families": families, "student": quantiles}, indent=0))
+    pairs = []
+    for n in [3, 8, 12, 30, 50, 80]:
+        for shift in [0.0, 0.5]:
+            pairs.append(signed([round(random.gauss(shift, 1), 6) for _ in range(n)]))
+            if n <= 12:
+                pairs.append(signed([float(round(random.gauss(3 * shift, 2))) for _ in range(n)]))
+    print(json.dumps({"samples": cases, "families": families, "student": quantiles, "pairs": pairs}, indent=0))
 
 
 def benjamini_hochberg(p):

@@ -1,18 +1,22 @@
 //! The verdict on one metric, or one part, of two sides.
 //!
-//! A change is a *regression* if it is both significant and large: Mann–Whitney's p of the processes' values, adjusted where many
-//! questions are asked at once, is at most alpha, *and* the whole interval of the change lies beyond the least effect that
-//! matters. *Improvement* likewise, the other way. It is *no change* if the whole interval lies within that effect on both sides,
+//! A change is a *regression* if it is both significant and large: p of the processes' values, adjusted where many questions are
+//! asked at once, is at most alpha, *and* the whole interval of the change lies beyond the least effect that matters. *Improvement* likewise, the other way. It is *no change* if the whole interval lies within that effect on both sides,
 //! *not worse* if it lies below it and reaches beyond it on the better side only. In all other cases, the interval straddles the
 //! bound (or there is none), it is *inconclusive*: the data neither show a regression nor rule one out; more processes, or a
 //! larger least effect, decide it.
 //!
+//! p is Mann–Whitney's; of pairs (processes of one number, of plans of one run, which were alive together) it is Wilcoxon's
+//! signed-rank, if so many pairs can reach alpha among so many questions: which one decides does not depend on the times. (Of
+//! pairs Mann–Whitney's p is never too small, but what drifts hides what differs from it.)
+//!
 //! "Worse" is longer, or for metrics of which more is better, less.
 
-use super::bootstrap::{Interval, Process, interval, values};
+use super::bootstrap::{Interval, Sides, interval, values};
 use super::distances::{ks, ks_p, wasserstein};
 use super::metrics::Metric;
 use super::ranks::{Ranked, least_p};
+use super::signed::{least_signed_p, signed_p};
 use serde::Serialize;
 
 /// What is asked.
@@ -57,6 +61,16 @@ impl Verdict {
     }
 }
 
+/// Whose p decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Test {
+    /// Mann and Whitney's.
+    MannWhitney,
+    /// Wilcoxon's, of pairs.
+    SignedRank,
+}
+
 /// Two sides beside each other.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Judged {
@@ -68,9 +82,15 @@ pub struct Judged {
     pub change: Option<f64>,
     /// From where to where that lies.
     pub interval: Option<[f64; 2]>,
+    /// Whether processes of one number of both sides were alive together.
+    pub paired: bool,
     /// Mann–Whitney's p, of one value a process.
     pub p: f64,
-    /// The same, adjusted for its family.
+    /// Of pairs: Wilcoxon's signed-rank p.
+    pub p_signed: Option<f64>,
+    /// Which of these decides.
+    pub test: Test,
+    /// That one, adjusted for its family.
     pub p_adjusted: f64,
     /// Cliff's delta of all times: above 0 the new ones are the longer ones.
     pub delta: f64,
@@ -90,8 +110,30 @@ pub struct Judged {
     pub why: String,
 }
 
+impl Judged {
+    /// Which p decides among so many questions.
+    pub fn choose(&mut self, questions: usize, alpha: f64) {
+        let pairs = least_signed_p(self.processes[0]) * questions as f64;
+        self.test = match self.p_signed {
+            Some(_) if pairs <= alpha => Test::SignedRank,
+            _ => Test::MannWhitney,
+        };
+        self.p_adjusted = self.deciding();
+    }
+
+    /// The p that decides, as it is.
+    pub fn deciding(&self) -> f64 {
+        match self.test {
+            Test::MannWhitney => self.p,
+            Test::SignedRank => self.p_signed.unwrap_or(1.0),
+        }
+    }
+}
+
 /// Everything but the verdict, which [`decide`] fills in when p has been adjusted.
-pub fn measure(sides: [&[Process]; 2], metric: Metric, ask: &Ask) -> Judged {
+pub fn measure(sides: &Sides<'_>, metric: Metric, ask: &Ask) -> Judged {
+    let (paired, asked) = (sides.paired, sides);
+    let sides = asked.both();
     let all = sides.map(|s| s.iter().flatten().flatten().copied().collect::<Vec<f64>>());
     let ranked = Ranked::new(&all[1], &all[0]);
     let mut judged = Judged {
@@ -99,13 +141,16 @@ pub fn measure(sides: [&[Process]; 2], metric: Metric, ask: &Ask) -> Judged {
         new: f64::NAN,
         change: None,
         interval: None,
+        paired,
         p: 1.0,
+        p_signed: None,
+        test: Test::MannWhitney,
         p_adjusted: 1.0,
         delta: ranked.delta(),
         ks: ks(&all[0], &all[1]).unwrap_or(0.0),
         ks_p: 1.0,
         wasserstein_ms: wasserstein(&all[0], &all[1]).unwrap_or(0.0),
-        processes: sides.map(<[Process]>::len),
+        processes: sides.map(<[_]>::len),
         times: [all[0].len(), all[1].len()],
         verdict: Verdict::Inconclusive,
         why: String::new(),
@@ -121,9 +166,15 @@ pub fn measure(sides: [&[Process]; 2], metric: Metric, ask: &Ask) -> Judged {
     (judged.base, judged.new) = (mean(&of[0]), mean(&of[1]));
     judged.change = (judged.base > 0.0).then(|| judged.new / judged.base - 1.0);
     judged.p = Ranked::new(&of[1], &of[0]).p();
-    judged.p_adjusted = judged.p;
+    if paired {
+        // (ratios, as what is shared by a pair makes both longer by as much; of figures that may be 0, differences)
+        let ratios = of.iter().flatten().all(|v| *v > 0.0);
+        let apart = |(b, n): (&f64, &f64)| if ratios { (n / b).ln() } else { n - b };
+        judged.p_signed = Some(signed_p(&of[0].iter().zip(&of[1]).map(apart).collect::<Vec<_>>()));
+    }
+    judged.choose(1, ask.alpha);
     judged.ks_p = ks_p(&of[0], &of[1]).unwrap_or(1.0);
-    if let Ok(Some(Interval { at, .. })) = interval(sides, metric, ask.alpha, ask.drawings, ask.seed) {
+    if let Ok(Some(Interval { at, .. })) = interval(asked, metric, ask.alpha, ask.drawings, ask.seed) {
         judged.interval = Some(at);
     }
     judged
@@ -144,7 +195,11 @@ pub fn decide(judged: &mut Judged, metric: Metric, ask: &Ask, questions: usize) 
         return;
     };
     let significant = judged.p_adjusted <= ask.alpha;
-    let reachable = least_p(judged.processes[0], judged.processes[1]) * questions as f64;
+    let least = match judged.test {
+        Test::MannWhitney => least_p(judged.processes[0], judged.processes[1]),
+        Test::SignedRank => least_signed_p(judged.processes[0]),
+    };
+    let reachable = least * questions as f64;
     let weak = || match reachable > ask.alpha {
         true => format!(
             "{} and {} processes cannot reach p ≤ {} among {questions} questions, whatever their times are",
@@ -167,13 +222,14 @@ pub fn decide(judged: &mut Judged, metric: Metric, ask: &Ask, questions: usize) 
 
 #[cfg(test)]
 mod tests {
+    use super::super::bootstrap::Process;
     use super::*;
 
     const ASK: Ask = Ask { effect: 0.02, alpha: 0.01, drawings: 100, seed: 0 };
 
     fn judged(interval: [f64; 2], p: f64, n: usize) -> Judged {
         let one: Vec<Process> = vec![vec![vec![1.0; 3]]; n];
-        let j = measure([&one, &one], Metric::Median, &ASK);
+        let j = measure(&Sides::apart(&one, &one), Metric::Median, &ASK);
         Judged { interval: Some(interval), p, p_adjusted: p, ..j }
     }
 
@@ -200,16 +256,49 @@ mod tests {
     }
 
     #[test]
+    fn pairs_are_asked_pair_by_pair_if_there_are_enough_of_them() {
+        // Times double from pair to pair, and each new one is 5 % longer.
+        let base: Vec<Process> = (0..8).map(|n| vec![vec![f64::from(1 << n)]; 3]).collect();
+        let new: Vec<Process> = base.iter().map(|p| p.iter().map(|t| vec![1.05 * t[0]]).collect()).collect();
+        let mut j = measure(&Sides::paired(&base, &new), Metric::Median, &ASK);
+        decide(&mut j, Metric::Median, &ASK, 1);
+        assert_eq!(
+            (j.test, j.p_signed, j.verdict),
+            (Test::SignedRank, Some(2.0 / 256.0), Verdict::Regression),
+            "{j:?}"
+        );
+        assert!(j.interval.is_some_and(|[a, b]| (a - 0.05).abs() < 1e-9 && (b - 0.05).abs() < 1e-9), "{j:?}");
+        // Apart, the same times say nothing.
+        let mut j = measure(&Sides::apart(&base, &new), Metric::Median, &ASK);
+        decide(&mut j, Metric::Median, &ASK, 1);
+        assert_eq!(
+            (j.test, j.p_signed, j.verdict),
+            (Test::MannWhitney, None, Verdict::Inconclusive),
+            "{j:?}"
+        );
+        // Among two questions eight pairs cannot reach 1 %, nor seven among one: Mann–Whitney's has to decide.
+        let mut j = measure(&Sides::paired(&base, &new), Metric::Median, &ASK);
+        j.choose(2, ASK.alpha);
+        assert_eq!((j.test, j.deciding()), (Test::MannWhitney, j.p));
+        let j = measure(&Sides::paired(&base[..7], &new[..7]), Metric::Median, &ASK);
+        assert_eq!(j.test, Test::MannWhitney);
+        // Figures of 0 have no ratio.
+        let none: Vec<Process> = vec![vec![vec![1.0]; 19]; 9];
+        let j = measure(&Sides::paired(&none, &none), Metric::Stutter, &ASK);
+        assert_eq!(j.p_signed, Some(1.0), "{j:?}");
+    }
+
+    #[test]
     fn too_little_says_what_is_missing() {
         let mut j = judged([0.03, 0.05], 0.001, 4);
         (j.p, j.p_adjusted) = (least_p(4, 4), least_p(4, 4));
         decide(&mut j, Metric::Median, &ASK, 1);
         assert!(j.verdict == Verdict::Inconclusive && j.why.contains("4 and 4 processes cannot"), "{j:?}");
         let one: Vec<Process> = vec![vec![vec![1.0; 3]]; 1];
-        let mut j = measure([&one, &one], Metric::Median, &ASK);
+        let mut j = measure(&Sides::apart(&one, &one), Metric::Median, &ASK);
         decide(&mut j, Metric::Median, &ASK, 1);
         assert!(j.why.contains("two processes"), "{j:?}");
-        let mut j = measure([&one, &one], Metric::P99, &ASK);
+        let mut j = measure(&Sides::apart(&one, &one), Metric::P99, &ASK);
         decide(&mut j, Metric::P99, &ASK, 1);
         assert!(j.why.contains("p99 needs 100 frames of each process, and there are 3"), "{j:?}");
     }

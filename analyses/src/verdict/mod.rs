@@ -2,8 +2,9 @@
 //!
 //! What is compared are processes, not frames: turns of one process share its memory's layout, its pipelines, the moment it ran
 //! in; so they are alike in a way that a second process's are not, and statistics that took them for independent would find
-//! differences between a run and itself. Significance is Mann–Whitney's on one value a process (`ranks`), size is a bootstrap
-//! interval over processes (`bootstrap`), and a verdict needs both (`judge`). Times of all frames together are described by
+//! differences between a run and itself. Significance is Mann–Whitney's on one value a process (`ranks`), or of processes that were
+//! alive together Wilcoxon's (`signed`), size is a bootstrap interval over processes or pairs of them (`bootstrap`), and a verdict
+//! needs both (`judge`). Times of all frames together are described by
 //! Cliff's delta, Kolmogorov–Smirnov's D and Wasserstein-1 (`distances`); these decide nothing. Where many places are asked about
 //! at once, p is adjusted (`families`).
 //!
@@ -22,13 +23,16 @@ mod ranks;
 #[cfg(test)]
 mod runs;
 mod settle;
+mod sides;
+mod signed;
 #[cfg(test)]
 mod tests;
 
-pub use bootstrap::{DRAWINGS, Interval, Process, half_width, interval, student, values};
+pub use bootstrap::{DRAWINGS, Interval, Process, Sides, half_width, interval, student, values};
 pub use distances::{ks, ks_p, wasserstein};
 pub use families::adjusted;
-pub use judge::{Ask, Judged, Verdict, decide, measure};
+pub use judge::{Ask, Judged, Test, Verdict, decide, measure};
 pub use metrics::{AROUND, METRICS, Metric, TooFew};
 pub use ranks::{EXACT, Ranked, least_p};
 pub use settle::{BOUND, LAST, settled};
+pub use signed::{least_signed_p, signed_p};

@@ -168,6 +168,17 @@ fn plans_of_one_run_are_held_against_one_of_them() {
     let all = compare(&both, &both, &of).expect("two plans");
     let plans: Vec<&str> = all.rows.iter().filter(|r| r.level == "capture").map(|r| &*r.plan).collect();
     assert_eq!((plans, all.verdict), (vec!["again against plain"], Verdict::NoChange));
+    // Their processes were alive together; ten pairs reach 1 % for one question.
+    assert!(all.rows.iter().all(|r| r.judged.paired && r.judged.p_signed.is_some()));
+    assert!(as_text(&all).contains("alive together (p: signed ranks)"), "{}", as_text(&all));
+    // A process without a counterpart is in no pair.
+    let mut less = both.clone();
+    less.frames.retain(|f| (less.note.workers[f.worker].plan, less.note.workers[f.worker].process) != (0, 4));
+    let all = compare(&less, &less, &of).expect("two plans");
+    assert_eq!(all.rows[0].judged.processes, [9, 9]);
+    // Two runs have no pairs.
+    let all = compared(0.0);
+    assert!(all.rows.iter().all(|r| !r.judged.paired && r.judged.p_signed.is_none()));
     let of = Wanted { against: Some("nobody".into()), ..wanted() };
     assert!(compare(&both, &both, &of).is_err_and(|e| e.contains("no plan nobody")));
 }

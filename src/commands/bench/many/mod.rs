@@ -5,8 +5,8 @@
 //! this program again (`worker.rs`), which times as a study of one process does (`session.rs`).
 //!
 //! *Warm-up*: a process's turns are left out until its times have settled (`analyses::verdict::settled`), or until `--warmup`.
-//! *Budget*: after each number of processes the time is looked at, and, from the fifth on, how well each capture's and plan's
-//! median is known: half its 99 % interval.
+//! *Budget*: after each number of processes the time is looked at, and, from the fifth on, how well each capture's median, or with
+//! several plans each one's change against the first, is known: half its 99 % interval.
 //!
 //! Guarantees: the folder is there whole or not at all; one worker works at a time; with looped frames all processes of a capture
 //! and plan have to show the same picture. Refuses folders that hold something.
@@ -26,8 +26,8 @@ use crate::output::{self, write_file};
 use crate::{input, progress};
 use analyses::loop_times::stats::Random;
 use analyses::report::{Cell, Column, Cost, Report, Table, Unit, json, text};
-use analyses::verdict::compare::{Clock, processes};
-use analyses::verdict::{Metric, half_width, settled, values};
+use analyses::verdict::compare::{Clock, paired_processes, processes};
+use analyses::verdict::{Metric, Sides, half_width, interval, settled, values};
 use plans::Asked;
 use process::{Process, Spec};
 use std::collections::HashMap;
@@ -342,14 +342,27 @@ fn clock(run: &Run) -> Clock {
     }
 }
 
-/// Whether every median is known well enough.
+/// Half the interval of a median, as a share: of a capture's and plan's own.
+fn half_of(run: &Run, at: (usize, usize), clock: Clock) -> Option<f64> {
+    let side = processes(run, at, clock);
+    half_width(&side, Metric::Median, LEVEL.0, LEVEL.1, run.note.seed).ok().flatten()
+}
+
+/// Likewise of a plan's change against the first plan.
+fn half_of_change(run: &Run, (capture, plan): (usize, usize), clock: Clock) -> Option<f64> {
+    let [base, new] = paired_processes(run, capture, [0, plan], clock);
+    let sides = Sides::paired(&base, &new);
+    let found = interval(&sides, Metric::Median, LEVEL.0, LEVEL.1, run.note.seed).ok().flatten()?;
+    Some((found.at[1] - found.at[0]) / 2.0)
+}
+
+/// Whether what a run is for is known well enough: medians of one plan, changes of several.
 fn tight(run: &Run, enough: f64) -> bool {
-    let clock = clock(run);
-    let all = (0..run.note.captures.len()).flat_map(|c| (0..run.note.plans.len()).map(move |p| (c, p)));
-    all.into_iter().all(|at| {
-        let side = processes(run, at, clock, |_| true);
-        let half = half_width(&side, Metric::Median, LEVEL.0, LEVEL.1, run.note.seed);
-        matches!(half, Ok(Some(half)) if half <= enough)
+    let (clock, plans) = (clock(run), run.note.plans.len());
+    let known = |half: Option<f64>| half.is_some_and(|half| half <= enough);
+    (0..run.note.captures.len()).all(|c| match plans {
+        1 => known(half_of(run, (c, 0), clock)),
+        _ => (1..plans).all(|p| known(half_of_change(run, (c, p), clock))),
     })
 }
 
@@ -431,11 +444,10 @@ fn report(run: &Run) -> Report {
     let mut rows = vec![];
     for (c, capture) in n.captures.iter().enumerate() {
         for (p, plan) in n.plans.iter().enumerate() {
-            let side = processes(run, (c, p), clock, |_| true);
+            let side = processes(run, (c, p), clock);
             let of = |metric| values(&side, metric).map(|v| v.iter().sum::<f64>() / v.len().max(1) as f64);
             let number = |metric| of(metric).map_or(Cell::Missing, Cell::Number);
-            let half = half_width(&side, Metric::Median, LEVEL.0, LEVEL.1, n.seed);
-            let half = half.ok().flatten().map_or(Cell::Missing, |h| Cell::Number(100.0 * h));
+            let percent = |half: Option<f64>| half.map_or(Cell::Missing, |h| Cell::Number(100.0 * h));
             let turns: usize = side.iter().map(Vec::len).sum();
             rows.push(vec![
                 capture.name.as_str().into(),
@@ -443,7 +455,8 @@ fn report(run: &Run) -> Report {
                 Cell::Count(side.len() as u64),
                 Cell::Count(turns as u64),
                 number(Metric::Median),
-                half,
+                percent(half_of(run, (c, p), clock)),
+                percent(half_of_change(run, (c, p), clock).filter(|_| p > 0)),
                 number(Metric::Mean),
                 number(Metric::P99),
             ]);
@@ -456,16 +469,24 @@ fn report(run: &Run) -> Report {
         column("turns", Unit::Count),
         column("median", Unit::Milliseconds),
         column("± at 99 %", Unit::Percent),
+        column("± of the change", Unit::Percent),
         column("mean", Unit::Milliseconds),
         column("p99", Unit::Milliseconds),
     ];
     report.tables.push(Table { name: "plans".into(), columns, rows });
     let why = match n.stopped.as_str() {
+        "tight" if n.plans.len() > 1 => "Every change is known well enough.",
         "tight" => "Every median is known well enough.",
         "budget" => "Time was out.",
         _ => "All processes ran.",
     };
     report.notes.push(format!("{why} {:.0} s.", n.wall.0 as f64 / 1e9));
+    if n.plans.len() > 1 {
+        let first = &n.plans[0].name;
+        report.notes.push(format!(
+            "The change is that of the median against plan {first}, process by process of those that were alive together."
+        ));
+    }
     report.notes.push(
         "Figures are means over processes; those that a process has too few frames for are missing.".into(),
     );
