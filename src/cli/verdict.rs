@@ -9,8 +9,8 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A run is a folder that `reray-replay bench --processes` wrote. A change is a regression if it is significant (Mann-Whitney's p of
-one value a process, at most alpha, adjusted over all questions) and large: its whole interval, a bootstrap over processes, lies
-beyond --min-effect. It is inconclusive if the interval straddles that bound. docs/compare.md defines every number.
+one value a process, or of plans of one run the signed-rank p of pairs, at most alpha, adjusted over all questions) and large: its
+whole interval, a bootstrap over processes, lies beyond --min-effect. It is inconclusive if the interval straddles that bound. docs/compare.md defines every number.
 
 Exit codes: 0 no change or better, 3 regression, 4 inconclusive; others as of all commands.
 
@@ -128,10 +128,11 @@ pub struct ProcessesArgs {
     /// Of a run: turns of each process with timestamps around passes and commands, of which `compare` tells where a change is
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub detailed: u32,
-    /// Of a run: stop when this much time is over (90s, 10m, 2h), or when every median is known well enough (--tight)
+    /// Of a run: stop when this much time is over (90s, 10m, 2h), or when what it is for is known well enough (--tight)
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub budget: Option<Duration>,
-    /// With --budget: how well a median has to be known: half its 99 % interval, in percent
+    /// With --budget: how well every median, or with several plans every change against the first plan, has to be known: half
+    /// its 99 % interval, in percent
     #[arg(long, value_name = "PERCENT", default_value = "0.5%", value_parser = percent, requires = "budget")]
     pub tight: f64,
 }

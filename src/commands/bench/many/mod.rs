@@ -5,14 +5,16 @@
 //! this program again (`worker.rs`), which times as a study of one process does (`session.rs`).
 //!
 //! *Warm-up*: a process's turns are left out until its times have settled (`analyses::verdict::settled`), or until `--warmup`.
-//! *Budget*: after each number of processes the time is looked at, and, from the fifth on, how well each capture's median, or with
+//! *Budget*: after each number of processes the time is looked at, and, from the fifth on (of several plans the eighth), how well each capture's median, or with
 //! several plans each one's change against the first, is known: half its 99 % interval.
 //!
 //! Guarantees: the folder is there whole or not at all; one worker works at a time; with looped frames all processes of a capture
 //! and plan have to show the same picture. Refuses folders that hold something.
 
+mod known;
 mod plans;
 mod process;
+mod report;
 mod state;
 
 use super::order::shuffled;
@@ -25,11 +27,12 @@ use crate::exit::{Exit, Failure};
 use crate::output::{self, write_file};
 use crate::{input, progress};
 use analyses::loop_times::stats::Random;
-use analyses::report::{Cell, Column, Cost, Report, Table, Unit, json, text};
-use analyses::verdict::compare::{Clock, paired_processes, processes};
-use analyses::verdict::{Metric, Sides, half_width, interval, settled, values};
+use analyses::report::{json, text};
+use analyses::verdict::settled;
+use known::tight;
 use plans::Asked;
 use process::{Process, Spec};
+use report::report;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
@@ -44,11 +47,8 @@ const PROCESSES: [u32; 2] = [10, 1000];
 const ITERATIONS: [u32; 2] = [30, 10];
 /// Most turns that warm up, likewise.
 const WARMUP: [u32; 2] = [40, 10];
-/// Processes below which nobody asks how well a median is known.
-const FEWEST: u32 = 5;
-/// The level of the intervals that have to be tight, less 1; and drawings for them.
-const LEVEL: (f64, usize) = (0.01, 1000);
-
+/// Processes below which nobody asks how well a median is known, or a change of pairs: fewer cannot be significant at 1 %.
+const FEWEST: [u32; 2] = [5, 8];
 /// Whether a run is asked for.
 pub fn wanted(args: &BenchArgs) -> bool {
     let p = &args.processes;
@@ -130,7 +130,7 @@ fn study(args: &BenchArgs, to: &Path) -> Result<Run, Failure> {
             bar.inc(1);
         }
         let Some(budget) = budget else { continue };
-        if number + 1 >= FEWEST && tight(&run, args.processes.tight) {
+        if number + 1 >= FEWEST[usize::from(asked.len() > 1)] && tight(&run, args.processes.tight) {
             run.note.stopped = "tight".into();
             break;
         }
@@ -145,6 +145,7 @@ fn study(args: &BenchArgs, to: &Path) -> Result<Run, Failure> {
     run.note.wall = Nanos(began.elapsed().as_nanos() as u64);
     run.note.machine = serde_json::json!({ "before": before, "after": state::host() });
     unsettled(&mut run.note);
+    moved(&mut run.note);
     same_pictures(&run.note)?;
     write(&run, writer, to)?;
     Ok(run)
@@ -334,44 +335,26 @@ fn add(run: &mut Run, worker: Worker, positions: &[u64], found: Found, known: &m
     }));
 }
 
-/// The clock that every timed frame has.
-fn clock(run: &Run) -> Clock {
-    match run.frames.iter().filter(|f| f.timed && !f.load).all(|f| f.gpu.is_some()) {
-        true => Clock::Gpu,
-        false => Clock::Cpu,
-    }
-}
-
-/// Half the interval of a median, as a share: of a capture's and plan's own.
-fn half_of(run: &Run, at: (usize, usize), clock: Clock) -> Option<f64> {
-    let side = processes(run, at, clock);
-    half_width(&side, Metric::Median, LEVEL.0, LEVEL.1, run.note.seed).ok().flatten()
-}
-
-/// Likewise of a plan's change against the first plan.
-fn half_of_change(run: &Run, (capture, plan): (usize, usize), clock: Clock) -> Option<f64> {
-    let [base, new] = paired_processes(run, capture, [0, plan], clock);
-    let sides = Sides::paired(&base, &new);
-    let found = interval(&sides, Metric::Median, LEVEL.0, LEVEL.1, run.note.seed).ok().flatten()?;
-    Some((found.at[1] - found.at[0]) / 2.0)
-}
-
-/// Whether what a run is for is known well enough: medians of one plan, changes of several.
-fn tight(run: &Run, enough: f64) -> bool {
-    let (clock, plans) = (clock(run), run.note.plans.len());
-    let known = |half: Option<f64>| half.is_some_and(|half| half <= enough);
-    (0..run.note.captures.len()).all(|c| match plans {
-        1 => known(half_of(run, (c, 0), clock)),
-        _ => (1..plans).all(|p| known(half_of_change(run, (c, p), clock))),
-    })
-}
-
 fn unsettled(note: &mut RunNote) {
     let n = note.workers.iter().filter(|w| !w.settled).count();
     if n > 0 {
         let all = note.workers.len();
         note.notes.push(format!(
             "{n} of {all} processes had not settled when their warm-up was cut off (--warmup)."
+        ));
+    }
+}
+
+/// A device that has little to do lowers its clock while it is timed.
+fn moved(note: &mut RunNote) {
+    let firsts: Vec<&Worker> = note.workers.iter().filter(|w| w.plan == 0).collect();
+    let n = firsts.iter().filter(|w| state::clock_moved(&w.before, &w.after)).count();
+    if n > 0 {
+        let all = firsts.len();
+        note.notes.push(format!(
+            "A device's clock was another one after the turns than before them in {n} of {all} numbers of processes: lock it \
+             (nvidia-smi --lock-gpu-clocks), or take fewer plans or turns at a time. Changes between plans of this run are pairs', \
+             which share their moment; figures of their own are not to be held against another run's."
         ));
     }
 }
@@ -428,72 +411,4 @@ fn write(run: &Run, mut writer: Writer, to: &Path) -> Result<(), Failure> {
     }
     writer.finish().map_err(Failure::new)?;
     write_file(&to.join(RUN_FILE), run.note.render().as_bytes())
-}
-
-/// What is printed: each capture's and plan's figures.
-fn report(run: &Run) -> Report {
-    let clock = clock(run);
-    let words = if clock == Clock::Gpu { "GPU" } else { "CPU" };
-    let n = &run.note;
-    let mut report = Report::new("bench", &format!("{} processes, {words} times of frames", n.workers.len()));
-    report.cost = Cost::Unknown {
-        why: "a pair of timestamps stands around each submission; finer ones are in turns of their own"
-            .into(),
-    };
-    let column = |name: &str, unit| Column::new(name, unit);
-    let mut rows = vec![];
-    for (c, capture) in n.captures.iter().enumerate() {
-        for (p, plan) in n.plans.iter().enumerate() {
-            let side = processes(run, (c, p), clock);
-            let of = |metric| values(&side, metric).map(|v| v.iter().sum::<f64>() / v.len().max(1) as f64);
-            let number = |metric| of(metric).map_or(Cell::Missing, Cell::Number);
-            let percent = |half: Option<f64>| half.map_or(Cell::Missing, |h| Cell::Number(100.0 * h));
-            let turns: usize = side.iter().map(Vec::len).sum();
-            rows.push(vec![
-                capture.name.as_str().into(),
-                plan.name.as_str().into(),
-                Cell::Count(side.len() as u64),
-                Cell::Count(turns as u64),
-                number(Metric::Median),
-                percent(half_of(run, (c, p), clock)),
-                percent(half_of_change(run, (c, p), clock).filter(|_| p > 0)),
-                number(Metric::Mean),
-                number(Metric::P99),
-            ]);
-        }
-    }
-    let columns = vec![
-        column("capture", Unit::Text),
-        column("plan", Unit::Text),
-        column("processes", Unit::Count),
-        column("turns", Unit::Count),
-        column("median", Unit::Milliseconds),
-        column("± at 99 %", Unit::Percent),
-        column("± of the change", Unit::Percent),
-        column("mean", Unit::Milliseconds),
-        column("p99", Unit::Milliseconds),
-    ];
-    report.tables.push(Table { name: "plans".into(), columns, rows });
-    let why = match n.stopped.as_str() {
-        "tight" if n.plans.len() > 1 => "Every change is known well enough.",
-        "tight" => "Every median is known well enough.",
-        "budget" => "Time was out.",
-        _ => "All processes ran.",
-    };
-    report.notes.push(format!("{why} {:.0} s.", n.wall.0 as f64 / 1e9));
-    if n.plans.len() > 1 {
-        let first = &n.plans[0].name;
-        report.notes.push(format!(
-            "The change is that of the median against plan {first}, process by process of those that were alive together."
-        ));
-    }
-    report.notes.push(
-        "Figures are means over processes; those that a process has too few frames for are missing.".into(),
-    );
-    report.notes.extend(n.notes.iter().cloned());
-    let mut said: Vec<&String> = n.workers.iter().flat_map(|w| &w.notes).collect();
-    said.sort();
-    said.dedup();
-    report.notes.extend(said.into_iter().map(|s| format!("{s}.")));
-    report
 }

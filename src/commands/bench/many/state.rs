@@ -64,6 +64,30 @@ pub fn device() -> Value {
     }
 }
 
+/// Clocks of a state, by where they stand in it: of NVIDIA's tool in MHz, of Linux as it says them.
+fn clocks(state: &Value) -> Vec<(String, f64)> {
+    let number =
+        |v: &Value| v.as_f64().or_else(|| v.as_str()?.split_whitespace().next()?.parse::<f64>().ok());
+    let devices: Vec<(String, &Value)> = match state {
+        Value::Array(all) => all.iter().enumerate().map(|(n, of)| (n.to_string(), of)).collect(),
+        Value::Object(all) => all.iter().map(|(name, of)| (name.clone(), of)).collect(),
+        _ => vec![],
+    };
+    let keys = ["clocks.current.sm", "gt_act_freq_mhz", "freq1_input"];
+    let of = |(name, of): &(String, &Value)| Some((name.clone(), keys.iter().find_map(|k| number(&of[*k]))?));
+    devices.iter().filter_map(of).collect()
+}
+
+/// Whether a device's clock was another one after turns than before them, by more than a twentieth: then what is timed late is not
+/// what was timed early.
+pub fn clock_moved(before: &Value, after: &Value) -> bool {
+    let after: Map<String, Value> = clocks(after).into_iter().map(|(name, n)| (name, n.into())).collect();
+    let moved = |(name, b): (String, f64)| {
+        after.get(&name).and_then(Value::as_f64).is_some_and(|a| (a / b.max(1.0) - 1.0).abs() > 0.05)
+    };
+    clocks(before).into_iter().any(moved)
+}
+
 /// What Linux says of DRM devices; null where it says nothing.
 fn sensors(drm: &Path) -> Value {
     let mut all = Map::new();
@@ -94,6 +118,22 @@ mod tests {
         let path = root.join(file);
         fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
         fs::write(path, text).expect("a file");
+    }
+
+    #[test]
+    fn a_clock_that_moved_is_seen() {
+        let tool = |mhz: &str| json!([{ "clocks.current.sm": "1980 MHz" }, { "clocks.current.sm": mhz }]);
+        assert!(
+            clock_moved(&tool("1980 MHz"), &tool("600 MHz"))
+                && clock_moved(&tool("600 MHz"), &tool("1980 MHz"))
+        );
+        assert!(!clock_moved(&tool("1980 MHz"), &tool("1965 MHz")));
+        let linux = |hz: &str| json!({ "card0": { "freq1_input": hz, "temp1_input": "54000" } });
+        assert!(clock_moved(&linux("2200000000"), &linux("500000000")));
+        assert!(!clock_moved(&linux("2200000000"), &linux("2200000000")));
+        assert!(
+            !clock_moved(&Value::Null, &tool("600 MHz")) && !clock_moved(&tool("[N/A]"), &tool("600 MHz"))
+        );
     }
 
     #[test]

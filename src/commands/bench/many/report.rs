@@ -1,0 +1,75 @@
+//! What `bench` prints of a run: each capture's and plan's figures, and how well they are known.
+
+use super::known::{clock, half_of, half_of_change};
+use analyses::report::{Cell, Column, Cost, Report, Table, Unit};
+use analyses::verdict::compare::{Clock, processes};
+use analyses::verdict::{Metric, values};
+use trace::run::Run;
+
+/// What is printed: each capture's and plan's figures.
+pub fn report(run: &Run) -> Report {
+    let clock = clock(run);
+    let words = if clock == Clock::Gpu { "GPU" } else { "CPU" };
+    let n = &run.note;
+    let mut report = Report::new("bench", &format!("{} processes, {words} times of frames", n.workers.len()));
+    report.cost = Cost::Unknown {
+        why: "a pair of timestamps stands around each submission; finer ones are in turns of their own"
+            .into(),
+    };
+    let column = |name: &str, unit| Column::new(name, unit);
+    let mut rows = vec![];
+    for (c, capture) in n.captures.iter().enumerate() {
+        for (p, plan) in n.plans.iter().enumerate() {
+            let side = processes(run, (c, p), clock);
+            let of = |metric| values(&side, metric).map(|v| v.iter().sum::<f64>() / v.len().max(1) as f64);
+            let number = |metric| of(metric).map_or(Cell::Missing, Cell::Number);
+            let percent = |half: Option<f64>| half.map_or(Cell::Missing, |h| Cell::Number(100.0 * h));
+            let turns: usize = side.iter().map(Vec::len).sum();
+            rows.push(vec![
+                capture.name.as_str().into(),
+                plan.name.as_str().into(),
+                Cell::Count(side.len() as u64),
+                Cell::Count(turns as u64),
+                number(Metric::Median),
+                percent(half_of(run, (c, p), clock)),
+                percent(half_of_change(run, (c, p), clock).filter(|_| p > 0)),
+                number(Metric::Mean),
+                number(Metric::P99),
+            ]);
+        }
+    }
+    let columns = vec![
+        column("capture", Unit::Text),
+        column("plan", Unit::Text),
+        column("processes", Unit::Count),
+        column("turns", Unit::Count),
+        column("median", Unit::Milliseconds),
+        column("± at 99 %", Unit::Percent),
+        column("± of the change", Unit::Percent),
+        column("mean", Unit::Milliseconds),
+        column("p99", Unit::Milliseconds),
+    ];
+    report.tables.push(Table { name: "plans".into(), columns, rows });
+    let why = match n.stopped.as_str() {
+        "tight" if n.plans.len() > 1 => "Every change is known well enough.",
+        "tight" => "Every median is known well enough.",
+        "budget" => "Time was out.",
+        _ => "All processes ran.",
+    };
+    report.notes.push(format!("{why} {:.0} s.", n.wall.0 as f64 / 1e9));
+    if n.plans.len() > 1 {
+        let first = &n.plans[0].name;
+        report.notes.push(format!(
+            "The change is that of the median against plan {first}, process by process of those that were alive together."
+        ));
+    }
+    report.notes.push(
+        "Figures are means over processes; those that a process has too few frames for are missing.".into(),
+    );
+    report.notes.extend(n.notes.iter().cloned());
+    let mut said: Vec<&String> = n.workers.iter().flat_map(|w| &w.notes).collect();
+    said.sort();
+    said.dedup();
+    report.notes.extend(said.into_iter().map(|s| format!("{s}.")));
+    report
+}
