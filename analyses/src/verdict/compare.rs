@@ -156,11 +156,8 @@ pub fn compare(base: &Run, new: &Run, wanted: &Wanted) -> Result<Compared, Strin
         }
         pictures(sides, pair, &mut notes);
     }
-    let judged = rows.iter().filter(|r| r.judged.interval.is_some()).map(|r| r.judged.verdict);
-    let slow = frames.iter().any(|r| r.judged.verdict == Verdict::Regression);
-    let verdict = judged.max().unwrap_or(Verdict::Inconclusive);
-    let verdict = if slow { Verdict::Regression } else { verdict };
     rows.extend(frames);
+    let verdict = whole(&rows);
     places.sort_by_key(|r| r.level == "command");
     rows.extend(places);
     Ok(Compared {
@@ -174,6 +171,33 @@ pub fn compare(base: &Run, new: &Run, wanted: &Wanted) -> Result<Compared, Strin
         rows,
         notes,
     })
+}
+
+/// The verdict that captures' and frames' rows come to.
+fn whole(rows: &[Row]) -> Verdict {
+    let of = |level: &'static str| rows.iter().filter(move |r| r.level == level);
+    if of("frame").any(|r| r.judged.verdict == Verdict::Regression) {
+        return Verdict::Regression;
+    }
+    let judged = of("capture").filter(|r| r.judged.interval.is_some()).map(|r| r.judged.verdict);
+    judged.max().unwrap_or(Verdict::Inconclusive)
+}
+
+/// Decides captures' rows of several comparisons as one family, each by its own ask, and each comparison's verdict anew.
+pub fn decide_together(all: &mut [&mut Compared]) {
+    let mut family = vec![];
+    for c in all.iter_mut() {
+        let ask = Ask { effect: c.min_effect, alpha: c.alpha, drawings: 0, seed: 0 };
+        for row in c.rows.iter_mut().filter(|r| r.level == "capture") {
+            // (a row without figures keeps its reason; the others' come from the verdict)
+            if !row.judged.base.is_nan() {
+                row.judged.why.clear();
+            }
+            family.extend(Metric::named(row.metric).map(|metric| (&mut row.judged, metric, ask)));
+        }
+    }
+    judge(&mut family);
+    all.iter_mut().for_each(|c| c.verdict = whole(&c.rows));
 }
 
 fn side(run: &Run) -> SideNote {
@@ -295,21 +319,21 @@ fn pairs(sides: [&Run; 2], wanted: &Wanted, notes: &mut Vec<String>) -> Result<V
 }
 
 /// Judges a family at once.
-fn judge(family: &mut [(Row, Metric)], ask: &Ask) {
+fn judge(family: &mut [(&mut Judged, Metric, Ask)]) {
     let many = family.len();
-    let deciding = |(row, _): &mut (Row, Metric)| {
-        row.judged.choose(many, ask.alpha);
-        row.judged.deciding()
+    let deciding = |(judged, _, ask): &mut (&mut Judged, Metric, Ask)| {
+        judged.choose(many, ask.alpha);
+        judged.deciding()
     };
     let p: Vec<f64> = family.iter_mut().map(deciding).collect();
-    for ((row, metric), p) in family.iter_mut().zip(adjusted(&p)) {
-        row.judged.p_adjusted = p;
-        decide(&mut row.judged, *metric, ask, many);
+    for ((judged, metric, ask), p) in family.iter_mut().zip(adjusted(&p)) {
+        judged.p_adjusted = p;
+        decide(judged, *metric, ask, many);
     }
 }
 
 fn rows(mut family: Vec<(Row, Metric)>, ask: &Ask) -> Vec<Row> {
-    judge(&mut family, ask);
+    judge(&mut family.iter_mut().map(|(row, metric)| (&mut row.judged, *metric, *ask)).collect::<Vec<_>>());
     family.into_iter().map(|f| f.0).collect()
 }
 

@@ -23,7 +23,7 @@ impl Row {
         out
     }
 
-    fn value(&self, v: f64) -> String {
+    pub(super) fn value(&self, v: f64) -> String {
         match v.is_finite() {
             true => format!("{v:.4} {}", self.unit),
             false => String::new(),
@@ -32,7 +32,7 @@ impl Row {
 }
 
 /// A place in words: where, its name, its pipeline.
-fn what(row: &Row) -> String {
+pub(super) fn what(row: &Row) -> String {
     let Some(p) = &row.place else { return row.frame.map_or(String::new(), |f| format!("frame {f}")) };
     let mut out = if p.within.is_empty() { p.name.clone() } else { format!("{} › {}", p.within, p.name) };
     let _ = write!(out, " ({}:", p.position);
@@ -46,11 +46,11 @@ fn what(row: &Row) -> String {
     out
 }
 
-fn percent(share: f64) -> String {
+pub(super) fn percent(share: f64) -> String {
     format!("{:+.2} %", 100.0 * share)
 }
 
-fn range(row: &Row) -> String {
+pub(super) fn range(row: &Row) -> String {
     row.judged.interval.map_or(String::new(), |[a, b]| format!("{} to {}", percent(a), percent(b)))
 }
 
@@ -219,7 +219,7 @@ pub fn as_markdown(of: &Compared) -> String {
     out
 }
 
-fn xml(text: &str) -> String {
+pub(super) fn xml(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
         match c {
@@ -237,6 +237,12 @@ fn xml(text: &str) -> String {
 /// JUnit's XML: a suite a capture and plan, a case a metric; frames, passes and commands are cases where they are regressions. A
 /// regression is a failure; what is inconclusive is an error, as CI would pass over what is skipped.
 pub fn as_junit(of: &Compared) -> String {
+    let begin = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"reray-replay compare\">\n";
+    format!("{begin}{}</testsuites>\n", junit_suites(of, ""))
+}
+
+/// The suites alone, their names behind `before`.
+pub(super) fn junit_suites(of: &Compared, before: &str) -> String {
     let mut suites: Vec<((&str, &str), Vec<&Row>)> = vec![];
     for r in &of.rows {
         if r.level != "capture" && r.judged.verdict != Verdict::Regression {
@@ -249,13 +255,12 @@ pub fn as_junit(of: &Compared) -> String {
         }
     }
     let count = |rows: &[&Row], v: Verdict| rows.iter().filter(|r| r.judged.verdict == v).count();
-    let mut out =
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"reray-replay compare\">\n".to_owned();
+    let mut out = String::new();
     for ((capture, plan), rows) in &suites {
         let _ = writeln!(
             out,
             "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\">",
-            xml(&format!("{capture}, {plan}")),
+            xml(&format!("{before}{capture}, {plan}")),
             rows.len(),
             count(rows, Verdict::Regression),
             count(rows, Verdict::Inconclusive),
@@ -271,7 +276,7 @@ pub fn as_junit(of: &Compared) -> String {
                 r.value(j.base),
                 r.value(j.new)
             );
-            let (class, name) = (xml(&format!("{capture}.{plan}")), xml(&name));
+            let (class, name) = (xml(&format!("{before}{capture}.{plan}")), xml(&name));
             let _ = match j.verdict {
                 Verdict::Regression => writeln!(
                     out,
@@ -288,35 +293,43 @@ pub fn as_junit(of: &Compared) -> String {
         }
         out.push_str("  </testsuite>\n");
     }
-    out + "</testsuites>\n"
+    out
 }
 
 /// github-action-benchmark's `customSmallerIsBetter`: the new run's figures. Metrics of which more is better are not in it.
 pub fn as_benchmark(of: &Compared) -> String {
+    serde_json::to_string_pretty(&benchmark_entries(of, &|r| r.title())).unwrap_or_default() + "\n"
+}
+
+/// The entries alone, called as `title` says.
+pub(super) fn benchmark_entries(of: &Compared, title: &dyn Fn(&Row) -> String) -> Vec<serde_json::Value> {
     let rows = of.rows.iter().filter(|r| r.level == "capture" && r.judged.new.is_finite() && r.unit != "FPS");
-    let entries: Vec<_> = rows
-        .map(|r| {
-            let v = &r.values[1];
-            let mean = v.iter().sum::<f64>() / v.len().max(1) as f64;
-            let squares: f64 = v.iter().map(|x| (x - mean).powi(2)).sum();
-            let deviation = (squares / (v.len().max(2) - 1) as f64).sqrt();
-            json!({
-                "name": format!("{}, {}", r.title(), r.metric),
-                "unit": r.unit,
-                "value": r.judged.new,
-                "range": format!("± {deviation:.4}"),
-                "extra": format!(
-                    "{} processes\nagainst the base: {} ({})",
-                    v.len(), r.judged.change.map_or(String::new(), percent), r.judged.verdict.name()
-                ),
-            })
+    let entry = |r: &Row| {
+        let v = &r.values[1];
+        let mean = v.iter().sum::<f64>() / v.len().max(1) as f64;
+        let squares: f64 = v.iter().map(|x| (x - mean).powi(2)).sum();
+        let deviation = (squares / (v.len().max(2) - 1) as f64).sqrt();
+        json!({
+            "name": format!("{}, {}", title(r), r.metric),
+            "unit": r.unit,
+            "value": r.judged.new,
+            "range": format!("± {deviation:.4}"),
+            "extra": format!(
+                "{} processes\nagainst the base: {} ({})",
+                v.len(), r.judged.change.map_or(String::new(), percent), r.judged.verdict.name()
+            ),
         })
-        .collect();
-    serde_json::to_string_pretty(&entries).unwrap_or_default() + "\n"
+    };
+    rows.map(entry).collect()
 }
 
 /// A line a process's value, for tools that look for change points: the time of its run, which side, what, and the value.
 pub fn as_csv(of: &Compared) -> String {
+    csv::render(&series(of))
+}
+
+/// The lines as a table.
+pub(super) fn series(of: &Compared) -> Table {
     let mut table = Table {
         name: "series".into(),
         columns: [("time", Unit::Count), ("side", Unit::Text), ("capture", Unit::Text), ("plan", Unit::Text)]
@@ -347,5 +360,5 @@ pub fn as_csv(of: &Compared) -> String {
             }
         }
     }
-    csv::render(&table)
+    table
 }

@@ -25,6 +25,10 @@ mod runs;
 mod settle;
 mod sides;
 mod signed;
+pub mod suite;
+pub mod suite_export;
+#[cfg(test)]
+mod suite_tests;
 #[cfg(test)]
 mod tests;
 

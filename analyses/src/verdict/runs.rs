@@ -14,7 +14,7 @@ const COMMANDS: [(&str, f64); 3] = [("draw sky", 0.2), ("draw <trees>", 0.5), ("
 const FRAMES: u64 = 4;
 
 /// A run of ten processes: process to process 0.3 %, turn to turn 1 %; frame 3, and the second command, `slower` by so much.
-fn run(seed: u64, slower: f64, plans: &[&str]) -> Run {
+pub(super) fn run(seed: u64, slower: f64, plans: &[&str]) -> Run {
     let mut random = Random::new(seed);
     let mut noise = |by: f64| (0..12).map(|_| random.unit()).sum::<f64>().mul_add(by, 1.0 - 6.0 * by);
     let mut run = Run {
@@ -74,7 +74,7 @@ fn run(seed: u64, slower: f64, plans: &[&str]) -> Run {
     run
 }
 
-fn wanted() -> Wanted {
+pub(super) fn wanted() -> Wanted {
     Wanted {
         metrics: vec![Metric::Median],
         ask: Ask { effect: 0.02, alpha: 0.01, drawings: 500, seed: 1 },
