@@ -19,6 +19,7 @@ mod frame_time;
 mod iteration;
 mod kept;
 pub mod run;
+pub mod suite;
 pub mod swizzle;
 pub mod table;
 pub mod tables;
