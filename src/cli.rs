@@ -9,6 +9,7 @@ mod habits;
 mod rays;
 mod repartition;
 mod report;
+mod suite;
 mod upstream;
 mod verdict;
 
@@ -17,8 +18,9 @@ pub use habits::{CompletionsArgs, HabitArgs, ManArgs};
 pub use rays::{DumpForm, RaysCommand, RaysDumpArgs, ReorderArgs};
 pub use repartition::RepartitionArgs;
 pub use report::ReportArgs;
+pub use suite::{Shard, SuiteCommand, SuiteCompareArgs, SuiteListArgs, SuiteMergeArgs, SuiteRunArgs};
 pub use upstream::{ShotFormat, UpstreamArgs};
-pub use verdict::{Clock, CompareArgs, CompareFormat, ProcessesArgs, WorkerArgs};
+pub use verdict::{Clock, CompareArgs, CompareFormat, ProcessesArgs, WorkerArgs, duration, percent};
 
 use crate::exit::HELP;
 use crate::select::{Glob, Ranges};
@@ -232,6 +234,15 @@ Example:
     Bench(BenchArgs),
     /// Say whether one run of `bench --processes` is slower than another; exit code 3 if it is, 4 if that cannot be said
     Compare(CompareArgs),
+    /// Measure a whole suite of captures, on one machine or shard by shard on many, and compare the results
+    #[command(
+        subcommand,
+        after_help = "\
+Examples:
+  reray-replay suite run nightly.toml -o results
+  reray-replay suite compare baseline.tar.gz results"
+    )]
+    Suite(SuiteCommand),
     /// A process of a run
     #[command(hide = true)]
     BenchWorker(WorkerArgs),

@@ -4,6 +4,7 @@
 //! (input, output, ranges, progress), exit codes (`exit`). Guarantees: stdout carries results and nothing else; what is
 //! wrong goes to stderr; a closed pipe ends the program quietly. Refuses what the flags do not say, with exit code 2.
 
+mod archive;
 mod cli;
 mod commands;
 mod exit;

@@ -24,3 +24,9 @@ pub fn iterations() -> ProgressStyle {
     let style = ProgressStyle::with_template("{msg} {bar:40} {pos}/{len} iterations {eta}");
     style.unwrap_or_else(|_| ProgressStyle::default_bar())
 }
+
+/// How a bar counts a suite's units.
+pub fn units() -> ProgressStyle {
+    let style = ProgressStyle::with_template("{msg} {bar:40} {pos}/{len} units {eta}");
+    style.unwrap_or_else(|_| ProgressStyle::default_bar())
+}

@@ -8,9 +8,10 @@ use std::time::Duration;
 /// `compare`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A run is a folder that `reray-replay bench --processes` wrote. A change is a regression if it is significant (Mann-Whitney's p of
-one value a process, or of plans of one run the signed-rank p of pairs, at most alpha, adjusted over all questions) and large: its
-whole interval, a bootstrap over processes, lies beyond --min-effect. It is inconclusive if the interval straddles that bound. docs/compare.md defines every number.
+A run is a folder that `reray-replay bench --processes` wrote, or a .tar.gz file of one. A change is a regression if it is significant
+(Mann-Whitney's p of one value a process, or of plans of one run the signed-rank p of pairs, at most alpha, adjusted over all
+questions) and large: its whole interval, a bootstrap over processes, lies beyond --min-effect. It is inconclusive if the interval
+straddles that bound. docs/compare.md defines every number.
 
 Exit codes: 0 no change or better, 3 regression, 4 inconclusive; others as of all commands.
 
@@ -84,7 +85,8 @@ pub enum CompareFormat {
     Csv,
 }
 
-fn written(text: &str) -> Result<(CompareFormat, PathBuf), String> {
+/// `junit=FILE`.
+pub fn written(text: &str) -> Result<(CompareFormat, PathBuf), String> {
     let (format, file) = text.split_once('=').ok_or("expected FORMAT=FILE")?;
     Ok((CompareFormat::from_str(format, false)?, file.into()))
 }
@@ -121,8 +123,9 @@ pub struct ProcessesArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub processes: Option<u32>,
     /// A plan of a run, as in 'slow passes=burn:turns=300 env=FOO=1': a name, and any of passes=LIST, method=NAME (of `repack`),
-    /// shaders=DIR (replacements, HASH.spv as `extract` names them), driver=FILE (VK_DRIVER_FILES), gpu=N, env=NAME=VALUE. May be
-    /// given more than once [default: plain, and those of --with and --ab]
+    /// shaders=DIR (replacements, HASH.spv as `extract` names them), driver=FILE (VK_DRIVER_FILES), gpu=N, env=NAME=VALUE. Words
+    /// are a shell's, so a value with blanks is quoted: 'slow env="A=x y"'. May be given more than once [default: plain, and
+    /// those of --with and --ab]
     #[arg(long, value_name = "NAME KEY=VALUE…")]
     pub plan: Vec<String>,
     /// Of a run: turns of each process with timestamps around passes and commands, of which `compare` tells where a change is

@@ -22,6 +22,7 @@ mod replay;
 mod report;
 mod resources;
 mod screenshot;
+mod suite;
 mod times;
 mod upstream;
 mod verify;
@@ -55,5 +56,6 @@ pub fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Compare(args) => compare::run(&args),
         Command::BenchWorker(args) => bench::worker::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Suite(command) => suite::run(&command),
     }
 }

@@ -17,7 +17,7 @@
 
 mod learnt;
 mod machine;
-mod many;
+pub mod many;
 mod maps;
 mod order;
 mod out;
@@ -112,7 +112,7 @@ pub fn run(args: &BenchArgs) -> Result<Exit, Failure> {
 }
 
 /// Makes a folder that is there whole or not at all.
-fn whole_folder<T>(output: &Path, make: impl FnOnce(&Path) -> Result<T, Failure>) -> Result<T, Failure> {
+pub fn whole_folder<T>(output: &Path, make: impl FnOnce(&Path) -> Result<T, Failure>) -> Result<T, Failure> {
     let name = output.file_name().ok_or_else(|| Failure::usage("-o: not a folder's name"))?;
     let part = output.with_file_name(format!(".{}.{}.part", name.to_string_lossy(), std::process::id()));
     let missing = Missing::of(&part);

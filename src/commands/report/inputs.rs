@@ -1,9 +1,10 @@
 //! What a page is made of: traces, runs of `bench`, and JSON that a replay or `analyze` printed.
 //!
 //! A folder with a `run.json` is a run of several processes, one with a trace's manifest a trace. A folder with a `report.json` is a run: that report, what the manifest says, and
-//! the runs and traces below it, but for those that were only recorded for the report's own numbers ([`OWN`]). A file is JSON;
+//! the runs and traces below it (as of a suite's results, its units' runs), but for those that were only recorded for the report's own numbers ([`OWN`]). A file is JSON;
 //! every report in it counts. Refuses all else.
 
+use crate::archive;
 use crate::commands::analyze;
 use crate::exit::{Failure, complain};
 use crate::mmap;
@@ -35,6 +36,10 @@ pub struct Read {
 pub fn read(path: &Path, questions: &[String], into: &mut Read) -> Result<(), Failure> {
     let name = name(path);
     if !path.is_dir() {
+        if archive::is_archive(path) {
+            let text = "an archive; unpack it, and name the folder";
+            return Err(Failure::new(format_args!("{}: {text}", path.display())));
+        }
         let value = json(path)?;
         let input = Input { name, ..of_json(&value) };
         if input.reports.is_empty() {

@@ -32,7 +32,6 @@ use analyses::verdict::settled;
 use known::tight;
 use plans::Asked;
 use process::{Process, Spec};
-use report::report;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
@@ -42,13 +41,22 @@ use trace::tables::{BENCH_FRAMES, BENCH_PLACES, BENCH_SPANS, UNTIMED};
 use trace::{Nanos, Value as V};
 
 /// Processes where none are asked for; and with a budget, at most.
-const PROCESSES: [u32; 2] = [10, 1000];
+pub const PROCESSES: [u32; 2] = [10, 1000];
 /// Timed turns where none are asked for: of a looped frame, of whole captures.
-const ITERATIONS: [u32; 2] = [30, 10];
+pub const ITERATIONS: [u32; 2] = [30, 10];
 /// Most turns that warm up, likewise.
-const WARMUP: [u32; 2] = [40, 10];
+pub const WARMUP: [u32; 2] = [40, 10];
 /// Processes below which nobody asks how well a median is known, or a change of pairs: fewer cannot be significant at 1 %.
 const FEWEST: [u32; 2] = [5, 8];
+
+pub use report::report;
+pub use state::host;
+
+/// Refuses plans that make no sense, before anything is measured.
+pub fn check(args: &BenchArgs) -> Result<(), Failure> {
+    plans::asked(args).map(drop)
+}
+
 /// Whether a run is asked for.
 pub fn wanted(args: &BenchArgs) -> bool {
     let p = &args.processes;

@@ -24,10 +24,14 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// `NAME KEY=VALUE …`
+    /// `NAME KEY=VALUE …`, words as a shell splits them.
     pub fn parse(text: &str) -> Result<Asked, String> {
-        let mut words = text.split_whitespace();
-        let name = words.next().filter(|n| !n.contains('=')).ok_or("a plan begins with its name")?;
+        let words = shlex::split(text).ok_or_else(|| format!("{text}: a quote or backslash has no end"))?;
+        let mut words = words.iter().map(String::as_str);
+        let name = words
+            .next()
+            .filter(|n| !n.is_empty() && !n.contains('='))
+            .ok_or("a plan begins with its name")?;
         let mut asked =
             Asked { note: PlanNote { name: name.to_owned(), ..PlanNote::default() }, ..Asked::default() };
         let mut passes: Vec<&str> = vec![];
@@ -173,6 +177,12 @@ mod tests {
         assert_eq!((p.note.driver.as_deref(), p.note.gpu.as_deref()), (Some("/x.json"), Some("1")));
         assert_eq!(Asked::parse("r shaders=new").expect("a plan").note.passes, "replace:new");
         assert_eq!(Asked::parse("r method=random").expect("a plan").method.as_deref(), Some("random"));
+        let quoted = Asked::parse(r#"'two words' env="A=x y" passes=burn:pipeline='#5'"#).expect("a plan");
+        assert_eq!((&*quoted.note.name, &*quoted.note.passes), ("two words", "burn:pipeline=#5"));
+        assert_eq!(quoted.note.env.get("A").map(String::as_str), Some("x y"));
+        for wrong in ["'' env=A=1", "x env='A=1", "x env=A=\\"] {
+            assert!(Asked::parse(wrong).is_err(), "{wrong}");
+        }
         for wrong in ["", "a=b", "x y", "x colour=red", "x env=A", "x passes=a passes=b", "x gpu=0 gpu=1"] {
             assert!(Asked::parse(wrong).is_err(), "{wrong}");
         }

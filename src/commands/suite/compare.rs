@@ -1,0 +1,178 @@
+//! `suite compare`: two results of a suite, unit by unit, and one verdict.
+//!
+//! Guarantees: the exit code is the verdict's, unless the new result lacks a unit, which is 1 and said by name; whatever the code,
+//! everything is printed. Metrics, least effects and alphas are those of the new result's suite file, for each unit its own, unless
+//! flags say otherwise. Files are there whole or not at all.
+
+use super::file::{self, Settings};
+use super::results::{self, Results};
+use crate::cli::{Clock, CompareFormat, SuiteCompareArgs};
+use crate::commands::compare::metrics;
+use crate::exit::{Exit, Failure, complain};
+use crate::output::{self, write_file};
+use analyses::verdict::compare::{self, Compared, Wanted};
+use analyses::verdict::suite::{Standing, SuiteCompared, SuiteSide, SuiteUnit, judged};
+use analyses::verdict::{Ask, DRAWINGS, Verdict, suite_export as export};
+use trace::suite::{State, SuiteNote, UnitNote};
+
+/// What counts where neither the suite file nor a flag says so.
+const MIN_EFFECT: f64 = 0.02;
+/// Likewise.
+const ALPHA: f64 = 0.01;
+
+/// Runs it.
+pub fn run(args: &SuiteCompareArgs) -> Result<Exit, Failure> {
+    if args.alpha.is_some_and(|alpha| !(alpha > 0.0 && alpha < 0.5)) {
+        return Err(Failure::usage("--alpha: above 0 and below 0.5"));
+    }
+    let asked = metrics(&args.metric)?;
+    let (base, new) = (results::open(&args.base)?, results::open(&args.new)?);
+    let suite = file::parse(&new.note.text, &format!("{}: the suite file in it", args.new.display()))
+        .map_err(Failure::new)?;
+    let itself = base.note == new.note;
+    let mut notes = vec![];
+    if base.note.blake3 != new.note.blake3 {
+        notes.push("The suite file is another one than the base's.".to_owned());
+    }
+    let mut units = vec![];
+    for unit in &new.note.units {
+        let before = base.note.units.iter().find(|u| u.name == unit.name);
+        let was = before.filter(|u| u.state == State::Done);
+        let lacks =
+            |standing, why: String| SuiteUnit { name: unit.name.clone(), standing, why, compared: None };
+        let one = match (unit.state, was) {
+            (State::Failed, _) => lacks(Standing::Failed, unit.why()),
+            (State::Waiting | State::Elsewhere, Some(_)) => {
+                lacks(Standing::Missing, "not measured in the new result".into())
+            }
+            // (nobody has measured it: a partial result of a partial base)
+            (State::Waiting | State::Elsewhere, None) => continue,
+            (State::Done, None) => lacks(Standing::New, not_there(before)),
+            (State::Done, Some(_)) => {
+                let bench = suite.benches.get(unit.bench).ok_or_else(|| {
+                    let path = args.new.display();
+                    Failure::new(format_args!(
+                        "{path}: unit {} is of no [[bench]] of its suite file",
+                        unit.name
+                    ))
+                })?;
+                let wanted = wanted(args, &asked, &bench.settings, itself);
+                // (inside one result a unit of one plan has nothing beside it)
+                if itself && unit.plans.len() < 2 {
+                    notes.push(format!("{}: it has one plan only, and is left out.", unit.name));
+                    continue;
+                }
+                match compared(&base, &new, unit, &wanted)? {
+                    Ok(c) => SuiteUnit { compared: Some(c), ..lacks(Standing::Compared, String::new()) },
+                    Err(why) => lacks(Standing::Refused, why),
+                }
+            }
+        };
+        units.push(one);
+    }
+    for unit in base.note.units.iter().filter(|u| u.state == State::Done) {
+        if !new.note.units.iter().any(|u| u.name == unit.name) {
+            let why = "the new result's suite has no such unit".to_owned();
+            units.push(SuiteUnit {
+                name: unit.name.clone(),
+                standing: Standing::Missing,
+                why,
+                compared: None,
+            });
+        }
+    }
+    if units.is_empty() {
+        return Err(Failure::new("no unit is in both results"));
+    }
+    let all = judged(&new.note.name, [side(&base.note), side(&new.note)], units, notes);
+    for (format, file) in &args.write {
+        write_file(file, rendered(*format, &all).as_bytes())?;
+    }
+    output::print(rendered(args.format, &all).as_bytes())?;
+    let lacking: Vec<String> = all
+        .units
+        .iter()
+        .filter(|u| u.standing.lacks())
+        .map(|u| format!("{} ({}: {})", u.name, u.standing.name(), u.why))
+        .collect();
+    if !lacking.is_empty() {
+        complain(format_args!("not compared: {}", lacking.join("; ")));
+        if !args.partial {
+            return Ok(Exit::Failed);
+        }
+    }
+    Ok(match all.verdict {
+        Verdict::Regression => Exit::Regression,
+        Verdict::Inconclusive => Exit::Inconclusive,
+        Verdict::NoChange | Verdict::NotWorse | Verdict::Improvement => Exit::Done,
+    })
+}
+
+/// A unit's runs beside each other, or why they are not compared.
+fn compared(
+    base: &Results,
+    new: &Results,
+    unit: &UnitNote,
+    wanted: &Wanted,
+) -> Result<Result<Compared, String>, Failure> {
+    let of = |r: &Results| r.place.run(&unit.folder()).map_err(Failure::new);
+    let (base, new) = (of(base)?, of(new)?);
+    if base.note.frame != new.note.frame && !wanted.force {
+        let words = |f: Option<u64>| f.map_or("the whole capture".into(), |f| format!("frame {f}"));
+        let [a, b] = [base.note.frame, new.note.frame].map(words);
+        return Ok(Err(format!(
+            "the base is of {a}, and this is of {b}; --force compares them all the same"
+        )));
+    }
+    Ok(compare::compare(&base, &new, wanted))
+}
+
+/// How a unit's questions are asked.
+fn wanted(
+    args: &SuiteCompareArgs,
+    metrics: &[analyses::verdict::Metric],
+    s: &Settings,
+    itself: bool,
+) -> Wanted {
+    let own = s.against.as_ref().filter(|_| itself).map(|a| a.get_ref().clone());
+    Wanted {
+        metrics: if metrics.is_empty() { s.metrics() } else { metrics.to_vec() },
+        ask: Ask {
+            effect: args.min_effect.or(s.min_effect.as_ref().map(|e| e.share)).unwrap_or(MIN_EFFECT),
+            alpha: args.alpha.or(s.alpha.map(|a| a.0)).unwrap_or(ALPHA),
+            drawings: DRAWINGS,
+            seed: s.seed.unwrap_or_default(),
+        },
+        clock: s.clock.map(|c| if c.0 == Clock::Gpu { compare::Clock::Gpu } else { compare::Clock::Cpu }),
+        against: args.against.clone().or(own),
+        plans: vec![],
+        force: args.force,
+    }
+}
+
+fn not_there(before: Option<&UnitNote>) -> String {
+    match before.map(|u| u.state) {
+        None => "the base's suite has no such unit".into(),
+        Some(State::Failed) => "it failed in the base".into(),
+        Some(_) => "it was not measured in the base".into(),
+    }
+}
+
+fn side(note: &SuiteNote) -> SuiteSide {
+    SuiteSide {
+        program: note.program.clone(),
+        blake3: note.blake3.clone(),
+        began: note.parts.iter().map(|p| p.began).min().unwrap_or_default(),
+    }
+}
+
+fn rendered(format: CompareFormat, of: &SuiteCompared) -> String {
+    match format {
+        CompareFormat::Text => export::as_text(of),
+        CompareFormat::Json => export::as_json(of),
+        CompareFormat::Markdown => export::as_markdown(of),
+        CompareFormat::Junit => export::as_junit(of),
+        CompareFormat::Benchmark => export::as_benchmark(of),
+        CompareFormat::Csv => export::as_csv(of),
+    }
+}

@@ -1,0 +1,54 @@
+//! `suite list`: what a suite file measures, and which shard does.
+
+use super::{Read, read};
+use crate::cli::SuiteListArgs;
+use crate::exit::{Exit, Failure};
+use crate::output;
+use analyses::report::{Cell, Column, Cost, Report, Table, Unit, json, text};
+
+/// Runs it.
+pub fn run(args: &SuiteListArgs) -> Result<Exit, Failure> {
+    let Read { suite, units, shards, .. } = read(&args.suite, args.shard)?;
+    let whole: f64 = units.iter().map(|u| u.cost).sum();
+    let mut report = Report::new("suite", &format!("{}: {} units", suite.name, units.len()));
+    report.cost = Cost::Nothing { why: "nothing was replayed".into() };
+    let column = |name: &str, unit| Column::new(name, unit);
+    let columns = vec![
+        column("unit", Unit::Text),
+        column("capture", Unit::Text),
+        column("frame", Unit::Count),
+        column("plans", Unit::Text),
+        column("processes", Unit::Count),
+        column("share", Unit::Percent),
+        column("shard", Unit::Count),
+    ];
+    let rows = units.iter().zip(&shards).map(|(u, shard)| {
+        vec![
+            u.name.as_str().into(),
+            u.file.as_str().into(),
+            u.frame.map_or(Cell::Missing, Cell::Count),
+            u.plans.join(", ").into(),
+            Cell::Count(u.processes.into()),
+            Cell::Number(100.0 * u.cost / whole),
+            Cell::Count((*shard).into()),
+        ]
+    });
+    report.tables.push(Table { name: "units".into(), columns, rows: rows.collect() });
+    if let Some(s) = args.shard {
+        let mine: Vec<f64> =
+            units.iter().zip(&shards).filter(|u| *u.1 == s.index).map(|u| u.0.cost).collect();
+        report.notes.push(format!(
+            "Shard {} of {}: {} of {} units, {:.1} % of the work.",
+            s.index,
+            s.of,
+            mine.len(),
+            units.len(),
+            100.0 * mine.iter().sum::<f64>() / whole
+        ));
+    }
+    report
+        .notes
+        .push("Without a frame a capture is replayed whole. Processes are those of each plan.".into());
+    output::print(if args.json { json::render(&report) } else { text::render(&report) }.as_bytes())?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,275 @@
+//! A suite's units: what is measured by itself, in a run of its own.
+//!
+//! A unit is one capture, looped at one frame or replayed whole, under all its plans: plans take turns within a run, so they are
+//! never split.
+//!
+//! Guarantees: names are unique, also where letters' case does not count, and safe as folders' names; every unit's command line
+//! has been read as `bench` reads it, so that a flag that makes no sense is found before anything is measured. Captures need not
+//! be there, but for patterns: these are what the folder holds, in order of names. Refuses more than [`MOST_UNITS`].
+
+use super::file::{Bench, Suite};
+use crate::cli::{BenchArgs, Cli, Command, RunArgs};
+use crate::commands::bench::many;
+use clap::Parser;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Most units of a suite.
+pub const MOST_UNITS: usize = 10_000;
+
+/// See the module's header.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unit {
+    /// Its name.
+    pub name: String,
+    /// Its `[[bench]]`, from 0.
+    pub bench: usize,
+    /// The capture, as seen from the suite file.
+    pub file: String,
+    /// The looped frame.
+    pub frame: Option<u64>,
+    /// Names of its plans.
+    pub plans: Vec<String>,
+    /// Processes of each plan.
+    pub processes: u32,
+    /// What it is held to cost beside other units.
+    pub cost: f64,
+    /// The words that measure it, but for the output's.
+    pub words: Vec<String>,
+}
+
+/// All units of a suite whose file lies in `folder`.
+pub fn units(suite: &Suite, folder: &Path) -> Result<Vec<Unit>, String> {
+    let mut all: Vec<Unit> = vec![];
+    let mut lines: BTreeMap<String, usize> = BTreeMap::new();
+    for (n, bench) in suite.benches.iter().enumerate() {
+        let at = |what: String| format!("{}:{}: {what}", suite.file, bench.line);
+        let mut files = vec![];
+        for capture in &bench.captures {
+            files.extend(expanded(capture, folder).map_err(at)?);
+        }
+        let frames: Vec<Option<u64>> = match bench.frames.is_empty() {
+            true => vec![None],
+            false => bench.frames.iter().copied().map(Some).collect(),
+        };
+        for file in &files {
+            for &frame in &frames {
+                let name = name(bench, file, files.len() > 1, frame);
+                if let Some(line) = lines.insert(name.to_ascii_lowercase(), bench.line) {
+                    let what = format!(
+                        "two units are called {name}, the other one of the [[bench]] on line {line}; give them other names"
+                    );
+                    return Err(at(what));
+                }
+                let unit = unit(suite, n, file, frame, name).map_err(at)?;
+                all.push(unit);
+                if all.len() > MOST_UNITS {
+                    return Err(at(format!("{MOST_UNITS} units at most")));
+                }
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// A capture's name, or what a pattern stands for.
+fn expanded(capture: &str, folder: &Path) -> Result<Vec<String>, String> {
+    if !capture.contains(['*', '?', '[']) {
+        return Ok(vec![capture.to_owned()]);
+    }
+    let whole = match Path::new(capture).is_absolute() {
+        true => capture.to_owned(),
+        false => format!("{}/{capture}", glob::Pattern::escape(&folder.to_string_lossy())),
+    };
+    let options = glob::MatchOptions { require_literal_leading_dot: true, ..Default::default() };
+    let found = glob::glob_with(&whole, options).map_err(|e| format!("{capture}: {e}"))?;
+    let mut files = vec![];
+    for path in found {
+        let path = path.map_err(|e| format!("{capture}: {e}"))?;
+        if path.is_file() {
+            files.push(path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().into_owned());
+        }
+    }
+    files.sort();
+    match files.is_empty() {
+        true => Err(format!("{capture}: no file in {} is called so", folder.display())),
+        false => Ok(files),
+    }
+}
+
+fn name(bench: &Bench, file: &str, several: bool, frame: Option<u64>) -> String {
+    let stem = Path::new(file).file_stem().unwrap_or_default().to_string_lossy();
+    let sound = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '-' };
+    let stem: String = stem.chars().map(sound).collect();
+    let stem = stem.trim_start_matches(|c: char| !c.is_ascii_alphanumeric());
+    let stem = if stem.is_empty() { "capture" } else { stem };
+    let mut out = match (&bench.name, several) {
+        (None, _) => stem.to_owned(),
+        (Some(name), false) => name.clone(),
+        (Some(name), true) => format!("{name}-{stem}"),
+    };
+    if let Some(frame) = frame {
+        out += &format!("-f{frame}");
+    }
+    out
+}
+
+fn unit(suite: &Suite, n: usize, file: &str, frame: Option<u64>, name: String) -> Result<Unit, String> {
+    let bench = &suite.benches[n];
+    let s = &bench.settings;
+    if name.len() > 200 {
+        return Err(format!("unit {name}: a name of 200 letters at most"));
+    }
+    // (what begins with a hyphen would be a flag)
+    let file = if file.starts_with('-') { format!("./{file}") } else { file.to_owned() };
+    let mut words = vec!["bench".to_owned(), file.clone()];
+    let mut add = |flag: &str, value: Option<String>| words.extend(value.map(|v| format!("--{flag}={v}")));
+    add("frame", frame.map(|f| f.to_string()));
+    let processes = s.processes.or(s.budget.is_none().then_some(many::PROCESSES[0]));
+    add("processes", processes.map(|n| n.to_string()));
+    add("iterations", s.iterations.map(|n| n.to_string()));
+    add("warmup", s.warmup.map(|n| n.to_string()));
+    add("detailed", s.detailed.map(|n| n.to_string()));
+    add("seed", s.seed.map(|n| n.to_string()));
+    add("budget", s.budget.as_ref().map(|b| b.0.clone()));
+    add("tight", s.tight.as_ref().map(|t| t.words.clone()));
+    add("gpu", s.gpu.as_ref().map(|g| g.0.clone()));
+    let plans: Vec<_> = bench.plans.iter().map(|p| &suite.plans[*p]).collect();
+    for plan in &plans {
+        add("plan", Some(plan.words.clone()));
+    }
+    let read = |words: &[String]| -> Result<BenchArgs, String> {
+        let words = ["reray-replay"].into_iter().chain(words.iter().map(String::as_str)).chain(["-o", "x"]);
+        match Cli::try_parse_from(words).map_err(|e| said(&e)) {
+            Ok(Cli { command: Some(Command::Bench(args)), .. }) => Ok(args),
+            Ok(_) => Err("this is no bench".into()),
+            Err(e) => Err(e),
+        }
+    };
+    let plain = read(&words)?;
+    if s.assume_subgroups == Some(true) {
+        words.push("--assume-subgroups".into());
+    }
+    words.extend(s.options.iter().flatten().cloned());
+    let args = read(&words)?;
+    // What is not about replaying has keys of its own, or no place in a suite.
+    let replays = |args: &BenchArgs, run: &RunArgs| {
+        format!("{:?}", BenchArgs { run: run.clone(), assume_subgroups: false, ..args.clone() })
+    };
+    if replays(&args, &plain.run) != replays(&plain, &plain.run) {
+        return Err(format!(
+            "options {:?}: only flags that say how to replay, as --watchdog=5; the others are keys, or not for suites",
+            s.options.as_deref().unwrap_or_default()
+        ));
+    }
+    many::check(&args).map_err(|e| e.to_string())?;
+    let whole = usize::from(frame.is_none());
+    let turns = s.iterations.unwrap_or(many::ITERATIONS[whole]) + s.warmup.unwrap_or(many::WARMUP[whole]);
+    let processes = s.processes.unwrap_or(many::PROCESSES[0]);
+    let cost = plans.len() as f64 * f64::from(processes) * f64::from(turns) * bench.weight;
+    let plans = plans.into_iter().map(|p| p.name.clone()).collect();
+    Ok(Unit { name, bench: n, file, frame, plans, processes, cost, words })
+}
+
+/// What the reader of flags says, on one line and without its help.
+fn said(e: &clap::Error) -> String {
+    let text = e.to_string();
+    let text = text.split("\n\nUsage").next().unwrap_or_default();
+    let text = text.split("\n\nFor more information").next().unwrap_or_default();
+    let text = text.trim_start_matches("error: ").split_whitespace().collect::<Vec<_>>().join(" ");
+    format!("as flags of bench: {text}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::file::parse;
+    use super::*;
+
+    const HEAD: &str = "schema_version = 1\nname = \"x\"\n";
+
+    fn of(text: &str) -> Result<Vec<Unit>, String> {
+        units(&parse(&format!("{HEAD}{text}"), "s.toml").expect("a suite"), Path::new("/nowhere"))
+    }
+
+    #[test]
+    fn captures_and_frames_are_units_with_their_command_lines() {
+        let text = "[defaults]\nprocesses = 3\niterations = 4\nwarmup = 2\noptions = [\"--watchdog=5\"]\n\
+                    [[plan]]\nname = \"a\"\n[[plan]]\nname = \"b\"\nenv = { A = \"x y\" }\n\
+                    [[bench]]\ncaptures = [\"s/one.gfxr\", \"t/the two.gfxr\"]\nframes = [7, 9]\n\
+                    [[bench]]\ncapture = \"s/one.gfxr\"\nname = \"whole\"\nplans = [\"b\"]\nweight = 0.5\n";
+        let all = of(text).expect("units");
+        let names: Vec<&str> = all.iter().map(|u| u.name.as_str()).collect();
+        assert_eq!(names, ["one-f7", "one-f9", "the-two-f7", "the-two-f9", "whole"]);
+        assert_eq!(
+            all[0].words,
+            [
+                "bench",
+                "s/one.gfxr",
+                "--frame=7",
+                "--processes=3",
+                "--iterations=4",
+                "--warmup=2",
+                "--plan=a",
+                "--plan=b 'env=A=x y'",
+                "--watchdog=5"
+            ]
+        );
+        assert_eq!((all[0].cost, all[4].cost), (36.0, 9.0));
+        assert_eq!((all[4].frame, all[4].bench, all[4].plans.clone()), (None, 1, vec!["b".to_owned()]));
+        // Without numbers they are what bench does.
+        let all = of("[[bench]]\ncapture = \"a.gfxr\"\n[[bench]]\ncapture = \"b.gfxr\"\nframes = 3\n")
+            .expect("two");
+        assert_eq!((all[0].cost, all[1].cost), (10.0 * 20.0, 10.0 * 70.0));
+        assert_eq!(all[0].words, ["bench", "a.gfxr", "--processes=10", "--plan=plain"]);
+    }
+
+    #[test]
+    fn what_bench_would_refuse_is_refused_with_its_line() {
+        for (text, words) in [
+            ("[[bench]]\ncapture = \"a.gfxr\"\nprocesses = 0\n", "--processes"),
+            ("[[bench]]\ncapture = \"a.gfxr\"\ntight = \"1%\"\n", "--budget"),
+            ("[[bench]]\ncapture = \"a.gfxr\"\noptions = [\"--nonsense\"]\n", "--nonsense"),
+            (
+                "[[bench]]\ncapture = \"a.gfxr\"\noptions = [\"b.gfxr\"]\n",
+                "only flags that say how to replay",
+            ),
+            (
+                "[[bench]]\ncapture = \"a.gfxr\"\noptions = [\"--plan=b\"]\n",
+                "only flags that say how to replay",
+            ),
+            ("[[bench]]\ncapture = \"a.gfxr\"\noptions = [\"--processes=3\"]\n", "--processes"),
+            ("[[bench]]\ncapture = \"a.gfxr\"\noptions = [\"--iterations=3\"]\n", "only flags"),
+            ("[[bench]]\ncapture = \"a.gfxr\"\noptions = [\"-o\", \"y\"]\n", "cannot be used multiple times"),
+        ] {
+            let e = of(text).expect_err(text);
+            assert!(e.starts_with("s.toml:3: ") && e.contains(words) && !e.contains('\n'), "{text}: {e}");
+        }
+        let e = of("[[plan]]\nname = \"p\"\nmethod = \"random\"\n[[bench]]\ncapture = \"a.gfxr\"\n")
+            .expect_err("no frame");
+        assert!(e.starts_with("s.toml:6: ") && e.contains("--frame"), "{e}");
+        let e =
+            of("[[bench]]\ncapture = \"a.gfxr\"\n[[bench]]\ncapture = \"b/A.gfxr\"\n").expect_err("twice");
+        assert!(
+            e.contains("s.toml:5: two units are called A, the other one of the [[bench]] on line 3"),
+            "{e}"
+        );
+        assert!(of("[[bench]]\ncapture = \"a.gfxr\"\nframes = [2, \"1-3\"]\n").is_err());
+        let e = of("[[bench]]\ncaptures = \"*.gfxr\"\n").expect_err("nothing there");
+        assert!(e.contains("no file in /nowhere"), "{e}");
+    }
+
+    #[test]
+    fn patterns_are_what_the_folder_holds_in_order() {
+        let folder = std::env::temp_dir().join(format!("reray-units-{}[1]", std::process::id()));
+        std::fs::create_dir_all(folder.join("s")).expect("a folder");
+        for name in ["b.gfxr", "a.gfxr", ".hidden.gfxr", "c.txt"] {
+            std::fs::write(folder.join("s").join(name), "").expect("a file");
+        }
+        let suite = parse(&format!("{HEAD}[[bench]]\nname = \"n\"\ncaptures = \"s/*.gfxr\"\n"), "s")
+            .expect("a suite");
+        let all = units(&suite, &folder).expect("units");
+        let files: Vec<(&str, &str)> = all.iter().map(|u| (u.name.as_str(), u.file.as_str())).collect();
+        assert_eq!(files, [("n-a", "s/a.gfxr"), ("n-b", "s/b.gfxr")]);
+        std::fs::remove_dir_all(&folder).expect("all of it");
+    }
+}
