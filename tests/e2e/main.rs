@@ -54,6 +54,7 @@ mod schema;
 mod screenshot;
 mod ser;
 mod simt;
+mod suite;
 mod support;
 mod swizzle;
 mod timeline;

@@ -299,24 +299,14 @@ fn report(suite: &SuiteNote, folder: &Path) -> Result<Report, Failure> {
     let mut report = Report::new("suite", &title);
     report.cost = Cost::Unknown { why: "each unit's run says what its timestamps cost".into() };
     let column = |name: &str, unit| Column::new(name, unit);
-    let columns = vec![
-        column("unit", Of::Text),
-        column("state", Of::Text),
-        column("wall", Of::Milliseconds),
-        column("plan", Of::Text),
-        column("processes", Of::Count),
-        column("turns", Of::Count),
-        column("median", Of::Milliseconds),
-        column("± at 99 %", Of::Percent),
-        column("mean", Of::Milliseconds),
-        column("p99", Of::Milliseconds),
-    ];
-    let mut rows = vec![];
+    let mut columns =
+        vec![column("unit", Of::Text), column("state", Of::Text), column("wall", Of::Milliseconds)];
+    let (before, mut rows) = (columns.len(), vec![]);
     for u in suite.units.iter().filter(|u| u.state != State::Elsewhere) {
         let first = |wall: Cell| vec![u.name.as_str().into(), u.state.name().into(), wall];
         let wall = u.wall.map_or(Cell::Missing, |w| Cell::Number(w.as_millis()));
         if u.state != State::Done {
-            rows.push(first(wall).into_iter().chain((0..columns.len() - 3).map(|_| Cell::Missing)).collect());
+            rows.push(first(wall));
             if u.state == State::Failed {
                 report.notes.push(format!("{}: {}.", u.name, u.why()));
             }
@@ -324,12 +314,17 @@ fn report(suite: &SuiteNote, folder: &Path) -> Result<Report, Failure> {
         }
         let run = Run::open_with(&folder.join(u.folder()), mmap::open).map_err(Failure::new)?;
         let figures = many::report(&run).tables.into_iter().find(|t| t.name == "plans");
-        for (n, row) in figures.into_iter().flat_map(|t| t.rows).enumerate() {
-            let wall = if n == 0 { wall.clone() } else { Cell::Missing };
+        let Some(figures) = figures else { continue };
+        if columns.len() == before {
             // (behind the capture, which the unit says)
+            columns.extend(figures.columns.into_iter().skip(1));
+        }
+        for (n, row) in figures.rows.into_iter().enumerate() {
+            let wall = if n == 0 { wall.clone() } else { Cell::Missing };
             rows.push(first(wall).into_iter().chain(row.into_iter().skip(1)).collect());
         }
     }
+    rows.iter_mut().for_each(|row: &mut Vec<Cell>| row.resize(columns.len(), Cell::Missing));
     report.tables.push(Table { name: "units".into(), columns, rows });
     report.notes.push(
         "Figures are means over processes; those that a process has too few frames for are missing.".into(),
