@@ -184,3 +184,29 @@ fn what_makes_no_run_leaves_nothing() {
     let (code, _, err) = compare(&[nothing.to_str().expect("plain"), nothing.to_str().expect("plain")]);
     assert!(code == Some(1) && err.contains("run.json"), "{code:?} {err}");
 }
+
+#[test]
+fn a_device_is_kept_busy_before_each_turn_and_shows_the_same() {
+    if !device("verdict busy") {
+        return;
+    }
+    let scratch = Scratch::new("verdict-busy");
+    let few = ["--frame", "2", "--processes", "1", "--iterations", "3", "--warmup", "2", "--detailed", "0"];
+    let made = |name: &str, more: &[&str]| {
+        let to = scratch.path(name);
+        let out = bench(&to, "vm.gfxr", &[&few[..], more].concat());
+        assert!(out.status.success(), "{}{}", text(&out.stdout), text(&out.stderr));
+        Run::open(&to).expect("a run")
+    };
+    let (idle, busy) = (made("idle", &[]), made("busy", &["--busy", "400"]));
+    assert_eq!((idle.note.busy_ms, busy.note.busy_ms), (0, 400));
+    assert_eq!(busy.note.workers[0].hashes, idle.note.workers[0].hashes);
+    // Its turns, warm-up among them, take that long more; the frame itself does not.
+    let turns = busy.frames.len() as u64;
+    assert!(turns >= 4 && busy.note.wall.0 >= turns * 400_000_000, "{turns} turns in {:?}", busy.note.wall);
+    assert!(busy.frames.iter().all(|f| f.gpu.is_some_and(|n| n.0 < 400_000_000)), "{:?}", busy.frames);
+    // Captures that are replayed whole have no turns of a frame.
+    let out = bench(&scratch.path("whole"), "vm.gfxr", &["--processes", "1", "--busy", "5"]);
+    assert_eq!(out.status.code(), Some(2), "{}", text(&out.stderr));
+    assert!(text(&out.stderr).contains("--frame"), "{}", text(&out.stderr));
+}

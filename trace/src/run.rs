@@ -47,6 +47,9 @@ pub struct RunNote {
     pub iterations: u32,
     /// Turns with finer timestamps that each process was to run.
     pub detailed: u32,
+    /// Milliseconds for which the device was kept busy before each turn of a looped frame.
+    #[serde(default)]
+    pub busy_ms: u64,
     /// Why there are no more processes: `done`, `tight` (every interval is narrow enough) or `budget` (time was out).
     pub stopped: String,
     /// The machine, and the processor's side of its state, before and after.

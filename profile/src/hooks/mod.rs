@@ -6,6 +6,7 @@
 pub mod actions;
 pub mod arm;
 pub mod breadcrumbs;
+pub mod busy;
 pub mod call_costs;
 pub mod command_times;
 mod debug_names;

@@ -247,7 +247,7 @@ pub struct PairCost {
 ///
 /// # Safety
 /// The command buffers are recorded, and the fence is nobody else's.
-unsafe fn submit_and_wait(
+pub(super) unsafe fn submit_and_wait(
     d: &ash::Device,
     queue: vk::Queue,
     fence: vk::Fence,
@@ -282,7 +282,7 @@ pub unsafe fn wait(d: &ash::Device, fence: vk::Fence, watchdog_ns: u64) -> Resul
 
 /// # Safety
 /// The command buffer is new, and `body` only records.
-unsafe fn record(
+pub(super) unsafe fn record(
     d: &ash::Device,
     cmd: vk::CommandBuffer,
     body: impl FnOnce(vk::CommandBuffer),

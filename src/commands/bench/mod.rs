@@ -43,6 +43,7 @@ use serde_json::{Value, json};
 use session::{LOOP_WARMUP, Outcome, Session, Shaders, Wanted};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use swizzles::Made;
 use trace::Nanos;
 
@@ -324,6 +325,7 @@ fn loops(args: &BenchArgs, with: &[With], made: &[Made], plans: &mut Vec<Plan>) 
             assume_subgroups: args.assume_subgroups,
             calls: !args.ab.is_empty(),
             detailed: false,
+            busy: Duration::from_millis(args.processes.busy),
         };
         sessions.push(Session::start(wanted)?);
     }

@@ -26,6 +26,7 @@ use std::collections::HashMap;
 use std::io::{BufRead, Write};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
+use std::time::Duration;
 use trace::run::Place;
 use trace::{FrameTime, SpanKind};
 
@@ -169,6 +170,7 @@ impl Replays {
             assume_subgroups: args.assume_subgroups,
             calls: false,
             detailed: false,
+            busy: Duration::from_millis(args.busy),
         };
         let Some(frame) = args.frame else {
             let capture = Box::new(input::open(&args.file)?);

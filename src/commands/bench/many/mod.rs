@@ -110,6 +110,7 @@ fn study(args: &BenchArgs, to: &Path) -> Result<Run, Failure> {
             frame: args.looped,
             iterations: turns.iterations,
             detailed: turns.detailed,
+            busy_ms: args.processes.busy,
             stopped: "done".into(),
             captures: sources.iter().map(|s| s.note.clone()).collect(),
             plans: asked.iter().map(|p| p.note.clone()).collect(),
@@ -237,6 +238,7 @@ fn block(
                     turns.warmup + turns.iterations + 1,
                     if turns.detailed > 0 { turns.detailed + 1 } else { 0 },
                 ],
+                busy: args.processes.busy,
                 assume_subgroups: args.assume_subgroups,
                 run: &args.run,
             })?;
@@ -361,7 +363,7 @@ fn moved(note: &mut RunNote) {
         let all = firsts.len();
         note.notes.push(format!(
             "A device's clock was another one after the turns than before them in {n} of {all} numbers of processes: lock it \
-             (nvidia-smi --lock-gpu-clocks), or take fewer plans or turns at a time. Changes between plans of this run are pairs', \
+             (nvidia-smi --lock-gpu-clocks), keep the device busy (--busy), or take fewer plans or turns at a time. Changes between plans of this run are pairs', \
              which share their moment; figures of their own are not to be held against another run's."
         ));
     }
