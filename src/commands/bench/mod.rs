@@ -19,6 +19,7 @@ mod learnt;
 mod machine;
 pub mod many;
 mod maps;
+mod nvml;
 mod order;
 mod out;
 mod session;

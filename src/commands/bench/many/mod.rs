@@ -155,6 +155,7 @@ fn study(args: &BenchArgs, to: &Path) -> Result<Run, Failure> {
     run.note.machine = serde_json::json!({ "before": before, "after": state::host() });
     unsettled(&mut run.note);
     moved(&mut run.note);
+    run.note.notes.extend(state::throttled(&run.note.workers));
     same_pictures(&run.note)?;
     write(&run, writer, to)?;
     Ok(run)

@@ -1,7 +1,7 @@
 //! The machine around a run: what it is, and what its device and processor are doing now.
 //!
-//! The device: clocks, temperature, power, and why it is throttled, of NVIDIA's tool where it is there (`machine::clocks`, which
-//! asks NVML), else of what Linux says in sysfs of DRM devices: temperature, power and clocks of their sensors. The host: system,
+//! The device: clocks, temperature, power, and why it is throttled, of NVIDIA's library or tool where they are there
+//! (`machine::clocks`), else of what Linux says in sysfs of DRM devices: temperature, power and clocks of their sensors. The host: system,
 //! processor, governors, load. Guarantees: what is not there is null, and nothing is an error.
 
 use super::super::machine;
@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use trace::run::Worker;
 
 fn read(path: impl AsRef<Path>) -> Option<String> {
     Some(fs::read_to_string(path).ok()?.trim().to_owned())
@@ -60,7 +61,7 @@ fn host_of(root: &Path) -> Value {
 pub fn device() -> Value {
     match machine::clocks() {
         Value::Null => sensors(Path::new("/sys/class/drm")),
-        of_tool => of_tool,
+        of_nvidia => of_nvidia,
     }
 }
 
@@ -86,6 +87,20 @@ pub fn clock_moved(before: &Value, after: &Value) -> bool {
         after.get(&name).and_then(Value::as_f64).is_some_and(|a| (a / b.max(1.0) - 1.0).abs() > 0.05)
     };
     clocks(before).into_iter().any(moved)
+}
+
+/// What is to be said of processes before or after which a device was throttled; nothing where none was.
+pub fn throttled(workers: &[Worker]) -> Option<String> {
+    let why = |state: &Value| -> BTreeSet<String> {
+        let devices = state.as_array().into_iter().flatten();
+        let all = devices.filter_map(|d| d["throttled_by"].as_array()).flatten().filter_map(Value::as_str);
+        all.filter(|r| machine::is_throttling(r)).map(str::to_owned).collect()
+    };
+    let of: Vec<BTreeSet<String>> = workers.iter().map(|w| &why(&w.before) | &why(&w.after)).collect();
+    let (n, all) = (of.iter().filter(|r| !r.is_empty()).count(), workers.len());
+    let reasons =
+        of.into_iter().flatten().collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ");
+    (n > 0).then(|| format!("A device was throttled before or after {n} of {all} processes: {reasons}."))
 }
 
 /// What Linux says of DRM devices; null where it says nothing.
@@ -134,6 +149,16 @@ mod tests {
         assert!(
             !clock_moved(&Value::Null, &tool("600 MHz")) && !clock_moved(&tool("[N/A]"), &tool("600 MHz"))
         );
+    }
+
+    #[test]
+    fn what_throttles_is_said_and_idleness_is_not() {
+        let of = |why: Value| Worker { after: json!([{ "throttled_by": why }]), ..Worker::default() };
+        let quiet = [of(json!(["idle", "clocks set by applications"])), of(Value::Null), Worker::default()];
+        assert_eq!(throttled(&quiet), None);
+        let hot = [of(json!(["power cap", "idle"])), of(json!(["power brake"])), Worker::default()];
+        let said = throttled(&hot).expect("a note");
+        assert_eq!(said, "A device was throttled before or after 2 of 3 processes: power brake, power cap.");
     }
 
     #[test]
