@@ -38,6 +38,20 @@ pub fn plan(
     file: &Path,
     max_sets: Option<u32>,
 ) -> std::result::Result<Arc<Plan>, Failure> {
+    let plan = plan_of(capture, options, file, max_sets)?;
+    for (layout, why) in &plan.refused {
+        complain(format_args!("pipeline layout {layout} stays as it is: {why}"));
+    }
+    Ok(plan)
+}
+
+/// The same, without a word.
+pub fn plan_of(
+    capture: &Capture,
+    options: &Options,
+    file: &Path,
+    max_sets: Option<u32>,
+) -> std::result::Result<Arc<Plan>, Failure> {
     let text =
         std::fs::read_to_string(file).map_err(|e| Failure::new(format_args!("{}: {e}", file.display())))?;
     let partition =
@@ -45,14 +59,16 @@ pub fn plan(
     // (without a device the replay says so; what it refuses of the partition is known without)
     let most = max_sets.unwrap_or_else(|| most_sets(options.gpu.as_deref()).unwrap_or(LEAST_SETS));
     let plan = scan(capture, &partition, most);
-    for (layout, why) in &plan.refused {
-        complain(format_args!("pipeline layout {layout} stays as it is: {why}"));
-    }
     match plan.layouts.is_empty() {
-        true => Err(Failure::new(format_args!(
-            "{}: no pipeline layout of the partition can be rewritten",
-            file.display()
-        ))),
+        true => {
+            let why: Vec<String> =
+                plan.refused.iter().map(|(layout, why)| format!("; layout {layout}: {why}")).collect();
+            Err(Failure::new(format_args!(
+                "{}: no pipeline layout of the partition can be rewritten{}",
+                file.display(),
+                why.concat()
+            )))
+        }
         false => Ok(Arc::new(plan)),
     }
 }

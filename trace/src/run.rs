@@ -73,6 +73,9 @@ pub struct PlanNote {
     /// The passes in its shaders, as on the command line; empty for none.
     #[serde(default)]
     pub passes: String,
+    /// The method of `repack` whose swizzles its shaders follow, if any.
+    #[serde(default)]
+    pub method: Option<String>,
     /// What VK_DRIVER_FILES was set to, if it was.
     #[serde(default)]
     pub driver: Option<String>,

@@ -51,8 +51,7 @@ pub fn plans(
         if let Some(file) = name.strip_prefix(REPARTITION) {
             let how =
                 How::Repartition(repartition::plan(capture, &options(&args.run)?, Path::new(file), None)?);
-            let stem = Path::new(file).file_stem().unwrap_or_default().to_string_lossy();
-            let short = format!("{REPARTITION}{stem}");
+            let short = short(file);
             let taken = all.iter().any(|w: &With| w.name == short);
             all.push(With { name: if taken { name.clone() } else { short }, how });
             continue;
@@ -78,6 +77,12 @@ pub fn plans(
         true => Err(Failure::usage(format_args!("--ab: besides {PLAIN} there is no plan"))),
         false => Ok((all, notes)),
     }
+}
+
+/// The name of a plan that moves descriptors as this file says.
+pub fn short(file: &str) -> String {
+    let stem = Path::new(file).file_stem().unwrap_or_default().to_string_lossy();
+    format!("{REPARTITION}{stem}")
 }
 
 /// The trace that a pass reads, recorded if it is not there yet.

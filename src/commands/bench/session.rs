@@ -189,6 +189,7 @@ pub struct Hooks {
     done: Option<Rc<RefCell<Done>>>,
     detail: Option<Rc<RefCell<CommandTimes>>>,
     calls: Rc<RefCell<Vec<Calls>>>,
+    said: Vec<String>,
 }
 
 impl Hooks {
@@ -196,7 +197,8 @@ impl Hooks {
     pub fn new(wanted: &Wanted, set: Arc<AtomicU32>, capture: &Capture) -> Result<Hooks, Failure> {
         let (hook, times) = FrameTimesHook::new(true);
         let calls = Rc::new(RefCell::new(Vec::new()));
-        let mut all = Hooks { hooks: vec![Box::new(hook)], times, done: None, detail: None, calls };
+        let mut all =
+            Hooks { hooks: vec![Box::new(hook)], times, done: None, detail: None, calls, said: vec![] };
         if wanted.detailed {
             let hash = crate::commands::extract::hash;
             let settings = Settings { level: Level::Command, isolate: false, statistics: false, hash };
@@ -223,6 +225,11 @@ impl Hooks {
         let clock = CallClock::default();
         if let Shaders::Repartitioned(plan) = &wanted.shaders {
             all.hooks.insert(0, Box::new(RepartitionHook::new(plan.clone(), clock.clone()).0));
+            let (moved, stay) = (plan.layouts.len(), plan.refused.len());
+            let of = moved + stay;
+            all.said.push(format!(
+                "repartition: {moved} of the partition's {of} pipeline layouts have other sets"
+            ));
         }
         if wanted.calls {
             let into = all.calls.clone();
@@ -237,7 +244,7 @@ impl Hooks {
 
     /// What was found: times, notes, and finer times. A shader that could not be rewritten is an error.
     pub fn found(self) -> Result<Found, Failure> {
-        let mut notes = Vec::new();
+        let mut notes = self.said;
         if let Some(done) = self.done {
             let done = done.borrow();
             if let Some(first) = done.failed.first() {

@@ -8,9 +8,11 @@
 //! With `--frame` a turn is an iteration of that frame, in a [`Session`] as in a study of one process; else it is a replay of the
 //! whole capture. Finer timestamps are in turns of their own, in a second session.
 
+use super::learnt::REPARTITION;
 use super::session::{Hooks, LOOP_WARMUP, Outcome, Session, Shaders, Wanted};
 use super::{machine, options};
 use crate::cli::WorkerArgs;
+use crate::commands::repartition;
 use crate::commands::replay::failure;
 use crate::exit::{Exit, Failure};
 use crate::input;
@@ -24,6 +26,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::{BufRead, Write};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
@@ -159,9 +162,14 @@ impl Replays {
             // (an address can be had once in a process, and all its replays are to go the same way)
             options.addresses = AddressMode::Translate;
         }
-        let shaders = match args.passes.as_str() {
-            "" => Shaders::Own,
-            list => Shaders::Passes(list.to_owned()),
+        let shaders = match (args.passes.as_str(), args.passes.strip_prefix(REPARTITION)) {
+            ("", _) => Shaders::Own,
+            // (what stays as it is was said when the plan was checked)
+            (_, Some(file)) => {
+                let capture = input::open(&args.file)?;
+                Shaders::Repartitioned(repartition::plan_of(&capture, &options, Path::new(file), None)?)
+            }
+            (list, None) => Shaders::Passes(list.to_owned()),
         };
         let wanted = Wanted {
             capture: args.file.clone(),

@@ -117,8 +117,8 @@ fn of_run(path: &Path, name: &str) -> Result<Input, Failure> {
     }
     for p in &note.plans {
         let env = p.env.iter().map(|(k, v)| format!("{k}={v}"));
-        let parts =
-            [Some(p.passes.clone()), p.driver.clone(), p.gpu.clone()].into_iter().flatten().chain(env);
+        let parts = [Some(p.passes.clone()), p.method.clone(), p.driver.clone(), p.gpu.clone()];
+        let parts = parts.into_iter().flatten().chain(env);
         let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
         add(
             &format!("plan {}", p.name),

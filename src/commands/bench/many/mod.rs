@@ -16,6 +16,8 @@ mod plans;
 mod process;
 mod report;
 mod state;
+#[cfg(test)]
+mod tests;
 
 use super::order::shuffled;
 use super::whole_folder;

@@ -1,8 +1,9 @@
 //! What a run's plans are, as the command line says them, and what each means for one capture.
 
-use super::super::{How, With, complain_progress, learnt, made, swizzles, with};
+use super::super::{How, With, complain_progress, learnt, made, of_plan, swizzles, with};
 use crate::cli::BenchArgs;
 use crate::commands::frames;
+use crate::commands::repack::methods;
 use crate::commands::replay::options;
 use crate::exit::{Exit, Failure};
 use crate::input;
@@ -96,13 +97,20 @@ pub fn asked(args: &BenchArgs) -> Result<Vec<Asked>, Failure> {
         all.push(Asked { note: PlanNote { name, passes: list, ..PlanNote::default() }, ..Asked::default() });
     }
     for name in args.ab.iter().filter(|n| *n != PLAIN) {
-        if name.starts_with(learnt::REPARTITION) {
-            let text =
-                format!("--ab {name}: a run has no plans that move descriptors; leave --processes out");
-            return Err(Failure::usage(text));
-        }
-        let note = PlanNote { name: name.clone(), passes: name.replace('+', ","), ..PlanNote::default() };
+        let note = match name.strip_prefix(learnt::REPARTITION) {
+            Some(file) => {
+                let short = learnt::short(file);
+                let taken = all.iter().any(|p| p.note.name == short);
+                let title = if taken { name.clone() } else { short };
+                PlanNote { name: title, passes: name.clone(), ..PlanNote::default() }
+            }
+            None => PlanNote { name: name.clone(), passes: name.replace('+', ","), ..PlanNote::default() },
+        };
         all.push(Asked { note, learnt: Some(name.clone()), ..Asked::default() });
+    }
+    for plan in &mut all {
+        plan.note.method.clone_from(&plan.method);
+        possible(plan, args)?;
     }
     for (n, plan) in all.iter().enumerate() {
         let name = &plan.note.name;
@@ -117,6 +125,32 @@ pub fn asked(args: &BenchArgs) -> Result<Vec<Asked>, Failure> {
         }
     }
     Ok(all)
+}
+
+/// Refuses what no worker could do: drivers that are not there, methods that nobody knows, and tables in a folder whose name
+/// would take the list of passes apart; and what nobody would have compared.
+fn possible(plan: &Asked, args: &BenchArgs) -> Result<(), Failure> {
+    let name = &plan.note.name;
+    if plan.learnt.is_none() && plan.note.passes.starts_with(learnt::REPARTITION) {
+        let text = "descriptors in other sets are a plan of --ab, which compares pictures";
+        return Err(Failure::usage(format_args!("plan {name}: {text}")));
+    }
+    for file in plan.note.driver.iter().flat_map(std::env::split_paths) {
+        // (a loader passes over what is not there, and says that there is no driver)
+        file.metadata()
+            .map_err(|e| Failure::new(format_args!("plan {name}: driver={}: {e}", file.display())))?;
+    }
+    if let Some(method) = &plan.method
+        && args.swizzles.is_none()
+    {
+        methods(std::slice::from_ref(method)).map_err(|e| of_plan(e, name))?;
+    }
+    if (plan.method.is_some() || plan.learnt.is_some()) && args.output.to_string_lossy().contains([',', '+'])
+    {
+        let text = "a name without commas and plus signs, as what it reads is written there";
+        return Err(Failure::usage(format_args!("-o: plan {name}: {text}")));
+    }
+    Ok(())
 }
 
 /// The passes of each plan for one capture (`args.file`), with what they read made in `to`; and what is to be said.

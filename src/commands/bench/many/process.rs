@@ -1,6 +1,7 @@
 //! A worker, as the one who gives turns sees it: `worker.rs` says what they tell each other.
 //!
-//! Guarantees: a worker that ends early, or says what nobody understands, is an error that names its plan; its exit code is kept.
+//! Guarantees: a worker that ends early, or says what nobody understands, is an error that names its plan, and its driver where
+//! the plan has one; its exit code is kept.
 //! A worker that is dropped is killed.
 
 use super::super::worker::Found;
@@ -63,11 +64,13 @@ impl Process {
         }
         command.args(flags(spec.run, spec.plan.gpu.as_deref()));
         command.envs(&spec.plan.env);
+        let mut plan = spec.plan.name.clone();
         if let Some(driver) = &spec.plan.driver {
-            command.env("VK_DRIVER_FILES", driver);
+            // (loaders before 1.3.207 know the second name alone; later ones prefer the first)
+            command.env("VK_DRIVER_FILES", driver).env("VK_ICD_FILENAMES", driver);
+            plan.push_str(&format!(" (driver={driver})"));
         }
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let plan = spec.plan.name.clone();
         let mut child = command.spawn().map_err(|e| Failure::new(format_args!("plan {plan}: {e}")))?;
         let (to, from) = (child.stdin.take(), child.stdout.take());
         let (Some(to), Some(from)) = (to, from) else {
