@@ -36,6 +36,7 @@ mod parity;
 mod passes;
 mod paths;
 mod pictures;
+mod plans;
 mod planted;
 mod pointers;
 mod profile;
