@@ -178,7 +178,7 @@ fn what_a_plan_says_is_in_force() {
     let scratch = Scratch::new("plans-force");
     let to = scratch.path("run");
     let shaders = darker(&scratch);
-    let burnt = "burnt passes=burn:turns=300000+stage=fragment";
+    let burnt = "burnt passes=burn:turns=30000+stage=fragment";
     let other = format!("other shaders={}", shaders.display());
     let narrow = "narrow env=LP_NATIVE_VECTOR_WIDTH=128 env=LP_NUM_THREADS=1";
     let turns = ["--processes", "1", "--iterations", "4", "--warmup", "2", "--detailed", "2"];
@@ -188,7 +188,7 @@ fn what_a_plan_says_is_in_force() {
     let n = &whole.note;
     let names: Vec<&str> = n.plans.iter().map(|p| &*p.name).collect();
     assert_eq!(names, ["plain", "burnt", "other", "narrow", "prune", "specialize"]);
-    assert_eq!(n.plans[1].passes, "burn:turns=300000+stage=fragment");
+    assert_eq!(n.plans[1].passes, "burn:turns=30000+stage=fragment");
     assert_eq!(n.plans[2].passes, format!("replace:{}", shaders.display()));
     assert_eq!((&*n.plans[4].passes, n.plans[3].env.len()), ("prune", 2));
     let of = |capture: usize, plan: &str| -> &Worker {
