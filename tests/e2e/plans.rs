@@ -395,6 +395,9 @@ fn a_plan_that_cannot_be_is_named_and_leaves_nothing() {
     refused("a", "vm", &["--plan", gone], 1, &["plan gone: driver=/nowhere/icd.json: No such file"]);
     refused("b", "mesh", &["--plan", "p method=best"], 2, &["plan p: there is no method best"]);
     refused("c,d", "mesh", &["--plan", "p method=random"], 2, &["-o: plan p", "commas"]);
+    let both = sample("closed_rays.gfxr");
+    let one = [plain(&both), "--plan", "p method=random", "--trace", "/nowhere"];
+    refused("d", "mesh", &one, 2, &["plan p: --trace says something of one capture"]);
     if !device("plans-refused") {
         return;
     }

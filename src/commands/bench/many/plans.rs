@@ -128,7 +128,7 @@ pub fn asked(args: &BenchArgs) -> Result<Vec<Asked>, Failure> {
 }
 
 /// Refuses what no worker could do: drivers that are not there, methods that nobody knows, and tables in a folder whose name
-/// would take the list of passes apart; and what nobody would have compared.
+/// would take the list of passes apart, what is known of one capture for several; and what nobody would have compared.
 fn possible(plan: &Asked, args: &BenchArgs) -> Result<(), Failure> {
     let name = &plan.note.name;
     if plan.learnt.is_none() && plan.note.passes.starts_with(learnt::REPARTITION) {
@@ -145,8 +145,16 @@ fn possible(plan: &Asked, args: &BenchArgs) -> Result<(), Failure> {
     {
         methods(std::slice::from_ref(method)).map_err(|e| of_plan(e, name))?;
     }
-    if (plan.method.is_some() || plan.learnt.is_some()) && args.output.to_string_lossy().contains([',', '+'])
+    let made = plan.method.is_some() || plan.learnt.is_some();
+    let given = [("--trace", &args.trace), ("--swizzles", &args.swizzles), ("--resources", &args.resources)];
+    if made
+        && !args.more.is_empty()
+        && let Some((flag, _)) = given.iter().find(|g| g.1.is_some())
     {
+        let text = format!("plan {name}: {flag} says something of one capture, and there are several");
+        return Err(Failure::usage(text));
+    }
+    if made && args.output.to_string_lossy().contains([',', '+']) {
         let text = "a name without commas and plus signs, as what it reads is written there";
         return Err(Failure::usage(format_args!("-o: plan {name}: {text}")));
     }
