@@ -6,7 +6,7 @@
 //! folder, in their order, after the introduction's commands. `RERAY_WRITE_DOCS=1` writes outputs anew.
 
 mod links;
-mod pages;
+pub mod pages;
 mod run;
 
 use crate::device::device;
@@ -15,7 +15,13 @@ use pages::{Page, book};
 use std::collections::BTreeMap;
 
 /// Why blocks of commands do not run here, and how many do not for each reason.
-const NOT_RUN: &[(&str, usize)] = &[("installs", 1), ("records-your-own", 1), ("needs-gpu", 3)];
+const NOT_RUN: &[(&str, usize)] = &[
+    ("installs", 1),
+    ("records-your-own", 1),
+    ("needs-gpu", 3),
+    ("needs-slurm", 2),
+    ("needs-kubernetes", 1),
+];
 
 /// Runs the pages of the book whose path begins so.
 fn group(name: &str, of: impl Fn(&str) -> bool) {

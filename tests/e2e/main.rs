@@ -17,6 +17,7 @@ mod counters;
 mod damage;
 mod device;
 mod divergence;
+mod engines;
 mod errors;
 mod geometry;
 mod habits;
