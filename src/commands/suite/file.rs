@@ -104,6 +104,8 @@ settings! {
     warmup: u32,
     /// Turns with finer timestamps.
     detailed: u32,
+    /// Milliseconds for which the device is kept busy before each turn of a frame.
+    busy: u64,
     /// Where random numbers begin.
     seed: u64,
     /// When to stop.

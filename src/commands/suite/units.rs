@@ -130,6 +130,8 @@ fn unit(suite: &Suite, n: usize, file: &str, frame: Option<u64>, name: String) -
     add("iterations", s.iterations.map(|n| n.to_string()));
     add("warmup", s.warmup.map(|n| n.to_string()));
     add("detailed", s.detailed.map(|n| n.to_string()));
+    // (captures that are replayed whole have no turns of a frame)
+    add("busy", frame.and(s.busy).map(|ms| ms.to_string()));
     add("seed", s.seed.map(|n| n.to_string()));
     add("budget", s.budget.as_ref().map(|b| b.0.clone()));
     add("tight", s.tight.as_ref().map(|t| t.words.clone()));
@@ -193,7 +195,7 @@ mod tests {
 
     #[test]
     fn captures_and_frames_are_units_with_their_command_lines() {
-        let text = "[defaults]\nprocesses = 3\niterations = 4\nwarmup = 2\noptions = [\"--watchdog=5\"]\n\
+        let text = "[defaults]\nprocesses = 3\nbusy = 5\niterations = 4\nwarmup = 2\noptions = [\"--watchdog=5\"]\n\
                     [[plan]]\nname = \"a\"\n[[plan]]\nname = \"b\"\nenv = { A = \"x y\" }\n\
                     [[bench]]\ncaptures = [\"s/one.gfxr\", \"t/the two.gfxr\"]\nframes = [7, 9]\n\
                     [[bench]]\ncapture = \"s/one.gfxr\"\nname = \"whole\"\nplans = [\"b\"]\nweight = 0.5\n";
@@ -209,6 +211,7 @@ mod tests {
                 "--processes=3",
                 "--iterations=4",
                 "--warmup=2",
+                "--busy=5",
                 "--plan=a",
                 "--plan=b 'env=A=x y'",
                 "--watchdog=5"
@@ -216,6 +219,7 @@ mod tests {
         );
         assert_eq!((all[0].cost, all[4].cost), (36.0, 9.0));
         assert_eq!((all[4].frame, all[4].bench, all[4].plans.clone()), (None, 1, vec!["b".to_owned()]));
+        assert!(!all[4].words.iter().any(|w| w.starts_with("--busy")), "{:?}", all[4].words);
         // Without numbers they are what bench does.
         let all = of("[[bench]]\ncapture = \"a.gfxr\"\n[[bench]]\ncapture = \"b.gfxr\"\nframes = 3\n")
             .expect("two");
