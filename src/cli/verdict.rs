@@ -132,9 +132,10 @@ pub struct ProcessesArgs {
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub detailed: u32,
     /// Keep the device busy for so long before each turn of the frame, by filling memory: one that has little to do lowers its clock
-    #[arg(long, value_name = "MS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=10_000),
+    /// [default: of a run 5, and 0 where the device is the processor; else 0]
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(0..=10_000),
           requires = "looped")]
-    pub busy: u64,
+    pub busy: Option<u64>,
     /// Of a run: stop when this much time is over (90s, 10m, 2h), or when what it is for is known well enough (--tight)
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub budget: Option<Duration>,
@@ -159,8 +160,8 @@ pub struct WorkerArgs {
     #[arg(long, num_args = 2)]
     pub turns: Vec<u32>,
     /// Milliseconds of work before each iteration
-    #[arg(long, default_value_t = 0)]
-    pub busy: u64,
+    #[arg(long)]
+    pub busy: Option<u64>,
     /// As of `bench`
     #[arg(long)]
     pub assume_subgroups: bool,

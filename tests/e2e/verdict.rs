@@ -198,6 +198,7 @@ fn a_device_is_kept_busy_before_each_turn_and_shows_the_same() {
         assert!(out.status.success(), "{}{}", text(&out.stdout), text(&out.stderr));
         Run::open(&to).expect("a run")
     };
+    // (unasked, software is left alone)
     let (idle, busy) = (made("idle", &[]), made("busy", &["--busy", "400"]));
     assert_eq!((idle.note.busy_ms, busy.note.busy_ms), (0, 400));
     assert_eq!(busy.note.workers[0].hashes, idle.note.workers[0].hashes);

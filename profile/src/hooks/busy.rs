@@ -6,7 +6,8 @@
 //! of the hook's own and no pipeline; they leave caches without the frame's data, as putting back what it changes does, too.
 //!
 //! Guarantees: every fill is waited for before the frame begins, within the watchdog's time; nothing is done before the first
-//! submission is known (the first warm-up iteration). Does nothing on queues that only transfer.
+//! submission is known (the first warm-up iteration). Does nothing on queues that only transfer, and, unless that is asked for, on
+//! devices that are the processor, whose clock is another matter.
 
 use super::timestamps::{record, submit_and_wait};
 use replay::ash::{self, vk};
@@ -22,9 +23,18 @@ const SIZE: u64 = 32 << 20;
 /// Fills of a submission: 512 MiB, a fifth of a millisecond of a large device and a few of a small one.
 const FILLS: u32 = 16;
 
+/// What is asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Busy {
+    /// For how long before each iteration.
+    pub time: Duration,
+    /// On devices that are the processor, too.
+    pub processors: bool,
+}
+
 /// See the module's header.
 pub struct BusyHook {
-    time: Duration,
+    asked: Busy,
     /// The first queue that was submitted to, by its captured id.
     queue: Option<u64>,
     filler: Option<Filler>,
@@ -33,9 +43,9 @@ pub struct BusyHook {
 }
 
 impl BusyHook {
-    /// For so long before each iteration.
-    pub fn new(time: Duration) -> Self {
-        BusyHook { time, queue: None, filler: None, idle: time.is_zero() }
+    /// Nothing is known of the device yet.
+    pub fn new(asked: Busy) -> Self {
+        BusyHook { asked, queue: None, filler: None, idle: asked.time.is_zero() }
     }
 
     fn drop_filler(&mut self) {
@@ -77,10 +87,14 @@ impl Hook for BusyHook {
         if self.filler.is_none() {
             let Some(vulkan) = cx.backend.vulkan() else { return Ok(()) };
             let Some(q) = vulkan.queue(queue).copied() else { return Ok(()) };
-            self.filler = Filler::new(vulkan.device(q.device)?, &q)?;
+            let device = vulkan.device(q.device)?;
+            let processor = device.gpu.properties.device_type == vk::PhysicalDeviceType::CPU;
+            if self.asked.processors || !processor {
+                self.filler = Filler::new(device, &q)?;
+            }
             self.idle = self.filler.is_none();
         }
-        self.filler.as_ref().map_or(Ok(()), |filler| filler.run(self.time))
+        self.filler.as_ref().map_or(Ok(()), |filler| filler.run(self.asked.time))
     }
 
     fn finish(&mut self, _: &mut Executor) -> Result<()> {

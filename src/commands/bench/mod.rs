@@ -38,6 +38,7 @@ use analyses::bench::{About, Calls, IDENTITY, Plan, UNMODIFIED, report};
 use analyses::repack::{Options, by_name};
 use analyses::report::{Cost, Report, json, text};
 use order::{Turn, order};
+use profile::hooks::busy::Busy;
 use replay::looped::{Compared, Loop};
 use replay::options::AddressMode;
 use serde_json::{Value, json};
@@ -326,7 +327,7 @@ fn loops(args: &BenchArgs, with: &[With], made: &[Made], plans: &mut Vec<Plan>) 
             assume_subgroups: args.assume_subgroups,
             calls: !args.ab.is_empty(),
             detailed: false,
-            busy: Duration::from_millis(args.processes.busy),
+            busy: Busy { time: Duration::from_millis(args.processes.busy.unwrap_or(0)), processors: true },
         };
         sessions.push(Session::start(wanted)?);
     }

@@ -13,7 +13,7 @@ use crate::input;
 use analyses::bench::Calls;
 use gfxr_parse::container::Capture;
 use profile::Pass;
-use profile::hooks::busy::BusyHook;
+use profile::hooks::busy::{Busy, BusyHook};
 use profile::hooks::call_costs::{CallClock, CallCostsHook, Cost, Counted, is_of_descriptors};
 use profile::hooks::command_times::{CommandTimes, CommandTimesHook, Level, Settings};
 use profile::hooks::frame_times::{FrameTimes, FrameTimesHook};
@@ -30,7 +30,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Duration;
 use trace::swizzle::Swizzle;
 use trace::{FrameTime, Nanos};
 
@@ -65,8 +64,8 @@ pub struct Wanted {
     pub calls: bool,
     /// Whether passes and commands are timed as well.
     pub detailed: bool,
-    /// How long the device is kept busy before each iteration.
-    pub busy: Duration,
+    /// How the device is kept busy before each iteration.
+    pub busy: Busy,
 }
 
 /// What a replay came to.
@@ -206,7 +205,7 @@ impl Hooks {
             all.hooks.insert(0, Box::new(hook));
             all.detail = Some(out);
         }
-        if !wanted.busy.is_zero() {
+        if !wanted.busy.time.is_zero() {
             all.hooks.push(Box::new(BusyHook::new(wanted.busy)));
         }
         let passes: Vec<Box<dyn Pass>> = match &wanted.shaders {

@@ -18,6 +18,7 @@ use crate::exit::{Exit, Failure};
 use crate::input;
 use analyses::command_times::{object, places};
 use gfxr_parse::container::Capture;
+use profile::hooks::busy::Busy;
 use profile::hooks::command_times::CommandTimes;
 use replay::looped::{Compared, Loop};
 use replay::options::AddressMode;
@@ -32,6 +33,10 @@ use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 use trace::run::Place;
 use trace::{FrameTime, SpanKind};
+
+/// For how long a device is kept busy before each turn where nobody says it, in milliseconds: enough for an H200, which lowers its
+/// clock within seconds otherwise (benches/runs/2026-11-22-verdict-2). Devices that are the processor are left alone then.
+pub const BUSY_MS: u64 = 5;
 
 /// What a worker leaves.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -178,7 +183,10 @@ impl Replays {
             assume_subgroups: args.assume_subgroups,
             calls: false,
             detailed: false,
-            busy: Duration::from_millis(args.busy),
+            busy: Busy {
+                time: Duration::from_millis(args.busy.unwrap_or(BUSY_MS)),
+                processors: args.busy.is_some(),
+            },
         };
         let Some(frame) = args.frame else {
             let capture = Box::new(input::open(&args.file)?);

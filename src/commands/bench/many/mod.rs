@@ -21,7 +21,7 @@ mod tests;
 
 use super::order::shuffled;
 use super::whole_folder;
-use super::worker::Found;
+use super::worker::{BUSY_MS, Found};
 use crate::cli::BenchArgs;
 use crate::commands::frames::{self, no_such_frame};
 use crate::commands::replay::options;
@@ -112,7 +112,6 @@ fn study(args: &BenchArgs, to: &Path) -> Result<Run, Failure> {
             frame: args.looped,
             iterations: turns.iterations,
             detailed: turns.detailed,
-            busy_ms: args.processes.busy,
             stopped: "done".into(),
             captures: sources.iter().map(|s| s.note.clone()).collect(),
             plans: asked.iter().map(|p| p.note.clone()).collect(),
@@ -154,6 +153,7 @@ fn study(args: &BenchArgs, to: &Path) -> Result<Run, Failure> {
     }
     bar.finish_and_clear();
     run.note.wall = Nanos(began.elapsed().as_nanos() as u64);
+    run.note.busy_ms = busy(args, &run.note.workers);
     run.note.machine = serde_json::json!({ "before": before, "after": state::host() });
     unsettled(&mut run.note);
     moved(&mut run.note);
@@ -358,6 +358,22 @@ fn unsettled(note: &mut RunNote) {
     }
 }
 
+/// For how long devices were kept busy before each turn.
+fn busy(args: &BenchArgs, workers: &[Worker]) -> u64 {
+    let any = workers.iter().any(|w| w.of_device("kind") != "CPU");
+    match (args.looped, args.processes.busy) {
+        (None, _) => 0,
+        (_, Some(asked)) => asked,
+        (_, None) => {
+            if any {
+                BUSY_MS
+            } else {
+                0
+            }
+        }
+    }
+}
+
 /// A device that has little to do lowers its clock while it is timed.
 fn moved(note: &mut RunNote) {
     let firsts: Vec<&Worker> = note.workers.iter().filter(|w| w.plan == 0).collect();
@@ -366,7 +382,7 @@ fn moved(note: &mut RunNote) {
         let all = firsts.len();
         note.notes.push(format!(
             "A device's clock was another one after the turns than before them in {n} of {all} numbers of processes: lock it \
-             (nvidia-smi --lock-gpu-clocks), keep the device busy (--busy), or take fewer plans or turns at a time. Changes between plans of this run are pairs', \
+             (nvidia-smi --lock-gpu-clocks), keep the device busy for longer (--busy), or take fewer plans or turns at a time. Changes between plans of this run are pairs', \
              which share their moment; figures of their own are not to be held against another run's."
         ));
     }

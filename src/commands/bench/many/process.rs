@@ -27,8 +27,8 @@ pub struct Spec<'s> {
     pub passes: &'s str,
     /// Most turns, of both sorts.
     pub turns: [u32; 2],
-    /// Milliseconds of work before each turn.
-    pub busy: u64,
+    /// Milliseconds of work before each turn, if it was said.
+    pub busy: Option<u64>,
     /// As of `bench`.
     pub assume_subgroups: bool,
     /// How to replay.
@@ -56,8 +56,8 @@ impl Process {
             command.args(["--passes", spec.passes]);
         }
         command.args(["--turns", &spec.turns[0].to_string(), &spec.turns[1].to_string()]);
-        if spec.busy > 0 {
-            command.args(["--busy", &spec.busy.to_string()]);
+        if let Some(busy) = spec.busy {
+            command.args(["--busy", &busy.to_string()]);
         }
         if spec.assume_subgroups {
             command.arg("--assume-subgroups");
