@@ -18,6 +18,7 @@ pub mod dir;
 mod frame_time;
 mod iteration;
 mod kept;
+mod note;
 pub mod run;
 pub mod suite;
 pub mod swizzle;

@@ -8,6 +8,7 @@
 //! passed over. Refuses another `schema_version`, and rows that refer to workers, captures or places that are not there.
 
 use crate::dir::{Bytes, Capture, Dir};
+use crate::note::{self, Kind};
 use crate::tables::{BENCH_FRAMES, BENCH_PLACES, BENCH_SPANS, UNTIMED};
 use crate::{Nanos, Source, Unreadable};
 use serde::{Deserialize, Serialize};
@@ -323,31 +324,19 @@ impl Run {
 impl RunNote {
     /// As JSON, with a line end.
     pub fn render(&self) -> String {
-        // (text keys and plain values only: nothing in it can fail to be written)
-        let mut json = serde_json::to_string_pretty(self).unwrap_or_default();
-        json.push('\n');
-        json
+        note::render(self)
     }
 
     /// Reads one; `path` is for messages.
     pub fn parse(json: &[u8], path: &Path) -> Result<RunNote, Unreadable> {
-        let path = path.display();
-        if json.len() > MOST_BYTES {
-            return Err(Unreadable(format!("{path}: {} bytes; it has {MOST_BYTES} at most", json.len())));
-        }
-        // (first the version alone: another version's fields may be others)
-        #[derive(Deserialize)]
-        struct Version {
-            schema_version: u32,
-        }
-        let wrong = |e: serde_json::Error| Unreadable(format!("{path}: {e}; it says nothing of a run"));
-        let Version { schema_version: version } = serde_json::from_slice(json).map_err(wrong)?;
-        if version != RUN_VERSION {
-            return Err(Unreadable(format!(
-                "{path}: schema_version {version}; this program reads {RUN_VERSION}: read the run with the program that wrote it"
-            )));
-        }
-        serde_json::from_slice(json).map_err(wrong)
+        let kind = Kind {
+            version: RUN_VERSION,
+            most: MOST_BYTES,
+            who: "it",
+            wrong: "says nothing of a run",
+            what: "the run",
+        };
+        note::parse(json, path, &kind)
     }
 }
 

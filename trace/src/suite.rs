@@ -9,6 +9,7 @@
 //! no plain folder names, units that are there twice, and parts that are not there.
 
 use crate::dir::Capture;
+use crate::note::{self, Kind};
 use crate::{Nanos, Unreadable};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -159,32 +160,20 @@ impl SuiteNote {
 
     /// As JSON, with a line end.
     pub fn render(&self) -> String {
-        // (text keys and plain values only: nothing in it can fail to be written)
-        let mut json = serde_json::to_string_pretty(self).unwrap_or_default();
-        json.push('\n');
-        json
+        note::render(self)
     }
 
     /// Reads one; `path` is for messages.
     pub fn parse(json: &[u8], path: &Path) -> Result<SuiteNote, Unreadable> {
-        let path = path.display();
-        if json.len() > MOST_BYTES {
-            return Err(Unreadable(format!("{path}: {} bytes; it has {MOST_BYTES} at most", json.len())));
-        }
-        // (first the version alone: another version's fields may be others)
-        #[derive(Deserialize)]
-        struct Version {
-            schema_version: u32,
-        }
-        let wrong = |e: serde_json::Error| Unreadable(format!("{path}: {e}; it says nothing of a suite"));
-        let Version { schema_version: version } = serde_json::from_slice(json).map_err(wrong)?;
-        if version != SUITE_VERSION {
-            return Err(Unreadable(format!(
-                "{path}: schema_version {version}; this program reads {SUITE_VERSION}: read it with the program that wrote it"
-            )));
-        }
-        let note: SuiteNote = serde_json::from_slice(json).map_err(wrong)?;
-        note.check().map_err(|why| Unreadable(format!("{path}: {why}")))?;
+        let kind = Kind {
+            version: SUITE_VERSION,
+            most: MOST_BYTES,
+            who: "it",
+            wrong: "says nothing of a suite",
+            what: "it",
+        };
+        let note: SuiteNote = note::parse(json, path, &kind)?;
+        note.check().map_err(|why| Unreadable(format!("{}: {why}", path.display())))?;
         Ok(note)
     }
 

@@ -11,6 +11,20 @@ use statrs::function::erf::erfc;
 /// Values up to which p is exact. (Ways to deal 50 values out are below 2^53: each is counted exactly.)
 pub const EXACT: usize = 50;
 
+/// Twice each rank of values in order (ranks count from 1, and equals share the mean of theirs: whole numbers, with ties, too), and
+/// Σ t³ − t over groups of equals.
+pub(super) fn doubled_ranks(sorted: &[f64]) -> (Vec<usize>, f64) {
+    let (mut doubled, mut ties, mut at) = (Vec::with_capacity(sorted.len()), 0.0, 0);
+    while at < sorted.len() {
+        let end = at + sorted[at..].iter().take_while(|v| **v == sorted[at]).count();
+        let equal = (end - at) as f64;
+        ties += equal * equal * equal - equal;
+        doubled.resize(end, at + 1 + end);
+        at = end;
+    }
+    (doubled, ties)
+}
+
 /// Two samples, ranked together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranked {
@@ -29,19 +43,15 @@ impl Ranked {
         let mut all: Vec<(f64, bool)> =
             first.iter().map(|v| (*v, true)).chain(second.iter().map(|v| (*v, false))).collect();
         all.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let (mut doubled, mut sum, mut ties, mut at) = (Vec::with_capacity(all.len()), 0.0, 0.0, 0);
-        while at < all.len() {
-            let end = at + all[at..].iter().take_while(|v| v.0 == all[at].0).count();
-            let equal = (end - at) as f64;
-            // Equals share the mean of their ranks, which count from 1.
-            let twice = at + 1 + end;
-            sum += twice as f64 / 2.0 * all[at..end].iter().filter(|v| v.1).count() as f64;
-            ties += equal * equal * equal - equal;
-            doubled.resize(end, twice);
-            at = end;
-        }
+        let (doubled, ties) = doubled_ranks(&all.iter().map(|v| v.0).collect::<Vec<_>>());
+        let twice: usize = all.iter().zip(&doubled).filter(|v| v.0.1).map(|v| v.1).sum();
         let n = first.len() as f64;
-        Ranked { sizes: [first.len(), second.len()], u: sum - n * (n + 1.0) / 2.0, doubled, ties }
+        Ranked {
+            sizes: [first.len(), second.len()],
+            u: twice as f64 / 2.0 - n * (n + 1.0) / 2.0,
+            doubled,
+            ties,
+        }
     }
 
     /// U of the first sample.

@@ -4,7 +4,7 @@
 //! *p* is two-sided. It is *exact* up to [`EXACT`] differences: of all ways to give them signs, the share in which W lies at least
 //! as far from its mean; with ties, too. Beyond, it is the normal approximation with corrections for ties and continuity.
 
-use super::ranks::EXACT;
+use super::ranks::{EXACT, doubled_ranks};
 use statrs::function::erf::erfc;
 
 /// Differences, ranked.
@@ -21,14 +21,7 @@ impl Signed {
     fn new(differences: &[f64]) -> Signed {
         let mut by: Vec<f64> = differences.iter().copied().filter(|d| *d != 0.0).collect();
         by.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
-        let (mut doubled, mut ties, mut at) = (Vec::with_capacity(by.len()), 0.0, 0);
-        while at < by.len() {
-            let end = at + by[at..].iter().take_while(|d| d.abs() == by[at].abs()).count();
-            let equal = (end - at) as f64;
-            ties += equal * equal * equal - equal;
-            doubled.resize(end, at + 1 + end);
-            at = end;
-        }
+        let (doubled, ties) = doubled_ranks(&by.iter().map(|d| d.abs()).collect::<Vec<_>>());
         let above: usize = by.iter().zip(&doubled).filter(|d| *d.0 > 0.0).map(|d| d.1).sum();
         let far = (2 * above).abs_diff(doubled.iter().sum());
         Signed { doubled, ties, far }

@@ -4,6 +4,7 @@
 //! the schema's version.
 
 use super::limits;
+use crate::note::{self, Kind};
 use crate::{Nanos, Unreadable};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -99,32 +100,18 @@ pub struct TableNote {
 impl Manifest {
     /// As JSON, with a line end.
     pub fn render(&self) -> String {
-        // (text keys and plain values only: nothing in it can fail to be written)
-        let mut json = serde_json::to_string_pretty(self).unwrap_or_default();
-        json.push('\n');
-        json
+        note::render(self)
     }
 
     /// Reads one; `path` is for messages.
     pub fn parse(json: &[u8], path: &Path) -> Result<Manifest, Unreadable> {
-        let path = path.display();
-        if json.len() as u64 > limits::MANIFEST {
-            let most = limits::MANIFEST;
-            return Err(Unreadable(format!("{path}: {} bytes; a manifest has {most} at most", json.len())));
-        }
-        // (first the version alone: another version's fields may be others)
-        #[derive(Deserialize)]
-        struct Version {
-            schema_version: u32,
-        }
-        let wrong = |e: serde_json::Error| Unreadable(format!("{path}: {e}; it is no trace's manifest"));
-        let Version { schema_version: version } = serde_json::from_slice(json).map_err(wrong)?;
-        if version != MANIFEST_VERSION {
-            return Err(Unreadable(format!(
-                "{path}: schema_version {version}; this program reads {MANIFEST_VERSION}: read the trace with the \
-                 program that wrote it"
-            )));
-        }
-        serde_json::from_slice(json).map_err(wrong)
+        let kind = Kind {
+            version: MANIFEST_VERSION,
+            most: limits::MANIFEST as usize,
+            who: "a manifest",
+            wrong: "is no trace's manifest",
+            what: "the trace",
+        };
+        note::parse(json, path, &kind)
     }
 }
