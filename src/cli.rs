@@ -157,6 +157,10 @@ pub struct RunArgs {
     /// Go on when the replay diverges from the capture; the exit code is 5 all the same
     #[arg(long)]
     pub keep_going: bool,
+    /// Make calls whose values break Vulkan's rules (unknown enumerants, null handles) instead of refusing them; drivers may
+    /// crash on such
+    #[arg(long)]
+    pub trust_capture: bool,
     /// Drop features and extensions that the device lacks, instead of refusing
     #[arg(long)]
     pub remove_unsupported: bool,

@@ -9,6 +9,7 @@
 //! really there when `DATA` is set. Refuses nothing itself; the decoder does.
 
 use crate::schema::{CommandDef, HandleId};
+use crate::valid::Level;
 
 /// Attribute bits of a pointer on the wire.
 pub mod attrib {
@@ -100,9 +101,8 @@ pub struct Image {
     pub addresses: Vec<u32>,
     /// Where captured process pointers lie that mean nothing here (void*, window-system objects).
     pub opaque: Vec<u32>,
-    /// Arrays whose count parameter says more than the wire brought: (pointer record, count). Calling with them would
-    /// read past the end, so replay refuses.
-    pub short: Vec<(u32, u64)>,
+    /// How much of what `crate::valid` promises was found to hold.
+    pub(crate) checked: Level,
     /// sTypes and unions hold what the wire said; this is the command they belong to.
     pub command: Option<&'static CommandDef>,
 }
@@ -116,7 +116,7 @@ impl Image {
         self.handles.clear();
         self.addresses.clear();
         self.opaque.clear();
-        self.short.clear();
+        self.checked = Level::Decoded;
         self.command = None;
     }
     /// Becomes a copy of another, keeping its memory.
@@ -126,7 +126,7 @@ impl Image {
         self.handles.clone_from(&other.handles);
         self.addresses.clone_from(&other.addresses);
         self.opaque.clone_from(&other.opaque);
-        self.short.clone_from(&other.short);
+        self.checked = other.checked;
         self.command = other.command;
     }
     /// Size in bytes, a multiple of 8.
@@ -150,7 +150,7 @@ impl Image {
     }
     /// All bytes, to edit scalars in place before encoding or linking.
     #[inline]
-    pub fn bytes_mut(&mut self) -> &mut [u8] {
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         bytemuck::cast_slice_mut(&mut self.words)
     }
     /// Appends `size` zero bytes (rounded up to 8) and returns their offset, which is 8-aligned.
@@ -187,21 +187,31 @@ impl Image {
     pub fn f32(&self, at: u32) -> f32 {
         f32::from_bits(self.u32(at))
     }
+    /// Overwrites 32 bits from outside; whatever was checked has to be checked again.
+    pub fn edit_u32(&mut self, at: u32, v: u32) {
+        self.checked = Level::Decoded;
+        self.set_u32(at, v);
+    }
+    /// The same for 64 bits.
+    pub fn edit_u64(&mut self, at: u32, v: u64) {
+        self.checked = Level::Decoded;
+        self.set_u64(at, v);
+    }
     /// Overwrites 32 bits.
     #[inline]
-    pub fn set_u32(&mut self, at: u32, v: u32) {
+    pub(crate) fn set_u32(&mut self, at: u32, v: u32) {
         let i = at as usize;
         self.bytes_mut()[i..i + 4].copy_from_slice(&v.to_le_bytes());
     }
     /// Overwrites 64 bits.
     #[inline]
-    pub fn set_u64(&mut self, at: u32, v: u64) {
+    pub(crate) fn set_u64(&mut self, at: u32, v: u64) {
         debug_assert!(at.is_multiple_of(8), "as C aligns them");
         self.words[at as usize / 8] = v;
     }
     /// Overwrites bytes.
     #[inline]
-    pub fn put(&mut self, at: u32, bytes: &[u8]) {
+    pub(crate) fn put(&mut self, at: u32, bytes: &[u8]) {
         let i = at as usize;
         self.bytes_mut()[i..i + bytes.len()].copy_from_slice(bytes);
     }

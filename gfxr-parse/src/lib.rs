@@ -17,6 +17,7 @@ pub mod print;
 pub mod schema;
 pub mod shaders;
 pub mod summary;
+pub mod valid;
 pub mod verify;
 pub mod view;
 pub mod walk;

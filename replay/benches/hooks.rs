@@ -15,6 +15,7 @@ use replay::ahead::{What, read};
 use replay::backend::Echo;
 use replay::exec::{Call, Executor};
 use replay::hook::{Commands, Hook};
+use replay::options::Options;
 
 fn main() {
     divan::main();
@@ -57,7 +58,8 @@ fn run(bencher: Bencher, hooks: usize, all: bool) {
         .counter(ItemsCount::new(calls.len()))
         .with_inputs(|| {
             let hooks = (0..hooks).map(|_| Box::new(Idle(all)) as Box<dyn Hook>).collect();
-            Executor::new(Box::new(Echo::default()), hooks, true)
+            let options = Options { keep_going: true, ..Options::default() };
+            Executor::new(Box::new(Echo::default()), hooks, &options)
         })
         .bench_local_refs(|executor| {
             for call in &mut calls {

@@ -19,6 +19,7 @@ use gfxr_parse::image::Image;
 use gfxr_parse::meta::MetaBlock;
 use gfxr_parse::schema::command_index;
 use gfxr_parse::schema::generated::{COMMANDS, UNDECODABLE};
+use gfxr_parse::valid::{self, Level};
 use rayon::prelude::*;
 use repeats::Repeats;
 use std::cell::RefCell;
@@ -294,7 +295,10 @@ fn read_call<'a>(
         decode_call(command, bytes, image).map_err(|e| {
             let plain = !found.payload.is_compressed();
             block.blame(if plain { e.rebase(found.payload.offset()) } else { e.in_decompressed() })
-        })
+        })?;
+        // Here it costs the replay no time of its own. Who runs the call asks again, and tells what is wrong.
+        let _ = valid::check(image, Level::Usage);
+        Ok(())
     };
     match repeats {
         Some(repeats) => repeats.image(found, &mut call.image, decode)?,

@@ -8,6 +8,7 @@ use crate::ahead::{What, read};
 use crate::backend::Echo;
 use crate::exec::{Call, Executor};
 use crate::hook::{Commands, Hook};
+use crate::options::Options;
 use gfxr_parse::container::{Capture, FrameCounter, Scratch};
 use std::time::Instant;
 
@@ -69,7 +70,8 @@ pub fn cost(capture: &Capture) -> Option<ChainCost> {
 
 #[allow(clippy::vec_box, reason = "as the reader hands them over")]
 fn round(calls: &mut [Box<Call>], hooks: Vec<Box<dyn Hook>>) -> f64 {
-    let mut executor = Executor::new(Box::new(Echo::default()), hooks, true);
+    let options = Options { keep_going: true, ..Options::default() };
+    let mut executor = Executor::new(Box::new(Echo::default()), hooks, &options);
     let begin = Instant::now();
     for call in calls.iter_mut() {
         // What diverges is passed over in both ways alike.

@@ -6,12 +6,14 @@
 use crate::backend::{Backend, MetaBlock};
 use crate::error::{Error, Kind, Result};
 use crate::hook::{Frame, Hook, Next};
-use crate::link::Linked;
+use crate::link::{Linked, invalid};
 use crate::objects::Objects;
+use crate::options::Options;
 use crate::report::{InFlight, Report};
 use gfxr_parse::image::Image;
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::schema::{CommandDef, Ty, handle_named};
+use gfxr_parse::valid::{self, Level};
 use std::time::Instant;
 
 /// A decoded call and where it stands in the capture.
@@ -90,11 +92,13 @@ pub struct Executor {
     /// Memory for the call that runs; absent while one does.
     linked: Option<Box<Linked>>,
     keep_going: bool,
+    /// What calls have to keep to.
+    level: Level,
 }
 
 impl Executor {
     /// An executor with its hooks, outermost first.
-    pub fn new(backend: Box<dyn Backend>, hooks: Vec<Box<dyn Hook>>, keep_going: bool) -> Self {
+    pub fn new(backend: Box<dyn Backend>, hooks: Vec<Box<dyn Hook>>, options: &Options) -> Self {
         assert!(hooks.len() <= 32, "one bit per hook");
         let mut wants = vec![(0, 0); COMMANDS.len()];
         for (h, hook) in hooks.iter().enumerate() {
@@ -116,7 +120,8 @@ impl Executor {
             track: COMMANDS.iter().map(track_of).collect(),
             pooled: ["VkCommandBuffer", "VkDescriptorSet"].map(|n| handle_named(n).expect("a core handle")),
             linked: None,
-            keep_going,
+            keep_going: options.keep_going,
+            level: if options.trust_capture { Level::Memory } else { Level::Usage },
         }
     }
 
@@ -126,9 +131,26 @@ impl Executor {
         if self.frame_started.is_none() {
             self.frame_started = Some(Instant::now());
         }
-        let r = self.run_from(0, call).and_then(|outcome| self.judge(call, outcome));
+        let r = match valid::check(&mut call.image, self.level) {
+            Ok(()) => self.run_from(0, call).and_then(|outcome| self.judge(call, outcome)),
+            Err(e) => self.refused(call, e),
+        };
         let r = r.map_err(|e| e.at(|| format!("block {}, {}", call.block, call.command.name)));
         self.pass_over(r)
+    }
+
+    /// A call that is not valid: no hook sees it, and no driver.
+    #[cold]
+    fn refused(&mut self, call: &mut Call, e: gfxr_parse::error::Error) -> Result<()> {
+        if call.image.ret().is_some_and(|r| r < 0) {
+            self.report.note("calls that are not valid and failed at capture, too: not made");
+            return Ok(());
+        }
+        let e = invalid(e);
+        Err(match valid::check(&mut call.image, Level::Memory) {
+            Ok(()) => e.with("--trust-capture makes such calls; drivers may crash"),
+            Err(_) => e,
+        })
     }
 
     /// Runs the call from hook `from` on.

@@ -10,6 +10,7 @@ use crate::objects::Objects;
 use gfxr_parse::image::Image;
 use gfxr_parse::schema::generated::{HANDLES, STRUCTS};
 use gfxr_parse::schema::{CommandDef, Ty};
+use gfxr_parse::valid::{self, Level};
 
 /// Most memory set aside for results whose contents the capture left out.
 const MAX_SPARE: u64 = 256 << 20;
@@ -37,15 +38,7 @@ impl Linked {
         lenience: Lenience,
         map_address: impl Fn(u64) -> u64,
     ) -> Result<()> {
-        if let Some(&(record, count)) = image.short.first() {
-            let have = image.ptrs[record as usize].len;
-            return Err(Error::new(
-                Kind::Capture,
-                format!(
-                    "an array holds {have} elements, its count says {count}: refused, the driver would read past its end"
-                ),
-            ));
-        }
+        valid::check_again(image, Level::Memory).map_err(invalid)?;
         self.words.clear();
         self.words.extend_from_slice(image.words());
         if !self.spare.is_empty() {
@@ -167,6 +160,12 @@ impl Linked {
     pub fn address_of(&self, at: u32) -> u64 {
         self.words.as_ptr() as u64 + u64::from(at)
     }
+}
+
+/// A call that is not made, as the driver would read what is not there.
+#[cold]
+pub fn invalid(e: gfxr_parse::error::Error) -> Error {
+    Error::divergence(format!("{e}: the call is not valid, and is not made"))
 }
 
 #[cold]

@@ -106,6 +106,8 @@ pub struct Options {
     pub addresses: AddressMode,
     /// Go on after divergences, counting them.
     pub keep_going: bool,
+    /// Make calls whose values break the specification's rules; what memory safety rests on is checked all the same.
+    pub trust_capture: bool,
     /// Drop features and extensions that the device lacks instead of refusing.
     pub remove_unsupported: bool,
     /// Turn the Khronos validation layer on and collect what it says.

@@ -227,7 +227,7 @@ pub fn replay_as_far(
     let mut run = Run {
         capture,
         checked: Checked::default(),
-        cx: Executor::new(backend, hooks, options.keep_going),
+        cx: Executor::new(backend, hooks, options),
         framer: Framer::new(rule.clone()),
         window: options.frames,
         repeat,

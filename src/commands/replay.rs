@@ -185,6 +185,7 @@ pub fn options(args: &RunArgs) -> Result<Options, Failure> {
         memory,
         addresses,
         keep_going: args.keep_going,
+        trust_capture: args.trust_capture,
         remove_unsupported: args.remove_unsupported,
         validate: args.validate,
         watchdog: Some(args.watchdog),

@@ -22,7 +22,7 @@ use crate::error::{Error, Kind, Result};
 use crate::image::{HandleAt, Image, Ptr, attrib};
 use crate::limits::{MAX_DEPTH, MAX_IMAGE_BYTES, MAX_PNEXT};
 use crate::schema::generated::STRUCTS;
-use crate::schema::{CommandDef, Len, Member, Shape, Special, StructId, TRAILING, Ty, struct_by_stype};
+use crate::schema::{CommandDef, Member, Shape, Special, StructId, TRAILING, Ty, struct_by_stype};
 
 /// Decodes the parameters of `command` into `image`, which is cleared first and keeps its memory between calls.
 ///
@@ -115,19 +115,15 @@ impl<'a, 'i> Decoder<'a, 'i> {
             }
             match m.shape {
                 Shape::Value => self.value(m.ty, at),
-                Shape::Ptr => self.elements_at(m.ty, at),
-                Shape::Array => {
-                    let r = self.elements_at(m.ty, at);
-                    self.compare_count(members, base, m);
-                    r
-                }
-                _ => self.rare_member(members, m, base),
+                Shape::Ptr | Shape::Array => self.elements_at(m.ty, at),
+                _ => self.member(m, base),
             }
             .map_err(|e| e.within(m.name))?;
         }
         Ok(())
     }
 
+    #[inline(never)]
     fn member(&mut self, m: &Member, base: u32) -> Result<()> {
         let at = base + m.at;
         match m.shape {
@@ -145,15 +141,6 @@ impl<'a, 'i> Decoder<'a, 'i> {
             Shape::Absent => Ok(()),
             Shape::TemplateData => self.template(at),
         }
-    }
-
-    #[inline(never)]
-    fn rare_member(&mut self, members: &[Member], m: &Member, base: u32) -> Result<()> {
-        self.member(m, base)?;
-        if matches!(m.shape, Shape::Array2 | Shape::StrArray) {
-            self.compare_count(members, base, m);
-        }
-        Ok(())
     }
 
     /// One element by value at `at`, whose memory is already there.
@@ -248,12 +235,6 @@ impl<'a, 'i> Decoder<'a, 'i> {
                 self.check_stype(def.name, stype)?;
             }
             self.members::<false>(def.members, at)?;
-            if let [address, size] = def.members
-                && address.len == Len::Member(1)
-                && size.shape == Shape::Value
-            {
-                self.compare_count(def.members, at, address); // VkHostAddressRangeEXT: its count comes last
-            }
         } else {
             self.special(def, at)?;
         }
@@ -448,57 +429,6 @@ impl<'a, 'i> Decoder<'a, 'i> {
     fn too_large(&self, size: usize) -> Error {
         let e = Error::limit("size of the decoded call", size as u64, MAX_IMAGE_BYTES as u64);
         e.at_offset(self.pos() as u64)
-    }
-
-    /// Compares what a count says with what its array brought. All counts but one stand before their arrays; a test
-    /// says so.
-    #[inline(always)]
-    fn compare_count(&mut self, members: &[Member], base: u32, m: &Member) {
-        let Some(len) = self.image.ptr(base + m.at).map(|p| p.len) else { return };
-        let count = match m.len {
-            Len::Member(i)
-                if let Some(n) = members.get(usize::from(i))
-                    && n.shape == Shape::Value
-                    && n.ty == Ty::U32 =>
-            {
-                Some(u64::from(self.image.u32(base + n.at)))
-            }
-            _ => self.count_of(members, base, m.len),
-        };
-        if let Some(count) = count
-            && count > len
-        {
-            let record = self.image.u64(base + m.at) as u32 - 1;
-            self.image.short.push((record, count));
-        }
-    }
-
-    fn count_of(&self, members: &[Member], base: u32, len: Len) -> Option<u64> {
-        match len {
-            Len::Member(i) => self.integer(members.get(i as usize)?, base),
-            Len::MemberDiv(i, by) => Some(self.integer(members.get(i as usize)?, base)?.div_ceil(by as u64)),
-            Len::Field(p, f) => {
-                let Ty::Struct(id) = members.get(p as usize)?.ty else { return None };
-                let to = self.image.target(base + members[p as usize].at)?;
-                self.integer(STRUCTS[id as usize].members.get(f as usize)?, to)
-            }
-            Len::Const(n) => Some(n as u64),
-            Len::None | Len::Other => None,
-        }
-    }
-
-    fn integer(&self, m: &Member, base: u32) -> Option<u64> {
-        let at = match m.shape {
-            Shape::Value => base + m.at,
-            Shape::Ptr => self.image.target(base + m.at)?,
-            _ => return None,
-        };
-        Some(match m.ty.c_layout().0 {
-            1 => self.image.u8(at) as u64,
-            2 => self.image.u16(at) as u64,
-            4 => self.image.u32(at) as u64,
-            _ => self.image.u64(at),
-        })
     }
 }
 

@@ -196,22 +196,7 @@ impl Decoder<'_, '_> {
             self.image_info(info, p.to + k * info.size, Some(ty))
                 .map_err(|e| e.within(&format!("[{k}]")).within(m[7].name))?;
         }
-        self.each(&m[8..], at)?;
-        // Only the array that the type uses has to be as long as descriptorCount.
-        let used = match descriptor::array_of(ty) {
-            descriptor::Array::Image => &m[7],
-            descriptor::Array::Buffer => &m[8],
-            descriptor::Array::Texel => &m[9],
-            descriptor::Array::Neither => return Ok(()),
-        };
-        let count = self.image.u32(at + m[5].at) as u64;
-        if let Some(p) = self.image.ptr(at + used.at).copied()
-            && (count > p.len || !p.has_data())
-        {
-            let record = self.image.u64(at + used.at) as u32 - 1;
-            self.image.short.push((record, count));
-        }
-        Ok(())
+        self.each(&m[8..], at)
     }
 
     fn descriptor_data(&mut self, union: Ty, ty: u32, at: u32) -> Result<()> {

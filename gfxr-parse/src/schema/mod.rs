@@ -128,6 +128,28 @@ pub enum Len {
     Other,
 }
 
+/// How long the inner arrays of an array of arrays are, where that can be known beforehand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inner {
+    /// No array of arrays, or nothing says how long they are.
+    None,
+    /// One element each.
+    One,
+    /// Inner array `k` has as many elements as field `1` of element `k` of the sibling array `0` says.
+    Field(u8, u8),
+}
+
+/// Whether a value may be zero, or a pointer null: what the registry's `optional` and `noautovalidity` say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// Only the specification's prose says (`noautovalidity`).
+    Open,
+    /// It may be (`optional`).
+    Optional,
+    /// It may not be.
+    Required,
+}
+
 /// A member of a struct or a parameter of a command.
 #[derive(Clone, Copy, Debug)]
 pub struct Member {
@@ -141,6 +163,12 @@ pub struct Member {
     pub at: u32,
     /// Where the length is.
     pub len: Len,
+    /// The lengths of inner arrays.
+    pub inner: Inner,
+    /// Whether it may be null or zero.
+    pub presence: Presence,
+    /// Whether what it leads to may be.
+    pub elements: Presence,
     /// Points to non-const memory: the driver writes it. Never set for a pNext (it shares its struct's fate), nor for
     /// pointers that are not followed.
     pub out: bool,
@@ -238,8 +266,17 @@ pub struct CommandDef {
 }
 
 /// The piece that [`CommandDef::trailing`] speaks of, as if it were a parameter.
-pub static TRAILING: Member =
-    Member { name: "pData", ty: Ty::Opaque, shape: Shape::TemplateData, at: 0, len: Len::None, out: false };
+pub static TRAILING: Member = Member {
+    name: "pData",
+    ty: Ty::Opaque,
+    shape: Shape::TemplateData,
+    at: 0,
+    len: Len::None,
+    inner: Inner::None,
+    presence: Presence::Open,
+    elements: Presence::Open,
+    out: false,
+};
 
 /// One parameter's or return value's class in the C calling convention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -274,6 +311,10 @@ pub struct EnumDef {
     pub width: u8,
     /// A bitmask.
     pub bitmask: bool,
+    /// All values from 0 up to this, without it, have a name.
+    pub dense: u32,
+    /// All bits that have a name.
+    pub mask: u64,
     /// (value, full C name), sorted by value; aliases left out (the first canonical name per value).
     pub values: &'static [(i64, &'static str)],
 }

@@ -98,7 +98,7 @@ mod tests {
         let made = repeats.image(&call, &mut image, |image| {
             ran = true;
             let at = image.alloc(8);
-            image.set_u64(at, u64::from(payload.raw()[0]));
+            image.edit_u64(at, u64::from(payload.raw()[0]));
             Ok::<(), ()>(())
         });
         assert_eq!((made, image.u64(0)), (Ok(()), u64::from(payload.raw()[0])));

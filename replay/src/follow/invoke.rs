@@ -166,7 +166,7 @@ mod tests {
         image.alloc(c.params.len() * 8 + 8);
         for (n, p) in c.params.iter().enumerate() {
             if p.shape == gfxr_parse::schema::Shape::Value {
-                image.set_u64(8 * n as u32, 100 + n as u64);
+                image.edit_u64(8 * n as u32, 100 + n as u64);
             }
         }
         image

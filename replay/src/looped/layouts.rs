@@ -26,7 +26,7 @@ pub fn rewrite(call: &mut Call) -> u64 {
         }
     }
     for at in &places {
-        call.image.set_u32(*at, GENERAL);
+        call.image.edit_u32(*at, GENERAL);
     }
     places.len() as u64
 }

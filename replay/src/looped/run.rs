@@ -56,7 +56,7 @@ pub fn prepare(call: &mut Call) {
     // Both structs: sType, pNext, flags.
     if let Some(info) = call.image.target(8) {
         let flags = call.image.u32(info + 16);
-        call.image.set_u32(info + 16, flags & !without | with);
+        call.image.edit_u32(info + 16, flags & !without | with);
     }
 }
 

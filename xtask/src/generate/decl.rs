@@ -29,6 +29,10 @@ pub struct Decl {
     pub objecttype: Option<String>,
     /// The `values` attribute: the structure type of an sType.
     pub values: Option<String>,
+    /// The `optional` attribute: whether it may be null or zero, and whether what it leads to may.
+    pub optional: Option<String>,
+    /// The registry's attributes do not say when it is valid; the specification's prose does.
+    pub noautovalidity: bool,
 }
 
 /// Whether an element (a member, a parameter, a feature…) belongs to plain Vulkan.
@@ -89,6 +93,8 @@ impl Decl {
             altlen: attribute("altlen"),
             objecttype: attribute("objecttype"),
             values: attribute("values"),
+            optional: attribute("optional"),
+            noautovalidity: node.attribute("noautovalidity") == Some("true"),
         })
     }
 

@@ -47,16 +47,17 @@ fn module(tables: &Tables) -> String {
 }
 
 fn member(out: &mut String, indent: &str, m: &Member) {
-    let Member { name, ty, shape, at, len, out: written } = m;
+    let Member { name, ty, shape, at, len, inner, presence, elements, out: written } = m;
     let _ = writeln!(
         out,
-        "{indent}M {{ name: {name:?}, ty: T::{ty:?}, shape: S::{shape:?}, at: {at}, len: L::{len:?}, out: {written} }},"
+        "{indent}M {{ name: {name:?}, ty: T::{ty:?}, shape: S::{shape:?}, at: {at}, len: L::{len:?}, inner: I::{inner:?}, \
+         presence: P::{presence:?}, elements: P::{elements:?}, out: {written} }},"
     );
 }
 
 fn structs(tables: &Tables) -> String {
     let mut out = header(tables, "Structs and unions, sorted by name.");
-    out.push_str("use super::super::{Len as L, Member as M, Shape as S, Special, StructDef, Ty as T};\n\n");
+    out.push_str("use super::super::{Inner as I, Len as L, Member as M, Presence as P, Shape as S, Special, StructDef, Ty as T};\n\n");
     out.push_str("/// Structs and unions, sorted by name.\n");
     let _ = writeln!(out, "pub static STRUCTS: [StructDef; {}] = [", tables.structs.len());
     for (i, s) in tables.structs.iter().enumerate() {
@@ -77,7 +78,7 @@ fn structs(tables: &Tables) -> String {
 fn commands(tables: &Tables) -> String {
     let mut out = header(tables, "Commands by call id and by name, and the ids that nothing describes.");
     out.push_str(
-        "use super::super::{CommandDef, Dispatch as D, Len as L, Member as M, Shape as S, Ty as T};\n\n",
+        "use super::super::{CommandDef, Dispatch as D, Inner as I, Len as L, Member as M, Presence as P, Shape as S, Ty as T};\n\n",
     );
     out.push_str("/// Commands, sorted by id.\n");
     let _ = writeln!(out, "pub static COMMANDS: [CommandDef; {}] = [", tables.commands.len());
@@ -117,11 +118,13 @@ fn enums(tables: &Tables) -> String {
     for (i, e) in tables.enums.iter().enumerate() {
         let _ = writeln!(
             out,
-            "    // {i}\n    EnumDef {{ name: {:?}, flags_name: {:?}, width: {}, bitmask: {}, values: &[",
+            "    // {i}\n    EnumDef {{ name: {:?}, flags_name: {:?}, width: {}, bitmask: {}, dense: {}, mask: {:#x}, values: &[",
             e.name,
             e.flags_name,
             if e.wide { 64 } else { 32 },
-            e.bitmask
+            e.bitmask,
+            e.dense,
+            e.mask
         );
         for (value, name) in &e.values {
             let _ = writeln!(out, "        ({value}, {name:?}),");

@@ -61,6 +61,22 @@ pub enum Len {
     Other,
 }
 
+/// As the schema's `Inner`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inner {
+    None,
+    One,
+    Field(u8, u8),
+}
+
+/// As the schema's `Presence`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    Open,
+    Optional,
+    Required,
+}
+
 /// As the schema's `Member`.
 #[derive(Clone, Debug)]
 pub struct Member {
@@ -74,6 +90,12 @@ pub struct Member {
     pub at: u32,
     /// Length.
     pub len: Len,
+    /// Length of inner arrays.
+    pub inner: Inner,
+    /// Whether it may be null or zero.
+    pub presence: Presence,
+    /// Whether what it leads to may.
+    pub elements: Presence,
     /// Written by the driver.
     pub out: bool,
 }
@@ -131,6 +153,10 @@ pub struct Enum {
     pub bitmask: bool,
     /// Sorted values.
     pub values: Vec<(i64, String)>,
+    /// All values below this are named.
+    pub dense: u32,
+    /// All named bits.
+    pub mask: u64,
 }
 
 /// As the schema's `HandleDef`.

@@ -32,6 +32,14 @@ pub const OPAQUE_OBJECTS: &[&str] = &[
 /// Length expressions that no sibling names; the length on the wire is all there is.
 pub const UNNAMED_LENGTHS: &[&str] = &["*_max_sub_layers_minus1 + 1", "TileCols", "TileRows", "sizeof(SID)"];
 
+/// Arrays of arrays whose inner lengths the specification states in prose: the parameter, then the array beside it and the
+/// field of its elements that says how long the inner array of the same index is.
+pub const INNER_LENGTHS: &[((&str, &str), &str, &str)] = &[
+    (("vkBuildAccelerationStructuresKHR", "ppBuildRangeInfos"), "pInfos", "geometryCount"),
+    (("vkCmdBuildAccelerationStructuresKHR", "ppBuildRangeInfos"), "pInfos", "geometryCount"),
+    (("vkCmdBuildAccelerationStructuresIndirectKHR", "ppMaxPrimitiveCounts"), "pInfos", "geometryCount"),
+];
+
 /// Base types by value, by their canonical name.
 pub fn element(name: &str) -> Option<Ty> {
     Some(match name {

@@ -5,7 +5,7 @@
 
 use super::Result;
 use super::decl::Decl;
-use super::model::{Len, Member, Shape, Ty};
+use super::model::{Inner, Len, Member, Presence, Shape, Ty};
 use super::overlay;
 use super::registry::{RawType, Registry};
 use std::collections::HashMap;
@@ -95,7 +95,25 @@ impl Resolver<'_> {
         if matches!(shape, Shape::Value | Shape::Ptr | Shape::PtrPtr | Shape::PNext) {
             len = Len::None;
         }
-        Ok(Member { name: decl.name.clone(), ty, shape, at: 0, len, out })
+        let inner = self.inner(decl, scope).map_err(|e| format!("{path}: {e}"))?;
+        let [presence, elements] = presence(decl).map_err(|e| format!("{path}: {e}"))?;
+        Ok(Member { name: decl.name.clone(), ty, shape, at: 0, len, inner, presence, elements, out })
+    }
+
+    /// How long the inner arrays of an array of arrays are.
+    fn inner(&self, decl: &Decl, scope: &Scope) -> Result<Inner> {
+        if let Some((_, array, field)) =
+            overlay::INNER_LENGTHS.iter().find(|i| i.0 == (scope.owner, &*decl.name))
+        {
+            return match self.field(array, field, scope)? {
+                Len::Field(array, field) => Ok(Inner::Field(array, field)),
+                _ => Err("no field".to_owned()),
+            };
+        }
+        Ok(match decl.len.as_deref().and_then(|l| l.split_once(',')) {
+            Some((_, "1")) => Inner::One,
+            _ => Inner::None,
+        })
     }
 
     /// Element and holder by the declarator.
@@ -216,6 +234,23 @@ impl Resolver<'_> {
             _ => Err(refuse()),
         }
     }
+}
+
+/// Whether a declaration, and what it leads to, may be null or zero.
+fn presence(decl: &Decl) -> Result<[Presence; 2]> {
+    if decl.noautovalidity {
+        return Ok([Presence::Open; 2]);
+    }
+    let mut levels = [Presence::Required; 2];
+    let words = decl.optional.as_deref().unwrap_or_default().split(',').filter(|w| !w.is_empty());
+    for (word, level) in words.zip(&mut levels) {
+        *level = match word {
+            "true" => Presence::Optional,
+            "false" => Presence::Required,
+            other => return Err(format!("unknown optional `{other}`")),
+        };
+    }
+    Ok(levels)
 }
 
 fn position(scope: &Scope, name: &str) -> Option<u8> {

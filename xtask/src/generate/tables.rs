@@ -79,7 +79,10 @@ fn enumeration(registry: &Registry, name: &str, flags: &str) -> Enum {
     values.sort();
     let wide = raw.wide || matches!(registry.types.get(flags), Some(RawType::Bitmask { wide: true, .. }));
     let bitmask = raw.bitmask || matches!(registry.types.get(flags), Some(RawType::Bitmask { .. }));
-    Enum { name: name.to_owned(), flags_name: flags.to_owned(), wide, bitmask, values }
+    let dense = (0..).zip(&values).take_while(|(i, v)| *i == v.0).count() as u32;
+    let mask = values.iter().fold(0, |mask, v| mask | v.0 as u64);
+    let (name, flags_name) = (name.to_owned(), flags.to_owned());
+    Enum { name, flags_name, wide, bitmask, values, dense, mask }
 }
 
 fn handle(registry: &Registry, ids: &Ids, name: &str) -> Result<Handle> {
@@ -221,6 +224,12 @@ fn check_overlay(tables: &Tables) -> Result<()> {
         let in_struct = tables.structs.iter().any(|s| s.name == *owner && has(&s.members));
         if !in_struct && !tables.commands.iter().any(|c| c.canonical == *owner && has(&c.params)) {
             return Err(format!("overlay: no member `{owner}.{member}`"));
+        }
+    }
+    for ((owner, param), ..) in overlay::INNER_LENGTHS {
+        let found = tables.commands.iter().find(|c| c.canonical == *owner);
+        if !found.is_some_and(|c| c.params.iter().any(|p| p.name == *param && p.shape == Shape::Array2)) {
+            return Err(format!("overlay: no array of arrays `{owner}.{param}`"));
         }
     }
     for name in overlay::TRAILING {

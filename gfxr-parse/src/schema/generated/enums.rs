@@ -6,7 +6,7 @@ use super::super::EnumDef;
 /// Enums and masks, sorted by name.
 pub static ENUMS: [EnumDef; 443] = [
     // 0
-    EnumDef { name: "StdVideoAV1ChromaSamplePosition", flags_name: "StdVideoAV1ChromaSamplePosition", width: 32, bitmask: false, values: &[
+    EnumDef { name: "StdVideoAV1ChromaSamplePosition", flags_name: "StdVideoAV1ChromaSamplePosition", width: 32, bitmask: false, dense: 4, mask: 0x7fffffff, values: &[
         (0, "STD_VIDEO_AV1_CHROMA_SAMPLE_POSITION_UNKNOWN"),
         (1, "STD_VIDEO_AV1_CHROMA_SAMPLE_POSITION_VERTICAL"),
         (2, "STD_VIDEO_AV1_CHROMA_SAMPLE_POSITION_COLOCATED"),
@@ -14,7 +14,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (2147483647, "STD_VIDEO_AV1_CHROMA_SAMPLE_POSITION_INVALID"),
     ] },
     // 1
-    EnumDef { name: "StdVideoAV1ColorPrimaries", flags_name: "StdVideoAV1ColorPrimaries", width: 32, bitmask: false, values: &[
+    EnumDef { name: "StdVideoAV1ColorPrimaries", flags_name: "StdVideoAV1ColorPrimaries", width: 32, bitmask: false, dense: 0, mask: 0x7fffffff, values: &[
         (1, "STD_VIDEO_AV1_COLOR_PRIMARIES_BT_709"),
         (2, "STD_VIDEO_AV1_COLOR_PRIMARIES_UNSPECIFIED"),
         (4, "STD_VIDEO_AV1_COLOR_PRIMARIES_BT_470_M"),
@@ -30,7 +30,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (2147483647, "STD_VIDEO_AV1_COLOR_PRIMARIES_INVALID"),
     ] },
     // 2
-    EnumDef { name: "StdVideoAV1FrameRestorationType", flags_name: "StdVideoAV1FrameRestorationType", width: 32, bitmask: false, values: &[
+    EnumDef { name: "StdVideoAV1FrameRestorationType", flags_name: "StdVideoAV1FrameRestorationType", width: 32, bitmask: false, dense: 4, mask: 0x7fffffff, values: &[
         (0, "STD_VIDEO_AV1_FRAME_RESTORATION_TYPE_NONE"),
         (1, "STD_VIDEO_AV1_FRAME_RESTORATION_TYPE_WIENER"),
         (2, "STD_VIDEO_AV1_FRAME_RESTORATION_TYPE_SGRPROJ"),
@@ -38,7 +38,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (2147483647, "STD_VIDEO_AV1_FRAME_RESTORATION_TYPE_INVALID"),
     ] },
     // 3
-    EnumDef { name: "StdVideoAV1FrameType", flags_name: "StdVideoAV1FrameType", width: 32, bitmask: false, values: &[
+    EnumDef { name: "StdVideoAV1FrameType", flags_name: "StdVideoAV1FrameType", width: 32, bitmask: false, dense: 4, mask: 0x7fffffff, values: &[
         (0, "STD_VIDEO_AV1_FRAME_TYPE_KEY"),
         (1, "STD_VIDEO_AV1_FRAME_TYPE_INTER"),
         (2, "STD_VIDEO_AV1_FRAME_TYPE_INTRA_ONLY"),
@@ -46,7 +46,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (2147483647, "STD_VIDEO_AV1_FRAME_TYPE_INVALID"),
     ] },
     // 4
-    EnumDef { name: "StdVideoAV1InterpolationFilter", flags_name: "StdVideoAV1InterpolationFilter", width: 32, bitmask: false, values: &[
+    EnumDef { name: "StdVideoAV1InterpolationFilter", flags_name: "StdVideoAV1InterpolationFilter", width: 32, bitmask: false, dense: 5, mask: 0x7fffffff, values: &[
         (0, "STD_VIDEO_AV1_INTERPOLATION_FILTER_EIGHTTAP"),
         (1, "STD_VIDEO_AV1_INTERPOLATION_FILTER_EIGHTTAP_SMOOTH"),
         (2, "STD_VIDEO_AV1_INTERPOLATION_FILTER_EIGHTTAP_SHARP"),
@@ -55,7 +55,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (2147483647, "STD_VIDEO_AV1_INTERPOLATION_FILTER_INVALID"),
     ] },
     // 5
-    EnumDef { name: "StdVideoAV1Level", flags_name: "StdVideoAV1Level", width: 32, bitmask: false, values: &[
+    EnumDef { name: "StdVideoAV1Level", flags_name: "StdVideoAV1Level", width: 32, bitmask: false, dense: 24, mask: 0x7fffffff, values: &[
         (0, "STD_VIDEO_AV1_LEVEL_2_0"),
         (1, "STD_VIDEO_AV1_LEVEL_2_1"),
         (2, "STD_VIDEO_AV1_LEVEL_2_2"),
@@ -83,7 +83,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (2147483647, "STD_VIDEO_AV1_LEVEL_INVALID"),
     ] },
     // 6
-    EnumDef { name: "StdVideoAV1MatrixCoefficients", flags_name: "StdVideoAV1MatrixCoefficients", width: 32, bitmask: false, values: &[
+    EnumDef { name: "StdVideoAV1MatrixCoefficients", flags_name: "StdVideoAV1MatrixCoefficients", width: 32, bitmask: false, dense: 15, mask: 0x7fffffff, values: &[
         (0, "STD_VIDEO_AV1_MATRIX_COEFFICIENTS_IDENTITY"),
         (1, "STD_VIDEO_AV1_MATRIX_COEFFICIENTS_BT_709"),
         (2, "STD_VIDEO_AV1_MATRIX_COEFFICIENTS_UNSPECIFIED"),
@@ -102,14 +102,14 @@ pub static ENUMS: [EnumDef; 443] = [
         (2147483647, "STD_VIDEO_AV1_MATRIX_COEFFICIENTS_INVALID"),
     ] },
     // 7
-    EnumDef { name: "StdVideoAV1Profile", flags_name: "StdVideoAV1Profile", width: 32, bitmask: false, values: &[
+    EnumDef { name: "StdVideoAV1Profile", flags_name: "StdVideoAV1Profile", width: 32, bitmask: false, dense: 3, mask: 0x7fffffff, values: &[
         (0, "STD_VIDEO_AV1_PROFILE_MAIN"),
         (1, "STD_VIDEO_AV1_PROFILE_HIGH"),
         (2, "STD_VIDEO_AV1_PROFILE_PROFESSIONAL"),
         (2147483647, "STD_VIDEO_AV1_PROFILE_INVALID"),
     ] },
     // 8
-    EnumDef { name: "StdVideoAV1ReferenceName", flags_name: "StdVideoAV1ReferenceName", width: 32, bitmask: false, values: &[
+    EnumDef { name: "StdVideoAV1ReferenceName", flags_name: "StdVideoAV1ReferenceName", width: 32, bitmask: false, dense: 8, mask: 0x7fffffff, values: &[
         (0, "STD_VIDEO_AV1_REFERENCE_NAME_INTRA_FRAME"),
         (1, "STD_VIDEO_AV1_REFERENCE_NAME_LAST_FRAME"),
         (2, "STD_VIDEO_AV1_REFERENCE_NAME_LAST2_FRAME"),
@@ -121,7 +121,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (2147483647, "STD_VIDEO_AV1_REFERENCE_NAME_INVALID"),
     ] },
     // 9
-    EnumDef { name: "StdVideoAV1TransferCharacteristics", flags_name: "StdVideoAV1TransferCharacteristics", width: 32, bitmask: false, values: &[
+    EnumDef { name: "StdVideoAV1TransferCharacteristics", flags_name: "StdVideoAV1TransferCharacteristics", width: 32, bitmask: false, dense: 19, mask: 0x7fffffff, values: &[
         (0, "STD_VIDEO_AV1_TRANSFER_CHARACTERISTICS_RESERVED_0"),
         (1, "STD_VIDEO_AV1_TRANSFER_CHARACTERISTICS_BT_709"),
         (2, "STD_VIDEO_AV1_TRANSFER_CHARACTERISTICS_UNSPECIFIED"),
@@ -144,20 +144,20 @@ pub static ENUMS: [EnumDef; 443] = [
         (2147483647, "STD_VIDEO_AV1_TRANSFER_CHARACTERISTICS_INVALID"),
     ] },
     // 10
-    EnumDef { name: "StdVideoAV1TxMode", flags_name: "StdVideoAV1TxMode", width: 32, bitmask: false, values: &[
+    EnumDef { name: "StdVideoAV1TxMode", flags_name: "StdVideoAV1TxMode", width: 32, bitmask: false, dense: 3, mask: 0x7fffffff, values: &[
         (0, "STD_VIDEO_AV1_TX_MODE_ONLY_4X4"),
         (1, "STD_VIDEO_AV1_TX_MODE_LARGEST"),
         (2, "STD_VIDEO_AV1_TX_MODE_SELECT"),
         (2147483647, "STD_VIDEO_AV1_TX_MODE_INVALID"),
     ] },
     // 11
-    EnumDef { name: "StdVideoDecodeH264FieldOrderCount", flags_name: "StdVideoDecodeH264FieldOrderCount", width: 32, bitmask: false, values: &[
+    EnumDef { name: "StdVideoDecodeH264FieldOrderCount", flags_name: "StdVideoDecodeH264FieldOrderCount", width: 32, bitmask: false, dense: 2, mask: 0x7fffffff, values: &[
         (0, "STD_VIDEO_DECODE_H264_FIELD_ORDER_COUNT_TOP"),
         (1, "STD_VIDEO_DECODE_H264_FIELD_ORDER_COUNT_BOTTOM"),
         (2147483647, "STD_VIDEO_DECODE_H264_FIELD_ORDER_COUNT_INVALID"),
     ] },
     // 12
-    EnumDef { name: "StdVideoH264AspectRatioIdc", flags_name: "StdVideoH264AspectRatioIdc", width: 32, bitmask: false, values: &[
+    EnumDef { name: "StdVideoH264AspectRatioIdc", flags_name: "StdVideoH264AspectRatioIdc", width: 32, bitmask: false, dense: 17, mask: 0x7fffffff, values: &[
         (0, "STD_VIDEO_H264_ASPECT_RATIO_IDC_UNSPECIFIED"),
         (1, "STD_VIDEO_H264_ASPECT_RATIO_IDC_SQUARE"),
         (2, "STD_VIDEO_H264_ASPECT_RATIO_IDC_12_11"),
@@ -179,14 +179,14 @@ pub static ENUMS: [EnumDef; 443] = [
         (2147483647, "STD_VIDEO_H264_ASPECT_RATIO_IDC_INVALID"),
     ] },
     // 13
-    EnumDef { name: "StdVideoH264CabacInitIdc", flags_name: "StdVideoH264CabacInitIdc", width: 32, bitmask: false, values: &[
+    EnumDef { name: "StdVideoH264CabacInitIdc", flags_name: "StdVideoH264CabacInitIdc", width: 32, bitmask: false, dense: 3, mask: 0x7fffffff, values: &[
         (0, "STD_VIDEO_H264_CABAC_INIT_IDC_0"),
         (1, "STD_VIDEO_H264_CABAC_INIT_IDC_1"),
         (2, "STD_VIDEO_H264_CABAC_INIT_IDC_2"),
         (2147483647, "STD_VIDEO_H264_CABAC_INIT_IDC_INVALID"),
     ] },
     // 14
-    EnumDef { name: "StdVideoH264ChromaFormatIdc", flags_name: "StdVideoH264ChromaFormatIdc", width: 32, bitmask: false, values: &[
+    EnumDef { name: "StdVideoH264ChromaFormatIdc", flags_name: "StdVideoH264ChromaFormatIdc", width: 32, bitmask: false, dense: 4, mask: 0x7fffffff, values: &[
         (0, "STD_VIDEO_H264_CHROMA_FORMAT_IDC_MONOCHROME"),
         (1, "STD_VIDEO_H264_CHROMA_FORMAT_IDC_420"),
         (2, "STD_VIDEO_H264_CHROMA_FORMAT_IDC_422"),
@@ -194,14 +194,14 @@ pub static ENUMS: [EnumDef; 443] = [
         (2147483647, "STD_VIDEO_H264_CHROMA_FORMAT_IDC_INVALID"),
     ] },
     // 15
-    EnumDef { name: "StdVideoH264DisableDeblockingFilterIdc", flags_name: "StdVideoH264DisableDeblockingFilterIdc", width: 32, bitmask: false, values: &[
+    EnumDef { name: "StdVideoH264DisableDeblockingFilterIdc", flags_name: "StdVideoH264DisableDeblockingFilterIdc", width: 32, bitmask: false, dense: 3, mask: 0x7fffffff, values: &[
         (0, "STD_VIDEO_H264_DISABLE_DEBLOCKING_FILTER_IDC_DISABLED"),
         (1, "STD_VIDEO_H264_DISABLE_DEBLOCKING_FILTER_IDC_ENABLED"),
         (2, "STD_VIDEO_H264_DISABLE_DEBLOCKING_FILTER_IDC_PARTIAL"),
         (2147483647, "STD_VIDEO_H264_DISABLE_DEBLOCKING_FILTER_IDC_INVALID"),
     ] },
     // 16
-    EnumDef { name: "StdVideoH264LevelIdc", flags_name: "StdVideoH264LevelIdc", width: 32, bitmask: false, values: &[
+    EnumDef { name: "StdVideoH264LevelIdc", flags_name: "StdVideoH264LevelIdc", width: 32, bitmask: false, dense: 19, mask: 0x7fffffff, values: &[
         (0, "STD_VIDEO_H264_LEVEL_IDC_1_0"),
         (1, "STD_VIDEO_H264_LEVEL_IDC_1_1"),
         (2, "STD_VIDEO_H264_LEVEL_IDC_1_2"),
@@ -224,7 +224,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (2147483647, "STD_VIDEO_H264_LEVEL_IDC_INVALID"),
     ] },
     // 17
-    EnumDef { name: "StdVideoH264MemMgmtControlOp", flags_name: "StdVideoH264MemMgmtControlOp", width: 32, bitmask: false, values: &[
+    EnumDef { name: "StdVideoH264MemMgmtControlOp", flags_name: "StdVideoH264MemMgmtControlOp", width: 32, bitmask: false, dense: 7, mask: 0x7fffffff, values: &[
         (0, "STD_VIDEO_H264_MEM_MGMT_CONTROL_OP_END"),
         (1, "STD_VIDEO_H264_MEM_MGMT_CONTROL_OP_UNMARK_SHORT_TERM"),
         (2, "STD_VIDEO_H264_MEM_MGMT_CONTROL_OP_UNMARK_LONG_TERM"),
@@ -235,7 +235,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (2147483647, "STD_VIDEO_H264_MEM_MGMT_CONTROL_OP_INVALID"),
     ] },
     // 18
-    EnumDef { name: "StdVideoH264ModificationOfPicNumsIdc", flags_name: "StdVideoH264ModificationOfPicNumsIdc", width: 32, bitmask: false, values: &[
+    EnumDef { name: "StdVideoH264ModificationOfPicNumsIdc", flags_name: "StdVideoH264ModificationOfPicNumsIdc", width: 32, bitmask: false, dense: 4, mask: 0x7fffffff, values: &[
         (0, "STD_VIDEO_H264_MODIFICATION_OF_PIC_NUMS_IDC_SHORT_TERM_SUBTRACT"),
         (1, "STD_VIDEO_H264_MODIFICATION_OF_PIC_NUMS_IDC_SHORT_TERM_ADD"),
         (2, "STD_VIDEO_H264_MODIFICATION_OF_PIC_NUMS_IDC_LONG_TERM"),
@@ -243,7 +243,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (2147483647, "STD_VIDEO_H264_MODIFICATION_OF_PIC_NUMS_IDC_INVALID"),
     ] },
     // 19
-    EnumDef { name: "StdVideoH264NonVclNaluType", flags_name: "StdVideoH264NonVclNaluType", width: 32, bitmask: false, values: &[
+    EnumDef { name: "StdVideoH264NonVclNaluType", flags_name: "StdVideoH264NonVclNaluType", width: 32, bitmask: false, dense: 7, mask: 0x7fffffff, values: &[
         (0, "STD_VIDEO_H264_NON_VCL_NALU_TYPE_SPS"),
         (1, "STD_VIDEO_H264_NON_VCL_NALU_TYPE_PPS"),
         (2, "STD_VIDEO_H264_NON_VCL_NALU_TYPE_AUD"),
@@ -254,7 +254,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (2147483647, "STD_VIDEO_H264_NON_VCL_NALU_TYPE_INVALID"),
     ] },
     // 20
-    EnumDef { name: "StdVideoH264PictureType", flags_name: "StdVideoH264PictureType", width: 32, bitmask: false, values: &[
+    EnumDef { name: "StdVideoH264PictureType", flags_name: "StdVideoH264PictureType", width: 32, bitmask: false, dense: 3, mask: 0x7fffffff, values: &[
         (0, "STD_VIDEO_H264_PICTURE_TYPE_P"),
         (1, "STD_VIDEO_H264_PICTURE_TYPE_B"),
         (2, "STD_VIDEO_H264_PICTURE_TYPE_I"),
@@ -262,14 +262,14 @@ pub static ENUMS: [EnumDef; 443] = [
         (2147483647, "STD_VIDEO_H264_PICTURE_TYPE_INVALID"),
     ] },
     // 21
-    EnumDef { name: "StdVideoH264PocType", flags_name: "StdVideoH264PocType", width: 32, bitmask: false, values: &[
+    EnumDef { name: "StdVideoH264PocType", flags_name: "StdVideoH264PocType", width: 32, bitmask: false, dense: 3, mask: 0x7fffffff, values: &[
         (0, "STD_VIDEO_H264_POC_TYPE_0"),
         (1, "STD_VIDEO_H264_POC_TYPE_1"),
         (2, "STD_VIDEO_H264_POC_TYPE_2"),
         (2147483647, "STD_VIDEO_H264_POC_TYPE_INVALID"),
     ] },
     // 22
-    EnumDef { name: "StdVideoH264ProfileIdc", flags_name: "StdVideoH264ProfileIdc", width: 32, bitmask: false, values: &[
+    EnumDef { name: "StdVideoH264ProfileIdc", flags_name: "StdVideoH264ProfileIdc", width: 32, bitmask: false, dense: 0, mask: 0x7fffffff, values: &[
         (66, "STD_VIDEO_H264_PROFILE_IDC_BASELINE"),
         (77, "STD_VIDEO_H264_PROFILE_IDC_MAIN"),
         (100, "STD_VIDEO_H264_PROFILE_IDC_HIGH"),
@@ -279,21 +279,21 @@ pub static ENUMS: [EnumDef; 443] = [
         (2147483647, "STD_VIDEO_H264_PROFILE_IDC_INVALID"),
     ] },
     // 23
-    EnumDef { name: "StdVideoH264SliceType", flags_name: "StdVideoH264SliceType", width: 32, bitmask: false, values: &[
+    EnumDef { name: "StdVideoH264SliceType", flags_name: "StdVideoH264SliceType", width: 32, bitmask: false, dense: 3, mask: 0x7fffffff, values: &[
         (0, "STD_VIDEO_H264_SLICE_TYPE_P"),
         (1, "STD_VIDEO_H264_SLICE_TYPE_B"),
         (2, "STD_VIDEO_H264_SLICE_TYPE_I"),
         (2147483647, "STD_VIDEO_H264_SLICE_TYPE_INVALID"),
     ] },
     // 24
-    EnumDef { name: "StdVideoH264WeightedBipredIdc", flags_name: "StdVideoH264WeightedBipredIdc", width: 32, bitmask: false, values: &[
+    EnumDef { name: "StdVideoH264WeightedBipredIdc", flags_name: "StdVideoH264WeightedBipredIdc", width: 32, bitmask: false, dense: 3, mask: 0x7fffffff, values: &[
         (0, "STD_VIDEO_H264_WEIGHTED_BIPRED_IDC_DEFAULT"),
         (1, "STD_VIDEO_H264_WEIGHTED_BIPRED_IDC_EXPLICIT"),
         (2, "STD_VIDEO_H264_WEIGHTED_BIPRED_IDC_IMPLICIT"),
         (2147483647, "STD_VIDEO_H264_WEIGHTED_BIPRED_IDC_INVALID"),
     ] },
     // 25
-    EnumDef { name: "StdVideoH265AspectRatioIdc", flags_name: "StdVideoH265AspectRatioIdc", width: 32, bitmask: false, values: &[
+    EnumDef { name: "StdVideoH265AspectRatioIdc", flags_name: "StdVideoH265AspectRatioIdc", width: 32, bitmask: false, dense: 17, mask: 0x7fffffff, values: &[
         (0, "STD_VIDEO_H265_ASPECT_RATIO_IDC_UNSPECIFIED"),
         (1, "STD_VIDEO_H265_ASPECT_RATIO_IDC_SQUARE"),
         (2, "STD_VIDEO_H265_ASPECT_RATIO_IDC_12_11"),
@@ -315,7 +315,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (2147483647, "STD_VIDEO_H265_ASPECT_RATIO_IDC_INVALID"),
     ] },
     // 26
-    EnumDef { name: "StdVideoH265ChromaFormatIdc", flags_name: "StdVideoH265ChromaFormatIdc", width: 32, bitmask: false, values: &[
+    EnumDef { name: "StdVideoH265ChromaFormatIdc", flags_name: "StdVideoH265ChromaFormatIdc", width: 32, bitmask: false, dense: 4, mask: 0x7fffffff, values: &[
         (0, "STD_VIDEO_H265_CHROMA_FORMAT_IDC_MONOCHROME"),
         (1, "STD_VIDEO_H265_CHROMA_FORMAT_IDC_420"),
         (2, "STD_VIDEO_H265_CHROMA_FORMAT_IDC_422"),
@@ -323,7 +323,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (2147483647, "STD_VIDEO_H265_CHROMA_FORMAT_IDC_INVALID"),
     ] },
     // 27
-    EnumDef { name: "StdVideoH265LevelIdc", flags_name: "StdVideoH265LevelIdc", width: 32, bitmask: false, values: &[
+    EnumDef { name: "StdVideoH265LevelIdc", flags_name: "StdVideoH265LevelIdc", width: 32, bitmask: false, dense: 13, mask: 0x7fffffff, values: &[
         (0, "STD_VIDEO_H265_LEVEL_IDC_1_0"),
         (1, "STD_VIDEO_H265_LEVEL_IDC_2_0"),
         (2, "STD_VIDEO_H265_LEVEL_IDC_2_1"),
@@ -340,7 +340,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (2147483647, "STD_VIDEO_H265_LEVEL_IDC_INVALID"),
     ] },
     // 28
-    EnumDef { name: "StdVideoH265PictureType", flags_name: "StdVideoH265PictureType", width: 32, bitmask: false, values: &[
+    EnumDef { name: "StdVideoH265PictureType", flags_name: "StdVideoH265PictureType", width: 32, bitmask: false, dense: 4, mask: 0x7fffffff, values: &[
         (0, "STD_VIDEO_H265_PICTURE_TYPE_P"),
         (1, "STD_VIDEO_H265_PICTURE_TYPE_B"),
         (2, "STD_VIDEO_H265_PICTURE_TYPE_I"),
@@ -348,7 +348,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (2147483647, "STD_VIDEO_H265_PICTURE_TYPE_INVALID"),
     ] },
     // 29
-    EnumDef { name: "StdVideoH265ProfileIdc", flags_name: "StdVideoH265ProfileIdc", width: 32, bitmask: false, values: &[
+    EnumDef { name: "StdVideoH265ProfileIdc", flags_name: "StdVideoH265ProfileIdc", width: 32, bitmask: false, dense: 0, mask: 0x7fffffff, values: &[
         (1, "STD_VIDEO_H265_PROFILE_IDC_MAIN"),
         (2, "STD_VIDEO_H265_PROFILE_IDC_MAIN_10"),
         (3, "STD_VIDEO_H265_PROFILE_IDC_MAIN_STILL_PICTURE"),
@@ -357,14 +357,14 @@ pub static ENUMS: [EnumDef; 443] = [
         (2147483647, "STD_VIDEO_H265_PROFILE_IDC_INVALID"),
     ] },
     // 30
-    EnumDef { name: "StdVideoH265SliceType", flags_name: "StdVideoH265SliceType", width: 32, bitmask: false, values: &[
+    EnumDef { name: "StdVideoH265SliceType", flags_name: "StdVideoH265SliceType", width: 32, bitmask: false, dense: 3, mask: 0x7fffffff, values: &[
         (0, "STD_VIDEO_H265_SLICE_TYPE_B"),
         (1, "STD_VIDEO_H265_SLICE_TYPE_P"),
         (2, "STD_VIDEO_H265_SLICE_TYPE_I"),
         (2147483647, "STD_VIDEO_H265_SLICE_TYPE_INVALID"),
     ] },
     // 31
-    EnumDef { name: "StdVideoVP9ColorSpace", flags_name: "StdVideoVP9ColorSpace", width: 32, bitmask: false, values: &[
+    EnumDef { name: "StdVideoVP9ColorSpace", flags_name: "StdVideoVP9ColorSpace", width: 32, bitmask: false, dense: 8, mask: 0x7fffffff, values: &[
         (0, "STD_VIDEO_VP9_COLOR_SPACE_UNKNOWN"),
         (1, "STD_VIDEO_VP9_COLOR_SPACE_BT_601"),
         (2, "STD_VIDEO_VP9_COLOR_SPACE_BT_709"),
@@ -376,13 +376,13 @@ pub static ENUMS: [EnumDef; 443] = [
         (2147483647, "STD_VIDEO_VP9_COLOR_SPACE_INVALID"),
     ] },
     // 32
-    EnumDef { name: "StdVideoVP9FrameType", flags_name: "StdVideoVP9FrameType", width: 32, bitmask: false, values: &[
+    EnumDef { name: "StdVideoVP9FrameType", flags_name: "StdVideoVP9FrameType", width: 32, bitmask: false, dense: 2, mask: 0x7fffffff, values: &[
         (0, "STD_VIDEO_VP9_FRAME_TYPE_KEY"),
         (1, "STD_VIDEO_VP9_FRAME_TYPE_NON_KEY"),
         (2147483647, "STD_VIDEO_VP9_FRAME_TYPE_INVALID"),
     ] },
     // 33
-    EnumDef { name: "StdVideoVP9InterpolationFilter", flags_name: "StdVideoVP9InterpolationFilter", width: 32, bitmask: false, values: &[
+    EnumDef { name: "StdVideoVP9InterpolationFilter", flags_name: "StdVideoVP9InterpolationFilter", width: 32, bitmask: false, dense: 5, mask: 0x7fffffff, values: &[
         (0, "STD_VIDEO_VP9_INTERPOLATION_FILTER_EIGHTTAP"),
         (1, "STD_VIDEO_VP9_INTERPOLATION_FILTER_EIGHTTAP_SMOOTH"),
         (2, "STD_VIDEO_VP9_INTERPOLATION_FILTER_EIGHTTAP_SHARP"),
@@ -391,7 +391,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (2147483647, "STD_VIDEO_VP9_INTERPOLATION_FILTER_INVALID"),
     ] },
     // 34
-    EnumDef { name: "StdVideoVP9Level", flags_name: "StdVideoVP9Level", width: 32, bitmask: false, values: &[
+    EnumDef { name: "StdVideoVP9Level", flags_name: "StdVideoVP9Level", width: 32, bitmask: false, dense: 14, mask: 0x7fffffff, values: &[
         (0, "STD_VIDEO_VP9_LEVEL_1_0"),
         (1, "STD_VIDEO_VP9_LEVEL_1_1"),
         (2, "STD_VIDEO_VP9_LEVEL_2_0"),
@@ -409,7 +409,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (2147483647, "STD_VIDEO_VP9_LEVEL_INVALID"),
     ] },
     // 35
-    EnumDef { name: "StdVideoVP9Profile", flags_name: "StdVideoVP9Profile", width: 32, bitmask: false, values: &[
+    EnumDef { name: "StdVideoVP9Profile", flags_name: "StdVideoVP9Profile", width: 32, bitmask: false, dense: 4, mask: 0x7fffffff, values: &[
         (0, "STD_VIDEO_VP9_PROFILE_0"),
         (1, "STD_VIDEO_VP9_PROFILE_1"),
         (2, "STD_VIDEO_VP9_PROFILE_2"),
@@ -417,7 +417,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (2147483647, "STD_VIDEO_VP9_PROFILE_INVALID"),
     ] },
     // 36
-    EnumDef { name: "StdVideoVP9ReferenceName", flags_name: "StdVideoVP9ReferenceName", width: 32, bitmask: false, values: &[
+    EnumDef { name: "StdVideoVP9ReferenceName", flags_name: "StdVideoVP9ReferenceName", width: 32, bitmask: false, dense: 4, mask: 0x7fffffff, values: &[
         (0, "STD_VIDEO_VP9_REFERENCE_NAME_INTRA_FRAME"),
         (1, "STD_VIDEO_VP9_REFERENCE_NAME_LAST_FRAME"),
         (2, "STD_VIDEO_VP9_REFERENCE_NAME_GOLDEN_FRAME"),
@@ -425,53 +425,53 @@ pub static ENUMS: [EnumDef; 443] = [
         (2147483647, "STD_VIDEO_VP9_REFERENCE_NAME_INVALID"),
     ] },
     // 37
-    EnumDef { name: "VkAccelerationStructureBuildTypeKHR", flags_name: "VkAccelerationStructureBuildTypeKHR", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkAccelerationStructureBuildTypeKHR", flags_name: "VkAccelerationStructureBuildTypeKHR", width: 32, bitmask: false, dense: 3, mask: 0x3, values: &[
         (0, "VK_ACCELERATION_STRUCTURE_BUILD_TYPE_HOST_KHR"),
         (1, "VK_ACCELERATION_STRUCTURE_BUILD_TYPE_DEVICE_KHR"),
         (2, "VK_ACCELERATION_STRUCTURE_BUILD_TYPE_HOST_OR_DEVICE_KHR"),
     ] },
     // 38
-    EnumDef { name: "VkAccelerationStructureCompatibilityKHR", flags_name: "VkAccelerationStructureCompatibilityKHR", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkAccelerationStructureCompatibilityKHR", flags_name: "VkAccelerationStructureCompatibilityKHR", width: 32, bitmask: false, dense: 2, mask: 0x1, values: &[
         (0, "VK_ACCELERATION_STRUCTURE_COMPATIBILITY_COMPATIBLE_KHR"),
         (1, "VK_ACCELERATION_STRUCTURE_COMPATIBILITY_INCOMPATIBLE_KHR"),
     ] },
     // 39
-    EnumDef { name: "VkAccelerationStructureCreateFlagBitsKHR", flags_name: "VkAccelerationStructureCreateFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkAccelerationStructureCreateFlagBitsKHR", flags_name: "VkAccelerationStructureCreateFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0xd, values: &[
         (1, "VK_ACCELERATION_STRUCTURE_CREATE_DEVICE_ADDRESS_CAPTURE_REPLAY_BIT_KHR"),
         (4, "VK_ACCELERATION_STRUCTURE_CREATE_MOTION_BIT_NV"),
         (8, "VK_ACCELERATION_STRUCTURE_CREATE_DESCRIPTOR_BUFFER_CAPTURE_REPLAY_BIT_EXT"),
     ] },
     // 40
-    EnumDef { name: "VkAccelerationStructureMemoryRequirementsTypeNV", flags_name: "VkAccelerationStructureMemoryRequirementsTypeNV", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkAccelerationStructureMemoryRequirementsTypeNV", flags_name: "VkAccelerationStructureMemoryRequirementsTypeNV", width: 32, bitmask: false, dense: 3, mask: 0x3, values: &[
         (0, "VK_ACCELERATION_STRUCTURE_MEMORY_REQUIREMENTS_TYPE_OBJECT_NV"),
         (1, "VK_ACCELERATION_STRUCTURE_MEMORY_REQUIREMENTS_TYPE_BUILD_SCRATCH_NV"),
         (2, "VK_ACCELERATION_STRUCTURE_MEMORY_REQUIREMENTS_TYPE_UPDATE_SCRATCH_NV"),
     ] },
     // 41
-    EnumDef { name: "VkAccelerationStructureMotionInfoFlagsNV", flags_name: "VkAccelerationStructureMotionInfoFlagsNV", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkAccelerationStructureMotionInfoFlagsNV", flags_name: "VkAccelerationStructureMotionInfoFlagsNV", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 42
-    EnumDef { name: "VkAccelerationStructureMotionInstanceFlagsNV", flags_name: "VkAccelerationStructureMotionInstanceFlagsNV", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkAccelerationStructureMotionInstanceFlagsNV", flags_name: "VkAccelerationStructureMotionInstanceFlagsNV", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 43
-    EnumDef { name: "VkAccelerationStructureMotionInstanceTypeNV", flags_name: "VkAccelerationStructureMotionInstanceTypeNV", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkAccelerationStructureMotionInstanceTypeNV", flags_name: "VkAccelerationStructureMotionInstanceTypeNV", width: 32, bitmask: false, dense: 3, mask: 0x3, values: &[
         (0, "VK_ACCELERATION_STRUCTURE_MOTION_INSTANCE_TYPE_STATIC_NV"),
         (1, "VK_ACCELERATION_STRUCTURE_MOTION_INSTANCE_TYPE_MATRIX_MOTION_NV"),
         (2, "VK_ACCELERATION_STRUCTURE_MOTION_INSTANCE_TYPE_SRT_MOTION_NV"),
     ] },
     // 44
-    EnumDef { name: "VkAccelerationStructureSerializedBlockTypeKHR", flags_name: "VkAccelerationStructureSerializedBlockTypeKHR", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkAccelerationStructureSerializedBlockTypeKHR", flags_name: "VkAccelerationStructureSerializedBlockTypeKHR", width: 32, bitmask: false, dense: 1, mask: 0x0, values: &[
         (0, "VK_ACCELERATION_STRUCTURE_SERIALIZED_BLOCK_TYPE_OPACITY_MICROMAP_KHR"),
     ] },
     // 45
-    EnumDef { name: "VkAccelerationStructureTypeKHR", flags_name: "VkAccelerationStructureTypeKHR", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkAccelerationStructureTypeKHR", flags_name: "VkAccelerationStructureTypeKHR", width: 32, bitmask: false, dense: 3, mask: 0x3ba44b9b, values: &[
         (0, "VK_ACCELERATION_STRUCTURE_TYPE_TOP_LEVEL_KHR"),
         (1, "VK_ACCELERATION_STRUCTURE_TYPE_BOTTOM_LEVEL_KHR"),
         (2, "VK_ACCELERATION_STRUCTURE_TYPE_GENERIC_KHR"),
         (1000623000, "VK_ACCELERATION_STRUCTURE_TYPE_OPACITY_MICROMAP_KHR"),
     ] },
     // 46
-    EnumDef { name: "VkAccessFlagBits", flags_name: "VkAccessFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkAccessFlagBits", flags_name: "VkAccessFlags", width: 32, bitmask: true, dense: 3, mask: 0xfffffff, values: &[
         (0, "VK_ACCESS_NONE"),
         (1, "VK_ACCESS_INDIRECT_COMMAND_READ_BIT"),
         (2, "VK_ACCESS_INDEX_READ_BIT"),
@@ -503,7 +503,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (134217728, "VK_ACCESS_TRANSFORM_FEEDBACK_COUNTER_WRITE_BIT_EXT"),
     ] },
     // 47
-    EnumDef { name: "VkAccessFlagBits2", flags_name: "VkAccessFlags2", width: 64, bitmask: true, values: &[
+    EnumDef { name: "VkAccessFlagBits2", flags_name: "VkAccessFlags2", width: 64, bitmask: true, dense: 0, mask: 0xf7ffffff3fffffff, values: &[
         (-9223372036854775808, "VK_ACCESS_2_RESERVED_63_BIT_EXT"),
         (0, "VK_ACCESS_2_NONE"),
         (1, "VK_ACCESS_2_INDIRECT_COMMAND_READ_BIT"),
@@ -568,14 +568,14 @@ pub static ENUMS: [EnumDef; 443] = [
         (4611686018427387904, "VK_ACCESS_2_RESERVED_62_BIT_EXT"),
     ] },
     // 48
-    EnumDef { name: "VkAccessFlagBits3KHR", flags_name: "VkAccessFlags3KHR", width: 64, bitmask: true, values: &[
+    EnumDef { name: "VkAccessFlagBits3KHR", flags_name: "VkAccessFlags3KHR", width: 64, bitmask: true, dense: 1, mask: 0x0, values: &[
         (0, "VK_ACCESS_3_NONE_KHR"),
     ] },
     // 49
-    EnumDef { name: "VkAcquireProfilingLockFlagBitsKHR", flags_name: "VkAcquireProfilingLockFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkAcquireProfilingLockFlagBitsKHR", flags_name: "VkAcquireProfilingLockFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 50
-    EnumDef { name: "VkAddressCommandFlagBitsKHR", flags_name: "VkAddressCommandFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkAddressCommandFlagBitsKHR", flags_name: "VkAddressCommandFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x3f, values: &[
         (1, "VK_ADDRESS_COMMAND_PROTECTED_BIT_KHR"),
         (2, "VK_ADDRESS_COMMAND_FULLY_BOUND_BIT_KHR"),
         (4, "VK_ADDRESS_COMMAND_STORAGE_BUFFER_USAGE_BIT_KHR"),
@@ -584,46 +584,46 @@ pub static ENUMS: [EnumDef; 443] = [
         (32, "VK_ADDRESS_COMMAND_UNKNOWN_TRANSFORM_FEEDBACK_BUFFER_USAGE_BIT_KHR"),
     ] },
     // 51
-    EnumDef { name: "VkAddressCopyFlagBitsKHR", flags_name: "VkAddressCopyFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkAddressCopyFlagBitsKHR", flags_name: "VkAddressCopyFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x7, values: &[
         (1, "VK_ADDRESS_COPY_DEVICE_LOCAL_BIT_KHR"),
         (2, "VK_ADDRESS_COPY_SPARSE_BIT_KHR"),
         (4, "VK_ADDRESS_COPY_PROTECTED_BIT_KHR"),
     ] },
     // 52
-    EnumDef { name: "VkAndroidSurfaceCreateFlagsKHR", flags_name: "VkAndroidSurfaceCreateFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkAndroidSurfaceCreateFlagsKHR", flags_name: "VkAndroidSurfaceCreateFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 53
-    EnumDef { name: "VkAntiLagModeAMD", flags_name: "VkAntiLagModeAMD", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkAntiLagModeAMD", flags_name: "VkAntiLagModeAMD", width: 32, bitmask: false, dense: 3, mask: 0x3, values: &[
         (0, "VK_ANTI_LAG_MODE_DRIVER_CONTROL_AMD"),
         (1, "VK_ANTI_LAG_MODE_ON_AMD"),
         (2, "VK_ANTI_LAG_MODE_OFF_AMD"),
     ] },
     // 54
-    EnumDef { name: "VkAntiLagStageAMD", flags_name: "VkAntiLagStageAMD", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkAntiLagStageAMD", flags_name: "VkAntiLagStageAMD", width: 32, bitmask: false, dense: 2, mask: 0x1, values: &[
         (0, "VK_ANTI_LAG_STAGE_INPUT_AMD"),
         (1, "VK_ANTI_LAG_STAGE_PRESENT_AMD"),
     ] },
     // 55
-    EnumDef { name: "VkAttachmentDescriptionFlagBits", flags_name: "VkAttachmentDescriptionFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkAttachmentDescriptionFlagBits", flags_name: "VkAttachmentDescriptionFlags", width: 32, bitmask: true, dense: 0, mask: 0x7, values: &[
         (1, "VK_ATTACHMENT_DESCRIPTION_MAY_ALIAS_BIT"),
         (2, "VK_ATTACHMENT_DESCRIPTION_RESOLVE_SKIP_TRANSFER_FUNCTION_BIT_KHR"),
         (4, "VK_ATTACHMENT_DESCRIPTION_RESOLVE_ENABLE_TRANSFER_FUNCTION_BIT_KHR"),
     ] },
     // 56
-    EnumDef { name: "VkAttachmentLoadOp", flags_name: "VkAttachmentLoadOp", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkAttachmentLoadOp", flags_name: "VkAttachmentLoadOp", width: 32, bitmask: false, dense: 3, mask: 0x3ba0e483, values: &[
         (0, "VK_ATTACHMENT_LOAD_OP_LOAD"),
         (1, "VK_ATTACHMENT_LOAD_OP_CLEAR"),
         (2, "VK_ATTACHMENT_LOAD_OP_DONT_CARE"),
         (1000400000, "VK_ATTACHMENT_LOAD_OP_NONE"),
     ] },
     // 57
-    EnumDef { name: "VkAttachmentStoreOp", flags_name: "VkAttachmentStoreOp", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkAttachmentStoreOp", flags_name: "VkAttachmentStoreOp", width: 32, bitmask: false, dense: 2, mask: 0x3b9f61c9, values: &[
         (0, "VK_ATTACHMENT_STORE_OP_STORE"),
         (1, "VK_ATTACHMENT_STORE_OP_DONT_CARE"),
         (1000301000, "VK_ATTACHMENT_STORE_OP_NONE"),
     ] },
     // 58
-    EnumDef { name: "VkBlendFactor", flags_name: "VkBlendFactor", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkBlendFactor", flags_name: "VkBlendFactor", width: 32, bitmask: false, dense: 19, mask: 0x1f, values: &[
         (0, "VK_BLEND_FACTOR_ZERO"),
         (1, "VK_BLEND_FACTOR_ONE"),
         (2, "VK_BLEND_FACTOR_SRC_COLOR"),
@@ -645,7 +645,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (18, "VK_BLEND_FACTOR_ONE_MINUS_SRC1_ALPHA"),
     ] },
     // 59
-    EnumDef { name: "VkBlendOp", flags_name: "VkBlendOp", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkBlendOp", flags_name: "VkBlendOp", width: 32, bitmask: false, dense: 5, mask: 0x3b9d0c7f, values: &[
         (0, "VK_BLEND_OP_ADD"),
         (1, "VK_BLEND_OP_SUBTRACT"),
         (2, "VK_BLEND_OP_REVERSE_SUBTRACT"),
@@ -699,18 +699,18 @@ pub static ENUMS: [EnumDef; 443] = [
         (1000148045, "VK_BLEND_OP_BLUE_EXT"),
     ] },
     // 60
-    EnumDef { name: "VkBlendOverlapEXT", flags_name: "VkBlendOverlapEXT", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkBlendOverlapEXT", flags_name: "VkBlendOverlapEXT", width: 32, bitmask: false, dense: 3, mask: 0x3, values: &[
         (0, "VK_BLEND_OVERLAP_UNCORRELATED_EXT"),
         (1, "VK_BLEND_OVERLAP_DISJOINT_EXT"),
         (2, "VK_BLEND_OVERLAP_CONJOINT_EXT"),
     ] },
     // 61
-    EnumDef { name: "VkBlockMatchWindowCompareModeQCOM", flags_name: "VkBlockMatchWindowCompareModeQCOM", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkBlockMatchWindowCompareModeQCOM", flags_name: "VkBlockMatchWindowCompareModeQCOM", width: 32, bitmask: false, dense: 2, mask: 0x1, values: &[
         (0, "VK_BLOCK_MATCH_WINDOW_COMPARE_MODE_MIN_QCOM"),
         (1, "VK_BLOCK_MATCH_WINDOW_COMPARE_MODE_MAX_QCOM"),
     ] },
     // 62
-    EnumDef { name: "VkBorderColor", flags_name: "VkBorderColor", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkBorderColor", flags_name: "VkBorderColor", width: 32, bitmask: false, dense: 6, mask: 0x3b9f2b1f, values: &[
         (0, "VK_BORDER_COLOR_FLOAT_TRANSPARENT_BLACK"),
         (1, "VK_BORDER_COLOR_INT_TRANSPARENT_BLACK"),
         (2, "VK_BORDER_COLOR_FLOAT_OPAQUE_BLACK"),
@@ -721,7 +721,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (1000287004, "VK_BORDER_COLOR_INT_CUSTOM_EXT"),
     ] },
     // 63
-    EnumDef { name: "VkBufferCreateFlagBits", flags_name: "VkBufferCreateFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkBufferCreateFlagBits", flags_name: "VkBufferCreateFlags", width: 32, bitmask: true, dense: 0, mask: 0xff, values: &[
         (1, "VK_BUFFER_CREATE_SPARSE_BINDING_BIT"),
         (2, "VK_BUFFER_CREATE_SPARSE_RESIDENCY_BIT"),
         (4, "VK_BUFFER_CREATE_SPARSE_ALIASED_BIT"),
@@ -732,7 +732,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (128, "VK_BUFFER_CREATE_RESERVED_7_BIT_IMG"),
     ] },
     // 64
-    EnumDef { name: "VkBufferUsageFlagBits", flags_name: "VkBufferUsageFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkBufferUsageFlagBits", flags_name: "VkBufferUsageFlags", width: 32, bitmask: true, dense: 0, mask: 0x1ffbffff, values: &[
         (1, "VK_BUFFER_USAGE_TRANSFER_SRC_BIT"),
         (2, "VK_BUFFER_USAGE_TRANSFER_DST_BIT"),
         (4, "VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT"),
@@ -763,7 +763,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (268435456, "VK_BUFFER_USAGE_DESCRIPTOR_HEAP_BIT_EXT"),
     ] },
     // 65
-    EnumDef { name: "VkBufferUsageFlagBits2", flags_name: "VkBufferUsageFlags2", width: 64, bitmask: true, values: &[
+    EnumDef { name: "VkBufferUsageFlagBits2", flags_name: "VkBufferUsageFlags2", width: 64, bitmask: true, dense: 0, mask: 0x3fffffffff, values: &[
         (1, "VK_BUFFER_USAGE_2_TRANSFER_SRC_BIT"),
         (2, "VK_BUFFER_USAGE_2_TRANSFER_DST_BIT"),
         (4, "VK_BUFFER_USAGE_2_UNIFORM_TEXEL_BUFFER_BIT"),
@@ -804,10 +804,10 @@ pub static ENUMS: [EnumDef; 443] = [
         (137438953472, "VK_BUFFER_USAGE_2_RESERVED_37_BIT_HUAWEI"),
     ] },
     // 66
-    EnumDef { name: "VkBufferViewCreateFlags", flags_name: "VkBufferViewCreateFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkBufferViewCreateFlags", flags_name: "VkBufferViewCreateFlags", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 67
-    EnumDef { name: "VkBuildAccelerationStructureFlagBitsKHR", flags_name: "VkBuildAccelerationStructureFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkBuildAccelerationStructureFlagBitsKHR", flags_name: "VkBuildAccelerationStructureFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0xffff, values: &[
         (1, "VK_BUILD_ACCELERATION_STRUCTURE_ALLOW_UPDATE_BIT_KHR"),
         (2, "VK_BUILD_ACCELERATION_STRUCTURE_ALLOW_COMPACTION_BIT_KHR"),
         (4, "VK_BUILD_ACCELERATION_STRUCTURE_PREFER_FAST_TRACE_BIT_KHR"),
@@ -826,27 +826,27 @@ pub static ENUMS: [EnumDef; 443] = [
         (32768, "VK_BUILD_ACCELERATION_STRUCTURE_RESERVED_15_BIT_EXT"),
     ] },
     // 68
-    EnumDef { name: "VkBuildAccelerationStructureModeKHR", flags_name: "VkBuildAccelerationStructureModeKHR", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkBuildAccelerationStructureModeKHR", flags_name: "VkBuildAccelerationStructureModeKHR", width: 32, bitmask: false, dense: 2, mask: 0x1, values: &[
         (0, "VK_BUILD_ACCELERATION_STRUCTURE_MODE_BUILD_KHR"),
         (1, "VK_BUILD_ACCELERATION_STRUCTURE_MODE_UPDATE_KHR"),
     ] },
     // 69
-    EnumDef { name: "VkBuildMicromapFlagBitsEXT", flags_name: "VkBuildMicromapFlagsEXT", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkBuildMicromapFlagBitsEXT", flags_name: "VkBuildMicromapFlagsEXT", width: 32, bitmask: true, dense: 0, mask: 0x7, values: &[
         (1, "VK_BUILD_MICROMAP_PREFER_FAST_TRACE_BIT_EXT"),
         (2, "VK_BUILD_MICROMAP_PREFER_FAST_BUILD_BIT_EXT"),
         (4, "VK_BUILD_MICROMAP_ALLOW_COMPACTION_BIT_EXT"),
     ] },
     // 70
-    EnumDef { name: "VkBuildMicromapModeEXT", flags_name: "VkBuildMicromapModeEXT", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkBuildMicromapModeEXT", flags_name: "VkBuildMicromapModeEXT", width: 32, bitmask: false, dense: 1, mask: 0x0, values: &[
         (0, "VK_BUILD_MICROMAP_MODE_BUILD_EXT"),
     ] },
     // 71
-    EnumDef { name: "VkChromaLocation", flags_name: "VkChromaLocation", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkChromaLocation", flags_name: "VkChromaLocation", width: 32, bitmask: false, dense: 2, mask: 0x1, values: &[
         (0, "VK_CHROMA_LOCATION_COSITED_EVEN"),
         (1, "VK_CHROMA_LOCATION_MIDPOINT"),
     ] },
     // 72
-    EnumDef { name: "VkClusterAccelerationStructureAddressResolutionFlagBitsNV", flags_name: "VkClusterAccelerationStructureAddressResolutionFlagsNV", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkClusterAccelerationStructureAddressResolutionFlagBitsNV", flags_name: "VkClusterAccelerationStructureAddressResolutionFlagsNV", width: 32, bitmask: true, dense: 3, mask: 0x3f, values: &[
         (0, "VK_CLUSTER_ACCELERATION_STRUCTURE_ADDRESS_RESOLUTION_NONE_NV"),
         (1, "VK_CLUSTER_ACCELERATION_STRUCTURE_ADDRESS_RESOLUTION_INDIRECTED_DST_IMPLICIT_DATA_BIT_NV"),
         (2, "VK_CLUSTER_ACCELERATION_STRUCTURE_ADDRESS_RESOLUTION_INDIRECTED_SCRATCH_DATA_BIT_NV"),
@@ -856,29 +856,29 @@ pub static ENUMS: [EnumDef; 443] = [
         (32, "VK_CLUSTER_ACCELERATION_STRUCTURE_ADDRESS_RESOLUTION_INDIRECTED_SRC_INFOS_COUNT_BIT_NV"),
     ] },
     // 73
-    EnumDef { name: "VkClusterAccelerationStructureClusterFlagBitsNV", flags_name: "VkClusterAccelerationStructureClusterFlagsNV", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkClusterAccelerationStructureClusterFlagBitsNV", flags_name: "VkClusterAccelerationStructureClusterFlagsNV", width: 32, bitmask: true, dense: 0, mask: 0x1, values: &[
         (1, "VK_CLUSTER_ACCELERATION_STRUCTURE_CLUSTER_ALLOW_DISABLE_OPACITY_MICROMAPS_NV"),
     ] },
     // 74
-    EnumDef { name: "VkClusterAccelerationStructureGeometryFlagBitsNV", flags_name: "VkClusterAccelerationStructureGeometryFlagsNV", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkClusterAccelerationStructureGeometryFlagBitsNV", flags_name: "VkClusterAccelerationStructureGeometryFlagsNV", width: 32, bitmask: true, dense: 0, mask: 0x7, values: &[
         (1, "VK_CLUSTER_ACCELERATION_STRUCTURE_GEOMETRY_CULL_DISABLE_BIT_NV"),
         (2, "VK_CLUSTER_ACCELERATION_STRUCTURE_GEOMETRY_NO_DUPLICATE_ANYHIT_INVOCATION_BIT_NV"),
         (4, "VK_CLUSTER_ACCELERATION_STRUCTURE_GEOMETRY_OPAQUE_BIT_NV"),
     ] },
     // 75
-    EnumDef { name: "VkClusterAccelerationStructureIndexFormatFlagBitsNV", flags_name: "VkClusterAccelerationStructureIndexFormatFlagsNV", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkClusterAccelerationStructureIndexFormatFlagBitsNV", flags_name: "VkClusterAccelerationStructureIndexFormatFlagsNV", width: 32, bitmask: true, dense: 0, mask: 0x7, values: &[
         (1, "VK_CLUSTER_ACCELERATION_STRUCTURE_INDEX_FORMAT_8BIT_NV"),
         (2, "VK_CLUSTER_ACCELERATION_STRUCTURE_INDEX_FORMAT_16BIT_NV"),
         (4, "VK_CLUSTER_ACCELERATION_STRUCTURE_INDEX_FORMAT_32BIT_NV"),
     ] },
     // 76
-    EnumDef { name: "VkClusterAccelerationStructureOpModeNV", flags_name: "VkClusterAccelerationStructureOpModeNV", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkClusterAccelerationStructureOpModeNV", flags_name: "VkClusterAccelerationStructureOpModeNV", width: 32, bitmask: false, dense: 3, mask: 0x3, values: &[
         (0, "VK_CLUSTER_ACCELERATION_STRUCTURE_OP_MODE_IMPLICIT_DESTINATIONS_NV"),
         (1, "VK_CLUSTER_ACCELERATION_STRUCTURE_OP_MODE_EXPLICIT_DESTINATIONS_NV"),
         (2, "VK_CLUSTER_ACCELERATION_STRUCTURE_OP_MODE_COMPUTE_SIZES_NV"),
     ] },
     // 77
-    EnumDef { name: "VkClusterAccelerationStructureOpTypeNV", flags_name: "VkClusterAccelerationStructureOpTypeNV", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkClusterAccelerationStructureOpTypeNV", flags_name: "VkClusterAccelerationStructureOpTypeNV", width: 32, bitmask: false, dense: 6, mask: 0x7, values: &[
         (0, "VK_CLUSTER_ACCELERATION_STRUCTURE_OP_TYPE_MOVE_OBJECTS_NV"),
         (1, "VK_CLUSTER_ACCELERATION_STRUCTURE_OP_TYPE_BUILD_CLUSTERS_BOTTOM_LEVEL_NV"),
         (2, "VK_CLUSTER_ACCELERATION_STRUCTURE_OP_TYPE_BUILD_TRIANGLE_CLUSTER_NV"),
@@ -887,27 +887,27 @@ pub static ENUMS: [EnumDef; 443] = [
         (5, "VK_CLUSTER_ACCELERATION_STRUCTURE_OP_TYPE_GET_CLUSTER_TEMPLATE_INDICES_NV"),
     ] },
     // 78
-    EnumDef { name: "VkClusterAccelerationStructureTypeNV", flags_name: "VkClusterAccelerationStructureTypeNV", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkClusterAccelerationStructureTypeNV", flags_name: "VkClusterAccelerationStructureTypeNV", width: 32, bitmask: false, dense: 3, mask: 0x3, values: &[
         (0, "VK_CLUSTER_ACCELERATION_STRUCTURE_TYPE_CLUSTERS_BOTTOM_LEVEL_NV"),
         (1, "VK_CLUSTER_ACCELERATION_STRUCTURE_TYPE_TRIANGLE_CLUSTER_NV"),
         (2, "VK_CLUSTER_ACCELERATION_STRUCTURE_TYPE_TRIANGLE_CLUSTER_TEMPLATE_NV"),
     ] },
     // 79
-    EnumDef { name: "VkCoarseSampleOrderTypeNV", flags_name: "VkCoarseSampleOrderTypeNV", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkCoarseSampleOrderTypeNV", flags_name: "VkCoarseSampleOrderTypeNV", width: 32, bitmask: false, dense: 4, mask: 0x3, values: &[
         (0, "VK_COARSE_SAMPLE_ORDER_TYPE_DEFAULT_NV"),
         (1, "VK_COARSE_SAMPLE_ORDER_TYPE_CUSTOM_NV"),
         (2, "VK_COARSE_SAMPLE_ORDER_TYPE_PIXEL_MAJOR_NV"),
         (3, "VK_COARSE_SAMPLE_ORDER_TYPE_SAMPLE_MAJOR_NV"),
     ] },
     // 80
-    EnumDef { name: "VkColorComponentFlagBits", flags_name: "VkColorComponentFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkColorComponentFlagBits", flags_name: "VkColorComponentFlags", width: 32, bitmask: true, dense: 0, mask: 0xf, values: &[
         (1, "VK_COLOR_COMPONENT_R_BIT"),
         (2, "VK_COLOR_COMPONENT_G_BIT"),
         (4, "VK_COLOR_COMPONENT_B_BIT"),
         (8, "VK_COLOR_COMPONENT_A_BIT"),
     ] },
     // 81
-    EnumDef { name: "VkColorSpaceKHR", flags_name: "VkColorSpaceKHR", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkColorSpaceKHR", flags_name: "VkColorSpaceKHR", width: 32, bitmask: false, dense: 1, mask: 0x3b9e6a4f, values: &[
         (0, "VK_COLOR_SPACE_SRGB_NONLINEAR_KHR"),
         (1000104001, "VK_COLOR_SPACE_DISPLAY_P3_NONLINEAR_EXT"),
         (1000104002, "VK_COLOR_SPACE_EXTENDED_SRGB_LINEAR_EXT"),
@@ -926,16 +926,16 @@ pub static ENUMS: [EnumDef; 443] = [
         (1000213000, "VK_COLOR_SPACE_DISPLAY_NATIVE_AMD"),
     ] },
     // 82
-    EnumDef { name: "VkCommandBufferLevel", flags_name: "VkCommandBufferLevel", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkCommandBufferLevel", flags_name: "VkCommandBufferLevel", width: 32, bitmask: false, dense: 2, mask: 0x1, values: &[
         (0, "VK_COMMAND_BUFFER_LEVEL_PRIMARY"),
         (1, "VK_COMMAND_BUFFER_LEVEL_SECONDARY"),
     ] },
     // 83
-    EnumDef { name: "VkCommandBufferResetFlagBits", flags_name: "VkCommandBufferResetFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkCommandBufferResetFlagBits", flags_name: "VkCommandBufferResetFlags", width: 32, bitmask: true, dense: 0, mask: 0x1, values: &[
         (1, "VK_COMMAND_BUFFER_RESET_RELEASE_RESOURCES_BIT"),
     ] },
     // 84
-    EnumDef { name: "VkCommandBufferUsageFlagBits", flags_name: "VkCommandBufferUsageFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkCommandBufferUsageFlagBits", flags_name: "VkCommandBufferUsageFlags", width: 32, bitmask: true, dense: 0, mask: 0x1f, values: &[
         (1, "VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT"),
         (2, "VK_COMMAND_BUFFER_USAGE_RENDER_PASS_CONTINUE_BIT"),
         (4, "VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT"),
@@ -943,21 +943,21 @@ pub static ENUMS: [EnumDef; 443] = [
         (16, "VK_COMMAND_BUFFER_USAGE_RESERVED_4_BIT_HUAWEI"),
     ] },
     // 85
-    EnumDef { name: "VkCommandPoolCreateFlagBits", flags_name: "VkCommandPoolCreateFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkCommandPoolCreateFlagBits", flags_name: "VkCommandPoolCreateFlags", width: 32, bitmask: true, dense: 0, mask: 0x7, values: &[
         (1, "VK_COMMAND_POOL_CREATE_TRANSIENT_BIT"),
         (2, "VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT"),
         (4, "VK_COMMAND_POOL_CREATE_PROTECTED_BIT"),
     ] },
     // 86
-    EnumDef { name: "VkCommandPoolResetFlagBits", flags_name: "VkCommandPoolResetFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkCommandPoolResetFlagBits", flags_name: "VkCommandPoolResetFlags", width: 32, bitmask: true, dense: 0, mask: 0x3, values: &[
         (1, "VK_COMMAND_POOL_RESET_RELEASE_RESOURCES_BIT"),
         (2, "VK_COMMAND_POOL_RESET_RESERVED_1_BIT_COREAVI"),
     ] },
     // 87
-    EnumDef { name: "VkCommandPoolTrimFlags", flags_name: "VkCommandPoolTrimFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkCommandPoolTrimFlags", flags_name: "VkCommandPoolTrimFlags", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 88
-    EnumDef { name: "VkCompareOp", flags_name: "VkCompareOp", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkCompareOp", flags_name: "VkCompareOp", width: 32, bitmask: false, dense: 8, mask: 0x7, values: &[
         (0, "VK_COMPARE_OP_NEVER"),
         (1, "VK_COMPARE_OP_LESS"),
         (2, "VK_COMPARE_OP_EQUAL"),
@@ -968,7 +968,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (7, "VK_COMPARE_OP_ALWAYS"),
     ] },
     // 89
-    EnumDef { name: "VkComponentSwizzle", flags_name: "VkComponentSwizzle", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkComponentSwizzle", flags_name: "VkComponentSwizzle", width: 32, bitmask: false, dense: 7, mask: 0x7, values: &[
         (0, "VK_COMPONENT_SWIZZLE_IDENTITY"),
         (1, "VK_COMPONENT_SWIZZLE_ZERO"),
         (2, "VK_COMPONENT_SWIZZLE_ONE"),
@@ -978,7 +978,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (6, "VK_COMPONENT_SWIZZLE_A"),
     ] },
     // 90
-    EnumDef { name: "VkComponentTypeKHR", flags_name: "VkComponentTypeKHR", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkComponentTypeKHR", flags_name: "VkComponentTypeKHR", width: 32, bitmask: false, dense: 11, mask: 0x3bbfffff, values: &[
         (0, "VK_COMPONENT_TYPE_FLOAT16_KHR"),
         (1, "VK_COMPONENT_TYPE_FLOAT32_KHR"),
         (2, "VK_COMPONENT_TYPE_FLOAT64_KHR"),
@@ -1002,89 +1002,89 @@ pub static ENUMS: [EnumDef; 443] = [
         (1000672004, "VK_COMPONENT_TYPE_MXINT8_EXT"),
     ] },
     // 91
-    EnumDef { name: "VkCompositeAlphaFlagBitsKHR", flags_name: "VkCompositeAlphaFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkCompositeAlphaFlagBitsKHR", flags_name: "VkCompositeAlphaFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0xf, values: &[
         (1, "VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR"),
         (2, "VK_COMPOSITE_ALPHA_PRE_MULTIPLIED_BIT_KHR"),
         (4, "VK_COMPOSITE_ALPHA_POST_MULTIPLIED_BIT_KHR"),
         (8, "VK_COMPOSITE_ALPHA_INHERIT_BIT_KHR"),
     ] },
     // 92
-    EnumDef { name: "VkCompressedTriangleFormatAMDX", flags_name: "VkCompressedTriangleFormatAMDX", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkCompressedTriangleFormatAMDX", flags_name: "VkCompressedTriangleFormatAMDX", width: 32, bitmask: false, dense: 1, mask: 0x0, values: &[
         (0, "VK_COMPRESSED_TRIANGLE_FORMAT_DGF1_AMDX"),
     ] },
     // 93
-    EnumDef { name: "VkConditionalRenderingFlagBitsEXT", flags_name: "VkConditionalRenderingFlagsEXT", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkConditionalRenderingFlagBitsEXT", flags_name: "VkConditionalRenderingFlagsEXT", width: 32, bitmask: true, dense: 0, mask: 0x1, values: &[
         (1, "VK_CONDITIONAL_RENDERING_INVERTED_BIT_EXT"),
     ] },
     // 94
-    EnumDef { name: "VkConservativeRasterizationModeEXT", flags_name: "VkConservativeRasterizationModeEXT", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkConservativeRasterizationModeEXT", flags_name: "VkConservativeRasterizationModeEXT", width: 32, bitmask: false, dense: 3, mask: 0x3, values: &[
         (0, "VK_CONSERVATIVE_RASTERIZATION_MODE_DISABLED_EXT"),
         (1, "VK_CONSERVATIVE_RASTERIZATION_MODE_OVERESTIMATE_EXT"),
         (2, "VK_CONSERVATIVE_RASTERIZATION_MODE_UNDERESTIMATE_EXT"),
     ] },
     // 95
-    EnumDef { name: "VkCooperativeMatrixFlagBitsEXT", flags_name: "VkCooperativeMatrixFlagsEXT", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkCooperativeMatrixFlagBitsEXT", flags_name: "VkCooperativeMatrixFlagsEXT", width: 32, bitmask: true, dense: 0, mask: 0x1, values: &[
         (1, "VK_COOPERATIVE_MATRIX_SATURATING_ACCUMULATION_BIT_EXT"),
     ] },
     // 96
-    EnumDef { name: "VkCooperativeVectorMatrixLayoutNV", flags_name: "VkCooperativeVectorMatrixLayoutNV", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkCooperativeVectorMatrixLayoutNV", flags_name: "VkCooperativeVectorMatrixLayoutNV", width: 32, bitmask: false, dense: 4, mask: 0x3, values: &[
         (0, "VK_COOPERATIVE_VECTOR_MATRIX_LAYOUT_ROW_MAJOR_NV"),
         (1, "VK_COOPERATIVE_VECTOR_MATRIX_LAYOUT_COLUMN_MAJOR_NV"),
         (2, "VK_COOPERATIVE_VECTOR_MATRIX_LAYOUT_INFERENCING_OPTIMAL_NV"),
         (3, "VK_COOPERATIVE_VECTOR_MATRIX_LAYOUT_TRAINING_OPTIMAL_NV"),
     ] },
     // 97
-    EnumDef { name: "VkCopyAccelerationStructureModeKHR", flags_name: "VkCopyAccelerationStructureModeKHR", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkCopyAccelerationStructureModeKHR", flags_name: "VkCopyAccelerationStructureModeKHR", width: 32, bitmask: false, dense: 4, mask: 0x3, values: &[
         (0, "VK_COPY_ACCELERATION_STRUCTURE_MODE_CLONE_KHR"),
         (1, "VK_COPY_ACCELERATION_STRUCTURE_MODE_COMPACT_KHR"),
         (2, "VK_COPY_ACCELERATION_STRUCTURE_MODE_SERIALIZE_KHR"),
         (3, "VK_COPY_ACCELERATION_STRUCTURE_MODE_DESERIALIZE_KHR"),
     ] },
     // 98
-    EnumDef { name: "VkCopyMicromapModeEXT", flags_name: "VkCopyMicromapModeEXT", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkCopyMicromapModeEXT", flags_name: "VkCopyMicromapModeEXT", width: 32, bitmask: false, dense: 4, mask: 0x3, values: &[
         (0, "VK_COPY_MICROMAP_MODE_CLONE_EXT"),
         (1, "VK_COPY_MICROMAP_MODE_SERIALIZE_EXT"),
         (2, "VK_COPY_MICROMAP_MODE_DESERIALIZE_EXT"),
         (3, "VK_COPY_MICROMAP_MODE_COMPACT_EXT"),
     ] },
     // 99
-    EnumDef { name: "VkCoverageModulationModeNV", flags_name: "VkCoverageModulationModeNV", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkCoverageModulationModeNV", flags_name: "VkCoverageModulationModeNV", width: 32, bitmask: false, dense: 4, mask: 0x3, values: &[
         (0, "VK_COVERAGE_MODULATION_MODE_NONE_NV"),
         (1, "VK_COVERAGE_MODULATION_MODE_RGB_NV"),
         (2, "VK_COVERAGE_MODULATION_MODE_ALPHA_NV"),
         (3, "VK_COVERAGE_MODULATION_MODE_RGBA_NV"),
     ] },
     // 100
-    EnumDef { name: "VkCoverageReductionModeNV", flags_name: "VkCoverageReductionModeNV", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkCoverageReductionModeNV", flags_name: "VkCoverageReductionModeNV", width: 32, bitmask: false, dense: 2, mask: 0x1, values: &[
         (0, "VK_COVERAGE_REDUCTION_MODE_MERGE_NV"),
         (1, "VK_COVERAGE_REDUCTION_MODE_TRUNCATE_NV"),
     ] },
     // 101
-    EnumDef { name: "VkCubicFilterWeightsQCOM", flags_name: "VkCubicFilterWeightsQCOM", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkCubicFilterWeightsQCOM", flags_name: "VkCubicFilterWeightsQCOM", width: 32, bitmask: false, dense: 4, mask: 0x3, values: &[
         (0, "VK_CUBIC_FILTER_WEIGHTS_CATMULL_ROM_QCOM"),
         (1, "VK_CUBIC_FILTER_WEIGHTS_ZERO_TANGENT_CARDINAL_QCOM"),
         (2, "VK_CUBIC_FILTER_WEIGHTS_B_SPLINE_QCOM"),
         (3, "VK_CUBIC_FILTER_WEIGHTS_MITCHELL_NETRAVALI_QCOM"),
     ] },
     // 102
-    EnumDef { name: "VkCullModeFlagBits", flags_name: "VkCullModeFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkCullModeFlagBits", flags_name: "VkCullModeFlags", width: 32, bitmask: true, dense: 4, mask: 0x3, values: &[
         (0, "VK_CULL_MODE_NONE"),
         (1, "VK_CULL_MODE_FRONT_BIT"),
         (2, "VK_CULL_MODE_BACK_BIT"),
         (3, "VK_CULL_MODE_FRONT_AND_BACK"),
     ] },
     // 103
-    EnumDef { name: "VkDataGraphModelCacheTypeQCOM", flags_name: "VkDataGraphModelCacheTypeQCOM", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkDataGraphModelCacheTypeQCOM", flags_name: "VkDataGraphModelCacheTypeQCOM", width: 32, bitmask: false, dense: 1, mask: 0x0, values: &[
         (0, "VK_DATA_GRAPH_MODEL_CACHE_TYPE_GENERIC_BINARY_QCOM"),
     ] },
     // 104
-    EnumDef { name: "VkDataGraphOpticalFlowCreateFlagBitsARM", flags_name: "VkDataGraphOpticalFlowCreateFlagsARM", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkDataGraphOpticalFlowCreateFlagBitsARM", flags_name: "VkDataGraphOpticalFlowCreateFlagsARM", width: 32, bitmask: true, dense: 0, mask: 0x40000003, values: &[
         (1, "VK_DATA_GRAPH_OPTICAL_FLOW_CREATE_ENABLE_HINT_BIT_ARM"),
         (2, "VK_DATA_GRAPH_OPTICAL_FLOW_CREATE_ENABLE_COST_BIT_ARM"),
         (1073741824, "VK_DATA_GRAPH_OPTICAL_FLOW_CREATE_RESERVED_30_BIT_ARM"),
     ] },
     // 105
-    EnumDef { name: "VkDataGraphOpticalFlowExecuteFlagBitsARM", flags_name: "VkDataGraphOpticalFlowExecuteFlagsARM", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkDataGraphOpticalFlowExecuteFlagBitsARM", flags_name: "VkDataGraphOpticalFlowExecuteFlagsARM", width: 32, bitmask: true, dense: 0, mask: 0x1f, values: &[
         (1, "VK_DATA_GRAPH_OPTICAL_FLOW_EXECUTE_DISABLE_TEMPORAL_HINTS_BIT_ARM"),
         (2, "VK_DATA_GRAPH_OPTICAL_FLOW_EXECUTE_INPUT_UNCHANGED_BIT_ARM"),
         (4, "VK_DATA_GRAPH_OPTICAL_FLOW_EXECUTE_REFERENCE_UNCHANGED_BIT_ARM"),
@@ -1092,7 +1092,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (16, "VK_DATA_GRAPH_OPTICAL_FLOW_EXECUTE_REFERENCE_IS_PREVIOUS_INPUT_BIT_ARM"),
     ] },
     // 106
-    EnumDef { name: "VkDataGraphOpticalFlowGridSizeFlagBitsARM", flags_name: "VkDataGraphOpticalFlowGridSizeFlagsARM", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkDataGraphOpticalFlowGridSizeFlagBitsARM", flags_name: "VkDataGraphOpticalFlowGridSizeFlagsARM", width: 32, bitmask: true, dense: 3, mask: 0xf, values: &[
         (0, "VK_DATA_GRAPH_OPTICAL_FLOW_GRID_SIZE_UNKNOWN_ARM"),
         (1, "VK_DATA_GRAPH_OPTICAL_FLOW_GRID_SIZE_1X1_BIT_ARM"),
         (2, "VK_DATA_GRAPH_OPTICAL_FLOW_GRID_SIZE_2X2_BIT_ARM"),
@@ -1100,7 +1100,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (8, "VK_DATA_GRAPH_OPTICAL_FLOW_GRID_SIZE_8X8_BIT_ARM"),
     ] },
     // 107
-    EnumDef { name: "VkDataGraphOpticalFlowImageUsageFlagBitsARM", flags_name: "VkDataGraphOpticalFlowImageUsageFlagsARM", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkDataGraphOpticalFlowImageUsageFlagBitsARM", flags_name: "VkDataGraphOpticalFlowImageUsageFlagsARM", width: 32, bitmask: true, dense: 3, mask: 0xf, values: &[
         (0, "VK_DATA_GRAPH_OPTICAL_FLOW_IMAGE_USAGE_UNKNOWN_ARM"),
         (1, "VK_DATA_GRAPH_OPTICAL_FLOW_IMAGE_USAGE_INPUT_BIT_ARM"),
         (2, "VK_DATA_GRAPH_OPTICAL_FLOW_IMAGE_USAGE_OUTPUT_BIT_ARM"),
@@ -1108,17 +1108,17 @@ pub static ENUMS: [EnumDef; 443] = [
         (8, "VK_DATA_GRAPH_OPTICAL_FLOW_IMAGE_USAGE_COST_BIT_ARM"),
     ] },
     // 108
-    EnumDef { name: "VkDataGraphOpticalFlowPerformanceLevelARM", flags_name: "VkDataGraphOpticalFlowPerformanceLevelARM", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkDataGraphOpticalFlowPerformanceLevelARM", flags_name: "VkDataGraphOpticalFlowPerformanceLevelARM", width: 32, bitmask: false, dense: 4, mask: 0x3, values: &[
         (0, "VK_DATA_GRAPH_OPTICAL_FLOW_PERFORMANCE_LEVEL_UNKNOWN_ARM"),
         (1, "VK_DATA_GRAPH_OPTICAL_FLOW_PERFORMANCE_LEVEL_SLOW_ARM"),
         (2, "VK_DATA_GRAPH_OPTICAL_FLOW_PERFORMANCE_LEVEL_MEDIUM_ARM"),
         (3, "VK_DATA_GRAPH_OPTICAL_FLOW_PERFORMANCE_LEVEL_FAST_ARM"),
     ] },
     // 109
-    EnumDef { name: "VkDataGraphPipelineDispatchFlagBitsARM", flags_name: "VkDataGraphPipelineDispatchFlagsARM", width: 64, bitmask: true, values: &[
+    EnumDef { name: "VkDataGraphPipelineDispatchFlagBitsARM", flags_name: "VkDataGraphPipelineDispatchFlagsARM", width: 64, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 110
-    EnumDef { name: "VkDataGraphPipelineNodeConnectionTypeARM", flags_name: "VkDataGraphPipelineNodeConnectionTypeARM", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkDataGraphPipelineNodeConnectionTypeARM", flags_name: "VkDataGraphPipelineNodeConnectionTypeARM", width: 32, bitmask: false, dense: 0, mask: 0x3ba46adf, values: &[
         (1000631000, "VK_DATA_GRAPH_PIPELINE_NODE_CONNECTION_TYPE_OPTICAL_FLOW_INPUT_ARM"),
         (1000631001, "VK_DATA_GRAPH_PIPELINE_NODE_CONNECTION_TYPE_OPTICAL_FLOW_REFERENCE_ARM"),
         (1000631002, "VK_DATA_GRAPH_PIPELINE_NODE_CONNECTION_TYPE_OPTICAL_FLOW_HINT_ARM"),
@@ -1126,45 +1126,45 @@ pub static ENUMS: [EnumDef; 443] = [
         (1000631004, "VK_DATA_GRAPH_PIPELINE_NODE_CONNECTION_TYPE_OPTICAL_FLOW_COST_ARM"),
     ] },
     // 111
-    EnumDef { name: "VkDataGraphPipelineNodeTypeARM", flags_name: "VkDataGraphPipelineNodeTypeARM", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkDataGraphPipelineNodeTypeARM", flags_name: "VkDataGraphPipelineNodeTypeARM", width: 32, bitmask: false, dense: 0, mask: 0x3ba46ad8, values: &[
         (1000631000, "VK_DATA_GRAPH_PIPELINE_NODE_TYPE_OPTICAL_FLOW_ARM"),
     ] },
     // 112
-    EnumDef { name: "VkDataGraphPipelinePropertyARM", flags_name: "VkDataGraphPipelinePropertyARM", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkDataGraphPipelinePropertyARM", flags_name: "VkDataGraphPipelinePropertyARM", width: 32, bitmask: false, dense: 2, mask: 0x3ba51aa1, values: &[
         (0, "VK_DATA_GRAPH_PIPELINE_PROPERTY_CREATION_LOG_ARM"),
         (1, "VK_DATA_GRAPH_PIPELINE_PROPERTY_IDENTIFIER_ARM"),
         (1000676000, "VK_DATA_GRAPH_PIPELINE_PROPERTY_NEURAL_ACCELERATOR_DEBUG_DATABASE_ARM"),
         (1000676001, "VK_DATA_GRAPH_PIPELINE_PROPERTY_NEURAL_ACCELERATOR_STATISTICS_INFO_ARM"),
     ] },
     // 113
-    EnumDef { name: "VkDataGraphPipelineSessionBindPointARM", flags_name: "VkDataGraphPipelineSessionBindPointARM", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkDataGraphPipelineSessionBindPointARM", flags_name: "VkDataGraphPipelineSessionBindPointARM", width: 32, bitmask: false, dense: 1, mask: 0x3ba57af9, values: &[
         (0, "VK_DATA_GRAPH_PIPELINE_SESSION_BIND_POINT_TRANSIENT_ARM"),
         (1000631001, "VK_DATA_GRAPH_PIPELINE_SESSION_BIND_POINT_OPTICAL_FLOW_CACHE_ARM"),
         (1000676000, "VK_DATA_GRAPH_PIPELINE_SESSION_BIND_POINT_NEURAL_ACCELERATOR_STATISTICS_ARM"),
     ] },
     // 114
-    EnumDef { name: "VkDataGraphPipelineSessionBindPointTypeARM", flags_name: "VkDataGraphPipelineSessionBindPointTypeARM", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkDataGraphPipelineSessionBindPointTypeARM", flags_name: "VkDataGraphPipelineSessionBindPointTypeARM", width: 32, bitmask: false, dense: 1, mask: 0x0, values: &[
         (0, "VK_DATA_GRAPH_PIPELINE_SESSION_BIND_POINT_TYPE_MEMORY_ARM"),
     ] },
     // 115
-    EnumDef { name: "VkDataGraphPipelineSessionCreateFlagBitsARM", flags_name: "VkDataGraphPipelineSessionCreateFlagsARM", width: 64, bitmask: true, values: &[
+    EnumDef { name: "VkDataGraphPipelineSessionCreateFlagBitsARM", flags_name: "VkDataGraphPipelineSessionCreateFlagsARM", width: 64, bitmask: true, dense: 0, mask: 0x3, values: &[
         (1, "VK_DATA_GRAPH_PIPELINE_SESSION_CREATE_PROTECTED_BIT_ARM"),
         (2, "VK_DATA_GRAPH_PIPELINE_SESSION_CREATE_OPTICAL_FLOW_CACHE_BIT_ARM"),
     ] },
     // 116
-    EnumDef { name: "VkDataGraphTOSALevelARM", flags_name: "VkDataGraphTOSALevelARM", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkDataGraphTOSALevelARM", flags_name: "VkDataGraphTOSALevelARM", width: 32, bitmask: false, dense: 2, mask: 0x1, values: &[
         (0, "VK_DATA_GRAPH_TOSA_LEVEL_NONE_ARM"),
         (1, "VK_DATA_GRAPH_TOSA_LEVEL_8K_ARM"),
     ] },
     // 117
-    EnumDef { name: "VkDataGraphTOSAQualityFlagBitsARM", flags_name: "VkDataGraphTOSAQualityFlagsARM", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkDataGraphTOSAQualityFlagBitsARM", flags_name: "VkDataGraphTOSAQualityFlagsARM", width: 32, bitmask: true, dense: 0, mask: 0xf, values: &[
         (1, "VK_DATA_GRAPH_TOSA_QUALITY_ACCELERATED_ARM"),
         (2, "VK_DATA_GRAPH_TOSA_QUALITY_CONFORMANT_ARM"),
         (4, "VK_DATA_GRAPH_TOSA_QUALITY_EXPERIMENTAL_ARM"),
         (8, "VK_DATA_GRAPH_TOSA_QUALITY_DEPRECATED_ARM"),
     ] },
     // 118
-    EnumDef { name: "VkDebugReportFlagBitsEXT", flags_name: "VkDebugReportFlagsEXT", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkDebugReportFlagBitsEXT", flags_name: "VkDebugReportFlagsEXT", width: 32, bitmask: true, dense: 0, mask: 0x1f, values: &[
         (1, "VK_DEBUG_REPORT_INFORMATION_BIT_EXT"),
         (2, "VK_DEBUG_REPORT_WARNING_BIT_EXT"),
         (4, "VK_DEBUG_REPORT_PERFORMANCE_WARNING_BIT_EXT"),
@@ -1172,7 +1172,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (16, "VK_DEBUG_REPORT_DEBUG_BIT_EXT"),
     ] },
     // 119
-    EnumDef { name: "VkDebugReportObjectTypeEXT", flags_name: "VkDebugReportObjectTypeEXT", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkDebugReportObjectTypeEXT", flags_name: "VkDebugReportObjectTypeEXT", width: 32, bitmask: false, dense: 31, mask: 0x3bbf7fff, values: &[
         (0, "VK_DEBUG_REPORT_OBJECT_TYPE_UNKNOWN_EXT"),
         (1, "VK_DEBUG_REPORT_OBJECT_TYPE_INSTANCE_EXT"),
         (2, "VK_DEBUG_REPORT_OBJECT_TYPE_PHYSICAL_DEVICE_EXT"),
@@ -1216,32 +1216,32 @@ pub static ENUMS: [EnumDef; 443] = [
         (1000366000, "VK_DEBUG_REPORT_OBJECT_TYPE_BUFFER_COLLECTION_FUCHSIA_EXT"),
     ] },
     // 120
-    EnumDef { name: "VkDebugUtilsMessageSeverityFlagBitsEXT", flags_name: "VkDebugUtilsMessageSeverityFlagsEXT", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkDebugUtilsMessageSeverityFlagBitsEXT", flags_name: "VkDebugUtilsMessageSeverityFlagsEXT", width: 32, bitmask: true, dense: 0, mask: 0x1111, values: &[
         (1, "VK_DEBUG_UTILS_MESSAGE_SEVERITY_VERBOSE_BIT_EXT"),
         (16, "VK_DEBUG_UTILS_MESSAGE_SEVERITY_INFO_BIT_EXT"),
         (256, "VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT"),
         (4096, "VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT"),
     ] },
     // 121
-    EnumDef { name: "VkDebugUtilsMessageTypeFlagBitsEXT", flags_name: "VkDebugUtilsMessageTypeFlagsEXT", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkDebugUtilsMessageTypeFlagBitsEXT", flags_name: "VkDebugUtilsMessageTypeFlagsEXT", width: 32, bitmask: true, dense: 0, mask: 0xf, values: &[
         (1, "VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT"),
         (2, "VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT"),
         (4, "VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT"),
         (8, "VK_DEBUG_UTILS_MESSAGE_TYPE_DEVICE_ADDRESS_BINDING_BIT_EXT"),
     ] },
     // 122
-    EnumDef { name: "VkDebugUtilsMessengerCallbackDataFlagsEXT", flags_name: "VkDebugUtilsMessengerCallbackDataFlagsEXT", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkDebugUtilsMessengerCallbackDataFlagsEXT", flags_name: "VkDebugUtilsMessengerCallbackDataFlagsEXT", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 123
-    EnumDef { name: "VkDebugUtilsMessengerCreateFlagsEXT", flags_name: "VkDebugUtilsMessengerCreateFlagsEXT", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkDebugUtilsMessengerCreateFlagsEXT", flags_name: "VkDebugUtilsMessengerCreateFlagsEXT", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 124
-    EnumDef { name: "VkDefaultVertexAttributeValueKHR", flags_name: "VkDefaultVertexAttributeValueKHR", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkDefaultVertexAttributeValueKHR", flags_name: "VkDefaultVertexAttributeValueKHR", width: 32, bitmask: false, dense: 2, mask: 0x1, values: &[
         (0, "VK_DEFAULT_VERTEX_ATTRIBUTE_VALUE_ZERO_ZERO_ZERO_ZERO_KHR"),
         (1, "VK_DEFAULT_VERTEX_ATTRIBUTE_VALUE_ZERO_ZERO_ZERO_ONE_KHR"),
     ] },
     // 125
-    EnumDef { name: "VkDependencyFlagBits", flags_name: "VkDependencyFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkDependencyFlagBits", flags_name: "VkDependencyFlags", width: 32, bitmask: true, dense: 0, mask: 0x7f, values: &[
         (1, "VK_DEPENDENCY_BY_REGION_BIT"),
         (2, "VK_DEPENDENCY_VIEW_LOCAL_BIT"),
         (4, "VK_DEPENDENCY_DEVICE_GROUP_BIT"),
@@ -1251,18 +1251,18 @@ pub static ENUMS: [EnumDef; 443] = [
         (64, "VK_DEPENDENCY_ASYMMETRIC_EVENT_BIT_KHR"),
     ] },
     // 126
-    EnumDef { name: "VkDepthBiasRepresentationEXT", flags_name: "VkDepthBiasRepresentationEXT", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkDepthBiasRepresentationEXT", flags_name: "VkDepthBiasRepresentationEXT", width: 32, bitmask: false, dense: 3, mask: 0x3, values: &[
         (0, "VK_DEPTH_BIAS_REPRESENTATION_LEAST_REPRESENTABLE_VALUE_FORMAT_EXT"),
         (1, "VK_DEPTH_BIAS_REPRESENTATION_LEAST_REPRESENTABLE_VALUE_FORCE_UNORM_EXT"),
         (2, "VK_DEPTH_BIAS_REPRESENTATION_FLOAT_EXT"),
     ] },
     // 127
-    EnumDef { name: "VkDepthClampModeEXT", flags_name: "VkDepthClampModeEXT", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkDepthClampModeEXT", flags_name: "VkDepthClampModeEXT", width: 32, bitmask: false, dense: 2, mask: 0x1, values: &[
         (0, "VK_DEPTH_CLAMP_MODE_VIEWPORT_RANGE_EXT"),
         (1, "VK_DEPTH_CLAMP_MODE_USER_DEFINED_RANGE_EXT"),
     ] },
     // 128
-    EnumDef { name: "VkDescriptorBindingFlagBits", flags_name: "VkDescriptorBindingFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkDescriptorBindingFlagBits", flags_name: "VkDescriptorBindingFlags", width: 32, bitmask: true, dense: 0, mask: 0x1f, values: &[
         (1, "VK_DESCRIPTOR_BINDING_UPDATE_AFTER_BIND_BIT"),
         (2, "VK_DESCRIPTOR_BINDING_UPDATE_UNUSED_WHILE_PENDING_BIT"),
         (4, "VK_DESCRIPTOR_BINDING_PARTIALLY_BOUND_BIT"),
@@ -1270,7 +1270,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (16, "VK_DESCRIPTOR_BINDING_RESERVED_4_BIT_QCOM"),
     ] },
     // 129
-    EnumDef { name: "VkDescriptorMappingSourceEXT", flags_name: "VkDescriptorMappingSourceEXT", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkDescriptorMappingSourceEXT", flags_name: "VkDescriptorMappingSourceEXT", width: 32, bitmask: false, dense: 11, mask: 0xf, values: &[
         (0, "VK_DESCRIPTOR_MAPPING_SOURCE_HEAP_WITH_CONSTANT_OFFSET_EXT"),
         (1, "VK_DESCRIPTOR_MAPPING_SOURCE_HEAP_WITH_PUSH_INDEX_EXT"),
         (2, "VK_DESCRIPTOR_MAPPING_SOURCE_HEAP_WITH_INDIRECT_INDEX_EXT"),
@@ -1284,7 +1284,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (10, "VK_DESCRIPTOR_MAPPING_SOURCE_SHADER_RECORD_ADDRESS_EXT"),
     ] },
     // 130
-    EnumDef { name: "VkDescriptorPoolCreateFlagBits", flags_name: "VkDescriptorPoolCreateFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkDescriptorPoolCreateFlagBits", flags_name: "VkDescriptorPoolCreateFlags", width: 32, bitmask: true, dense: 0, mask: 0x1f, values: &[
         (1, "VK_DESCRIPTOR_POOL_CREATE_FREE_DESCRIPTOR_SET_BIT"),
         (2, "VK_DESCRIPTOR_POOL_CREATE_UPDATE_AFTER_BIND_BIT"),
         (4, "VK_DESCRIPTOR_POOL_CREATE_HOST_ONLY_BIT_EXT"),
@@ -1292,10 +1292,10 @@ pub static ENUMS: [EnumDef; 443] = [
         (16, "VK_DESCRIPTOR_POOL_CREATE_ALLOW_OVERALLOCATION_POOLS_BIT_NV"),
     ] },
     // 131
-    EnumDef { name: "VkDescriptorPoolResetFlags", flags_name: "VkDescriptorPoolResetFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkDescriptorPoolResetFlags", flags_name: "VkDescriptorPoolResetFlags", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 132
-    EnumDef { name: "VkDescriptorSetLayoutCreateFlagBits", flags_name: "VkDescriptorSetLayoutCreateFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkDescriptorSetLayoutCreateFlagBits", flags_name: "VkDescriptorSetLayoutCreateFlags", width: 32, bitmask: true, dense: 0, mask: 0xf7, values: &[
         (1, "VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT"),
         (2, "VK_DESCRIPTOR_SET_LAYOUT_CREATE_UPDATE_AFTER_BIND_POOL_BIT"),
         (4, "VK_DESCRIPTOR_SET_LAYOUT_CREATE_HOST_ONLY_POOL_BIT_EXT"),
@@ -1305,7 +1305,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (128, "VK_DESCRIPTOR_SET_LAYOUT_CREATE_INDIRECT_BINDABLE_BIT_NV"),
     ] },
     // 133
-    EnumDef { name: "VkDescriptorType", flags_name: "VkDescriptorType", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkDescriptorType", flags_name: "VkDescriptorType", width: 32, bitmask: false, dense: 11, mask: 0x3bbfffff, values: &[
         (0, "VK_DESCRIPTOR_TYPE_SAMPLER"),
         (1, "VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER"),
         (2, "VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE"),
@@ -1327,41 +1327,41 @@ pub static ENUMS: [EnumDef; 443] = [
         (1000570000, "VK_DESCRIPTOR_TYPE_PARTITIONED_ACCELERATION_STRUCTURE_NV"),
     ] },
     // 134
-    EnumDef { name: "VkDescriptorUpdateTemplateCreateFlags", flags_name: "VkDescriptorUpdateTemplateCreateFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkDescriptorUpdateTemplateCreateFlags", flags_name: "VkDescriptorUpdateTemplateCreateFlags", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 135
-    EnumDef { name: "VkDescriptorUpdateTemplateType", flags_name: "VkDescriptorUpdateTemplateType", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkDescriptorUpdateTemplateType", flags_name: "VkDescriptorUpdateTemplateType", width: 32, bitmask: false, dense: 2, mask: 0x1, values: &[
         (0, "VK_DESCRIPTOR_UPDATE_TEMPLATE_TYPE_DESCRIPTOR_SET"),
         (1, "VK_DESCRIPTOR_UPDATE_TEMPLATE_TYPE_PUSH_DESCRIPTORS"),
     ] },
     // 136
-    EnumDef { name: "VkDeviceAddressBindingFlagBitsEXT", flags_name: "VkDeviceAddressBindingFlagsEXT", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkDeviceAddressBindingFlagBitsEXT", flags_name: "VkDeviceAddressBindingFlagsEXT", width: 32, bitmask: true, dense: 0, mask: 0x1, values: &[
         (1, "VK_DEVICE_ADDRESS_BINDING_INTERNAL_OBJECT_BIT_EXT"),
     ] },
     // 137
-    EnumDef { name: "VkDeviceAddressBindingTypeEXT", flags_name: "VkDeviceAddressBindingTypeEXT", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkDeviceAddressBindingTypeEXT", flags_name: "VkDeviceAddressBindingTypeEXT", width: 32, bitmask: false, dense: 2, mask: 0x1, values: &[
         (0, "VK_DEVICE_ADDRESS_BINDING_TYPE_BIND_EXT"),
         (1, "VK_DEVICE_ADDRESS_BINDING_TYPE_UNBIND_EXT"),
     ] },
     // 138
-    EnumDef { name: "VkDeviceCreateFlagBits", flags_name: "VkDeviceCreateFlagBits", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkDeviceCreateFlagBits", flags_name: "VkDeviceCreateFlagBits", width: 32, bitmask: false, dense: 0, mask: 0x0, values: &[
     ] },
     // 139
-    EnumDef { name: "VkDeviceCreateFlags", flags_name: "VkDeviceCreateFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkDeviceCreateFlags", flags_name: "VkDeviceCreateFlags", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 140
-    EnumDef { name: "VkDeviceDiagnosticsConfigFlagBitsNV", flags_name: "VkDeviceDiagnosticsConfigFlagsNV", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkDeviceDiagnosticsConfigFlagBitsNV", flags_name: "VkDeviceDiagnosticsConfigFlagsNV", width: 32, bitmask: true, dense: 0, mask: 0xf, values: &[
         (1, "VK_DEVICE_DIAGNOSTICS_CONFIG_ENABLE_SHADER_DEBUG_INFO_BIT_NV"),
         (2, "VK_DEVICE_DIAGNOSTICS_CONFIG_ENABLE_RESOURCE_TRACKING_BIT_NV"),
         (4, "VK_DEVICE_DIAGNOSTICS_CONFIG_ENABLE_AUTOMATIC_CHECKPOINTS_BIT_NV"),
         (8, "VK_DEVICE_DIAGNOSTICS_CONFIG_ENABLE_SHADER_ERROR_REPORTING_BIT_NV"),
     ] },
     // 141
-    EnumDef { name: "VkDeviceEventTypeEXT", flags_name: "VkDeviceEventTypeEXT", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkDeviceEventTypeEXT", flags_name: "VkDeviceEventTypeEXT", width: 32, bitmask: false, dense: 1, mask: 0x0, values: &[
         (0, "VK_DEVICE_EVENT_TYPE_DISPLAY_HOTPLUG_EXT"),
     ] },
     // 142
-    EnumDef { name: "VkDeviceFaultAddressTypeKHR", flags_name: "VkDeviceFaultAddressTypeKHR", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkDeviceFaultAddressTypeKHR", flags_name: "VkDeviceFaultAddressTypeKHR", width: 32, bitmask: false, dense: 7, mask: 0x7, values: &[
         (0, "VK_DEVICE_FAULT_ADDRESS_TYPE_NONE_KHR"),
         (1, "VK_DEVICE_FAULT_ADDRESS_TYPE_READ_INVALID_KHR"),
         (2, "VK_DEVICE_FAULT_ADDRESS_TYPE_WRITE_INVALID_KHR"),
@@ -1371,7 +1371,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (6, "VK_DEVICE_FAULT_ADDRESS_TYPE_INSTRUCTION_POINTER_FAULT_KHR"),
     ] },
     // 143
-    EnumDef { name: "VkDeviceFaultFlagBitsKHR", flags_name: "VkDeviceFaultFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkDeviceFaultFlagBitsKHR", flags_name: "VkDeviceFaultFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x3f, values: &[
         (1, "VK_DEVICE_FAULT_FLAG_DEVICE_LOST_KHR"),
         (2, "VK_DEVICE_FAULT_FLAG_MEMORY_ADDRESS_KHR"),
         (4, "VK_DEVICE_FAULT_FLAG_INSTRUCTION_ADDRESS_KHR"),
@@ -1380,18 +1380,18 @@ pub static ENUMS: [EnumDef; 443] = [
         (32, "VK_DEVICE_FAULT_FLAG_OVERFLOW_KHR"),
     ] },
     // 144
-    EnumDef { name: "VkDeviceFaultVendorBinaryHeaderVersionKHR", flags_name: "VkDeviceFaultVendorBinaryHeaderVersionKHR", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkDeviceFaultVendorBinaryHeaderVersionKHR", flags_name: "VkDeviceFaultVendorBinaryHeaderVersionKHR", width: 32, bitmask: false, dense: 0, mask: 0x1, values: &[
         (1, "VK_DEVICE_FAULT_VENDOR_BINARY_HEADER_VERSION_ONE_KHR"),
     ] },
     // 145
-    EnumDef { name: "VkDeviceGroupPresentModeFlagBitsKHR", flags_name: "VkDeviceGroupPresentModeFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkDeviceGroupPresentModeFlagBitsKHR", flags_name: "VkDeviceGroupPresentModeFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0xf, values: &[
         (1, "VK_DEVICE_GROUP_PRESENT_MODE_LOCAL_BIT_KHR"),
         (2, "VK_DEVICE_GROUP_PRESENT_MODE_REMOTE_BIT_KHR"),
         (4, "VK_DEVICE_GROUP_PRESENT_MODE_SUM_BIT_KHR"),
         (8, "VK_DEVICE_GROUP_PRESENT_MODE_LOCAL_MULTI_DEVICE_BIT_KHR"),
     ] },
     // 146
-    EnumDef { name: "VkDeviceMemoryReportEventTypeEXT", flags_name: "VkDeviceMemoryReportEventTypeEXT", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkDeviceMemoryReportEventTypeEXT", flags_name: "VkDeviceMemoryReportEventTypeEXT", width: 32, bitmask: false, dense: 5, mask: 0x7, values: &[
         (0, "VK_DEVICE_MEMORY_REPORT_EVENT_TYPE_ALLOCATE_EXT"),
         (1, "VK_DEVICE_MEMORY_REPORT_EVENT_TYPE_FREE_EXT"),
         (2, "VK_DEVICE_MEMORY_REPORT_EVENT_TYPE_IMPORT_EXT"),
@@ -1399,68 +1399,68 @@ pub static ENUMS: [EnumDef; 443] = [
         (4, "VK_DEVICE_MEMORY_REPORT_EVENT_TYPE_ALLOCATION_FAILED_EXT"),
     ] },
     // 147
-    EnumDef { name: "VkDeviceMemoryReportFlagsEXT", flags_name: "VkDeviceMemoryReportFlagsEXT", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkDeviceMemoryReportFlagsEXT", flags_name: "VkDeviceMemoryReportFlagsEXT", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 148
-    EnumDef { name: "VkDeviceQueueCreateFlagBits", flags_name: "VkDeviceQueueCreateFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkDeviceQueueCreateFlagBits", flags_name: "VkDeviceQueueCreateFlags", width: 32, bitmask: true, dense: 0, mask: 0x7, values: &[
         (1, "VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT"),
         (2, "VK_DEVICE_QUEUE_CREATE_RESERVED_1_BIT_QCOM"),
         (4, "VK_DEVICE_QUEUE_CREATE_INTERNALLY_SYNCHRONIZED_BIT_KHR"),
     ] },
     // 149
-    EnumDef { name: "VkDirectDriverLoadingFlagsLUNARG", flags_name: "VkDirectDriverLoadingFlagsLUNARG", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkDirectDriverLoadingFlagsLUNARG", flags_name: "VkDirectDriverLoadingFlagsLUNARG", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 150
-    EnumDef { name: "VkDirectDriverLoadingModeLUNARG", flags_name: "VkDirectDriverLoadingModeLUNARG", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkDirectDriverLoadingModeLUNARG", flags_name: "VkDirectDriverLoadingModeLUNARG", width: 32, bitmask: false, dense: 2, mask: 0x1, values: &[
         (0, "VK_DIRECT_DRIVER_LOADING_MODE_EXCLUSIVE_LUNARG"),
         (1, "VK_DIRECT_DRIVER_LOADING_MODE_INCLUSIVE_LUNARG"),
     ] },
     // 151
-    EnumDef { name: "VkDirectFBSurfaceCreateFlagsEXT", flags_name: "VkDirectFBSurfaceCreateFlagsEXT", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkDirectFBSurfaceCreateFlagsEXT", flags_name: "VkDirectFBSurfaceCreateFlagsEXT", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 152
-    EnumDef { name: "VkDiscardRectangleModeEXT", flags_name: "VkDiscardRectangleModeEXT", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkDiscardRectangleModeEXT", flags_name: "VkDiscardRectangleModeEXT", width: 32, bitmask: false, dense: 2, mask: 0x1, values: &[
         (0, "VK_DISCARD_RECTANGLE_MODE_INCLUSIVE_EXT"),
         (1, "VK_DISCARD_RECTANGLE_MODE_EXCLUSIVE_EXT"),
     ] },
     // 153
-    EnumDef { name: "VkDisplacementMicromapFormatNV", flags_name: "VkDisplacementMicromapFormatNV", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkDisplacementMicromapFormatNV", flags_name: "VkDisplacementMicromapFormatNV", width: 32, bitmask: false, dense: 0, mask: 0x3, values: &[
         (1, "VK_DISPLACEMENT_MICROMAP_FORMAT_64_TRIANGLES_64_BYTES_NV"),
         (2, "VK_DISPLACEMENT_MICROMAP_FORMAT_256_TRIANGLES_128_BYTES_NV"),
         (3, "VK_DISPLACEMENT_MICROMAP_FORMAT_1024_TRIANGLES_128_BYTES_NV"),
     ] },
     // 154
-    EnumDef { name: "VkDisplayEventTypeEXT", flags_name: "VkDisplayEventTypeEXT", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkDisplayEventTypeEXT", flags_name: "VkDisplayEventTypeEXT", width: 32, bitmask: false, dense: 1, mask: 0x0, values: &[
         (0, "VK_DISPLAY_EVENT_TYPE_FIRST_PIXEL_OUT_EXT"),
     ] },
     // 155
-    EnumDef { name: "VkDisplayModeCreateFlagsKHR", flags_name: "VkDisplayModeCreateFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkDisplayModeCreateFlagsKHR", flags_name: "VkDisplayModeCreateFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 156
-    EnumDef { name: "VkDisplayPlaneAlphaFlagBitsKHR", flags_name: "VkDisplayPlaneAlphaFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkDisplayPlaneAlphaFlagBitsKHR", flags_name: "VkDisplayPlaneAlphaFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0xf, values: &[
         (1, "VK_DISPLAY_PLANE_ALPHA_OPAQUE_BIT_KHR"),
         (2, "VK_DISPLAY_PLANE_ALPHA_GLOBAL_BIT_KHR"),
         (4, "VK_DISPLAY_PLANE_ALPHA_PER_PIXEL_BIT_KHR"),
         (8, "VK_DISPLAY_PLANE_ALPHA_PER_PIXEL_PREMULTIPLIED_BIT_KHR"),
     ] },
     // 157
-    EnumDef { name: "VkDisplayPowerStateEXT", flags_name: "VkDisplayPowerStateEXT", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkDisplayPowerStateEXT", flags_name: "VkDisplayPowerStateEXT", width: 32, bitmask: false, dense: 3, mask: 0x3, values: &[
         (0, "VK_DISPLAY_POWER_STATE_OFF_EXT"),
         (1, "VK_DISPLAY_POWER_STATE_SUSPEND_EXT"),
         (2, "VK_DISPLAY_POWER_STATE_ON_EXT"),
     ] },
     // 158
-    EnumDef { name: "VkDisplaySurfaceCreateFlagsKHR", flags_name: "VkDisplaySurfaceCreateFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkDisplaySurfaceCreateFlagsKHR", flags_name: "VkDisplaySurfaceCreateFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 159
-    EnumDef { name: "VkDisplaySurfaceStereoTypeNV", flags_name: "VkDisplaySurfaceStereoTypeNV", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkDisplaySurfaceStereoTypeNV", flags_name: "VkDisplaySurfaceStereoTypeNV", width: 32, bitmask: false, dense: 4, mask: 0x3, values: &[
         (0, "VK_DISPLAY_SURFACE_STEREO_TYPE_NONE_NV"),
         (1, "VK_DISPLAY_SURFACE_STEREO_TYPE_ONBOARD_DIN_NV"),
         (2, "VK_DISPLAY_SURFACE_STEREO_TYPE_HDMI_3D_NV"),
         (3, "VK_DISPLAY_SURFACE_STEREO_TYPE_INBAND_DISPLAYPORT_NV"),
     ] },
     // 160
-    EnumDef { name: "VkDriverId", flags_name: "VkDriverId", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkDriverId", flags_name: "VkDriverId", width: 32, bitmask: false, dense: 0, mask: 0x1f, values: &[
         (1, "VK_DRIVER_ID_AMD_PROPRIETARY"),
         (2, "VK_DRIVER_ID_AMD_OPEN_SOURCE"),
         (3, "VK_DRIVER_ID_MESA_RADV"),
@@ -1494,7 +1494,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (31, "VK_DRIVER_ID_RESERVED_31"),
     ] },
     // 161
-    EnumDef { name: "VkDynamicState", flags_name: "VkDynamicState", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkDynamicState", flags_name: "VkDynamicState", width: 32, bitmask: false, dense: 9, mask: 0x3bbfffff, values: &[
         (0, "VK_DYNAMIC_STATE_VIEWPORT"),
         (1, "VK_DYNAMIC_STATE_SCISSOR"),
         (2, "VK_DYNAMIC_STATE_LINE_WIDTH"),
@@ -1570,11 +1570,11 @@ pub static ENUMS: [EnumDef; 443] = [
         (1000582000, "VK_DYNAMIC_STATE_DEPTH_CLAMP_RANGE_EXT"),
     ] },
     // 162
-    EnumDef { name: "VkEventCreateFlagBits", flags_name: "VkEventCreateFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkEventCreateFlagBits", flags_name: "VkEventCreateFlags", width: 32, bitmask: true, dense: 0, mask: 0x1, values: &[
         (1, "VK_EVENT_CREATE_DEVICE_ONLY_BIT"),
     ] },
     // 163
-    EnumDef { name: "VkExportMetalObjectTypeFlagBitsEXT", flags_name: "VkExportMetalObjectTypeFlagsEXT", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkExportMetalObjectTypeFlagBitsEXT", flags_name: "VkExportMetalObjectTypeFlagsEXT", width: 32, bitmask: true, dense: 0, mask: 0x3f, values: &[
         (1, "VK_EXPORT_METAL_OBJECT_TYPE_METAL_DEVICE_BIT_EXT"),
         (2, "VK_EXPORT_METAL_OBJECT_TYPE_METAL_COMMAND_QUEUE_BIT_EXT"),
         (4, "VK_EXPORT_METAL_OBJECT_TYPE_METAL_BUFFER_BIT_EXT"),
@@ -1583,31 +1583,31 @@ pub static ENUMS: [EnumDef; 443] = [
         (32, "VK_EXPORT_METAL_OBJECT_TYPE_METAL_SHARED_EVENT_BIT_EXT"),
     ] },
     // 164
-    EnumDef { name: "VkExternalFenceFeatureFlagBits", flags_name: "VkExternalFenceFeatureFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkExternalFenceFeatureFlagBits", flags_name: "VkExternalFenceFeatureFlags", width: 32, bitmask: true, dense: 0, mask: 0x3, values: &[
         (1, "VK_EXTERNAL_FENCE_FEATURE_EXPORTABLE_BIT"),
         (2, "VK_EXTERNAL_FENCE_FEATURE_IMPORTABLE_BIT"),
     ] },
     // 165
-    EnumDef { name: "VkExternalFenceHandleTypeFlagBits", flags_name: "VkExternalFenceHandleTypeFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkExternalFenceHandleTypeFlagBits", flags_name: "VkExternalFenceHandleTypeFlags", width: 32, bitmask: true, dense: 0, mask: 0xf, values: &[
         (1, "VK_EXTERNAL_FENCE_HANDLE_TYPE_OPAQUE_FD_BIT"),
         (2, "VK_EXTERNAL_FENCE_HANDLE_TYPE_OPAQUE_WIN32_BIT"),
         (4, "VK_EXTERNAL_FENCE_HANDLE_TYPE_OPAQUE_WIN32_KMT_BIT"),
         (8, "VK_EXTERNAL_FENCE_HANDLE_TYPE_SYNC_FD_BIT"),
     ] },
     // 166
-    EnumDef { name: "VkExternalMemoryFeatureFlagBits", flags_name: "VkExternalMemoryFeatureFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkExternalMemoryFeatureFlagBits", flags_name: "VkExternalMemoryFeatureFlags", width: 32, bitmask: true, dense: 0, mask: 0x7, values: &[
         (1, "VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT"),
         (2, "VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT"),
         (4, "VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT"),
     ] },
     // 167
-    EnumDef { name: "VkExternalMemoryFeatureFlagBitsNV", flags_name: "VkExternalMemoryFeatureFlagsNV", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkExternalMemoryFeatureFlagBitsNV", flags_name: "VkExternalMemoryFeatureFlagsNV", width: 32, bitmask: true, dense: 0, mask: 0x7, values: &[
         (1, "VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT_NV"),
         (2, "VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT_NV"),
         (4, "VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT_NV"),
     ] },
     // 168
-    EnumDef { name: "VkExternalMemoryHandleTypeFlagBits", flags_name: "VkExternalMemoryHandleTypeFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkExternalMemoryHandleTypeFlagBits", flags_name: "VkExternalMemoryHandleTypeFlags", width: 32, bitmask: true, dense: 0, mask: 0x7dfff, values: &[
         (1, "VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT"),
         (2, "VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32_BIT"),
         (4, "VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32_KMT_BIT"),
@@ -1628,19 +1628,19 @@ pub static ENUMS: [EnumDef; 443] = [
         (262144, "VK_EXTERNAL_MEMORY_HANDLE_TYPE_MTLHEAP_BIT_EXT"),
     ] },
     // 169
-    EnumDef { name: "VkExternalMemoryHandleTypeFlagBitsNV", flags_name: "VkExternalMemoryHandleTypeFlagsNV", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkExternalMemoryHandleTypeFlagBitsNV", flags_name: "VkExternalMemoryHandleTypeFlagsNV", width: 32, bitmask: true, dense: 0, mask: 0xf, values: &[
         (1, "VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32_BIT_NV"),
         (2, "VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32_KMT_BIT_NV"),
         (4, "VK_EXTERNAL_MEMORY_HANDLE_TYPE_D3D11_IMAGE_BIT_NV"),
         (8, "VK_EXTERNAL_MEMORY_HANDLE_TYPE_D3D11_IMAGE_KMT_BIT_NV"),
     ] },
     // 170
-    EnumDef { name: "VkExternalSemaphoreFeatureFlagBits", flags_name: "VkExternalSemaphoreFeatureFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkExternalSemaphoreFeatureFlagBits", flags_name: "VkExternalSemaphoreFeatureFlags", width: 32, bitmask: true, dense: 0, mask: 0x3, values: &[
         (1, "VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT"),
         (2, "VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT"),
     ] },
     // 171
-    EnumDef { name: "VkExternalSemaphoreHandleTypeFlagBits", flags_name: "VkExternalSemaphoreHandleTypeFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkExternalSemaphoreHandleTypeFlagBits", flags_name: "VkExternalSemaphoreHandleTypeFlags", width: 32, bitmask: true, dense: 0, mask: 0x9f, values: &[
         (1, "VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT"),
         (2, "VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_WIN32_BIT"),
         (4, "VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_WIN32_KMT_BIT"),
@@ -1649,21 +1649,21 @@ pub static ENUMS: [EnumDef; 443] = [
         (128, "VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_ZIRCON_EVENT_BIT_FUCHSIA"),
     ] },
     // 172
-    EnumDef { name: "VkFenceCreateFlagBits", flags_name: "VkFenceCreateFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkFenceCreateFlagBits", flags_name: "VkFenceCreateFlags", width: 32, bitmask: true, dense: 0, mask: 0x1, values: &[
         (1, "VK_FENCE_CREATE_SIGNALED_BIT"),
     ] },
     // 173
-    EnumDef { name: "VkFenceImportFlagBits", flags_name: "VkFenceImportFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkFenceImportFlagBits", flags_name: "VkFenceImportFlags", width: 32, bitmask: true, dense: 0, mask: 0x1, values: &[
         (1, "VK_FENCE_IMPORT_TEMPORARY_BIT"),
     ] },
     // 174
-    EnumDef { name: "VkFilter", flags_name: "VkFilter", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkFilter", flags_name: "VkFilter", width: 32, bitmask: false, dense: 2, mask: 0x3b9b0499, values: &[
         (0, "VK_FILTER_NEAREST"),
         (1, "VK_FILTER_LINEAR"),
         (1000015000, "VK_FILTER_CUBIC_EXT"),
     ] },
     // 175
-    EnumDef { name: "VkFormat", flags_name: "VkFormat", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkFormat", flags_name: "VkFormat", width: 32, bitmask: false, dense: 185, mask: 0x3bbfffff, values: &[
         (0, "VK_FORMAT_UNDEFINED"),
         (1, "VK_FORMAT_R4G4_UNORM_PACK8"),
         (2, "VK_FORMAT_R4G4B4A4_UNORM_PACK16"),
@@ -1964,7 +1964,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (1000609013, "VK_FORMAT_G14X2_B14X2R14X2_2PLANE_422_UNORM_3PACK16_ARM"),
     ] },
     // 176
-    EnumDef { name: "VkFormatFeatureFlagBits", flags_name: "VkFormatFeatureFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkFormatFeatureFlagBits", flags_name: "VkFormatFeatureFlags", width: 32, bitmask: true, dense: 0, mask: 0x7fffffff, values: &[
         (1, "VK_FORMAT_FEATURE_SAMPLED_IMAGE_BIT"),
         (2, "VK_FORMAT_FEATURE_STORAGE_IMAGE_BIT"),
         (4, "VK_FORMAT_FEATURE_STORAGE_IMAGE_ATOMIC_BIT"),
@@ -1998,7 +1998,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (1073741824, "VK_FORMAT_FEATURE_FRAGMENT_SHADING_RATE_ATTACHMENT_BIT_KHR"),
     ] },
     // 177
-    EnumDef { name: "VkFormatFeatureFlagBits2", flags_name: "VkFormatFeatureFlags2", width: 64, bitmask: true, values: &[
+    EnumDef { name: "VkFormatFeatureFlagBits2", flags_name: "VkFormatFeatureFlags2", width: 64, bitmask: true, dense: 0, mask: 0x3fffffffffffffff, values: &[
         (1, "VK_FORMAT_FEATURE_2_SAMPLED_IMAGE_BIT"),
         (2, "VK_FORMAT_FEATURE_2_STORAGE_IMAGE_BIT"),
         (4, "VK_FORMAT_FEATURE_2_STORAGE_IMAGE_ATOMIC_BIT"),
@@ -2063,10 +2063,10 @@ pub static ENUMS: [EnumDef; 443] = [
         (2305843009213693952, "VK_FORMAT_FEATURE_2_RESERVED_61_BIT_HUAWEI"),
     ] },
     // 178
-    EnumDef { name: "VkFormatFeatureFlagBits4KHR", flags_name: "VkFormatFeatureFlags4KHR", width: 64, bitmask: true, values: &[
+    EnumDef { name: "VkFormatFeatureFlagBits4KHR", flags_name: "VkFormatFeatureFlags4KHR", width: 64, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 179
-    EnumDef { name: "VkFragmentShadingRateCombinerOpKHR", flags_name: "VkFragmentShadingRateCombinerOpKHR", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkFragmentShadingRateCombinerOpKHR", flags_name: "VkFragmentShadingRateCombinerOpKHR", width: 32, bitmask: false, dense: 5, mask: 0x7, values: &[
         (0, "VK_FRAGMENT_SHADING_RATE_COMBINER_OP_KEEP_KHR"),
         (1, "VK_FRAGMENT_SHADING_RATE_COMBINER_OP_REPLACE_KHR"),
         (2, "VK_FRAGMENT_SHADING_RATE_COMBINER_OP_MIN_KHR"),
@@ -2074,7 +2074,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (4, "VK_FRAGMENT_SHADING_RATE_COMBINER_OP_MUL_KHR"),
     ] },
     // 180
-    EnumDef { name: "VkFragmentShadingRateNV", flags_name: "VkFragmentShadingRateNV", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkFragmentShadingRateNV", flags_name: "VkFragmentShadingRateNV", width: 32, bitmask: false, dense: 2, mask: 0xf, values: &[
         (0, "VK_FRAGMENT_SHADING_RATE_1_INVOCATION_PER_PIXEL_NV"),
         (1, "VK_FRAGMENT_SHADING_RATE_1_INVOCATION_PER_1X2_PIXELS_NV"),
         (4, "VK_FRAGMENT_SHADING_RATE_1_INVOCATION_PER_2X1_PIXELS_NV"),
@@ -2089,37 +2089,37 @@ pub static ENUMS: [EnumDef; 443] = [
         (15, "VK_FRAGMENT_SHADING_RATE_NO_INVOCATIONS_NV"),
     ] },
     // 181
-    EnumDef { name: "VkFragmentShadingRateTypeNV", flags_name: "VkFragmentShadingRateTypeNV", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkFragmentShadingRateTypeNV", flags_name: "VkFragmentShadingRateTypeNV", width: 32, bitmask: false, dense: 2, mask: 0x1, values: &[
         (0, "VK_FRAGMENT_SHADING_RATE_TYPE_FRAGMENT_SIZE_NV"),
         (1, "VK_FRAGMENT_SHADING_RATE_TYPE_ENUMS_NV"),
     ] },
     // 182
-    EnumDef { name: "VkFrameBoundaryFlagBitsEXT", flags_name: "VkFrameBoundaryFlagsEXT", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkFrameBoundaryFlagBitsEXT", flags_name: "VkFrameBoundaryFlagsEXT", width: 32, bitmask: true, dense: 0, mask: 0x1, values: &[
         (1, "VK_FRAME_BOUNDARY_FRAME_END_BIT_EXT"),
     ] },
     // 183
-    EnumDef { name: "VkFramebufferCreateFlagBits", flags_name: "VkFramebufferCreateFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkFramebufferCreateFlagBits", flags_name: "VkFramebufferCreateFlags", width: 32, bitmask: true, dense: 0, mask: 0x1, values: &[
         (1, "VK_FRAMEBUFFER_CREATE_IMAGELESS_BIT"),
     ] },
     // 184
-    EnumDef { name: "VkFrontFace", flags_name: "VkFrontFace", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkFrontFace", flags_name: "VkFrontFace", width: 32, bitmask: false, dense: 2, mask: 0x1, values: &[
         (0, "VK_FRONT_FACE_COUNTER_CLOCKWISE"),
         (1, "VK_FRONT_FACE_CLOCKWISE"),
     ] },
     // 185
-    EnumDef { name: "VkFullScreenExclusiveEXT", flags_name: "VkFullScreenExclusiveEXT", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkFullScreenExclusiveEXT", flags_name: "VkFullScreenExclusiveEXT", width: 32, bitmask: false, dense: 4, mask: 0x3, values: &[
         (0, "VK_FULL_SCREEN_EXCLUSIVE_DEFAULT_EXT"),
         (1, "VK_FULL_SCREEN_EXCLUSIVE_ALLOWED_EXT"),
         (2, "VK_FULL_SCREEN_EXCLUSIVE_DISALLOWED_EXT"),
         (3, "VK_FULL_SCREEN_EXCLUSIVE_APPLICATION_CONTROLLED_EXT"),
     ] },
     // 186
-    EnumDef { name: "VkGeometryFlagBitsKHR", flags_name: "VkGeometryFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkGeometryFlagBitsKHR", flags_name: "VkGeometryFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x3, values: &[
         (1, "VK_GEOMETRY_OPAQUE_BIT_KHR"),
         (2, "VK_GEOMETRY_NO_DUPLICATE_ANY_HIT_INVOCATION_BIT_KHR"),
     ] },
     // 187
-    EnumDef { name: "VkGeometryInstanceFlagBitsKHR", flags_name: "VkGeometryInstanceFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkGeometryInstanceFlagBitsKHR", flags_name: "VkGeometryInstanceFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x3f, values: &[
         (1, "VK_GEOMETRY_INSTANCE_TRIANGLE_FACING_CULL_DISABLE_BIT_KHR"),
         (2, "VK_GEOMETRY_INSTANCE_TRIANGLE_FLIP_FACING_BIT_KHR"),
         (4, "VK_GEOMETRY_INSTANCE_FORCE_OPAQUE_BIT_KHR"),
@@ -2128,7 +2128,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (32, "VK_GEOMETRY_INSTANCE_DISABLE_OPACITY_MICROMAPS_BIT_KHR"),
     ] },
     // 188
-    EnumDef { name: "VkGeometryTypeKHR", flags_name: "VkGeometryTypeKHR", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkGeometryTypeKHR", flags_name: "VkGeometryTypeKHR", width: 32, bitmask: false, dense: 3, mask: 0x3ba75fff, values: &[
         (0, "VK_GEOMETRY_TYPE_TRIANGLES_KHR"),
         (1, "VK_GEOMETRY_TYPE_AABBS_KHR"),
         (2, "VK_GEOMETRY_TYPE_INSTANCES_KHR"),
@@ -2138,7 +2138,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (1000623000, "VK_GEOMETRY_TYPE_MICROMAP_KHR"),
     ] },
     // 189
-    EnumDef { name: "VkGpaDeviceClockModeAMD", flags_name: "VkGpaDeviceClockModeAMD", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkGpaDeviceClockModeAMD", flags_name: "VkGpaDeviceClockModeAMD", width: 32, bitmask: false, dense: 6, mask: 0x7, values: &[
         (0, "VK_GPA_DEVICE_CLOCK_MODE_DEFAULT_AMD"),
         (1, "VK_GPA_DEVICE_CLOCK_MODE_QUERY_AMD"),
         (2, "VK_GPA_DEVICE_CLOCK_MODE_PROFILING_AMD"),
@@ -2147,7 +2147,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (5, "VK_GPA_DEVICE_CLOCK_MODE_PEAK_AMD"),
     ] },
     // 190
-    EnumDef { name: "VkGpaPerfBlockAMD", flags_name: "VkGpaPerfBlockAMD", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkGpaPerfBlockAMD", flags_name: "VkGpaPerfBlockAMD", width: 32, bitmask: false, dense: 57, mask: 0x3f, values: &[
         (0, "VK_GPA_PERF_BLOCK_CPF_AMD"),
         (1, "VK_GPA_PERF_BLOCK_IA_AMD"),
         (2, "VK_GPA_PERF_BLOCK_VGT_AMD"),
@@ -2207,16 +2207,16 @@ pub static ENUMS: [EnumDef; 443] = [
         (56, "VK_GPA_PERF_BLOCK_RLCUSER_AMD"),
     ] },
     // 191
-    EnumDef { name: "VkGpaPerfBlockPropertiesFlagsAMD", flags_name: "VkGpaPerfBlockPropertiesFlagsAMD", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkGpaPerfBlockPropertiesFlagsAMD", flags_name: "VkGpaPerfBlockPropertiesFlagsAMD", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 192
-    EnumDef { name: "VkGpaSampleTypeAMD", flags_name: "VkGpaSampleTypeAMD", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkGpaSampleTypeAMD", flags_name: "VkGpaSampleTypeAMD", width: 32, bitmask: false, dense: 3, mask: 0x3, values: &[
         (0, "VK_GPA_SAMPLE_TYPE_CUMULATIVE_AMD"),
         (1, "VK_GPA_SAMPLE_TYPE_TRACE_AMD"),
         (2, "VK_GPA_SAMPLE_TYPE_TIMING_AMD"),
     ] },
     // 193
-    EnumDef { name: "VkGpaSqShaderStageFlagBitsAMD", flags_name: "VkGpaSqShaderStageFlagsAMD", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkGpaSqShaderStageFlagBitsAMD", flags_name: "VkGpaSqShaderStageFlagsAMD", width: 32, bitmask: true, dense: 0, mask: 0x7f, values: &[
         (1, "VK_GPA_SQ_SHADER_STAGE_PS_BIT_AMD"),
         (2, "VK_GPA_SQ_SHADER_STAGE_VS_BIT_AMD"),
         (4, "VK_GPA_SQ_SHADER_STAGE_GS_BIT_AMD"),
@@ -2226,24 +2226,24 @@ pub static ENUMS: [EnumDef; 443] = [
         (64, "VK_GPA_SQ_SHADER_STAGE_CS_BIT_AMD"),
     ] },
     // 194
-    EnumDef { name: "VkGraphicsPipelineLibraryFlagBitsEXT", flags_name: "VkGraphicsPipelineLibraryFlagsEXT", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkGraphicsPipelineLibraryFlagBitsEXT", flags_name: "VkGraphicsPipelineLibraryFlagsEXT", width: 32, bitmask: true, dense: 0, mask: 0xf, values: &[
         (1, "VK_GRAPHICS_PIPELINE_LIBRARY_VERTEX_INPUT_INTERFACE_BIT_EXT"),
         (2, "VK_GRAPHICS_PIPELINE_LIBRARY_PRE_RASTERIZATION_SHADERS_BIT_EXT"),
         (4, "VK_GRAPHICS_PIPELINE_LIBRARY_FRAGMENT_SHADER_BIT_EXT"),
         (8, "VK_GRAPHICS_PIPELINE_LIBRARY_FRAGMENT_OUTPUT_INTERFACE_BIT_EXT"),
     ] },
     // 195
-    EnumDef { name: "VkHeadlessSurfaceCreateFlagsEXT", flags_name: "VkHeadlessSurfaceCreateFlagsEXT", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkHeadlessSurfaceCreateFlagsEXT", flags_name: "VkHeadlessSurfaceCreateFlagsEXT", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 196
-    EnumDef { name: "VkHostImageCopyFlagBits", flags_name: "VkHostImageCopyFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkHostImageCopyFlagBits", flags_name: "VkHostImageCopyFlags", width: 32, bitmask: true, dense: 0, mask: 0x1, values: &[
         (1, "VK_HOST_IMAGE_COPY_MEMCPY_BIT"),
     ] },
     // 197
-    EnumDef { name: "VkIOSSurfaceCreateFlagsMVK", flags_name: "VkIOSSurfaceCreateFlagsMVK", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkIOSSurfaceCreateFlagsMVK", flags_name: "VkIOSSurfaceCreateFlagsMVK", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 198
-    EnumDef { name: "VkImageAspectFlagBits", flags_name: "VkImageAspectFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkImageAspectFlagBits", flags_name: "VkImageAspectFlags", width: 32, bitmask: true, dense: 3, mask: 0xfff, values: &[
         (0, "VK_IMAGE_ASPECT_NONE"),
         (1, "VK_IMAGE_ASPECT_COLOR_BIT"),
         (2, "VK_IMAGE_ASPECT_DEPTH_BIT"),
@@ -2259,7 +2259,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (2048, "VK_IMAGE_ASPECT_RESERVED_11_BIT_HUAWEI"),
     ] },
     // 199
-    EnumDef { name: "VkImageCompressionFixedRateFlagBitsEXT", flags_name: "VkImageCompressionFixedRateFlagsEXT", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkImageCompressionFixedRateFlagBitsEXT", flags_name: "VkImageCompressionFixedRateFlagsEXT", width: 32, bitmask: true, dense: 3, mask: 0xffffff, values: &[
         (0, "VK_IMAGE_COMPRESSION_FIXED_RATE_NONE_EXT"),
         (1, "VK_IMAGE_COMPRESSION_FIXED_RATE_1BPC_BIT_EXT"),
         (2, "VK_IMAGE_COMPRESSION_FIXED_RATE_2BPC_BIT_EXT"),
@@ -2287,14 +2287,14 @@ pub static ENUMS: [EnumDef; 443] = [
         (8388608, "VK_IMAGE_COMPRESSION_FIXED_RATE_24BPC_BIT_EXT"),
     ] },
     // 200
-    EnumDef { name: "VkImageCompressionFlagBitsEXT", flags_name: "VkImageCompressionFlagsEXT", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkImageCompressionFlagBitsEXT", flags_name: "VkImageCompressionFlagsEXT", width: 32, bitmask: true, dense: 3, mask: 0x7, values: &[
         (0, "VK_IMAGE_COMPRESSION_DEFAULT_EXT"),
         (1, "VK_IMAGE_COMPRESSION_FIXED_RATE_DEFAULT_EXT"),
         (2, "VK_IMAGE_COMPRESSION_FIXED_RATE_EXPLICIT_EXT"),
         (4, "VK_IMAGE_COMPRESSION_DISABLED_EXT"),
     ] },
     // 201
-    EnumDef { name: "VkImageConstraintsInfoFlagBitsFUCHSIA", flags_name: "VkImageConstraintsInfoFlagsFUCHSIA", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkImageConstraintsInfoFlagBitsFUCHSIA", flags_name: "VkImageConstraintsInfoFlagsFUCHSIA", width: 32, bitmask: true, dense: 0, mask: 0x1f, values: &[
         (1, "VK_IMAGE_CONSTRAINTS_INFO_CPU_READ_RARELY_FUCHSIA"),
         (2, "VK_IMAGE_CONSTRAINTS_INFO_CPU_READ_OFTEN_FUCHSIA"),
         (4, "VK_IMAGE_CONSTRAINTS_INFO_CPU_WRITE_RARELY_FUCHSIA"),
@@ -2302,7 +2302,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (16, "VK_IMAGE_CONSTRAINTS_INFO_PROTECTED_OPTIONAL_FUCHSIA"),
     ] },
     // 202
-    EnumDef { name: "VkImageCreateFlagBits", flags_name: "VkImageCreateFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkImageCreateFlagBits", flags_name: "VkImageCreateFlags", width: 32, bitmask: true, dense: 0, mask: 0x7fffff, values: &[
         (1, "VK_IMAGE_CREATE_SPARSE_BINDING_BIT"),
         (2, "VK_IMAGE_CREATE_SPARSE_RESIDENCY_BIT"),
         (4, "VK_IMAGE_CREATE_SPARSE_ALIASED_BIT"),
@@ -2328,7 +2328,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (4194304, "VK_IMAGE_CREATE_ALIAS_SINGLE_LAYER_DESCRIPTOR_BIT_KHR"),
     ] },
     // 203
-    EnumDef { name: "VkImageCreateFlagBits2KHR", flags_name: "VkImageCreateFlags2KHR", width: 64, bitmask: true, values: &[
+    EnumDef { name: "VkImageCreateFlagBits2KHR", flags_name: "VkImageCreateFlags2KHR", width: 64, bitmask: true, dense: 0, mask: 0x7fffff, values: &[
         (1, "VK_IMAGE_CREATE_2_SPARSE_BINDING_BIT_KHR"),
         (2, "VK_IMAGE_CREATE_2_SPARSE_RESIDENCY_BIT_KHR"),
         (4, "VK_IMAGE_CREATE_2_SPARSE_ALIASED_BIT_KHR"),
@@ -2354,13 +2354,13 @@ pub static ENUMS: [EnumDef; 443] = [
         (4194304, "VK_IMAGE_CREATE_2_ALIAS_SINGLE_LAYER_DESCRIPTOR_BIT_KHR"),
     ] },
     // 204
-    EnumDef { name: "VkImageFormatConstraintsFlagBitsFUCHSIA", flags_name: "VkImageFormatConstraintsFlagBitsFUCHSIA", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkImageFormatConstraintsFlagBitsFUCHSIA", flags_name: "VkImageFormatConstraintsFlagBitsFUCHSIA", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 205
-    EnumDef { name: "VkImageFormatConstraintsFlagsFUCHSIA", flags_name: "VkImageFormatConstraintsFlagsFUCHSIA", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkImageFormatConstraintsFlagsFUCHSIA", flags_name: "VkImageFormatConstraintsFlagsFUCHSIA", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 206
-    EnumDef { name: "VkImageLayout", flags_name: "VkImageLayout", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkImageLayout", flags_name: "VkImageLayout", width: 32, bitmask: false, dense: 9, mask: 0x3bbfffff, values: &[
         (0, "VK_IMAGE_LAYOUT_UNDEFINED"),
         (1, "VK_IMAGE_LAYOUT_GENERAL"),
         (2, "VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL"),
@@ -2395,28 +2395,28 @@ pub static ENUMS: [EnumDef; 443] = [
         (1000620000, "VK_IMAGE_LAYOUT_ZERO_INITIALIZED_EXT"),
     ] },
     // 207
-    EnumDef { name: "VkImagePipeSurfaceCreateFlagsFUCHSIA", flags_name: "VkImagePipeSurfaceCreateFlagsFUCHSIA", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkImagePipeSurfaceCreateFlagsFUCHSIA", flags_name: "VkImagePipeSurfaceCreateFlagsFUCHSIA", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 208
-    EnumDef { name: "VkImageTiling", flags_name: "VkImageTiling", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkImageTiling", flags_name: "VkImageTiling", width: 32, bitmask: false, dense: 2, mask: 0x3b9d3331, values: &[
         (0, "VK_IMAGE_TILING_OPTIMAL"),
         (1, "VK_IMAGE_TILING_LINEAR"),
         (1000158000, "VK_IMAGE_TILING_DRM_FORMAT_MODIFIER_EXT"),
     ] },
     // 209
-    EnumDef { name: "VkImageTilingControlEXT", flags_name: "VkImageTilingControlEXT", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkImageTilingControlEXT", flags_name: "VkImageTilingControlEXT", width: 32, bitmask: false, dense: 3, mask: 0x3, values: &[
         (0, "VK_IMAGE_TILING_CONTROL_DEFAULT_EXT"),
         (1, "VK_IMAGE_TILING_CONTROL_MIN_SIZE_EXT"),
         (2, "VK_IMAGE_TILING_CONTROL_MAX_PERFORMANCE_EXT"),
     ] },
     // 210
-    EnumDef { name: "VkImageType", flags_name: "VkImageType", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkImageType", flags_name: "VkImageType", width: 32, bitmask: false, dense: 3, mask: 0x3, values: &[
         (0, "VK_IMAGE_TYPE_1D"),
         (1, "VK_IMAGE_TYPE_2D"),
         (2, "VK_IMAGE_TYPE_3D"),
     ] },
     // 211
-    EnumDef { name: "VkImageUsageFlagBits", flags_name: "VkImageUsageFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkImageUsageFlagBits", flags_name: "VkImageUsageFlags", width: 32, bitmask: true, dense: 0, mask: 0x7fffffff, values: &[
         (1, "VK_IMAGE_USAGE_TRANSFER_SRC_BIT"),
         (2, "VK_IMAGE_USAGE_TRANSFER_DST_BIT"),
         (4, "VK_IMAGE_USAGE_SAMPLED_BIT"),
@@ -2450,7 +2450,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (1073741824, "VK_IMAGE_USAGE_RESERVED_30_BIT_KHR"),
     ] },
     // 212
-    EnumDef { name: "VkImageUsageFlagBits2KHR", flags_name: "VkImageUsageFlags2KHR", width: 64, bitmask: true, values: &[
+    EnumDef { name: "VkImageUsageFlagBits2KHR", flags_name: "VkImageUsageFlags2KHR", width: 64, bitmask: true, dense: 0, mask: 0xffffffff, values: &[
         (1, "VK_IMAGE_USAGE_2_TRANSFER_SRC_BIT_KHR"),
         (2, "VK_IMAGE_USAGE_2_TRANSFER_DST_BIT_KHR"),
         (4, "VK_IMAGE_USAGE_2_SAMPLED_BIT_KHR"),
@@ -2485,13 +2485,13 @@ pub static ENUMS: [EnumDef; 443] = [
         (2147483648, "VK_IMAGE_USAGE_2_RESERVED_31_BIT_EXT"),
     ] },
     // 213
-    EnumDef { name: "VkImageViewCreateFlagBits", flags_name: "VkImageViewCreateFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkImageViewCreateFlagBits", flags_name: "VkImageViewCreateFlags", width: 32, bitmask: true, dense: 0, mask: 0x7, values: &[
         (1, "VK_IMAGE_VIEW_CREATE_FRAGMENT_DENSITY_MAP_DYNAMIC_BIT_EXT"),
         (2, "VK_IMAGE_VIEW_CREATE_FRAGMENT_DENSITY_MAP_DEFERRED_BIT_EXT"),
         (4, "VK_IMAGE_VIEW_CREATE_DESCRIPTOR_BUFFER_CAPTURE_REPLAY_BIT_EXT"),
     ] },
     // 214
-    EnumDef { name: "VkImageViewType", flags_name: "VkImageViewType", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkImageViewType", flags_name: "VkImageViewType", width: 32, bitmask: false, dense: 7, mask: 0x7, values: &[
         (0, "VK_IMAGE_VIEW_TYPE_1D"),
         (1, "VK_IMAGE_VIEW_TYPE_2D"),
         (2, "VK_IMAGE_VIEW_TYPE_3D"),
@@ -2501,30 +2501,30 @@ pub static ENUMS: [EnumDef; 443] = [
         (6, "VK_IMAGE_VIEW_TYPE_CUBE_ARRAY"),
     ] },
     // 215
-    EnumDef { name: "VkIndexType", flags_name: "VkIndexType", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkIndexType", flags_name: "VkIndexType", width: 32, bitmask: false, dense: 2, mask: 0x3b9fdfa9, values: &[
         (0, "VK_INDEX_TYPE_UINT16"),
         (1, "VK_INDEX_TYPE_UINT32"),
         (1000165000, "VK_INDEX_TYPE_NONE_KHR"),
         (1000265000, "VK_INDEX_TYPE_UINT8"),
     ] },
     // 216
-    EnumDef { name: "VkIndirectCommandsInputModeFlagBitsEXT", flags_name: "VkIndirectCommandsInputModeFlagsEXT", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkIndirectCommandsInputModeFlagBitsEXT", flags_name: "VkIndirectCommandsInputModeFlagsEXT", width: 32, bitmask: true, dense: 0, mask: 0x3, values: &[
         (1, "VK_INDIRECT_COMMANDS_INPUT_MODE_VULKAN_INDEX_BUFFER_EXT"),
         (2, "VK_INDIRECT_COMMANDS_INPUT_MODE_DXGI_INDEX_BUFFER_EXT"),
     ] },
     // 217
-    EnumDef { name: "VkIndirectCommandsLayoutUsageFlagBitsEXT", flags_name: "VkIndirectCommandsLayoutUsageFlagsEXT", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkIndirectCommandsLayoutUsageFlagBitsEXT", flags_name: "VkIndirectCommandsLayoutUsageFlagsEXT", width: 32, bitmask: true, dense: 0, mask: 0x3, values: &[
         (1, "VK_INDIRECT_COMMANDS_LAYOUT_USAGE_EXPLICIT_PREPROCESS_BIT_EXT"),
         (2, "VK_INDIRECT_COMMANDS_LAYOUT_USAGE_UNORDERED_SEQUENCES_BIT_EXT"),
     ] },
     // 218
-    EnumDef { name: "VkIndirectCommandsLayoutUsageFlagBitsNV", flags_name: "VkIndirectCommandsLayoutUsageFlagsNV", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkIndirectCommandsLayoutUsageFlagBitsNV", flags_name: "VkIndirectCommandsLayoutUsageFlagsNV", width: 32, bitmask: true, dense: 0, mask: 0x7, values: &[
         (1, "VK_INDIRECT_COMMANDS_LAYOUT_USAGE_EXPLICIT_PREPROCESS_BIT_NV"),
         (2, "VK_INDIRECT_COMMANDS_LAYOUT_USAGE_INDEXED_SEQUENCES_BIT_NV"),
         (4, "VK_INDIRECT_COMMANDS_LAYOUT_USAGE_UNORDERED_SEQUENCES_BIT_NV"),
     ] },
     // 219
-    EnumDef { name: "VkIndirectCommandsTokenTypeEXT", flags_name: "VkIndirectCommandsTokenTypeEXT", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkIndirectCommandsTokenTypeEXT", flags_name: "VkIndirectCommandsTokenTypeEXT", width: 32, bitmask: false, dense: 10, mask: 0x3bbfffdf, values: &[
         (0, "VK_INDIRECT_COMMANDS_TOKEN_TYPE_EXECUTION_SET_EXT"),
         (1, "VK_INDIRECT_COMMANDS_TOKEN_TYPE_PUSH_CONSTANT_EXT"),
         (2, "VK_INDIRECT_COMMANDS_TOKEN_TYPE_SEQUENCE_INDEX_EXT"),
@@ -2544,7 +2544,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (1000386004, "VK_INDIRECT_COMMANDS_TOKEN_TYPE_TRACE_RAYS2_EXT"),
     ] },
     // 220
-    EnumDef { name: "VkIndirectCommandsTokenTypeNV", flags_name: "VkIndirectCommandsTokenTypeNV", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkIndirectCommandsTokenTypeNV", flags_name: "VkIndirectCommandsTokenTypeNV", width: 32, bitmask: false, dense: 8, mask: 0x3bbfdbff, values: &[
         (0, "VK_INDIRECT_COMMANDS_TOKEN_TYPE_SHADER_GROUP_NV"),
         (1, "VK_INDIRECT_COMMANDS_TOKEN_TYPE_STATE_FLAGS_NV"),
         (2, "VK_INDIRECT_COMMANDS_TOKEN_TYPE_INDEX_BUFFER_NV"),
@@ -2559,25 +2559,25 @@ pub static ENUMS: [EnumDef; 443] = [
         (1000428004, "VK_INDIRECT_COMMANDS_TOKEN_TYPE_DISPATCH_NV"),
     ] },
     // 221
-    EnumDef { name: "VkIndirectExecutionSetInfoTypeEXT", flags_name: "VkIndirectExecutionSetInfoTypeEXT", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkIndirectExecutionSetInfoTypeEXT", flags_name: "VkIndirectExecutionSetInfoTypeEXT", width: 32, bitmask: false, dense: 2, mask: 0x1, values: &[
         (0, "VK_INDIRECT_EXECUTION_SET_INFO_TYPE_PIPELINES_EXT"),
         (1, "VK_INDIRECT_EXECUTION_SET_INFO_TYPE_SHADER_OBJECTS_EXT"),
     ] },
     // 222
-    EnumDef { name: "VkIndirectStateFlagBitsNV", flags_name: "VkIndirectStateFlagsNV", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkIndirectStateFlagBitsNV", flags_name: "VkIndirectStateFlagsNV", width: 32, bitmask: true, dense: 0, mask: 0x1, values: &[
         (1, "VK_INDIRECT_STATE_FLAG_FRONTFACE_BIT_NV"),
     ] },
     // 223
-    EnumDef { name: "VkInstanceCreateFlagBits", flags_name: "VkInstanceCreateFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkInstanceCreateFlagBits", flags_name: "VkInstanceCreateFlags", width: 32, bitmask: true, dense: 0, mask: 0x3, values: &[
         (1, "VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR"),
         (2, "VK_INSTANCE_CREATE_RESERVED_616_BIT_EXT"),
     ] },
     // 224
-    EnumDef { name: "VkInternalAllocationType", flags_name: "VkInternalAllocationType", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkInternalAllocationType", flags_name: "VkInternalAllocationType", width: 32, bitmask: false, dense: 1, mask: 0x0, values: &[
         (0, "VK_INTERNAL_ALLOCATION_TYPE_EXECUTABLE"),
     ] },
     // 225
-    EnumDef { name: "VkLatencyMarkerNV", flags_name: "VkLatencyMarkerNV", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkLatencyMarkerNV", flags_name: "VkLatencyMarkerNV", width: 32, bitmask: false, dense: 12, mask: 0xf, values: &[
         (0, "VK_LATENCY_MARKER_SIMULATION_START_NV"),
         (1, "VK_LATENCY_MARKER_SIMULATION_END_NV"),
         (2, "VK_LATENCY_MARKER_RENDERSUBMIT_START_NV"),
@@ -2592,7 +2592,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (11, "VK_LATENCY_MARKER_OUT_OF_BAND_PRESENT_END_NV"),
     ] },
     // 226
-    EnumDef { name: "VkLayerSettingTypeEXT", flags_name: "VkLayerSettingTypeEXT", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkLayerSettingTypeEXT", flags_name: "VkLayerSettingTypeEXT", width: 32, bitmask: false, dense: 8, mask: 0x7, values: &[
         (0, "VK_LAYER_SETTING_TYPE_BOOL32_EXT"),
         (1, "VK_LAYER_SETTING_TYPE_INT32_EXT"),
         (2, "VK_LAYER_SETTING_TYPE_INT64_EXT"),
@@ -2603,19 +2603,19 @@ pub static ENUMS: [EnumDef; 443] = [
         (7, "VK_LAYER_SETTING_TYPE_STRING_EXT"),
     ] },
     // 227
-    EnumDef { name: "VkLayeredDriverUnderlyingApiMSFT", flags_name: "VkLayeredDriverUnderlyingApiMSFT", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkLayeredDriverUnderlyingApiMSFT", flags_name: "VkLayeredDriverUnderlyingApiMSFT", width: 32, bitmask: false, dense: 2, mask: 0x1, values: &[
         (0, "VK_LAYERED_DRIVER_UNDERLYING_API_NONE_MSFT"),
         (1, "VK_LAYERED_DRIVER_UNDERLYING_API_D3D12_MSFT"),
     ] },
     // 228
-    EnumDef { name: "VkLineRasterizationMode", flags_name: "VkLineRasterizationMode", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkLineRasterizationMode", flags_name: "VkLineRasterizationMode", width: 32, bitmask: false, dense: 4, mask: 0x3, values: &[
         (0, "VK_LINE_RASTERIZATION_MODE_DEFAULT"),
         (1, "VK_LINE_RASTERIZATION_MODE_RECTANGULAR"),
         (2, "VK_LINE_RASTERIZATION_MODE_BRESENHAM"),
         (3, "VK_LINE_RASTERIZATION_MODE_RECTANGULAR_SMOOTH"),
     ] },
     // 229
-    EnumDef { name: "VkLogicOp", flags_name: "VkLogicOp", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkLogicOp", flags_name: "VkLogicOp", width: 32, bitmask: false, dense: 16, mask: 0xf, values: &[
         (0, "VK_LOGIC_OP_CLEAR"),
         (1, "VK_LOGIC_OP_AND"),
         (2, "VK_LOGIC_OP_AND_REVERSE"),
@@ -2634,37 +2634,37 @@ pub static ENUMS: [EnumDef; 443] = [
         (15, "VK_LOGIC_OP_SET"),
     ] },
     // 230
-    EnumDef { name: "VkMacOSSurfaceCreateFlagsMVK", flags_name: "VkMacOSSurfaceCreateFlagsMVK", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkMacOSSurfaceCreateFlagsMVK", flags_name: "VkMacOSSurfaceCreateFlagsMVK", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 231
-    EnumDef { name: "VkMemoryAllocateFlagBits", flags_name: "VkMemoryAllocateFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkMemoryAllocateFlagBits", flags_name: "VkMemoryAllocateFlags", width: 32, bitmask: true, dense: 0, mask: 0xf, values: &[
         (1, "VK_MEMORY_ALLOCATE_DEVICE_MASK_BIT"),
         (2, "VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT"),
         (4, "VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_CAPTURE_REPLAY_BIT"),
         (8, "VK_MEMORY_ALLOCATE_ZERO_INITIALIZE_BIT_EXT"),
     ] },
     // 232
-    EnumDef { name: "VkMemoryDecompressionMethodFlagBitsEXT", flags_name: "VkMemoryDecompressionMethodFlagsEXT", width: 64, bitmask: true, values: &[
+    EnumDef { name: "VkMemoryDecompressionMethodFlagBitsEXT", flags_name: "VkMemoryDecompressionMethodFlagsEXT", width: 64, bitmask: true, dense: 0, mask: 0x1, values: &[
         (1, "VK_MEMORY_DECOMPRESSION_METHOD_GDEFLATE_1_0_BIT_EXT"),
     ] },
     // 233
-    EnumDef { name: "VkMemoryHeapFlagBits", flags_name: "VkMemoryHeapFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkMemoryHeapFlagBits", flags_name: "VkMemoryHeapFlags", width: 32, bitmask: true, dense: 0, mask: 0xb, values: &[
         (1, "VK_MEMORY_HEAP_DEVICE_LOCAL_BIT"),
         (2, "VK_MEMORY_HEAP_MULTI_INSTANCE_BIT"),
         (8, "VK_MEMORY_HEAP_TILE_MEMORY_BIT_QCOM"),
     ] },
     // 234
-    EnumDef { name: "VkMemoryMapFlagBits", flags_name: "VkMemoryMapFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkMemoryMapFlagBits", flags_name: "VkMemoryMapFlags", width: 32, bitmask: true, dense: 0, mask: 0x1, values: &[
         (1, "VK_MEMORY_MAP_PLACED_BIT_EXT"),
     ] },
     // 235
-    EnumDef { name: "VkMemoryOverallocationBehaviorAMD", flags_name: "VkMemoryOverallocationBehaviorAMD", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkMemoryOverallocationBehaviorAMD", flags_name: "VkMemoryOverallocationBehaviorAMD", width: 32, bitmask: false, dense: 3, mask: 0x3, values: &[
         (0, "VK_MEMORY_OVERALLOCATION_BEHAVIOR_DEFAULT_AMD"),
         (1, "VK_MEMORY_OVERALLOCATION_BEHAVIOR_ALLOWED_AMD"),
         (2, "VK_MEMORY_OVERALLOCATION_BEHAVIOR_DISALLOWED_AMD"),
     ] },
     // 236
-    EnumDef { name: "VkMemoryPropertyFlagBits", flags_name: "VkMemoryPropertyFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkMemoryPropertyFlagBits", flags_name: "VkMemoryPropertyFlags", width: 32, bitmask: true, dense: 0, mask: 0x1ff, values: &[
         (1, "VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT"),
         (2, "VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT"),
         (4, "VK_MEMORY_PROPERTY_HOST_COHERENT_BIT"),
@@ -2676,29 +2676,29 @@ pub static ENUMS: [EnumDef; 443] = [
         (256, "VK_MEMORY_PROPERTY_RDMA_CAPABLE_BIT_NV"),
     ] },
     // 237
-    EnumDef { name: "VkMemoryUnmapFlagBits", flags_name: "VkMemoryUnmapFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkMemoryUnmapFlagBits", flags_name: "VkMemoryUnmapFlags", width: 32, bitmask: true, dense: 0, mask: 0x1, values: &[
         (1, "VK_MEMORY_UNMAP_RESERVE_BIT_EXT"),
     ] },
     // 238
-    EnumDef { name: "VkMetalSurfaceCreateFlagsEXT", flags_name: "VkMetalSurfaceCreateFlagsEXT", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkMetalSurfaceCreateFlagsEXT", flags_name: "VkMetalSurfaceCreateFlagsEXT", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 239
-    EnumDef { name: "VkMicromapCreateFlagBitsEXT", flags_name: "VkMicromapCreateFlagsEXT", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkMicromapCreateFlagBitsEXT", flags_name: "VkMicromapCreateFlagsEXT", width: 32, bitmask: true, dense: 0, mask: 0x1, values: &[
         (1, "VK_MICROMAP_CREATE_DEVICE_ADDRESS_CAPTURE_REPLAY_BIT_EXT"),
     ] },
     // 240
-    EnumDef { name: "VkMicromapTypeEXT", flags_name: "VkMicromapTypeEXT", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkMicromapTypeEXT", flags_name: "VkMicromapTypeEXT", width: 32, bitmask: false, dense: 1, mask: 0x3ba0d8c8, values: &[
         (0, "VK_MICROMAP_TYPE_OPACITY_MICROMAP_EXT"),
         (1000397000, "VK_MICROMAP_TYPE_DISPLACEMENT_MICROMAP_NV"),
     ] },
     // 241
-    EnumDef { name: "VkNeuralAcceleratorStatisticsModeARM", flags_name: "VkNeuralAcceleratorStatisticsModeARM", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkNeuralAcceleratorStatisticsModeARM", flags_name: "VkNeuralAcceleratorStatisticsModeARM", width: 32, bitmask: false, dense: 3, mask: 0x3, values: &[
         (0, "VK_NEURAL_ACCELERATOR_STATISTICS_MODE_DISABLED_ARM"),
         (1, "VK_NEURAL_ACCELERATOR_STATISTICS_MODE_STATISTICS0_ARM"),
         (2, "VK_NEURAL_ACCELERATOR_STATISTICS_MODE_STATISTICS1_ARM"),
     ] },
     // 242
-    EnumDef { name: "VkObjectType", flags_name: "VkObjectType", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkObjectType", flags_name: "VkObjectType", width: 32, bitmask: false, dense: 26, mask: 0x3bbfffff, values: &[
         (0, "VK_OBJECT_TYPE_UNKNOWN"),
         (1, "VK_OBJECT_TYPE_INSTANCE"),
         (2, "VK_OBJECT_TYPE_PHYSICAL_DEVICE"),
@@ -2761,12 +2761,12 @@ pub static ENUMS: [EnumDef; 443] = [
         (1000607000, "VK_OBJECT_TYPE_SHADER_INSTRUMENTATION_ARM"),
     ] },
     // 243
-    EnumDef { name: "VkOpacityMicromapFormatKHR", flags_name: "VkOpacityMicromapFormatKHR", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkOpacityMicromapFormatKHR", flags_name: "VkOpacityMicromapFormatKHR", width: 32, bitmask: false, dense: 0, mask: 0x3, values: &[
         (1, "VK_OPACITY_MICROMAP_FORMAT_2_STATE_KHR"),
         (2, "VK_OPACITY_MICROMAP_FORMAT_4_STATE_KHR"),
     ] },
     // 244
-    EnumDef { name: "VkOpacityMicromapSpecialIndexKHR", flags_name: "VkOpacityMicromapSpecialIndexKHR", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkOpacityMicromapSpecialIndexKHR", flags_name: "VkOpacityMicromapSpecialIndexKHR", width: 32, bitmask: false, dense: 0, mask: 0xffffffffffffffff, values: &[
         (-5, "VK_OPACITY_MICROMAP_SPECIAL_INDEX_CLUSTER_GEOMETRY_DISABLE_OPACITY_MICROMAP_NV"),
         (-4, "VK_OPACITY_MICROMAP_SPECIAL_INDEX_FULLY_UNKNOWN_OPAQUE_KHR"),
         (-3, "VK_OPACITY_MICROMAP_SPECIAL_INDEX_FULLY_UNKNOWN_TRANSPARENT_KHR"),
@@ -2774,11 +2774,11 @@ pub static ENUMS: [EnumDef; 443] = [
         (-1, "VK_OPACITY_MICROMAP_SPECIAL_INDEX_FULLY_TRANSPARENT_KHR"),
     ] },
     // 245
-    EnumDef { name: "VkOpticalFlowExecuteFlagBitsNV", flags_name: "VkOpticalFlowExecuteFlagsNV", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkOpticalFlowExecuteFlagBitsNV", flags_name: "VkOpticalFlowExecuteFlagsNV", width: 32, bitmask: true, dense: 0, mask: 0x1, values: &[
         (1, "VK_OPTICAL_FLOW_EXECUTE_DISABLE_TEMPORAL_HINTS_BIT_NV"),
     ] },
     // 246
-    EnumDef { name: "VkOpticalFlowGridSizeFlagBitsNV", flags_name: "VkOpticalFlowGridSizeFlagsNV", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkOpticalFlowGridSizeFlagBitsNV", flags_name: "VkOpticalFlowGridSizeFlagsNV", width: 32, bitmask: true, dense: 3, mask: 0xf, values: &[
         (0, "VK_OPTICAL_FLOW_GRID_SIZE_UNKNOWN_NV"),
         (1, "VK_OPTICAL_FLOW_GRID_SIZE_1X1_BIT_NV"),
         (2, "VK_OPTICAL_FLOW_GRID_SIZE_2X2_BIT_NV"),
@@ -2786,14 +2786,14 @@ pub static ENUMS: [EnumDef; 443] = [
         (8, "VK_OPTICAL_FLOW_GRID_SIZE_8X8_BIT_NV"),
     ] },
     // 247
-    EnumDef { name: "VkOpticalFlowPerformanceLevelNV", flags_name: "VkOpticalFlowPerformanceLevelNV", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkOpticalFlowPerformanceLevelNV", flags_name: "VkOpticalFlowPerformanceLevelNV", width: 32, bitmask: false, dense: 4, mask: 0x3, values: &[
         (0, "VK_OPTICAL_FLOW_PERFORMANCE_LEVEL_UNKNOWN_NV"),
         (1, "VK_OPTICAL_FLOW_PERFORMANCE_LEVEL_SLOW_NV"),
         (2, "VK_OPTICAL_FLOW_PERFORMANCE_LEVEL_MEDIUM_NV"),
         (3, "VK_OPTICAL_FLOW_PERFORMANCE_LEVEL_FAST_NV"),
     ] },
     // 248
-    EnumDef { name: "VkOpticalFlowSessionBindingPointNV", flags_name: "VkOpticalFlowSessionBindingPointNV", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkOpticalFlowSessionBindingPointNV", flags_name: "VkOpticalFlowSessionBindingPointNV", width: 32, bitmask: false, dense: 9, mask: 0xf, values: &[
         (0, "VK_OPTICAL_FLOW_SESSION_BINDING_POINT_UNKNOWN_NV"),
         (1, "VK_OPTICAL_FLOW_SESSION_BINDING_POINT_INPUT_NV"),
         (2, "VK_OPTICAL_FLOW_SESSION_BINDING_POINT_REFERENCE_NV"),
@@ -2805,7 +2805,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (8, "VK_OPTICAL_FLOW_SESSION_BINDING_POINT_GLOBAL_FLOW_NV"),
     ] },
     // 249
-    EnumDef { name: "VkOpticalFlowSessionCreateFlagBitsNV", flags_name: "VkOpticalFlowSessionCreateFlagsNV", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkOpticalFlowSessionCreateFlagBitsNV", flags_name: "VkOpticalFlowSessionCreateFlagsNV", width: 32, bitmask: true, dense: 0, mask: 0x1f, values: &[
         (1, "VK_OPTICAL_FLOW_SESSION_CREATE_ENABLE_HINT_BIT_NV"),
         (2, "VK_OPTICAL_FLOW_SESSION_CREATE_ENABLE_COST_BIT_NV"),
         (4, "VK_OPTICAL_FLOW_SESSION_CREATE_ENABLE_GLOBAL_FLOW_BIT_NV"),
@@ -2813,7 +2813,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (16, "VK_OPTICAL_FLOW_SESSION_CREATE_BOTH_DIRECTIONS_BIT_NV"),
     ] },
     // 250
-    EnumDef { name: "VkOpticalFlowUsageFlagBitsNV", flags_name: "VkOpticalFlowUsageFlagsNV", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkOpticalFlowUsageFlagBitsNV", flags_name: "VkOpticalFlowUsageFlagsNV", width: 32, bitmask: true, dense: 3, mask: 0x1f, values: &[
         (0, "VK_OPTICAL_FLOW_USAGE_UNKNOWN_NV"),
         (1, "VK_OPTICAL_FLOW_USAGE_INPUT_BIT_NV"),
         (2, "VK_OPTICAL_FLOW_USAGE_OUTPUT_BIT_NV"),
@@ -2822,12 +2822,12 @@ pub static ENUMS: [EnumDef; 443] = [
         (16, "VK_OPTICAL_FLOW_USAGE_GLOBAL_FLOW_BIT_NV"),
     ] },
     // 251
-    EnumDef { name: "VkOutOfBandQueueTypeNV", flags_name: "VkOutOfBandQueueTypeNV", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkOutOfBandQueueTypeNV", flags_name: "VkOutOfBandQueueTypeNV", width: 32, bitmask: false, dense: 2, mask: 0x1, values: &[
         (0, "VK_OUT_OF_BAND_QUEUE_TYPE_RENDER_NV"),
         (1, "VK_OUT_OF_BAND_QUEUE_TYPE_PRESENT_NV"),
     ] },
     // 252
-    EnumDef { name: "VkPartitionedAccelerationStructureInstanceFlagBitsNV", flags_name: "VkPartitionedAccelerationStructureInstanceFlagsNV", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkPartitionedAccelerationStructureInstanceFlagBitsNV", flags_name: "VkPartitionedAccelerationStructureInstanceFlagsNV", width: 32, bitmask: true, dense: 0, mask: 0x1f, values: &[
         (1, "VK_PARTITIONED_ACCELERATION_STRUCTURE_INSTANCE_FLAG_TRIANGLE_FACING_CULL_DISABLE_BIT_NV"),
         (2, "VK_PARTITIONED_ACCELERATION_STRUCTURE_INSTANCE_FLAG_TRIANGLE_FLIP_FACING_BIT_NV"),
         (4, "VK_PARTITIONED_ACCELERATION_STRUCTURE_INSTANCE_FLAG_FORCE_OPAQUE_BIT_NV"),
@@ -2835,53 +2835,53 @@ pub static ENUMS: [EnumDef; 443] = [
         (16, "VK_PARTITIONED_ACCELERATION_STRUCTURE_INSTANCE_FLAG_ENABLE_EXPLICIT_BOUNDING_BOX_NV"),
     ] },
     // 253
-    EnumDef { name: "VkPartitionedAccelerationStructureOpTypeNV", flags_name: "VkPartitionedAccelerationStructureOpTypeNV", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkPartitionedAccelerationStructureOpTypeNV", flags_name: "VkPartitionedAccelerationStructureOpTypeNV", width: 32, bitmask: false, dense: 3, mask: 0x3, values: &[
         (0, "VK_PARTITIONED_ACCELERATION_STRUCTURE_OP_TYPE_WRITE_INSTANCE_NV"),
         (1, "VK_PARTITIONED_ACCELERATION_STRUCTURE_OP_TYPE_UPDATE_INSTANCE_NV"),
         (2, "VK_PARTITIONED_ACCELERATION_STRUCTURE_OP_TYPE_WRITE_PARTITION_TRANSLATION_NV"),
     ] },
     // 254
-    EnumDef { name: "VkPastPresentationTimingFlagBitsEXT", flags_name: "VkPastPresentationTimingFlagsEXT", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkPastPresentationTimingFlagBitsEXT", flags_name: "VkPastPresentationTimingFlagsEXT", width: 32, bitmask: true, dense: 0, mask: 0x3, values: &[
         (1, "VK_PAST_PRESENTATION_TIMING_ALLOW_PARTIAL_RESULTS_BIT_EXT"),
         (2, "VK_PAST_PRESENTATION_TIMING_ALLOW_OUT_OF_ORDER_RESULTS_BIT_EXT"),
     ] },
     // 255
-    EnumDef { name: "VkPeerMemoryFeatureFlagBits", flags_name: "VkPeerMemoryFeatureFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkPeerMemoryFeatureFlagBits", flags_name: "VkPeerMemoryFeatureFlags", width: 32, bitmask: true, dense: 0, mask: 0xf, values: &[
         (1, "VK_PEER_MEMORY_FEATURE_COPY_SRC_BIT"),
         (2, "VK_PEER_MEMORY_FEATURE_COPY_DST_BIT"),
         (4, "VK_PEER_MEMORY_FEATURE_GENERIC_SRC_BIT"),
         (8, "VK_PEER_MEMORY_FEATURE_GENERIC_DST_BIT"),
     ] },
     // 256
-    EnumDef { name: "VkPerfHintTypeQCOM", flags_name: "VkPerfHintTypeQCOM", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkPerfHintTypeQCOM", flags_name: "VkPerfHintTypeQCOM", width: 32, bitmask: false, dense: 4, mask: 0x3, values: &[
         (0, "VK_PERF_HINT_TYPE_DEFAULT_QCOM"),
         (1, "VK_PERF_HINT_TYPE_FREQUENCY_MIN_QCOM"),
         (2, "VK_PERF_HINT_TYPE_FREQUENCY_MAX_QCOM"),
         (3, "VK_PERF_HINT_TYPE_FREQUENCY_SCALED_QCOM"),
     ] },
     // 257
-    EnumDef { name: "VkPerformanceConfigurationTypeINTEL", flags_name: "VkPerformanceConfigurationTypeINTEL", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkPerformanceConfigurationTypeINTEL", flags_name: "VkPerformanceConfigurationTypeINTEL", width: 32, bitmask: false, dense: 1, mask: 0x0, values: &[
         (0, "VK_PERFORMANCE_CONFIGURATION_TYPE_COMMAND_QUEUE_METRICS_DISCOVERY_ACTIVATED_INTEL"),
     ] },
     // 258
-    EnumDef { name: "VkPerformanceCounterDescriptionFlagBitsARM", flags_name: "VkPerformanceCounterDescriptionFlagBitsARM", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkPerformanceCounterDescriptionFlagBitsARM", flags_name: "VkPerformanceCounterDescriptionFlagBitsARM", width: 32, bitmask: false, dense: 0, mask: 0x0, values: &[
     ] },
     // 259
-    EnumDef { name: "VkPerformanceCounterDescriptionFlagBitsKHR", flags_name: "VkPerformanceCounterDescriptionFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkPerformanceCounterDescriptionFlagBitsKHR", flags_name: "VkPerformanceCounterDescriptionFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x3, values: &[
         (1, "VK_PERFORMANCE_COUNTER_DESCRIPTION_PERFORMANCE_IMPACTING_BIT_KHR"),
         (2, "VK_PERFORMANCE_COUNTER_DESCRIPTION_CONCURRENTLY_IMPACTED_BIT_KHR"),
     ] },
     // 260
-    EnumDef { name: "VkPerformanceCounterDescriptionFlagsARM", flags_name: "VkPerformanceCounterDescriptionFlagsARM", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkPerformanceCounterDescriptionFlagsARM", flags_name: "VkPerformanceCounterDescriptionFlagsARM", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 261
-    EnumDef { name: "VkPerformanceCounterScopeKHR", flags_name: "VkPerformanceCounterScopeKHR", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkPerformanceCounterScopeKHR", flags_name: "VkPerformanceCounterScopeKHR", width: 32, bitmask: false, dense: 3, mask: 0x3, values: &[
         (0, "VK_PERFORMANCE_COUNTER_SCOPE_COMMAND_BUFFER_KHR"),
         (1, "VK_PERFORMANCE_COUNTER_SCOPE_RENDER_PASS_KHR"),
         (2, "VK_PERFORMANCE_COUNTER_SCOPE_COMMAND_KHR"),
     ] },
     // 262
-    EnumDef { name: "VkPerformanceCounterStorageKHR", flags_name: "VkPerformanceCounterStorageKHR", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkPerformanceCounterStorageKHR", flags_name: "VkPerformanceCounterStorageKHR", width: 32, bitmask: false, dense: 6, mask: 0x7, values: &[
         (0, "VK_PERFORMANCE_COUNTER_STORAGE_INT32_KHR"),
         (1, "VK_PERFORMANCE_COUNTER_STORAGE_INT64_KHR"),
         (2, "VK_PERFORMANCE_COUNTER_STORAGE_UINT32_KHR"),
@@ -2890,7 +2890,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (5, "VK_PERFORMANCE_COUNTER_STORAGE_FLOAT64_KHR"),
     ] },
     // 263
-    EnumDef { name: "VkPerformanceCounterUnitKHR", flags_name: "VkPerformanceCounterUnitKHR", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkPerformanceCounterUnitKHR", flags_name: "VkPerformanceCounterUnitKHR", width: 32, bitmask: false, dense: 11, mask: 0xf, values: &[
         (0, "VK_PERFORMANCE_COUNTER_UNIT_GENERIC_KHR"),
         (1, "VK_PERFORMANCE_COUNTER_UNIT_PERCENTAGE_KHR"),
         (2, "VK_PERFORMANCE_COUNTER_UNIT_NANOSECONDS_KHR"),
@@ -2904,17 +2904,17 @@ pub static ENUMS: [EnumDef; 443] = [
         (10, "VK_PERFORMANCE_COUNTER_UNIT_CYCLES_KHR"),
     ] },
     // 264
-    EnumDef { name: "VkPerformanceOverrideTypeINTEL", flags_name: "VkPerformanceOverrideTypeINTEL", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkPerformanceOverrideTypeINTEL", flags_name: "VkPerformanceOverrideTypeINTEL", width: 32, bitmask: false, dense: 2, mask: 0x1, values: &[
         (0, "VK_PERFORMANCE_OVERRIDE_TYPE_NULL_HARDWARE_INTEL"),
         (1, "VK_PERFORMANCE_OVERRIDE_TYPE_FLUSH_GPU_CACHES_INTEL"),
     ] },
     // 265
-    EnumDef { name: "VkPerformanceParameterTypeINTEL", flags_name: "VkPerformanceParameterTypeINTEL", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkPerformanceParameterTypeINTEL", flags_name: "VkPerformanceParameterTypeINTEL", width: 32, bitmask: false, dense: 2, mask: 0x1, values: &[
         (0, "VK_PERFORMANCE_PARAMETER_TYPE_HW_COUNTERS_SUPPORTED_INTEL"),
         (1, "VK_PERFORMANCE_PARAMETER_TYPE_STREAM_MARKER_VALID_BITS_INTEL"),
     ] },
     // 266
-    EnumDef { name: "VkPerformanceValueTypeINTEL", flags_name: "VkPerformanceValueTypeINTEL", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkPerformanceValueTypeINTEL", flags_name: "VkPerformanceValueTypeINTEL", width: 32, bitmask: false, dense: 5, mask: 0x7, values: &[
         (0, "VK_PERFORMANCE_VALUE_TYPE_UINT32_INTEL"),
         (1, "VK_PERFORMANCE_VALUE_TYPE_UINT64_INTEL"),
         (2, "VK_PERFORMANCE_VALUE_TYPE_FLOAT_INTEL"),
@@ -2922,23 +2922,23 @@ pub static ENUMS: [EnumDef; 443] = [
         (4, "VK_PERFORMANCE_VALUE_TYPE_STRING_INTEL"),
     ] },
     // 267
-    EnumDef { name: "VkPhysicalDeviceDataGraphOperationTypeARM", flags_name: "VkPhysicalDeviceDataGraphOperationTypeARM", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkPhysicalDeviceDataGraphOperationTypeARM", flags_name: "VkPhysicalDeviceDataGraphOperationTypeARM", width: 32, bitmask: false, dense: 1, mask: 0x3ba46bd9, values: &[
         (0, "VK_PHYSICAL_DEVICE_DATA_GRAPH_OPERATION_TYPE_SPIRV_EXTENDED_INSTRUCTION_SET_ARM"),
         (1000629000, "VK_PHYSICAL_DEVICE_DATA_GRAPH_OPERATION_TYPE_NEURAL_MODEL_QCOM"),
         (1000629001, "VK_PHYSICAL_DEVICE_DATA_GRAPH_OPERATION_TYPE_BUILTIN_MODEL_QCOM"),
         (1000631000, "VK_PHYSICAL_DEVICE_DATA_GRAPH_OPERATION_TYPE_OPTICAL_FLOW_ARM"),
     ] },
     // 268
-    EnumDef { name: "VkPhysicalDeviceDataGraphProcessingEngineTypeARM", flags_name: "VkPhysicalDeviceDataGraphProcessingEngineTypeARM", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkPhysicalDeviceDataGraphProcessingEngineTypeARM", flags_name: "VkPhysicalDeviceDataGraphProcessingEngineTypeARM", width: 32, bitmask: false, dense: 1, mask: 0x3ba46309, values: &[
         (0, "VK_PHYSICAL_DEVICE_DATA_GRAPH_PROCESSING_ENGINE_TYPE_DEFAULT_ARM"),
         (1000629000, "VK_PHYSICAL_DEVICE_DATA_GRAPH_PROCESSING_ENGINE_TYPE_NEURAL_QCOM"),
         (1000629001, "VK_PHYSICAL_DEVICE_DATA_GRAPH_PROCESSING_ENGINE_TYPE_COMPUTE_QCOM"),
     ] },
     // 269
-    EnumDef { name: "VkPhysicalDeviceGpaPropertiesFlagsAMD", flags_name: "VkPhysicalDeviceGpaPropertiesFlagsAMD", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkPhysicalDeviceGpaPropertiesFlagsAMD", flags_name: "VkPhysicalDeviceGpaPropertiesFlagsAMD", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 270
-    EnumDef { name: "VkPhysicalDeviceLayeredApiKHR", flags_name: "VkPhysicalDeviceLayeredApiKHR", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkPhysicalDeviceLayeredApiKHR", flags_name: "VkPhysicalDeviceLayeredApiKHR", width: 32, bitmask: false, dense: 5, mask: 0x7, values: &[
         (0, "VK_PHYSICAL_DEVICE_LAYERED_API_VULKAN_KHR"),
         (1, "VK_PHYSICAL_DEVICE_LAYERED_API_D3D12_KHR"),
         (2, "VK_PHYSICAL_DEVICE_LAYERED_API_METAL_KHR"),
@@ -2946,12 +2946,12 @@ pub static ENUMS: [EnumDef; 443] = [
         (4, "VK_PHYSICAL_DEVICE_LAYERED_API_OPENGLES_KHR"),
     ] },
     // 271
-    EnumDef { name: "VkPhysicalDeviceSchedulingControlsFlagBitsARM", flags_name: "VkPhysicalDeviceSchedulingControlsFlagsARM", width: 64, bitmask: true, values: &[
+    EnumDef { name: "VkPhysicalDeviceSchedulingControlsFlagBitsARM", flags_name: "VkPhysicalDeviceSchedulingControlsFlagsARM", width: 64, bitmask: true, dense: 0, mask: 0x3, values: &[
         (1, "VK_PHYSICAL_DEVICE_SCHEDULING_CONTROLS_SHADER_CORE_COUNT_ARM"),
         (2, "VK_PHYSICAL_DEVICE_SCHEDULING_CONTROLS_DISPATCH_PARAMETERS_ARM"),
     ] },
     // 272
-    EnumDef { name: "VkPhysicalDeviceType", flags_name: "VkPhysicalDeviceType", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkPhysicalDeviceType", flags_name: "VkPhysicalDeviceType", width: 32, bitmask: false, dense: 5, mask: 0x7, values: &[
         (0, "VK_PHYSICAL_DEVICE_TYPE_OTHER"),
         (1, "VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU"),
         (2, "VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU"),
@@ -2959,7 +2959,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (4, "VK_PHYSICAL_DEVICE_TYPE_CPU"),
     ] },
     // 273
-    EnumDef { name: "VkPipelineBindPoint", flags_name: "VkPipelineBindPoint", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkPipelineBindPoint", flags_name: "VkPipelineBindPoint", width: 32, bitmask: false, dense: 2, mask: 0x3bbffffb, values: &[
         (0, "VK_PIPELINE_BIND_POINT_GRAPHICS"),
         (1, "VK_PIPELINE_BIND_POINT_COMPUTE"),
         (1000134000, "VK_PIPELINE_BIND_POINT_EXECUTION_GRAPH_AMDX"),
@@ -2968,33 +2968,33 @@ pub static ENUMS: [EnumDef; 443] = [
         (1000507000, "VK_PIPELINE_BIND_POINT_DATA_GRAPH_ARM"),
     ] },
     // 274
-    EnumDef { name: "VkPipelineCacheCreateFlagBits", flags_name: "VkPipelineCacheCreateFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkPipelineCacheCreateFlagBits", flags_name: "VkPipelineCacheCreateFlags", width: 32, bitmask: true, dense: 0, mask: 0x9, values: &[
         (1, "VK_PIPELINE_CACHE_CREATE_EXTERNALLY_SYNCHRONIZED_BIT"),
         (8, "VK_PIPELINE_CACHE_CREATE_INTERNALLY_SYNCHRONIZED_MERGE_BIT_KHR"),
     ] },
     // 275
-    EnumDef { name: "VkPipelineCacheHeaderVersion", flags_name: "VkPipelineCacheHeaderVersion", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkPipelineCacheHeaderVersion", flags_name: "VkPipelineCacheHeaderVersion", width: 32, bitmask: false, dense: 0, mask: 0x3ba46309, values: &[
         (1, "VK_PIPELINE_CACHE_HEADER_VERSION_ONE"),
         (1000629000, "VK_PIPELINE_CACHE_HEADER_VERSION_DATA_GRAPH_QCOM"),
     ] },
     // 276
-    EnumDef { name: "VkPipelineColorBlendStateCreateFlagBits", flags_name: "VkPipelineColorBlendStateCreateFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkPipelineColorBlendStateCreateFlagBits", flags_name: "VkPipelineColorBlendStateCreateFlags", width: 32, bitmask: true, dense: 0, mask: 0x1, values: &[
         (1, "VK_PIPELINE_COLOR_BLEND_STATE_CREATE_RASTERIZATION_ORDER_ATTACHMENT_ACCESS_BIT_EXT"),
     ] },
     // 277
-    EnumDef { name: "VkPipelineCompilerControlFlagBitsAMD", flags_name: "VkPipelineCompilerControlFlagsAMD", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkPipelineCompilerControlFlagBitsAMD", flags_name: "VkPipelineCompilerControlFlagsAMD", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 278
-    EnumDef { name: "VkPipelineCoverageModulationStateCreateFlagsNV", flags_name: "VkPipelineCoverageModulationStateCreateFlagsNV", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkPipelineCoverageModulationStateCreateFlagsNV", flags_name: "VkPipelineCoverageModulationStateCreateFlagsNV", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 279
-    EnumDef { name: "VkPipelineCoverageReductionStateCreateFlagsNV", flags_name: "VkPipelineCoverageReductionStateCreateFlagsNV", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkPipelineCoverageReductionStateCreateFlagsNV", flags_name: "VkPipelineCoverageReductionStateCreateFlagsNV", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 280
-    EnumDef { name: "VkPipelineCoverageToColorStateCreateFlagsNV", flags_name: "VkPipelineCoverageToColorStateCreateFlagsNV", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkPipelineCoverageToColorStateCreateFlagsNV", flags_name: "VkPipelineCoverageToColorStateCreateFlagsNV", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 281
-    EnumDef { name: "VkPipelineCreateFlagBits", flags_name: "VkPipelineCreateFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkPipelineCreateFlagBits", flags_name: "VkPipelineCreateFlags", width: 32, bitmask: true, dense: 0, mask: 0x7fffffff, values: &[
         (1, "VK_PIPELINE_CREATE_DISABLE_OPTIMIZATION_BIT"),
         (2, "VK_PIPELINE_CREATE_ALLOW_DERIVATIVES_BIT"),
         (4, "VK_PIPELINE_CREATE_DERIVATIVE_BIT"),
@@ -3028,7 +3028,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (1073741824, "VK_PIPELINE_CREATE_PROTECTED_ACCESS_ONLY_BIT"),
     ] },
     // 282
-    EnumDef { name: "VkPipelineCreateFlagBits2", flags_name: "VkPipelineCreateFlags2", width: 64, bitmask: true, values: &[
+    EnumDef { name: "VkPipelineCreateFlagBits2", flags_name: "VkPipelineCreateFlags2", width: 64, bitmask: true, dense: 0, mask: 0x1ffffffffffff, values: &[
         (1, "VK_PIPELINE_CREATE_2_DISABLE_OPTIMIZATION_BIT"),
         (2, "VK_PIPELINE_CREATE_2_ALLOW_DERIVATIVES_BIT"),
         (4, "VK_PIPELINE_CREATE_2_DERIVATIVE_BIT"),
@@ -3080,74 +3080,74 @@ pub static ENUMS: [EnumDef; 443] = [
         (281474976710656, "VK_PIPELINE_CREATE_2_RESERVED_48_BIT_HUAWEI"),
     ] },
     // 283
-    EnumDef { name: "VkPipelineCreationFeedbackFlagBits", flags_name: "VkPipelineCreationFeedbackFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkPipelineCreationFeedbackFlagBits", flags_name: "VkPipelineCreationFeedbackFlags", width: 32, bitmask: true, dense: 0, mask: 0x7, values: &[
         (1, "VK_PIPELINE_CREATION_FEEDBACK_VALID_BIT"),
         (2, "VK_PIPELINE_CREATION_FEEDBACK_APPLICATION_PIPELINE_CACHE_HIT_BIT"),
         (4, "VK_PIPELINE_CREATION_FEEDBACK_BASE_PIPELINE_ACCELERATION_BIT"),
     ] },
     // 284
-    EnumDef { name: "VkPipelineDepthStencilStateCreateFlagBits", flags_name: "VkPipelineDepthStencilStateCreateFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkPipelineDepthStencilStateCreateFlagBits", flags_name: "VkPipelineDepthStencilStateCreateFlags", width: 32, bitmask: true, dense: 0, mask: 0x3, values: &[
         (1, "VK_PIPELINE_DEPTH_STENCIL_STATE_CREATE_RASTERIZATION_ORDER_ATTACHMENT_DEPTH_ACCESS_BIT_EXT"),
         (2, "VK_PIPELINE_DEPTH_STENCIL_STATE_CREATE_RASTERIZATION_ORDER_ATTACHMENT_STENCIL_ACCESS_BIT_EXT"),
     ] },
     // 285
-    EnumDef { name: "VkPipelineDiscardRectangleStateCreateFlagsEXT", flags_name: "VkPipelineDiscardRectangleStateCreateFlagsEXT", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkPipelineDiscardRectangleStateCreateFlagsEXT", flags_name: "VkPipelineDiscardRectangleStateCreateFlagsEXT", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 286
-    EnumDef { name: "VkPipelineDynamicStateCreateFlags", flags_name: "VkPipelineDynamicStateCreateFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkPipelineDynamicStateCreateFlags", flags_name: "VkPipelineDynamicStateCreateFlags", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 287
-    EnumDef { name: "VkPipelineExecutableStatisticFormatKHR", flags_name: "VkPipelineExecutableStatisticFormatKHR", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkPipelineExecutableStatisticFormatKHR", flags_name: "VkPipelineExecutableStatisticFormatKHR", width: 32, bitmask: false, dense: 4, mask: 0x3, values: &[
         (0, "VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_BOOL32_KHR"),
         (1, "VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_INT64_KHR"),
         (2, "VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_UINT64_KHR"),
         (3, "VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_FLOAT64_KHR"),
     ] },
     // 288
-    EnumDef { name: "VkPipelineInputAssemblyStateCreateFlags", flags_name: "VkPipelineInputAssemblyStateCreateFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkPipelineInputAssemblyStateCreateFlags", flags_name: "VkPipelineInputAssemblyStateCreateFlags", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 289
-    EnumDef { name: "VkPipelineLayoutCreateFlagBits", flags_name: "VkPipelineLayoutCreateFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkPipelineLayoutCreateFlagBits", flags_name: "VkPipelineLayoutCreateFlags", width: 32, bitmask: true, dense: 0, mask: 0x6, values: &[
         (2, "VK_PIPELINE_LAYOUT_CREATE_INDEPENDENT_SETS_BIT_EXT"),
         (4, "VK_PIPELINE_LAYOUT_CREATE_NO_TASK_SHADER_BIT_KHR"),
     ] },
     // 290
-    EnumDef { name: "VkPipelineMultisampleStateCreateFlags", flags_name: "VkPipelineMultisampleStateCreateFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkPipelineMultisampleStateCreateFlags", flags_name: "VkPipelineMultisampleStateCreateFlags", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 291
-    EnumDef { name: "VkPipelineRasterizationConservativeStateCreateFlagsEXT", flags_name: "VkPipelineRasterizationConservativeStateCreateFlagsEXT", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkPipelineRasterizationConservativeStateCreateFlagsEXT", flags_name: "VkPipelineRasterizationConservativeStateCreateFlagsEXT", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 292
-    EnumDef { name: "VkPipelineRasterizationDepthClipStateCreateFlagsEXT", flags_name: "VkPipelineRasterizationDepthClipStateCreateFlagsEXT", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkPipelineRasterizationDepthClipStateCreateFlagsEXT", flags_name: "VkPipelineRasterizationDepthClipStateCreateFlagsEXT", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 293
-    EnumDef { name: "VkPipelineRasterizationStateCreateFlags", flags_name: "VkPipelineRasterizationStateCreateFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkPipelineRasterizationStateCreateFlags", flags_name: "VkPipelineRasterizationStateCreateFlags", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 294
-    EnumDef { name: "VkPipelineRasterizationStateStreamCreateFlagsEXT", flags_name: "VkPipelineRasterizationStateStreamCreateFlagsEXT", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkPipelineRasterizationStateStreamCreateFlagsEXT", flags_name: "VkPipelineRasterizationStateStreamCreateFlagsEXT", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 295
-    EnumDef { name: "VkPipelineRobustnessBufferBehavior", flags_name: "VkPipelineRobustnessBufferBehavior", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkPipelineRobustnessBufferBehavior", flags_name: "VkPipelineRobustnessBufferBehavior", width: 32, bitmask: false, dense: 4, mask: 0x3, values: &[
         (0, "VK_PIPELINE_ROBUSTNESS_BUFFER_BEHAVIOR_DEVICE_DEFAULT"),
         (1, "VK_PIPELINE_ROBUSTNESS_BUFFER_BEHAVIOR_DISABLED"),
         (2, "VK_PIPELINE_ROBUSTNESS_BUFFER_BEHAVIOR_ROBUST_BUFFER_ACCESS"),
         (3, "VK_PIPELINE_ROBUSTNESS_BUFFER_BEHAVIOR_ROBUST_BUFFER_ACCESS_2"),
     ] },
     // 296
-    EnumDef { name: "VkPipelineRobustnessImageBehavior", flags_name: "VkPipelineRobustnessImageBehavior", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkPipelineRobustnessImageBehavior", flags_name: "VkPipelineRobustnessImageBehavior", width: 32, bitmask: false, dense: 4, mask: 0x3, values: &[
         (0, "VK_PIPELINE_ROBUSTNESS_IMAGE_BEHAVIOR_DEVICE_DEFAULT"),
         (1, "VK_PIPELINE_ROBUSTNESS_IMAGE_BEHAVIOR_DISABLED"),
         (2, "VK_PIPELINE_ROBUSTNESS_IMAGE_BEHAVIOR_ROBUST_IMAGE_ACCESS"),
         (3, "VK_PIPELINE_ROBUSTNESS_IMAGE_BEHAVIOR_ROBUST_IMAGE_ACCESS_2"),
     ] },
     // 297
-    EnumDef { name: "VkPipelineShaderStageCreateFlagBits", flags_name: "VkPipelineShaderStageCreateFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkPipelineShaderStageCreateFlagBits", flags_name: "VkPipelineShaderStageCreateFlags", width: 32, bitmask: true, dense: 0, mask: 0xb, values: &[
         (1, "VK_PIPELINE_SHADER_STAGE_CREATE_ALLOW_VARYING_SUBGROUP_SIZE_BIT"),
         (2, "VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT"),
         (8, "VK_PIPELINE_SHADER_STAGE_CREATE_RESERVED_3_BIT_KHR"),
     ] },
     // 298
-    EnumDef { name: "VkPipelineStageFlagBits", flags_name: "VkPipelineStageFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkPipelineStageFlagBits", flags_name: "VkPipelineStageFlags", width: 32, bitmask: true, dense: 3, mask: 0x3ffffff, values: &[
         (0, "VK_PIPELINE_STAGE_NONE"),
         (1, "VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT"),
         (2, "VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT"),
@@ -3177,7 +3177,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (33554432, "VK_PIPELINE_STAGE_ACCELERATION_STRUCTURE_BUILD_BIT_KHR"),
     ] },
     // 299
-    EnumDef { name: "VkPipelineStageFlagBits2", flags_name: "VkPipelineStageFlags2", width: 64, bitmask: true, values: &[
+    EnumDef { name: "VkPipelineStageFlagBits2", flags_name: "VkPipelineStageFlags2", width: 64, bitmask: true, dense: 3, mask: 0x7ffffffffffff, values: &[
         (0, "VK_PIPELINE_STAGE_2_NONE"),
         (1, "VK_PIPELINE_STAGE_2_TOP_OF_PIPE_BIT"),
         (2, "VK_PIPELINE_STAGE_2_DRAW_INDIRECT_BIT"),
@@ -3232,37 +3232,37 @@ pub static ENUMS: [EnumDef; 443] = [
         (1125899906842624, "VK_PIPELINE_STAGE_2_RESERVED_50_BIT_KHR"),
     ] },
     // 300
-    EnumDef { name: "VkPipelineTessellationStateCreateFlags", flags_name: "VkPipelineTessellationStateCreateFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkPipelineTessellationStateCreateFlags", flags_name: "VkPipelineTessellationStateCreateFlags", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 301
-    EnumDef { name: "VkPipelineVertexInputStateCreateFlags", flags_name: "VkPipelineVertexInputStateCreateFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkPipelineVertexInputStateCreateFlags", flags_name: "VkPipelineVertexInputStateCreateFlags", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 302
-    EnumDef { name: "VkPipelineViewportStateCreateFlags", flags_name: "VkPipelineViewportStateCreateFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkPipelineViewportStateCreateFlags", flags_name: "VkPipelineViewportStateCreateFlags", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 303
-    EnumDef { name: "VkPipelineViewportSwizzleStateCreateFlagsNV", flags_name: "VkPipelineViewportSwizzleStateCreateFlagsNV", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkPipelineViewportSwizzleStateCreateFlagsNV", flags_name: "VkPipelineViewportSwizzleStateCreateFlagsNV", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 304
-    EnumDef { name: "VkPointClippingBehavior", flags_name: "VkPointClippingBehavior", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkPointClippingBehavior", flags_name: "VkPointClippingBehavior", width: 32, bitmask: false, dense: 2, mask: 0x1, values: &[
         (0, "VK_POINT_CLIPPING_BEHAVIOR_ALL_CLIP_PLANES"),
         (1, "VK_POINT_CLIPPING_BEHAVIOR_USER_CLIP_PLANES_ONLY"),
     ] },
     // 305
-    EnumDef { name: "VkPolygonMode", flags_name: "VkPolygonMode", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkPolygonMode", flags_name: "VkPolygonMode", width: 32, bitmask: false, dense: 3, mask: 0x3b9d1fab, values: &[
         (0, "VK_POLYGON_MODE_FILL"),
         (1, "VK_POLYGON_MODE_LINE"),
         (2, "VK_POLYGON_MODE_POINT"),
         (1000153000, "VK_POLYGON_MODE_FILL_RECTANGLE_NV"),
     ] },
     // 306
-    EnumDef { name: "VkPresentGravityFlagBitsKHR", flags_name: "VkPresentGravityFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkPresentGravityFlagBitsKHR", flags_name: "VkPresentGravityFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x7, values: &[
         (1, "VK_PRESENT_GRAVITY_MIN_BIT_KHR"),
         (2, "VK_PRESENT_GRAVITY_MAX_BIT_KHR"),
         (4, "VK_PRESENT_GRAVITY_CENTERED_BIT_KHR"),
     ] },
     // 307
-    EnumDef { name: "VkPresentModeKHR", flags_name: "VkPresentModeKHR", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkPresentModeKHR", flags_name: "VkPresentModeKHR", width: 32, bitmask: false, dense: 4, mask: 0x3bbc7fbb, values: &[
         (0, "VK_PRESENT_MODE_IMMEDIATE_KHR"),
         (1, "VK_PRESENT_MODE_MAILBOX_KHR"),
         (2, "VK_PRESENT_MODE_FIFO_KHR"),
@@ -3272,25 +3272,25 @@ pub static ENUMS: [EnumDef; 443] = [
         (1000361000, "VK_PRESENT_MODE_FIFO_LATEST_READY_KHR"),
     ] },
     // 308
-    EnumDef { name: "VkPresentScalingFlagBitsKHR", flags_name: "VkPresentScalingFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkPresentScalingFlagBitsKHR", flags_name: "VkPresentScalingFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x7, values: &[
         (1, "VK_PRESENT_SCALING_ONE_TO_ONE_BIT_KHR"),
         (2, "VK_PRESENT_SCALING_ASPECT_RATIO_STRETCH_BIT_KHR"),
         (4, "VK_PRESENT_SCALING_STRETCH_BIT_KHR"),
     ] },
     // 309
-    EnumDef { name: "VkPresentStageFlagBitsEXT", flags_name: "VkPresentStageFlagsEXT", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkPresentStageFlagBitsEXT", flags_name: "VkPresentStageFlagsEXT", width: 32, bitmask: true, dense: 0, mask: 0xf, values: &[
         (1, "VK_PRESENT_STAGE_QUEUE_OPERATIONS_END_BIT_EXT"),
         (2, "VK_PRESENT_STAGE_REQUEST_DEQUEUED_BIT_EXT"),
         (4, "VK_PRESENT_STAGE_IMAGE_FIRST_PIXEL_OUT_BIT_EXT"),
         (8, "VK_PRESENT_STAGE_IMAGE_FIRST_PIXEL_VISIBLE_BIT_EXT"),
     ] },
     // 310
-    EnumDef { name: "VkPresentTimingInfoFlagBitsEXT", flags_name: "VkPresentTimingInfoFlagsEXT", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkPresentTimingInfoFlagBitsEXT", flags_name: "VkPresentTimingInfoFlagsEXT", width: 32, bitmask: true, dense: 0, mask: 0x3, values: &[
         (1, "VK_PRESENT_TIMING_INFO_PRESENT_AT_RELATIVE_TIME_BIT_EXT"),
         (2, "VK_PRESENT_TIMING_INFO_PRESENT_AT_NEAREST_REFRESH_CYCLE_BIT_EXT"),
     ] },
     // 311
-    EnumDef { name: "VkPrimitiveTopology", flags_name: "VkPrimitiveTopology", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkPrimitiveTopology", flags_name: "VkPrimitiveTopology", width: 32, bitmask: false, dense: 11, mask: 0xf, values: &[
         (0, "VK_PRIMITIVE_TOPOLOGY_POINT_LIST"),
         (1, "VK_PRIMITIVE_TOPOLOGY_LINE_LIST"),
         (2, "VK_PRIMITIVE_TOPOLOGY_LINE_STRIP"),
@@ -3304,20 +3304,20 @@ pub static ENUMS: [EnumDef; 443] = [
         (10, "VK_PRIMITIVE_TOPOLOGY_PATCH_LIST"),
     ] },
     // 312
-    EnumDef { name: "VkPrivateDataSlotCreateFlagBits", flags_name: "VkPrivateDataSlotCreateFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkPrivateDataSlotCreateFlagBits", flags_name: "VkPrivateDataSlotCreateFlags", width: 32, bitmask: true, dense: 0, mask: 0x1, values: &[
         (1, "VK_PRIVATE_DATA_SLOT_CREATE_BASE_OBJECT_HANDLE_BIT_NV"),
     ] },
     // 313
-    EnumDef { name: "VkProvokingVertexModeEXT", flags_name: "VkProvokingVertexModeEXT", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkProvokingVertexModeEXT", flags_name: "VkProvokingVertexModeEXT", width: 32, bitmask: false, dense: 2, mask: 0x1, values: &[
         (0, "VK_PROVOKING_VERTEX_MODE_FIRST_VERTEX_EXT"),
         (1, "VK_PROVOKING_VERTEX_MODE_LAST_VERTEX_EXT"),
     ] },
     // 314
-    EnumDef { name: "VkQueryControlFlagBits", flags_name: "VkQueryControlFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkQueryControlFlagBits", flags_name: "VkQueryControlFlags", width: 32, bitmask: true, dense: 0, mask: 0x1, values: &[
         (1, "VK_QUERY_CONTROL_PRECISE_BIT"),
     ] },
     // 315
-    EnumDef { name: "VkQueryPipelineStatisticFlagBits", flags_name: "VkQueryPipelineStatisticFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkQueryPipelineStatisticFlagBits", flags_name: "VkQueryPipelineStatisticFlags", width: 32, bitmask: true, dense: 0, mask: 0x3fff, values: &[
         (1, "VK_QUERY_PIPELINE_STATISTIC_INPUT_ASSEMBLY_VERTICES_BIT"),
         (2, "VK_QUERY_PIPELINE_STATISTIC_INPUT_ASSEMBLY_PRIMITIVES_BIT"),
         (4, "VK_QUERY_PIPELINE_STATISTIC_VERTEX_SHADER_INVOCATIONS_BIT"),
@@ -3334,15 +3334,15 @@ pub static ENUMS: [EnumDef; 443] = [
         (8192, "VK_QUERY_PIPELINE_STATISTIC_CLUSTER_CULLING_SHADER_INVOCATIONS_BIT_HUAWEI"),
     ] },
     // 316
-    EnumDef { name: "VkQueryPoolCreateFlagBits", flags_name: "VkQueryPoolCreateFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkQueryPoolCreateFlagBits", flags_name: "VkQueryPoolCreateFlags", width: 32, bitmask: true, dense: 0, mask: 0x1, values: &[
         (1, "VK_QUERY_POOL_CREATE_RESET_BIT_KHR"),
     ] },
     // 317
-    EnumDef { name: "VkQueryPoolSamplingModeINTEL", flags_name: "VkQueryPoolSamplingModeINTEL", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkQueryPoolSamplingModeINTEL", flags_name: "VkQueryPoolSamplingModeINTEL", width: 32, bitmask: false, dense: 1, mask: 0x0, values: &[
         (0, "VK_QUERY_POOL_SAMPLING_MODE_MANUAL_INTEL"),
     ] },
     // 318
-    EnumDef { name: "VkQueryResultFlagBits", flags_name: "VkQueryResultFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkQueryResultFlagBits", flags_name: "VkQueryResultFlags", width: 32, bitmask: true, dense: 0, mask: 0x1f, values: &[
         (1, "VK_QUERY_RESULT_64_BIT"),
         (2, "VK_QUERY_RESULT_WAIT_BIT"),
         (4, "VK_QUERY_RESULT_WITH_AVAILABILITY_BIT"),
@@ -3350,14 +3350,14 @@ pub static ENUMS: [EnumDef; 443] = [
         (16, "VK_QUERY_RESULT_WITH_STATUS_BIT_KHR"),
     ] },
     // 319
-    EnumDef { name: "VkQueryResultStatusKHR", flags_name: "VkQueryResultStatusKHR", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkQueryResultStatusKHR", flags_name: "VkQueryResultStatusKHR", width: 32, bitmask: false, dense: 0, mask: 0xffffffffffffffff, values: &[
         (-1000299000, "VK_QUERY_RESULT_STATUS_INSUFFICIENT_BITSTREAM_BUFFER_RANGE_KHR"),
         (-1, "VK_QUERY_RESULT_STATUS_ERROR_KHR"),
         (0, "VK_QUERY_RESULT_STATUS_NOT_READY_KHR"),
         (1, "VK_QUERY_RESULT_STATUS_COMPLETE_KHR"),
     ] },
     // 320
-    EnumDef { name: "VkQueryType", flags_name: "VkQueryType", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkQueryType", flags_name: "VkQueryType", width: 32, bitmask: false, dense: 3, mask: 0x3bbfffff, values: &[
         (0, "VK_QUERY_TYPE_OCCLUSION"),
         (1, "VK_QUERY_TYPE_PIPELINE_STATISTICS"),
         (2, "VK_QUERY_TYPE_TIMESTAMP"),
@@ -3378,7 +3378,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (1000396001, "VK_QUERY_TYPE_MICROMAP_COMPACTED_SIZE_EXT"),
     ] },
     // 321
-    EnumDef { name: "VkQueueFlagBits", flags_name: "VkQueueFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkQueueFlagBits", flags_name: "VkQueueFlags", width: 32, bitmask: true, dense: 0, mask: 0x7fff, values: &[
         (1, "VK_QUEUE_GRAPHICS_BIT"),
         (2, "VK_QUEUE_COMPUTE_BIT"),
         (4, "VK_QUEUE_TRANSFER_BIT"),
@@ -3396,53 +3396,53 @@ pub static ENUMS: [EnumDef; 443] = [
         (16384, "VK_QUEUE_RESERVED_14_BIT_EXT"),
     ] },
     // 322
-    EnumDef { name: "VkQueueGlobalPriority", flags_name: "VkQueueGlobalPriority", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkQueueGlobalPriority", flags_name: "VkQueueGlobalPriority", width: 32, bitmask: false, dense: 0, mask: 0x780, values: &[
         (128, "VK_QUEUE_GLOBAL_PRIORITY_LOW"),
         (256, "VK_QUEUE_GLOBAL_PRIORITY_MEDIUM"),
         (512, "VK_QUEUE_GLOBAL_PRIORITY_HIGH"),
         (1024, "VK_QUEUE_GLOBAL_PRIORITY_REALTIME"),
     ] },
     // 323
-    EnumDef { name: "VkRasterizationOrderAMD", flags_name: "VkRasterizationOrderAMD", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkRasterizationOrderAMD", flags_name: "VkRasterizationOrderAMD", width: 32, bitmask: false, dense: 2, mask: 0x1, values: &[
         (0, "VK_RASTERIZATION_ORDER_STRICT_AMD"),
         (1, "VK_RASTERIZATION_ORDER_RELAXED_AMD"),
     ] },
     // 324
-    EnumDef { name: "VkRayTracingInvocationReorderModeEXT", flags_name: "VkRayTracingInvocationReorderModeEXT", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkRayTracingInvocationReorderModeEXT", flags_name: "VkRayTracingInvocationReorderModeEXT", width: 32, bitmask: false, dense: 2, mask: 0x1, values: &[
         (0, "VK_RAY_TRACING_INVOCATION_REORDER_MODE_NONE_EXT"),
         (1, "VK_RAY_TRACING_INVOCATION_REORDER_MODE_REORDER_EXT"),
     ] },
     // 325
-    EnumDef { name: "VkRayTracingLssIndexingModeNV", flags_name: "VkRayTracingLssIndexingModeNV", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkRayTracingLssIndexingModeNV", flags_name: "VkRayTracingLssIndexingModeNV", width: 32, bitmask: false, dense: 2, mask: 0x1, values: &[
         (0, "VK_RAY_TRACING_LSS_INDEXING_MODE_LIST_NV"),
         (1, "VK_RAY_TRACING_LSS_INDEXING_MODE_SUCCESSIVE_NV"),
     ] },
     // 326
-    EnumDef { name: "VkRayTracingLssPrimitiveEndCapsModeNV", flags_name: "VkRayTracingLssPrimitiveEndCapsModeNV", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkRayTracingLssPrimitiveEndCapsModeNV", flags_name: "VkRayTracingLssPrimitiveEndCapsModeNV", width: 32, bitmask: false, dense: 2, mask: 0x1, values: &[
         (0, "VK_RAY_TRACING_LSS_PRIMITIVE_END_CAPS_MODE_NONE_NV"),
         (1, "VK_RAY_TRACING_LSS_PRIMITIVE_END_CAPS_MODE_CHAINED_NV"),
     ] },
     // 327
-    EnumDef { name: "VkRayTracingShaderGroupTypeKHR", flags_name: "VkRayTracingShaderGroupTypeKHR", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkRayTracingShaderGroupTypeKHR", flags_name: "VkRayTracingShaderGroupTypeKHR", width: 32, bitmask: false, dense: 3, mask: 0x3, values: &[
         (0, "VK_RAY_TRACING_SHADER_GROUP_TYPE_GENERAL_KHR"),
         (1, "VK_RAY_TRACING_SHADER_GROUP_TYPE_TRIANGLES_HIT_GROUP_KHR"),
         (2, "VK_RAY_TRACING_SHADER_GROUP_TYPE_PROCEDURAL_HIT_GROUP_KHR"),
     ] },
     // 328
-    EnumDef { name: "VkRenderPassCreateFlagBits", flags_name: "VkRenderPassCreateFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkRenderPassCreateFlagBits", flags_name: "VkRenderPassCreateFlags", width: 32, bitmask: true, dense: 0, mask: 0xf, values: &[
         (1, "VK_RENDER_PASS_CREATE_RESERVED_0_BIT_KHR"),
         (2, "VK_RENDER_PASS_CREATE_TRANSFORM_BIT_QCOM"),
         (4, "VK_RENDER_PASS_CREATE_PER_LAYER_FRAGMENT_DENSITY_BIT_VALVE"),
         (8, "VK_RENDER_PASS_CREATE_RESERVED_3_BIT_IMG"),
     ] },
     // 329
-    EnumDef { name: "VkRenderingAttachmentFlagBitsKHR", flags_name: "VkRenderingAttachmentFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkRenderingAttachmentFlagBitsKHR", flags_name: "VkRenderingAttachmentFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x7, values: &[
         (1, "VK_RENDERING_ATTACHMENT_INPUT_ATTACHMENT_FEEDBACK_BIT_KHR"),
         (2, "VK_RENDERING_ATTACHMENT_RESOLVE_SKIP_TRANSFER_FUNCTION_BIT_KHR"),
         (4, "VK_RENDERING_ATTACHMENT_RESOLVE_ENABLE_TRANSFER_FUNCTION_BIT_KHR"),
     ] },
     // 330
-    EnumDef { name: "VkRenderingFlagBits", flags_name: "VkRenderingFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkRenderingFlagBits", flags_name: "VkRenderingFlags", width: 32, bitmask: true, dense: 0, mask: 0x1fff, values: &[
         (1, "VK_RENDERING_CONTENTS_SECONDARY_COMMAND_BUFFERS_BIT"),
         (2, "VK_RENDERING_SUSPENDING_BIT"),
         (4, "VK_RENDERING_RESUMING_BIT"),
@@ -3458,12 +3458,12 @@ pub static ENUMS: [EnumDef; 443] = [
         (4096, "VK_RENDERING_RESERVED_12_BIT_VALVE"),
     ] },
     // 331
-    EnumDef { name: "VkResolveImageFlagBitsKHR", flags_name: "VkResolveImageFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkResolveImageFlagBitsKHR", flags_name: "VkResolveImageFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x3, values: &[
         (1, "VK_RESOLVE_IMAGE_SKIP_TRANSFER_FUNCTION_BIT_KHR"),
         (2, "VK_RESOLVE_IMAGE_ENABLE_TRANSFER_FUNCTION_BIT_KHR"),
     ] },
     // 332
-    EnumDef { name: "VkResolveModeFlagBits", flags_name: "VkResolveModeFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkResolveModeFlagBits", flags_name: "VkResolveModeFlags", width: 32, bitmask: true, dense: 3, mask: 0x3f, values: &[
         (0, "VK_RESOLVE_MODE_NONE"),
         (1, "VK_RESOLVE_MODE_SAMPLE_ZERO_BIT"),
         (2, "VK_RESOLVE_MODE_AVERAGE_BIT"),
@@ -3473,7 +3473,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (32, "VK_RESOLVE_MODE_CUSTOM_BIT_EXT"),
     ] },
     // 333
-    EnumDef { name: "VkResult", flags_name: "VkResult", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkResult", flags_name: "VkResult", width: 32, bitmask: false, dense: 0, mask: 0xffffffffffffffff, values: &[
         (-1000483000, "VK_ERROR_NOT_ENOUGH_SPACE_KHR"),
         (-1000338000, "VK_ERROR_COMPRESSION_EXHAUSTED_EXT"),
         (-1000299000, "VK_ERROR_INVALID_VIDEO_STD_PARAMETERS_KHR"),
@@ -3526,7 +3526,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (1000483000, "VK_PIPELINE_BINARY_MISSING_KHR"),
     ] },
     // 334
-    EnumDef { name: "VkSampleCountFlagBits", flags_name: "VkSampleCountFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkSampleCountFlagBits", flags_name: "VkSampleCountFlags", width: 32, bitmask: true, dense: 0, mask: 0x7f, values: &[
         (1, "VK_SAMPLE_COUNT_1_BIT"),
         (2, "VK_SAMPLE_COUNT_2_BIT"),
         (4, "VK_SAMPLE_COUNT_4_BIT"),
@@ -3536,7 +3536,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (64, "VK_SAMPLE_COUNT_64_BIT"),
     ] },
     // 335
-    EnumDef { name: "VkSamplerAddressMode", flags_name: "VkSamplerAddressMode", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkSamplerAddressMode", flags_name: "VkSamplerAddressMode", width: 32, bitmask: false, dense: 5, mask: 0x7, values: &[
         (0, "VK_SAMPLER_ADDRESS_MODE_REPEAT"),
         (1, "VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT"),
         (2, "VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE"),
@@ -3544,7 +3544,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (4, "VK_SAMPLER_ADDRESS_MODE_MIRROR_CLAMP_TO_EDGE"),
     ] },
     // 336
-    EnumDef { name: "VkSamplerCreateFlagBits", flags_name: "VkSamplerCreateFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkSamplerCreateFlagBits", flags_name: "VkSamplerCreateFlags", width: 32, bitmask: true, dense: 0, mask: 0x1f, values: &[
         (1, "VK_SAMPLER_CREATE_SUBSAMPLED_BIT_EXT"),
         (2, "VK_SAMPLER_CREATE_SUBSAMPLED_COARSE_RECONSTRUCTION_BIT_EXT"),
         (4, "VK_SAMPLER_CREATE_NON_SEAMLESS_CUBE_MAP_BIT_EXT"),
@@ -3552,19 +3552,19 @@ pub static ENUMS: [EnumDef; 443] = [
         (16, "VK_SAMPLER_CREATE_IMAGE_PROCESSING_BIT_QCOM"),
     ] },
     // 337
-    EnumDef { name: "VkSamplerMipmapMode", flags_name: "VkSamplerMipmapMode", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkSamplerMipmapMode", flags_name: "VkSamplerMipmapMode", width: 32, bitmask: false, dense: 2, mask: 0x1, values: &[
         (0, "VK_SAMPLER_MIPMAP_MODE_NEAREST"),
         (1, "VK_SAMPLER_MIPMAP_MODE_LINEAR"),
     ] },
     // 338
-    EnumDef { name: "VkSamplerReductionMode", flags_name: "VkSamplerReductionMode", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkSamplerReductionMode", flags_name: "VkSamplerReductionMode", width: 32, bitmask: false, dense: 3, mask: 0x3ba2bd2b, values: &[
         (0, "VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE"),
         (1, "VK_SAMPLER_REDUCTION_MODE_MIN"),
         (2, "VK_SAMPLER_REDUCTION_MODE_MAX"),
         (1000521000, "VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE_RANGECLAMP_QCOM"),
     ] },
     // 339
-    EnumDef { name: "VkSamplerYcbcrModelConversion", flags_name: "VkSamplerYcbcrModelConversion", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkSamplerYcbcrModelConversion", flags_name: "VkSamplerYcbcrModelConversion", width: 32, bitmask: false, dense: 5, mask: 0x7, values: &[
         (0, "VK_SAMPLER_YCBCR_MODEL_CONVERSION_RGB_IDENTITY"),
         (1, "VK_SAMPLER_YCBCR_MODEL_CONVERSION_YCBCR_IDENTITY"),
         (2, "VK_SAMPLER_YCBCR_MODEL_CONVERSION_YCBCR_709"),
@@ -3572,49 +3572,49 @@ pub static ENUMS: [EnumDef; 443] = [
         (4, "VK_SAMPLER_YCBCR_MODEL_CONVERSION_YCBCR_2020"),
     ] },
     // 340
-    EnumDef { name: "VkSamplerYcbcrRange", flags_name: "VkSamplerYcbcrRange", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkSamplerYcbcrRange", flags_name: "VkSamplerYcbcrRange", width: 32, bitmask: false, dense: 2, mask: 0x1, values: &[
         (0, "VK_SAMPLER_YCBCR_RANGE_ITU_FULL"),
         (1, "VK_SAMPLER_YCBCR_RANGE_ITU_NARROW"),
     ] },
     // 341
-    EnumDef { name: "VkScopeKHR", flags_name: "VkScopeKHR", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkScopeKHR", flags_name: "VkScopeKHR", width: 32, bitmask: false, dense: 0, mask: 0x7, values: &[
         (1, "VK_SCOPE_DEVICE_KHR"),
         (2, "VK_SCOPE_WORKGROUP_KHR"),
         (3, "VK_SCOPE_SUBGROUP_KHR"),
         (5, "VK_SCOPE_QUEUE_FAMILY_KHR"),
     ] },
     // 342
-    EnumDef { name: "VkScreenSurfaceCreateFlagsQNX", flags_name: "VkScreenSurfaceCreateFlagsQNX", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkScreenSurfaceCreateFlagsQNX", flags_name: "VkScreenSurfaceCreateFlagsQNX", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 343
-    EnumDef { name: "VkSemaphoreCreateFlagBits", flags_name: "VkSemaphoreCreateFlagBits", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkSemaphoreCreateFlagBits", flags_name: "VkSemaphoreCreateFlagBits", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 344
-    EnumDef { name: "VkSemaphoreCreateFlags", flags_name: "VkSemaphoreCreateFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkSemaphoreCreateFlags", flags_name: "VkSemaphoreCreateFlags", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 345
-    EnumDef { name: "VkSemaphoreImportFlagBits", flags_name: "VkSemaphoreImportFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkSemaphoreImportFlagBits", flags_name: "VkSemaphoreImportFlags", width: 32, bitmask: true, dense: 0, mask: 0x1, values: &[
         (1, "VK_SEMAPHORE_IMPORT_TEMPORARY_BIT"),
     ] },
     // 346
-    EnumDef { name: "VkSemaphoreType", flags_name: "VkSemaphoreType", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkSemaphoreType", flags_name: "VkSemaphoreType", width: 32, bitmask: false, dense: 2, mask: 0x1, values: &[
         (0, "VK_SEMAPHORE_TYPE_BINARY"),
         (1, "VK_SEMAPHORE_TYPE_TIMELINE"),
     ] },
     // 347
-    EnumDef { name: "VkSemaphoreWaitFlagBits", flags_name: "VkSemaphoreWaitFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkSemaphoreWaitFlagBits", flags_name: "VkSemaphoreWaitFlags", width: 32, bitmask: true, dense: 0, mask: 0x1, values: &[
         (1, "VK_SEMAPHORE_WAIT_ANY_BIT"),
     ] },
     // 348
-    EnumDef { name: "VkShaderCodeTypeEXT", flags_name: "VkShaderCodeTypeEXT", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkShaderCodeTypeEXT", flags_name: "VkShaderCodeTypeEXT", width: 32, bitmask: false, dense: 2, mask: 0x1, values: &[
         (0, "VK_SHADER_CODE_TYPE_BINARY_EXT"),
         (1, "VK_SHADER_CODE_TYPE_SPIRV_EXT"),
     ] },
     // 349
-    EnumDef { name: "VkShaderCorePropertiesFlagBitsAMD", flags_name: "VkShaderCorePropertiesFlagsAMD", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkShaderCorePropertiesFlagBitsAMD", flags_name: "VkShaderCorePropertiesFlagsAMD", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 350
-    EnumDef { name: "VkShaderCreateFlagBitsEXT", flags_name: "VkShaderCreateFlagsEXT", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkShaderCreateFlagBitsEXT", flags_name: "VkShaderCreateFlagsEXT", width: 32, bitmask: true, dense: 0, mask: 0x79fff, values: &[
         (1, "VK_SHADER_CREATE_LINK_STAGE_BIT_EXT"),
         (2, "VK_SHADER_CREATE_ALLOW_VARYING_SUBGROUP_SIZE_BIT_EXT"),
         (4, "VK_SHADER_CREATE_REQUIRE_FULL_SUBGROUPS_BIT_EXT"),
@@ -3634,35 +3634,35 @@ pub static ENUMS: [EnumDef; 443] = [
         (262144, "VK_SHADER_CREATE_INDEPENDENT_SETS_BIT_KHR"),
     ] },
     // 351
-    EnumDef { name: "VkShaderFloatControlsIndependence", flags_name: "VkShaderFloatControlsIndependence", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkShaderFloatControlsIndependence", flags_name: "VkShaderFloatControlsIndependence", width: 32, bitmask: false, dense: 3, mask: 0x3, values: &[
         (0, "VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_32_BIT_ONLY"),
         (1, "VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_ALL"),
         (2, "VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE"),
     ] },
     // 352
-    EnumDef { name: "VkShaderGroupShaderKHR", flags_name: "VkShaderGroupShaderKHR", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkShaderGroupShaderKHR", flags_name: "VkShaderGroupShaderKHR", width: 32, bitmask: false, dense: 4, mask: 0x3, values: &[
         (0, "VK_SHADER_GROUP_SHADER_GENERAL_KHR"),
         (1, "VK_SHADER_GROUP_SHADER_CLOSEST_HIT_KHR"),
         (2, "VK_SHADER_GROUP_SHADER_ANY_HIT_KHR"),
         (3, "VK_SHADER_GROUP_SHADER_INTERSECTION_KHR"),
     ] },
     // 353
-    EnumDef { name: "VkShaderInfoTypeAMD", flags_name: "VkShaderInfoTypeAMD", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkShaderInfoTypeAMD", flags_name: "VkShaderInfoTypeAMD", width: 32, bitmask: false, dense: 3, mask: 0x3, values: &[
         (0, "VK_SHADER_INFO_TYPE_STATISTICS_AMD"),
         (1, "VK_SHADER_INFO_TYPE_BINARY_AMD"),
         (2, "VK_SHADER_INFO_TYPE_DISASSEMBLY_AMD"),
     ] },
     // 354
-    EnumDef { name: "VkShaderInstrumentationValuesFlagsARM", flags_name: "VkShaderInstrumentationValuesFlagsARM", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkShaderInstrumentationValuesFlagsARM", flags_name: "VkShaderInstrumentationValuesFlagsARM", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 355
-    EnumDef { name: "VkShaderModuleCreateFlagBits", flags_name: "VkShaderModuleCreateFlagBits", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkShaderModuleCreateFlagBits", flags_name: "VkShaderModuleCreateFlagBits", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 356
-    EnumDef { name: "VkShaderModuleCreateFlags", flags_name: "VkShaderModuleCreateFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkShaderModuleCreateFlags", flags_name: "VkShaderModuleCreateFlags", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 357
-    EnumDef { name: "VkShaderStageFlagBits", flags_name: "VkShaderStageFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkShaderStageFlagBits", flags_name: "VkShaderStageFlags", width: 32, bitmask: true, dense: 0, mask: 0x7fffffff, values: &[
         (1, "VK_SHADER_STAGE_VERTEX_BIT"),
         (2, "VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT"),
         (4, "VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT"),
@@ -3685,7 +3685,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (2147483647, "VK_SHADER_STAGE_ALL"),
     ] },
     // 358
-    EnumDef { name: "VkShadingRatePaletteEntryNV", flags_name: "VkShadingRatePaletteEntryNV", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkShadingRatePaletteEntryNV", flags_name: "VkShadingRatePaletteEntryNV", width: 32, bitmask: false, dense: 12, mask: 0xf, values: &[
         (0, "VK_SHADING_RATE_PALETTE_ENTRY_NO_INVOCATIONS_NV"),
         (1, "VK_SHADING_RATE_PALETTE_ENTRY_16_INVOCATIONS_PER_PIXEL_NV"),
         (2, "VK_SHADING_RATE_PALETTE_ENTRY_8_INVOCATIONS_PER_PIXEL_NV"),
@@ -3700,22 +3700,22 @@ pub static ENUMS: [EnumDef; 443] = [
         (11, "VK_SHADING_RATE_PALETTE_ENTRY_1_INVOCATION_PER_4X4_PIXELS_NV"),
     ] },
     // 359
-    EnumDef { name: "VkSharingMode", flags_name: "VkSharingMode", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkSharingMode", flags_name: "VkSharingMode", width: 32, bitmask: false, dense: 2, mask: 0x1, values: &[
         (0, "VK_SHARING_MODE_EXCLUSIVE"),
         (1, "VK_SHARING_MODE_CONCURRENT"),
     ] },
     // 360
-    EnumDef { name: "VkSparseImageFormatFlagBits", flags_name: "VkSparseImageFormatFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkSparseImageFormatFlagBits", flags_name: "VkSparseImageFormatFlags", width: 32, bitmask: true, dense: 0, mask: 0x7, values: &[
         (1, "VK_SPARSE_IMAGE_FORMAT_SINGLE_MIPTAIL_BIT"),
         (2, "VK_SPARSE_IMAGE_FORMAT_ALIGNED_MIP_SIZE_BIT"),
         (4, "VK_SPARSE_IMAGE_FORMAT_NONSTANDARD_BLOCK_SIZE_BIT"),
     ] },
     // 361
-    EnumDef { name: "VkSparseMemoryBindFlagBits", flags_name: "VkSparseMemoryBindFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkSparseMemoryBindFlagBits", flags_name: "VkSparseMemoryBindFlags", width: 32, bitmask: true, dense: 0, mask: 0x1, values: &[
         (1, "VK_SPARSE_MEMORY_BIND_METADATA_BIT"),
     ] },
     // 362
-    EnumDef { name: "VkSpirvResourceTypeFlagBitsEXT", flags_name: "VkSpirvResourceTypeFlagsEXT", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkSpirvResourceTypeFlagBitsEXT", flags_name: "VkSpirvResourceTypeFlagsEXT", width: 32, bitmask: true, dense: 0, mask: 0x7fffffff, values: &[
         (1, "VK_SPIRV_RESOURCE_TYPE_SAMPLER_BIT_EXT"),
         (2, "VK_SPIRV_RESOURCE_TYPE_SAMPLED_IMAGE_BIT_EXT"),
         (4, "VK_SPIRV_RESOURCE_TYPE_READ_ONLY_IMAGE_BIT_EXT"),
@@ -3729,13 +3729,13 @@ pub static ENUMS: [EnumDef; 443] = [
         (2147483647, "VK_SPIRV_RESOURCE_TYPE_ALL_EXT"),
     ] },
     // 363
-    EnumDef { name: "VkStencilFaceFlagBits", flags_name: "VkStencilFaceFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkStencilFaceFlagBits", flags_name: "VkStencilFaceFlags", width: 32, bitmask: true, dense: 0, mask: 0x3, values: &[
         (1, "VK_STENCIL_FACE_FRONT_BIT"),
         (2, "VK_STENCIL_FACE_BACK_BIT"),
         (3, "VK_STENCIL_FACE_FRONT_AND_BACK"),
     ] },
     // 364
-    EnumDef { name: "VkStencilOp", flags_name: "VkStencilOp", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkStencilOp", flags_name: "VkStencilOp", width: 32, bitmask: false, dense: 8, mask: 0x7, values: &[
         (0, "VK_STENCIL_OP_KEEP"),
         (1, "VK_STENCIL_OP_ZERO"),
         (2, "VK_STENCIL_OP_REPLACE"),
@@ -3746,10 +3746,10 @@ pub static ENUMS: [EnumDef; 443] = [
         (7, "VK_STENCIL_OP_DECREMENT_AND_WRAP"),
     ] },
     // 365
-    EnumDef { name: "VkStreamDescriptorSurfaceCreateFlagsGGP", flags_name: "VkStreamDescriptorSurfaceCreateFlagsGGP", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkStreamDescriptorSurfaceCreateFlagsGGP", flags_name: "VkStreamDescriptorSurfaceCreateFlagsGGP", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 366
-    EnumDef { name: "VkStructureType", flags_name: "VkStructureType", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkStructureType", flags_name: "VkStructureType", width: 32, bitmask: false, dense: 57, mask: 0x3bbfffff, values: &[
         (0, "VK_STRUCTURE_TYPE_APPLICATION_INFO"),
         (1, "VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO"),
         (2, "VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO"),
@@ -5018,7 +5018,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (1000709002, "VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_ALIGNMENT_ALLOCATE_INFO_VALVE"),
     ] },
     // 367
-    EnumDef { name: "VkSubgroupFeatureFlagBits", flags_name: "VkSubgroupFeatureFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkSubgroupFeatureFlagBits", flags_name: "VkSubgroupFeatureFlags", width: 32, bitmask: true, dense: 0, mask: 0x7ff, values: &[
         (1, "VK_SUBGROUP_FEATURE_BASIC_BIT"),
         (2, "VK_SUBGROUP_FEATURE_VOTE_BIT"),
         (4, "VK_SUBGROUP_FEATURE_ARITHMETIC_BIT"),
@@ -5032,17 +5032,17 @@ pub static ENUMS: [EnumDef; 443] = [
         (1024, "VK_SUBGROUP_FEATURE_ROTATE_CLUSTERED_BIT"),
     ] },
     // 368
-    EnumDef { name: "VkSubmitFlagBits", flags_name: "VkSubmitFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkSubmitFlagBits", flags_name: "VkSubmitFlags", width: 32, bitmask: true, dense: 0, mask: 0x1, values: &[
         (1, "VK_SUBMIT_PROTECTED_BIT"),
     ] },
     // 369
-    EnumDef { name: "VkSubpassContents", flags_name: "VkSubpassContents", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkSubpassContents", flags_name: "VkSubpassContents", width: 32, bitmask: false, dense: 2, mask: 0x3ba1abb9, values: &[
         (0, "VK_SUBPASS_CONTENTS_INLINE"),
         (1, "VK_SUBPASS_CONTENTS_SECONDARY_COMMAND_BUFFERS"),
         (1000451000, "VK_SUBPASS_CONTENTS_INLINE_AND_SECONDARY_COMMAND_BUFFERS_KHR"),
     ] },
     // 370
-    EnumDef { name: "VkSubpassDescriptionFlagBits", flags_name: "VkSubpassDescriptionFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkSubpassDescriptionFlagBits", flags_name: "VkSubpassDescriptionFlags", width: 32, bitmask: true, dense: 0, mask: 0x1ff, values: &[
         (1, "VK_SUBPASS_DESCRIPTION_PER_VIEW_ATTRIBUTES_BIT_NVX"),
         (2, "VK_SUBPASS_DESCRIPTION_PER_VIEW_POSITION_X_ONLY_BIT_NVX"),
         (4, "VK_SUBPASS_DESCRIPTION_FRAGMENT_REGION_BIT_EXT"),
@@ -5054,7 +5054,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (256, "VK_SUBPASS_DESCRIPTION_TILE_SHADING_APRON_BIT_QCOM"),
     ] },
     // 371
-    EnumDef { name: "VkSubpassMergeStatusEXT", flags_name: "VkSubpassMergeStatusEXT", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkSubpassMergeStatusEXT", flags_name: "VkSubpassMergeStatusEXT", width: 32, bitmask: false, dense: 14, mask: 0xf, values: &[
         (0, "VK_SUBPASS_MERGE_STATUS_MERGED_EXT"),
         (1, "VK_SUBPASS_MERGE_STATUS_DISALLOWED_EXT"),
         (2, "VK_SUBPASS_MERGE_STATUS_NOT_MERGED_SIDE_EFFECTS_EXT"),
@@ -5071,14 +5071,14 @@ pub static ENUMS: [EnumDef; 443] = [
         (13, "VK_SUBPASS_MERGE_STATUS_NOT_MERGED_UNSPECIFIED_EXT"),
     ] },
     // 372
-    EnumDef { name: "VkSurfaceCounterFlagBitsEXT", flags_name: "VkSurfaceCounterFlagsEXT", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkSurfaceCounterFlagBitsEXT", flags_name: "VkSurfaceCounterFlagsEXT", width: 32, bitmask: true, dense: 0, mask: 0x1, values: &[
         (1, "VK_SURFACE_COUNTER_VBLANK_BIT_EXT"),
     ] },
     // 373
-    EnumDef { name: "VkSurfaceCreateFlagsOHOS", flags_name: "VkSurfaceCreateFlagsOHOS", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkSurfaceCreateFlagsOHOS", flags_name: "VkSurfaceCreateFlagsOHOS", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 374
-    EnumDef { name: "VkSurfaceTransformFlagBitsKHR", flags_name: "VkSurfaceTransformFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkSurfaceTransformFlagBitsKHR", flags_name: "VkSurfaceTransformFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x1ff, values: &[
         (1, "VK_SURFACE_TRANSFORM_IDENTITY_BIT_KHR"),
         (2, "VK_SURFACE_TRANSFORM_ROTATE_90_BIT_KHR"),
         (4, "VK_SURFACE_TRANSFORM_ROTATE_180_BIT_KHR"),
@@ -5090,7 +5090,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (256, "VK_SURFACE_TRANSFORM_INHERIT_BIT_KHR"),
     ] },
     // 375
-    EnumDef { name: "VkSwapchainCreateFlagBitsKHR", flags_name: "VkSwapchainCreateFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkSwapchainCreateFlagBitsKHR", flags_name: "VkSwapchainCreateFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x7ff, values: &[
         (1, "VK_SWAPCHAIN_CREATE_SPLIT_INSTANCE_BIND_REGIONS_BIT_KHR"),
         (2, "VK_SWAPCHAIN_CREATE_PROTECTED_BIT_KHR"),
         (4, "VK_SWAPCHAIN_CREATE_MUTABLE_FORMAT_BIT_KHR"),
@@ -5104,15 +5104,15 @@ pub static ENUMS: [EnumDef; 443] = [
         (1024, "VK_SWAPCHAIN_CREATE_RESERVED_10_BIT_HUAWEI"),
     ] },
     // 376
-    EnumDef { name: "VkSwapchainImageUsageFlagBitsANDROID", flags_name: "VkSwapchainImageUsageFlagsANDROID", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkSwapchainImageUsageFlagBitsANDROID", flags_name: "VkSwapchainImageUsageFlagsANDROID", width: 32, bitmask: true, dense: 0, mask: 0x1, values: &[
         (1, "VK_SWAPCHAIN_IMAGE_USAGE_SHARED_BIT_ANDROID"),
     ] },
     // 377
-    EnumDef { name: "VkSwapchainImageUsageFlagBitsOHOS", flags_name: "VkSwapchainImageUsageFlagsOHOS", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkSwapchainImageUsageFlagBitsOHOS", flags_name: "VkSwapchainImageUsageFlagsOHOS", width: 32, bitmask: true, dense: 0, mask: 0x1, values: &[
         (1, "VK_SWAPCHAIN_IMAGE_USAGE_SHARED_BIT_OHOS"),
     ] },
     // 378
-    EnumDef { name: "VkSystemAllocationScope", flags_name: "VkSystemAllocationScope", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkSystemAllocationScope", flags_name: "VkSystemAllocationScope", width: 32, bitmask: false, dense: 5, mask: 0x7, values: &[
         (0, "VK_SYSTEM_ALLOCATION_SCOPE_COMMAND"),
         (1, "VK_SYSTEM_ALLOCATION_SCOPE_OBJECT"),
         (2, "VK_SYSTEM_ALLOCATION_SCOPE_CACHE"),
@@ -5120,14 +5120,14 @@ pub static ENUMS: [EnumDef; 443] = [
         (4, "VK_SYSTEM_ALLOCATION_SCOPE_INSTANCE"),
     ] },
     // 379
-    EnumDef { name: "VkTensorCreateFlagBitsARM", flags_name: "VkTensorCreateFlagsARM", width: 64, bitmask: true, values: &[
+    EnumDef { name: "VkTensorCreateFlagBitsARM", flags_name: "VkTensorCreateFlagsARM", width: 64, bitmask: true, dense: 0, mask: 0xf, values: &[
         (1, "VK_TENSOR_CREATE_MUTABLE_FORMAT_BIT_ARM"),
         (2, "VK_TENSOR_CREATE_PROTECTED_BIT_ARM"),
         (4, "VK_TENSOR_CREATE_DESCRIPTOR_BUFFER_CAPTURE_REPLAY_BIT_ARM"),
         (8, "VK_TENSOR_CREATE_DESCRIPTOR_HEAP_CAPTURE_REPLAY_BIT_ARM"),
     ] },
     // 380
-    EnumDef { name: "VkTensorTilingARM", flags_name: "VkTensorTilingARM", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkTensorTilingARM", flags_name: "VkTensorTilingARM", width: 32, bitmask: false, dense: 2, mask: 0x3ba3690f, values: &[
         (0, "VK_TENSOR_TILING_OPTIMAL_ARM"),
         (1, "VK_TENSOR_TILING_LINEAR_ARM"),
         (1000565000, "VK_TENSOR_TILING_BRICK_16_WIDE_ARM"),
@@ -5137,7 +5137,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (1000565004, "VK_TENSOR_TILING_BLOCK_U_INTERLEAVED_64K_ARM"),
     ] },
     // 381
-    EnumDef { name: "VkTensorUsageFlagBitsARM", flags_name: "VkTensorUsageFlagsARM", width: 64, bitmask: true, values: &[
+    EnumDef { name: "VkTensorUsageFlagBitsARM", flags_name: "VkTensorUsageFlagsARM", width: 64, bitmask: true, dense: 0, mask: 0x3e, values: &[
         (2, "VK_TENSOR_USAGE_SHADER_BIT_ARM"),
         (4, "VK_TENSOR_USAGE_TRANSFER_SRC_BIT_ARM"),
         (8, "VK_TENSOR_USAGE_TRANSFER_DST_BIT_ARM"),
@@ -5145,27 +5145,27 @@ pub static ENUMS: [EnumDef; 443] = [
         (32, "VK_TENSOR_USAGE_DATA_GRAPH_BIT_ARM"),
     ] },
     // 382
-    EnumDef { name: "VkTensorViewCreateFlagBitsARM", flags_name: "VkTensorViewCreateFlagsARM", width: 64, bitmask: true, values: &[
+    EnumDef { name: "VkTensorViewCreateFlagBitsARM", flags_name: "VkTensorViewCreateFlagsARM", width: 64, bitmask: true, dense: 0, mask: 0x1, values: &[
         (1, "VK_TENSOR_VIEW_CREATE_DESCRIPTOR_BUFFER_CAPTURE_REPLAY_BIT_ARM"),
     ] },
     // 383
-    EnumDef { name: "VkTessellationDomainOrigin", flags_name: "VkTessellationDomainOrigin", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkTessellationDomainOrigin", flags_name: "VkTessellationDomainOrigin", width: 32, bitmask: false, dense: 2, mask: 0x1, values: &[
         (0, "VK_TESSELLATION_DOMAIN_ORIGIN_UPPER_LEFT"),
         (1, "VK_TESSELLATION_DOMAIN_ORIGIN_LOWER_LEFT"),
     ] },
     // 384
-    EnumDef { name: "VkThrottleHintTypeSEC", flags_name: "VkThrottleHintTypeSEC", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkThrottleHintTypeSEC", flags_name: "VkThrottleHintTypeSEC", width: 32, bitmask: false, dense: 3, mask: 0x3, values: &[
         (0, "VK_THROTTLE_HINT_TYPE_DEFAULT_SEC"),
         (1, "VK_THROTTLE_HINT_TYPE_LOW_SEC"),
         (2, "VK_THROTTLE_HINT_TYPE_HIGH_SEC"),
     ] },
     // 385
-    EnumDef { name: "VkTileShadingRenderPassFlagBitsQCOM", flags_name: "VkTileShadingRenderPassFlagsQCOM", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkTileShadingRenderPassFlagBitsQCOM", flags_name: "VkTileShadingRenderPassFlagsQCOM", width: 32, bitmask: true, dense: 0, mask: 0x3, values: &[
         (1, "VK_TILE_SHADING_RENDER_PASS_ENABLE_BIT_QCOM"),
         (2, "VK_TILE_SHADING_RENDER_PASS_PER_TILE_EXECUTION_BIT_QCOM"),
     ] },
     // 386
-    EnumDef { name: "VkTimeDomainKHR", flags_name: "VkTimeDomainKHR", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkTimeDomainKHR", flags_name: "VkTimeDomainKHR", width: 32, bitmask: false, dense: 4, mask: 0x3b9df683, values: &[
         (0, "VK_TIME_DOMAIN_DEVICE_KHR"),
         (1, "VK_TIME_DOMAIN_CLOCK_MONOTONIC_KHR"),
         (2, "VK_TIME_DOMAIN_CLOCK_MONOTONIC_RAW_KHR"),
@@ -5174,7 +5174,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (1000208001, "VK_TIME_DOMAIN_SWAPCHAIN_LOCAL_EXT"),
     ] },
     // 387
-    EnumDef { name: "VkToolPurposeFlagBits", flags_name: "VkToolPurposeFlags", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkToolPurposeFlagBits", flags_name: "VkToolPurposeFlags", width: 32, bitmask: true, dense: 0, mask: 0x7f, values: &[
         (1, "VK_TOOL_PURPOSE_VALIDATION_BIT"),
         (2, "VK_TOOL_PURPOSE_PROFILING_BIT"),
         (4, "VK_TOOL_PURPOSE_TRACING_BIT"),
@@ -5184,22 +5184,22 @@ pub static ENUMS: [EnumDef; 443] = [
         (64, "VK_TOOL_PURPOSE_DEBUG_MARKERS_BIT_EXT"),
     ] },
     // 388
-    EnumDef { name: "VkUbmSurfaceCreateFlagsSEC", flags_name: "VkUbmSurfaceCreateFlagsSEC", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkUbmSurfaceCreateFlagsSEC", flags_name: "VkUbmSurfaceCreateFlagsSEC", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 389
-    EnumDef { name: "VkValidationCacheCreateFlagsEXT", flags_name: "VkValidationCacheCreateFlagsEXT", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkValidationCacheCreateFlagsEXT", flags_name: "VkValidationCacheCreateFlagsEXT", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 390
-    EnumDef { name: "VkValidationCacheHeaderVersionEXT", flags_name: "VkValidationCacheHeaderVersionEXT", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkValidationCacheHeaderVersionEXT", flags_name: "VkValidationCacheHeaderVersionEXT", width: 32, bitmask: false, dense: 0, mask: 0x1, values: &[
         (1, "VK_VALIDATION_CACHE_HEADER_VERSION_ONE_EXT"),
     ] },
     // 391
-    EnumDef { name: "VkValidationCheckEXT", flags_name: "VkValidationCheckEXT", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkValidationCheckEXT", flags_name: "VkValidationCheckEXT", width: 32, bitmask: false, dense: 2, mask: 0x1, values: &[
         (0, "VK_VALIDATION_CHECK_ALL_EXT"),
         (1, "VK_VALIDATION_CHECK_SHADERS_EXT"),
     ] },
     // 392
-    EnumDef { name: "VkValidationFeatureDisableEXT", flags_name: "VkValidationFeatureDisableEXT", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkValidationFeatureDisableEXT", flags_name: "VkValidationFeatureDisableEXT", width: 32, bitmask: false, dense: 8, mask: 0x7, values: &[
         (0, "VK_VALIDATION_FEATURE_DISABLE_ALL_EXT"),
         (1, "VK_VALIDATION_FEATURE_DISABLE_SHADERS_EXT"),
         (2, "VK_VALIDATION_FEATURE_DISABLE_THREAD_SAFETY_EXT"),
@@ -5210,7 +5210,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (7, "VK_VALIDATION_FEATURE_DISABLE_SHADER_VALIDATION_CACHE_EXT"),
     ] },
     // 393
-    EnumDef { name: "VkValidationFeatureEnableEXT", flags_name: "VkValidationFeatureEnableEXT", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkValidationFeatureEnableEXT", flags_name: "VkValidationFeatureEnableEXT", width: 32, bitmask: false, dense: 5, mask: 0x7, values: &[
         (0, "VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_EXT"),
         (1, "VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_RESERVE_BINDING_SLOT_EXT"),
         (2, "VK_VALIDATION_FEATURE_ENABLE_BEST_PRACTICES_EXT"),
@@ -5218,7 +5218,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (4, "VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT"),
     ] },
     // 394
-    EnumDef { name: "VkVendorId", flags_name: "VkVendorId", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkVendorId", flags_name: "VkVendorId", width: 32, bitmask: false, dense: 0, mask: 0x1000f, values: &[
         (65536, "VK_VENDOR_ID_KHRONOS"),
         (65537, "VK_VENDOR_ID_VIV"),
         (65538, "VK_VENDOR_ID_VSI"),
@@ -5230,23 +5230,23 @@ pub static ENUMS: [EnumDef; 443] = [
         (65544, "VK_VENDOR_ID_APE"),
     ] },
     // 395
-    EnumDef { name: "VkVertexInputRate", flags_name: "VkVertexInputRate", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkVertexInputRate", flags_name: "VkVertexInputRate", width: 32, bitmask: false, dense: 2, mask: 0x1, values: &[
         (0, "VK_VERTEX_INPUT_RATE_VERTEX"),
         (1, "VK_VERTEX_INPUT_RATE_INSTANCE"),
     ] },
     // 396
-    EnumDef { name: "VkViSurfaceCreateFlagsNN", flags_name: "VkViSurfaceCreateFlagsNN", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkViSurfaceCreateFlagsNN", flags_name: "VkViSurfaceCreateFlagsNN", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 397
-    EnumDef { name: "VkVideoBeginCodingFlagsKHR", flags_name: "VkVideoBeginCodingFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkVideoBeginCodingFlagsKHR", flags_name: "VkVideoBeginCodingFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 398
-    EnumDef { name: "VkVideoCapabilityFlagBitsKHR", flags_name: "VkVideoCapabilityFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkVideoCapabilityFlagBitsKHR", flags_name: "VkVideoCapabilityFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x3, values: &[
         (1, "VK_VIDEO_CAPABILITY_PROTECTED_CONTENT_BIT_KHR"),
         (2, "VK_VIDEO_CAPABILITY_SEPARATE_REFERENCE_IMAGES_BIT_KHR"),
     ] },
     // 399
-    EnumDef { name: "VkVideoChromaSubsamplingFlagBitsKHR", flags_name: "VkVideoChromaSubsamplingFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkVideoChromaSubsamplingFlagBitsKHR", flags_name: "VkVideoChromaSubsamplingFlagsKHR", width: 32, bitmask: true, dense: 3, mask: 0xf, values: &[
         (0, "VK_VIDEO_CHROMA_SUBSAMPLING_INVALID_KHR"),
         (1, "VK_VIDEO_CHROMA_SUBSAMPLING_MONOCHROME_BIT_KHR"),
         (2, "VK_VIDEO_CHROMA_SUBSAMPLING_420_BIT_KHR"),
@@ -5254,7 +5254,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (8, "VK_VIDEO_CHROMA_SUBSAMPLING_444_BIT_KHR"),
     ] },
     // 400
-    EnumDef { name: "VkVideoCodecOperationFlagBitsKHR", flags_name: "VkVideoCodecOperationFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkVideoCodecOperationFlagBitsKHR", flags_name: "VkVideoCodecOperationFlagsKHR", width: 32, bitmask: true, dense: 3, mask: 0x7000f, values: &[
         (0, "VK_VIDEO_CODEC_OPERATION_NONE_KHR"),
         (1, "VK_VIDEO_CODEC_OPERATION_DECODE_H264_BIT_KHR"),
         (2, "VK_VIDEO_CODEC_OPERATION_DECODE_H265_BIT_KHR"),
@@ -5265,41 +5265,41 @@ pub static ENUMS: [EnumDef; 443] = [
         (262144, "VK_VIDEO_CODEC_OPERATION_ENCODE_AV1_BIT_KHR"),
     ] },
     // 401
-    EnumDef { name: "VkVideoCodingControlFlagBitsKHR", flags_name: "VkVideoCodingControlFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkVideoCodingControlFlagBitsKHR", flags_name: "VkVideoCodingControlFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x7, values: &[
         (1, "VK_VIDEO_CODING_CONTROL_RESET_BIT_KHR"),
         (2, "VK_VIDEO_CODING_CONTROL_ENCODE_RATE_CONTROL_BIT_KHR"),
         (4, "VK_VIDEO_CODING_CONTROL_ENCODE_QUALITY_LEVEL_BIT_KHR"),
     ] },
     // 402
-    EnumDef { name: "VkVideoComponentBitDepthFlagBitsKHR", flags_name: "VkVideoComponentBitDepthFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkVideoComponentBitDepthFlagBitsKHR", flags_name: "VkVideoComponentBitDepthFlagsKHR", width: 32, bitmask: true, dense: 2, mask: 0x15, values: &[
         (0, "VK_VIDEO_COMPONENT_BIT_DEPTH_INVALID_KHR"),
         (1, "VK_VIDEO_COMPONENT_BIT_DEPTH_8_BIT_KHR"),
         (4, "VK_VIDEO_COMPONENT_BIT_DEPTH_10_BIT_KHR"),
         (16, "VK_VIDEO_COMPONENT_BIT_DEPTH_12_BIT_KHR"),
     ] },
     // 403
-    EnumDef { name: "VkVideoDecodeCapabilityFlagBitsKHR", flags_name: "VkVideoDecodeCapabilityFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkVideoDecodeCapabilityFlagBitsKHR", flags_name: "VkVideoDecodeCapabilityFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x3, values: &[
         (1, "VK_VIDEO_DECODE_CAPABILITY_DPB_AND_OUTPUT_COINCIDE_BIT_KHR"),
         (2, "VK_VIDEO_DECODE_CAPABILITY_DPB_AND_OUTPUT_DISTINCT_BIT_KHR"),
     ] },
     // 404
-    EnumDef { name: "VkVideoDecodeFlagsKHR", flags_name: "VkVideoDecodeFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkVideoDecodeFlagsKHR", flags_name: "VkVideoDecodeFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 405
-    EnumDef { name: "VkVideoDecodeH264PictureLayoutFlagBitsKHR", flags_name: "VkVideoDecodeH264PictureLayoutFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkVideoDecodeH264PictureLayoutFlagBitsKHR", flags_name: "VkVideoDecodeH264PictureLayoutFlagsKHR", width: 32, bitmask: true, dense: 3, mask: 0x3, values: &[
         (0, "VK_VIDEO_DECODE_H264_PICTURE_LAYOUT_PROGRESSIVE_KHR"),
         (1, "VK_VIDEO_DECODE_H264_PICTURE_LAYOUT_INTERLACED_INTERLEAVED_LINES_BIT_KHR"),
         (2, "VK_VIDEO_DECODE_H264_PICTURE_LAYOUT_INTERLACED_SEPARATE_PLANES_BIT_KHR"),
     ] },
     // 406
-    EnumDef { name: "VkVideoDecodeUsageFlagBitsKHR", flags_name: "VkVideoDecodeUsageFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkVideoDecodeUsageFlagBitsKHR", flags_name: "VkVideoDecodeUsageFlagsKHR", width: 32, bitmask: true, dense: 3, mask: 0x7, values: &[
         (0, "VK_VIDEO_DECODE_USAGE_DEFAULT_KHR"),
         (1, "VK_VIDEO_DECODE_USAGE_TRANSCODING_BIT_KHR"),
         (2, "VK_VIDEO_DECODE_USAGE_OFFLINE_BIT_KHR"),
         (4, "VK_VIDEO_DECODE_USAGE_STREAMING_BIT_KHR"),
     ] },
     // 407
-    EnumDef { name: "VkVideoEncodeAV1CapabilityFlagBitsKHR", flags_name: "VkVideoEncodeAV1CapabilityFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkVideoEncodeAV1CapabilityFlagBitsKHR", flags_name: "VkVideoEncodeAV1CapabilityFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x3f, values: &[
         (1, "VK_VIDEO_ENCODE_AV1_CAPABILITY_PER_RATE_CONTROL_GROUP_MIN_MAX_Q_INDEX_BIT_KHR"),
         (2, "VK_VIDEO_ENCODE_AV1_CAPABILITY_GENERATE_OBU_EXTENSION_HEADER_BIT_KHR"),
         (4, "VK_VIDEO_ENCODE_AV1_CAPABILITY_PRIMARY_REFERENCE_CDF_ONLY_BIT_KHR"),
@@ -5308,53 +5308,53 @@ pub static ENUMS: [EnumDef; 443] = [
         (32, "VK_VIDEO_ENCODE_AV1_CAPABILITY_COMPOUND_PREDICTION_INTRA_REFRESH_BIT_KHR"),
     ] },
     // 408
-    EnumDef { name: "VkVideoEncodeAV1PredictionModeKHR", flags_name: "VkVideoEncodeAV1PredictionModeKHR", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkVideoEncodeAV1PredictionModeKHR", flags_name: "VkVideoEncodeAV1PredictionModeKHR", width: 32, bitmask: false, dense: 4, mask: 0x3, values: &[
         (0, "VK_VIDEO_ENCODE_AV1_PREDICTION_MODE_INTRA_ONLY_KHR"),
         (1, "VK_VIDEO_ENCODE_AV1_PREDICTION_MODE_SINGLE_REFERENCE_KHR"),
         (2, "VK_VIDEO_ENCODE_AV1_PREDICTION_MODE_UNIDIRECTIONAL_COMPOUND_KHR"),
         (3, "VK_VIDEO_ENCODE_AV1_PREDICTION_MODE_BIDIRECTIONAL_COMPOUND_KHR"),
     ] },
     // 409
-    EnumDef { name: "VkVideoEncodeAV1RateControlFlagBitsKHR", flags_name: "VkVideoEncodeAV1RateControlFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkVideoEncodeAV1RateControlFlagBitsKHR", flags_name: "VkVideoEncodeAV1RateControlFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0xf, values: &[
         (1, "VK_VIDEO_ENCODE_AV1_RATE_CONTROL_REGULAR_GOP_BIT_KHR"),
         (2, "VK_VIDEO_ENCODE_AV1_RATE_CONTROL_TEMPORAL_LAYER_PATTERN_DYADIC_BIT_KHR"),
         (4, "VK_VIDEO_ENCODE_AV1_RATE_CONTROL_REFERENCE_PATTERN_FLAT_BIT_KHR"),
         (8, "VK_VIDEO_ENCODE_AV1_RATE_CONTROL_REFERENCE_PATTERN_DYADIC_BIT_KHR"),
     ] },
     // 410
-    EnumDef { name: "VkVideoEncodeAV1RateControlGroupKHR", flags_name: "VkVideoEncodeAV1RateControlGroupKHR", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkVideoEncodeAV1RateControlGroupKHR", flags_name: "VkVideoEncodeAV1RateControlGroupKHR", width: 32, bitmask: false, dense: 3, mask: 0x3, values: &[
         (0, "VK_VIDEO_ENCODE_AV1_RATE_CONTROL_GROUP_INTRA_KHR"),
         (1, "VK_VIDEO_ENCODE_AV1_RATE_CONTROL_GROUP_PREDICTIVE_KHR"),
         (2, "VK_VIDEO_ENCODE_AV1_RATE_CONTROL_GROUP_BIPREDICTIVE_KHR"),
     ] },
     // 411
-    EnumDef { name: "VkVideoEncodeAV1StdFlagBitsKHR", flags_name: "VkVideoEncodeAV1StdFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkVideoEncodeAV1StdFlagBitsKHR", flags_name: "VkVideoEncodeAV1StdFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0xf, values: &[
         (1, "VK_VIDEO_ENCODE_AV1_STD_UNIFORM_TILE_SPACING_FLAG_SET_BIT_KHR"),
         (2, "VK_VIDEO_ENCODE_AV1_STD_SKIP_MODE_PRESENT_UNSET_BIT_KHR"),
         (4, "VK_VIDEO_ENCODE_AV1_STD_PRIMARY_REF_FRAME_BIT_KHR"),
         (8, "VK_VIDEO_ENCODE_AV1_STD_DELTA_Q_BIT_KHR"),
     ] },
     // 412
-    EnumDef { name: "VkVideoEncodeAV1SuperblockSizeFlagBitsKHR", flags_name: "VkVideoEncodeAV1SuperblockSizeFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkVideoEncodeAV1SuperblockSizeFlagBitsKHR", flags_name: "VkVideoEncodeAV1SuperblockSizeFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x3, values: &[
         (1, "VK_VIDEO_ENCODE_AV1_SUPERBLOCK_SIZE_64_BIT_KHR"),
         (2, "VK_VIDEO_ENCODE_AV1_SUPERBLOCK_SIZE_128_BIT_KHR"),
     ] },
     // 413
-    EnumDef { name: "VkVideoEncodeCapabilityFlagBitsKHR", flags_name: "VkVideoEncodeCapabilityFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkVideoEncodeCapabilityFlagBitsKHR", flags_name: "VkVideoEncodeCapabilityFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0xf, values: &[
         (1, "VK_VIDEO_ENCODE_CAPABILITY_PRECEDING_EXTERNALLY_ENCODED_BYTES_BIT_KHR"),
         (2, "VK_VIDEO_ENCODE_CAPABILITY_INSUFFICIENT_BITSTREAM_BUFFER_RANGE_DETECTION_BIT_KHR"),
         (4, "VK_VIDEO_ENCODE_CAPABILITY_QUANTIZATION_DELTA_MAP_BIT_KHR"),
         (8, "VK_VIDEO_ENCODE_CAPABILITY_EMPHASIS_MAP_BIT_KHR"),
     ] },
     // 414
-    EnumDef { name: "VkVideoEncodeContentFlagBitsKHR", flags_name: "VkVideoEncodeContentFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkVideoEncodeContentFlagBitsKHR", flags_name: "VkVideoEncodeContentFlagsKHR", width: 32, bitmask: true, dense: 3, mask: 0x7, values: &[
         (0, "VK_VIDEO_ENCODE_CONTENT_DEFAULT_KHR"),
         (1, "VK_VIDEO_ENCODE_CONTENT_CAMERA_BIT_KHR"),
         (2, "VK_VIDEO_ENCODE_CONTENT_DESKTOP_BIT_KHR"),
         (4, "VK_VIDEO_ENCODE_CONTENT_RENDERED_BIT_KHR"),
     ] },
     // 415
-    EnumDef { name: "VkVideoEncodeFeedbackFlagBitsKHR", flags_name: "VkVideoEncodeFeedbackFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkVideoEncodeFeedbackFlagBitsKHR", flags_name: "VkVideoEncodeFeedbackFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x3ff, values: &[
         (1, "VK_VIDEO_ENCODE_FEEDBACK_BITSTREAM_BUFFER_OFFSET_BIT_KHR"),
         (2, "VK_VIDEO_ENCODE_FEEDBACK_BITSTREAM_BYTES_WRITTEN_BIT_KHR"),
         (4, "VK_VIDEO_ENCODE_FEEDBACK_BITSTREAM_HAS_OVERRIDES_BIT_KHR"),
@@ -5367,13 +5367,13 @@ pub static ENUMS: [EnumDef; 443] = [
         (512, "VK_VIDEO_ENCODE_FEEDBACK_PICTURE_PARTITION_COUNT_BIT_KHR"),
     ] },
     // 416
-    EnumDef { name: "VkVideoEncodeFlagBitsKHR", flags_name: "VkVideoEncodeFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkVideoEncodeFlagBitsKHR", flags_name: "VkVideoEncodeFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x7, values: &[
         (1, "VK_VIDEO_ENCODE_WITH_QUANTIZATION_DELTA_MAP_BIT_KHR"),
         (2, "VK_VIDEO_ENCODE_WITH_EMPHASIS_MAP_BIT_KHR"),
         (4, "VK_VIDEO_ENCODE_INTRA_REFRESH_BIT_KHR"),
     ] },
     // 417
-    EnumDef { name: "VkVideoEncodeH264CapabilityFlagBitsKHR", flags_name: "VkVideoEncodeH264CapabilityFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkVideoEncodeH264CapabilityFlagBitsKHR", flags_name: "VkVideoEncodeH264CapabilityFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x7ff, values: &[
         (1, "VK_VIDEO_ENCODE_H264_CAPABILITY_HRD_COMPLIANCE_BIT_KHR"),
         (2, "VK_VIDEO_ENCODE_H264_CAPABILITY_PREDICTION_WEIGHT_TABLE_GENERATED_BIT_KHR"),
         (4, "VK_VIDEO_ENCODE_H264_CAPABILITY_ROW_UNALIGNED_SLICE_BIT_KHR"),
@@ -5387,7 +5387,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (1024, "VK_VIDEO_ENCODE_H264_CAPABILITY_B_PICTURE_INTRA_REFRESH_BIT_KHR"),
     ] },
     // 418
-    EnumDef { name: "VkVideoEncodeH264RateControlFlagBitsKHR", flags_name: "VkVideoEncodeH264RateControlFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkVideoEncodeH264RateControlFlagBitsKHR", flags_name: "VkVideoEncodeH264RateControlFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x1f, values: &[
         (1, "VK_VIDEO_ENCODE_H264_RATE_CONTROL_ATTEMPT_HRD_COMPLIANCE_BIT_KHR"),
         (2, "VK_VIDEO_ENCODE_H264_RATE_CONTROL_REGULAR_GOP_BIT_KHR"),
         (4, "VK_VIDEO_ENCODE_H264_RATE_CONTROL_REFERENCE_PATTERN_FLAT_BIT_KHR"),
@@ -5395,7 +5395,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (16, "VK_VIDEO_ENCODE_H264_RATE_CONTROL_TEMPORAL_LAYER_PATTERN_DYADIC_BIT_KHR"),
     ] },
     // 419
-    EnumDef { name: "VkVideoEncodeH264StdFlagBitsKHR", flags_name: "VkVideoEncodeH264StdFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkVideoEncodeH264StdFlagBitsKHR", flags_name: "VkVideoEncodeH264StdFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x1bffff, values: &[
         (1, "VK_VIDEO_ENCODE_H264_STD_SEPARATE_COLOR_PLANE_FLAG_SET_BIT_KHR"),
         (2, "VK_VIDEO_ENCODE_H264_STD_QPPRIME_Y_ZERO_TRANSFORM_BYPASS_FLAG_SET_BIT_KHR"),
         (4, "VK_VIDEO_ENCODE_H264_STD_SCALING_MATRIX_PRESENT_FLAG_SET_BIT_KHR"),
@@ -5418,7 +5418,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (1048576, "VK_VIDEO_ENCODE_H264_STD_DIFFERENT_SLICE_QP_DELTA_BIT_KHR"),
     ] },
     // 420
-    EnumDef { name: "VkVideoEncodeH265CapabilityFlagBitsKHR", flags_name: "VkVideoEncodeH265CapabilityFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkVideoEncodeH265CapabilityFlagBitsKHR", flags_name: "VkVideoEncodeH265CapabilityFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0xfff, values: &[
         (1, "VK_VIDEO_ENCODE_H265_CAPABILITY_HRD_COMPLIANCE_BIT_KHR"),
         (2, "VK_VIDEO_ENCODE_H265_CAPABILITY_PREDICTION_WEIGHT_TABLE_GENERATED_BIT_KHR"),
         (4, "VK_VIDEO_ENCODE_H265_CAPABILITY_ROW_UNALIGNED_SLICE_SEGMENT_BIT_KHR"),
@@ -5433,13 +5433,13 @@ pub static ENUMS: [EnumDef; 443] = [
         (2048, "VK_VIDEO_ENCODE_H265_CAPABILITY_B_PICTURE_INTRA_REFRESH_BIT_KHR"),
     ] },
     // 421
-    EnumDef { name: "VkVideoEncodeH265CtbSizeFlagBitsKHR", flags_name: "VkVideoEncodeH265CtbSizeFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkVideoEncodeH265CtbSizeFlagBitsKHR", flags_name: "VkVideoEncodeH265CtbSizeFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x7, values: &[
         (1, "VK_VIDEO_ENCODE_H265_CTB_SIZE_16_BIT_KHR"),
         (2, "VK_VIDEO_ENCODE_H265_CTB_SIZE_32_BIT_KHR"),
         (4, "VK_VIDEO_ENCODE_H265_CTB_SIZE_64_BIT_KHR"),
     ] },
     // 422
-    EnumDef { name: "VkVideoEncodeH265RateControlFlagBitsKHR", flags_name: "VkVideoEncodeH265RateControlFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkVideoEncodeH265RateControlFlagBitsKHR", flags_name: "VkVideoEncodeH265RateControlFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x1f, values: &[
         (1, "VK_VIDEO_ENCODE_H265_RATE_CONTROL_ATTEMPT_HRD_COMPLIANCE_BIT_KHR"),
         (2, "VK_VIDEO_ENCODE_H265_RATE_CONTROL_REGULAR_GOP_BIT_KHR"),
         (4, "VK_VIDEO_ENCODE_H265_RATE_CONTROL_REFERENCE_PATTERN_FLAT_BIT_KHR"),
@@ -5447,7 +5447,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (16, "VK_VIDEO_ENCODE_H265_RATE_CONTROL_TEMPORAL_SUB_LAYER_PATTERN_DYADIC_BIT_KHR"),
     ] },
     // 423
-    EnumDef { name: "VkVideoEncodeH265StdFlagBitsKHR", flags_name: "VkVideoEncodeH265StdFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkVideoEncodeH265StdFlagBitsKHR", flags_name: "VkVideoEncodeH265StdFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x1fffff, values: &[
         (1, "VK_VIDEO_ENCODE_H265_STD_SEPARATE_COLOR_PLANE_FLAG_SET_BIT_KHR"),
         (2, "VK_VIDEO_ENCODE_H265_STD_SAMPLE_ADAPTIVE_OFFSET_ENABLED_FLAG_SET_BIT_KHR"),
         (4, "VK_VIDEO_ENCODE_H265_STD_SCALING_LIST_DATA_PRESENT_FLAG_SET_BIT_KHR"),
@@ -5471,14 +5471,14 @@ pub static ENUMS: [EnumDef; 443] = [
         (1048576, "VK_VIDEO_ENCODE_H265_STD_DIFFERENT_SLICE_QP_DELTA_BIT_KHR"),
     ] },
     // 424
-    EnumDef { name: "VkVideoEncodeH265TransformBlockSizeFlagBitsKHR", flags_name: "VkVideoEncodeH265TransformBlockSizeFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkVideoEncodeH265TransformBlockSizeFlagBitsKHR", flags_name: "VkVideoEncodeH265TransformBlockSizeFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0xf, values: &[
         (1, "VK_VIDEO_ENCODE_H265_TRANSFORM_BLOCK_SIZE_4_BIT_KHR"),
         (2, "VK_VIDEO_ENCODE_H265_TRANSFORM_BLOCK_SIZE_8_BIT_KHR"),
         (4, "VK_VIDEO_ENCODE_H265_TRANSFORM_BLOCK_SIZE_16_BIT_KHR"),
         (8, "VK_VIDEO_ENCODE_H265_TRANSFORM_BLOCK_SIZE_32_BIT_KHR"),
     ] },
     // 425
-    EnumDef { name: "VkVideoEncodeIntraRefreshModeFlagBitsKHR", flags_name: "VkVideoEncodeIntraRefreshModeFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkVideoEncodeIntraRefreshModeFlagBitsKHR", flags_name: "VkVideoEncodeIntraRefreshModeFlagsKHR", width: 32, bitmask: true, dense: 3, mask: 0xf, values: &[
         (0, "VK_VIDEO_ENCODE_INTRA_REFRESH_MODE_NONE_KHR"),
         (1, "VK_VIDEO_ENCODE_INTRA_REFRESH_MODE_PER_PICTURE_PARTITION_BIT_KHR"),
         (2, "VK_VIDEO_ENCODE_INTRA_REFRESH_MODE_BLOCK_BASED_BIT_KHR"),
@@ -5486,28 +5486,28 @@ pub static ENUMS: [EnumDef; 443] = [
         (8, "VK_VIDEO_ENCODE_INTRA_REFRESH_MODE_BLOCK_COLUMN_BASED_BIT_KHR"),
     ] },
     // 426
-    EnumDef { name: "VkVideoEncodePerPartitionFeedbackFlagBitsKHR", flags_name: "VkVideoEncodePerPartitionFeedbackFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkVideoEncodePerPartitionFeedbackFlagBitsKHR", flags_name: "VkVideoEncodePerPartitionFeedbackFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x7, values: &[
         (1, "VK_VIDEO_ENCODE_PER_PARTITION_FEEDBACK_STATUS_BIT_KHR"),
         (2, "VK_VIDEO_ENCODE_PER_PARTITION_FEEDBACK_BITSTREAM_BUFFER_OFFSET_BIT_KHR"),
         (4, "VK_VIDEO_ENCODE_PER_PARTITION_FEEDBACK_BITSTREAM_BYTES_WRITTEN_BIT_KHR"),
     ] },
     // 427
-    EnumDef { name: "VkVideoEncodeRateControlFlagsKHR", flags_name: "VkVideoEncodeRateControlFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkVideoEncodeRateControlFlagsKHR", flags_name: "VkVideoEncodeRateControlFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 428
-    EnumDef { name: "VkVideoEncodeRateControlModeFlagBitsKHR", flags_name: "VkVideoEncodeRateControlModeFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkVideoEncodeRateControlModeFlagBitsKHR", flags_name: "VkVideoEncodeRateControlModeFlagsKHR", width: 32, bitmask: true, dense: 3, mask: 0x7, values: &[
         (0, "VK_VIDEO_ENCODE_RATE_CONTROL_MODE_DEFAULT_KHR"),
         (1, "VK_VIDEO_ENCODE_RATE_CONTROL_MODE_DISABLED_BIT_KHR"),
         (2, "VK_VIDEO_ENCODE_RATE_CONTROL_MODE_CBR_BIT_KHR"),
         (4, "VK_VIDEO_ENCODE_RATE_CONTROL_MODE_VBR_BIT_KHR"),
     ] },
     // 429
-    EnumDef { name: "VkVideoEncodeRgbChromaOffsetFlagBitsVALVE", flags_name: "VkVideoEncodeRgbChromaOffsetFlagsVALVE", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkVideoEncodeRgbChromaOffsetFlagBitsVALVE", flags_name: "VkVideoEncodeRgbChromaOffsetFlagsVALVE", width: 32, bitmask: true, dense: 0, mask: 0x3, values: &[
         (1, "VK_VIDEO_ENCODE_RGB_CHROMA_OFFSET_COSITED_EVEN_BIT_VALVE"),
         (2, "VK_VIDEO_ENCODE_RGB_CHROMA_OFFSET_MIDPOINT_BIT_VALVE"),
     ] },
     // 430
-    EnumDef { name: "VkVideoEncodeRgbModelConversionFlagBitsVALVE", flags_name: "VkVideoEncodeRgbModelConversionFlagsVALVE", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkVideoEncodeRgbModelConversionFlagBitsVALVE", flags_name: "VkVideoEncodeRgbModelConversionFlagsVALVE", width: 32, bitmask: true, dense: 0, mask: 0x1f, values: &[
         (1, "VK_VIDEO_ENCODE_RGB_MODEL_CONVERSION_RGB_IDENTITY_BIT_VALVE"),
         (2, "VK_VIDEO_ENCODE_RGB_MODEL_CONVERSION_YCBCR_IDENTITY_BIT_VALVE"),
         (4, "VK_VIDEO_ENCODE_RGB_MODEL_CONVERSION_YCBCR_709_BIT_VALVE"),
@@ -5515,12 +5515,12 @@ pub static ENUMS: [EnumDef; 443] = [
         (16, "VK_VIDEO_ENCODE_RGB_MODEL_CONVERSION_YCBCR_2020_BIT_VALVE"),
     ] },
     // 431
-    EnumDef { name: "VkVideoEncodeRgbRangeCompressionFlagBitsVALVE", flags_name: "VkVideoEncodeRgbRangeCompressionFlagsVALVE", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkVideoEncodeRgbRangeCompressionFlagBitsVALVE", flags_name: "VkVideoEncodeRgbRangeCompressionFlagsVALVE", width: 32, bitmask: true, dense: 0, mask: 0x3, values: &[
         (1, "VK_VIDEO_ENCODE_RGB_RANGE_COMPRESSION_FULL_RANGE_BIT_VALVE"),
         (2, "VK_VIDEO_ENCODE_RGB_RANGE_COMPRESSION_NARROW_RANGE_BIT_VALVE"),
     ] },
     // 432
-    EnumDef { name: "VkVideoEncodeTuningModeKHR", flags_name: "VkVideoEncodeTuningModeKHR", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkVideoEncodeTuningModeKHR", flags_name: "VkVideoEncodeTuningModeKHR", width: 32, bitmask: false, dense: 5, mask: 0x7, values: &[
         (0, "VK_VIDEO_ENCODE_TUNING_MODE_DEFAULT_KHR"),
         (1, "VK_VIDEO_ENCODE_TUNING_MODE_HIGH_QUALITY_KHR"),
         (2, "VK_VIDEO_ENCODE_TUNING_MODE_LOW_LATENCY_KHR"),
@@ -5528,7 +5528,7 @@ pub static ENUMS: [EnumDef; 443] = [
         (4, "VK_VIDEO_ENCODE_TUNING_MODE_LOSSLESS_KHR"),
     ] },
     // 433
-    EnumDef { name: "VkVideoEncodeUsageFlagBitsKHR", flags_name: "VkVideoEncodeUsageFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkVideoEncodeUsageFlagBitsKHR", flags_name: "VkVideoEncodeUsageFlagsKHR", width: 32, bitmask: true, dense: 3, mask: 0xf, values: &[
         (0, "VK_VIDEO_ENCODE_USAGE_DEFAULT_KHR"),
         (1, "VK_VIDEO_ENCODE_USAGE_TRANSCODING_BIT_KHR"),
         (2, "VK_VIDEO_ENCODE_USAGE_STREAMING_BIT_KHR"),
@@ -5536,10 +5536,10 @@ pub static ENUMS: [EnumDef; 443] = [
         (8, "VK_VIDEO_ENCODE_USAGE_CONFERENCING_BIT_KHR"),
     ] },
     // 434
-    EnumDef { name: "VkVideoEndCodingFlagsKHR", flags_name: "VkVideoEndCodingFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkVideoEndCodingFlagsKHR", flags_name: "VkVideoEndCodingFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 435
-    EnumDef { name: "VkVideoSessionCreateFlagBitsKHR", flags_name: "VkVideoSessionCreateFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkVideoSessionCreateFlagBitsKHR", flags_name: "VkVideoSessionCreateFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x3f, values: &[
         (1, "VK_VIDEO_SESSION_CREATE_PROTECTED_CONTENT_BIT_KHR"),
         (2, "VK_VIDEO_SESSION_CREATE_ALLOW_ENCODE_PARAMETER_OPTIMIZATIONS_BIT_KHR"),
         (4, "VK_VIDEO_SESSION_CREATE_INLINE_QUERIES_BIT_KHR"),
@@ -5548,11 +5548,11 @@ pub static ENUMS: [EnumDef; 443] = [
         (32, "VK_VIDEO_SESSION_CREATE_INLINE_SESSION_PARAMETERS_BIT_KHR"),
     ] },
     // 436
-    EnumDef { name: "VkVideoSessionParametersCreateFlagBitsKHR", flags_name: "VkVideoSessionParametersCreateFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkVideoSessionParametersCreateFlagBitsKHR", flags_name: "VkVideoSessionParametersCreateFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x1, values: &[
         (1, "VK_VIDEO_SESSION_PARAMETERS_CREATE_QUANTIZATION_MAP_COMPATIBLE_BIT_KHR"),
     ] },
     // 437
-    EnumDef { name: "VkViewportCoordinateSwizzleNV", flags_name: "VkViewportCoordinateSwizzleNV", width: 32, bitmask: false, values: &[
+    EnumDef { name: "VkViewportCoordinateSwizzleNV", flags_name: "VkViewportCoordinateSwizzleNV", width: 32, bitmask: false, dense: 8, mask: 0x7, values: &[
         (0, "VK_VIEWPORT_COORDINATE_SWIZZLE_POSITIVE_X_NV"),
         (1, "VK_VIEWPORT_COORDINATE_SWIZZLE_NEGATIVE_X_NV"),
         (2, "VK_VIEWPORT_COORDINATE_SWIZZLE_POSITIVE_Y_NV"),
@@ -5563,19 +5563,19 @@ pub static ENUMS: [EnumDef; 443] = [
         (7, "VK_VIEWPORT_COORDINATE_SWIZZLE_NEGATIVE_W_NV"),
     ] },
     // 438
-    EnumDef { name: "VkWaylandSurfaceCreateFlagBitsKHR", flags_name: "VkWaylandSurfaceCreateFlagBitsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkWaylandSurfaceCreateFlagBitsKHR", flags_name: "VkWaylandSurfaceCreateFlagBitsKHR", width: 32, bitmask: true, dense: 0, mask: 0x1, values: &[
         (1, "VK_WAYLAND_SURFACE_CREATE_DISABLE_COLOR_MANAGEMENT"),
     ] },
     // 439
-    EnumDef { name: "VkWaylandSurfaceCreateFlagsKHR", flags_name: "VkWaylandSurfaceCreateFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkWaylandSurfaceCreateFlagsKHR", flags_name: "VkWaylandSurfaceCreateFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 440
-    EnumDef { name: "VkWin32SurfaceCreateFlagsKHR", flags_name: "VkWin32SurfaceCreateFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkWin32SurfaceCreateFlagsKHR", flags_name: "VkWin32SurfaceCreateFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 441
-    EnumDef { name: "VkXcbSurfaceCreateFlagsKHR", flags_name: "VkXcbSurfaceCreateFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkXcbSurfaceCreateFlagsKHR", flags_name: "VkXcbSurfaceCreateFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
     // 442
-    EnumDef { name: "VkXlibSurfaceCreateFlagsKHR", flags_name: "VkXlibSurfaceCreateFlagsKHR", width: 32, bitmask: true, values: &[
+    EnumDef { name: "VkXlibSurfaceCreateFlagsKHR", flags_name: "VkXlibSurfaceCreateFlagsKHR", width: 32, bitmask: true, dense: 0, mask: 0x0, values: &[
     ] },
 ];

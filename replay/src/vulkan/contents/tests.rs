@@ -113,7 +113,7 @@ impl Bench {
             };
             vulkan.devices.insert(DEVICE, state);
             vulkan.instances.insert(INSTANCE, InstanceState::bare(instance));
-            let cx = Executor::new(Box::new(vulkan), Vec::new(), false);
+            let cx = Executor::new(Box::new(vulkan), Vec::new(), &Options::default());
             Some(Bench { cx, tracking: Tracking::default(), messages, structures })
         }
     }
@@ -511,7 +511,7 @@ fn what_cannot_be_put_back_is_named() {
 #[test]
 fn before_there_is_a_device_there_is_nothing_to_put_back() {
     let Ok(vulkan) = Vulkan::new(Options::default(), Prologue::default(), Needs::default()) else { return };
-    let mut cx = Executor::new(Box::new(vulkan), Vec::new(), false);
+    let mut cx = Executor::new(Box::new(vulkan), Vec::new(), &Options::default());
     let mut s = Snapshot::take(&mut cx, &Tracking::default()).expect("an empty snapshot");
     assert_eq!(s.learn(&mut cx).expect("nothing"), Learned::default());
     assert_eq!(s.restore(&mut cx).expect("nothing"), Restored::default());

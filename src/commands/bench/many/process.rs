@@ -165,6 +165,7 @@ fn flags(run: &RunArgs, gpu: Option<&str>) -> Vec<OsString> {
     all.push(format!("--watchdog={}", run.watchdog.as_secs_f64()));
     for (there, flag) in [
         (run.keep_going, "--keep-going"),
+        (run.trust_capture, "--trust-capture"),
         (run.remove_unsupported, "--remove-unsupported"),
         (run.validate, "--validate"),
         (run.negotiation, "--negotiation"),
