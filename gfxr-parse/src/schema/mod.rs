@@ -225,6 +225,8 @@ pub struct StructDef {
     pub stype: Option<u32>,
     /// Its members.
     pub members: &'static [Member],
+    /// Indices of the members that may be pointers or hold values that the registry restricts (`crate::valid`).
+    pub looked_at: &'static [u8],
     /// Anything out of the ordinary.
     pub special: Special,
     /// A union: all members at offset 0.
@@ -253,6 +255,8 @@ pub struct CommandDef {
     pub id: u32,
     /// Its parameters in C order; slots of 8 bytes.
     pub params: &'static [Member],
+    /// Indices of those that may be pointers or hold values that the registry restricts (`crate::valid`).
+    pub looked_at: &'static [u8],
     /// The return value, if not void.
     pub ret: Option<Ty>,
     /// Index of its C calling shape in [`generated::SHAPES`].

@@ -25,7 +25,6 @@
 //!
 //! What is refused is an error with the path of the member. The image is as it was: it still encodes to the same bytes.
 
-mod plan;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -34,10 +33,7 @@ use crate::decode::special::{descriptor, token_member, union_member};
 use crate::error::{Error, Result};
 use crate::image::Image;
 use crate::schema::generated::{ENUMS, HANDLES, STRUCTS};
-use crate::schema::{
-    Inner, Len, Member, Presence, Shape, Special, StructDef, StructId, Ty, command_index, struct_by_stype,
-};
-use plan::PLANS;
+use crate::schema::{Inner, Len, Member, Presence, Shape, Special, StructDef, StructId, Ty, struct_by_stype};
 
 /// How much is checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,11 +65,9 @@ pub fn check_again(image: &Image, level: Level) -> Result<()> {
 
 fn whole(image: &Image, level: Level) -> Result<()> {
     let Some(command) = image.command else { return Ok(()) };
-    let Some(index) = command_index(command.id) else { return Ok(()) };
     let c = Checker { image, usage: level == Level::Usage };
-    let plan = &PLANS.commands[index];
-    c.members(command.params, &plan.members, 0, false)?;
-    match plan.rule {
+    c.members(command.params, command.looked_at, 0, false)?;
+    match rules::of_command(command) {
         Some(rule) if c.usage => rule(&c, 0),
         _ => Ok(()),
     }
@@ -89,7 +83,17 @@ impl Checker<'_> {
     fn members(&self, members: &'static [Member], which: &[u8], base: u32, out: bool) -> Result<()> {
         for &i in which {
             let m = &members[usize::from(i)];
-            self.member(members, m, base, out || m.out).map_err(|e| e.within(m.name))?;
+            let at = base + m.at;
+            // Most of what there is to see, seen without leaving.
+            let seen = match (m.shape, m.ty) {
+                (Shape::Value, Ty::Handle(_)) => self.image.u64(at) != 0,
+                (Shape::Value, Ty::Enum(id)) => self.image.u32(at) < ENUMS[usize::from(id)].dense,
+                (Shape::PNext, _) => self.image.u64(at) == 0,
+                _ => false,
+            };
+            if !seen {
+                self.member(members, m, base, out || m.out).map_err(|e| e.within(m.name))?;
+            }
         }
         Ok(())
     }
@@ -100,12 +104,10 @@ impl Checker<'_> {
             Shape::Value => self.value(m.ty, m.presence, at, out),
             Shape::Fixed(n) => self.elements(m.ty, m.elements, at, n.into(), out),
             Shape::Fixed2(n, k) => self.elements(m.ty, m.elements, at, u64::from(n) * u64::from(k), out),
-            Shape::Ptr => {
-                let Some(to) = self.target(at, 1, m.presence, out, || "one element".to_owned())? else {
-                    return Ok(());
-                };
-                self.value(m.ty, m.elements, to, out)
-            }
+            Shape::Ptr => match self.target(at, 1, m.presence, out, false)? {
+                Some(to) => self.value(m.ty, m.elements, to, out),
+                None => Ok(()),
+            },
             Shape::Array => {
                 let count = self.count(members, base, m);
                 let required = m.presence == Presence::Required && !out && !self.asked(at);
@@ -178,7 +180,7 @@ impl Checker<'_> {
         if count == 0 {
             return Ok(None);
         }
-        self.target(at, count, presence, out, || format!("{count} elements, as its count says"))
+        self.target(at, count, presence, out, true)
     }
 
     /// Where a pointer leads that is to lead to `count` elements, one at least; none where it may be null and is, or where
@@ -190,19 +192,19 @@ impl Checker<'_> {
         count: u64,
         presence: Presence,
         out: bool,
-        wanted: impl Fn() -> String,
+        is_array: bool,
     ) -> Result<Option<u32>> {
         let there = self.image.ptr(at).filter(|p| p.to != 0 || (p.out_size != 0 && p.len != 0));
         let Some(p) = there else {
             // What the driver left null in its answer, it left null.
             return match presence {
-                Presence::Required if !out || self.asked(at) => Err(absent(&wanted())),
+                Presence::Required if !out || self.asked(at) => Err(absent(&elements_of(count, is_array))),
                 _ => Ok(None),
             };
         };
         // What the driver writes may have more room than it needs, and a lone element may come as an array.
-        if p.len < count || (p.len > count && !out && count > 1) {
-            return Err(another_length(p.len, &wanted()));
+        if p.len < count || (p.len > count && !out && is_array) {
+            return Err(another_length(p.len, &elements_of(count, is_array)));
         }
         Ok((p.to != 0).then_some(p.to))
     }
@@ -229,7 +231,7 @@ impl Checker<'_> {
 
     /// `n` elements from `at` on, which are there.
     fn elements(&self, ty: Ty, presence: Presence, at: u32, n: u64, out: bool) -> Result<()> {
-        if !plan::has_to_be_looked_at(ty, presence) || (out && !matches!(ty, Ty::Struct(_))) {
+        if !has_to_be_looked_at(ty, presence) || (out && !matches!(ty, Ty::Struct(_))) {
             return Ok(());
         }
         let size = ty.c_layout().0 as u32;
@@ -259,7 +261,7 @@ impl Checker<'_> {
     }
 
     fn strukt(&self, id: StructId, at: u32, out: bool) -> Result<()> {
-        let (def, plan) = (&STRUCTS[usize::from(id)], &PLANS.structs[usize::from(id)]);
+        let def = &STRUCTS[usize::from(id)];
         if let (Some(stype), true) = (def.stype, self.usage && !out)
             && self.image.u32(at) != stype
         {
@@ -267,10 +269,10 @@ impl Checker<'_> {
                 .within("sType"));
         }
         match def.special {
-            Special::None => self.members(def.members, &plan.members, at, out)?,
+            Special::None => self.members(def.members, def.looked_at, at, out)?,
             _ => self.special(def, at, out)?,
         }
-        match plan.rule {
+        match rules::of_struct(id) {
             Some(rule) if self.usage && !out => rule(self, at),
             _ => Ok(()),
         }
@@ -315,10 +317,9 @@ impl Checker<'_> {
             }
             Special::DescriptorGetInfo => {
                 all(&m[..3])?; // sType, pNext, type
-                let wanted = || "what its type names".to_owned();
                 match self.image.u32(at + m[2].at) {
-                    0 | 1 | 10 => self.target(at + m[3].at, 1, Presence::Required, out, wanted).map(drop),
-                    2..=7 => self.target(at + m[3].at, 1, Presence::Optional, out, wanted).map(drop),
+                    0 | 1 | 10 => self.target(at + m[3].at, 1, Presence::Required, out, false).map(drop),
+                    2..=7 => self.target(at + m[3].at, 1, Presence::Optional, out, false).map(drop),
                     _ => Ok(()),
                 }
                 .map_err(|e| e.within("data"))
@@ -372,7 +373,7 @@ impl Checker<'_> {
     /// A union of pointers, of which its selector names one.
     fn pointed_union(&self, member: Option<&'static Member>, at: u32, name: &str, out: bool) -> Result<()> {
         let Some(u) = member else { return Ok(()) };
-        self.target(at, 1, Presence::Required, out, || "one element".to_owned())
+        self.target(at, 1, Presence::Required, out, false)
             .and_then(|to| to.map_or(Ok(()), |to| self.value(u.ty, Presence::Optional, to, out)))
             .map_err(|e| e.within(u.name).within(name))
     }
@@ -411,6 +412,19 @@ impl Checker<'_> {
     }
 }
 
+/// Whether an element can be anything but right.
+fn has_to_be_looked_at(ty: Ty, presence: Presence) -> bool {
+    match ty {
+        Ty::Struct(id) => {
+            let def = &STRUCTS[usize::from(id)];
+            !def.looked_at.is_empty() || def.stype.is_some()
+        }
+        Ty::Enum(_) | Ty::Flags(_) | Ty::Flags64(_) => presence != Presence::Open,
+        Ty::Handle(_) => presence == Presence::Required,
+        _ => false,
+    }
+}
+
 fn bits(id: u16, v: u64, presence: Presence) -> Result<()> {
     let e = &ENUMS[usize::from(id)];
     if v & !e.mask != 0 {
@@ -430,6 +444,16 @@ fn no_count(members: &'static [Member], m: &Member) -> Result<()> {
             Err(Error::malformed(format!("expected {} above 0", members[usize::from(i)].name)))
         }
         _ => Ok(()),
+    }
+}
+
+/// How many elements were expected.
+#[cold]
+fn elements_of(count: u64, is_array: bool) -> String {
+    match (count, is_array) {
+        (_, false) => "one element".to_owned(),
+        (1, true) => "1 element, as its count says".to_owned(),
+        (n, true) => format!("{n} elements, as its count says"),
     }
 }
 

@@ -8,7 +8,8 @@ use super::{Checker, absent};
 use crate::decode::special::descriptor;
 use crate::error::{Error, Result};
 use crate::schema::generated::STRUCTS;
-use crate::schema::{Shape, struct_named};
+use crate::schema::{CommandDef, Shape, StructId, struct_named};
+use std::sync::LazyLock;
 
 /// Looks at the struct, or the parameters, that begin at an offset of the image.
 pub type Rule = fn(&Checker<'_>, u32) -> Result<()>;
@@ -35,14 +36,23 @@ pub const STRUCTS_WITH_RULES: &[(&str, Rule)] = &[
 pub const COMMANDS_WITH_RULES: &[(&str, Rule)] =
     &[("vkCmdClearColorImage", clear_color_image), ("vkUpdateDescriptorSets", update_descriptor_sets)];
 
+/// The rules by the struct's index in the schema.
+static BY_STRUCT: LazyLock<Vec<Option<Rule>>> = LazyLock::new(|| {
+    let mut rules = vec![None; STRUCTS.len()];
+    for (name, rule) in STRUCTS_WITH_RULES {
+        rules[usize::from(struct_named(name).expect("rules name structs of the schema"))] = Some(*rule);
+    }
+    rules
+});
+
 /// The rule of a struct.
-pub fn of_struct(name: &str) -> Option<Rule> {
-    STRUCTS_WITH_RULES.iter().find(|r| r.0 == name).map(|r| r.1)
+pub fn of_struct(id: StructId) -> Option<Rule> {
+    BY_STRUCT[usize::from(id)]
 }
 
 /// The rule of a command.
-pub fn of_command(name: &str) -> Option<Rule> {
-    COMMANDS_WITH_RULES.iter().find(|r| r.0 == name).map(|r| r.1)
+pub fn of_command(command: &CommandDef) -> Option<Rule> {
+    COMMANDS_WITH_RULES.iter().find(|r| r.0 == command.canonical).map(|r| r.1)
 }
 
 /// The color may be of any kind, but not null.
@@ -76,7 +86,7 @@ fn at_of(structure: &str, base: u32, member: &str) -> u32 {
 /// A count above 0 wants elements.
 fn counted(c: &Checker<'_>, structure: &str, at: u32, count: &str, array: &str) -> Result<()> {
     match (c.image.u32(at_of(structure, at, count)), c.image.target(at_of(structure, at, array))) {
-        (n, None) if n > 0 => Err(absent(&format!("{n} elements, as its count says")).within(array)),
+        (n, None) if n > 0 => Err(absent(&super::elements_of(n.into(), true)).within(array)),
         _ => Ok(()),
     }
 }
@@ -128,9 +138,7 @@ fn build_geometry(c: &Checker<'_>, at: u32) -> Result<()> {
     const NAME: &str = "VkAccelerationStructureBuildGeometryInfoKHR";
     let array = |name| c.image.target(at_of(NAME, at, name)).is_some();
     match (c.image.u32(at_of(NAME, at, "geometryCount")), array("pGeometries") || array("ppGeometries")) {
-        (n, false) if n > 0 => {
-            Err(absent(&format!("{n} elements, as geometryCount says")).within("pGeometries"))
-        }
+        (n, false) if n > 0 => Err(absent(&super::elements_of(n.into(), true)).within("pGeometries")),
         _ => Ok(()),
     }
 }

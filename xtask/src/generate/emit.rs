@@ -63,8 +63,8 @@ fn structs(tables: &Tables) -> String {
     for (i, s) in tables.structs.iter().enumerate() {
         let _ = writeln!(
             out,
-            "    // {i}\n    StructDef {{ name: {:?}, size: {}, align: {}, stype: {:?}, special: Special::{}, union: {}, members: &[",
-            s.name, s.size, s.align, s.stype, s.special, s.union
+            "    // {i}\n    StructDef {{ name: {:?}, size: {}, align: {}, stype: {:?}, special: Special::{}, union: {}, looked_at: &{:?}, members: &[",
+            s.name, s.size, s.align, s.stype, s.special, s.union, s.looked_at
         );
         for m in &s.members {
             member(&mut out, "        ", m);
@@ -83,11 +83,11 @@ fn commands(tables: &Tables) -> String {
     out.push_str("/// Commands, sorted by id.\n");
     let _ = writeln!(out, "pub static COMMANDS: [CommandDef; {}] = [", tables.commands.len());
     for c in &tables.commands {
-        let Command { name, canonical, id, ret, abi, dispatch, trailing, .. } = c;
+        let Command { name, canonical, id, ret, abi, dispatch, trailing, looked_at, .. } = c;
         let ret = ret.map_or("None".to_owned(), |ty| format!("Some(T::{ty:?})"));
         let _ = writeln!(
             out,
-            "    CommandDef {{ name: {name:?}, canonical: {canonical:?}, id: {id:#010x}, ret: {ret}, abi: {abi}, dispatch: D::{dispatch}, trailing: {trailing}, params: &["
+            "    CommandDef {{ name: {name:?}, canonical: {canonical:?}, id: {id:#010x}, ret: {ret}, abi: {abi}, dispatch: D::{dispatch}, trailing: {trailing}, looked_at: &{looked_at:?}, params: &["
         );
         for m in &c.params {
             member(&mut out, "        ", m);

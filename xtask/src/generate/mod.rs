@@ -12,6 +12,7 @@ mod decl;
 mod emit;
 mod invoke;
 mod layout;
+mod looked_at;
 mod model;
 mod overlay;
 mod registry;

@@ -113,6 +113,8 @@ pub struct Struct {
     pub stype: Option<u32>,
     /// Members.
     pub members: Vec<Member>,
+    /// Members that may be pointers or hold values that the registry restricts.
+    pub looked_at: Vec<u8>,
     /// The schema's `Special`, by name.
     pub special: &'static str,
     /// Union.
@@ -130,6 +132,8 @@ pub struct Command {
     pub id: u32,
     /// Parameters.
     pub params: Vec<Member>,
+    /// Those that may be pointers or hold values that the registry restricts.
+    pub looked_at: Vec<u8>,
     /// Return.
     pub ret: Option<Ty>,
     /// Index of the shape.

@@ -6,6 +6,7 @@
 use super::Result;
 use super::decl::Decl;
 use super::layout;
+use super::looked_at;
 use super::model::{Abi, Command, Enum, Handle, Member, Shape, Struct, Tables, Ty};
 use super::overlay;
 use super::registry::{RawType, Registry};
@@ -24,6 +25,7 @@ pub fn build(registry: &Registry, call_ids: &[(u32, String)]) -> Result<Tables> 
         ..Tables::default()
     };
     commands(&Resolver { registry, ids: &ids }, call_ids, &mut tables)?;
+    looked_at::fill(&mut tables);
     check_overlay(&tables)?;
     Ok(tables)
 }
@@ -120,6 +122,7 @@ fn structure(resolver: &Resolver, name: &str) -> Result<Struct> {
         align: 0,
         stype: stype(resolver, name, raw)?,
         members,
+        looked_at: Vec::new(),
         special,
         union: *union,
     })
@@ -190,6 +193,7 @@ fn command(
         canonical: canonical.to_owned(),
         id,
         params,
+        looked_at: Vec::new(),
         ret,
         abi: u16::try_from(abi).map_err(|_| "too many calling shapes")?,
         dispatch,

@@ -5,30 +5,30 @@ use super::super::{CommandDef, Dispatch as D, Inner as I, Len as L, Member as M,
 
 /// Commands, sorted by id.
 pub static COMMANDS: [CommandDef; 778] = [
-    CommandDef { name: "vkCreateInstance", canonical: "vkCreateInstance", id: 0x00011000, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Global, trailing: false, params: &[
+    CommandDef { name: "vkCreateInstance", canonical: "vkCreateInstance", id: 0x00011000, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Global, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "pCreateInfo", ty: T::Struct(605), shape: S::Ptr, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pInstance", ty: T::Handle(33), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyInstance", canonical: "vkDestroyInstance", id: 0x00011001, ret: None, abi: 1, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkDestroyInstance", canonical: "vkDestroyInstance", id: 0x00011001, ret: None, abi: 1, dispatch: D::Instance, trailing: false, looked_at: &[1], params: &[
         M { name: "instance", ty: T::Handle(33), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkEnumeratePhysicalDevices", canonical: "vkEnumeratePhysicalDevices", id: 0x00011002, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkEnumeratePhysicalDevices", canonical: "vkEnumeratePhysicalDevices", id: 0x00011002, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "instance", ty: T::Handle(33), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPhysicalDeviceCount", ty: T::U32, shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pPhysicalDevices", ty: T::Handle(37), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceFeatures", canonical: "vkGetPhysicalDeviceFeatures", id: 0x00011003, ret: None, abi: 1, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceFeatures", canonical: "vkGetPhysicalDeviceFeatures", id: 0x00011003, ret: None, abi: 1, dispatch: D::Instance, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pFeatures", ty: T::Struct(825), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceFormatProperties", canonical: "vkGetPhysicalDeviceFormatProperties", id: 0x00011004, ret: None, abi: 2, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceFormatProperties", canonical: "vkGetPhysicalDeviceFormatProperties", id: 0x00011004, ret: None, abi: 2, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "format", ty: T::Enum(175), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pFormatProperties", ty: T::Struct(481), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceImageFormatProperties", canonical: "vkGetPhysicalDeviceImageFormatProperties", id: 0x00011005, ret: Some(T::Enum(333)), abi: 3, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceImageFormatProperties", canonical: "vkGetPhysicalDeviceImageFormatProperties", id: 0x00011005, ret: Some(T::Enum(333)), abi: 3, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2, 3, 4, 5, 6], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "format", ty: T::Enum(175), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "type", ty: T::Enum(210), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -37,87 +37,87 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "flags", ty: T::Flags(202), shape: S::Value, at: 40, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pImageFormatProperties", ty: T::Struct(538), shape: S::Ptr, at: 48, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceProperties", canonical: "vkGetPhysicalDeviceProperties", id: 0x00011006, ret: None, abi: 1, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceProperties", canonical: "vkGetPhysicalDeviceProperties", id: 0x00011006, ret: None, abi: 1, dispatch: D::Instance, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pProperties", ty: T::Struct(978), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceQueueFamilyProperties", canonical: "vkGetPhysicalDeviceQueueFamilyProperties", id: 0x00011007, ret: None, abi: 4, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceQueueFamilyProperties", canonical: "vkGetPhysicalDeviceQueueFamilyProperties", id: 0x00011007, ret: None, abi: 4, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pQueueFamilyPropertyCount", ty: T::U32, shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pQueueFamilyProperties", ty: T::Struct(1245), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceMemoryProperties", canonical: "vkGetPhysicalDeviceMemoryProperties", id: 0x00011008, ret: None, abi: 1, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceMemoryProperties", canonical: "vkGetPhysicalDeviceMemoryProperties", id: 0x00011008, ret: None, abi: 1, dispatch: D::Instance, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMemoryProperties", ty: T::Struct(915), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetInstanceProcAddr", canonical: "vkGetInstanceProcAddr", id: 0x00011009, ret: Some(T::Opaque), abi: 5, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetInstanceProcAddr", canonical: "vkGetInstanceProcAddr", id: 0x00011009, ret: Some(T::Opaque), abi: 5, dispatch: D::Instance, trailing: false, looked_at: &[1], params: &[
         M { name: "instance", ty: T::Handle(33), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pName", ty: T::Char, shape: S::Str, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetDeviceProcAddr", canonical: "vkGetDeviceProcAddr", id: 0x0001100a, ret: Some(T::Opaque), abi: 5, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDeviceProcAddr", canonical: "vkGetDeviceProcAddr", id: 0x0001100a, ret: Some(T::Opaque), abi: 5, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pName", ty: T::Char, shape: S::Str, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreateDevice", canonical: "vkCreateDevice", id: 0x0001100b, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkCreateDevice", canonical: "vkCreateDevice", id: 0x0001100b, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(362), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pDevice", ty: T::Handle(19), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyDevice", canonical: "vkDestroyDevice", id: 0x0001100c, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroyDevice", canonical: "vkDestroyDevice", id: 0x0001100c, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkEnumerateInstanceExtensionProperties", canonical: "vkEnumerateInstanceExtensionProperties", id: 0x0001100d, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Global, trailing: false, params: &[
+    CommandDef { name: "vkEnumerateInstanceExtensionProperties", canonical: "vkEnumerateInstanceExtensionProperties", id: 0x0001100d, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Global, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "pLayerName", ty: T::Char, shape: S::Str, at: 0, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pPropertyCount", ty: T::U32, shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pProperties", ty: T::Struct(456), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkEnumerateDeviceExtensionProperties", canonical: "vkEnumerateDeviceExtensionProperties", id: 0x0001100e, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkEnumerateDeviceExtensionProperties", canonical: "vkEnumerateDeviceExtensionProperties", id: 0x0001100e, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pLayerName", ty: T::Char, shape: S::Str, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pPropertyCount", ty: T::U32, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pProperties", ty: T::Struct(456), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkEnumerateInstanceLayerProperties", canonical: "vkEnumerateInstanceLayerProperties", id: 0x0001100f, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Global, trailing: false, params: &[
+    CommandDef { name: "vkEnumerateInstanceLayerProperties", canonical: "vkEnumerateInstanceLayerProperties", id: 0x0001100f, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Global, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "pPropertyCount", ty: T::U32, shape: S::Ptr, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pProperties", ty: T::Struct(611), shape: S::Array, at: 8, len: L::Member(0), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkEnumerateDeviceLayerProperties", canonical: "vkEnumerateDeviceLayerProperties", id: 0x00011010, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkEnumerateDeviceLayerProperties", canonical: "vkEnumerateDeviceLayerProperties", id: 0x00011010, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPropertyCount", ty: T::U32, shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pProperties", ty: T::Struct(611), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetDeviceQueue", canonical: "vkGetDeviceQueue", id: 0x00011011, ret: None, abi: 8, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDeviceQueue", canonical: "vkGetDeviceQueue", id: 0x00011011, ret: None, abi: 8, dispatch: D::Device, trailing: false, looked_at: &[0, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "queueFamilyIndex", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "queueIndex", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pQueue", ty: T::Handle(44), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkQueueSubmit", canonical: "vkQueueSubmit", id: 0x00011012, ret: Some(T::Enum(333)), abi: 9, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkQueueSubmit", canonical: "vkQueueSubmit", id: 0x00011012, ret: Some(T::Enum(333)), abi: 9, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "queue", ty: T::Handle(44), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "submitCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pSubmits", ty: T::Struct(1352), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "fence", ty: T::Handle(25), shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkQueueWaitIdle", canonical: "vkQueueWaitIdle", id: 0x00011013, ret: Some(T::Enum(333)), abi: 10, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkQueueWaitIdle", canonical: "vkQueueWaitIdle", id: 0x00011013, ret: Some(T::Enum(333)), abi: 10, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "queue", ty: T::Handle(44), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkDeviceWaitIdle", canonical: "vkDeviceWaitIdle", id: 0x00011014, ret: Some(T::Enum(333)), abi: 10, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDeviceWaitIdle", canonical: "vkDeviceWaitIdle", id: 0x00011014, ret: Some(T::Enum(333)), abi: 10, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkAllocateMemory", canonical: "vkAllocateMemory", id: 0x00011015, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkAllocateMemory", canonical: "vkAllocateMemory", id: 0x00011015, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocateInfo", ty: T::Struct(617), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pMemory", ty: T::Handle(20), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkFreeMemory", canonical: "vkFreeMemory", id: 0x00011016, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkFreeMemory", canonical: "vkFreeMemory", id: 0x00011016, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "memory", ty: T::Handle(20), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkMapMemory", canonical: "vkMapMemory", id: 0x00011017, ret: Some(T::Enum(333)), abi: 11, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkMapMemory", canonical: "vkMapMemory", id: 0x00011017, ret: Some(T::Enum(333)), abi: 11, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 4, 5], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "memory", ty: T::Handle(20), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "offset", ty: T::DeviceSize, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -125,54 +125,54 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "flags", ty: T::Flags(234), shape: S::Value, at: 32, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "ppData", ty: T::Opaque, shape: S::PtrPtr, at: 40, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
     ] },
-    CommandDef { name: "vkUnmapMemory", canonical: "vkUnmapMemory", id: 0x00011018, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkUnmapMemory", canonical: "vkUnmapMemory", id: 0x00011018, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "memory", ty: T::Handle(20), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkFlushMappedMemoryRanges", canonical: "vkFlushMappedMemoryRanges", id: 0x00011019, ret: Some(T::Enum(333)), abi: 12, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkFlushMappedMemoryRanges", canonical: "vkFlushMappedMemoryRanges", id: 0x00011019, ret: Some(T::Enum(333)), abi: 12, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "memoryRangeCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMemoryRanges", ty: T::Struct(615), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkInvalidateMappedMemoryRanges", canonical: "vkInvalidateMappedMemoryRanges", id: 0x0001101a, ret: Some(T::Enum(333)), abi: 12, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkInvalidateMappedMemoryRanges", canonical: "vkInvalidateMappedMemoryRanges", id: 0x0001101a, ret: Some(T::Enum(333)), abi: 12, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "memoryRangeCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMemoryRanges", ty: T::Struct(615), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetDeviceMemoryCommitment", canonical: "vkGetDeviceMemoryCommitment", id: 0x0001101b, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDeviceMemoryCommitment", canonical: "vkGetDeviceMemoryCommitment", id: 0x0001101b, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "memory", ty: T::Handle(20), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCommittedMemoryInBytes", ty: T::DeviceSize, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkBindBufferMemory", canonical: "vkBindBufferMemory", id: 0x0001101c, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkBindBufferMemory", canonical: "vkBindBufferMemory", id: 0x0001101c, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "buffer", ty: T::Handle(2), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "memory", ty: T::Handle(20), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "memoryOffset", ty: T::DeviceSize, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkBindImageMemory", canonical: "vkBindImageMemory", id: 0x0001101d, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkBindImageMemory", canonical: "vkBindImageMemory", id: 0x0001101d, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "image", ty: T::Handle(28), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "memory", ty: T::Handle(20), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "memoryOffset", ty: T::DeviceSize, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetBufferMemoryRequirements", canonical: "vkGetBufferMemoryRequirements", id: 0x0001101e, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetBufferMemoryRequirements", canonical: "vkGetBufferMemoryRequirements", id: 0x0001101e, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "buffer", ty: T::Handle(2), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMemoryRequirements", ty: T::Struct(642), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetImageMemoryRequirements", canonical: "vkGetImageMemoryRequirements", id: 0x0001101f, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetImageMemoryRequirements", canonical: "vkGetImageMemoryRequirements", id: 0x0001101f, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "image", ty: T::Handle(28), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMemoryRequirements", ty: T::Struct(642), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetImageSparseMemoryRequirements", canonical: "vkGetImageSparseMemoryRequirements", id: 0x00011020, ret: None, abi: 13, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetImageSparseMemoryRequirements", canonical: "vkGetImageSparseMemoryRequirements", id: 0x00011020, ret: None, abi: 13, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "image", ty: T::Handle(28), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSparseMemoryRequirementCount", ty: T::U32, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pSparseMemoryRequirements", ty: T::Struct(1341), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceSparseImageFormatProperties", canonical: "vkGetPhysicalDeviceSparseImageFormatProperties", id: 0x00011021, ret: None, abi: 14, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceSparseImageFormatProperties", canonical: "vkGetPhysicalDeviceSparseImageFormatProperties", id: 0x00011021, ret: None, abi: 14, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2, 3, 4, 5, 6, 7], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "format", ty: T::Enum(175), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "type", ty: T::Enum(210), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -182,85 +182,85 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "pPropertyCount", ty: T::U32, shape: S::Ptr, at: 48, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pProperties", ty: T::Struct(1337), shape: S::Array, at: 56, len: L::Member(6), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkQueueBindSparse", canonical: "vkQueueBindSparse", id: 0x00011022, ret: Some(T::Enum(333)), abi: 9, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkQueueBindSparse", canonical: "vkQueueBindSparse", id: 0x00011022, ret: Some(T::Enum(333)), abi: 9, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "queue", ty: T::Handle(44), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "bindInfoCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pBindInfo", ty: T::Struct(172), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "fence", ty: T::Handle(25), shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreateFence", canonical: "vkCreateFence", id: 0x00011023, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateFence", canonical: "vkCreateFence", id: 0x00011023, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(477), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pFence", ty: T::Handle(25), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyFence", canonical: "vkDestroyFence", id: 0x00011024, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroyFence", canonical: "vkDestroyFence", id: 0x00011024, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "fence", ty: T::Handle(25), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkResetFences", canonical: "vkResetFences", id: 0x00011025, ret: Some(T::Enum(333)), abi: 12, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkResetFences", canonical: "vkResetFences", id: 0x00011025, ret: Some(T::Enum(333)), abi: 12, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "fenceCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pFences", ty: T::Handle(25), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetFenceStatus", canonical: "vkGetFenceStatus", id: 0x00011026, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetFenceStatus", canonical: "vkGetFenceStatus", id: 0x00011026, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "fence", ty: T::Handle(25), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkWaitForFences", canonical: "vkWaitForFences", id: 0x00011027, ret: Some(T::Enum(333)), abi: 15, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkWaitForFences", canonical: "vkWaitForFences", id: 0x00011027, ret: Some(T::Enum(333)), abi: 15, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "fenceCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pFences", ty: T::Handle(25), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "waitAll", ty: T::Bool32, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "timeout", ty: T::U64, shape: S::Value, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreateSemaphore", canonical: "vkCreateSemaphore", id: 0x00011028, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateSemaphore", canonical: "vkCreateSemaphore", id: 0x00011028, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(1311), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pSemaphore", ty: T::Handle(48), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroySemaphore", canonical: "vkDestroySemaphore", id: 0x00011029, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroySemaphore", canonical: "vkDestroySemaphore", id: 0x00011029, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "semaphore", ty: T::Handle(48), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreateEvent", canonical: "vkCreateEvent", id: 0x0001102a, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateEvent", canonical: "vkCreateEvent", id: 0x0001102a, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(437), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pEvent", ty: T::Handle(23), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyEvent", canonical: "vkDestroyEvent", id: 0x0001102b, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroyEvent", canonical: "vkDestroyEvent", id: 0x0001102b, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "event", ty: T::Handle(23), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetEventStatus", canonical: "vkGetEventStatus", id: 0x0001102c, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetEventStatus", canonical: "vkGetEventStatus", id: 0x0001102c, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "event", ty: T::Handle(23), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkSetEvent", canonical: "vkSetEvent", id: 0x0001102d, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkSetEvent", canonical: "vkSetEvent", id: 0x0001102d, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "event", ty: T::Handle(23), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkResetEvent", canonical: "vkResetEvent", id: 0x0001102e, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkResetEvent", canonical: "vkResetEvent", id: 0x0001102e, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "event", ty: T::Handle(23), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreateQueryPool", canonical: "vkCreateQueryPool", id: 0x0001102f, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateQueryPool", canonical: "vkCreateQueryPool", id: 0x0001102f, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(1231), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pQueryPool", ty: T::Handle(43), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyQueryPool", canonical: "vkDestroyQueryPool", id: 0x00011030, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroyQueryPool", canonical: "vkDestroyQueryPool", id: 0x00011030, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "queryPool", ty: T::Handle(43), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetQueryPoolResults", canonical: "vkGetQueryPoolResults", id: 0x00011031, ret: Some(T::Enum(333)), abi: 16, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetQueryPoolResults", canonical: "vkGetQueryPoolResults", id: 0x00011031, ret: Some(T::Enum(333)), abi: 16, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 5, 7], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "queryPool", ty: T::Handle(43), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstQuery", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -270,91 +270,91 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "stride", ty: T::DeviceSize, shape: S::Value, at: 48, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "flags", ty: T::Flags(318), shape: S::Value, at: 56, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreateBuffer", canonical: "vkCreateBuffer", id: 0x00011032, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateBuffer", canonical: "vkCreateBuffer", id: 0x00011032, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(190), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pBuffer", ty: T::Handle(2), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyBuffer", canonical: "vkDestroyBuffer", id: 0x00011033, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroyBuffer", canonical: "vkDestroyBuffer", id: 0x00011033, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "buffer", ty: T::Handle(2), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreateBufferView", canonical: "vkCreateBufferView", id: 0x00011034, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateBufferView", canonical: "vkCreateBufferView", id: 0x00011034, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(201), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pView", ty: T::Handle(4), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyBufferView", canonical: "vkDestroyBufferView", id: 0x00011035, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroyBufferView", canonical: "vkDestroyBufferView", id: 0x00011035, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "bufferView", ty: T::Handle(4), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreateImage", canonical: "vkCreateImage", id: 0x00011036, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateImage", canonical: "vkCreateImage", id: 0x00011036, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(531), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pImage", ty: T::Handle(28), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyImage", canonical: "vkDestroyImage", id: 0x00011037, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroyImage", canonical: "vkDestroyImage", id: 0x00011037, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "image", ty: T::Handle(28), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetImageSubresourceLayout", canonical: "vkGetImageSubresourceLayout", id: 0x00011038, ret: None, abi: 13, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetImageSubresourceLayout", canonical: "vkGetImageSubresourceLayout", id: 0x00011038, ret: None, abi: 13, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "image", ty: T::Handle(28), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSubresource", ty: T::Struct(550), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pLayout", ty: T::Struct(1365), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCreateImageView", canonical: "vkCreateImageView", id: 0x00011039, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateImageView", canonical: "vkCreateImageView", id: 0x00011039, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(561), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pView", ty: T::Handle(29), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyImageView", canonical: "vkDestroyImageView", id: 0x0001103a, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroyImageView", canonical: "vkDestroyImageView", id: 0x0001103a, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "imageView", ty: T::Handle(29), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreateShaderModule", canonical: "vkCreateShaderModule", id: 0x0001103b, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateShaderModule", canonical: "vkCreateShaderModule", id: 0x0001103b, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(1328), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pShaderModule", ty: T::Handle(51), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyShaderModule", canonical: "vkDestroyShaderModule", id: 0x0001103c, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroyShaderModule", canonical: "vkDestroyShaderModule", id: 0x0001103c, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "shaderModule", ty: T::Handle(51), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreatePipelineCache", canonical: "vkCreatePipelineCache", id: 0x0001103d, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreatePipelineCache", canonical: "vkCreatePipelineCache", id: 0x0001103d, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(1149), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pPipelineCache", ty: T::Handle(40), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyPipelineCache", canonical: "vkDestroyPipelineCache", id: 0x0001103e, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroyPipelineCache", canonical: "vkDestroyPipelineCache", id: 0x0001103e, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pipelineCache", ty: T::Handle(40), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetPipelineCacheData", canonical: "vkGetPipelineCacheData", id: 0x0001103f, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetPipelineCacheData", canonical: "vkGetPipelineCacheData", id: 0x0001103f, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pipelineCache", ty: T::Handle(40), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pDataSize", ty: T::Size, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pData", ty: T::U8, shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkMergePipelineCaches", canonical: "vkMergePipelineCaches", id: 0x00011040, ret: Some(T::Enum(333)), abi: 17, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkMergePipelineCaches", canonical: "vkMergePipelineCaches", id: 0x00011040, ret: Some(T::Enum(333)), abi: 17, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "dstCache", ty: T::Handle(40), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "srcCacheCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSrcCaches", ty: T::Handle(40), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreateGraphicsPipelines", canonical: "vkCreateGraphicsPipelines", id: 0x00011041, ret: Some(T::Enum(333)), abi: 18, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateGraphicsPipelines", canonical: "vkCreateGraphicsPipelines", id: 0x00011041, ret: Some(T::Enum(333)), abi: 18, dispatch: D::Device, trailing: false, looked_at: &[0, 3, 4, 5], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pipelineCache", ty: T::Handle(40), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "createInfoCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -362,7 +362,7 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 32, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pPipelines", ty: T::Handle(38), shape: S::Array, at: 40, len: L::Member(2), inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCreateComputePipelines", canonical: "vkCreateComputePipelines", id: 0x00011042, ret: Some(T::Enum(333)), abi: 18, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateComputePipelines", canonical: "vkCreateComputePipelines", id: 0x00011042, ret: Some(T::Enum(333)), abi: 18, dispatch: D::Device, trailing: false, looked_at: &[0, 3, 4, 5], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pipelineCache", ty: T::Handle(40), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "createInfoCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -370,195 +370,195 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 32, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pPipelines", ty: T::Handle(38), shape: S::Array, at: 40, len: L::Member(2), inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyPipeline", canonical: "vkDestroyPipeline", id: 0x00011043, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroyPipeline", canonical: "vkDestroyPipeline", id: 0x00011043, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pipeline", ty: T::Handle(38), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreatePipelineLayout", canonical: "vkCreatePipelineLayout", id: 0x00011044, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreatePipelineLayout", canonical: "vkCreatePipelineLayout", id: 0x00011044, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(1178), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pPipelineLayout", ty: T::Handle(41), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyPipelineLayout", canonical: "vkDestroyPipelineLayout", id: 0x00011045, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroyPipelineLayout", canonical: "vkDestroyPipelineLayout", id: 0x00011045, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pipelineLayout", ty: T::Handle(41), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreateSampler", canonical: "vkCreateSampler", id: 0x00011046, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateSampler", canonical: "vkCreateSampler", id: 0x00011046, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(1299), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pSampler", ty: T::Handle(46), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroySampler", canonical: "vkDestroySampler", id: 0x00011047, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroySampler", canonical: "vkDestroySampler", id: 0x00011047, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "sampler", ty: T::Handle(46), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreateDescriptorSetLayout", canonical: "vkCreateDescriptorSetLayout", id: 0x00011048, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateDescriptorSetLayout", canonical: "vkCreateDescriptorSetLayout", id: 0x00011048, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(352), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pSetLayout", ty: T::Handle(17), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyDescriptorSetLayout", canonical: "vkDestroyDescriptorSetLayout", id: 0x00011049, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroyDescriptorSetLayout", canonical: "vkDestroyDescriptorSetLayout", id: 0x00011049, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "descriptorSetLayout", ty: T::Handle(17), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreateDescriptorPool", canonical: "vkCreateDescriptorPool", id: 0x0001104a, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateDescriptorPool", canonical: "vkCreateDescriptorPool", id: 0x0001104a, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(344), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pDescriptorPool", ty: T::Handle(15), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyDescriptorPool", canonical: "vkDestroyDescriptorPool", id: 0x0001104b, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroyDescriptorPool", canonical: "vkDestroyDescriptorPool", id: 0x0001104b, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "descriptorPool", ty: T::Handle(15), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkResetDescriptorPool", canonical: "vkResetDescriptorPool", id: 0x0001104c, ret: Some(T::Enum(333)), abi: 19, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkResetDescriptorPool", canonical: "vkResetDescriptorPool", id: 0x0001104c, ret: Some(T::Enum(333)), abi: 19, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "descriptorPool", ty: T::Handle(15), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "flags", ty: T::Flags(131), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkAllocateDescriptorSets", canonical: "vkAllocateDescriptorSets", id: 0x0001104d, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkAllocateDescriptorSets", canonical: "vkAllocateDescriptorSets", id: 0x0001104d, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocateInfo", ty: T::Struct(347), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pDescriptorSets", ty: T::Handle(16), shape: S::Array, at: 16, len: L::Field(1, 3), inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkFreeDescriptorSets", canonical: "vkFreeDescriptorSets", id: 0x0001104e, ret: Some(T::Enum(333)), abi: 17, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkFreeDescriptorSets", canonical: "vkFreeDescriptorSets", id: 0x0001104e, ret: Some(T::Enum(333)), abi: 17, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "descriptorPool", ty: T::Handle(15), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "descriptorSetCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pDescriptorSets", ty: T::Handle(16), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Open, elements: P::Open, out: false },
     ] },
-    CommandDef { name: "vkUpdateDescriptorSets", canonical: "vkUpdateDescriptorSets", id: 0x0001104f, ret: None, abi: 20, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkUpdateDescriptorSets", canonical: "vkUpdateDescriptorSets", id: 0x0001104f, ret: None, abi: 20, dispatch: D::Device, trailing: false, looked_at: &[0, 2, 4], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "descriptorWriteCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pDescriptorWrites", ty: T::Struct(1550), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "descriptorCopyCount", ty: T::U32, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pDescriptorCopies", ty: T::Struct(257), shape: S::Array, at: 32, len: L::Member(3), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreateFramebuffer", canonical: "vkCreateFramebuffer", id: 0x00011050, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateFramebuffer", canonical: "vkCreateFramebuffer", id: 0x00011050, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(490), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pFramebuffer", ty: T::Handle(26), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyFramebuffer", canonical: "vkDestroyFramebuffer", id: 0x00011051, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroyFramebuffer", canonical: "vkDestroyFramebuffer", id: 0x00011051, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "framebuffer", ty: T::Handle(26), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreateRenderPass", canonical: "vkCreateRenderPass", id: 0x00011052, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateRenderPass", canonical: "vkCreateRenderPass", id: 0x00011052, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(1262), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pRenderPass", ty: T::Handle(45), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyRenderPass", canonical: "vkDestroyRenderPass", id: 0x00011053, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroyRenderPass", canonical: "vkDestroyRenderPass", id: 0x00011053, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "renderPass", ty: T::Handle(45), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetRenderAreaGranularity", canonical: "vkGetRenderAreaGranularity", id: 0x00011054, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetRenderAreaGranularity", canonical: "vkGetRenderAreaGranularity", id: 0x00011054, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "renderPass", ty: T::Handle(45), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pGranularity", ty: T::Struct(457), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCreateCommandPool", canonical: "vkCreateCommandPool", id: 0x00011055, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateCommandPool", canonical: "vkCreateCommandPool", id: 0x00011055, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(238), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pCommandPool", ty: T::Handle(6), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyCommandPool", canonical: "vkDestroyCommandPool", id: 0x00011056, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroyCommandPool", canonical: "vkDestroyCommandPool", id: 0x00011056, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "commandPool", ty: T::Handle(6), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkResetCommandPool", canonical: "vkResetCommandPool", id: 0x00011057, ret: Some(T::Enum(333)), abi: 19, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkResetCommandPool", canonical: "vkResetCommandPool", id: 0x00011057, ret: Some(T::Enum(333)), abi: 19, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "commandPool", ty: T::Handle(6), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "flags", ty: T::Flags(86), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkAllocateCommandBuffers", canonical: "vkAllocateCommandBuffers", id: 0x00011058, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkAllocateCommandBuffers", canonical: "vkAllocateCommandBuffers", id: 0x00011058, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocateInfo", ty: T::Struct(229), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCommandBuffers", ty: T::Handle(5), shape: S::Array, at: 16, len: L::Field(1, 4), inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkFreeCommandBuffers", canonical: "vkFreeCommandBuffers", id: 0x00011059, ret: None, abi: 21, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkFreeCommandBuffers", canonical: "vkFreeCommandBuffers", id: 0x00011059, ret: None, abi: 21, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "commandPool", ty: T::Handle(6), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "commandBufferCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCommandBuffers", ty: T::Handle(5), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Open, elements: P::Open, out: false },
     ] },
-    CommandDef { name: "vkBeginCommandBuffer", canonical: "vkBeginCommandBuffer", id: 0x0001105a, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkBeginCommandBuffer", canonical: "vkBeginCommandBuffer", id: 0x0001105a, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pBeginInfo", ty: T::Struct(230), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkEndCommandBuffer", canonical: "vkEndCommandBuffer", id: 0x0001105b, ret: Some(T::Enum(333)), abi: 10, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkEndCommandBuffer", canonical: "vkEndCommandBuffer", id: 0x0001105b, ret: Some(T::Enum(333)), abi: 10, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkResetCommandBuffer", canonical: "vkResetCommandBuffer", id: 0x0001105c, ret: Some(T::Enum(333)), abi: 22, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkResetCommandBuffer", canonical: "vkResetCommandBuffer", id: 0x0001105c, ret: Some(T::Enum(333)), abi: 22, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "flags", ty: T::Flags(83), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBindPipeline", canonical: "vkCmdBindPipeline", id: 0x0001105d, ret: None, abi: 2, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBindPipeline", canonical: "vkCmdBindPipeline", id: 0x0001105d, ret: None, abi: 2, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pipelineBindPoint", ty: T::Enum(273), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pipeline", ty: T::Handle(38), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetViewport", canonical: "vkCmdSetViewport", id: 0x0001105e, ret: None, abi: 8, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetViewport", canonical: "vkCmdSetViewport", id: 0x0001105e, ret: None, abi: 8, dispatch: D::Device, trailing: false, looked_at: &[0, 3], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstViewport", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "viewportCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pViewports", ty: T::Struct(1543), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetScissor", canonical: "vkCmdSetScissor", id: 0x0001105f, ret: None, abi: 8, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetScissor", canonical: "vkCmdSetScissor", id: 0x0001105f, ret: None, abi: 8, dispatch: D::Device, trailing: false, looked_at: &[0, 3], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstScissor", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "scissorCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pScissors", ty: T::Struct(1255), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetLineWidth", canonical: "vkCmdSetLineWidth", id: 0x00011060, ret: None, abi: 23, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetLineWidth", canonical: "vkCmdSetLineWidth", id: 0x00011060, ret: None, abi: 23, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "lineWidth", ty: T::F32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetDepthBias", canonical: "vkCmdSetDepthBias", id: 0x00011061, ret: None, abi: 24, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetDepthBias", canonical: "vkCmdSetDepthBias", id: 0x00011061, ret: None, abi: 24, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "depthBiasConstantFactor", ty: T::F32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "depthBiasClamp", ty: T::F32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "depthBiasSlopeFactor", ty: T::F32, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetBlendConstants", canonical: "vkCmdSetBlendConstants", id: 0x00011062, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetBlendConstants", canonical: "vkCmdSetBlendConstants", id: 0x00011062, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "blendConstants", ty: T::F32, shape: S::Array, at: 8, len: L::Const(4), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetDepthBounds", canonical: "vkCmdSetDepthBounds", id: 0x00011063, ret: None, abi: 25, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetDepthBounds", canonical: "vkCmdSetDepthBounds", id: 0x00011063, ret: None, abi: 25, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "minDepthBounds", ty: T::F32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "maxDepthBounds", ty: T::F32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetStencilCompareMask", canonical: "vkCmdSetStencilCompareMask", id: 0x00011064, ret: None, abi: 26, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetStencilCompareMask", canonical: "vkCmdSetStencilCompareMask", id: 0x00011064, ret: None, abi: 26, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "faceMask", ty: T::Flags(363), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "compareMask", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetStencilWriteMask", canonical: "vkCmdSetStencilWriteMask", id: 0x00011065, ret: None, abi: 26, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetStencilWriteMask", canonical: "vkCmdSetStencilWriteMask", id: 0x00011065, ret: None, abi: 26, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "faceMask", ty: T::Flags(363), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "writeMask", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetStencilReference", canonical: "vkCmdSetStencilReference", id: 0x00011066, ret: None, abi: 26, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetStencilReference", canonical: "vkCmdSetStencilReference", id: 0x00011066, ret: None, abi: 26, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "faceMask", ty: T::Flags(363), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "reference", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBindDescriptorSets", canonical: "vkCmdBindDescriptorSets", id: 0x00011067, ret: None, abi: 27, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBindDescriptorSets", canonical: "vkCmdBindDescriptorSets", id: 0x00011067, ret: None, abi: 27, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 5, 7], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pipelineBindPoint", ty: T::Enum(273), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "layout", ty: T::Handle(41), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -568,27 +568,27 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "dynamicOffsetCount", ty: T::U32, shape: S::Value, at: 48, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pDynamicOffsets", ty: T::U32, shape: S::Array, at: 56, len: L::Member(6), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBindIndexBuffer", canonical: "vkCmdBindIndexBuffer", id: 0x00011068, ret: None, abi: 28, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBindIndexBuffer", canonical: "vkCmdBindIndexBuffer", id: 0x00011068, ret: None, abi: 28, dispatch: D::Device, trailing: false, looked_at: &[0, 3], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "buffer", ty: T::Handle(2), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "offset", ty: T::DeviceSize, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "indexType", ty: T::Enum(215), shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBindVertexBuffers", canonical: "vkCmdBindVertexBuffers", id: 0x00011069, ret: None, abi: 29, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBindVertexBuffers", canonical: "vkCmdBindVertexBuffers", id: 0x00011069, ret: None, abi: 29, dispatch: D::Device, trailing: false, looked_at: &[0, 3, 4], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstBinding", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "bindingCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pBuffers", ty: T::Handle(2), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Required, elements: P::Optional, out: false },
         M { name: "pOffsets", ty: T::DeviceSize, shape: S::Array, at: 32, len: L::Member(2), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdDraw", canonical: "vkCmdDraw", id: 0x0001106a, ret: None, abi: 30, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDraw", canonical: "vkCmdDraw", id: 0x0001106a, ret: None, abi: 30, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "vertexCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "instanceCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstVertex", ty: T::U32, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstInstance", ty: T::U32, shape: S::Value, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdDrawIndexed", canonical: "vkCmdDrawIndexed", id: 0x0001106b, ret: None, abi: 31, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDrawIndexed", canonical: "vkCmdDrawIndexed", id: 0x0001106b, ret: None, abi: 31, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "indexCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "instanceCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -596,39 +596,39 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "vertexOffset", ty: T::I32, shape: S::Value, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstInstance", ty: T::U32, shape: S::Value, at: 40, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdDrawIndirect", canonical: "vkCmdDrawIndirect", id: 0x0001106c, ret: None, abi: 32, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDrawIndirect", canonical: "vkCmdDrawIndirect", id: 0x0001106c, ret: None, abi: 32, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "buffer", ty: T::Handle(2), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "offset", ty: T::DeviceSize, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "drawCount", ty: T::U32, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "stride", ty: T::U32, shape: S::Value, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdDrawIndexedIndirect", canonical: "vkCmdDrawIndexedIndirect", id: 0x0001106d, ret: None, abi: 32, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDrawIndexedIndirect", canonical: "vkCmdDrawIndexedIndirect", id: 0x0001106d, ret: None, abi: 32, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "buffer", ty: T::Handle(2), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "offset", ty: T::DeviceSize, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "drawCount", ty: T::U32, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "stride", ty: T::U32, shape: S::Value, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdDispatch", canonical: "vkCmdDispatch", id: 0x0001106e, ret: None, abi: 33, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDispatch", canonical: "vkCmdDispatch", id: 0x0001106e, ret: None, abi: 33, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "groupCountX", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "groupCountY", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "groupCountZ", ty: T::U32, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdDispatchIndirect", canonical: "vkCmdDispatchIndirect", id: 0x0001106f, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDispatchIndirect", canonical: "vkCmdDispatchIndirect", id: 0x0001106f, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "buffer", ty: T::Handle(2), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "offset", ty: T::DeviceSize, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdCopyBuffer", canonical: "vkCmdCopyBuffer", id: 0x00011070, ret: None, abi: 34, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdCopyBuffer", canonical: "vkCmdCopyBuffer", id: 0x00011070, ret: None, abi: 34, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 4], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "srcBuffer", ty: T::Handle(2), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "dstBuffer", ty: T::Handle(2), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "regionCount", ty: T::U32, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pRegions", ty: T::Struct(188), shape: S::Array, at: 32, len: L::Member(3), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdCopyImage", canonical: "vkCmdCopyImage", id: 0x00011071, ret: None, abi: 35, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdCopyImage", canonical: "vkCmdCopyImage", id: 0x00011071, ret: None, abi: 35, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3, 4, 6], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "srcImage", ty: T::Handle(28), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "srcImageLayout", ty: T::Enum(206), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -637,7 +637,7 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "regionCount", ty: T::U32, shape: S::Value, at: 40, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pRegions", ty: T::Struct(528), shape: S::Array, at: 48, len: L::Member(5), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBlitImage", canonical: "vkCmdBlitImage", id: 0x00011072, ret: None, abi: 36, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBlitImage", canonical: "vkCmdBlitImage", id: 0x00011072, ret: None, abi: 36, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3, 4, 6, 7], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "srcImage", ty: T::Handle(28), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "srcImageLayout", ty: T::Enum(206), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -647,7 +647,7 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "pRegions", ty: T::Struct(522), shape: S::Array, at: 48, len: L::Member(5), inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "filter", ty: T::Enum(174), shape: S::Value, at: 56, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdCopyBufferToImage", canonical: "vkCmdCopyBufferToImage", id: 0x00011073, ret: None, abi: 37, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdCopyBufferToImage", canonical: "vkCmdCopyBufferToImage", id: 0x00011073, ret: None, abi: 37, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3, 5], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "srcBuffer", ty: T::Handle(2), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "dstImage", ty: T::Handle(28), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -655,7 +655,7 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "regionCount", ty: T::U32, shape: S::Value, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pRegions", ty: T::Struct(194), shape: S::Array, at: 40, len: L::Member(4), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdCopyImageToBuffer", canonical: "vkCmdCopyImageToBuffer", id: 0x00011074, ret: None, abi: 38, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdCopyImageToBuffer", canonical: "vkCmdCopyImageToBuffer", id: 0x00011074, ret: None, abi: 38, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3, 5], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "srcImage", ty: T::Handle(28), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "srcImageLayout", ty: T::Enum(206), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -663,21 +663,21 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "regionCount", ty: T::U32, shape: S::Value, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pRegions", ty: T::Struct(194), shape: S::Array, at: 40, len: L::Member(4), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdUpdateBuffer", canonical: "vkCmdUpdateBuffer", id: 0x00011075, ret: None, abi: 39, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdUpdateBuffer", canonical: "vkCmdUpdateBuffer", id: 0x00011075, ret: None, abi: 39, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 4], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "dstBuffer", ty: T::Handle(2), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "dstOffset", ty: T::DeviceSize, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "dataSize", ty: T::DeviceSize, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pData", ty: T::U8, shape: S::Array, at: 32, len: L::Member(3), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdFillBuffer", canonical: "vkCmdFillBuffer", id: 0x00011076, ret: None, abi: 40, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdFillBuffer", canonical: "vkCmdFillBuffer", id: 0x00011076, ret: None, abi: 40, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "dstBuffer", ty: T::Handle(2), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "dstOffset", ty: T::DeviceSize, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "size", ty: T::DeviceSize, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "data", ty: T::U32, shape: S::Value, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdClearColorImage", canonical: "vkCmdClearColorImage", id: 0x00011077, ret: None, abi: 38, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdClearColorImage", canonical: "vkCmdClearColorImage", id: 0x00011077, ret: None, abi: 38, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3, 5], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "image", ty: T::Handle(28), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "imageLayout", ty: T::Enum(206), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -685,7 +685,7 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "rangeCount", ty: T::U32, shape: S::Value, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pRanges", ty: T::Struct(553), shape: S::Array, at: 40, len: L::Member(4), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdClearDepthStencilImage", canonical: "vkCmdClearDepthStencilImage", id: 0x00011078, ret: None, abi: 38, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdClearDepthStencilImage", canonical: "vkCmdClearDepthStencilImage", id: 0x00011078, ret: None, abi: 38, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3, 5], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "image", ty: T::Handle(28), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "imageLayout", ty: T::Enum(206), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -693,14 +693,14 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "rangeCount", ty: T::U32, shape: S::Value, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pRanges", ty: T::Struct(553), shape: S::Array, at: 40, len: L::Member(4), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdClearAttachments", canonical: "vkCmdClearAttachments", id: 0x00011079, ret: None, abi: 20, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdClearAttachments", canonical: "vkCmdClearAttachments", id: 0x00011079, ret: None, abi: 20, dispatch: D::Device, trailing: false, looked_at: &[0, 2, 4], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "attachmentCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAttachments", ty: T::Struct(207), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "rectCount", ty: T::U32, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pRects", ty: T::Struct(210), shape: S::Array, at: 32, len: L::Member(3), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdResolveImage", canonical: "vkCmdResolveImage", id: 0x0001107a, ret: None, abi: 35, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdResolveImage", canonical: "vkCmdResolveImage", id: 0x0001107a, ret: None, abi: 35, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3, 4, 6], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "srcImage", ty: T::Handle(28), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "srcImageLayout", ty: T::Enum(206), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -709,17 +709,17 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "regionCount", ty: T::U32, shape: S::Value, at: 40, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pRegions", ty: T::Struct(545), shape: S::Array, at: 48, len: L::Member(5), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetEvent", canonical: "vkCmdSetEvent", id: 0x0001107b, ret: None, abi: 41, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetEvent", canonical: "vkCmdSetEvent", id: 0x0001107b, ret: None, abi: 41, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "event", ty: T::Handle(23), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "stageMask", ty: T::Flags(298), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdResetEvent", canonical: "vkCmdResetEvent", id: 0x0001107c, ret: None, abi: 41, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdResetEvent", canonical: "vkCmdResetEvent", id: 0x0001107c, ret: None, abi: 41, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "event", ty: T::Handle(23), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "stageMask", ty: T::Flags(298), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdWaitEvents", canonical: "vkCmdWaitEvents", id: 0x0001107d, ret: None, abi: 42, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdWaitEvents", canonical: "vkCmdWaitEvents", id: 0x0001107d, ret: None, abi: 42, dispatch: D::Device, trailing: false, looked_at: &[0, 2, 3, 4, 6, 8, 10], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "eventCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pEvents", ty: T::Handle(23), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -732,7 +732,7 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "imageMemoryBarrierCount", ty: T::U32, shape: S::Value, at: 72, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pImageMemoryBarriers", ty: T::Struct(540), shape: S::Array, at: 80, len: L::Member(9), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdPipelineBarrier", canonical: "vkCmdPipelineBarrier", id: 0x0001107e, ret: None, abi: 43, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdPipelineBarrier", canonical: "vkCmdPipelineBarrier", id: 0x0001107e, ret: None, abi: 43, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3, 5, 7, 9], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "srcStageMask", ty: T::Flags(298), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "dstStageMask", ty: T::Flags(298), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
@@ -744,30 +744,30 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "imageMemoryBarrierCount", ty: T::U32, shape: S::Value, at: 64, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pImageMemoryBarriers", ty: T::Struct(540), shape: S::Array, at: 72, len: L::Member(8), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBeginQuery", canonical: "vkCmdBeginQuery", id: 0x0001107f, ret: None, abi: 44, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBeginQuery", canonical: "vkCmdBeginQuery", id: 0x0001107f, ret: None, abi: 44, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 3], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "queryPool", ty: T::Handle(43), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "query", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "flags", ty: T::Flags(314), shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdEndQuery", canonical: "vkCmdEndQuery", id: 0x00011080, ret: None, abi: 41, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdEndQuery", canonical: "vkCmdEndQuery", id: 0x00011080, ret: None, abi: 41, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "queryPool", ty: T::Handle(43), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "query", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdResetQueryPool", canonical: "vkCmdResetQueryPool", id: 0x00011081, ret: None, abi: 44, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdResetQueryPool", canonical: "vkCmdResetQueryPool", id: 0x00011081, ret: None, abi: 44, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "queryPool", ty: T::Handle(43), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstQuery", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "queryCount", ty: T::U32, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdWriteTimestamp", canonical: "vkCmdWriteTimestamp", id: 0x00011082, ret: None, abi: 45, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdWriteTimestamp", canonical: "vkCmdWriteTimestamp", id: 0x00011082, ret: None, abi: 45, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pipelineStage", ty: T::Enum(298), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "queryPool", ty: T::Handle(43), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "query", ty: T::U32, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdCopyQueryPoolResults", canonical: "vkCmdCopyQueryPoolResults", id: 0x00011083, ret: None, abi: 46, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdCopyQueryPoolResults", canonical: "vkCmdCopyQueryPoolResults", id: 0x00011083, ret: None, abi: 46, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 4, 7], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "queryPool", ty: T::Handle(43), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstQuery", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -777,7 +777,7 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "stride", ty: T::DeviceSize, shape: S::Value, at: 48, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "flags", ty: T::Flags(318), shape: S::Value, at: 56, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdPushConstants", canonical: "vkCmdPushConstants", id: 0x00011084, ret: None, abi: 47, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdPushConstants", canonical: "vkCmdPushConstants", id: 0x00011084, ret: None, abi: 47, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 5], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "layout", ty: T::Handle(41), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "stageFlags", ty: T::Flags(357), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -785,48 +785,48 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "size", ty: T::U32, shape: S::Value, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pValues", ty: T::U8, shape: S::Array, at: 40, len: L::Member(4), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBeginRenderPass", canonical: "vkCmdBeginRenderPass", id: 0x00011085, ret: None, abi: 41, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBeginRenderPass", canonical: "vkCmdBeginRenderPass", id: 0x00011085, ret: None, abi: 41, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pRenderPassBegin", ty: T::Struct(1261), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "contents", ty: T::Enum(369), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdNextSubpass", canonical: "vkCmdNextSubpass", id: 0x00011086, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdNextSubpass", canonical: "vkCmdNextSubpass", id: 0x00011086, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "contents", ty: T::Enum(369), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdEndRenderPass", canonical: "vkCmdEndRenderPass", id: 0x00011087, ret: None, abi: 49, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdEndRenderPass", canonical: "vkCmdEndRenderPass", id: 0x00011087, ret: None, abi: 49, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdExecuteCommands", canonical: "vkCmdExecuteCommands", id: 0x00011088, ret: None, abi: 2, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdExecuteCommands", canonical: "vkCmdExecuteCommands", id: 0x00011088, ret: None, abi: 2, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "commandBufferCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCommandBuffers", ty: T::Handle(5), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkEnumerateInstanceVersion", canonical: "vkEnumerateInstanceVersion", id: 0x00011089, ret: Some(T::Enum(333)), abi: 10, dispatch: D::Global, trailing: false, params: &[
+    CommandDef { name: "vkEnumerateInstanceVersion", canonical: "vkEnumerateInstanceVersion", id: 0x00011089, ret: Some(T::Enum(333)), abi: 10, dispatch: D::Global, trailing: false, looked_at: &[0], params: &[
         M { name: "pApiVersion", ty: T::U32, shape: S::Ptr, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkBindBufferMemory2", canonical: "vkBindBufferMemory2", id: 0x0001108a, ret: Some(T::Enum(333)), abi: 12, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkBindBufferMemory2", canonical: "vkBindBufferMemory2", id: 0x0001108a, ret: Some(T::Enum(333)), abi: 12, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "bindInfoCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pBindInfos", ty: T::Struct(157), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkBindImageMemory2", canonical: "vkBindImageMemory2", id: 0x0001108b, ret: Some(T::Enum(333)), abi: 12, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkBindImageMemory2", canonical: "vkBindImageMemory2", id: 0x0001108b, ret: Some(T::Enum(333)), abi: 12, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "bindInfoCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pBindInfos", ty: T::Struct(163), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetDeviceGroupPeerMemoryFeatures", canonical: "vkGetDeviceGroupPeerMemoryFeatures", id: 0x0001108c, ret: None, abi: 50, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDeviceGroupPeerMemoryFeatures", canonical: "vkGetDeviceGroupPeerMemoryFeatures", id: 0x0001108c, ret: None, abi: 50, dispatch: D::Device, trailing: false, looked_at: &[0, 4], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "heapIndex", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "localDeviceIndex", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "remoteDeviceIndex", ty: T::U32, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPeerMemoryFeatures", ty: T::Flags(255), shape: S::Ptr, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCmdSetDeviceMask", canonical: "vkCmdSetDeviceMask", id: 0x0001108d, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetDeviceMask", canonical: "vkCmdSetDeviceMask", id: 0x0001108d, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "deviceMask", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdDispatchBase", canonical: "vkCmdDispatchBase", id: 0x0001108e, ret: None, abi: 51, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDispatchBase", canonical: "vkCmdDispatchBase", id: 0x0001108e, ret: None, abi: 51, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "baseGroupX", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "baseGroupY", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -835,164 +835,164 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "groupCountY", ty: T::U32, shape: S::Value, at: 40, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "groupCountZ", ty: T::U32, shape: S::Value, at: 48, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkEnumeratePhysicalDeviceGroups", canonical: "vkEnumeratePhysicalDeviceGroups", id: 0x0001108f, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkEnumeratePhysicalDeviceGroups", canonical: "vkEnumeratePhysicalDeviceGroups", id: 0x0001108f, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "instance", ty: T::Handle(33), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPhysicalDeviceGroupCount", ty: T::U32, shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pPhysicalDeviceGroupProperties", ty: T::Struct(852), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetImageMemoryRequirements2", canonical: "vkGetImageMemoryRequirements2", id: 0x00011090, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetImageMemoryRequirements2", canonical: "vkGetImageMemoryRequirements2", id: 0x00011090, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(542), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMemoryRequirements", ty: T::Struct(643), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetBufferMemoryRequirements2", canonical: "vkGetBufferMemoryRequirements2", id: 0x00011091, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetBufferMemoryRequirements2", canonical: "vkGetBufferMemoryRequirements2", id: 0x00011091, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(198), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMemoryRequirements", ty: T::Struct(643), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetImageSparseMemoryRequirements2", canonical: "vkGetImageSparseMemoryRequirements2", id: 0x00011092, ret: None, abi: 13, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetImageSparseMemoryRequirements2", canonical: "vkGetImageSparseMemoryRequirements2", id: 0x00011092, ret: None, abi: 13, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(547), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSparseMemoryRequirementCount", ty: T::U32, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pSparseMemoryRequirements", ty: T::Struct(1342), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceFeatures2", canonical: "vkGetPhysicalDeviceFeatures2", id: 0x00011093, ret: None, abi: 1, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceFeatures2", canonical: "vkGetPhysicalDeviceFeatures2", id: 0x00011093, ret: None, abi: 1, dispatch: D::Instance, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pFeatures", ty: T::Struct(826), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceProperties2", canonical: "vkGetPhysicalDeviceProperties2", id: 0x00011094, ret: None, abi: 1, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceProperties2", canonical: "vkGetPhysicalDeviceProperties2", id: 0x00011094, ret: None, abi: 1, dispatch: D::Instance, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pProperties", ty: T::Struct(979), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceFormatProperties2", canonical: "vkGetPhysicalDeviceFormatProperties2", id: 0x00011095, ret: None, abi: 2, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceFormatProperties2", canonical: "vkGetPhysicalDeviceFormatProperties2", id: 0x00011095, ret: None, abi: 2, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "format", ty: T::Enum(175), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pFormatProperties", ty: T::Struct(482), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceImageFormatProperties2", canonical: "vkGetPhysicalDeviceImageFormatProperties2", id: 0x00011096, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceImageFormatProperties2", canonical: "vkGetPhysicalDeviceImageFormatProperties2", id: 0x00011096, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pImageFormatInfo", ty: T::Struct(864), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pImageFormatProperties", ty: T::Struct(539), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceQueueFamilyProperties2", canonical: "vkGetPhysicalDeviceQueueFamilyProperties2", id: 0x00011097, ret: None, abi: 4, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceQueueFamilyProperties2", canonical: "vkGetPhysicalDeviceQueueFamilyProperties2", id: 0x00011097, ret: None, abi: 4, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pQueueFamilyPropertyCount", ty: T::U32, shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pQueueFamilyProperties", ty: T::Struct(1246), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceMemoryProperties2", canonical: "vkGetPhysicalDeviceMemoryProperties2", id: 0x00011098, ret: None, abi: 1, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceMemoryProperties2", canonical: "vkGetPhysicalDeviceMemoryProperties2", id: 0x00011098, ret: None, abi: 1, dispatch: D::Instance, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMemoryProperties", ty: T::Struct(916), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceSparseImageFormatProperties2", canonical: "vkGetPhysicalDeviceSparseImageFormatProperties2", id: 0x00011099, ret: None, abi: 13, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceSparseImageFormatProperties2", canonical: "vkGetPhysicalDeviceSparseImageFormatProperties2", id: 0x00011099, ret: None, abi: 13, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pFormatInfo", ty: T::Struct(1081), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPropertyCount", ty: T::U32, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pProperties", ty: T::Struct(1338), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkTrimCommandPool", canonical: "vkTrimCommandPool", id: 0x0001109a, ret: None, abi: 41, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkTrimCommandPool", canonical: "vkTrimCommandPool", id: 0x0001109a, ret: None, abi: 41, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "commandPool", ty: T::Handle(6), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "flags", ty: T::Flags(87), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetDeviceQueue2", canonical: "vkGetDeviceQueue2", id: 0x0001109b, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDeviceQueue2", canonical: "vkGetDeviceQueue2", id: 0x0001109b, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pQueueInfo", ty: T::Struct(396), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pQueue", ty: T::Handle(44), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCreateSamplerYcbcrConversion", canonical: "vkCreateSamplerYcbcrConversion", id: 0x0001109c, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateSamplerYcbcrConversion", canonical: "vkCreateSamplerYcbcrConversion", id: 0x0001109c, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(1304), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pYcbcrConversion", ty: T::Handle(47), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroySamplerYcbcrConversion", canonical: "vkDestroySamplerYcbcrConversion", id: 0x0001109d, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroySamplerYcbcrConversion", canonical: "vkDestroySamplerYcbcrConversion", id: 0x0001109d, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "ycbcrConversion", ty: T::Handle(47), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreateDescriptorUpdateTemplate", canonical: "vkCreateDescriptorUpdateTemplate", id: 0x0001109e, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateDescriptorUpdateTemplate", canonical: "vkCreateDescriptorUpdateTemplate", id: 0x0001109e, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(357), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pDescriptorUpdateTemplate", ty: T::Handle(18), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyDescriptorUpdateTemplate", canonical: "vkDestroyDescriptorUpdateTemplate", id: 0x0001109f, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroyDescriptorUpdateTemplate", canonical: "vkDestroyDescriptorUpdateTemplate", id: 0x0001109f, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "descriptorUpdateTemplate", ty: T::Handle(18), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkUpdateDescriptorSetWithTemplate", canonical: "vkUpdateDescriptorSetWithTemplate", id: 0x000110a0, ret: None, abi: 13, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkUpdateDescriptorSetWithTemplate", canonical: "vkUpdateDescriptorSetWithTemplate", id: 0x000110a0, ret: None, abi: 13, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "descriptorSet", ty: T::Handle(16), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "descriptorUpdateTemplate", ty: T::Handle(18), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pData", ty: T::Opaque, shape: S::TemplateData, at: 24, len: L::None, inner: I::None, presence: P::Open, elements: P::Open, out: false },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceExternalBufferProperties", canonical: "vkGetPhysicalDeviceExternalBufferProperties", id: 0x000110a1, ret: None, abi: 4, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceExternalBufferProperties", canonical: "vkGetPhysicalDeviceExternalBufferProperties", id: 0x000110a1, ret: None, abi: 4, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pExternalBufferInfo", ty: T::Struct(811), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pExternalBufferProperties", ty: T::Struct(459), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceExternalFenceProperties", canonical: "vkGetPhysicalDeviceExternalFenceProperties", id: 0x000110a2, ret: None, abi: 4, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceExternalFenceProperties", canonical: "vkGetPhysicalDeviceExternalFenceProperties", id: 0x000110a2, ret: None, abi: 4, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pExternalFenceInfo", ty: T::Struct(813), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pExternalFenceProperties", ty: T::Struct(463), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceExternalSemaphoreProperties", canonical: "vkGetPhysicalDeviceExternalSemaphoreProperties", id: 0x000110a3, ret: None, abi: 4, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceExternalSemaphoreProperties", canonical: "vkGetPhysicalDeviceExternalSemaphoreProperties", id: 0x000110a3, ret: None, abi: 4, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pExternalSemaphoreInfo", ty: T::Struct(820), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pExternalSemaphoreProperties", ty: T::Struct(475), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetDescriptorSetLayoutSupport", canonical: "vkGetDescriptorSetLayoutSupport", id: 0x000110a4, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDescriptorSetLayoutSupport", canonical: "vkGetDescriptorSetLayoutSupport", id: 0x000110a4, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(352), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSupport", ty: T::Struct(354), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroySurfaceKHR", canonical: "vkDestroySurfaceKHR", id: 0x000110a5, ret: None, abi: 4, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkDestroySurfaceKHR", canonical: "vkDestroySurfaceKHR", id: 0x000110a5, ret: None, abi: 4, dispatch: D::Instance, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "instance", ty: T::Handle(33), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "surface", ty: T::Handle(52), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceSurfaceSupportKHR", canonical: "vkGetPhysicalDeviceSurfaceSupportKHR", id: 0x000110a6, ret: Some(T::Enum(333)), abi: 9, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceSurfaceSupportKHR", canonical: "vkGetPhysicalDeviceSurfaceSupportKHR", id: 0x000110a6, ret: Some(T::Enum(333)), abi: 9, dispatch: D::Instance, trailing: false, looked_at: &[0, 2, 3], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "queueFamilyIndex", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "surface", ty: T::Handle(52), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSupported", ty: T::Bool32, shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceSurfaceCapabilitiesKHR", canonical: "vkGetPhysicalDeviceSurfaceCapabilitiesKHR", id: 0x000110a7, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceSurfaceCapabilitiesKHR", canonical: "vkGetPhysicalDeviceSurfaceCapabilitiesKHR", id: 0x000110a7, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "surface", ty: T::Handle(52), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSurfaceCapabilities", ty: T::Struct(1371), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceSurfaceFormatsKHR", canonical: "vkGetPhysicalDeviceSurfaceFormatsKHR", id: 0x000110a8, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceSurfaceFormatsKHR", canonical: "vkGetPhysicalDeviceSurfaceFormatsKHR", id: 0x000110a8, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, looked_at: &[0, 2, 3], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "surface", ty: T::Handle(52), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pSurfaceFormatCount", ty: T::U32, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pSurfaceFormats", ty: T::Struct(1377), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceSurfacePresentModesKHR", canonical: "vkGetPhysicalDeviceSurfacePresentModesKHR", id: 0x000110a9, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceSurfacePresentModesKHR", canonical: "vkGetPhysicalDeviceSurfacePresentModesKHR", id: 0x000110a9, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, looked_at: &[0, 2, 3], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "surface", ty: T::Handle(52), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pPresentModeCount", ty: T::U32, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pPresentModes", ty: T::Enum(307), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCreateSwapchainKHR", canonical: "vkCreateSwapchainKHR", id: 0x000110aa, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateSwapchainKHR", canonical: "vkCreateSwapchainKHR", id: 0x000110aa, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(1386), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pSwapchain", ty: T::Handle(53), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroySwapchainKHR", canonical: "vkDestroySwapchainKHR", id: 0x000110ab, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroySwapchainKHR", canonical: "vkDestroySwapchainKHR", id: 0x000110ab, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "swapchain", ty: T::Handle(53), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetSwapchainImagesKHR", canonical: "vkGetSwapchainImagesKHR", id: 0x000110ac, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetSwapchainImagesKHR", canonical: "vkGetSwapchainImagesKHR", id: 0x000110ac, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "swapchain", ty: T::Handle(53), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSwapchainImageCount", ty: T::U32, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pSwapchainImages", ty: T::Handle(28), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkAcquireNextImageKHR", canonical: "vkAcquireNextImageKHR", id: 0x000110ad, ret: Some(T::Enum(333)), abi: 52, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkAcquireNextImageKHR", canonical: "vkAcquireNextImageKHR", id: 0x000110ad, ret: Some(T::Enum(333)), abi: 52, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 5], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "swapchain", ty: T::Handle(53), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "timeout", ty: T::U64, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -1000,174 +1000,174 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "fence", ty: T::Handle(25), shape: S::Value, at: 32, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pImageIndex", ty: T::U32, shape: S::Ptr, at: 40, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkQueuePresentKHR", canonical: "vkQueuePresentKHR", id: 0x000110ae, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkQueuePresentKHR", canonical: "vkQueuePresentKHR", id: 0x000110ae, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "queue", ty: T::Handle(44), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPresentInfo", ty: T::Struct(1212), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetDeviceGroupPresentCapabilitiesKHR", canonical: "vkGetDeviceGroupPresentCapabilitiesKHR", id: 0x000110af, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDeviceGroupPresentCapabilitiesKHR", canonical: "vkGetDeviceGroupPresentCapabilitiesKHR", id: 0x000110af, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pDeviceGroupPresentCapabilities", ty: T::Struct(377), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetDeviceGroupSurfacePresentModesKHR", canonical: "vkGetDeviceGroupSurfacePresentModesKHR", id: 0x000110b0, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDeviceGroupSurfacePresentModesKHR", canonical: "vkGetDeviceGroupSurfacePresentModesKHR", id: 0x000110b0, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "surface", ty: T::Handle(52), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pModes", ty: T::Flags(145), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDevicePresentRectanglesKHR", canonical: "vkGetPhysicalDevicePresentRectanglesKHR", id: 0x000110b1, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDevicePresentRectanglesKHR", canonical: "vkGetPhysicalDevicePresentRectanglesKHR", id: 0x000110b1, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "surface", ty: T::Handle(52), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pRectCount", ty: T::U32, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pRects", ty: T::Struct(1255), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkAcquireNextImage2KHR", canonical: "vkAcquireNextImage2KHR", id: 0x000110b2, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkAcquireNextImage2KHR", canonical: "vkAcquireNextImage2KHR", id: 0x000110b2, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAcquireInfo", ty: T::Struct(130), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pImageIndex", ty: T::U32, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceDisplayPropertiesKHR", canonical: "vkGetPhysicalDeviceDisplayPropertiesKHR", id: 0x000110b3, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceDisplayPropertiesKHR", canonical: "vkGetPhysicalDeviceDisplayPropertiesKHR", id: 0x000110b3, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPropertyCount", ty: T::U32, shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pProperties", ty: T::Struct(423), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceDisplayPlanePropertiesKHR", canonical: "vkGetPhysicalDeviceDisplayPlanePropertiesKHR", id: 0x000110b4, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceDisplayPlanePropertiesKHR", canonical: "vkGetPhysicalDeviceDisplayPlanePropertiesKHR", id: 0x000110b4, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPropertyCount", ty: T::U32, shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pProperties", ty: T::Struct(419), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetDisplayPlaneSupportedDisplaysKHR", canonical: "vkGetDisplayPlaneSupportedDisplaysKHR", id: 0x000110b5, ret: Some(T::Enum(333)), abi: 9, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetDisplayPlaneSupportedDisplaysKHR", canonical: "vkGetDisplayPlaneSupportedDisplaysKHR", id: 0x000110b5, ret: Some(T::Enum(333)), abi: 9, dispatch: D::Instance, trailing: false, looked_at: &[0, 2, 3], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "planeIndex", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pDisplayCount", ty: T::U32, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pDisplays", ty: T::Handle(21), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetDisplayModePropertiesKHR", canonical: "vkGetDisplayModePropertiesKHR", id: 0x000110b6, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetDisplayModePropertiesKHR", canonical: "vkGetDisplayModePropertiesKHR", id: 0x000110b6, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "display", ty: T::Handle(21), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPropertyCount", ty: T::U32, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pProperties", ty: T::Struct(412), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCreateDisplayModeKHR", canonical: "vkCreateDisplayModeKHR", id: 0x000110b7, ret: Some(T::Enum(333)), abi: 53, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkCreateDisplayModeKHR", canonical: "vkCreateDisplayModeKHR", id: 0x000110b7, ret: Some(T::Enum(333)), abi: 53, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2, 3, 4], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "display", ty: T::Handle(21), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(409), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pMode", ty: T::Handle(22), shape: S::Ptr, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetDisplayPlaneCapabilitiesKHR", canonical: "vkGetDisplayPlaneCapabilitiesKHR", id: 0x000110b8, ret: Some(T::Enum(333)), abi: 17, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetDisplayPlaneCapabilitiesKHR", canonical: "vkGetDisplayPlaneCapabilitiesKHR", id: 0x000110b8, ret: Some(T::Enum(333)), abi: 17, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 3], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "mode", ty: T::Handle(22), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "planeIndex", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCapabilities", ty: T::Struct(416), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCreateDisplayPlaneSurfaceKHR", canonical: "vkCreateDisplayPlaneSurfaceKHR", id: 0x000110b9, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkCreateDisplayPlaneSurfaceKHR", canonical: "vkCreateDisplayPlaneSurfaceKHR", id: 0x000110b9, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "instance", ty: T::Handle(33), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(424), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pSurface", ty: T::Handle(52), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCreateSharedSwapchainsKHR", canonical: "vkCreateSharedSwapchainsKHR", id: 0x000110ba, ret: Some(T::Enum(333)), abi: 54, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateSharedSwapchainsKHR", canonical: "vkCreateSharedSwapchainsKHR", id: 0x000110ba, ret: Some(T::Enum(333)), abi: 54, dispatch: D::Device, trailing: false, looked_at: &[0, 2, 3, 4], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "swapchainCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfos", ty: T::Struct(1386), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pSwapchains", ty: T::Handle(53), shape: S::Array, at: 32, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCreateXlibSurfaceKHR", canonical: "vkCreateXlibSurfaceKHR", id: 0x000110bb, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkCreateXlibSurfaceKHR", canonical: "vkCreateXlibSurfaceKHR", id: 0x000110bb, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "instance", ty: T::Handle(33), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(1560), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pSurface", ty: T::Handle(52), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceXlibPresentationSupportKHR", canonical: "vkGetPhysicalDeviceXlibPresentationSupportKHR", id: 0x000110bc, ret: Some(T::Bool32), abi: 9, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceXlibPresentationSupportKHR", canonical: "vkGetPhysicalDeviceXlibPresentationSupportKHR", id: 0x000110bc, ret: Some(T::Bool32), abi: 9, dispatch: D::Instance, trailing: false, looked_at: &[0], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "queueFamilyIndex", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "dpy", ty: T::Opaque, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "visualID", ty: T::U64, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreateXcbSurfaceKHR", canonical: "vkCreateXcbSurfaceKHR", id: 0x000110bd, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkCreateXcbSurfaceKHR", canonical: "vkCreateXcbSurfaceKHR", id: 0x000110bd, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "instance", ty: T::Handle(33), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(1559), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pSurface", ty: T::Handle(52), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceXcbPresentationSupportKHR", canonical: "vkGetPhysicalDeviceXcbPresentationSupportKHR", id: 0x000110be, ret: Some(T::Bool32), abi: 55, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceXcbPresentationSupportKHR", canonical: "vkGetPhysicalDeviceXcbPresentationSupportKHR", id: 0x000110be, ret: Some(T::Bool32), abi: 55, dispatch: D::Instance, trailing: false, looked_at: &[0], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "queueFamilyIndex", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "connection", ty: T::Opaque, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "visual_id", ty: T::U32, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreateWaylandSurfaceKHR", canonical: "vkCreateWaylandSurfaceKHR", id: 0x000110bf, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkCreateWaylandSurfaceKHR", canonical: "vkCreateWaylandSurfaceKHR", id: 0x000110bf, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "instance", ty: T::Handle(33), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(1546), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pSurface", ty: T::Handle(52), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceWaylandPresentationSupportKHR", canonical: "vkGetPhysicalDeviceWaylandPresentationSupportKHR", id: 0x000110c0, ret: Some(T::Bool32), abi: 12, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceWaylandPresentationSupportKHR", canonical: "vkGetPhysicalDeviceWaylandPresentationSupportKHR", id: 0x000110c0, ret: Some(T::Bool32), abi: 12, dispatch: D::Instance, trailing: false, looked_at: &[0], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "queueFamilyIndex", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "display", ty: T::Opaque, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreateAndroidSurfaceKHR", canonical: "vkCreateAndroidSurfaceKHR", id: 0x000110c3, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkCreateAndroidSurfaceKHR", canonical: "vkCreateAndroidSurfaceKHR", id: 0x000110c3, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "instance", ty: T::Handle(33), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(139), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pSurface", ty: T::Handle(52), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCreateWin32SurfaceKHR", canonical: "vkCreateWin32SurfaceKHR", id: 0x000110c4, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkCreateWin32SurfaceKHR", canonical: "vkCreateWin32SurfaceKHR", id: 0x000110c4, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "instance", ty: T::Handle(33), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(1549), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pSurface", ty: T::Handle(52), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceWin32PresentationSupportKHR", canonical: "vkGetPhysicalDeviceWin32PresentationSupportKHR", id: 0x000110c5, ret: Some(T::Bool32), abi: 22, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceWin32PresentationSupportKHR", canonical: "vkGetPhysicalDeviceWin32PresentationSupportKHR", id: 0x000110c5, ret: Some(T::Bool32), abi: 22, dispatch: D::Instance, trailing: false, looked_at: &[0], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "queueFamilyIndex", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceFeatures2KHR", canonical: "vkGetPhysicalDeviceFeatures2", id: 0x000110c6, ret: None, abi: 1, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceFeatures2KHR", canonical: "vkGetPhysicalDeviceFeatures2", id: 0x000110c6, ret: None, abi: 1, dispatch: D::Instance, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pFeatures", ty: T::Struct(826), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceProperties2KHR", canonical: "vkGetPhysicalDeviceProperties2", id: 0x000110c7, ret: None, abi: 1, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceProperties2KHR", canonical: "vkGetPhysicalDeviceProperties2", id: 0x000110c7, ret: None, abi: 1, dispatch: D::Instance, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pProperties", ty: T::Struct(979), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceFormatProperties2KHR", canonical: "vkGetPhysicalDeviceFormatProperties2", id: 0x000110c8, ret: None, abi: 2, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceFormatProperties2KHR", canonical: "vkGetPhysicalDeviceFormatProperties2", id: 0x000110c8, ret: None, abi: 2, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "format", ty: T::Enum(175), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pFormatProperties", ty: T::Struct(482), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceImageFormatProperties2KHR", canonical: "vkGetPhysicalDeviceImageFormatProperties2", id: 0x000110c9, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceImageFormatProperties2KHR", canonical: "vkGetPhysicalDeviceImageFormatProperties2", id: 0x000110c9, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pImageFormatInfo", ty: T::Struct(864), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pImageFormatProperties", ty: T::Struct(539), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceQueueFamilyProperties2KHR", canonical: "vkGetPhysicalDeviceQueueFamilyProperties2", id: 0x000110ca, ret: None, abi: 4, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceQueueFamilyProperties2KHR", canonical: "vkGetPhysicalDeviceQueueFamilyProperties2", id: 0x000110ca, ret: None, abi: 4, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pQueueFamilyPropertyCount", ty: T::U32, shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pQueueFamilyProperties", ty: T::Struct(1246), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceMemoryProperties2KHR", canonical: "vkGetPhysicalDeviceMemoryProperties2", id: 0x000110cb, ret: None, abi: 1, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceMemoryProperties2KHR", canonical: "vkGetPhysicalDeviceMemoryProperties2", id: 0x000110cb, ret: None, abi: 1, dispatch: D::Instance, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMemoryProperties", ty: T::Struct(916), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceSparseImageFormatProperties2KHR", canonical: "vkGetPhysicalDeviceSparseImageFormatProperties2", id: 0x000110cc, ret: None, abi: 13, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceSparseImageFormatProperties2KHR", canonical: "vkGetPhysicalDeviceSparseImageFormatProperties2", id: 0x000110cc, ret: None, abi: 13, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pFormatInfo", ty: T::Struct(1081), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPropertyCount", ty: T::U32, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pProperties", ty: T::Struct(1338), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetDeviceGroupPeerMemoryFeaturesKHR", canonical: "vkGetDeviceGroupPeerMemoryFeatures", id: 0x000110cd, ret: None, abi: 50, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDeviceGroupPeerMemoryFeaturesKHR", canonical: "vkGetDeviceGroupPeerMemoryFeatures", id: 0x000110cd, ret: None, abi: 50, dispatch: D::Device, trailing: false, looked_at: &[0, 4], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "heapIndex", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "localDeviceIndex", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "remoteDeviceIndex", ty: T::U32, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPeerMemoryFeatures", ty: T::Flags(255), shape: S::Ptr, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCmdSetDeviceMaskKHR", canonical: "vkCmdSetDeviceMask", id: 0x000110ce, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetDeviceMaskKHR", canonical: "vkCmdSetDeviceMask", id: 0x000110ce, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "deviceMask", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdDispatchBaseKHR", canonical: "vkCmdDispatchBase", id: 0x000110cf, ret: None, abi: 51, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDispatchBaseKHR", canonical: "vkCmdDispatchBase", id: 0x000110cf, ret: None, abi: 51, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "baseGroupX", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "baseGroupY", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -1176,67 +1176,67 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "groupCountY", ty: T::U32, shape: S::Value, at: 40, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "groupCountZ", ty: T::U32, shape: S::Value, at: 48, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkTrimCommandPoolKHR", canonical: "vkTrimCommandPool", id: 0x000110d0, ret: None, abi: 41, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkTrimCommandPoolKHR", canonical: "vkTrimCommandPool", id: 0x000110d0, ret: None, abi: 41, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "commandPool", ty: T::Handle(6), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "flags", ty: T::Flags(87), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkEnumeratePhysicalDeviceGroupsKHR", canonical: "vkEnumeratePhysicalDeviceGroups", id: 0x000110d1, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkEnumeratePhysicalDeviceGroupsKHR", canonical: "vkEnumeratePhysicalDeviceGroups", id: 0x000110d1, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "instance", ty: T::Handle(33), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPhysicalDeviceGroupCount", ty: T::U32, shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pPhysicalDeviceGroupProperties", ty: T::Struct(852), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceExternalBufferPropertiesKHR", canonical: "vkGetPhysicalDeviceExternalBufferProperties", id: 0x000110d2, ret: None, abi: 4, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceExternalBufferPropertiesKHR", canonical: "vkGetPhysicalDeviceExternalBufferProperties", id: 0x000110d2, ret: None, abi: 4, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pExternalBufferInfo", ty: T::Struct(811), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pExternalBufferProperties", ty: T::Struct(459), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetMemoryWin32HandleKHR", canonical: "vkGetMemoryWin32HandleKHR", id: 0x000110d3, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetMemoryWin32HandleKHR", canonical: "vkGetMemoryWin32HandleKHR", id: 0x000110d3, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pGetWin32HandleInfo", ty: T::Struct(630), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pHandle", ty: T::Opaque, shape: S::PtrPtr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetMemoryWin32HandlePropertiesKHR", canonical: "vkGetMemoryWin32HandlePropertiesKHR", id: 0x000110d4, ret: Some(T::Enum(333)), abi: 9, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetMemoryWin32HandlePropertiesKHR", canonical: "vkGetMemoryWin32HandlePropertiesKHR", id: 0x000110d4, ret: Some(T::Enum(333)), abi: 9, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "handleType", ty: T::Enum(168), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "handle", ty: T::Opaque, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMemoryWin32HandleProperties", ty: T::Struct(647), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetMemoryFdKHR", canonical: "vkGetMemoryFdKHR", id: 0x000110d5, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetMemoryFdKHR", canonical: "vkGetMemoryFdKHR", id: 0x000110d5, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pGetFdInfo", ty: T::Struct(626), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pFd", ty: T::I32, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetMemoryFdPropertiesKHR", canonical: "vkGetMemoryFdPropertiesKHR", id: 0x000110d6, ret: Some(T::Enum(333)), abi: 56, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetMemoryFdPropertiesKHR", canonical: "vkGetMemoryFdPropertiesKHR", id: 0x000110d6, ret: Some(T::Enum(333)), abi: 56, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "handleType", ty: T::Enum(168), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "fd", ty: T::I32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMemoryFdProperties", ty: T::Struct(624), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceExternalSemaphorePropertiesKHR", canonical: "vkGetPhysicalDeviceExternalSemaphoreProperties", id: 0x000110d7, ret: None, abi: 4, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceExternalSemaphorePropertiesKHR", canonical: "vkGetPhysicalDeviceExternalSemaphoreProperties", id: 0x000110d7, ret: None, abi: 4, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pExternalSemaphoreInfo", ty: T::Struct(820), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pExternalSemaphoreProperties", ty: T::Struct(475), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkImportSemaphoreWin32HandleKHR", canonical: "vkImportSemaphoreWin32HandleKHR", id: 0x000110d8, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkImportSemaphoreWin32HandleKHR", canonical: "vkImportSemaphoreWin32HandleKHR", id: 0x000110d8, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pImportSemaphoreWin32HandleInfo", ty: T::Struct(585), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetSemaphoreWin32HandleKHR", canonical: "vkGetSemaphoreWin32HandleKHR", id: 0x000110d9, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetSemaphoreWin32HandleKHR", canonical: "vkGetSemaphoreWin32HandleKHR", id: 0x000110d9, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pGetWin32HandleInfo", ty: T::Struct(1313), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pHandle", ty: T::Opaque, shape: S::PtrPtr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkImportSemaphoreFdKHR", canonical: "vkImportSemaphoreFdKHR", id: 0x000110da, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkImportSemaphoreFdKHR", canonical: "vkImportSemaphoreFdKHR", id: 0x000110da, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pImportSemaphoreFdInfo", ty: T::Struct(584), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetSemaphoreFdKHR", canonical: "vkGetSemaphoreFdKHR", id: 0x000110db, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetSemaphoreFdKHR", canonical: "vkGetSemaphoreFdKHR", id: 0x000110db, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pGetFdInfo", ty: T::Struct(1312), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pFd", ty: T::I32, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCmdPushDescriptorSetKHR", canonical: "vkCmdPushDescriptorSet", id: 0x000110dc, ret: None, abi: 57, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdPushDescriptorSetKHR", canonical: "vkCmdPushDescriptorSet", id: 0x000110dc, ret: None, abi: 57, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 5], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pipelineBindPoint", ty: T::Enum(273), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "layout", ty: T::Handle(41), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -1244,152 +1244,152 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "descriptorWriteCount", ty: T::U32, shape: S::Value, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pDescriptorWrites", ty: T::Struct(1550), shape: S::Array, at: 40, len: L::Member(4), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdPushDescriptorSetWithTemplateKHR", canonical: "vkCmdPushDescriptorSetWithTemplate", id: 0x000110dd, ret: None, abi: 34, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdPushDescriptorSetWithTemplateKHR", canonical: "vkCmdPushDescriptorSetWithTemplate", id: 0x000110dd, ret: None, abi: 34, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "descriptorUpdateTemplate", ty: T::Handle(18), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "layout", ty: T::Handle(41), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "set", ty: T::U32, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pData", ty: T::Opaque, shape: S::TemplateData, at: 32, len: L::None, inner: I::None, presence: P::Open, elements: P::Open, out: false },
     ] },
-    CommandDef { name: "vkCreateDescriptorUpdateTemplateKHR", canonical: "vkCreateDescriptorUpdateTemplate", id: 0x000110de, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateDescriptorUpdateTemplateKHR", canonical: "vkCreateDescriptorUpdateTemplate", id: 0x000110de, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(357), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pDescriptorUpdateTemplate", ty: T::Handle(18), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyDescriptorUpdateTemplateKHR", canonical: "vkDestroyDescriptorUpdateTemplate", id: 0x000110df, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroyDescriptorUpdateTemplateKHR", canonical: "vkDestroyDescriptorUpdateTemplate", id: 0x000110df, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "descriptorUpdateTemplate", ty: T::Handle(18), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkUpdateDescriptorSetWithTemplateKHR", canonical: "vkUpdateDescriptorSetWithTemplate", id: 0x000110e0, ret: None, abi: 13, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkUpdateDescriptorSetWithTemplateKHR", canonical: "vkUpdateDescriptorSetWithTemplate", id: 0x000110e0, ret: None, abi: 13, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "descriptorSet", ty: T::Handle(16), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "descriptorUpdateTemplate", ty: T::Handle(18), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pData", ty: T::Opaque, shape: S::TemplateData, at: 24, len: L::None, inner: I::None, presence: P::Open, elements: P::Open, out: false },
     ] },
-    CommandDef { name: "vkCreateRenderPass2KHR", canonical: "vkCreateRenderPass2", id: 0x000110e1, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateRenderPass2KHR", canonical: "vkCreateRenderPass2", id: 0x000110e1, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(1263), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pRenderPass", ty: T::Handle(45), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCmdBeginRenderPass2KHR", canonical: "vkCmdBeginRenderPass2", id: 0x000110e2, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBeginRenderPass2KHR", canonical: "vkCmdBeginRenderPass2", id: 0x000110e2, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pRenderPassBegin", ty: T::Struct(1261), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSubpassBeginInfo", ty: T::Struct(1354), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdNextSubpass2KHR", canonical: "vkCmdNextSubpass2", id: 0x000110e3, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdNextSubpass2KHR", canonical: "vkCmdNextSubpass2", id: 0x000110e3, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSubpassBeginInfo", ty: T::Struct(1354), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSubpassEndInfo", ty: T::Struct(1360), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdEndRenderPass2KHR", canonical: "vkCmdEndRenderPass2", id: 0x000110e4, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdEndRenderPass2KHR", canonical: "vkCmdEndRenderPass2", id: 0x000110e4, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSubpassEndInfo", ty: T::Struct(1360), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetSwapchainStatusKHR", canonical: "vkGetSwapchainStatusKHR", id: 0x000110e5, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetSwapchainStatusKHR", canonical: "vkGetSwapchainStatusKHR", id: 0x000110e5, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "swapchain", ty: T::Handle(53), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceExternalFencePropertiesKHR", canonical: "vkGetPhysicalDeviceExternalFenceProperties", id: 0x000110e6, ret: None, abi: 4, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceExternalFencePropertiesKHR", canonical: "vkGetPhysicalDeviceExternalFenceProperties", id: 0x000110e6, ret: None, abi: 4, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pExternalFenceInfo", ty: T::Struct(813), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pExternalFenceProperties", ty: T::Struct(463), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkImportFenceWin32HandleKHR", canonical: "vkImportFenceWin32HandleKHR", id: 0x000110e7, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkImportFenceWin32HandleKHR", canonical: "vkImportFenceWin32HandleKHR", id: 0x000110e7, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pImportFenceWin32HandleInfo", ty: T::Struct(570), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetFenceWin32HandleKHR", canonical: "vkGetFenceWin32HandleKHR", id: 0x000110e8, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetFenceWin32HandleKHR", canonical: "vkGetFenceWin32HandleKHR", id: 0x000110e8, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pGetWin32HandleInfo", ty: T::Struct(479), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pHandle", ty: T::Opaque, shape: S::PtrPtr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkImportFenceFdKHR", canonical: "vkImportFenceFdKHR", id: 0x000110e9, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkImportFenceFdKHR", canonical: "vkImportFenceFdKHR", id: 0x000110e9, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pImportFenceFdInfo", ty: T::Struct(569), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetFenceFdKHR", canonical: "vkGetFenceFdKHR", id: 0x000110ea, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetFenceFdKHR", canonical: "vkGetFenceFdKHR", id: 0x000110ea, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pGetFdInfo", ty: T::Struct(478), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pFd", ty: T::I32, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceSurfaceCapabilities2KHR", canonical: "vkGetPhysicalDeviceSurfaceCapabilities2KHR", id: 0x000110eb, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceSurfaceCapabilities2KHR", canonical: "vkGetPhysicalDeviceSurfaceCapabilities2KHR", id: 0x000110eb, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSurfaceInfo", ty: T::Struct(1089), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSurfaceCapabilities", ty: T::Struct(1369), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceSurfaceFormats2KHR", canonical: "vkGetPhysicalDeviceSurfaceFormats2KHR", id: 0x000110ec, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceSurfaceFormats2KHR", canonical: "vkGetPhysicalDeviceSurfaceFormats2KHR", id: 0x000110ec, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSurfaceInfo", ty: T::Struct(1089), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSurfaceFormatCount", ty: T::U32, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pSurfaceFormats", ty: T::Struct(1376), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceDisplayProperties2KHR", canonical: "vkGetPhysicalDeviceDisplayProperties2KHR", id: 0x000110ed, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceDisplayProperties2KHR", canonical: "vkGetPhysicalDeviceDisplayProperties2KHR", id: 0x000110ed, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPropertyCount", ty: T::U32, shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pProperties", ty: T::Struct(422), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceDisplayPlaneProperties2KHR", canonical: "vkGetPhysicalDeviceDisplayPlaneProperties2KHR", id: 0x000110ee, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceDisplayPlaneProperties2KHR", canonical: "vkGetPhysicalDeviceDisplayPlaneProperties2KHR", id: 0x000110ee, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPropertyCount", ty: T::U32, shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pProperties", ty: T::Struct(418), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetDisplayModeProperties2KHR", canonical: "vkGetDisplayModeProperties2KHR", id: 0x000110ef, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetDisplayModeProperties2KHR", canonical: "vkGetDisplayModeProperties2KHR", id: 0x000110ef, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "display", ty: T::Handle(21), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPropertyCount", ty: T::U32, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pProperties", ty: T::Struct(411), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetDisplayPlaneCapabilities2KHR", canonical: "vkGetDisplayPlaneCapabilities2KHR", id: 0x000110f0, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetDisplayPlaneCapabilities2KHR", canonical: "vkGetDisplayPlaneCapabilities2KHR", id: 0x000110f0, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pDisplayPlaneInfo", ty: T::Struct(417), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCapabilities", ty: T::Struct(415), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetImageMemoryRequirements2KHR", canonical: "vkGetImageMemoryRequirements2", id: 0x000110f1, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetImageMemoryRequirements2KHR", canonical: "vkGetImageMemoryRequirements2", id: 0x000110f1, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(542), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMemoryRequirements", ty: T::Struct(643), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetBufferMemoryRequirements2KHR", canonical: "vkGetBufferMemoryRequirements2", id: 0x000110f2, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetBufferMemoryRequirements2KHR", canonical: "vkGetBufferMemoryRequirements2", id: 0x000110f2, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(198), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMemoryRequirements", ty: T::Struct(643), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetImageSparseMemoryRequirements2KHR", canonical: "vkGetImageSparseMemoryRequirements2", id: 0x000110f3, ret: None, abi: 13, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetImageSparseMemoryRequirements2KHR", canonical: "vkGetImageSparseMemoryRequirements2", id: 0x000110f3, ret: None, abi: 13, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(547), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSparseMemoryRequirementCount", ty: T::U32, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pSparseMemoryRequirements", ty: T::Struct(1342), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCreateSamplerYcbcrConversionKHR", canonical: "vkCreateSamplerYcbcrConversion", id: 0x000110f4, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateSamplerYcbcrConversionKHR", canonical: "vkCreateSamplerYcbcrConversion", id: 0x000110f4, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(1304), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pYcbcrConversion", ty: T::Handle(47), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroySamplerYcbcrConversionKHR", canonical: "vkDestroySamplerYcbcrConversion", id: 0x000110f5, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroySamplerYcbcrConversionKHR", canonical: "vkDestroySamplerYcbcrConversion", id: 0x000110f5, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "ycbcrConversion", ty: T::Handle(47), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkBindBufferMemory2KHR", canonical: "vkBindBufferMemory2", id: 0x000110f6, ret: Some(T::Enum(333)), abi: 12, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkBindBufferMemory2KHR", canonical: "vkBindBufferMemory2", id: 0x000110f6, ret: Some(T::Enum(333)), abi: 12, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "bindInfoCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pBindInfos", ty: T::Struct(157), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkBindImageMemory2KHR", canonical: "vkBindImageMemory2", id: 0x000110f7, ret: Some(T::Enum(333)), abi: 12, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkBindImageMemory2KHR", canonical: "vkBindImageMemory2", id: 0x000110f7, ret: Some(T::Enum(333)), abi: 12, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "bindInfoCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pBindInfos", ty: T::Struct(163), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetDescriptorSetLayoutSupportKHR", canonical: "vkGetDescriptorSetLayoutSupport", id: 0x000110f8, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDescriptorSetLayoutSupportKHR", canonical: "vkGetDescriptorSetLayoutSupport", id: 0x000110f8, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(352), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSupport", ty: T::Struct(354), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCmdDrawIndirectCountKHR", canonical: "vkCmdDrawIndirectCount", id: 0x000110f9, ret: None, abi: 58, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDrawIndirectCountKHR", canonical: "vkCmdDrawIndirectCount", id: 0x000110f9, ret: None, abi: 58, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 3], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "buffer", ty: T::Handle(2), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "offset", ty: T::DeviceSize, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -1398,7 +1398,7 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "maxDrawCount", ty: T::U32, shape: S::Value, at: 40, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "stride", ty: T::U32, shape: S::Value, at: 48, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdDrawIndexedIndirectCountKHR", canonical: "vkCmdDrawIndexedIndirectCount", id: 0x000110fa, ret: None, abi: 58, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDrawIndexedIndirectCountKHR", canonical: "vkCmdDrawIndexedIndirectCount", id: 0x000110fa, ret: None, abi: 58, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 3], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "buffer", ty: T::Handle(2), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "offset", ty: T::DeviceSize, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -1407,18 +1407,18 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "maxDrawCount", ty: T::U32, shape: S::Value, at: 40, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "stride", ty: T::U32, shape: S::Value, at: 48, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreateDebugReportCallbackEXT", canonical: "vkCreateDebugReportCallbackEXT", id: 0x000110fb, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkCreateDebugReportCallbackEXT", canonical: "vkCreateDebugReportCallbackEXT", id: 0x000110fb, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "instance", ty: T::Handle(33), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(312), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pCallback", ty: T::Handle(12), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyDebugReportCallbackEXT", canonical: "vkDestroyDebugReportCallbackEXT", id: 0x000110fc, ret: None, abi: 4, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkDestroyDebugReportCallbackEXT", canonical: "vkDestroyDebugReportCallbackEXT", id: 0x000110fc, ret: None, abi: 4, dispatch: D::Instance, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "instance", ty: T::Handle(33), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "callback", ty: T::Handle(12), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkDebugReportMessageEXT", canonical: "vkDebugReportMessageEXT", id: 0x000110fd, ret: None, abi: 59, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkDebugReportMessageEXT", canonical: "vkDebugReportMessageEXT", id: 0x000110fd, ret: None, abi: 59, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2, 6, 7], params: &[
         M { name: "instance", ty: T::Handle(33), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "flags", ty: T::Flags(118), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "objectType", ty: T::Enum(119), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -1428,26 +1428,26 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "pLayerPrefix", ty: T::Char, shape: S::Str, at: 48, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMessage", ty: T::Char, shape: S::Str, at: 56, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkDebugMarkerSetObjectTagEXT", canonical: "vkDebugMarkerSetObjectTagEXT", id: 0x000110fe, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDebugMarkerSetObjectTagEXT", canonical: "vkDebugMarkerSetObjectTagEXT", id: 0x000110fe, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pTagInfo", ty: T::Struct(311), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkDebugMarkerSetObjectNameEXT", canonical: "vkDebugMarkerSetObjectNameEXT", id: 0x000110ff, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDebugMarkerSetObjectNameEXT", canonical: "vkDebugMarkerSetObjectNameEXT", id: 0x000110ff, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pNameInfo", ty: T::Struct(310), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdDebugMarkerBeginEXT", canonical: "vkCmdDebugMarkerBeginEXT", id: 0x00011100, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDebugMarkerBeginEXT", canonical: "vkCmdDebugMarkerBeginEXT", id: 0x00011100, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMarkerInfo", ty: T::Struct(309), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdDebugMarkerEndEXT", canonical: "vkCmdDebugMarkerEndEXT", id: 0x00011101, ret: None, abi: 49, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDebugMarkerEndEXT", canonical: "vkCmdDebugMarkerEndEXT", id: 0x00011101, ret: None, abi: 49, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdDebugMarkerInsertEXT", canonical: "vkCmdDebugMarkerInsertEXT", id: 0x00011102, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDebugMarkerInsertEXT", canonical: "vkCmdDebugMarkerInsertEXT", id: 0x00011102, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMarkerInfo", ty: T::Struct(309), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdDrawIndirectCountAMD", canonical: "vkCmdDrawIndirectCount", id: 0x00011103, ret: None, abi: 58, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDrawIndirectCountAMD", canonical: "vkCmdDrawIndirectCount", id: 0x00011103, ret: None, abi: 58, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 3], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "buffer", ty: T::Handle(2), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "offset", ty: T::DeviceSize, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -1456,7 +1456,7 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "maxDrawCount", ty: T::U32, shape: S::Value, at: 40, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "stride", ty: T::U32, shape: S::Value, at: 48, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdDrawIndexedIndirectCountAMD", canonical: "vkCmdDrawIndexedIndirectCount", id: 0x00011104, ret: None, abi: 58, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDrawIndexedIndirectCountAMD", canonical: "vkCmdDrawIndexedIndirectCount", id: 0x00011104, ret: None, abi: 58, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 3], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "buffer", ty: T::Handle(2), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "offset", ty: T::DeviceSize, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -1465,7 +1465,7 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "maxDrawCount", ty: T::U32, shape: S::Value, at: 40, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "stride", ty: T::U32, shape: S::Value, at: 48, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetShaderInfoAMD", canonical: "vkGetShaderInfoAMD", id: 0x00011105, ret: Some(T::Enum(333)), abi: 60, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetShaderInfoAMD", canonical: "vkGetShaderInfoAMD", id: 0x00011105, ret: Some(T::Enum(333)), abi: 60, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3, 4, 5], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pipeline", ty: T::Handle(38), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "shaderStage", ty: T::Enum(357), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -1473,7 +1473,7 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "pInfoSize", ty: T::Size, shape: S::Ptr, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pInfo", ty: T::U8, shape: S::Array, at: 40, len: L::Member(4), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceExternalImageFormatPropertiesNV", canonical: "vkGetPhysicalDeviceExternalImageFormatPropertiesNV", id: 0x00011106, ret: Some(T::Enum(333)), abi: 61, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceExternalImageFormatPropertiesNV", canonical: "vkGetPhysicalDeviceExternalImageFormatPropertiesNV", id: 0x00011106, ret: Some(T::Enum(333)), abi: 61, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2, 3, 4, 5, 6, 7], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "format", ty: T::Enum(175), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "type", ty: T::Enum(210), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -1483,256 +1483,256 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "externalHandleType", ty: T::Flags(169), shape: S::Value, at: 48, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pExternalImageFormatProperties", ty: T::Struct(468), shape: S::Ptr, at: 56, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetMemoryWin32HandleNV", canonical: "vkGetMemoryWin32HandleNV", id: 0x00011107, ret: Some(T::Enum(333)), abi: 17, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetMemoryWin32HandleNV", canonical: "vkGetMemoryWin32HandleNV", id: 0x00011107, ret: Some(T::Enum(333)), abi: 17, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "memory", ty: T::Handle(20), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "handleType", ty: T::Flags(169), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pHandle", ty: T::Opaque, shape: S::PtrPtr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCreateViSurfaceNN", canonical: "vkCreateViSurfaceNN", id: 0x00011108, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkCreateViSurfaceNN", canonical: "vkCreateViSurfaceNN", id: 0x00011108, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "instance", ty: T::Handle(33), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(1432), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pSurface", ty: T::Handle(52), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCmdBeginConditionalRenderingEXT", canonical: "vkCmdBeginConditionalRenderingEXT", id: 0x00011109, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBeginConditionalRenderingEXT", canonical: "vkCmdBeginConditionalRenderingEXT", id: 0x00011109, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pConditionalRenderingBegin", ty: T::Struct(244), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdEndConditionalRenderingEXT", canonical: "vkCmdEndConditionalRenderingEXT", id: 0x0001110a, ret: None, abi: 49, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdEndConditionalRenderingEXT", canonical: "vkCmdEndConditionalRenderingEXT", id: 0x0001110a, ret: None, abi: 49, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetViewportWScalingNV", canonical: "vkCmdSetViewportWScalingNV", id: 0x00011114, ret: None, abi: 8, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetViewportWScalingNV", canonical: "vkCmdSetViewportWScalingNV", id: 0x00011114, ret: None, abi: 8, dispatch: D::Device, trailing: false, looked_at: &[0, 3], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstViewport", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "viewportCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pViewportWScalings", ty: T::Struct(1545), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkReleaseDisplayEXT", canonical: "vkReleaseDisplayEXT", id: 0x00011115, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkReleaseDisplayEXT", canonical: "vkReleaseDisplayEXT", id: 0x00011115, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Instance, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "display", ty: T::Handle(21), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkAcquireXlibDisplayEXT", canonical: "vkAcquireXlibDisplayEXT", id: 0x00011116, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkAcquireXlibDisplayEXT", canonical: "vkAcquireXlibDisplayEXT", id: 0x00011116, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "dpy", ty: T::Opaque, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "display", ty: T::Handle(21), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetRandROutputDisplayEXT", canonical: "vkGetRandROutputDisplayEXT", id: 0x00011117, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetRandROutputDisplayEXT", canonical: "vkGetRandROutputDisplayEXT", id: 0x00011117, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, looked_at: &[0, 3], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "dpy", ty: T::Opaque, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "rrOutput", ty: T::U64, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pDisplay", ty: T::Handle(21), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceSurfaceCapabilities2EXT", canonical: "vkGetPhysicalDeviceSurfaceCapabilities2EXT", id: 0x00011118, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceSurfaceCapabilities2EXT", canonical: "vkGetPhysicalDeviceSurfaceCapabilities2EXT", id: 0x00011118, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "surface", ty: T::Handle(52), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSurfaceCapabilities", ty: T::Struct(1368), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDisplayPowerControlEXT", canonical: "vkDisplayPowerControlEXT", id: 0x00011119, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDisplayPowerControlEXT", canonical: "vkDisplayPowerControlEXT", id: 0x00011119, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "display", ty: T::Handle(21), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pDisplayPowerInfo", ty: T::Struct(420), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkRegisterDeviceEventEXT", canonical: "vkRegisterDeviceEventEXT", id: 0x0001111a, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkRegisterDeviceEventEXT", canonical: "vkRegisterDeviceEventEXT", id: 0x0001111a, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pDeviceEventInfo", ty: T::Struct(365), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pFence", ty: T::Handle(25), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkRegisterDisplayEventEXT", canonical: "vkRegisterDisplayEventEXT", id: 0x0001111b, ret: Some(T::Enum(333)), abi: 53, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkRegisterDisplayEventEXT", canonical: "vkRegisterDisplayEventEXT", id: 0x0001111b, ret: Some(T::Enum(333)), abi: 53, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3, 4], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "display", ty: T::Handle(21), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pDisplayEventInfo", ty: T::Struct(408), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pFence", ty: T::Handle(25), shape: S::Ptr, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetSwapchainCounterEXT", canonical: "vkGetSwapchainCounterEXT", id: 0x0001111c, ret: Some(T::Enum(333)), abi: 17, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetSwapchainCounterEXT", canonical: "vkGetSwapchainCounterEXT", id: 0x0001111c, ret: Some(T::Enum(333)), abi: 17, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "swapchain", ty: T::Handle(53), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "counter", ty: T::Enum(372), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCounterValue", ty: T::U64, shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetRefreshCycleDurationGOOGLE", canonical: "vkGetRefreshCycleDurationGOOGLE", id: 0x0001111d, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetRefreshCycleDurationGOOGLE", canonical: "vkGetRefreshCycleDurationGOOGLE", id: 0x0001111d, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "swapchain", ty: T::Handle(53), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pDisplayTimingProperties", ty: T::Struct(1257), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPastPresentationTimingGOOGLE", canonical: "vkGetPastPresentationTimingGOOGLE", id: 0x0001111e, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetPastPresentationTimingGOOGLE", canonical: "vkGetPastPresentationTimingGOOGLE", id: 0x0001111e, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "swapchain", ty: T::Handle(53), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPresentationTimingCount", ty: T::U32, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pPresentationTimings", ty: T::Struct(687), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCmdSetDiscardRectangleEXT", canonical: "vkCmdSetDiscardRectangleEXT", id: 0x0001111f, ret: None, abi: 8, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetDiscardRectangleEXT", canonical: "vkCmdSetDiscardRectangleEXT", id: 0x0001111f, ret: None, abi: 8, dispatch: D::Device, trailing: false, looked_at: &[0, 3], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstDiscardRectangle", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "discardRectangleCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pDiscardRectangles", ty: T::Struct(1255), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkSetHdrMetadataEXT", canonical: "vkSetHdrMetadataEXT", id: 0x00011120, ret: None, abi: 62, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkSetHdrMetadataEXT", canonical: "vkSetHdrMetadataEXT", id: 0x00011120, ret: None, abi: 62, dispatch: D::Device, trailing: false, looked_at: &[0, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "swapchainCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSwapchains", ty: T::Handle(53), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMetadata", ty: T::Struct(513), shape: S::Array, at: 24, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreateIOSSurfaceMVK", canonical: "vkCreateIOSSurfaceMVK", id: 0x00011121, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkCreateIOSSurfaceMVK", canonical: "vkCreateIOSSurfaceMVK", id: 0x00011121, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "instance", ty: T::Handle(33), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(520), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pSurface", ty: T::Handle(52), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCreateMacOSSurfaceMVK", canonical: "vkCreateMacOSSurfaceMVK", id: 0x00011122, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkCreateMacOSSurfaceMVK", canonical: "vkCreateMacOSSurfaceMVK", id: 0x00011122, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "instance", ty: T::Handle(33), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(614), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pSurface", ty: T::Handle(52), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkSetDebugUtilsObjectNameEXT", canonical: "vkSetDebugUtilsObjectNameEXT", id: 0x00011123, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkSetDebugUtilsObjectNameEXT", canonical: "vkSetDebugUtilsObjectNameEXT", id: 0x00011123, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pNameInfo", ty: T::Struct(316), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkSetDebugUtilsObjectTagEXT", canonical: "vkSetDebugUtilsObjectTagEXT", id: 0x00011124, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkSetDebugUtilsObjectTagEXT", canonical: "vkSetDebugUtilsObjectTagEXT", id: 0x00011124, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pTagInfo", ty: T::Struct(317), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkQueueBeginDebugUtilsLabelEXT", canonical: "vkQueueBeginDebugUtilsLabelEXT", id: 0x00011125, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkQueueBeginDebugUtilsLabelEXT", canonical: "vkQueueBeginDebugUtilsLabelEXT", id: 0x00011125, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "queue", ty: T::Handle(44), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pLabelInfo", ty: T::Struct(313), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkQueueEndDebugUtilsLabelEXT", canonical: "vkQueueEndDebugUtilsLabelEXT", id: 0x00011126, ret: None, abi: 49, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkQueueEndDebugUtilsLabelEXT", canonical: "vkQueueEndDebugUtilsLabelEXT", id: 0x00011126, ret: None, abi: 49, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "queue", ty: T::Handle(44), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkQueueInsertDebugUtilsLabelEXT", canonical: "vkQueueInsertDebugUtilsLabelEXT", id: 0x00011127, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkQueueInsertDebugUtilsLabelEXT", canonical: "vkQueueInsertDebugUtilsLabelEXT", id: 0x00011127, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "queue", ty: T::Handle(44), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pLabelInfo", ty: T::Struct(313), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBeginDebugUtilsLabelEXT", canonical: "vkCmdBeginDebugUtilsLabelEXT", id: 0x00011128, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBeginDebugUtilsLabelEXT", canonical: "vkCmdBeginDebugUtilsLabelEXT", id: 0x00011128, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pLabelInfo", ty: T::Struct(313), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdEndDebugUtilsLabelEXT", canonical: "vkCmdEndDebugUtilsLabelEXT", id: 0x00011129, ret: None, abi: 49, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdEndDebugUtilsLabelEXT", canonical: "vkCmdEndDebugUtilsLabelEXT", id: 0x00011129, ret: None, abi: 49, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdInsertDebugUtilsLabelEXT", canonical: "vkCmdInsertDebugUtilsLabelEXT", id: 0x0001112a, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdInsertDebugUtilsLabelEXT", canonical: "vkCmdInsertDebugUtilsLabelEXT", id: 0x0001112a, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pLabelInfo", ty: T::Struct(313), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreateDebugUtilsMessengerEXT", canonical: "vkCreateDebugUtilsMessengerEXT", id: 0x0001112b, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkCreateDebugUtilsMessengerEXT", canonical: "vkCreateDebugUtilsMessengerEXT", id: 0x0001112b, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "instance", ty: T::Handle(33), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(315), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pMessenger", ty: T::Handle(13), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyDebugUtilsMessengerEXT", canonical: "vkDestroyDebugUtilsMessengerEXT", id: 0x0001112c, ret: None, abi: 4, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkDestroyDebugUtilsMessengerEXT", canonical: "vkDestroyDebugUtilsMessengerEXT", id: 0x0001112c, ret: None, abi: 4, dispatch: D::Instance, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "instance", ty: T::Handle(33), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "messenger", ty: T::Handle(13), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkSubmitDebugUtilsMessageEXT", canonical: "vkSubmitDebugUtilsMessageEXT", id: 0x0001112d, ret: None, abi: 8, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkSubmitDebugUtilsMessageEXT", canonical: "vkSubmitDebugUtilsMessageEXT", id: 0x0001112d, ret: None, abi: 8, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "instance", ty: T::Handle(33), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "messageSeverity", ty: T::Enum(120), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "messageTypes", ty: T::Flags(121), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCallbackData", ty: T::Struct(314), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetAndroidHardwareBufferPropertiesANDROID", canonical: "vkGetAndroidHardwareBufferPropertiesANDROID", id: 0x0001112e, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetAndroidHardwareBufferPropertiesANDROID", canonical: "vkGetAndroidHardwareBufferPropertiesANDROID", id: 0x0001112e, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "buffer", ty: T::Opaque, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pProperties", ty: T::Struct(137), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetMemoryAndroidHardwareBufferANDROID", canonical: "vkGetMemoryAndroidHardwareBufferANDROID", id: 0x0001112f, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetMemoryAndroidHardwareBufferANDROID", canonical: "vkGetMemoryAndroidHardwareBufferANDROID", id: 0x0001112f, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(625), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pBuffer", ty: T::Opaque, shape: S::PtrPtr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCmdSetSampleLocationsEXT", canonical: "vkCmdSetSampleLocationsEXT", id: 0x00011130, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetSampleLocationsEXT", canonical: "vkCmdSetSampleLocationsEXT", id: 0x00011130, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSampleLocationsInfo", ty: T::Struct(1295), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceMultisamplePropertiesEXT", canonical: "vkGetPhysicalDeviceMultisamplePropertiesEXT", id: 0x00011131, ret: None, abi: 2, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceMultisamplePropertiesEXT", canonical: "vkGetPhysicalDeviceMultisamplePropertiesEXT", id: 0x00011131, ret: None, abi: 2, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "samples", ty: T::Enum(334), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMultisampleProperties", ty: T::Struct(659), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCreateValidationCacheEXT", canonical: "vkCreateValidationCacheEXT", id: 0x00011132, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateValidationCacheEXT", canonical: "vkCreateValidationCacheEXT", id: 0x00011132, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(1424), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pValidationCache", ty: T::Handle(56), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyValidationCacheEXT", canonical: "vkDestroyValidationCacheEXT", id: 0x00011133, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroyValidationCacheEXT", canonical: "vkDestroyValidationCacheEXT", id: 0x00011133, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "validationCache", ty: T::Handle(56), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkMergeValidationCachesEXT", canonical: "vkMergeValidationCachesEXT", id: 0x00011134, ret: Some(T::Enum(333)), abi: 17, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkMergeValidationCachesEXT", canonical: "vkMergeValidationCachesEXT", id: 0x00011134, ret: Some(T::Enum(333)), abi: 17, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "dstCache", ty: T::Handle(56), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "srcCacheCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSrcCaches", ty: T::Handle(56), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetValidationCacheDataEXT", canonical: "vkGetValidationCacheDataEXT", id: 0x00011135, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetValidationCacheDataEXT", canonical: "vkGetValidationCacheDataEXT", id: 0x00011135, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "validationCache", ty: T::Handle(56), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pDataSize", ty: T::Size, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pData", ty: T::U8, shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetMemoryHostPointerPropertiesEXT", canonical: "vkGetMemoryHostPointerPropertiesEXT", id: 0x00011136, ret: Some(T::Enum(333)), abi: 9, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetMemoryHostPointerPropertiesEXT", canonical: "vkGetMemoryHostPointerPropertiesEXT", id: 0x00011136, ret: Some(T::Enum(333)), abi: 9, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "handleType", ty: T::Enum(168), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pHostPointer", ty: T::Opaque, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMemoryHostPointerProperties", ty: T::Struct(633), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCmdWriteBufferMarkerAMD", canonical: "vkCmdWriteBufferMarkerAMD", id: 0x00011137, ret: None, abi: 63, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdWriteBufferMarkerAMD", canonical: "vkCmdWriteBufferMarkerAMD", id: 0x00011137, ret: None, abi: 63, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pipelineStage", ty: T::Enum(298), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "dstBuffer", ty: T::Handle(2), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "dstOffset", ty: T::DeviceSize, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "marker", ty: T::U32, shape: S::Value, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBindShadingRateImageNV", canonical: "vkCmdBindShadingRateImageNV", id: 0x00011138, ret: None, abi: 41, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBindShadingRateImageNV", canonical: "vkCmdBindShadingRateImageNV", id: 0x00011138, ret: None, abi: 41, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "imageView", ty: T::Handle(29), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "imageLayout", ty: T::Enum(206), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetViewportShadingRatePaletteNV", canonical: "vkCmdSetViewportShadingRatePaletteNV", id: 0x00011139, ret: None, abi: 8, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetViewportShadingRatePaletteNV", canonical: "vkCmdSetViewportShadingRatePaletteNV", id: 0x00011139, ret: None, abi: 8, dispatch: D::Device, trailing: false, looked_at: &[0, 3], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstViewport", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "viewportCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pShadingRatePalettes", ty: T::Struct(1333), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetCoarseSampleOrderNV", canonical: "vkCmdSetCoarseSampleOrderNV", id: 0x0001113a, ret: None, abi: 8, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetCoarseSampleOrderNV", canonical: "vkCmdSetCoarseSampleOrderNV", id: 0x0001113a, ret: None, abi: 8, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 3], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "sampleOrderType", ty: T::Enum(79), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "customSampleOrderCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pCustomSampleOrders", ty: T::Struct(226), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetImageDrmFormatModifierPropertiesEXT", canonical: "vkGetImageDrmFormatModifierPropertiesEXT", id: 0x0001113b, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetImageDrmFormatModifierPropertiesEXT", canonical: "vkGetImageDrmFormatModifierPropertiesEXT", id: 0x0001113b, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "image", ty: T::Handle(28), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pProperties", ty: T::Struct(535), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCreateAccelerationStructureNV", canonical: "vkCreateAccelerationStructureNV", id: 0x0001113c, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateAccelerationStructureNV", canonical: "vkCreateAccelerationStructureNV", id: 0x0001113c, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(106), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAccelerationStructure", ty: T::Handle(1), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyAccelerationStructureNV", canonical: "vkDestroyAccelerationStructureNV", id: 0x0001113d, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroyAccelerationStructureNV", canonical: "vkDestroyAccelerationStructureNV", id: 0x0001113d, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "accelerationStructure", ty: T::Handle(1), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetAccelerationStructureMemoryRequirementsNV", canonical: "vkGetAccelerationStructureMemoryRequirementsNV", id: 0x0001113e, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetAccelerationStructureMemoryRequirementsNV", canonical: "vkGetAccelerationStructureMemoryRequirementsNV", id: 0x0001113e, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(121), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMemoryRequirements", ty: T::Struct(643), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkBindAccelerationStructureMemoryNV", canonical: "vkBindAccelerationStructureMemoryNV", id: 0x0001113f, ret: Some(T::Enum(333)), abi: 12, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkBindAccelerationStructureMemoryNV", canonical: "vkBindAccelerationStructureMemoryNV", id: 0x0001113f, ret: Some(T::Enum(333)), abi: 12, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "bindInfoCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pBindInfos", ty: T::Struct(155), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBuildAccelerationStructureNV", canonical: "vkCmdBuildAccelerationStructureNV", id: 0x00011140, ret: None, abi: 64, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBuildAccelerationStructureNV", canonical: "vkCmdBuildAccelerationStructureNV", id: 0x00011140, ret: None, abi: 64, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 5, 7], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(118), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "instanceData", ty: T::Handle(2), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
@@ -1743,13 +1743,13 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "scratch", ty: T::Handle(2), shape: S::Value, at: 56, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "scratchOffset", ty: T::DeviceSize, shape: S::Value, at: 64, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdCopyAccelerationStructureNV", canonical: "vkCmdCopyAccelerationStructureNV", id: 0x00011141, ret: None, abi: 28, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdCopyAccelerationStructureNV", canonical: "vkCmdCopyAccelerationStructureNV", id: 0x00011141, ret: None, abi: 28, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "dst", ty: T::Handle(1), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "src", ty: T::Handle(1), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "mode", ty: T::Enum(97), shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdTraceRaysNV", canonical: "vkCmdTraceRaysNV", id: 0x00011142, ret: None, abi: 65, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdTraceRaysNV", canonical: "vkCmdTraceRaysNV", id: 0x00011142, ret: None, abi: 65, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "raygenShaderBindingTableBuffer", ty: T::Handle(2), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "raygenShaderBindingOffset", ty: T::DeviceSize, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -1766,7 +1766,7 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "height", ty: T::U32, shape: S::Value, at: 104, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "depth", ty: T::U32, shape: S::Value, at: 112, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreateRayTracingPipelinesNV", canonical: "vkCreateRayTracingPipelinesNV", id: 0x00011143, ret: Some(T::Enum(333)), abi: 18, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateRayTracingPipelinesNV", canonical: "vkCreateRayTracingPipelinesNV", id: 0x00011143, ret: Some(T::Enum(333)), abi: 18, dispatch: D::Device, trailing: false, looked_at: &[0, 3, 4, 5], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pipelineCache", ty: T::Handle(40), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "createInfoCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -1774,7 +1774,7 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 32, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pPipelines", ty: T::Handle(38), shape: S::Array, at: 40, len: L::Member(2), inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetRayTracingShaderGroupHandlesNV", canonical: "vkGetRayTracingShaderGroupHandlesKHR", id: 0x00011144, ret: Some(T::Enum(333)), abi: 60, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetRayTracingShaderGroupHandlesNV", canonical: "vkGetRayTracingShaderGroupHandlesKHR", id: 0x00011144, ret: Some(T::Enum(333)), abi: 60, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 5], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pipeline", ty: T::Handle(38), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstGroup", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -1782,13 +1782,13 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "dataSize", ty: T::Size, shape: S::Value, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pData", ty: T::U8, shape: S::Array, at: 40, len: L::Member(4), inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetAccelerationStructureHandleNV", canonical: "vkGetAccelerationStructureHandleNV", id: 0x00011145, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetAccelerationStructureHandleNV", canonical: "vkGetAccelerationStructureHandleNV", id: 0x00011145, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "accelerationStructure", ty: T::Handle(1), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "dataSize", ty: T::Size, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pData", ty: T::U8, shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCmdWriteAccelerationStructuresPropertiesNV", canonical: "vkCmdWriteAccelerationStructuresPropertiesNV", id: 0x00011146, ret: None, abi: 66, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdWriteAccelerationStructuresPropertiesNV", canonical: "vkCmdWriteAccelerationStructuresPropertiesNV", id: 0x00011146, ret: None, abi: 66, dispatch: D::Device, trailing: false, looked_at: &[0, 2, 3, 4], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "accelerationStructureCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAccelerationStructures", ty: T::Handle(1), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -1796,24 +1796,24 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "queryPool", ty: T::Handle(43), shape: S::Value, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstQuery", ty: T::U32, shape: S::Value, at: 40, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCompileDeferredNV", canonical: "vkCompileDeferredNV", id: 0x00011147, ret: Some(T::Enum(333)), abi: 19, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCompileDeferredNV", canonical: "vkCompileDeferredNV", id: 0x00011147, ret: Some(T::Enum(333)), abi: 19, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pipeline", ty: T::Handle(38), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "shader", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdDrawMeshTasksNV", canonical: "vkCmdDrawMeshTasksNV", id: 0x00011148, ret: None, abi: 26, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDrawMeshTasksNV", canonical: "vkCmdDrawMeshTasksNV", id: 0x00011148, ret: None, abi: 26, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "taskCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstTask", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdDrawMeshTasksIndirectNV", canonical: "vkCmdDrawMeshTasksIndirectNV", id: 0x00011149, ret: None, abi: 32, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDrawMeshTasksIndirectNV", canonical: "vkCmdDrawMeshTasksIndirectNV", id: 0x00011149, ret: None, abi: 32, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "buffer", ty: T::Handle(2), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "offset", ty: T::DeviceSize, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "drawCount", ty: T::U32, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "stride", ty: T::U32, shape: S::Value, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdDrawMeshTasksIndirectCountNV", canonical: "vkCmdDrawMeshTasksIndirectCountNV", id: 0x0001114a, ret: None, abi: 58, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDrawMeshTasksIndirectCountNV", canonical: "vkCmdDrawMeshTasksIndirectCountNV", id: 0x0001114a, ret: None, abi: 58, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 3], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "buffer", ty: T::Handle(2), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "offset", ty: T::DeviceSize, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -1822,28 +1822,28 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "maxDrawCount", ty: T::U32, shape: S::Value, at: 40, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "stride", ty: T::U32, shape: S::Value, at: 48, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetExclusiveScissorNV", canonical: "vkCmdSetExclusiveScissorNV", id: 0x0001114b, ret: None, abi: 8, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetExclusiveScissorNV", canonical: "vkCmdSetExclusiveScissorNV", id: 0x0001114b, ret: None, abi: 8, dispatch: D::Device, trailing: false, looked_at: &[0, 3], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstExclusiveScissor", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "exclusiveScissorCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pExclusiveScissors", ty: T::Struct(1255), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetCheckpointNV", canonical: "vkCmdSetCheckpointNV", id: 0x0001114c, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetCheckpointNV", canonical: "vkCmdSetCheckpointNV", id: 0x0001114c, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCheckpointMarker", ty: T::Opaque, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Open, elements: P::Open, out: false },
     ] },
-    CommandDef { name: "vkGetQueueCheckpointDataNV", canonical: "vkGetQueueCheckpointDataNV", id: 0x0001114d, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetQueueCheckpointDataNV", canonical: "vkGetQueueCheckpointDataNV", id: 0x0001114d, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "queue", ty: T::Handle(44), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCheckpointDataCount", ty: T::U32, shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pCheckpointData", ty: T::Struct(206), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCreateImagePipeSurfaceFUCHSIA", canonical: "vkCreateImagePipeSurfaceFUCHSIA", id: 0x0001114e, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkCreateImagePipeSurfaceFUCHSIA", canonical: "vkCreateImagePipeSurfaceFUCHSIA", id: 0x0001114e, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "instance", ty: T::Handle(33), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(543), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pSurface", ty: T::Handle(52), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCmdBindTransformFeedbackBuffersEXT", canonical: "vkCmdBindTransformFeedbackBuffersEXT", id: 0x0001114f, ret: None, abi: 67, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBindTransformFeedbackBuffersEXT", canonical: "vkCmdBindTransformFeedbackBuffersEXT", id: 0x0001114f, ret: None, abi: 67, dispatch: D::Device, trailing: false, looked_at: &[0, 3, 4, 5], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstBinding", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "bindingCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -1851,34 +1851,34 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "pOffsets", ty: T::DeviceSize, shape: S::Array, at: 32, len: L::Member(2), inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSizes", ty: T::DeviceSize, shape: S::Array, at: 40, len: L::Member(2), inner: I::None, presence: P::Open, elements: P::Open, out: false },
     ] },
-    CommandDef { name: "vkCmdBeginTransformFeedbackEXT", canonical: "vkCmdBeginTransformFeedbackEXT", id: 0x00011150, ret: None, abi: 29, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBeginTransformFeedbackEXT", canonical: "vkCmdBeginTransformFeedbackEXT", id: 0x00011150, ret: None, abi: 29, dispatch: D::Device, trailing: false, looked_at: &[0, 3, 4], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstCounterBuffer", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "counterBufferCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pCounterBuffers", ty: T::Handle(2), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Open, elements: P::Open, out: false },
         M { name: "pCounterBufferOffsets", ty: T::DeviceSize, shape: S::Array, at: 32, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdEndTransformFeedbackEXT", canonical: "vkCmdEndTransformFeedbackEXT", id: 0x00011151, ret: None, abi: 29, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdEndTransformFeedbackEXT", canonical: "vkCmdEndTransformFeedbackEXT", id: 0x00011151, ret: None, abi: 29, dispatch: D::Device, trailing: false, looked_at: &[0, 3, 4], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstCounterBuffer", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "counterBufferCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pCounterBuffers", ty: T::Handle(2), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Open, elements: P::Open, out: false },
         M { name: "pCounterBufferOffsets", ty: T::DeviceSize, shape: S::Array, at: 32, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBeginQueryIndexedEXT", canonical: "vkCmdBeginQueryIndexedEXT", id: 0x00011152, ret: None, abi: 68, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBeginQueryIndexedEXT", canonical: "vkCmdBeginQueryIndexedEXT", id: 0x00011152, ret: None, abi: 68, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 3], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "queryPool", ty: T::Handle(43), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "query", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "flags", ty: T::Flags(314), shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "index", ty: T::U32, shape: S::Value, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdEndQueryIndexedEXT", canonical: "vkCmdEndQueryIndexedEXT", id: 0x00011153, ret: None, abi: 44, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdEndQueryIndexedEXT", canonical: "vkCmdEndQueryIndexedEXT", id: 0x00011153, ret: None, abi: 44, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "queryPool", ty: T::Handle(43), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "query", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "index", ty: T::U32, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdDrawIndirectByteCountEXT", canonical: "vkCmdDrawIndirectByteCountEXT", id: 0x00011154, ret: None, abi: 69, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDrawIndirectByteCountEXT", canonical: "vkCmdDrawIndirectByteCountEXT", id: 0x00011154, ret: None, abi: 69, dispatch: D::Device, trailing: false, looked_at: &[0, 3], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "instanceCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstInstance", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -1887,195 +1887,195 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "counterOffset", ty: T::U32, shape: S::Value, at: 40, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "vertexStride", ty: T::U32, shape: S::Value, at: 48, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceCalibrateableTimeDomainsEXT", canonical: "vkGetPhysicalDeviceCalibrateableTimeDomainsKHR", id: 0x00011155, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceCalibrateableTimeDomainsEXT", canonical: "vkGetPhysicalDeviceCalibrateableTimeDomainsKHR", id: 0x00011155, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pTimeDomainCount", ty: T::U32, shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pTimeDomains", ty: T::Enum(386), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetCalibratedTimestampsEXT", canonical: "vkGetCalibratedTimestampsKHR", id: 0x00011156, ret: Some(T::Enum(333)), abi: 54, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetCalibratedTimestampsEXT", canonical: "vkGetCalibratedTimestampsKHR", id: 0x00011156, ret: Some(T::Enum(333)), abi: 54, dispatch: D::Device, trailing: false, looked_at: &[0, 2, 3, 4], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "timestampCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pTimestampInfos", ty: T::Struct(204), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pTimestamps", ty: T::U64, shape: S::Array, at: 24, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: true },
         M { name: "pMaxDeviation", ty: T::U64, shape: S::Ptr, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetBufferDeviceAddressEXT", canonical: "vkGetBufferDeviceAddress", id: 0x00011157, ret: Some(T::DeviceAddress), abi: 5, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetBufferDeviceAddressEXT", canonical: "vkGetBufferDeviceAddress", id: 0x00011157, ret: Some(T::DeviceAddress), abi: 5, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(193), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceCooperativeMatrixPropertiesNV", canonical: "vkGetPhysicalDeviceCooperativeMatrixPropertiesNV", id: 0x00011158, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceCooperativeMatrixPropertiesNV", canonical: "vkGetPhysicalDeviceCooperativeMatrixPropertiesNV", id: 0x00011158, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPropertyCount", ty: T::U32, shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pProperties", ty: T::Struct(250), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetImageViewHandleNVX", canonical: "vkGetImageViewHandleNVX", id: 0x00011159, ret: Some(T::U32), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetImageViewHandleNVX", canonical: "vkGetImageViewHandleNVX", id: 0x00011159, ret: Some(T::U32), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(562), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreateMetalSurfaceEXT", canonical: "vkCreateMetalSurfaceEXT", id: 0x0001115a, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkCreateMetalSurfaceEXT", canonical: "vkCreateMetalSurfaceEXT", id: 0x0001115a, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "instance", ty: T::Handle(33), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(649), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pSurface", ty: T::Handle(52), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCreateStreamDescriptorSurfaceGGP", canonical: "vkCreateStreamDescriptorSurfaceGGP", id: 0x0001115b, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkCreateStreamDescriptorSurfaceGGP", canonical: "vkCreateStreamDescriptorSurfaceGGP", id: 0x0001115b, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "instance", ty: T::Handle(33), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(1348), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pSurface", ty: T::Handle(52), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkSetLocalDimmingAMD", canonical: "vkSetLocalDimmingAMD", id: 0x0001115c, ret: None, abi: 41, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkSetLocalDimmingAMD", canonical: "vkSetLocalDimmingAMD", id: 0x0001115c, ret: None, abi: 41, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "swapChain", ty: T::Handle(53), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "localDimmingEnable", ty: T::Bool32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV", canonical: "vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV", id: 0x0001115d, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV", canonical: "vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV", id: 0x0001115d, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCombinationCount", ty: T::U32, shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pCombinations", ty: T::Struct(491), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceSurfacePresentModes2EXT", canonical: "vkGetPhysicalDeviceSurfacePresentModes2EXT", id: 0x0001115e, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceSurfacePresentModes2EXT", canonical: "vkGetPhysicalDeviceSurfacePresentModes2EXT", id: 0x0001115e, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSurfaceInfo", ty: T::Struct(1089), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPresentModeCount", ty: T::U32, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pPresentModes", ty: T::Enum(307), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkAcquireFullScreenExclusiveModeEXT", canonical: "vkAcquireFullScreenExclusiveModeEXT", id: 0x0001115f, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkAcquireFullScreenExclusiveModeEXT", canonical: "vkAcquireFullScreenExclusiveModeEXT", id: 0x0001115f, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "swapchain", ty: T::Handle(53), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkReleaseFullScreenExclusiveModeEXT", canonical: "vkReleaseFullScreenExclusiveModeEXT", id: 0x00011160, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkReleaseFullScreenExclusiveModeEXT", canonical: "vkReleaseFullScreenExclusiveModeEXT", id: 0x00011160, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "swapchain", ty: T::Handle(53), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetDeviceGroupSurfacePresentModes2EXT", canonical: "vkGetDeviceGroupSurfacePresentModes2EXT", id: 0x00011161, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDeviceGroupSurfacePresentModes2EXT", canonical: "vkGetDeviceGroupSurfacePresentModes2EXT", id: 0x00011161, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSurfaceInfo", ty: T::Struct(1089), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pModes", ty: T::Flags(145), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
     ] },
-    CommandDef { name: "vkCreateHeadlessSurfaceEXT", canonical: "vkCreateHeadlessSurfaceEXT", id: 0x00011162, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkCreateHeadlessSurfaceEXT", canonical: "vkCreateHeadlessSurfaceEXT", id: 0x00011162, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "instance", ty: T::Handle(33), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(515), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pSurface", ty: T::Handle(52), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkResetQueryPoolEXT", canonical: "vkResetQueryPool", id: 0x00011163, ret: None, abi: 44, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkResetQueryPoolEXT", canonical: "vkResetQueryPool", id: 0x00011163, ret: None, abi: 44, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "queryPool", ty: T::Handle(43), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstQuery", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "queryCount", ty: T::U32, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetPipelineExecutablePropertiesKHR", canonical: "vkGetPipelineExecutablePropertiesKHR", id: 0x00011164, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetPipelineExecutablePropertiesKHR", canonical: "vkGetPipelineExecutablePropertiesKHR", id: 0x00011164, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPipelineInfo", ty: T::Struct(1176), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pExecutableCount", ty: T::U32, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pProperties", ty: T::Struct(1169), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPipelineExecutableStatisticsKHR", canonical: "vkGetPipelineExecutableStatisticsKHR", id: 0x00011165, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetPipelineExecutableStatisticsKHR", canonical: "vkGetPipelineExecutableStatisticsKHR", id: 0x00011165, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pExecutableInfo", ty: T::Struct(1167), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pStatisticCount", ty: T::U32, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pStatistics", ty: T::Struct(1170), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPipelineExecutableInternalRepresentationsKHR", canonical: "vkGetPipelineExecutableInternalRepresentationsKHR", id: 0x00011166, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetPipelineExecutableInternalRepresentationsKHR", canonical: "vkGetPipelineExecutableInternalRepresentationsKHR", id: 0x00011166, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pExecutableInfo", ty: T::Struct(1167), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInternalRepresentationCount", ty: T::U32, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pInternalRepresentations", ty: T::Struct(1168), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkInitializePerformanceApiINTEL", canonical: "vkInitializePerformanceApiINTEL", id: 0x00011167, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkInitializePerformanceApiINTEL", canonical: "vkInitializePerformanceApiINTEL", id: 0x00011167, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInitializeInfo", ty: T::Struct(603), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkUninitializePerformanceApiINTEL", canonical: "vkUninitializePerformanceApiINTEL", id: 0x00011168, ret: None, abi: 49, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkUninitializePerformanceApiINTEL", canonical: "vkUninitializePerformanceApiINTEL", id: 0x00011168, ret: None, abi: 49, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetPerformanceMarkerINTEL", canonical: "vkCmdSetPerformanceMarkerINTEL", id: 0x00011169, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetPerformanceMarkerINTEL", canonical: "vkCmdSetPerformanceMarkerINTEL", id: 0x00011169, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMarkerInfo", ty: T::Struct(699), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetPerformanceStreamMarkerINTEL", canonical: "vkCmdSetPerformanceStreamMarkerINTEL", id: 0x0001116a, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetPerformanceStreamMarkerINTEL", canonical: "vkCmdSetPerformanceStreamMarkerINTEL", id: 0x0001116a, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMarkerInfo", ty: T::Struct(702), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetPerformanceOverrideINTEL", canonical: "vkCmdSetPerformanceOverrideINTEL", id: 0x0001116b, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetPerformanceOverrideINTEL", canonical: "vkCmdSetPerformanceOverrideINTEL", id: 0x0001116b, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pOverrideInfo", ty: T::Struct(700), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkAcquirePerformanceConfigurationINTEL", canonical: "vkAcquirePerformanceConfigurationINTEL", id: 0x0001116c, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkAcquirePerformanceConfigurationINTEL", canonical: "vkAcquirePerformanceConfigurationINTEL", id: 0x0001116c, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAcquireInfo", ty: T::Struct(693), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pConfiguration", ty: T::Handle(36), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkReleasePerformanceConfigurationINTEL", canonical: "vkReleasePerformanceConfigurationINTEL", id: 0x0001116d, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkReleasePerformanceConfigurationINTEL", canonical: "vkReleasePerformanceConfigurationINTEL", id: 0x0001116d, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "configuration", ty: T::Handle(36), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkQueueSetPerformanceConfigurationINTEL", canonical: "vkQueueSetPerformanceConfigurationINTEL", id: 0x0001116e, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkQueueSetPerformanceConfigurationINTEL", canonical: "vkQueueSetPerformanceConfigurationINTEL", id: 0x0001116e, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "queue", ty: T::Handle(44), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "configuration", ty: T::Handle(36), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetPerformanceParameterINTEL", canonical: "vkGetPerformanceParameterINTEL", id: 0x0001116f, ret: Some(T::Enum(333)), abi: 12, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetPerformanceParameterINTEL", canonical: "vkGetPerformanceParameterINTEL", id: 0x0001116f, ret: Some(T::Enum(333)), abi: 12, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "parameter", ty: T::Enum(265), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pValue", ty: T::Struct(704), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCmdSetLineStippleEXT", canonical: "vkCmdSetLineStipple", id: 0x00011170, ret: None, abi: 70, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetLineStippleEXT", canonical: "vkCmdSetLineStipple", id: 0x00011170, ret: None, abi: 70, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "lineStippleFactor", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "lineStipplePattern", ty: T::U16, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetSemaphoreCounterValueKHR", canonical: "vkGetSemaphoreCounterValue", id: 0x00011171, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetSemaphoreCounterValueKHR", canonical: "vkGetSemaphoreCounterValue", id: 0x00011171, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "semaphore", ty: T::Handle(48), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pValue", ty: T::U64, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkWaitSemaphoresKHR", canonical: "vkWaitSemaphores", id: 0x00011172, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkWaitSemaphoresKHR", canonical: "vkWaitSemaphores", id: 0x00011172, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pWaitInfo", ty: T::Struct(1318), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "timeout", ty: T::U64, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkSignalSemaphoreKHR", canonical: "vkSignalSemaphore", id: 0x00011173, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkSignalSemaphoreKHR", canonical: "vkSignalSemaphore", id: 0x00011173, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSignalInfo", ty: T::Struct(1315), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR", canonical: "vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR", id: 0x00011174, ret: Some(T::Enum(333)), abi: 54, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR", canonical: "vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR", id: 0x00011174, ret: Some(T::Enum(333)), abi: 54, dispatch: D::Instance, trailing: false, looked_at: &[0, 2, 3, 4], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "queueFamilyIndex", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCounterCount", ty: T::U32, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pCounters", ty: T::Struct(697), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
         M { name: "pCounterDescriptions", ty: T::Struct(696), shape: S::Array, at: 32, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR", canonical: "vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR", id: 0x00011175, ret: None, abi: 4, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR", canonical: "vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR", id: 0x00011175, ret: None, abi: 4, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPerformanceQueryCreateInfo", ty: T::Struct(1232), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pNumPasses", ty: T::U32, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkAcquireProfilingLockKHR", canonical: "vkAcquireProfilingLockKHR", id: 0x00011176, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkAcquireProfilingLockKHR", canonical: "vkAcquireProfilingLockKHR", id: 0x00011176, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(131), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkReleaseProfilingLockKHR", canonical: "vkReleaseProfilingLockKHR", id: 0x00011177, ret: None, abi: 49, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkReleaseProfilingLockKHR", canonical: "vkReleaseProfilingLockKHR", id: 0x00011177, ret: None, abi: 49, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetBufferDeviceAddressKHR", canonical: "vkGetBufferDeviceAddress", id: 0x00011178, ret: Some(T::DeviceAddress), abi: 5, dispatch: D::Device, trailing: false, params: &[
-        M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
-        M { name: "pInfo", ty: T::Struct(193), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
-    ] },
-    CommandDef { name: "vkGetBufferOpaqueCaptureAddressKHR", canonical: "vkGetBufferOpaqueCaptureAddress", id: 0x00011179, ret: Some(T::U64), abi: 5, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetBufferDeviceAddressKHR", canonical: "vkGetBufferDeviceAddress", id: 0x00011178, ret: Some(T::DeviceAddress), abi: 5, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(193), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetDeviceMemoryOpaqueCaptureAddressKHR", canonical: "vkGetDeviceMemoryOpaqueCaptureAddress", id: 0x0001117a, ret: Some(T::U64), abi: 5, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetBufferOpaqueCaptureAddressKHR", canonical: "vkGetBufferOpaqueCaptureAddress", id: 0x00011179, ret: Some(T::U64), abi: 5, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
+        M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
+        M { name: "pInfo", ty: T::Struct(193), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
+    ] },
+    CommandDef { name: "vkGetDeviceMemoryOpaqueCaptureAddressKHR", canonical: "vkGetDeviceMemoryOpaqueCaptureAddress", id: 0x0001117a, ret: Some(T::U64), abi: 5, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(386), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceToolPropertiesEXT", canonical: "vkGetPhysicalDeviceToolProperties", id: 0x0001117b, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceToolPropertiesEXT", canonical: "vkGetPhysicalDeviceToolProperties", id: 0x0001117b, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pToolCount", ty: T::U32, shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pToolProperties", ty: T::Struct(1106), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCmdDrawIndirectCount", canonical: "vkCmdDrawIndirectCount", id: 0x0001117c, ret: None, abi: 58, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDrawIndirectCount", canonical: "vkCmdDrawIndirectCount", id: 0x0001117c, ret: None, abi: 58, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 3], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "buffer", ty: T::Handle(2), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "offset", ty: T::DeviceSize, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -2084,7 +2084,7 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "maxDrawCount", ty: T::U32, shape: S::Value, at: 40, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "stride", ty: T::U32, shape: S::Value, at: 48, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdDrawIndexedIndirectCount", canonical: "vkCmdDrawIndexedIndirectCount", id: 0x0001117d, ret: None, abi: 58, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDrawIndexedIndirectCount", canonical: "vkCmdDrawIndexedIndirectCount", id: 0x0001117d, ret: None, abi: 58, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 3], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "buffer", ty: T::Handle(2), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "offset", ty: T::DeviceSize, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -2093,98 +2093,98 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "maxDrawCount", ty: T::U32, shape: S::Value, at: 40, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "stride", ty: T::U32, shape: S::Value, at: 48, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreateRenderPass2", canonical: "vkCreateRenderPass2", id: 0x0001117e, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateRenderPass2", canonical: "vkCreateRenderPass2", id: 0x0001117e, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(1263), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pRenderPass", ty: T::Handle(45), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCmdBeginRenderPass2", canonical: "vkCmdBeginRenderPass2", id: 0x0001117f, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBeginRenderPass2", canonical: "vkCmdBeginRenderPass2", id: 0x0001117f, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pRenderPassBegin", ty: T::Struct(1261), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSubpassBeginInfo", ty: T::Struct(1354), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdNextSubpass2", canonical: "vkCmdNextSubpass2", id: 0x00011180, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdNextSubpass2", canonical: "vkCmdNextSubpass2", id: 0x00011180, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSubpassBeginInfo", ty: T::Struct(1354), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSubpassEndInfo", ty: T::Struct(1360), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdEndRenderPass2", canonical: "vkCmdEndRenderPass2", id: 0x00011181, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdEndRenderPass2", canonical: "vkCmdEndRenderPass2", id: 0x00011181, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSubpassEndInfo", ty: T::Struct(1360), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkResetQueryPool", canonical: "vkResetQueryPool", id: 0x00011182, ret: None, abi: 44, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkResetQueryPool", canonical: "vkResetQueryPool", id: 0x00011182, ret: None, abi: 44, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "queryPool", ty: T::Handle(43), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstQuery", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "queryCount", ty: T::U32, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetSemaphoreCounterValue", canonical: "vkGetSemaphoreCounterValue", id: 0x00011183, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetSemaphoreCounterValue", canonical: "vkGetSemaphoreCounterValue", id: 0x00011183, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "semaphore", ty: T::Handle(48), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pValue", ty: T::U64, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkWaitSemaphores", canonical: "vkWaitSemaphores", id: 0x00011184, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkWaitSemaphores", canonical: "vkWaitSemaphores", id: 0x00011184, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pWaitInfo", ty: T::Struct(1318), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "timeout", ty: T::U64, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkSignalSemaphore", canonical: "vkSignalSemaphore", id: 0x00011185, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkSignalSemaphore", canonical: "vkSignalSemaphore", id: 0x00011185, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSignalInfo", ty: T::Struct(1315), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetBufferDeviceAddress", canonical: "vkGetBufferDeviceAddress", id: 0x00011186, ret: Some(T::DeviceAddress), abi: 5, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetBufferDeviceAddress", canonical: "vkGetBufferDeviceAddress", id: 0x00011186, ret: Some(T::DeviceAddress), abi: 5, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(193), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetBufferOpaqueCaptureAddress", canonical: "vkGetBufferOpaqueCaptureAddress", id: 0x00011187, ret: Some(T::U64), abi: 5, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetBufferOpaqueCaptureAddress", canonical: "vkGetBufferOpaqueCaptureAddress", id: 0x00011187, ret: Some(T::U64), abi: 5, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(193), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetDeviceMemoryOpaqueCaptureAddress", canonical: "vkGetDeviceMemoryOpaqueCaptureAddress", id: 0x00011188, ret: Some(T::U64), abi: 5, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDeviceMemoryOpaqueCaptureAddress", canonical: "vkGetDeviceMemoryOpaqueCaptureAddress", id: 0x00011188, ret: Some(T::U64), abi: 5, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(386), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreateDeferredOperationKHR", canonical: "vkCreateDeferredOperationKHR", id: 0x00011189, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateDeferredOperationKHR", canonical: "vkCreateDeferredOperationKHR", id: 0x00011189, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pDeferredOperation", ty: T::Handle(14), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyDeferredOperationKHR", canonical: "vkDestroyDeferredOperationKHR", id: 0x0001118a, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroyDeferredOperationKHR", canonical: "vkDestroyDeferredOperationKHR", id: 0x0001118a, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "operation", ty: T::Handle(14), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetDeferredOperationMaxConcurrencyKHR", canonical: "vkGetDeferredOperationMaxConcurrencyKHR", id: 0x0001118b, ret: Some(T::U32), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDeferredOperationMaxConcurrencyKHR", canonical: "vkGetDeferredOperationMaxConcurrencyKHR", id: 0x0001118b, ret: Some(T::U32), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "operation", ty: T::Handle(14), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetDeferredOperationResultKHR", canonical: "vkGetDeferredOperationResultKHR", id: 0x0001118c, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDeferredOperationResultKHR", canonical: "vkGetDeferredOperationResultKHR", id: 0x0001118c, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "operation", ty: T::Handle(14), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkDeferredOperationJoinKHR", canonical: "vkDeferredOperationJoinKHR", id: 0x0001118d, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDeferredOperationJoinKHR", canonical: "vkDeferredOperationJoinKHR", id: 0x0001118d, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "operation", ty: T::Handle(14), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreateAccelerationStructureKHR", canonical: "vkCreateAccelerationStructureKHR", id: 0x0001118e, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateAccelerationStructureKHR", canonical: "vkCreateAccelerationStructureKHR", id: 0x0001118e, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(105), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAccelerationStructure", ty: T::Handle(0), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyAccelerationStructureKHR", canonical: "vkDestroyAccelerationStructureKHR", id: 0x0001118f, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroyAccelerationStructureKHR", canonical: "vkDestroyAccelerationStructureKHR", id: 0x0001118f, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "accelerationStructure", ty: T::Handle(0), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBuildAccelerationStructuresKHR", canonical: "vkCmdBuildAccelerationStructuresKHR", id: 0x00011192, ret: None, abi: 62, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBuildAccelerationStructuresKHR", canonical: "vkCmdBuildAccelerationStructuresKHR", id: 0x00011192, ret: None, abi: 62, dispatch: D::Device, trailing: false, looked_at: &[0, 2, 3], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "infoCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfos", ty: T::Struct(100), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "ppBuildRangeInfos", ty: T::Struct(101), shape: S::Array2, at: 24, len: L::Member(1), inner: I::Field(2, 7), presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBuildAccelerationStructuresIndirectKHR", canonical: "vkCmdBuildAccelerationStructuresIndirectKHR", id: 0x00011193, ret: None, abi: 71, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBuildAccelerationStructuresIndirectKHR", canonical: "vkCmdBuildAccelerationStructuresIndirectKHR", id: 0x00011193, ret: None, abi: 71, dispatch: D::Device, trailing: false, looked_at: &[0, 2, 3, 4, 5], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "infoCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfos", ty: T::Struct(100), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -2192,29 +2192,29 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "pIndirectStrides", ty: T::U32, shape: S::Array, at: 32, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "ppMaxPrimitiveCounts", ty: T::U32, shape: S::Array2, at: 40, len: L::Member(1), inner: I::Field(2, 7), presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkBuildAccelerationStructuresKHR", canonical: "vkBuildAccelerationStructuresKHR", id: 0x00011194, ret: Some(T::Enum(333)), abi: 72, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkBuildAccelerationStructuresKHR", canonical: "vkBuildAccelerationStructuresKHR", id: 0x00011194, ret: Some(T::Enum(333)), abi: 72, dispatch: D::Device, trailing: false, looked_at: &[0, 3, 4], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "deferredOperation", ty: T::Handle(14), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "infoCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfos", ty: T::Struct(100), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "ppBuildRangeInfos", ty: T::Struct(101), shape: S::Array2, at: 32, len: L::Member(2), inner: I::Field(3, 7), presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCopyAccelerationStructureKHR", canonical: "vkCopyAccelerationStructureKHR", id: 0x00011195, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCopyAccelerationStructureKHR", canonical: "vkCopyAccelerationStructureKHR", id: 0x00011195, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "deferredOperation", ty: T::Handle(14), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(252), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCopyAccelerationStructureToMemoryKHR", canonical: "vkCopyAccelerationStructureToMemoryKHR", id: 0x00011196, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCopyAccelerationStructureToMemoryKHR", canonical: "vkCopyAccelerationStructureToMemoryKHR", id: 0x00011196, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "deferredOperation", ty: T::Handle(14), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(253), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCopyMemoryToAccelerationStructureKHR", canonical: "vkCopyMemoryToAccelerationStructureKHR", id: 0x00011197, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCopyMemoryToAccelerationStructureKHR", canonical: "vkCopyMemoryToAccelerationStructureKHR", id: 0x00011197, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "deferredOperation", ty: T::Handle(14), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(266), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkWriteAccelerationStructuresPropertiesKHR", canonical: "vkWriteAccelerationStructuresPropertiesKHR", id: 0x00011198, ret: Some(T::Enum(333)), abi: 73, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkWriteAccelerationStructuresPropertiesKHR", canonical: "vkWriteAccelerationStructuresPropertiesKHR", id: 0x00011198, ret: Some(T::Enum(333)), abi: 73, dispatch: D::Device, trailing: false, looked_at: &[0, 2, 3, 5], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "accelerationStructureCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAccelerationStructures", ty: T::Handle(0), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -2223,19 +2223,19 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "pData", ty: T::U8, shape: S::Array, at: 40, len: L::Member(4), inner: I::None, presence: P::Required, elements: P::Required, out: true },
         M { name: "stride", ty: T::Size, shape: S::Value, at: 48, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdCopyAccelerationStructureKHR", canonical: "vkCmdCopyAccelerationStructureKHR", id: 0x00011199, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdCopyAccelerationStructureKHR", canonical: "vkCmdCopyAccelerationStructureKHR", id: 0x00011199, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(252), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdCopyAccelerationStructureToMemoryKHR", canonical: "vkCmdCopyAccelerationStructureToMemoryKHR", id: 0x0001119a, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdCopyAccelerationStructureToMemoryKHR", canonical: "vkCmdCopyAccelerationStructureToMemoryKHR", id: 0x0001119a, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(253), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdCopyMemoryToAccelerationStructureKHR", canonical: "vkCmdCopyMemoryToAccelerationStructureKHR", id: 0x0001119b, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdCopyMemoryToAccelerationStructureKHR", canonical: "vkCmdCopyMemoryToAccelerationStructureKHR", id: 0x0001119b, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(266), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdTraceRaysKHR", canonical: "vkCmdTraceRaysKHR", id: 0x0001119c, ret: None, abi: 74, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdTraceRaysKHR", canonical: "vkCmdTraceRaysKHR", id: 0x0001119c, ret: None, abi: 74, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3, 4], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pRaygenShaderBindingTable", ty: T::Struct(1351), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMissShaderBindingTable", ty: T::Struct(1351), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -2245,7 +2245,7 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "height", ty: T::U32, shape: S::Value, at: 48, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "depth", ty: T::U32, shape: S::Value, at: 56, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreateRayTracingPipelinesKHR", canonical: "vkCreateRayTracingPipelinesKHR", id: 0x0001119d, ret: Some(T::Enum(333)), abi: 75, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateRayTracingPipelinesKHR", canonical: "vkCreateRayTracingPipelinesKHR", id: 0x0001119d, ret: Some(T::Enum(333)), abi: 75, dispatch: D::Device, trailing: false, looked_at: &[0, 4, 5, 6], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "deferredOperation", ty: T::Handle(14), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pipelineCache", ty: T::Handle(40), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
@@ -2254,7 +2254,7 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 40, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pPipelines", ty: T::Handle(38), shape: S::Array, at: 48, len: L::Member(3), inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetRayTracingShaderGroupHandlesKHR", canonical: "vkGetRayTracingShaderGroupHandlesKHR", id: 0x0001119e, ret: Some(T::Enum(333)), abi: 60, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetRayTracingShaderGroupHandlesKHR", canonical: "vkGetRayTracingShaderGroupHandlesKHR", id: 0x0001119e, ret: Some(T::Enum(333)), abi: 60, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 5], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pipeline", ty: T::Handle(38), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstGroup", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -2262,7 +2262,7 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "dataSize", ty: T::Size, shape: S::Value, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pData", ty: T::U8, shape: S::Array, at: 40, len: L::Member(4), inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCmdWriteAccelerationStructuresPropertiesKHR", canonical: "vkCmdWriteAccelerationStructuresPropertiesKHR", id: 0x0001119f, ret: None, abi: 66, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdWriteAccelerationStructuresPropertiesKHR", canonical: "vkCmdWriteAccelerationStructuresPropertiesKHR", id: 0x0001119f, ret: None, abi: 66, dispatch: D::Device, trailing: false, looked_at: &[0, 2, 3, 4], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "accelerationStructureCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAccelerationStructures", ty: T::Handle(0), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -2270,11 +2270,11 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "queryPool", ty: T::Handle(43), shape: S::Value, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstQuery", ty: T::U32, shape: S::Value, at: 40, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetAccelerationStructureDeviceAddressKHR", canonical: "vkGetAccelerationStructureDeviceAddressKHR", id: 0x00011200, ret: Some(T::DeviceAddress), abi: 5, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetAccelerationStructureDeviceAddressKHR", canonical: "vkGetAccelerationStructureDeviceAddressKHR", id: 0x00011200, ret: Some(T::DeviceAddress), abi: 5, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(108), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetRayTracingCaptureReplayShaderGroupHandlesKHR", canonical: "vkGetRayTracingCaptureReplayShaderGroupHandlesKHR", id: 0x00011201, ret: Some(T::Enum(333)), abi: 60, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetRayTracingCaptureReplayShaderGroupHandlesKHR", canonical: "vkGetRayTracingCaptureReplayShaderGroupHandlesKHR", id: 0x00011201, ret: Some(T::Enum(333)), abi: 60, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 5], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pipeline", ty: T::Handle(38), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstGroup", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -2282,7 +2282,7 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "dataSize", ty: T::Size, shape: S::Value, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pData", ty: T::U8, shape: S::Array, at: 40, len: L::Member(4), inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCmdTraceRaysIndirectKHR", canonical: "vkCmdTraceRaysIndirectKHR", id: 0x00011202, ret: None, abi: 76, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdTraceRaysIndirectKHR", canonical: "vkCmdTraceRaysIndirectKHR", id: 0x00011202, ret: None, abi: 76, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3, 4], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pRaygenShaderBindingTable", ty: T::Struct(1351), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMissShaderBindingTable", ty: T::Struct(1351), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -2290,95 +2290,95 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "pCallableShaderBindingTable", ty: T::Struct(1351), shape: S::Ptr, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "indirectDeviceAddress", ty: T::DeviceAddress, shape: S::Value, at: 40, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetDeviceAccelerationStructureCompatibilityKHR", canonical: "vkGetDeviceAccelerationStructureCompatibilityKHR", id: 0x00011203, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDeviceAccelerationStructureCompatibilityKHR", canonical: "vkGetDeviceAccelerationStructureCompatibilityKHR", id: 0x00011203, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pVersionInfo", ty: T::Struct(129), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCompatibility", ty: T::Enum(38), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetGeneratedCommandsMemoryRequirementsNV", canonical: "vkGetGeneratedCommandsMemoryRequirementsNV", id: 0x00011204, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetGeneratedCommandsMemoryRequirementsNV", canonical: "vkGetGeneratedCommandsMemoryRequirementsNV", id: 0x00011204, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(495), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMemoryRequirements", ty: T::Struct(643), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCmdPreprocessGeneratedCommandsNV", canonical: "vkCmdPreprocessGeneratedCommandsNV", id: 0x00011205, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdPreprocessGeneratedCommandsNV", canonical: "vkCmdPreprocessGeneratedCommandsNV", id: 0x00011205, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pGeneratedCommandsInfo", ty: T::Struct(493), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdExecuteGeneratedCommandsNV", canonical: "vkCmdExecuteGeneratedCommandsNV", id: 0x00011206, ret: None, abi: 2, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdExecuteGeneratedCommandsNV", canonical: "vkCmdExecuteGeneratedCommandsNV", id: 0x00011206, ret: None, abi: 2, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "isPreprocessed", ty: T::Bool32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pGeneratedCommandsInfo", ty: T::Struct(493), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBindPipelineShaderGroupNV", canonical: "vkCmdBindPipelineShaderGroupNV", id: 0x00011207, ret: None, abi: 45, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBindPipelineShaderGroupNV", canonical: "vkCmdBindPipelineShaderGroupNV", id: 0x00011207, ret: None, abi: 45, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pipelineBindPoint", ty: T::Enum(273), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pipeline", ty: T::Handle(38), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "groupIndex", ty: T::U32, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreateIndirectCommandsLayoutNV", canonical: "vkCreateIndirectCommandsLayoutNV", id: 0x00011208, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateIndirectCommandsLayoutNV", canonical: "vkCreateIndirectCommandsLayoutNV", id: 0x00011208, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(590), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pIndirectCommandsLayout", ty: T::Handle(31), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyIndirectCommandsLayoutNV", canonical: "vkDestroyIndirectCommandsLayoutNV", id: 0x00011209, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroyIndirectCommandsLayoutNV", canonical: "vkDestroyIndirectCommandsLayoutNV", id: 0x00011209, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "indirectCommandsLayout", ty: T::Handle(31), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetImageViewAddressNVX", canonical: "vkGetImageViewAddressNVX", id: 0x0001120a, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetImageViewAddressNVX", canonical: "vkGetImageViewAddressNVX", id: 0x0001120a, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "imageView", ty: T::Handle(29), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pProperties", ty: T::Struct(559), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCreatePrivateDataSlotEXT", canonical: "vkCreatePrivateDataSlot", id: 0x0001120b, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreatePrivateDataSlotEXT", canonical: "vkCreatePrivateDataSlot", id: 0x0001120b, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(1222), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pPrivateDataSlot", ty: T::Handle(42), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyPrivateDataSlotEXT", canonical: "vkDestroyPrivateDataSlot", id: 0x0001120c, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroyPrivateDataSlotEXT", canonical: "vkDestroyPrivateDataSlot", id: 0x0001120c, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "privateDataSlot", ty: T::Handle(42), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkSetPrivateDataEXT", canonical: "vkSetPrivateData", id: 0x0001120d, ret: Some(T::Enum(333)), abi: 54, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkSetPrivateDataEXT", canonical: "vkSetPrivateData", id: 0x0001120d, ret: Some(T::Enum(333)), abi: 54, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "objectType", ty: T::Enum(242), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "objectHandle", ty: T::ObjectHandle(1), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "privateDataSlot", ty: T::Handle(42), shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "data", ty: T::U64, shape: S::Value, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetPrivateDataEXT", canonical: "vkGetPrivateData", id: 0x0001120e, ret: None, abi: 77, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetPrivateDataEXT", canonical: "vkGetPrivateData", id: 0x0001120e, ret: None, abi: 77, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 3, 4], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "objectType", ty: T::Enum(242), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "objectHandle", ty: T::ObjectHandle(1), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "privateDataSlot", ty: T::Handle(42), shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pData", ty: T::U64, shape: S::Ptr, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCmdSetCullModeEXT", canonical: "vkCmdSetCullMode", id: 0x0001120f, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetCullModeEXT", canonical: "vkCmdSetCullMode", id: 0x0001120f, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "cullMode", ty: T::Flags(102), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetFrontFaceEXT", canonical: "vkCmdSetFrontFace", id: 0x00011210, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetFrontFaceEXT", canonical: "vkCmdSetFrontFace", id: 0x00011210, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "frontFace", ty: T::Enum(184), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetPrimitiveTopologyEXT", canonical: "vkCmdSetPrimitiveTopology", id: 0x00011211, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetPrimitiveTopologyEXT", canonical: "vkCmdSetPrimitiveTopology", id: 0x00011211, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "primitiveTopology", ty: T::Enum(311), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetViewportWithCountEXT", canonical: "vkCmdSetViewportWithCount", id: 0x00011212, ret: None, abi: 2, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetViewportWithCountEXT", canonical: "vkCmdSetViewportWithCount", id: 0x00011212, ret: None, abi: 2, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "viewportCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pViewports", ty: T::Struct(1543), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetScissorWithCountEXT", canonical: "vkCmdSetScissorWithCount", id: 0x00011213, ret: None, abi: 2, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetScissorWithCountEXT", canonical: "vkCmdSetScissorWithCount", id: 0x00011213, ret: None, abi: 2, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "scissorCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pScissors", ty: T::Struct(1255), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBindVertexBuffers2EXT", canonical: "vkCmdBindVertexBuffers2", id: 0x00011214, ret: None, abi: 78, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBindVertexBuffers2EXT", canonical: "vkCmdBindVertexBuffers2", id: 0x00011214, ret: None, abi: 78, dispatch: D::Device, trailing: false, looked_at: &[0, 3, 4, 5, 6], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstBinding", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "bindingCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -2387,27 +2387,27 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "pSizes", ty: T::DeviceSize, shape: S::Array, at: 40, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pStrides", ty: T::DeviceSize, shape: S::Array, at: 48, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetDepthTestEnableEXT", canonical: "vkCmdSetDepthTestEnable", id: 0x00011215, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetDepthTestEnableEXT", canonical: "vkCmdSetDepthTestEnable", id: 0x00011215, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "depthTestEnable", ty: T::Bool32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetDepthWriteEnableEXT", canonical: "vkCmdSetDepthWriteEnable", id: 0x00011216, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetDepthWriteEnableEXT", canonical: "vkCmdSetDepthWriteEnable", id: 0x00011216, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "depthWriteEnable", ty: T::Bool32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetDepthCompareOpEXT", canonical: "vkCmdSetDepthCompareOp", id: 0x00011217, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetDepthCompareOpEXT", canonical: "vkCmdSetDepthCompareOp", id: 0x00011217, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "depthCompareOp", ty: T::Enum(88), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetDepthBoundsTestEnableEXT", canonical: "vkCmdSetDepthBoundsTestEnable", id: 0x00011218, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetDepthBoundsTestEnableEXT", canonical: "vkCmdSetDepthBoundsTestEnable", id: 0x00011218, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "depthBoundsTestEnable", ty: T::Bool32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetStencilTestEnableEXT", canonical: "vkCmdSetStencilTestEnable", id: 0x00011219, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetStencilTestEnableEXT", canonical: "vkCmdSetStencilTestEnable", id: 0x00011219, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "stencilTestEnable", ty: T::Bool32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetStencilOpEXT", canonical: "vkCmdSetStencilOp", id: 0x0001121a, ret: None, abi: 31, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetStencilOpEXT", canonical: "vkCmdSetStencilOp", id: 0x0001121a, ret: None, abi: 31, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3, 4, 5], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "faceMask", ty: T::Flags(363), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "failOp", ty: T::Enum(364), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -2415,201 +2415,201 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "depthFailOp", ty: T::Enum(364), shape: S::Value, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "compareOp", ty: T::Enum(88), shape: S::Value, at: 40, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreateDirectFBSurfaceEXT", canonical: "vkCreateDirectFBSurfaceEXT", id: 0x0001121b, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkCreateDirectFBSurfaceEXT", canonical: "vkCreateDirectFBSurfaceEXT", id: 0x0001121b, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "instance", ty: T::Handle(33), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(401), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pSurface", ty: T::Handle(52), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceDirectFBPresentationSupportEXT", canonical: "vkGetPhysicalDeviceDirectFBPresentationSupportEXT", id: 0x0001121c, ret: Some(T::Bool32), abi: 12, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceDirectFBPresentationSupportEXT", canonical: "vkGetPhysicalDeviceDirectFBPresentationSupportEXT", id: 0x0001121c, ret: Some(T::Bool32), abi: 12, dispatch: D::Instance, trailing: false, looked_at: &[0], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "queueFamilyIndex", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "dfb", ty: T::Opaque, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdCopyBuffer2KHR", canonical: "vkCmdCopyBuffer2", id: 0x0001121d, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdCopyBuffer2KHR", canonical: "vkCmdCopyBuffer2", id: 0x0001121d, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCopyBufferInfo", ty: T::Struct(254), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdCopyImage2KHR", canonical: "vkCmdCopyImage2", id: 0x0001121e, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdCopyImage2KHR", canonical: "vkCmdCopyImage2", id: 0x0001121e, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCopyImageInfo", ty: T::Struct(260), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdCopyBufferToImage2KHR", canonical: "vkCmdCopyBufferToImage2", id: 0x0001121f, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdCopyBufferToImage2KHR", canonical: "vkCmdCopyBufferToImage2", id: 0x0001121f, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCopyBufferToImageInfo", ty: T::Struct(255), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdCopyImageToBuffer2KHR", canonical: "vkCmdCopyImageToBuffer2", id: 0x00011220, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdCopyImageToBuffer2KHR", canonical: "vkCmdCopyImageToBuffer2", id: 0x00011220, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCopyImageToBufferInfo", ty: T::Struct(261), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBlitImage2KHR", canonical: "vkCmdBlitImage2", id: 0x00011221, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBlitImage2KHR", canonical: "vkCmdBlitImage2", id: 0x00011221, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pBlitImageInfo", ty: T::Struct(180), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdResolveImage2KHR", canonical: "vkCmdResolveImage2", id: 0x00011222, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdResolveImage2KHR", canonical: "vkCmdResolveImage2", id: 0x00011222, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pResolveImageInfo", ty: T::Struct(1289), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetAccelerationStructureBuildSizesKHR", canonical: "vkGetAccelerationStructureBuildSizesKHR", id: 0x00011223, ret: None, abi: 77, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetAccelerationStructureBuildSizesKHR", canonical: "vkGetAccelerationStructureBuildSizesKHR", id: 0x00011223, ret: None, abi: 77, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3, 4], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "buildType", ty: T::Enum(37), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pBuildInfo", ty: T::Struct(100), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMaxPrimitiveCounts", ty: T::U32, shape: S::Array, at: 24, len: L::Field(2, 7), inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pSizeInfo", ty: T::Struct(102), shape: S::Ptr, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetRayTracingShaderGroupStackSizeKHR", canonical: "vkGetRayTracingShaderGroupStackSizeKHR", id: 0x00011224, ret: Some(T::DeviceSize), abi: 79, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetRayTracingShaderGroupStackSizeKHR", canonical: "vkGetRayTracingShaderGroupStackSizeKHR", id: 0x00011224, ret: Some(T::DeviceSize), abi: 79, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pipeline", ty: T::Handle(38), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "group", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "groupShader", ty: T::Enum(352), shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetRayTracingPipelineStackSizeKHR", canonical: "vkCmdSetRayTracingPipelineStackSizeKHR", id: 0x00011225, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetRayTracingPipelineStackSizeKHR", canonical: "vkCmdSetRayTracingPipelineStackSizeKHR", id: 0x00011225, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pipelineStackSize", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceFragmentShadingRatesKHR", canonical: "vkGetPhysicalDeviceFragmentShadingRatesKHR", id: 0x00011226, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceFragmentShadingRatesKHR", canonical: "vkGetPhysicalDeviceFragmentShadingRatesKHR", id: 0x00011226, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pFragmentShadingRateCount", ty: T::U32, shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pFragmentShadingRates", ty: T::Struct(843), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCmdSetFragmentShadingRateKHR", canonical: "vkCmdSetFragmentShadingRateKHR", id: 0x00011227, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetFragmentShadingRateKHR", canonical: "vkCmdSetFragmentShadingRateKHR", id: 0x00011227, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pFragmentSize", ty: T::Struct(457), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "combinerOps", ty: T::Enum(179), shape: S::Array, at: 16, len: L::Const(2), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetFragmentShadingRateEnumNV", canonical: "vkCmdSetFragmentShadingRateEnumNV", id: 0x00011228, ret: None, abi: 2, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetFragmentShadingRateEnumNV", canonical: "vkCmdSetFragmentShadingRateEnumNV", id: 0x00011228, ret: None, abi: 2, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "shadingRate", ty: T::Enum(180), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "combinerOps", ty: T::Enum(179), shape: S::Array, at: 16, len: L::Const(2), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkAcquireWinrtDisplayNV", canonical: "vkAcquireWinrtDisplayNV", id: 0x00011229, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkAcquireWinrtDisplayNV", canonical: "vkAcquireWinrtDisplayNV", id: 0x00011229, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Instance, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "display", ty: T::Handle(21), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetWinrtDisplayNV", canonical: "vkGetWinrtDisplayNV", id: 0x0001122a, ret: Some(T::Enum(333)), abi: 12, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetWinrtDisplayNV", canonical: "vkGetWinrtDisplayNV", id: 0x0001122a, ret: Some(T::Enum(333)), abi: 12, dispatch: D::Instance, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "deviceRelativeId", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pDisplay", ty: T::Handle(21), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCmdSetEvent2KHR", canonical: "vkCmdSetEvent2", id: 0x0001122b, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetEvent2KHR", canonical: "vkCmdSetEvent2", id: 0x0001122b, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "event", ty: T::Handle(23), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pDependencyInfo", ty: T::Struct(324), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdResetEvent2KHR", canonical: "vkCmdResetEvent2", id: 0x0001122c, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdResetEvent2KHR", canonical: "vkCmdResetEvent2", id: 0x0001122c, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "event", ty: T::Handle(23), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "stageMask", ty: T::Flags64(299), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdWaitEvents2KHR", canonical: "vkCmdWaitEvents2", id: 0x0001122d, ret: None, abi: 62, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdWaitEvents2KHR", canonical: "vkCmdWaitEvents2", id: 0x0001122d, ret: None, abi: 62, dispatch: D::Device, trailing: false, looked_at: &[0, 2, 3], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "eventCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pEvents", ty: T::Handle(23), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pDependencyInfos", ty: T::Struct(324), shape: S::Array, at: 24, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdPipelineBarrier2KHR", canonical: "vkCmdPipelineBarrier2", id: 0x0001122e, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdPipelineBarrier2KHR", canonical: "vkCmdPipelineBarrier2", id: 0x0001122e, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pDependencyInfo", ty: T::Struct(324), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdWriteTimestamp2KHR", canonical: "vkCmdWriteTimestamp2", id: 0x0001122f, ret: None, abi: 28, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdWriteTimestamp2KHR", canonical: "vkCmdWriteTimestamp2", id: 0x0001122f, ret: None, abi: 28, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "stage", ty: T::Flags64(299), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "queryPool", ty: T::Handle(43), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "query", ty: T::U32, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkQueueSubmit2KHR", canonical: "vkQueueSubmit2", id: 0x00011230, ret: Some(T::Enum(333)), abi: 9, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkQueueSubmit2KHR", canonical: "vkQueueSubmit2", id: 0x00011230, ret: Some(T::Enum(333)), abi: 9, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "queue", ty: T::Handle(44), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "submitCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pSubmits", ty: T::Struct(1353), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "fence", ty: T::Handle(25), shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdWriteBufferMarker2AMD", canonical: "vkCmdWriteBufferMarker2AMD", id: 0x00011231, ret: None, abi: 40, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdWriteBufferMarker2AMD", canonical: "vkCmdWriteBufferMarker2AMD", id: 0x00011231, ret: None, abi: 40, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "stage", ty: T::Flags64(299), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "dstBuffer", ty: T::Handle(2), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "dstOffset", ty: T::DeviceSize, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "marker", ty: T::U32, shape: S::Value, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetQueueCheckpointData2NV", canonical: "vkGetQueueCheckpointData2NV", id: 0x00011232, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetQueueCheckpointData2NV", canonical: "vkGetQueueCheckpointData2NV", id: 0x00011232, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "queue", ty: T::Handle(44), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCheckpointDataCount", ty: T::U32, shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pCheckpointData", ty: T::Struct(205), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCmdSetVertexInputEXT", canonical: "vkCmdSetVertexInputEXT", id: 0x00011233, ret: None, abi: 20, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetVertexInputEXT", canonical: "vkCmdSetVertexInputEXT", id: 0x00011233, ret: None, abi: 20, dispatch: D::Device, trailing: false, looked_at: &[0, 2, 4], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "vertexBindingDescriptionCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pVertexBindingDescriptions", ty: T::Struct(1430), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "vertexAttributeDescriptionCount", ty: T::U32, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pVertexAttributeDescriptions", ty: T::Struct(1428), shape: S::Array, at: 32, len: L::Member(3), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetMemoryZirconHandleFUCHSIA", canonical: "vkGetMemoryZirconHandleFUCHSIA", id: 0x00011234, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetMemoryZirconHandleFUCHSIA", canonical: "vkGetMemoryZirconHandleFUCHSIA", id: 0x00011234, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pGetZirconHandleInfo", ty: T::Struct(631), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pZirconHandle", ty: T::U32, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetMemoryZirconHandlePropertiesFUCHSIA", canonical: "vkGetMemoryZirconHandlePropertiesFUCHSIA", id: 0x00011235, ret: Some(T::Enum(333)), abi: 56, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetMemoryZirconHandlePropertiesFUCHSIA", canonical: "vkGetMemoryZirconHandlePropertiesFUCHSIA", id: 0x00011235, ret: Some(T::Enum(333)), abi: 56, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "handleType", ty: T::Enum(168), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "zirconHandle", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMemoryZirconHandleProperties", ty: T::Struct(648), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkImportSemaphoreZirconHandleFUCHSIA", canonical: "vkImportSemaphoreZirconHandleFUCHSIA", id: 0x00011236, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkImportSemaphoreZirconHandleFUCHSIA", canonical: "vkImportSemaphoreZirconHandleFUCHSIA", id: 0x00011236, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pImportSemaphoreZirconHandleInfo", ty: T::Struct(586), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetSemaphoreZirconHandleFUCHSIA", canonical: "vkGetSemaphoreZirconHandleFUCHSIA", id: 0x00011237, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetSemaphoreZirconHandleFUCHSIA", canonical: "vkGetSemaphoreZirconHandleFUCHSIA", id: 0x00011237, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pGetZirconHandleInfo", ty: T::Struct(1314), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pZirconHandle", ty: T::U32, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCmdSetPatchControlPointsEXT", canonical: "vkCmdSetPatchControlPointsEXT", id: 0x00011238, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetPatchControlPointsEXT", canonical: "vkCmdSetPatchControlPointsEXT", id: 0x00011238, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "patchControlPoints", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetRasterizerDiscardEnableEXT", canonical: "vkCmdSetRasterizerDiscardEnable", id: 0x00011239, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetRasterizerDiscardEnableEXT", canonical: "vkCmdSetRasterizerDiscardEnable", id: 0x00011239, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "rasterizerDiscardEnable", ty: T::Bool32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetDepthBiasEnableEXT", canonical: "vkCmdSetDepthBiasEnable", id: 0x0001123a, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetDepthBiasEnableEXT", canonical: "vkCmdSetDepthBiasEnable", id: 0x0001123a, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "depthBiasEnable", ty: T::Bool32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetLogicOpEXT", canonical: "vkCmdSetLogicOpEXT", id: 0x0001123b, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetLogicOpEXT", canonical: "vkCmdSetLogicOpEXT", id: 0x0001123b, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "logicOp", ty: T::Enum(229), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetPrimitiveRestartEnableEXT", canonical: "vkCmdSetPrimitiveRestartEnable", id: 0x0001123c, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetPrimitiveRestartEnableEXT", canonical: "vkCmdSetPrimitiveRestartEnable", id: 0x0001123c, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "primitiveRestartEnable", ty: T::Bool32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreateScreenSurfaceQNX", canonical: "vkCreateScreenSurfaceQNX", id: 0x0001123d, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkCreateScreenSurfaceQNX", canonical: "vkCreateScreenSurfaceQNX", id: 0x0001123d, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "instance", ty: T::Handle(33), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(1310), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pSurface", ty: T::Handle(52), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceScreenPresentationSupportQNX", canonical: "vkGetPhysicalDeviceScreenPresentationSupportQNX", id: 0x0001123e, ret: Some(T::Bool32), abi: 12, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceScreenPresentationSupportQNX", canonical: "vkGetPhysicalDeviceScreenPresentationSupportQNX", id: 0x0001123e, ret: Some(T::Bool32), abi: 12, dispatch: D::Instance, trailing: false, looked_at: &[0], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "queueFamilyIndex", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "window", ty: T::Opaque, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetColorWriteEnableEXT", canonical: "vkCmdSetColorWriteEnableEXT", id: 0x0001123f, ret: None, abi: 2, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetColorWriteEnableEXT", canonical: "vkCmdSetColorWriteEnableEXT", id: 0x0001123f, ret: None, abi: 2, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "attachmentCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pColorWriteEnables", ty: T::Bool32, shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkAcquireDrmDisplayEXT", canonical: "vkAcquireDrmDisplayEXT", id: 0x00011240, ret: Some(T::Enum(333)), abi: 12, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkAcquireDrmDisplayEXT", canonical: "vkAcquireDrmDisplayEXT", id: 0x00011240, ret: Some(T::Enum(333)), abi: 12, dispatch: D::Instance, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "drmFd", ty: T::I32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "display", ty: T::Handle(21), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetDrmDisplayEXT", canonical: "vkGetDrmDisplayEXT", id: 0x00011241, ret: Some(T::Enum(333)), abi: 56, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetDrmDisplayEXT", canonical: "vkGetDrmDisplayEXT", id: 0x00011241, ret: Some(T::Enum(333)), abi: 56, dispatch: D::Instance, trailing: false, looked_at: &[0, 3], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "drmFd", ty: T::I32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "connectorId", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "display", ty: T::Handle(21), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCmdDrawMultiEXT", canonical: "vkCmdDrawMultiEXT", id: 0x00011242, ret: None, abi: 80, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDrawMultiEXT", canonical: "vkCmdDrawMultiEXT", id: 0x00011242, ret: None, abi: 80, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "drawCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pVertexInfo", ty: T::Struct(658), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Open, elements: P::Open, out: false },
@@ -2617,7 +2617,7 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "firstInstance", ty: T::U32, shape: S::Value, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "stride", ty: T::U32, shape: S::Value, at: 40, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdDrawMultiIndexedEXT", canonical: "vkCmdDrawMultiIndexedEXT", id: 0x00011243, ret: None, abi: 81, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDrawMultiIndexedEXT", canonical: "vkCmdDrawMultiIndexedEXT", id: 0x00011243, ret: None, abi: 81, dispatch: D::Device, trailing: false, looked_at: &[0, 2, 6], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "drawCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pIndexInfo", ty: T::Struct(657), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Open, elements: P::Open, out: false },
@@ -2626,166 +2626,166 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "stride", ty: T::U32, shape: S::Value, at: 40, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pVertexOffset", ty: T::I32, shape: S::Ptr, at: 48, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkWaitForPresentKHR", canonical: "vkWaitForPresentKHR", id: 0x00011244, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkWaitForPresentKHR", canonical: "vkWaitForPresentKHR", id: 0x00011244, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "swapchain", ty: T::Handle(53), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "presentId", ty: T::U64, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "timeout", ty: T::U64, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBindInvocationMaskHUAWEI", canonical: "vkCmdBindInvocationMaskHUAWEI", id: 0x00011245, ret: None, abi: 41, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBindInvocationMaskHUAWEI", canonical: "vkCmdBindInvocationMaskHUAWEI", id: 0x00011245, ret: None, abi: 41, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "imageView", ty: T::Handle(29), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "imageLayout", ty: T::Enum(206), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetMemoryRemoteAddressNV", canonical: "vkGetMemoryRemoteAddressNV", id: 0x00011246, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetMemoryRemoteAddressNV", canonical: "vkGetMemoryRemoteAddressNV", id: 0x00011246, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMemoryGetRemoteAddressInfo", ty: T::Struct(629), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAddress", ty: T::Opaque, shape: S::PtrPtr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetDeviceBufferMemoryRequirementsKHR", canonical: "vkGetDeviceBufferMemoryRequirements", id: 0x00011247, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDeviceBufferMemoryRequirementsKHR", canonical: "vkGetDeviceBufferMemoryRequirements", id: 0x00011247, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(361), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMemoryRequirements", ty: T::Struct(643), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetDeviceImageMemoryRequirementsKHR", canonical: "vkGetDeviceImageMemoryRequirements", id: 0x00011248, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDeviceImageMemoryRequirementsKHR", canonical: "vkGetDeviceImageMemoryRequirements", id: 0x00011248, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(382), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMemoryRequirements", ty: T::Struct(643), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetDeviceImageSparseMemoryRequirementsKHR", canonical: "vkGetDeviceImageSparseMemoryRequirements", id: 0x00011249, ret: None, abi: 13, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDeviceImageSparseMemoryRequirementsKHR", canonical: "vkGetDeviceImageSparseMemoryRequirements", id: 0x00011249, ret: None, abi: 13, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(382), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSparseMemoryRequirementCount", ty: T::U32, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pSparseMemoryRequirements", ty: T::Struct(1342), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkSetDeviceMemoryPriorityEXT", canonical: "vkSetDeviceMemoryPriorityEXT", id: 0x0001124a, ret: None, abi: 82, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkSetDeviceMemoryPriorityEXT", canonical: "vkSetDeviceMemoryPriorityEXT", id: 0x0001124a, ret: None, abi: 82, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "memory", ty: T::Handle(20), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "priority", ty: T::F32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBeginRenderingKHR", canonical: "vkCmdBeginRendering", id: 0x0001124b, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBeginRenderingKHR", canonical: "vkCmdBeginRendering", id: 0x0001124b, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pRenderingInfo", ty: T::Struct(1287), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdEndRenderingKHR", canonical: "vkCmdEndRendering", id: 0x0001124c, ret: None, abi: 49, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdEndRenderingKHR", canonical: "vkCmdEndRendering", id: 0x0001124c, ret: None, abi: 49, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceToolProperties", canonical: "vkGetPhysicalDeviceToolProperties", id: 0x0001124d, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceToolProperties", canonical: "vkGetPhysicalDeviceToolProperties", id: 0x0001124d, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pToolCount", ty: T::U32, shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pToolProperties", ty: T::Struct(1106), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCreatePrivateDataSlot", canonical: "vkCreatePrivateDataSlot", id: 0x0001124e, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreatePrivateDataSlot", canonical: "vkCreatePrivateDataSlot", id: 0x0001124e, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(1222), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pPrivateDataSlot", ty: T::Handle(42), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyPrivateDataSlot", canonical: "vkDestroyPrivateDataSlot", id: 0x0001124f, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroyPrivateDataSlot", canonical: "vkDestroyPrivateDataSlot", id: 0x0001124f, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "privateDataSlot", ty: T::Handle(42), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkSetPrivateData", canonical: "vkSetPrivateData", id: 0x00011250, ret: Some(T::Enum(333)), abi: 54, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkSetPrivateData", canonical: "vkSetPrivateData", id: 0x00011250, ret: Some(T::Enum(333)), abi: 54, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "objectType", ty: T::Enum(242), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "objectHandle", ty: T::ObjectHandle(1), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "privateDataSlot", ty: T::Handle(42), shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "data", ty: T::U64, shape: S::Value, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetPrivateData", canonical: "vkGetPrivateData", id: 0x00011251, ret: None, abi: 77, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetPrivateData", canonical: "vkGetPrivateData", id: 0x00011251, ret: None, abi: 77, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 3, 4], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "objectType", ty: T::Enum(242), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "objectHandle", ty: T::ObjectHandle(1), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "privateDataSlot", ty: T::Handle(42), shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pData", ty: T::U64, shape: S::Ptr, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCmdSetEvent2", canonical: "vkCmdSetEvent2", id: 0x00011252, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetEvent2", canonical: "vkCmdSetEvent2", id: 0x00011252, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "event", ty: T::Handle(23), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pDependencyInfo", ty: T::Struct(324), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdResetEvent2", canonical: "vkCmdResetEvent2", id: 0x00011253, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdResetEvent2", canonical: "vkCmdResetEvent2", id: 0x00011253, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "event", ty: T::Handle(23), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "stageMask", ty: T::Flags64(299), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdWaitEvents2", canonical: "vkCmdWaitEvents2", id: 0x00011254, ret: None, abi: 62, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdWaitEvents2", canonical: "vkCmdWaitEvents2", id: 0x00011254, ret: None, abi: 62, dispatch: D::Device, trailing: false, looked_at: &[0, 2, 3], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "eventCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pEvents", ty: T::Handle(23), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pDependencyInfos", ty: T::Struct(324), shape: S::Array, at: 24, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdPipelineBarrier2", canonical: "vkCmdPipelineBarrier2", id: 0x00011255, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdPipelineBarrier2", canonical: "vkCmdPipelineBarrier2", id: 0x00011255, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pDependencyInfo", ty: T::Struct(324), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdWriteTimestamp2", canonical: "vkCmdWriteTimestamp2", id: 0x00011256, ret: None, abi: 28, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdWriteTimestamp2", canonical: "vkCmdWriteTimestamp2", id: 0x00011256, ret: None, abi: 28, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "stage", ty: T::Flags64(299), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "queryPool", ty: T::Handle(43), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "query", ty: T::U32, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkQueueSubmit2", canonical: "vkQueueSubmit2", id: 0x00011257, ret: Some(T::Enum(333)), abi: 9, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkQueueSubmit2", canonical: "vkQueueSubmit2", id: 0x00011257, ret: Some(T::Enum(333)), abi: 9, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "queue", ty: T::Handle(44), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "submitCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pSubmits", ty: T::Struct(1353), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "fence", ty: T::Handle(25), shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdCopyBuffer2", canonical: "vkCmdCopyBuffer2", id: 0x00011258, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdCopyBuffer2", canonical: "vkCmdCopyBuffer2", id: 0x00011258, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCopyBufferInfo", ty: T::Struct(254), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdCopyImage2", canonical: "vkCmdCopyImage2", id: 0x00011259, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdCopyImage2", canonical: "vkCmdCopyImage2", id: 0x00011259, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCopyImageInfo", ty: T::Struct(260), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdCopyBufferToImage2", canonical: "vkCmdCopyBufferToImage2", id: 0x0001125a, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdCopyBufferToImage2", canonical: "vkCmdCopyBufferToImage2", id: 0x0001125a, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCopyBufferToImageInfo", ty: T::Struct(255), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdCopyImageToBuffer2", canonical: "vkCmdCopyImageToBuffer2", id: 0x0001125b, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdCopyImageToBuffer2", canonical: "vkCmdCopyImageToBuffer2", id: 0x0001125b, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCopyImageToBufferInfo", ty: T::Struct(261), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBlitImage2", canonical: "vkCmdBlitImage2", id: 0x0001125c, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBlitImage2", canonical: "vkCmdBlitImage2", id: 0x0001125c, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pBlitImageInfo", ty: T::Struct(180), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdResolveImage2", canonical: "vkCmdResolveImage2", id: 0x0001125d, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdResolveImage2", canonical: "vkCmdResolveImage2", id: 0x0001125d, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pResolveImageInfo", ty: T::Struct(1289), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBeginRendering", canonical: "vkCmdBeginRendering", id: 0x0001125e, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBeginRendering", canonical: "vkCmdBeginRendering", id: 0x0001125e, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pRenderingInfo", ty: T::Struct(1287), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdEndRendering", canonical: "vkCmdEndRendering", id: 0x0001125f, ret: None, abi: 49, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdEndRendering", canonical: "vkCmdEndRendering", id: 0x0001125f, ret: None, abi: 49, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetCullMode", canonical: "vkCmdSetCullMode", id: 0x00011260, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetCullMode", canonical: "vkCmdSetCullMode", id: 0x00011260, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "cullMode", ty: T::Flags(102), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetFrontFace", canonical: "vkCmdSetFrontFace", id: 0x00011261, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetFrontFace", canonical: "vkCmdSetFrontFace", id: 0x00011261, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "frontFace", ty: T::Enum(184), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetPrimitiveTopology", canonical: "vkCmdSetPrimitiveTopology", id: 0x00011262, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetPrimitiveTopology", canonical: "vkCmdSetPrimitiveTopology", id: 0x00011262, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "primitiveTopology", ty: T::Enum(311), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetViewportWithCount", canonical: "vkCmdSetViewportWithCount", id: 0x00011263, ret: None, abi: 2, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetViewportWithCount", canonical: "vkCmdSetViewportWithCount", id: 0x00011263, ret: None, abi: 2, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "viewportCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pViewports", ty: T::Struct(1543), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetScissorWithCount", canonical: "vkCmdSetScissorWithCount", id: 0x00011264, ret: None, abi: 2, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetScissorWithCount", canonical: "vkCmdSetScissorWithCount", id: 0x00011264, ret: None, abi: 2, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "scissorCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pScissors", ty: T::Struct(1255), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBindVertexBuffers2", canonical: "vkCmdBindVertexBuffers2", id: 0x00011265, ret: None, abi: 78, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBindVertexBuffers2", canonical: "vkCmdBindVertexBuffers2", id: 0x00011265, ret: None, abi: 78, dispatch: D::Device, trailing: false, looked_at: &[0, 3, 4, 5, 6], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstBinding", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "bindingCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -2794,27 +2794,27 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "pSizes", ty: T::DeviceSize, shape: S::Array, at: 40, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pStrides", ty: T::DeviceSize, shape: S::Array, at: 48, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetDepthTestEnable", canonical: "vkCmdSetDepthTestEnable", id: 0x00011266, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetDepthTestEnable", canonical: "vkCmdSetDepthTestEnable", id: 0x00011266, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "depthTestEnable", ty: T::Bool32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetDepthWriteEnable", canonical: "vkCmdSetDepthWriteEnable", id: 0x00011267, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetDepthWriteEnable", canonical: "vkCmdSetDepthWriteEnable", id: 0x00011267, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "depthWriteEnable", ty: T::Bool32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetDepthCompareOp", canonical: "vkCmdSetDepthCompareOp", id: 0x00011268, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetDepthCompareOp", canonical: "vkCmdSetDepthCompareOp", id: 0x00011268, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "depthCompareOp", ty: T::Enum(88), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetDepthBoundsTestEnable", canonical: "vkCmdSetDepthBoundsTestEnable", id: 0x00011269, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetDepthBoundsTestEnable", canonical: "vkCmdSetDepthBoundsTestEnable", id: 0x00011269, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "depthBoundsTestEnable", ty: T::Bool32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetStencilTestEnable", canonical: "vkCmdSetStencilTestEnable", id: 0x0001126a, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetStencilTestEnable", canonical: "vkCmdSetStencilTestEnable", id: 0x0001126a, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "stencilTestEnable", ty: T::Bool32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetStencilOp", canonical: "vkCmdSetStencilOp", id: 0x0001126b, ret: None, abi: 31, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetStencilOp", canonical: "vkCmdSetStencilOp", id: 0x0001126b, ret: None, abi: 31, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3, 4, 5], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "faceMask", ty: T::Flags(363), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "failOp", ty: T::Enum(364), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -2822,123 +2822,123 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "depthFailOp", ty: T::Enum(364), shape: S::Value, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "compareOp", ty: T::Enum(88), shape: S::Value, at: 40, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetRasterizerDiscardEnable", canonical: "vkCmdSetRasterizerDiscardEnable", id: 0x0001126c, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetRasterizerDiscardEnable", canonical: "vkCmdSetRasterizerDiscardEnable", id: 0x0001126c, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "rasterizerDiscardEnable", ty: T::Bool32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetDepthBiasEnable", canonical: "vkCmdSetDepthBiasEnable", id: 0x0001126d, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetDepthBiasEnable", canonical: "vkCmdSetDepthBiasEnable", id: 0x0001126d, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "depthBiasEnable", ty: T::Bool32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetPrimitiveRestartEnable", canonical: "vkCmdSetPrimitiveRestartEnable", id: 0x0001126e, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetPrimitiveRestartEnable", canonical: "vkCmdSetPrimitiveRestartEnable", id: 0x0001126e, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "primitiveRestartEnable", ty: T::Bool32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetDeviceBufferMemoryRequirements", canonical: "vkGetDeviceBufferMemoryRequirements", id: 0x0001126f, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDeviceBufferMemoryRequirements", canonical: "vkGetDeviceBufferMemoryRequirements", id: 0x0001126f, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(361), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMemoryRequirements", ty: T::Struct(643), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetDeviceImageMemoryRequirements", canonical: "vkGetDeviceImageMemoryRequirements", id: 0x00011270, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDeviceImageMemoryRequirements", canonical: "vkGetDeviceImageMemoryRequirements", id: 0x00011270, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(382), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMemoryRequirements", ty: T::Struct(643), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetDeviceImageSparseMemoryRequirements", canonical: "vkGetDeviceImageSparseMemoryRequirements", id: 0x00011271, ret: None, abi: 13, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDeviceImageSparseMemoryRequirements", canonical: "vkGetDeviceImageSparseMemoryRequirements", id: 0x00011271, ret: None, abi: 13, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(382), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSparseMemoryRequirementCount", ty: T::U32, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pSparseMemoryRequirements", ty: T::Struct(1342), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetDescriptorSetLayoutHostMappingInfoVALVE", canonical: "vkGetDescriptorSetLayoutHostMappingInfoVALVE", id: 0x00011272, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDescriptorSetLayoutHostMappingInfoVALVE", canonical: "vkGetDescriptorSetLayoutHostMappingInfoVALVE", id: 0x00011272, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pBindingReference", ty: T::Struct(349), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pHostMapping", ty: T::Struct(353), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetDescriptorSetHostMappingVALVE", canonical: "vkGetDescriptorSetHostMappingVALVE", id: 0x00011273, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDescriptorSetHostMappingVALVE", canonical: "vkGetDescriptorSetHostMappingVALVE", id: 0x00011273, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "descriptorSet", ty: T::Handle(16), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "ppData", ty: T::Opaque, shape: S::PtrPtr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCmdTraceRaysIndirect2KHR", canonical: "vkCmdTraceRaysIndirect2KHR", id: 0x00011274, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdTraceRaysIndirect2KHR", canonical: "vkCmdTraceRaysIndirect2KHR", id: 0x00011274, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "indirectDeviceAddress", ty: T::DeviceAddress, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetImageSubresourceLayout2EXT", canonical: "vkGetImageSubresourceLayout2", id: 0x00011275, ret: None, abi: 13, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetImageSubresourceLayout2EXT", canonical: "vkGetImageSubresourceLayout2", id: 0x00011275, ret: None, abi: 13, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "image", ty: T::Handle(28), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSubresource", ty: T::Struct(551), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pLayout", ty: T::Struct(1366), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPipelinePropertiesEXT", canonical: "vkGetPipelinePropertiesEXT", id: 0x00011276, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetPipelinePropertiesEXT", canonical: "vkGetPipelinePropertiesEXT", id: 0x00011276, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPipelineInfo", ty: T::Struct(1176), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPipelineProperties", ty: T::Struct(153), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Open, elements: P::Open, out: true },
     ] },
-    CommandDef { name: "vkGetShaderModuleIdentifierEXT", canonical: "vkGetShaderModuleIdentifierEXT", id: 0x00011277, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetShaderModuleIdentifierEXT", canonical: "vkGetShaderModuleIdentifierEXT", id: 0x00011277, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "shaderModule", ty: T::Handle(51), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pIdentifier", ty: T::Struct(1329), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetShaderModuleCreateInfoIdentifierEXT", canonical: "vkGetShaderModuleCreateInfoIdentifierEXT", id: 0x00011278, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetShaderModuleCreateInfoIdentifierEXT", canonical: "vkGetShaderModuleCreateInfoIdentifierEXT", id: 0x00011278, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(1328), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pIdentifier", ty: T::Struct(1329), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetFramebufferTilePropertiesQCOM", canonical: "vkGetFramebufferTilePropertiesQCOM", id: 0x00011279, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetFramebufferTilePropertiesQCOM", canonical: "vkGetFramebufferTilePropertiesQCOM", id: 0x00011279, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "framebuffer", ty: T::Handle(26), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPropertiesCount", ty: T::U32, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pProperties", ty: T::Struct(1418), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetDynamicRenderingTilePropertiesQCOM", canonical: "vkGetDynamicRenderingTilePropertiesQCOM", id: 0x0001127a, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDynamicRenderingTilePropertiesQCOM", canonical: "vkGetDynamicRenderingTilePropertiesQCOM", id: 0x0001127a, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pRenderingInfo", ty: T::Struct(1287), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pProperties", ty: T::Struct(1418), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetDeviceFaultInfoEXT", canonical: "vkGetDeviceFaultInfoEXT", id: 0x0001127b, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDeviceFaultInfoEXT", canonical: "vkGetDeviceFaultInfoEXT", id: 0x0001127b, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pFaultCounts", ty: T::Struct(367), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
         M { name: "pFaultInfo", ty: T::Struct(369), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCreateMicromapEXT", canonical: "vkCreateMicromapEXT", id: 0x0001127c, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateMicromapEXT", canonical: "vkCreateMicromapEXT", id: 0x0001127c, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(652), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pMicromap", ty: T::Handle(34), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyMicromapEXT", canonical: "vkDestroyMicromapEXT", id: 0x0001127d, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroyMicromapEXT", canonical: "vkDestroyMicromapEXT", id: 0x0001127d, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "micromap", ty: T::Handle(34), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBuildMicromapsEXT", canonical: "vkCmdBuildMicromapsEXT", id: 0x0001127e, ret: None, abi: 2, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBuildMicromapsEXT", canonical: "vkCmdBuildMicromapsEXT", id: 0x0001127e, ret: None, abi: 2, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "infoCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfos", ty: T::Struct(650), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkBuildMicromapsEXT", canonical: "vkBuildMicromapsEXT", id: 0x0001127f, ret: Some(T::Enum(333)), abi: 17, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkBuildMicromapsEXT", canonical: "vkBuildMicromapsEXT", id: 0x0001127f, ret: Some(T::Enum(333)), abi: 17, dispatch: D::Device, trailing: false, looked_at: &[0, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "deferredOperation", ty: T::Handle(14), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "infoCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfos", ty: T::Struct(650), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCopyMicromapEXT", canonical: "vkCopyMicromapEXT", id: 0x00011280, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCopyMicromapEXT", canonical: "vkCopyMicromapEXT", id: 0x00011280, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "deferredOperation", ty: T::Handle(14), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(271), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCopyMicromapToMemoryEXT", canonical: "vkCopyMicromapToMemoryEXT", id: 0x00011281, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCopyMicromapToMemoryEXT", canonical: "vkCopyMicromapToMemoryEXT", id: 0x00011281, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "deferredOperation", ty: T::Handle(14), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(272), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCopyMemoryToMicromapEXT", canonical: "vkCopyMemoryToMicromapEXT", id: 0x00011282, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCopyMemoryToMicromapEXT", canonical: "vkCopyMemoryToMicromapEXT", id: 0x00011282, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "deferredOperation", ty: T::Handle(14), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(270), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkWriteMicromapsPropertiesEXT", canonical: "vkWriteMicromapsPropertiesEXT", id: 0x00011283, ret: Some(T::Enum(333)), abi: 73, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkWriteMicromapsPropertiesEXT", canonical: "vkWriteMicromapsPropertiesEXT", id: 0x00011283, ret: Some(T::Enum(333)), abi: 73, dispatch: D::Device, trailing: false, looked_at: &[0, 2, 3, 5], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "micromapCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMicromaps", ty: T::Handle(34), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -2947,19 +2947,19 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "pData", ty: T::U8, shape: S::Array, at: 40, len: L::Member(4), inner: I::None, presence: P::Required, elements: P::Required, out: true },
         M { name: "stride", ty: T::Size, shape: S::Value, at: 48, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdCopyMicromapEXT", canonical: "vkCmdCopyMicromapEXT", id: 0x00011284, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdCopyMicromapEXT", canonical: "vkCmdCopyMicromapEXT", id: 0x00011284, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(271), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdCopyMicromapToMemoryEXT", canonical: "vkCmdCopyMicromapToMemoryEXT", id: 0x00011285, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdCopyMicromapToMemoryEXT", canonical: "vkCmdCopyMicromapToMemoryEXT", id: 0x00011285, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(272), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdCopyMemoryToMicromapEXT", canonical: "vkCmdCopyMemoryToMicromapEXT", id: 0x00011286, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdCopyMemoryToMicromapEXT", canonical: "vkCmdCopyMemoryToMicromapEXT", id: 0x00011286, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(270), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdWriteMicromapsPropertiesEXT", canonical: "vkCmdWriteMicromapsPropertiesEXT", id: 0x00011287, ret: None, abi: 66, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdWriteMicromapsPropertiesEXT", canonical: "vkCmdWriteMicromapsPropertiesEXT", id: 0x00011287, ret: None, abi: 66, dispatch: D::Device, trailing: false, looked_at: &[0, 2, 4], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "micromapCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMicromaps", ty: T::Handle(34), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -2967,196 +2967,196 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "queryPool", ty: T::Handle(43), shape: S::Value, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstQuery", ty: T::U32, shape: S::Value, at: 40, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetDeviceMicromapCompatibilityEXT", canonical: "vkGetDeviceMicromapCompatibilityEXT", id: 0x00011288, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDeviceMicromapCompatibilityEXT", canonical: "vkGetDeviceMicromapCompatibilityEXT", id: 0x00011288, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pVersionInfo", ty: T::Struct(656), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCompatibility", ty: T::Enum(38), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetMicromapBuildSizesEXT", canonical: "vkGetMicromapBuildSizesEXT", id: 0x00011289, ret: None, abi: 62, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetMicromapBuildSizesEXT", canonical: "vkGetMicromapBuildSizesEXT", id: 0x00011289, ret: None, abi: 62, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "buildType", ty: T::Enum(37), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pBuildInfo", ty: T::Struct(650), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSizeInfo", ty: T::Struct(651), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCmdSetTessellationDomainOriginEXT", canonical: "vkCmdSetTessellationDomainOriginEXT", id: 0x0001128a, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetTessellationDomainOriginEXT", canonical: "vkCmdSetTessellationDomainOriginEXT", id: 0x0001128a, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "domainOrigin", ty: T::Enum(383), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetDepthClampEnableEXT", canonical: "vkCmdSetDepthClampEnableEXT", id: 0x0001128b, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetDepthClampEnableEXT", canonical: "vkCmdSetDepthClampEnableEXT", id: 0x0001128b, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "depthClampEnable", ty: T::Bool32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetPolygonModeEXT", canonical: "vkCmdSetPolygonModeEXT", id: 0x0001128c, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetPolygonModeEXT", canonical: "vkCmdSetPolygonModeEXT", id: 0x0001128c, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "polygonMode", ty: T::Enum(305), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetRasterizationSamplesEXT", canonical: "vkCmdSetRasterizationSamplesEXT", id: 0x0001128d, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetRasterizationSamplesEXT", canonical: "vkCmdSetRasterizationSamplesEXT", id: 0x0001128d, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "rasterizationSamples", ty: T::Enum(334), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetSampleMaskEXT", canonical: "vkCmdSetSampleMaskEXT", id: 0x0001128e, ret: None, abi: 2, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetSampleMaskEXT", canonical: "vkCmdSetSampleMaskEXT", id: 0x0001128e, ret: None, abi: 2, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "samples", ty: T::Enum(334), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSampleMask", ty: T::U32, shape: S::Array, at: 16, len: L::MemberDiv(1, 32), inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetAlphaToCoverageEnableEXT", canonical: "vkCmdSetAlphaToCoverageEnableEXT", id: 0x0001128f, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetAlphaToCoverageEnableEXT", canonical: "vkCmdSetAlphaToCoverageEnableEXT", id: 0x0001128f, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "alphaToCoverageEnable", ty: T::Bool32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetAlphaToOneEnableEXT", canonical: "vkCmdSetAlphaToOneEnableEXT", id: 0x00011290, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetAlphaToOneEnableEXT", canonical: "vkCmdSetAlphaToOneEnableEXT", id: 0x00011290, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "alphaToOneEnable", ty: T::Bool32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetLogicOpEnableEXT", canonical: "vkCmdSetLogicOpEnableEXT", id: 0x00011291, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetLogicOpEnableEXT", canonical: "vkCmdSetLogicOpEnableEXT", id: 0x00011291, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "logicOpEnable", ty: T::Bool32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetColorBlendEnableEXT", canonical: "vkCmdSetColorBlendEnableEXT", id: 0x00011292, ret: None, abi: 8, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetColorBlendEnableEXT", canonical: "vkCmdSetColorBlendEnableEXT", id: 0x00011292, ret: None, abi: 8, dispatch: D::Device, trailing: false, looked_at: &[0, 3], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstAttachment", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "attachmentCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pColorBlendEnables", ty: T::Bool32, shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetColorBlendEquationEXT", canonical: "vkCmdSetColorBlendEquationEXT", id: 0x00011293, ret: None, abi: 8, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetColorBlendEquationEXT", canonical: "vkCmdSetColorBlendEquationEXT", id: 0x00011293, ret: None, abi: 8, dispatch: D::Device, trailing: false, looked_at: &[0, 3], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstAttachment", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "attachmentCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pColorBlendEquations", ty: T::Struct(228), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetColorWriteMaskEXT", canonical: "vkCmdSetColorWriteMaskEXT", id: 0x00011294, ret: None, abi: 8, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetColorWriteMaskEXT", canonical: "vkCmdSetColorWriteMaskEXT", id: 0x00011294, ret: None, abi: 8, dispatch: D::Device, trailing: false, looked_at: &[0, 3], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstAttachment", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "attachmentCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pColorWriteMasks", ty: T::Flags(80), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Required, elements: P::Optional, out: false },
     ] },
-    CommandDef { name: "vkCmdSetRasterizationStreamEXT", canonical: "vkCmdSetRasterizationStreamEXT", id: 0x00011295, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetRasterizationStreamEXT", canonical: "vkCmdSetRasterizationStreamEXT", id: 0x00011295, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "rasterizationStream", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetConservativeRasterizationModeEXT", canonical: "vkCmdSetConservativeRasterizationModeEXT", id: 0x00011296, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetConservativeRasterizationModeEXT", canonical: "vkCmdSetConservativeRasterizationModeEXT", id: 0x00011296, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "conservativeRasterizationMode", ty: T::Enum(94), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetExtraPrimitiveOverestimationSizeEXT", canonical: "vkCmdSetExtraPrimitiveOverestimationSizeEXT", id: 0x00011297, ret: None, abi: 23, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetExtraPrimitiveOverestimationSizeEXT", canonical: "vkCmdSetExtraPrimitiveOverestimationSizeEXT", id: 0x00011297, ret: None, abi: 23, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "extraPrimitiveOverestimationSize", ty: T::F32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetDepthClipEnableEXT", canonical: "vkCmdSetDepthClipEnableEXT", id: 0x00011298, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetDepthClipEnableEXT", canonical: "vkCmdSetDepthClipEnableEXT", id: 0x00011298, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "depthClipEnable", ty: T::Bool32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetSampleLocationsEnableEXT", canonical: "vkCmdSetSampleLocationsEnableEXT", id: 0x00011299, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetSampleLocationsEnableEXT", canonical: "vkCmdSetSampleLocationsEnableEXT", id: 0x00011299, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "sampleLocationsEnable", ty: T::Bool32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetColorBlendAdvancedEXT", canonical: "vkCmdSetColorBlendAdvancedEXT", id: 0x0001129a, ret: None, abi: 8, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetColorBlendAdvancedEXT", canonical: "vkCmdSetColorBlendAdvancedEXT", id: 0x0001129a, ret: None, abi: 8, dispatch: D::Device, trailing: false, looked_at: &[0, 3], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstAttachment", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "attachmentCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pColorBlendAdvanced", ty: T::Struct(227), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetProvokingVertexModeEXT", canonical: "vkCmdSetProvokingVertexModeEXT", id: 0x0001129b, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetProvokingVertexModeEXT", canonical: "vkCmdSetProvokingVertexModeEXT", id: 0x0001129b, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "provokingVertexMode", ty: T::Enum(313), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetLineRasterizationModeEXT", canonical: "vkCmdSetLineRasterizationModeEXT", id: 0x0001129c, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetLineRasterizationModeEXT", canonical: "vkCmdSetLineRasterizationModeEXT", id: 0x0001129c, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "lineRasterizationMode", ty: T::Enum(228), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetLineStippleEnableEXT", canonical: "vkCmdSetLineStippleEnableEXT", id: 0x0001129d, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetLineStippleEnableEXT", canonical: "vkCmdSetLineStippleEnableEXT", id: 0x0001129d, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "stippledLineEnable", ty: T::Bool32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetDepthClipNegativeOneToOneEXT", canonical: "vkCmdSetDepthClipNegativeOneToOneEXT", id: 0x0001129e, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetDepthClipNegativeOneToOneEXT", canonical: "vkCmdSetDepthClipNegativeOneToOneEXT", id: 0x0001129e, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "negativeOneToOne", ty: T::Bool32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetViewportWScalingEnableNV", canonical: "vkCmdSetViewportWScalingEnableNV", id: 0x0001129f, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetViewportWScalingEnableNV", canonical: "vkCmdSetViewportWScalingEnableNV", id: 0x0001129f, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "viewportWScalingEnable", ty: T::Bool32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetViewportSwizzleNV", canonical: "vkCmdSetViewportSwizzleNV", id: 0x000112a0, ret: None, abi: 8, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetViewportSwizzleNV", canonical: "vkCmdSetViewportSwizzleNV", id: 0x000112a0, ret: None, abi: 8, dispatch: D::Device, trailing: false, looked_at: &[0, 3], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstViewport", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "viewportCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pViewportSwizzles", ty: T::Struct(1544), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetCoverageToColorEnableNV", canonical: "vkCmdSetCoverageToColorEnableNV", id: 0x000112a1, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetCoverageToColorEnableNV", canonical: "vkCmdSetCoverageToColorEnableNV", id: 0x000112a1, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "coverageToColorEnable", ty: T::Bool32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetCoverageToColorLocationNV", canonical: "vkCmdSetCoverageToColorLocationNV", id: 0x000112a2, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetCoverageToColorLocationNV", canonical: "vkCmdSetCoverageToColorLocationNV", id: 0x000112a2, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "coverageToColorLocation", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetCoverageModulationModeNV", canonical: "vkCmdSetCoverageModulationModeNV", id: 0x000112a3, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetCoverageModulationModeNV", canonical: "vkCmdSetCoverageModulationModeNV", id: 0x000112a3, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "coverageModulationMode", ty: T::Enum(99), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetCoverageModulationTableEnableNV", canonical: "vkCmdSetCoverageModulationTableEnableNV", id: 0x000112a4, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetCoverageModulationTableEnableNV", canonical: "vkCmdSetCoverageModulationTableEnableNV", id: 0x000112a4, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "coverageModulationTableEnable", ty: T::Bool32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetCoverageModulationTableNV", canonical: "vkCmdSetCoverageModulationTableNV", id: 0x000112a5, ret: None, abi: 2, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetCoverageModulationTableNV", canonical: "vkCmdSetCoverageModulationTableNV", id: 0x000112a5, ret: None, abi: 2, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "coverageModulationTableCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCoverageModulationTable", ty: T::F32, shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetShadingRateImageEnableNV", canonical: "vkCmdSetShadingRateImageEnableNV", id: 0x000112a6, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetShadingRateImageEnableNV", canonical: "vkCmdSetShadingRateImageEnableNV", id: 0x000112a6, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "shadingRateImageEnable", ty: T::Bool32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetRepresentativeFragmentTestEnableNV", canonical: "vkCmdSetRepresentativeFragmentTestEnableNV", id: 0x000112a7, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetRepresentativeFragmentTestEnableNV", canonical: "vkCmdSetRepresentativeFragmentTestEnableNV", id: 0x000112a7, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "representativeFragmentTestEnable", ty: T::Bool32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetCoverageReductionModeNV", canonical: "vkCmdSetCoverageReductionModeNV", id: 0x000112a8, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetCoverageReductionModeNV", canonical: "vkCmdSetCoverageReductionModeNV", id: 0x000112a8, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "coverageReductionMode", ty: T::Enum(100), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceOpticalFlowImageFormatsNV", canonical: "vkGetPhysicalDeviceOpticalFlowImageFormatsNV", id: 0x000112a9, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceOpticalFlowImageFormatsNV", canonical: "vkGetPhysicalDeviceOpticalFlowImageFormatsNV", id: 0x000112a9, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pOpticalFlowImageFormatInfo", ty: T::Struct(676), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pFormatCount", ty: T::U32, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pImageFormatProperties", ty: T::Struct(677), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCreateOpticalFlowSessionNV", canonical: "vkCreateOpticalFlowSessionNV", id: 0x000112aa, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateOpticalFlowSessionNV", canonical: "vkCreateOpticalFlowSessionNV", id: 0x000112aa, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(678), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pSession", ty: T::Handle(35), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyOpticalFlowSessionNV", canonical: "vkDestroyOpticalFlowSessionNV", id: 0x000112ab, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroyOpticalFlowSessionNV", canonical: "vkDestroyOpticalFlowSessionNV", id: 0x000112ab, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "session", ty: T::Handle(35), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkBindOpticalFlowSessionImageNV", canonical: "vkBindOpticalFlowSessionImageNV", id: 0x000112ac, ret: Some(T::Enum(333)), abi: 83, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkBindOpticalFlowSessionImageNV", canonical: "vkBindOpticalFlowSessionImageNV", id: 0x000112ac, ret: Some(T::Enum(333)), abi: 83, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 4], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "session", ty: T::Handle(35), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "bindingPoint", ty: T::Enum(248), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "view", ty: T::Handle(29), shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "layout", ty: T::Enum(206), shape: S::Value, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdOpticalFlowExecuteNV", canonical: "vkCmdOpticalFlowExecuteNV", id: 0x000112ad, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdOpticalFlowExecuteNV", canonical: "vkCmdOpticalFlowExecuteNV", id: 0x000112ad, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "session", ty: T::Handle(35), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pExecuteInfo", ty: T::Struct(675), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdDrawMeshTasksEXT", canonical: "vkCmdDrawMeshTasksEXT", id: 0x000112ae, ret: None, abi: 33, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDrawMeshTasksEXT", canonical: "vkCmdDrawMeshTasksEXT", id: 0x000112ae, ret: None, abi: 33, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "groupCountX", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "groupCountY", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "groupCountZ", ty: T::U32, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdDrawMeshTasksIndirectEXT", canonical: "vkCmdDrawMeshTasksIndirectEXT", id: 0x000112af, ret: None, abi: 32, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDrawMeshTasksIndirectEXT", canonical: "vkCmdDrawMeshTasksIndirectEXT", id: 0x000112af, ret: None, abi: 32, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "buffer", ty: T::Handle(2), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "offset", ty: T::DeviceSize, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "drawCount", ty: T::U32, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "stride", ty: T::U32, shape: S::Value, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdDrawMeshTasksIndirectCountEXT", canonical: "vkCmdDrawMeshTasksIndirectCountEXT", id: 0x000112b0, ret: None, abi: 58, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDrawMeshTasksIndirectCountEXT", canonical: "vkCmdDrawMeshTasksIndirectCountEXT", id: 0x000112b0, ret: None, abi: 58, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 3], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "buffer", ty: T::Handle(2), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "offset", ty: T::DeviceSize, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -3165,424 +3165,424 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "maxDrawCount", ty: T::U32, shape: S::Value, at: 40, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "stride", ty: T::U32, shape: S::Value, at: 48, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkReleaseSwapchainImagesEXT", canonical: "vkReleaseSwapchainImagesKHR", id: 0x000112b1, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkReleaseSwapchainImagesEXT", canonical: "vkReleaseSwapchainImagesKHR", id: 0x000112b1, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pReleaseInfo", ty: T::Struct(1259), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdDrawClusterHUAWEI", canonical: "vkCmdDrawClusterHUAWEI", id: 0x000112b2, ret: None, abi: 33, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDrawClusterHUAWEI", canonical: "vkCmdDrawClusterHUAWEI", id: 0x000112b2, ret: None, abi: 33, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "groupCountX", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "groupCountY", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "groupCountZ", ty: T::U32, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdDrawClusterIndirectHUAWEI", canonical: "vkCmdDrawClusterIndirectHUAWEI", id: 0x000112b3, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDrawClusterIndirectHUAWEI", canonical: "vkCmdDrawClusterIndirectHUAWEI", id: 0x000112b3, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "buffer", ty: T::Handle(2), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "offset", ty: T::DeviceSize, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceVideoCapabilitiesKHR", canonical: "vkGetPhysicalDeviceVideoCapabilitiesKHR", id: 0x000112b4, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceVideoCapabilitiesKHR", canonical: "vkGetPhysicalDeviceVideoCapabilitiesKHR", id: 0x000112b4, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pVideoProfile", ty: T::Struct(1535), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCapabilities", ty: T::Struct(1434), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceVideoFormatPropertiesKHR", canonical: "vkGetPhysicalDeviceVideoFormatPropertiesKHR", id: 0x000112b5, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceVideoFormatPropertiesKHR", canonical: "vkGetPhysicalDeviceVideoFormatPropertiesKHR", id: 0x000112b5, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pVideoFormatInfo", ty: T::Struct(1124), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pVideoFormatPropertyCount", ty: T::U32, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pVideoFormatProperties", ty: T::Struct(1531), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCreateVideoSessionKHR", canonical: "vkCreateVideoSessionKHR", id: 0x000112b6, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateVideoSessionKHR", canonical: "vkCreateVideoSessionKHR", id: 0x000112b6, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(1539), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pVideoSession", ty: T::Handle(57), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyVideoSessionKHR", canonical: "vkDestroyVideoSessionKHR", id: 0x000112b7, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroyVideoSessionKHR", canonical: "vkDestroyVideoSessionKHR", id: 0x000112b7, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "videoSession", ty: T::Handle(57), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetVideoSessionMemoryRequirementsKHR", canonical: "vkGetVideoSessionMemoryRequirementsKHR", id: 0x000112b8, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetVideoSessionMemoryRequirementsKHR", canonical: "vkGetVideoSessionMemoryRequirementsKHR", id: 0x000112b8, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "videoSession", ty: T::Handle(57), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMemoryRequirementsCount", ty: T::U32, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pMemoryRequirements", ty: T::Struct(1540), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkBindVideoSessionMemoryKHR", canonical: "vkBindVideoSessionMemoryKHR", id: 0x000112b9, ret: Some(T::Enum(333)), abi: 17, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkBindVideoSessionMemoryKHR", canonical: "vkBindVideoSessionMemoryKHR", id: 0x000112b9, ret: Some(T::Enum(333)), abi: 17, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "videoSession", ty: T::Handle(57), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "bindSessionMemoryInfoCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pBindSessionMemoryInfos", ty: T::Struct(178), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreateVideoSessionParametersKHR", canonical: "vkCreateVideoSessionParametersKHR", id: 0x000112ba, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateVideoSessionParametersKHR", canonical: "vkCreateVideoSessionParametersKHR", id: 0x000112ba, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(1541), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pVideoSessionParameters", ty: T::Handle(58), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkUpdateVideoSessionParametersKHR", canonical: "vkUpdateVideoSessionParametersKHR", id: 0x000112bb, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkUpdateVideoSessionParametersKHR", canonical: "vkUpdateVideoSessionParametersKHR", id: 0x000112bb, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "videoSessionParameters", ty: T::Handle(58), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pUpdateInfo", ty: T::Struct(1542), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkDestroyVideoSessionParametersKHR", canonical: "vkDestroyVideoSessionParametersKHR", id: 0x000112bc, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroyVideoSessionParametersKHR", canonical: "vkDestroyVideoSessionParametersKHR", id: 0x000112bc, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "videoSessionParameters", ty: T::Handle(58), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBeginVideoCodingKHR", canonical: "vkCmdBeginVideoCodingKHR", id: 0x000112bd, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBeginVideoCodingKHR", canonical: "vkCmdBeginVideoCodingKHR", id: 0x000112bd, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pBeginInfo", ty: T::Struct(1433), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdEndVideoCodingKHR", canonical: "vkCmdEndVideoCodingKHR", id: 0x000112be, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdEndVideoCodingKHR", canonical: "vkCmdEndVideoCodingKHR", id: 0x000112be, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pEndCodingInfo", ty: T::Struct(1528), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdControlVideoCodingKHR", canonical: "vkCmdControlVideoCodingKHR", id: 0x000112bf, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdControlVideoCodingKHR", canonical: "vkCmdControlVideoCodingKHR", id: 0x000112bf, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCodingControlInfo", ty: T::Struct(1435), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdDecodeVideoKHR", canonical: "vkCmdDecodeVideoKHR", id: 0x000112c0, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDecodeVideoKHR", canonical: "vkCmdDecodeVideoKHR", id: 0x000112c0, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pDecodeInfo", ty: T::Struct(1457), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdEncodeVideoKHR", canonical: "vkCmdEncodeVideoKHR", id: 0x000112c1, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdEncodeVideoKHR", canonical: "vkCmdEncodeVideoKHR", id: 0x000112c1, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pEncodeInfo", ty: T::Struct(1511), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetDiscardRectangleEnableEXT", canonical: "vkCmdSetDiscardRectangleEnableEXT", id: 0x000112c2, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetDiscardRectangleEnableEXT", canonical: "vkCmdSetDiscardRectangleEnableEXT", id: 0x000112c2, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "discardRectangleEnable", ty: T::Bool32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetDiscardRectangleModeEXT", canonical: "vkCmdSetDiscardRectangleModeEXT", id: 0x000112c3, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetDiscardRectangleModeEXT", canonical: "vkCmdSetDiscardRectangleModeEXT", id: 0x000112c3, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "discardRectangleMode", ty: T::Enum(152), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetExclusiveScissorEnableNV", canonical: "vkCmdSetExclusiveScissorEnableNV", id: 0x000112c4, ret: None, abi: 8, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetExclusiveScissorEnableNV", canonical: "vkCmdSetExclusiveScissorEnableNV", id: 0x000112c4, ret: None, abi: 8, dispatch: D::Device, trailing: false, looked_at: &[0, 3], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstExclusiveScissor", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "exclusiveScissorCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pExclusiveScissorEnables", ty: T::Bool32, shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkMapMemory2KHR", canonical: "vkMapMemory2", id: 0x000112c5, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkMapMemory2KHR", canonical: "vkMapMemory2", id: 0x000112c5, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMemoryMapInfo", ty: T::Struct(634), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "ppData", ty: T::Opaque, shape: S::PtrPtr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
     ] },
-    CommandDef { name: "vkUnmapMemory2KHR", canonical: "vkUnmapMemory2", id: 0x000112c6, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkUnmapMemory2KHR", canonical: "vkUnmapMemory2", id: 0x000112c6, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMemoryUnmapInfo", ty: T::Struct(646), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreateShadersEXT", canonical: "vkCreateShadersEXT", id: 0x000112c7, ret: Some(T::Enum(333)), abi: 54, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateShadersEXT", canonical: "vkCreateShadersEXT", id: 0x000112c7, ret: Some(T::Enum(333)), abi: 54, dispatch: D::Device, trailing: false, looked_at: &[0, 2, 3, 4], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "createInfoCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfos", ty: T::Struct(1323), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pShaders", ty: T::Handle(49), shape: S::Array, at: 32, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyShaderEXT", canonical: "vkDestroyShaderEXT", id: 0x000112c8, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroyShaderEXT", canonical: "vkDestroyShaderEXT", id: 0x000112c8, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "shader", ty: T::Handle(49), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetShaderBinaryDataEXT", canonical: "vkGetShaderBinaryDataEXT", id: 0x000112c9, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetShaderBinaryDataEXT", canonical: "vkGetShaderBinaryDataEXT", id: 0x000112c9, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "shader", ty: T::Handle(49), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pDataSize", ty: T::Size, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pData", ty: T::U8, shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCmdBindShadersEXT", canonical: "vkCmdBindShadersEXT", id: 0x000112ca, ret: None, abi: 62, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBindShadersEXT", canonical: "vkCmdBindShadersEXT", id: 0x000112ca, ret: None, abi: 62, dispatch: D::Device, trailing: false, looked_at: &[0, 2, 3], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "stageCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pStages", ty: T::Enum(357), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pShaders", ty: T::Handle(49), shape: S::Array, at: 24, len: L::Member(1), inner: I::None, presence: P::Optional, elements: P::Optional, out: false },
     ] },
-    CommandDef { name: "vkCmdSetAttachmentFeedbackLoopEnableEXT", canonical: "vkCmdSetAttachmentFeedbackLoopEnableEXT", id: 0x000112cb, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetAttachmentFeedbackLoopEnableEXT", canonical: "vkCmdSetAttachmentFeedbackLoopEnableEXT", id: 0x000112cb, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "aspectMask", ty: T::Flags(198), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR", canonical: "vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR", id: 0x000112cc, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR", canonical: "vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR", id: 0x000112cc, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pQualityLevelInfo", ty: T::Struct(1121), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pQualityLevelProperties", ty: T::Struct(1516), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetEncodedVideoSessionParametersKHR", canonical: "vkGetEncodedVideoSessionParametersKHR", id: 0x000112cd, ret: Some(T::Enum(333)), abi: 53, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetEncodedVideoSessionParametersKHR", canonical: "vkGetEncodedVideoSessionParametersKHR", id: 0x000112cd, ret: Some(T::Enum(333)), abi: 53, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3, 4], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pVideoSessionParametersInfo", ty: T::Struct(1525), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pFeedbackInfo", ty: T::Struct(1524), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: true },
         M { name: "pDataSize", ty: T::Size, shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pData", ty: T::U8, shape: S::Array, at: 32, len: L::Member(3), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR", canonical: "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR", id: 0x000112ce, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR", canonical: "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR", id: 0x000112ce, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPropertyCount", ty: T::U32, shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pProperties", ty: T::Struct(249), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCmdSetDepthBias2EXT", canonical: "vkCmdSetDepthBias2EXT", id: 0x000112cf, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetDepthBias2EXT", canonical: "vkCmdSetDepthBias2EXT", id: 0x000112cf, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pDepthBiasInfo", ty: T::Struct(325), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCopyMemoryToImageEXT", canonical: "vkCopyMemoryToImage", id: 0x000112d0, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCopyMemoryToImageEXT", canonical: "vkCopyMemoryToImage", id: 0x000112d0, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCopyMemoryToImageInfo", ty: T::Struct(269), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCopyImageToMemoryEXT", canonical: "vkCopyImageToMemory", id: 0x000112d1, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCopyImageToMemoryEXT", canonical: "vkCopyImageToMemory", id: 0x000112d1, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCopyImageToMemoryInfo", ty: T::Struct(263), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCopyImageToImageEXT", canonical: "vkCopyImageToImage", id: 0x000112d2, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCopyImageToImageEXT", canonical: "vkCopyImageToImage", id: 0x000112d2, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCopyImageToImageInfo", ty: T::Struct(262), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkTransitionImageLayoutEXT", canonical: "vkTransitionImageLayout", id: 0x000112d3, ret: Some(T::Enum(333)), abi: 12, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkTransitionImageLayoutEXT", canonical: "vkTransitionImageLayout", id: 0x000112d3, ret: Some(T::Enum(333)), abi: 12, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "transitionCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pTransitions", ty: T::Struct(519), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetPipelineIndirectMemoryRequirementsNV", canonical: "vkGetPipelineIndirectMemoryRequirementsNV", id: 0x000112d4, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetPipelineIndirectMemoryRequirementsNV", canonical: "vkGetPipelineIndirectMemoryRequirementsNV", id: 0x000112d4, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(241), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMemoryRequirements", ty: T::Struct(643), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCmdUpdatePipelineIndirectBuffer", canonical: "vkCmdUpdatePipelineIndirectBufferNV", id: 0x000112d5, ret: None, abi: 2, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdUpdatePipelineIndirectBuffer", canonical: "vkCmdUpdatePipelineIndirectBufferNV", id: 0x000112d5, ret: None, abi: 2, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pipelineBindPoint", ty: T::Enum(273), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pipeline", ty: T::Handle(38), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetPipelineIndirectDeviceAddressNV", canonical: "vkGetPipelineIndirectDeviceAddressNV", id: 0x000112d6, ret: Some(T::DeviceAddress), abi: 5, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetPipelineIndirectDeviceAddressNV", canonical: "vkGetPipelineIndirectDeviceAddressNV", id: 0x000112d6, ret: Some(T::DeviceAddress), abi: 5, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(1175), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdUpdatePipelineIndirectBufferNV", canonical: "vkCmdUpdatePipelineIndirectBufferNV", id: 0x000112d7, ret: None, abi: 2, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdUpdatePipelineIndirectBufferNV", canonical: "vkCmdUpdatePipelineIndirectBufferNV", id: 0x000112d7, ret: None, abi: 2, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pipelineBindPoint", ty: T::Enum(273), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pipeline", ty: T::Handle(38), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBindIndexBuffer2KHR", canonical: "vkCmdBindIndexBuffer2", id: 0x000112d8, ret: None, abi: 40, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBindIndexBuffer2KHR", canonical: "vkCmdBindIndexBuffer2", id: 0x000112d8, ret: None, abi: 40, dispatch: D::Device, trailing: false, looked_at: &[0, 4], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "buffer", ty: T::Handle(2), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "offset", ty: T::DeviceSize, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "size", ty: T::DeviceSize, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "indexType", ty: T::Enum(215), shape: S::Value, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetRenderingAreaGranularityKHR", canonical: "vkGetRenderingAreaGranularity", id: 0x000112d9, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetRenderingAreaGranularityKHR", canonical: "vkGetRenderingAreaGranularity", id: 0x000112d9, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pRenderingAreaInfo", ty: T::Struct(1280), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pGranularity", ty: T::Struct(457), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetDeviceImageSubresourceLayoutKHR", canonical: "vkGetDeviceImageSubresourceLayout", id: 0x000112da, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDeviceImageSubresourceLayoutKHR", canonical: "vkGetDeviceImageSubresourceLayout", id: 0x000112da, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(383), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pLayout", ty: T::Struct(1366), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetImageSubresourceLayout2KHR", canonical: "vkGetImageSubresourceLayout2", id: 0x000112db, ret: None, abi: 13, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetImageSubresourceLayout2KHR", canonical: "vkGetImageSubresourceLayout2", id: 0x000112db, ret: None, abi: 13, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "image", ty: T::Handle(28), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSubresource", ty: T::Struct(551), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pLayout", ty: T::Struct(1366), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkFrameBoundaryANDROID", canonical: "vkFrameBoundaryANDROID", id: 0x000112dc, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkFrameBoundaryANDROID", canonical: "vkFrameBoundaryANDROID", id: 0x000112dc, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "semaphore", ty: T::Handle(48), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "image", ty: T::Handle(28), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceCalibrateableTimeDomainsKHR", canonical: "vkGetPhysicalDeviceCalibrateableTimeDomainsKHR", id: 0x000112dd, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceCalibrateableTimeDomainsKHR", canonical: "vkGetPhysicalDeviceCalibrateableTimeDomainsKHR", id: 0x000112dd, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pTimeDomainCount", ty: T::U32, shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pTimeDomains", ty: T::Enum(386), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetCalibratedTimestampsKHR", canonical: "vkGetCalibratedTimestampsKHR", id: 0x000112de, ret: Some(T::Enum(333)), abi: 54, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetCalibratedTimestampsKHR", canonical: "vkGetCalibratedTimestampsKHR", id: 0x000112de, ret: Some(T::Enum(333)), abi: 54, dispatch: D::Device, trailing: false, looked_at: &[0, 2, 3, 4], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "timestampCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pTimestampInfos", ty: T::Struct(204), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pTimestamps", ty: T::U64, shape: S::Array, at: 24, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: true },
         M { name: "pMaxDeviation", ty: T::U64, shape: S::Ptr, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCmdBindDescriptorSets2KHR", canonical: "vkCmdBindDescriptorSets2", id: 0x000112df, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBindDescriptorSets2KHR", canonical: "vkCmdBindDescriptorSets2", id: 0x000112df, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pBindDescriptorSetsInfo", ty: T::Struct(160), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdPushConstants2KHR", canonical: "vkCmdPushConstants2", id: 0x000112e0, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdPushConstants2KHR", canonical: "vkCmdPushConstants2", id: 0x000112e0, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPushConstantsInfo", ty: T::Struct(1226), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdPushDescriptorSet2KHR", canonical: "vkCmdPushDescriptorSet2", id: 0x000112e1, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdPushDescriptorSet2KHR", canonical: "vkCmdPushDescriptorSet2", id: 0x000112e1, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPushDescriptorSetInfo", ty: T::Struct(1228), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdPushDescriptorSetWithTemplate2KHR", canonical: "vkCmdPushDescriptorSetWithTemplate2", id: 0x000112e2, ret: None, abi: 1, dispatch: D::Device, trailing: true, params: &[
+    CommandDef { name: "vkCmdPushDescriptorSetWithTemplate2KHR", canonical: "vkCmdPushDescriptorSetWithTemplate2", id: 0x000112e2, ret: None, abi: 1, dispatch: D::Device, trailing: true, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPushDescriptorSetWithTemplateInfo", ty: T::Struct(1229), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetDescriptorBufferOffsets2EXT", canonical: "vkCmdSetDescriptorBufferOffsets2EXT", id: 0x000112e3, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetDescriptorBufferOffsets2EXT", canonical: "vkCmdSetDescriptorBufferOffsets2EXT", id: 0x000112e3, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSetDescriptorBufferOffsetsInfo", ty: T::Struct(1319), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBindDescriptorBufferEmbeddedSamplers2EXT", canonical: "vkCmdBindDescriptorBufferEmbeddedSamplers2EXT", id: 0x000112e4, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBindDescriptorBufferEmbeddedSamplers2EXT", canonical: "vkCmdBindDescriptorBufferEmbeddedSamplers2EXT", id: 0x000112e4, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pBindDescriptorBufferEmbeddedSamplersInfo", ty: T::Struct(159), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetRenderingAttachmentLocationsKHR", canonical: "vkCmdSetRenderingAttachmentLocations", id: 0x000112e5, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetRenderingAttachmentLocationsKHR", canonical: "vkCmdSetRenderingAttachmentLocations", id: 0x000112e5, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pLocationInfo", ty: T::Struct(1283), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetRenderingInputAttachmentIndicesKHR", canonical: "vkCmdSetRenderingInputAttachmentIndices", id: 0x000112e6, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetRenderingInputAttachmentIndicesKHR", canonical: "vkCmdSetRenderingInputAttachmentIndices", id: 0x000112e6, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInputAttachmentIndexInfo", ty: T::Struct(1288), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetLineStippleKHR", canonical: "vkCmdSetLineStipple", id: 0x000112e7, ret: None, abi: 70, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetLineStippleKHR", canonical: "vkCmdSetLineStipple", id: 0x000112e7, ret: None, abi: 70, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "lineStippleFactor", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "lineStipplePattern", ty: T::U16, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkSetLatencySleepModeNV", canonical: "vkSetLatencySleepModeNV", id: 0x000112e8, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkSetLatencySleepModeNV", canonical: "vkSetLatencySleepModeNV", id: 0x000112e8, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "swapchain", ty: T::Handle(53), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSleepModeInfo", ty: T::Struct(607), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkLatencySleepNV", canonical: "vkLatencySleepNV", id: 0x000112e9, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkLatencySleepNV", canonical: "vkLatencySleepNV", id: 0x000112e9, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "swapchain", ty: T::Handle(53), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSleepInfo", ty: T::Struct(606), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkSetLatencyMarkerNV", canonical: "vkSetLatencyMarkerNV", id: 0x000112ea, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkSetLatencyMarkerNV", canonical: "vkSetLatencyMarkerNV", id: 0x000112ea, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "swapchain", ty: T::Handle(53), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pLatencyMarkerInfo", ty: T::Struct(1320), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetLatencyTimingsNV", canonical: "vkGetLatencyTimingsNV", id: 0x000112eb, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetLatencyTimingsNV", canonical: "vkGetLatencyTimingsNV", id: 0x000112eb, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "swapchain", ty: T::Handle(53), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pLatencyMarkerInfo", ty: T::Struct(502), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkQueueNotifyOutOfBandNV", canonical: "vkQueueNotifyOutOfBandNV", id: 0x000112ec, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkQueueNotifyOutOfBandNV", canonical: "vkQueueNotifyOutOfBandNV", id: 0x000112ec, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "queue", ty: T::Handle(44), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pQueueTypeInfo", ty: T::Struct(680), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreatePipelineBinariesKHR", canonical: "vkCreatePipelineBinariesKHR", id: 0x000112ed, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreatePipelineBinariesKHR", canonical: "vkCreatePipelineBinariesKHR", id: 0x000112ed, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(1142), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pBinaries", ty: T::Struct(1145), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyPipelineBinaryKHR", canonical: "vkDestroyPipelineBinaryKHR", id: 0x000112ee, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroyPipelineBinaryKHR", canonical: "vkDestroyPipelineBinaryKHR", id: 0x000112ee, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pipelineBinary", ty: T::Handle(39), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetPipelineBinaryDataKHR", canonical: "vkGetPipelineBinaryDataKHR", id: 0x000112ef, ret: Some(T::Enum(333)), abi: 53, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetPipelineBinaryDataKHR", canonical: "vkGetPipelineBinaryDataKHR", id: 0x000112ef, ret: Some(T::Enum(333)), abi: 53, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3, 4], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(1143), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPipelineBinaryKey", ty: T::Struct(1147), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
         M { name: "pPipelineBinaryDataSize", ty: T::Size, shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pPipelineBinaryData", ty: T::U8, shape: S::Array, at: 32, len: L::Member(3), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPipelineKeyKHR", canonical: "vkGetPipelineKeyKHR", id: 0x000112f0, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetPipelineKeyKHR", canonical: "vkGetPipelineKeyKHR", id: 0x000112f0, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPipelineCreateInfo", ty: T::Struct(1161), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pPipelineKey", ty: T::Struct(1147), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkReleaseCapturedPipelineDataKHR", canonical: "vkReleaseCapturedPipelineDataKHR", id: 0x000112f1, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkReleaseCapturedPipelineDataKHR", canonical: "vkReleaseCapturedPipelineDataKHR", id: 0x000112f1, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(1258), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkAntiLagUpdateAMD", canonical: "vkAntiLagUpdateAMD", id: 0x000112f2, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkAntiLagUpdateAMD", canonical: "vkAntiLagUpdateAMD", id: 0x000112f2, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pData", ty: T::Struct(140), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetGeneratedCommandsMemoryRequirementsEXT", canonical: "vkGetGeneratedCommandsMemoryRequirementsEXT", id: 0x000112f3, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetGeneratedCommandsMemoryRequirementsEXT", canonical: "vkGetGeneratedCommandsMemoryRequirementsEXT", id: 0x000112f3, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(494), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMemoryRequirements", ty: T::Struct(643), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCmdPreprocessGeneratedCommandsEXT", canonical: "vkCmdPreprocessGeneratedCommandsEXT", id: 0x000112f4, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdPreprocessGeneratedCommandsEXT", canonical: "vkCmdPreprocessGeneratedCommandsEXT", id: 0x000112f4, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pGeneratedCommandsInfo", ty: T::Struct(492), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "stateCommandBuffer", ty: T::Handle(5), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdExecuteGeneratedCommandsEXT", canonical: "vkCmdExecuteGeneratedCommandsEXT", id: 0x000112f5, ret: None, abi: 2, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdExecuteGeneratedCommandsEXT", canonical: "vkCmdExecuteGeneratedCommandsEXT", id: 0x000112f5, ret: None, abi: 2, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "isPreprocessed", ty: T::Bool32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pGeneratedCommandsInfo", ty: T::Struct(492), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreateIndirectCommandsLayoutEXT", canonical: "vkCreateIndirectCommandsLayoutEXT", id: 0x000112f6, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateIndirectCommandsLayoutEXT", canonical: "vkCreateIndirectCommandsLayoutEXT", id: 0x000112f6, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(589), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pIndirectCommandsLayout", ty: T::Handle(30), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyIndirectCommandsLayoutEXT", canonical: "vkDestroyIndirectCommandsLayoutEXT", id: 0x000112f7, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroyIndirectCommandsLayoutEXT", canonical: "vkDestroyIndirectCommandsLayoutEXT", id: 0x000112f7, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "indirectCommandsLayout", ty: T::Handle(30), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreateIndirectExecutionSetEXT", canonical: "vkCreateIndirectExecutionSetEXT", id: 0x000112f8, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateIndirectExecutionSetEXT", canonical: "vkCreateIndirectExecutionSetEXT", id: 0x000112f8, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(598), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pIndirectExecutionSet", ty: T::Handle(32), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyIndirectExecutionSetEXT", canonical: "vkDestroyIndirectExecutionSetEXT", id: 0x000112f9, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroyIndirectExecutionSetEXT", canonical: "vkDestroyIndirectExecutionSetEXT", id: 0x000112f9, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "indirectExecutionSet", ty: T::Handle(32), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkUpdateIndirectExecutionSetPipelineEXT", canonical: "vkUpdateIndirectExecutionSetPipelineEXT", id: 0x000112fa, ret: None, abi: 21, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkUpdateIndirectExecutionSetPipelineEXT", canonical: "vkUpdateIndirectExecutionSetPipelineEXT", id: 0x000112fa, ret: None, abi: 21, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "indirectExecutionSet", ty: T::Handle(32), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "executionSetWriteCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pExecutionSetWrites", ty: T::Struct(1556), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkUpdateIndirectExecutionSetShaderEXT", canonical: "vkUpdateIndirectExecutionSetShaderEXT", id: 0x000112fb, ret: None, abi: 21, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkUpdateIndirectExecutionSetShaderEXT", canonical: "vkUpdateIndirectExecutionSetShaderEXT", id: 0x000112fb, ret: None, abi: 21, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "indirectExecutionSet", ty: T::Handle(32), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "executionSetWriteCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pExecutionSetWrites", ty: T::Struct(1557), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetDepthClampRangeEXT", canonical: "vkCmdSetDepthClampRangeEXT", id: 0x000112fc, ret: None, abi: 2, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetDepthClampRangeEXT", canonical: "vkCmdSetDepthClampRangeEXT", id: 0x000112fc, ret: None, abi: 2, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "depthClampMode", ty: T::Enum(127), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pDepthClampRange", ty: T::Struct(327), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetLineStipple", canonical: "vkCmdSetLineStipple", id: 0x000112fd, ret: None, abi: 70, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetLineStipple", canonical: "vkCmdSetLineStipple", id: 0x000112fd, ret: None, abi: 70, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "lineStippleFactor", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "lineStipplePattern", ty: T::U16, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkMapMemory2", canonical: "vkMapMemory2", id: 0x000112fe, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkMapMemory2", canonical: "vkMapMemory2", id: 0x000112fe, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMemoryMapInfo", ty: T::Struct(634), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "ppData", ty: T::Opaque, shape: S::PtrPtr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
     ] },
-    CommandDef { name: "vkUnmapMemory2", canonical: "vkUnmapMemory2", id: 0x000112ff, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkUnmapMemory2", canonical: "vkUnmapMemory2", id: 0x000112ff, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMemoryUnmapInfo", ty: T::Struct(646), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBindIndexBuffer2", canonical: "vkCmdBindIndexBuffer2", id: 0x00011300, ret: None, abi: 40, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBindIndexBuffer2", canonical: "vkCmdBindIndexBuffer2", id: 0x00011300, ret: None, abi: 40, dispatch: D::Device, trailing: false, looked_at: &[0, 4], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "buffer", ty: T::Handle(2), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "offset", ty: T::DeviceSize, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "size", ty: T::DeviceSize, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "indexType", ty: T::Enum(215), shape: S::Value, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetRenderingAreaGranularity", canonical: "vkGetRenderingAreaGranularity", id: 0x00011301, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetRenderingAreaGranularity", canonical: "vkGetRenderingAreaGranularity", id: 0x00011301, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pRenderingAreaInfo", ty: T::Struct(1280), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pGranularity", ty: T::Struct(457), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetDeviceImageSubresourceLayout", canonical: "vkGetDeviceImageSubresourceLayout", id: 0x00011302, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDeviceImageSubresourceLayout", canonical: "vkGetDeviceImageSubresourceLayout", id: 0x00011302, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(383), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pLayout", ty: T::Struct(1366), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetImageSubresourceLayout2", canonical: "vkGetImageSubresourceLayout2", id: 0x00011303, ret: None, abi: 13, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetImageSubresourceLayout2", canonical: "vkGetImageSubresourceLayout2", id: 0x00011303, ret: None, abi: 13, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "image", ty: T::Handle(28), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSubresource", ty: T::Struct(551), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pLayout", ty: T::Struct(1366), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCmdPushDescriptorSet", canonical: "vkCmdPushDescriptorSet", id: 0x00011304, ret: None, abi: 57, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdPushDescriptorSet", canonical: "vkCmdPushDescriptorSet", id: 0x00011304, ret: None, abi: 57, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 5], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pipelineBindPoint", ty: T::Enum(273), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "layout", ty: T::Handle(41), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -3590,190 +3590,190 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "descriptorWriteCount", ty: T::U32, shape: S::Value, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pDescriptorWrites", ty: T::Struct(1550), shape: S::Array, at: 40, len: L::Member(4), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdPushDescriptorSetWithTemplate", canonical: "vkCmdPushDescriptorSetWithTemplate", id: 0x00011305, ret: None, abi: 34, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdPushDescriptorSetWithTemplate", canonical: "vkCmdPushDescriptorSetWithTemplate", id: 0x00011305, ret: None, abi: 34, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "descriptorUpdateTemplate", ty: T::Handle(18), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "layout", ty: T::Handle(41), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "set", ty: T::U32, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pData", ty: T::Opaque, shape: S::TemplateData, at: 32, len: L::None, inner: I::None, presence: P::Open, elements: P::Open, out: false },
     ] },
-    CommandDef { name: "vkCmdSetRenderingAttachmentLocations", canonical: "vkCmdSetRenderingAttachmentLocations", id: 0x00011306, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetRenderingAttachmentLocations", canonical: "vkCmdSetRenderingAttachmentLocations", id: 0x00011306, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pLocationInfo", ty: T::Struct(1283), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetRenderingInputAttachmentIndices", canonical: "vkCmdSetRenderingInputAttachmentIndices", id: 0x00011307, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetRenderingInputAttachmentIndices", canonical: "vkCmdSetRenderingInputAttachmentIndices", id: 0x00011307, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInputAttachmentIndexInfo", ty: T::Struct(1288), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBindDescriptorSets2", canonical: "vkCmdBindDescriptorSets2", id: 0x00011308, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBindDescriptorSets2", canonical: "vkCmdBindDescriptorSets2", id: 0x00011308, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pBindDescriptorSetsInfo", ty: T::Struct(160), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdPushConstants2", canonical: "vkCmdPushConstants2", id: 0x00011309, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdPushConstants2", canonical: "vkCmdPushConstants2", id: 0x00011309, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPushConstantsInfo", ty: T::Struct(1226), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdPushDescriptorSet2", canonical: "vkCmdPushDescriptorSet2", id: 0x0001130a, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdPushDescriptorSet2", canonical: "vkCmdPushDescriptorSet2", id: 0x0001130a, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPushDescriptorSetInfo", ty: T::Struct(1228), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdPushDescriptorSetWithTemplate2", canonical: "vkCmdPushDescriptorSetWithTemplate2", id: 0x0001130b, ret: None, abi: 1, dispatch: D::Device, trailing: true, params: &[
+    CommandDef { name: "vkCmdPushDescriptorSetWithTemplate2", canonical: "vkCmdPushDescriptorSetWithTemplate2", id: 0x0001130b, ret: None, abi: 1, dispatch: D::Device, trailing: true, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPushDescriptorSetWithTemplateInfo", ty: T::Struct(1229), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCopyMemoryToImage", canonical: "vkCopyMemoryToImage", id: 0x0001130c, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCopyMemoryToImage", canonical: "vkCopyMemoryToImage", id: 0x0001130c, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCopyMemoryToImageInfo", ty: T::Struct(269), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCopyImageToMemory", canonical: "vkCopyImageToMemory", id: 0x0001130d, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCopyImageToMemory", canonical: "vkCopyImageToMemory", id: 0x0001130d, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCopyImageToMemoryInfo", ty: T::Struct(263), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCopyImageToImage", canonical: "vkCopyImageToImage", id: 0x0001130e, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCopyImageToImage", canonical: "vkCopyImageToImage", id: 0x0001130e, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCopyImageToImageInfo", ty: T::Struct(262), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkTransitionImageLayout", canonical: "vkTransitionImageLayout", id: 0x0001130f, ret: Some(T::Enum(333)), abi: 12, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkTransitionImageLayout", canonical: "vkTransitionImageLayout", id: 0x0001130f, ret: Some(T::Enum(333)), abi: 12, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "transitionCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pTransitions", ty: T::Struct(519), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetImageViewHandle64NVX", canonical: "vkGetImageViewHandle64NVX", id: 0x00011310, ret: Some(T::U64), abi: 5, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetImageViewHandle64NVX", canonical: "vkGetImageViewHandle64NVX", id: 0x00011310, ret: Some(T::U64), abi: 5, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(562), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV", canonical: "vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV", id: 0x00011311, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV", canonical: "vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV", id: 0x00011311, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPropertyCount", ty: T::U32, shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pProperties", ty: T::Struct(247), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceCooperativeVectorPropertiesNV", canonical: "vkGetPhysicalDeviceCooperativeVectorPropertiesNV", id: 0x00011312, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceCooperativeVectorPropertiesNV", canonical: "vkGetPhysicalDeviceCooperativeVectorPropertiesNV", id: 0x00011312, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPropertyCount", ty: T::U32, shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pProperties", ty: T::Struct(251), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkConvertCooperativeVectorMatrixNV", canonical: "vkConvertCooperativeVectorMatrixNV", id: 0x00011313, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkConvertCooperativeVectorMatrixNV", canonical: "vkConvertCooperativeVectorMatrixNV", id: 0x00011313, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(246), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdConvertCooperativeVectorMatrixNV", canonical: "vkCmdConvertCooperativeVectorMatrixNV", id: 0x00011314, ret: None, abi: 2, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdConvertCooperativeVectorMatrixNV", canonical: "vkCmdConvertCooperativeVectorMatrixNV", id: 0x00011314, ret: None, abi: 2, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "infoCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfos", ty: T::Struct(246), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBuildPartitionedAccelerationStructuresNV", canonical: "vkCmdBuildPartitionedAccelerationStructuresNV", id: 0x00011315, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBuildPartitionedAccelerationStructuresNV", canonical: "vkCmdBuildPartitionedAccelerationStructuresNV", id: 0x00011315, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pBuildInfo", ty: T::Struct(203), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetPartitionedAccelerationStructuresBuildSizesNV", canonical: "vkGetPartitionedAccelerationStructuresBuildSizesNV", id: 0x00011316, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetPartitionedAccelerationStructuresBuildSizesNV", canonical: "vkGetPartitionedAccelerationStructuresBuildSizesNV", id: 0x00011316, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(682), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSizeInfo", ty: T::Struct(102), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetMemoryMetalHandlePropertiesEXT", canonical: "vkGetMemoryMetalHandlePropertiesEXT", id: 0x00011317, ret: Some(T::Enum(333)), abi: 9, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetMemoryMetalHandlePropertiesEXT", canonical: "vkGetMemoryMetalHandlePropertiesEXT", id: 0x00011317, ret: Some(T::Enum(333)), abi: 9, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "handleType", ty: T::Enum(168), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pHandle", ty: T::Opaque, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMemoryMetalHandleProperties", ty: T::Struct(637), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetMemoryMetalHandleEXT", canonical: "vkGetMemoryMetalHandleEXT", id: 0x00011318, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetMemoryMetalHandleEXT", canonical: "vkGetMemoryMetalHandleEXT", id: 0x00011318, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pGetMetalHandleInfo", ty: T::Struct(627), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pHandle", ty: T::Opaque, shape: S::PtrPtr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCmdDispatchTileQCOM", canonical: "vkCmdDispatchTileQCOM", id: 0x00011319, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDispatchTileQCOM", canonical: "vkCmdDispatchTileQCOM", id: 0x00011319, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pDispatchTileInfo", ty: T::Struct(407), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBeginPerTileExecutionQCOM", canonical: "vkCmdBeginPerTileExecutionQCOM", id: 0x0001131a, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBeginPerTileExecutionQCOM", canonical: "vkCmdBeginPerTileExecutionQCOM", id: 0x0001131a, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPerTileBeginInfo", ty: T::Struct(690), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdEndPerTileExecutionQCOM", canonical: "vkCmdEndPerTileExecutionQCOM", id: 0x0001131b, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdEndPerTileExecutionQCOM", canonical: "vkCmdEndPerTileExecutionQCOM", id: 0x0001131b, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPerTileEndInfo", ty: T::Struct(691), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBindTileMemoryQCOM", canonical: "vkCmdBindTileMemoryQCOM", id: 0x0001131c, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBindTileMemoryQCOM", canonical: "vkCmdBindTileMemoryQCOM", id: 0x0001131c, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pTileMemoryBindInfo", ty: T::Struct(1415), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdEndRendering2EXT", canonical: "vkCmdEndRendering2KHR", id: 0x0001131d, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdEndRendering2EXT", canonical: "vkCmdEndRendering2KHR", id: 0x0001131d, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pRenderingEndInfo", ty: T::Struct(1284), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkBindTensorMemoryARM", canonical: "vkBindTensorMemoryARM", id: 0x0001131e, ret: Some(T::Enum(333)), abi: 12, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkBindTensorMemoryARM", canonical: "vkBindTensorMemoryARM", id: 0x0001131e, ret: Some(T::Enum(333)), abi: 12, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "bindInfoCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pBindInfos", ty: T::Struct(173), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdCopyTensorARM", canonical: "vkCmdCopyTensorARM", id: 0x0001131f, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdCopyTensorARM", canonical: "vkCmdCopyTensorARM", id: 0x0001131f, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCopyTensorInfo", ty: T::Struct(273), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreateTensorARM", canonical: "vkCreateTensorARM", id: 0x00011320, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateTensorARM", canonical: "vkCreateTensorARM", id: 0x00011320, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(1402), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pTensor", ty: T::Handle(54), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCreateTensorViewARM", canonical: "vkCreateTensorViewARM", id: 0x00011321, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateTensorViewARM", canonical: "vkCreateTensorViewARM", id: 0x00011321, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(1411), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pView", ty: T::Handle(55), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyTensorARM", canonical: "vkDestroyTensorARM", id: 0x00011322, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroyTensorARM", canonical: "vkDestroyTensorARM", id: 0x00011322, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "tensor", ty: T::Handle(54), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkDestroyTensorViewARM", canonical: "vkDestroyTensorViewARM", id: 0x00011323, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroyTensorViewARM", canonical: "vkDestroyTensorViewARM", id: 0x00011323, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "tensorView", ty: T::Handle(55), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetDeviceTensorMemoryRequirementsARM", canonical: "vkGetDeviceTensorMemoryRequirementsARM", id: 0x00011324, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDeviceTensorMemoryRequirementsARM", canonical: "vkGetDeviceTensorMemoryRequirementsARM", id: 0x00011324, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(398), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMemoryRequirements", ty: T::Struct(643), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceExternalTensorPropertiesARM", canonical: "vkGetPhysicalDeviceExternalTensorPropertiesARM", id: 0x00011325, ret: None, abi: 4, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceExternalTensorPropertiesARM", canonical: "vkGetPhysicalDeviceExternalTensorPropertiesARM", id: 0x00011325, ret: None, abi: 4, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pExternalTensorInfo", ty: T::Struct(821), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pExternalTensorProperties", ty: T::Struct(476), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetTensorMemoryRequirementsARM", canonical: "vkGetTensorMemoryRequirementsARM", id: 0x00011326, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetTensorMemoryRequirementsARM", canonical: "vkGetTensorMemoryRequirementsARM", id: 0x00011326, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(1408), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMemoryRequirements", ty: T::Struct(643), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetTensorOpaqueCaptureDescriptorDataARM", canonical: "vkGetTensorOpaqueCaptureDescriptorDataARM", id: 0x00011327, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetTensorOpaqueCaptureDescriptorDataARM", canonical: "vkGetTensorOpaqueCaptureDescriptorDataARM", id: 0x00011327, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(1400), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pData", ty: T::Opaque, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetTensorViewOpaqueCaptureDescriptorDataARM", canonical: "vkGetTensorViewOpaqueCaptureDescriptorDataARM", id: 0x00011328, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetTensorViewOpaqueCaptureDescriptorDataARM", canonical: "vkGetTensorViewOpaqueCaptureDescriptorDataARM", id: 0x00011328, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(1410), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pData", ty: T::Opaque, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkBindDataGraphPipelineSessionMemoryARM", canonical: "vkBindDataGraphPipelineSessionMemoryARM", id: 0x00011329, ret: Some(T::Enum(333)), abi: 12, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkBindDataGraphPipelineSessionMemoryARM", canonical: "vkBindDataGraphPipelineSessionMemoryARM", id: 0x00011329, ret: Some(T::Enum(333)), abi: 12, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "bindInfoCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pBindInfos", ty: T::Struct(158), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdDispatchDataGraphARM", canonical: "vkCmdDispatchDataGraphARM", id: 0x0001132a, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDispatchDataGraphARM", canonical: "vkCmdDispatchDataGraphARM", id: 0x0001132a, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "session", ty: T::Handle(11), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(290), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreateDataGraphPipelineSessionARM", canonical: "vkCreateDataGraphPipelineSessionARM", id: 0x0001132b, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateDataGraphPipelineSessionARM", canonical: "vkCreateDataGraphPipelineSessionARM", id: 0x0001132b, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(301), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pSession", ty: T::Handle(11), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCreateDataGraphPipelinesARM", canonical: "vkCreateDataGraphPipelinesARM", id: 0x0001132c, ret: Some(T::Enum(333)), abi: 75, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateDataGraphPipelinesARM", canonical: "vkCreateDataGraphPipelinesARM", id: 0x0001132c, ret: Some(T::Enum(333)), abi: 75, dispatch: D::Device, trailing: false, looked_at: &[0, 4, 5, 6], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "deferredOperation", ty: T::Handle(14), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pipelineCache", ty: T::Handle(40), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
@@ -3782,66 +3782,66 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 40, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pPipelines", ty: T::Handle(38), shape: S::Array, at: 48, len: L::Member(3), inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyDataGraphPipelineSessionARM", canonical: "vkDestroyDataGraphPipelineSessionARM", id: 0x0001132d, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroyDataGraphPipelineSessionARM", canonical: "vkDestroyDataGraphPipelineSessionARM", id: 0x0001132d, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "session", ty: T::Handle(11), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetDataGraphPipelineAvailablePropertiesARM", canonical: "vkGetDataGraphPipelineAvailablePropertiesARM", id: 0x0001132e, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDataGraphPipelineAvailablePropertiesARM", canonical: "vkGetDataGraphPipelineAvailablePropertiesARM", id: 0x0001132e, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPipelineInfo", ty: T::Struct(292), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPropertiesCount", ty: T::U32, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pProperties", ty: T::Enum(112), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetDataGraphPipelinePropertiesARM", canonical: "vkGetDataGraphPipelinePropertiesARM", id: 0x0001132f, ret: Some(T::Enum(333)), abi: 17, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDataGraphPipelinePropertiesARM", canonical: "vkGetDataGraphPipelinePropertiesARM", id: 0x0001132f, ret: Some(T::Enum(333)), abi: 17, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPipelineInfo", ty: T::Struct(292), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "propertiesCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pProperties", ty: T::Struct(296), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetDataGraphPipelineSessionBindPointRequirementsARM", canonical: "vkGetDataGraphPipelineSessionBindPointRequirementsARM", id: 0x00011330, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDataGraphPipelineSessionBindPointRequirementsARM", canonical: "vkGetDataGraphPipelineSessionBindPointRequirementsARM", id: 0x00011330, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(300), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pBindPointRequirementCount", ty: T::U32, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pBindPointRequirements", ty: T::Struct(299), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetDataGraphPipelineSessionMemoryRequirementsARM", canonical: "vkGetDataGraphPipelineSessionMemoryRequirementsARM", id: 0x00011331, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDataGraphPipelineSessionMemoryRequirementsARM", canonical: "vkGetDataGraphPipelineSessionMemoryRequirementsARM", id: 0x00011331, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(302), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pMemoryRequirements", ty: T::Struct(643), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM", canonical: "vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM", id: 0x00011332, ret: None, abi: 4, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM", canonical: "vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM", id: 0x00011332, ret: None, abi: 4, dispatch: D::Instance, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pQueueFamilyDataGraphProcessingEngineInfo", ty: T::Struct(987), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pQueueFamilyDataGraphProcessingEngineProperties", ty: T::Struct(1239), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM", canonical: "vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM", id: 0x00011333, ret: Some(T::Enum(333)), abi: 9, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM", canonical: "vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM", id: 0x00011333, ret: Some(T::Enum(333)), abi: 9, dispatch: D::Instance, trailing: false, looked_at: &[0, 2, 3], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "queueFamilyIndex", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pQueueFamilyDataGraphPropertyCount", ty: T::U32, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pQueueFamilyDataGraphProperties", ty: T::Struct(1240), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkWaitForPresent2KHR", canonical: "vkWaitForPresent2KHR", id: 0x00011334, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkWaitForPresent2KHR", canonical: "vkWaitForPresent2KHR", id: 0x00011334, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "swapchain", ty: T::Handle(53), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPresentWait2Info", ty: T::Struct(1221), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkReleaseSwapchainImagesKHR", canonical: "vkReleaseSwapchainImagesKHR", id: 0x00011335, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkReleaseSwapchainImagesKHR", canonical: "vkReleaseSwapchainImagesKHR", id: 0x00011335, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pReleaseInfo", ty: T::Struct(1259), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBindDescriptorBufferEmbeddedSamplersEXT", canonical: "vkCmdBindDescriptorBufferEmbeddedSamplersEXT", id: 0x00011336, ret: None, abi: 45, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBindDescriptorBufferEmbeddedSamplersEXT", canonical: "vkCmdBindDescriptorBufferEmbeddedSamplersEXT", id: 0x00011336, ret: None, abi: 45, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pipelineBindPoint", ty: T::Enum(273), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "layout", ty: T::Handle(41), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "set", ty: T::U32, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBindDescriptorBuffersEXT", canonical: "vkCmdBindDescriptorBuffersEXT", id: 0x00011337, ret: None, abi: 2, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBindDescriptorBuffersEXT", canonical: "vkCmdBindDescriptorBuffersEXT", id: 0x00011337, ret: None, abi: 2, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "bufferCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pBindingInfos", ty: T::Struct(329), shape: S::Array, at: 16, len: L::Member(1), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetDescriptorBufferOffsetsEXT", canonical: "vkCmdSetDescriptorBufferOffsetsEXT", id: 0x00011338, ret: None, abi: 84, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetDescriptorBufferOffsetsEXT", canonical: "vkCmdSetDescriptorBufferOffsetsEXT", id: 0x00011338, ret: None, abi: 84, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 5, 6], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pipelineBindPoint", ty: T::Enum(273), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "layout", ty: T::Handle(41), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -3850,65 +3850,65 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "pBufferIndices", ty: T::U32, shape: S::Array, at: 40, len: L::Member(4), inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pOffsets", ty: T::DeviceSize, shape: S::Array, at: 48, len: L::Member(4), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetBufferOpaqueCaptureDescriptorDataEXT", canonical: "vkGetBufferOpaqueCaptureDescriptorDataEXT", id: 0x00011339, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetBufferOpaqueCaptureDescriptorDataEXT", canonical: "vkGetBufferOpaqueCaptureDescriptorDataEXT", id: 0x00011339, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(181), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pData", ty: T::Opaque, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetDescriptorEXT", canonical: "vkGetDescriptorEXT", id: 0x0001133a, ret: None, abi: 13, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDescriptorEXT", canonical: "vkGetDescriptorEXT", id: 0x0001133a, ret: None, abi: 13, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pDescriptorInfo", ty: T::Struct(333), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "dataSize", ty: T::Size, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pDescriptor", ty: T::U8, shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetDescriptorSetLayoutBindingOffsetEXT", canonical: "vkGetDescriptorSetLayoutBindingOffsetEXT", id: 0x0001133b, ret: None, abi: 21, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDescriptorSetLayoutBindingOffsetEXT", canonical: "vkGetDescriptorSetLayoutBindingOffsetEXT", id: 0x0001133b, ret: None, abi: 21, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "layout", ty: T::Handle(17), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "binding", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pOffset", ty: T::DeviceSize, shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetDescriptorSetLayoutSizeEXT", canonical: "vkGetDescriptorSetLayoutSizeEXT", id: 0x0001133c, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDescriptorSetLayoutSizeEXT", canonical: "vkGetDescriptorSetLayoutSizeEXT", id: 0x0001133c, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "layout", ty: T::Handle(17), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pLayoutSizeInBytes", ty: T::DeviceSize, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetImageOpaqueCaptureDescriptorDataEXT", canonical: "vkGetImageOpaqueCaptureDescriptorDataEXT", id: 0x0001133d, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetImageOpaqueCaptureDescriptorDataEXT", canonical: "vkGetImageOpaqueCaptureDescriptorDataEXT", id: 0x0001133d, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(524), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pData", ty: T::Opaque, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetImageViewOpaqueCaptureDescriptorDataEXT", canonical: "vkGetImageViewOpaqueCaptureDescriptorDataEXT", id: 0x0001133e, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetImageViewOpaqueCaptureDescriptorDataEXT", canonical: "vkGetImageViewOpaqueCaptureDescriptorDataEXT", id: 0x0001133e, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(560), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pData", ty: T::Opaque, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetSamplerOpaqueCaptureDescriptorDataEXT", canonical: "vkGetSamplerOpaqueCaptureDescriptorDataEXT", id: 0x0001133f, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetSamplerOpaqueCaptureDescriptorDataEXT", canonical: "vkGetSamplerOpaqueCaptureDescriptorDataEXT", id: 0x0001133f, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(1298), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pData", ty: T::Opaque, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT", canonical: "vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT", id: 0x00011340, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT", canonical: "vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT", id: 0x00011340, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(103), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pData", ty: T::Opaque, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdCopyMemoryIndirectKHR", canonical: "vkCmdCopyMemoryIndirectKHR", id: 0x00011341, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdCopyMemoryIndirectKHR", canonical: "vkCmdCopyMemoryIndirectKHR", id: 0x00011341, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCopyMemoryIndirectInfo", ty: T::Struct(265), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdCopyMemoryToImageIndirectKHR", canonical: "vkCmdCopyMemoryToImageIndirectKHR", id: 0x00011342, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdCopyMemoryToImageIndirectKHR", canonical: "vkCmdCopyMemoryToImageIndirectKHR", id: 0x00011342, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCopyMemoryToImageIndirectInfo", ty: T::Struct(268), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdEndRendering2KHR", canonical: "vkCmdEndRendering2KHR", id: 0x00011343, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdEndRendering2KHR", canonical: "vkCmdEndRendering2KHR", id: 0x00011343, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pRenderingEndInfo", ty: T::Struct(1284), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdDecompressMemoryEXT", canonical: "vkCmdDecompressMemoryEXT", id: 0x00011344, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDecompressMemoryEXT", canonical: "vkCmdDecompressMemoryEXT", id: 0x00011344, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pDecompressMemoryInfoEXT", ty: T::Struct(318), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdDecompressMemoryIndirectCountEXT", canonical: "vkCmdDecompressMemoryIndirectCountEXT", id: 0x00011345, ret: None, abi: 85, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDecompressMemoryIndirectCountEXT", canonical: "vkCmdDecompressMemoryIndirectCountEXT", id: 0x00011345, ret: None, abi: 85, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "decompressionMethod", ty: T::Flags64(232), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "indirectCommandsAddress", ty: T::DeviceAddress, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -3916,115 +3916,115 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "maxDecompressionCount", ty: T::U32, shape: S::Value, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "stride", ty: T::U32, shape: S::Value, at: 40, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBeginCustomResolveEXT", canonical: "vkCmdBeginCustomResolveEXT", id: 0x00011346, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBeginCustomResolveEXT", canonical: "vkCmdBeginCustomResolveEXT", id: 0x00011346, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pBeginCustomResolveInfo", ty: T::Struct(154), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM", canonical: "vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM", id: 0x00011347, ret: Some(T::Enum(333)), abi: 54, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM", canonical: "vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM", id: 0x00011347, ret: Some(T::Enum(333)), abi: 54, dispatch: D::Instance, trailing: false, looked_at: &[0, 2, 3, 4], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "queueFamilyIndex", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCounterCount", ty: T::U32, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pCounters", ty: T::Struct(694), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
         M { name: "pCounterDescriptions", ty: T::Struct(695), shape: S::Array, at: 32, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPastPresentationTimingEXT", canonical: "vkGetPastPresentationTimingEXT", id: 0x00011349, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetPastPresentationTimingEXT", canonical: "vkGetPastPresentationTimingEXT", id: 0x00011349, ret: Some(T::Enum(333)), abi: 0, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPastPresentationTimingInfo", ty: T::Struct(688), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPastPresentationTimingProperties", ty: T::Struct(689), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetSwapchainTimeDomainPropertiesEXT", canonical: "vkGetSwapchainTimeDomainPropertiesEXT", id: 0x0001134a, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetSwapchainTimeDomainPropertiesEXT", canonical: "vkGetSwapchainTimeDomainPropertiesEXT", id: 0x0001134a, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "swapchain", ty: T::Handle(53), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSwapchainTimeDomainProperties", ty: T::Struct(1397), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
         M { name: "pTimeDomainsCounter", ty: T::U64, shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetSwapchainTimingPropertiesEXT", canonical: "vkGetSwapchainTimingPropertiesEXT", id: 0x0001134b, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetSwapchainTimingPropertiesEXT", canonical: "vkGetSwapchainTimingPropertiesEXT", id: 0x0001134b, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "swapchain", ty: T::Handle(53), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSwapchainTimingProperties", ty: T::Struct(1398), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
         M { name: "pSwapchainTimingPropertiesCounter", ty: T::U64, shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkSetSwapchainPresentTimingQueueSizeEXT", canonical: "vkSetSwapchainPresentTimingQueueSizeEXT", id: 0x0001134c, ret: Some(T::Enum(333)), abi: 19, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkSetSwapchainPresentTimingQueueSizeEXT", canonical: "vkSetSwapchainPresentTimingQueueSizeEXT", id: 0x0001134c, ret: Some(T::Enum(333)), abi: 19, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "swapchain", ty: T::Handle(53), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "size", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetComputeOccupancyPriorityNV", canonical: "vkCmdSetComputeOccupancyPriorityNV", id: 0x0001134d, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetComputeOccupancyPriorityNV", canonical: "vkCmdSetComputeOccupancyPriorityNV", id: 0x0001134d, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pParameters", ty: T::Struct(240), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetDeviceCombinedImageSamplerIndexNVX", canonical: "vkGetDeviceCombinedImageSamplerIndexNVX", id: 0x0001134e, ret: Some(T::U64), abi: 86, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDeviceCombinedImageSamplerIndexNVX", canonical: "vkGetDeviceCombinedImageSamplerIndexNVX", id: 0x0001134e, ret: Some(T::U64), abi: 86, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "imageViewIndex", ty: T::U64, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "samplerIndex", ty: T::U64, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetDeviceFaultDebugInfoKHR", canonical: "vkGetDeviceFaultDebugInfoKHR", id: 0x0001134f, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDeviceFaultDebugInfoKHR", canonical: "vkGetDeviceFaultDebugInfoKHR", id: 0x0001134f, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pDebugInfo", ty: T::Struct(368), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetDeviceFaultReportsKHR", canonical: "vkGetDeviceFaultReportsKHR", id: 0x00011350, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetDeviceFaultReportsKHR", canonical: "vkGetDeviceFaultReportsKHR", id: 0x00011350, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "timeout", ty: T::U64, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pFaultCounts", ty: T::U32, shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
         M { name: "pFaultInfo", ty: T::Struct(370), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkQueueSetPerfHintQCOM", canonical: "vkQueueSetPerfHintQCOM", id: 0x00011351, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkQueueSetPerfHintQCOM", canonical: "vkQueueSetPerfHintQCOM", id: 0x00011351, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "queue", ty: T::Handle(44), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pPerfHintInfo", ty: T::Struct(692), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetDispatchParametersARM", canonical: "vkCmdSetDispatchParametersARM", id: 0x00011352, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetDispatchParametersARM", canonical: "vkCmdSetDispatchParametersARM", id: 0x00011352, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pDispatchParameters", ty: T::Struct(406), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdSetPrimitiveRestartIndexEXT", canonical: "vkCmdSetPrimitiveRestartIndexEXT", id: 0x00011353, ret: None, abi: 48, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdSetPrimitiveRestartIndexEXT", canonical: "vkCmdSetPrimitiveRestartIndexEXT", id: 0x00011353, ret: None, abi: 48, dispatch: D::Device, trailing: false, looked_at: &[0], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "primitiveRestartIndex", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM", canonical: "vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM", id: 0x00011354, ret: Some(T::Enum(333)), abi: 9, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM", canonical: "vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM", id: 0x00011354, ret: Some(T::Enum(333)), abi: 9, dispatch: D::Instance, trailing: false, looked_at: &[0, 2, 3], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "queueFamilyIndex", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pQueueFamilyDataGraphProperties", ty: T::Struct(1240), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pProperties", ty: T::Struct(153), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Open, elements: P::Open, out: true },
     ] },
-    CommandDef { name: "vkCmdBindIndexBuffer3KHR", canonical: "vkCmdBindIndexBuffer3KHR", id: 0x00011355, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBindIndexBuffer3KHR", canonical: "vkCmdBindIndexBuffer3KHR", id: 0x00011355, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(166), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBeginConditionalRendering2EXT", canonical: "vkCmdBeginConditionalRendering2EXT", id: 0x00011356, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBeginConditionalRendering2EXT", canonical: "vkCmdBeginConditionalRendering2EXT", id: 0x00011356, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pConditionalRenderingBegin", ty: T::Struct(243), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBeginTransformFeedback2EXT", canonical: "vkCmdBeginTransformFeedback2EXT", id: 0x00011357, ret: None, abi: 8, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBeginTransformFeedback2EXT", canonical: "vkCmdBeginTransformFeedback2EXT", id: 0x00011357, ret: None, abi: 8, dispatch: D::Device, trailing: false, looked_at: &[0, 3], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstCounterRange", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "counterRangeCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pCounterInfos", ty: T::Struct(174), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBindTransformFeedbackBuffers2EXT", canonical: "vkCmdBindTransformFeedbackBuffers2EXT", id: 0x00011358, ret: None, abi: 8, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBindTransformFeedbackBuffers2EXT", canonical: "vkCmdBindTransformFeedbackBuffers2EXT", id: 0x00011358, ret: None, abi: 8, dispatch: D::Device, trailing: false, looked_at: &[0, 3], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstBinding", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "bindingCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pBindingInfos", ty: T::Struct(174), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBindVertexBuffers3KHR", canonical: "vkCmdBindVertexBuffers3KHR", id: 0x00011359, ret: None, abi: 8, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBindVertexBuffers3KHR", canonical: "vkCmdBindVertexBuffers3KHR", id: 0x00011359, ret: None, abi: 8, dispatch: D::Device, trailing: false, looked_at: &[0, 3], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstBinding", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "bindingCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pBindingInfos", ty: T::Struct(175), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdCopyImageToMemoryKHR", canonical: "vkCmdCopyImageToMemoryKHR", id: 0x0001135a, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdCopyImageToMemoryKHR", canonical: "vkCmdCopyImageToMemoryKHR", id: 0x0001135a, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCopyMemoryInfo", ty: T::Struct(258), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdCopyMemoryKHR", canonical: "vkCmdCopyMemoryKHR", id: 0x0001135b, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdCopyMemoryKHR", canonical: "vkCmdCopyMemoryKHR", id: 0x0001135b, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCopyMemoryInfo", ty: T::Struct(259), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdCopyMemoryToImageKHR", canonical: "vkCmdCopyMemoryToImageKHR", id: 0x0001135c, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdCopyMemoryToImageKHR", canonical: "vkCmdCopyMemoryToImageKHR", id: 0x0001135c, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCopyMemoryInfo", ty: T::Struct(258), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdCopyQueryPoolResultsToMemoryKHR", canonical: "vkCmdCopyQueryPoolResultsToMemoryKHR", id: 0x0001135d, ret: None, abi: 87, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdCopyQueryPoolResultsToMemoryKHR", canonical: "vkCmdCopyQueryPoolResultsToMemoryKHR", id: 0x0001135d, ret: None, abi: 87, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 4, 5, 6], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "queryPool", ty: T::Handle(43), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstQuery", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -4033,23 +4033,23 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "dstFlags", ty: T::Flags(50), shape: S::Value, at: 40, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "queryResultFlags", ty: T::Flags(318), shape: S::Value, at: 48, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdDispatchIndirect2KHR", canonical: "vkCmdDispatchIndirect2KHR", id: 0x0001135e, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDispatchIndirect2KHR", canonical: "vkCmdDispatchIndirect2KHR", id: 0x0001135e, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(404), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdDrawIndexedIndirect2KHR", canonical: "vkCmdDrawIndexedIndirect2KHR", id: 0x0001135f, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDrawIndexedIndirect2KHR", canonical: "vkCmdDrawIndexedIndirect2KHR", id: 0x0001135f, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(427), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdDrawIndexedIndirectCount2KHR", canonical: "vkCmdDrawIndexedIndirectCount2KHR", id: 0x00011360, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDrawIndexedIndirectCount2KHR", canonical: "vkCmdDrawIndexedIndirectCount2KHR", id: 0x00011360, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(429), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdDrawIndirect2KHR", canonical: "vkCmdDrawIndirect2KHR", id: 0x00011361, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDrawIndirect2KHR", canonical: "vkCmdDrawIndirect2KHR", id: 0x00011361, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(427), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdDrawIndirectByteCount2EXT", canonical: "vkCmdDrawIndirectByteCount2EXT", id: 0x00011362, ret: None, abi: 88, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDrawIndirectByteCount2EXT", canonical: "vkCmdDrawIndirectByteCount2EXT", id: 0x00011362, ret: None, abi: 88, dispatch: D::Device, trailing: false, looked_at: &[0, 3], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "instanceCount", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstInstance", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -4057,48 +4057,48 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "counterOffset", ty: T::U32, shape: S::Value, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "vertexStride", ty: T::U32, shape: S::Value, at: 40, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdDrawIndirectCount2KHR", canonical: "vkCmdDrawIndirectCount2KHR", id: 0x00011363, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDrawIndirectCount2KHR", canonical: "vkCmdDrawIndirectCount2KHR", id: 0x00011363, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(429), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdDrawMeshTasksIndirect2EXT", canonical: "vkCmdDrawMeshTasksIndirect2EXT", id: 0x00011364, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDrawMeshTasksIndirect2EXT", canonical: "vkCmdDrawMeshTasksIndirect2EXT", id: 0x00011364, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(427), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdDrawMeshTasksIndirectCount2EXT", canonical: "vkCmdDrawMeshTasksIndirectCount2EXT", id: 0x00011365, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdDrawMeshTasksIndirectCount2EXT", canonical: "vkCmdDrawMeshTasksIndirectCount2EXT", id: 0x00011365, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(429), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdEndTransformFeedback2EXT", canonical: "vkCmdEndTransformFeedback2EXT", id: 0x00011366, ret: None, abi: 8, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdEndTransformFeedback2EXT", canonical: "vkCmdEndTransformFeedback2EXT", id: 0x00011366, ret: None, abi: 8, dispatch: D::Device, trailing: false, looked_at: &[0, 3], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "firstCounterRange", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "counterRangeCount", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pCounterInfos", ty: T::Struct(174), shape: S::Array, at: 24, len: L::Member(2), inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdFillMemoryKHR", canonical: "vkCmdFillMemoryKHR", id: 0x00011367, ret: None, abi: 44, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdFillMemoryKHR", canonical: "vkCmdFillMemoryKHR", id: 0x00011367, ret: None, abi: 44, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pDstRange", ty: T::Struct(360), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "dstFlags", ty: T::Flags(50), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "data", ty: T::U32, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdUpdateMemoryKHR", canonical: "vkCmdUpdateMemoryKHR", id: 0x00011368, ret: None, abi: 89, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdUpdateMemoryKHR", canonical: "vkCmdUpdateMemoryKHR", id: 0x00011368, ret: None, abi: 89, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 4], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pDstRange", ty: T::Struct(360), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "dstFlags", ty: T::Flags(50), shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "dataSize", ty: T::DeviceSize, shape: S::Value, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pData", ty: T::U8, shape: S::Array, at: 32, len: L::Member(3), inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdWriteMarkerToMemoryAMD", canonical: "vkCmdWriteMarkerToMemoryAMD", id: 0x00011369, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdWriteMarkerToMemoryAMD", canonical: "vkCmdWriteMarkerToMemoryAMD", id: 0x00011369, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(636), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCreateAccelerationStructure2KHR", canonical: "vkCreateAccelerationStructure2KHR", id: 0x0001136a, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateAccelerationStructure2KHR", canonical: "vkCreateAccelerationStructure2KHR", id: 0x0001136a, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(104), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAccelerationStructure", ty: T::Handle(0), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM", canonical: "vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM", id: 0x0001136b, ret: Some(T::Enum(333)), abi: 90, dispatch: D::Instance, trailing: false, params: &[
+    CommandDef { name: "vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM", canonical: "vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM", id: 0x0001136b, ret: Some(T::Enum(333)), abi: 90, dispatch: D::Instance, trailing: false, looked_at: &[0, 2, 3, 4, 5], params: &[
         M { name: "physicalDevice", ty: T::Handle(37), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "queueFamilyIndex", ty: T::U32, shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pQueueFamilyDataGraphProperties", ty: T::Struct(1240), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
@@ -4106,60 +4106,60 @@ pub static COMMANDS: [CommandDef; 778] = [
         M { name: "pFormatCount", ty: T::U32, shape: S::Ptr, at: 32, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pImageFormatProperties", ty: T::Struct(284), shape: S::Array, at: 40, len: L::Member(4), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCreateGpaSessionAMD", canonical: "vkCreateGpaSessionAMD", id: 0x0001136c, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCreateGpaSessionAMD", canonical: "vkCreateGpaSessionAMD", id: 0x0001136c, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pCreateInfo", ty: T::Struct(508), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pGpaSession", ty: T::Handle(27), shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkDestroyGpaSessionAMD", canonical: "vkDestroyGpaSessionAMD", id: 0x0001136d, ret: None, abi: 4, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkDestroyGpaSessionAMD", canonical: "vkDestroyGpaSessionAMD", id: 0x0001136d, ret: None, abi: 4, dispatch: D::Device, trailing: false, looked_at: &[0, 2], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "gpaSession", ty: T::Handle(27), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
         M { name: "pAllocator", ty: T::Struct(132), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Optional, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetGpaSessionStatusAMD", canonical: "vkGetGpaSessionStatusAMD", id: 0x0001136e, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetGpaSessionStatusAMD", canonical: "vkGetGpaSessionStatusAMD", id: 0x0001136e, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "gpaSession", ty: T::Handle(27), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetGpaSessionResultsAMD", canonical: "vkGetGpaSessionResultsAMD", id: 0x0001136f, ret: Some(T::Enum(333)), abi: 72, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetGpaSessionResultsAMD", canonical: "vkGetGpaSessionResultsAMD", id: 0x0001136f, ret: Some(T::Enum(333)), abi: 72, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 3, 4], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "gpaSession", ty: T::Handle(27), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "sampleID", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSizeInBytes", ty: T::Size, shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Optional, out: true },
         M { name: "pData", ty: T::U8, shape: S::Array, at: 32, len: L::Member(3), inner: I::None, presence: P::Optional, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkResetGpaSessionAMD", canonical: "vkResetGpaSessionAMD", id: 0x00011370, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkResetGpaSessionAMD", canonical: "vkResetGpaSessionAMD", id: 0x00011370, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "gpaSession", ty: T::Handle(27), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBeginGpaSessionAMD", canonical: "vkCmdBeginGpaSessionAMD", id: 0x00011371, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBeginGpaSessionAMD", canonical: "vkCmdBeginGpaSessionAMD", id: 0x00011371, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "gpaSession", ty: T::Handle(27), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdEndGpaSessionAMD", canonical: "vkCmdEndGpaSessionAMD", id: 0x00011372, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdEndGpaSessionAMD", canonical: "vkCmdEndGpaSessionAMD", id: 0x00011372, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "gpaSession", ty: T::Handle(27), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdBeginGpaSampleAMD", canonical: "vkCmdBeginGpaSampleAMD", id: 0x00011373, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdBeginGpaSampleAMD", canonical: "vkCmdBeginGpaSampleAMD", id: 0x00011373, ret: Some(T::Enum(333)), abi: 6, dispatch: D::Device, trailing: false, looked_at: &[0, 1, 2, 3], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "gpaSession", ty: T::Handle(27), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pGpaSampleBeginInfo", ty: T::Struct(507), shape: S::Ptr, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pSampleID", ty: T::U32, shape: S::Ptr, at: 24, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkCmdEndGpaSampleAMD", canonical: "vkCmdEndGpaSampleAMD", id: 0x00011374, ret: None, abi: 41, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdEndGpaSampleAMD", canonical: "vkCmdEndGpaSampleAMD", id: 0x00011374, ret: None, abi: 41, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "gpaSession", ty: T::Handle(27), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "sampleID", ty: T::U32, shape: S::Value, at: 16, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkCmdCopyGpaSessionResultsAMD", canonical: "vkCmdCopyGpaSessionResultsAMD", id: 0x00011375, ret: None, abi: 1, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkCmdCopyGpaSessionResultsAMD", canonical: "vkCmdCopyGpaSessionResultsAMD", id: 0x00011375, ret: None, abi: 1, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "commandBuffer", ty: T::Handle(5), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "gpaSession", ty: T::Handle(27), shape: S::Value, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
     ] },
-    CommandDef { name: "vkGetGpaDeviceClockInfoAMD", canonical: "vkGetGpaDeviceClockInfoAMD", id: 0x00011376, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkGetGpaDeviceClockInfoAMD", canonical: "vkGetGpaDeviceClockInfoAMD", id: 0x00011376, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(504), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
-    CommandDef { name: "vkSetGpaDeviceClockModeAMD", canonical: "vkSetGpaDeviceClockModeAMD", id: 0x00011377, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, params: &[
+    CommandDef { name: "vkSetGpaDeviceClockModeAMD", canonical: "vkSetGpaDeviceClockModeAMD", id: 0x00011377, ret: Some(T::Enum(333)), abi: 7, dispatch: D::Device, trailing: false, looked_at: &[0, 1], params: &[
         M { name: "device", ty: T::Handle(19), shape: S::Value, at: 0, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: false },
         M { name: "pInfo", ty: T::Struct(503), shape: S::Ptr, at: 8, len: L::None, inner: I::None, presence: P::Required, elements: P::Required, out: true },
     ] },
