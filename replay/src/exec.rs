@@ -10,6 +10,7 @@ use crate::link::{Linked, invalid};
 use crate::objects::Objects;
 use crate::options::Options;
 use crate::report::{InFlight, Report};
+use crate::usage::Usage;
 use gfxr_parse::image::Image;
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::schema::{CommandDef, Ty, handle_named};
@@ -92,8 +93,8 @@ pub struct Executor {
     /// Memory for the call that runs; absent while one does.
     linked: Option<Box<Linked>>,
     keep_going: bool,
-    /// What calls have to keep to.
-    level: Level,
+    /// What calls have to keep to; none where the capture is trusted with it.
+    usage: Option<Usage>,
 }
 
 impl Executor {
@@ -121,7 +122,7 @@ impl Executor {
             pooled: ["VkCommandBuffer", "VkDescriptorSet"].map(|n| handle_named(n).expect("a core handle")),
             linked: None,
             keep_going: options.keep_going,
-            level: if options.trust_capture { Level::Memory } else { Level::Usage },
+            usage: (!options.trust_capture).then(Usage::default),
         }
     }
 
@@ -131,12 +132,29 @@ impl Executor {
         if self.frame_started.is_none() {
             self.frame_started = Some(Instant::now());
         }
-        let r = match valid::check(&mut call.image, self.level) {
-            Ok(()) => self.run_from(0, call).and_then(|outcome| self.judge(call, outcome)),
+        let r = match self.check(call) {
+            Ok(()) => self.run_from(0, call).and_then(|outcome| {
+                if let Some(usage) = &mut self.usage {
+                    usage.made(call, outcome);
+                }
+                self.judge(call, outcome)
+            }),
             Err(e) => self.refused(call, e),
         };
         let r = r.map_err(|e| e.at(|| format!("block {}, {}", call.block, call.command.name)));
         self.pass_over(r)
+    }
+
+    /// Whether a call may be made: by itself, and with the objects that it uses.
+    #[inline]
+    fn check(&self, call: &mut Call) -> gfxr_parse::error::Result<()> {
+        match &self.usage {
+            None => valid::check(&mut call.image, Level::Memory),
+            Some(usage) => {
+                valid::check(&mut call.image, Level::Usage)?;
+                usage.check(call, self.backend.limits())
+            }
+        }
     }
 
     /// A call that is not valid: no hook sees it, and no driver.

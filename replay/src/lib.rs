@@ -27,6 +27,7 @@ pub mod places;
 pub mod report;
 pub mod session;
 pub mod unused;
+pub mod usage;
 pub mod vulkan;
 pub mod wants;
 

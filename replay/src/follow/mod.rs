@@ -195,6 +195,16 @@ impl Follow {
         Ok(())
     }
 
+    /// The same for whoever wants to know only which objects there are, and what they are made of: recordings, the contents
+    /// of sets and memory are not followed.
+    pub fn objects(&mut self, call: &Call, outcome: Outcome) {
+        let Role::Change(handler) = self.roles[call.index] else { return };
+        let failed = matches!(call.command.ret, Some(Ty::Enum(_))) && outcome.result() < 0;
+        if !failed && !update::is_of_contents(call.command.canonical) {
+            handler(&mut self.world, call);
+        }
+    }
+
     fn record(&mut self, role: Role, call: &Call) {
         let Some(state) = self.states.get_mut(&call.image.u64(0)) else { return };
         let index = state.recording.count;

@@ -30,6 +30,11 @@ pub(super) const HANDLERS: &[(&str, Handler)] = &[
     ("vkGetDescriptorSetLayoutBindingOffsetEXT", binding_offset),
 ];
 
+/// Calls that only change what sets contain.
+pub(super) fn is_of_contents(name: &str) -> bool {
+    matches!(name, "vkUpdateDescriptorSets" | "vkUpdateDescriptorSetWithTemplate" | "vkGetDescriptorEXT")
+}
+
 fn pool(w: &mut World, call: &Call) {
     w.descriptor_pools.insert(created(call), DescriptorPool::default());
 }

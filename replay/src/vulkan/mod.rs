@@ -395,6 +395,10 @@ impl Backend for Vulkan {
         "vulkan"
     }
 
+    fn limits(&self) -> Option<&vk::PhysicalDeviceLimits> {
+        self.devices.values().next().map(|d| &d.gpu.properties.limits)
+    }
+
     fn answer(&mut self, objects: &mut Objects, call: &Call, report: &mut Report) -> Result<Option<Outcome>> {
         match self.handlers.of(call.index) {
             Handler::Captured => Ok(Some(Outcome::captured(call))),
