@@ -7,6 +7,7 @@
 
 use crate::error::Result;
 use crate::exec::{Call, Outcome};
+use crate::formats::level_size;
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::options::MemoryMode;
@@ -137,8 +138,8 @@ pub fn subresource_layout(
         let distance = i128::from(layer) - i128::from(asked);
         let offset = i128::from(then.offset).saturating_add(distance.saturating_mul(then.array_pitch.into()));
         let then = SubresourceLayout { offset: u64::try_from(offset).unwrap_or(0), ..then };
-        let height = (image.extent.height >> mip).max(1);
-        let depth = (image.extent.depth >> mip).max(1);
+        let height = level_size(image.extent.height, mip);
+        let depth = level_size(image.extent.depth, mip);
         image.rows.push(Rows { mip, then, now, height, depth });
     }
     if image.rows.iter().all(Rows::same) {
