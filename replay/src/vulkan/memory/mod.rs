@@ -17,7 +17,6 @@ pub(crate) use pool::{Alloc, AllocKind};
 pub(crate) use rows::Rows;
 pub use rows::subresource_layout;
 
-use super::instance::drop_from_chain;
 use super::{Gpu, Prologue, Vulkan, require_handles};
 use crate::error::{Error, Kind, Result};
 use crate::exec::{Call, Outcome};
@@ -148,9 +147,7 @@ pub fn allocate(
     let device = call.image.u64(0);
     let id_at = call.image.target(call.command.params[3].at);
     let id = id_at.map_or(0, |at| call.image.u64(at));
-    let info: *mut vk::MemoryAllocateInfo = linked.ptr(1);
-    // SAFETY: linked memory holds a VkMemoryAllocateInfo (or null).
-    let Some(info) = (unsafe { info.as_mut() }) else {
+    let Some(mut info) = linked.param::<vk::MemoryAllocateInfo<'static>>(1).copied() else {
         return Err(Error::divergence("pAllocateInfo is missing"));
     };
     let captured = captured_flags(vk, device, info.memory_type_index);
@@ -164,8 +161,7 @@ pub fn allocate(
         return Ok(Outcome::captured(call));
     }
     require_handles(objects, call, &[])?;
-    // SAFETY: linked chain.
-    unsafe { drop_from_chain(&mut info.p_next, foreign) };
+    info.p_next = linked.unchain(info.p_next, foreign);
     let props = vk.device(device)?.gpu.memory;
     if vk.memory.mode == MemoryMode::Remap
         && let Some(want) = captured
@@ -187,6 +183,9 @@ pub fn allocate(
         )));
     };
     fits(&props, info.memory_type_index, size)?;
+    if let Some(to) = linked.param_mut::<vk::MemoryAllocateInfo<'static>>(1) {
+        *to = info;
+    }
     let outcome = super::exact::allocate(vk, id, call, linked, report)?;
     if outcome.result() >= 0
         && let Some(at) = id_at
