@@ -210,7 +210,7 @@ mod tests {
             image.set_u64(at + 8, ty);
         }
         assert_eq!(held(&image, blob), Some([1, 0, 1, 2, 5]));
-        image.set_u64(structures + 8, 1_000_138_000);
+        image.set_u64(inline + 8, 1_000_150_000);
         assert_eq!(held(&image, blob), None, "two tails of one kind");
     }
 }
