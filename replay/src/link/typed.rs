@@ -28,7 +28,9 @@ plain! {
     *const vk::AccelerationStructureBuildRangeInfoKHR, *const u32,
     vk::AccelerationStructureBuildGeometryInfoKHR<'_>, vk::AccelerationStructureBuildRangeInfoKHR,
     vk::AccelerationStructureCreateInfoKHR<'_>, vk::AccelerationStructureGeometryKHR<'_>, vk::ApplicationInfo<'_>,
-    vk::BaseInStructure<'_>, vk::BufferCreateInfo<'_>, vk::BufferUsageFlags2CreateInfoKHR<'_>, vk::CommandBuffer,
+    vk::BaseInStructure<'_>, vk::CommandBufferSubmitInfo<'_>, vk::PushConstantRange,
+    vk::PipelineCreateFlags2CreateInfoKHR<'_>, vk::SpecializationInfo<'_>, vk::SpecializationMapEntry, vk::PipelineLayout,
+    vk::RayTracingPipelineCreateInfoNV<'_>, vk::BufferCreateInfo<'_>, vk::BufferUsageFlags2CreateInfoKHR<'_>, vk::CommandBuffer,
     vk::ComputePipelineCreateInfo<'_>, vk::CopyAccelerationStructureInfoKHR<'_>,
     vk::CopyAccelerationStructureToMemoryInfoKHR<'_>, vk::CopyMemoryToAccelerationStructureInfoKHR<'_>,
     vk::DescriptorPoolCreateInfo<'_>, vk::DescriptorPoolInlineUniformBlockCreateInfo<'_>, vk::DescriptorPoolSize,
@@ -79,6 +81,17 @@ impl Linked {
         Some(unsafe {
             std::slice::from_raw_parts_mut(piece.as_mut_ptr().cast::<u8>().add(from).cast(), n as usize)
         })
+    }
+
+    /// Keeps elements in the call's own memory, for a pointer of its to lead to; where they are.
+    pub fn keep<T: Plain>(&mut self, items: &[T]) -> *const T {
+        let bytes = size_of_val(items);
+        let mut piece = vec![0u64; bytes.div_ceil(8)];
+        let to = piece.as_mut_ptr();
+        // SAFETY: room for as many bytes, just made.
+        unsafe { std::ptr::copy_nonoverlapping(items.as_ptr().cast::<u8>(), to.cast(), bytes) };
+        self.spare.push(piece);
+        to.cast()
     }
 
     /// What a pointer leads to.
@@ -180,9 +193,9 @@ mod tests {
         assert_eq!(l.one(&raw const elsewhere), None, "memory of somebody else");
         l.all_mut(at(0) as *const u32, 6).expect("inside")[1] = 9;
         assert_eq!(l.words[0], 9 << 32 | 1);
-        l.spare.push(vec![5]);
-        let spare = l.spare[0].as_ptr();
-        assert_eq!(l.one(spare), Some(&5));
+        let kept = l.keep(&[5u32, 6, 7]);
+        assert_eq!(l.all(kept, 3), Some(&[5, 6, 7][..]));
+        assert_eq!(l.all(kept, 5), None, "more than was kept");
     }
 
     #[test]
