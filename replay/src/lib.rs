@@ -26,6 +26,7 @@ pub mod options;
 pub mod places;
 pub mod report;
 pub mod session;
+pub mod span;
 pub mod unused;
 pub mod usage;
 pub mod vulkan;

@@ -5,6 +5,10 @@
 //! that name nothing (unless the application may leave rubbish there), arrays shorter than their counts, virtual
 //! objects in calls that go to the driver.
 
+mod typed;
+
+pub use typed::Plain;
+
 use crate::error::{Error, Kind, Result};
 use crate::objects::Objects;
 use gfxr_parse::image::Image;

@@ -33,6 +33,7 @@ mod pipeline;
 mod pools;
 mod queue;
 mod ray;
+mod region;
 mod resources;
 mod strip;
 mod surface;

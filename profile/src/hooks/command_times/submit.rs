@@ -145,7 +145,7 @@ impl CommandTimesHook {
         unsafe {
             if first {
                 let infos = std::slice::from_raw_parts_mut(linked.ptr::<vk::SubmitInfo<'_>>(2), n);
-                if infos.iter().any(|i| counted_elsewhere(i.p_next.cast())) {
+                if infos.iter().any(|i| counted_elsewhere(linked, i.p_next)) {
                     return self.only_reset(current);
                 }
                 let around = self.around(&mut current.waiting, count)?;

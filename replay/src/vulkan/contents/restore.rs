@@ -206,7 +206,7 @@ fn forget_caches(vk: &Vulkan, device: u64) -> Result<()> {
         .values()
         .filter(|m| m.device == device && m.live != vk::DeviceMemory::null())
         .filter(|m| m.flush || m.flags.contains(F::HOST_VISIBLE) && !m.flags.contains(F::HOST_COHERENT))
-        .filter_map(|m| Some((m, m.mapped?.0)).filter(|(_, at)| at % atom == 0))
+        .filter_map(|m| Some((m, m.mapped.as_ref()?.0)).filter(|(_, at)| at % atom == 0))
         .map(|(m, at)| vk::MappedMemoryRange::default().memory(m.live).offset(at).size(vk::WHOLE_SIZE))
         .collect();
     if ranges.is_empty() {
