@@ -9,8 +9,6 @@ use gfxr_parse::view::View;
 
 /// By canonical name.
 pub(super) const CHECKS: &[(&str, Check)] = &[
-    ("vkBindBufferMemory", |c, v| bind(c, v)),
-    ("vkBindBufferMemory2", |c, v| each(v, "pBindInfos", |b| bind(c, b))),
     ("vkCmdBindIndexBuffer", |c, v| starts_in(c, v, "buffer", "offset")),
     ("vkCmdBindVertexBuffers", bind_vertex_buffers),
     ("vkCmdBindVertexBuffers2", bind_vertex_buffers),
@@ -61,16 +59,6 @@ pub(super) fn range(c: &Cx<'_>, v: View<'_>, buffer: &str, offset: &str, len: u6
 /// Something begins in it.
 fn starts_in(c: &Cx<'_>, v: View<'_>, buffer: &str, offset: &str) -> Result<()> {
     range(c, v, buffer, offset, 0)
-}
-
-/// Its memory has room for it; how much more the driver needs is the driver's to say.
-fn bind(c: &Cx<'_>, v: View<'_>) -> Result<()> {
-    let (buffer, memory) = (c.world.buffers.get(&n64(v, "buffer")), c.world.memories.get(&n64(v, "memory")));
-    let (Some(buffer), Some(memory)) = (buffer, memory) else { return Ok(()) };
-    if memory.imported {
-        return Ok(());
-    }
-    within(n64(v, "memoryOffset"), buffer.size, memory.size, "memory").map_err(|e| e.within("memoryOffset"))
 }
 
 fn bind_vertex_buffers(c: &Cx<'_>, v: View<'_>) -> Result<()> {

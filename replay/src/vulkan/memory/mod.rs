@@ -401,6 +401,7 @@ pub fn bind(
         Outcome::captured(call)
     } else {
         require_handles(objects, call, &[])?;
+        rebind::fits(vk, image.u64(0), resource, is_image, memory, offset)?;
         vk.raw(call, linked, report)?
     };
     record(vk, resource, is_image, memory, offset);
@@ -450,6 +451,10 @@ pub fn bind2(
         Outcome::captured(call)
     } else {
         require_handles(objects, call, &[])?;
+        // What is bound plane by plane or to a swapchain has other requirements.
+        for &(resource, memory, offset, _) in infos.iter().filter(|i| !i.3) {
+            rebind::fits(vk, image.u64(0), resource, is_image, memory, offset)?;
+        }
         vk.raw(call, linked, report)?
     };
     for (resource, memory, offset, _) in infos {

@@ -11,7 +11,7 @@ use super::{Bound, rows};
 use crate::error::{Error, Result};
 use crate::places::Group;
 use crate::report::Report;
-use crate::span::{common, extent};
+use crate::span::{Span, common, extent};
 use crate::vulkan::{DeviceState, Vk, Vulkan};
 use ash::vk;
 
@@ -58,6 +58,37 @@ fn needs(d: &DeviceState, what: Only, newer: bool) -> Needs {
     }
 }
 
+/// Whether a resource's memory is what the driver asks for, where the capture's own memory is used.
+pub fn fits(vk: &Vulkan, device: u64, resource: u64, is_image: bool, memory: u64, offset: u64) -> Result<()> {
+    let (Some(d), Some(m)) = (vk.devices.get(&device), vk.memory.by_id.get(&memory)) else { return Ok(()) };
+    let what = match is_image {
+        true => vk.images.get(&resource).map(|i| Only::Image(i.live)),
+        false => vk.buffers.get(&resource).map(|b| Only::Buffer(b.live)),
+    };
+    let Some(what) = what else { return Ok(()) };
+    let need = needs(d, what, newer(vk, d)).memory;
+    if !offset.is_multiple_of(need.alignment.max(1)) {
+        return Err(Error::divergence(format!(
+            "resource {resource} is bound at byte {offset} of VkDeviceMemory {memory}; this driver wants a multiple of {}",
+            need.alignment
+        )));
+    }
+    if Span::within(offset, need.size, m.size).is_none() {
+        return Err(Error::divergence(format!(
+            "resource {resource} is bound at byte {offset} of VkDeviceMemory {memory}, which has {}; this driver wants {} \
+             for it",
+            m.size, need.size
+        )));
+    }
+    Ok(())
+}
+
+/// Whether the driver has Vulkan 1.1, and the application asked for it.
+fn newer(vk: &Vulkan, d: &DeviceState) -> bool {
+    d.gpu.properties.api_version >= vk::API_VERSION_1_1
+        && vk.instances.get(&d.instance_id).is_some_and(|i| i.api >= vk::API_VERSION_1_1)
+}
+
 /// Whether a resource gets an allocation of its own: always where it must, else where the driver would like it or the
 /// capture had it, if it shares its memory with no other and there may be more allocations.
 fn alone(need: &Needs, captured: bool, shares: bool, made: usize, most: u32) -> bool {
@@ -96,12 +127,13 @@ pub fn bind(
     offset: u64,
     report: &mut Report,
 ) -> Result<()> {
+    let missing = || Error::divergence(format!("resource {resource} was never created"));
+    let gone = || Error::divergence(format!("VkDevice {device} is gone"));
+    let newer = newer(vk, vk.devices.get(&device).ok_or_else(gone)?);
     let Some(m) = vk.memory.by_id.get_mut(&memory) else {
         return Err(Error::divergence(format!("VkDeviceMemory {memory} was never allocated")));
     };
-    let missing = || Error::divergence(format!("resource {resource} was never created"));
-    let d =
-        vk.devices.get_mut(&device).ok_or_else(|| Error::divergence(format!("VkDevice {device} is gone")))?;
+    let d = vk.devices.get_mut(&device).ok_or_else(gone)?;
     let (what, linear, addresses, device_only) = if is_image {
         let i = vk.images.get(&resource).ok_or_else(missing)?;
         (Only::Image(i.live), i.tiling == vk::ImageTiling::LINEAR, false, false)
@@ -112,8 +144,6 @@ pub fn bind(
         (Only::Buffer(b.live), true, is(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS), structures)
     };
     let props = d.gpu.memory;
-    let newer = d.gpu.properties.api_version >= vk::API_VERSION_1_1
-        && vk.instances.get(&d.instance_id).is_some_and(|i| i.api >= vk::API_VERSION_1_1);
     let mut need = needs(d, what, newer);
     let size = match what {
         Only::Image(_) => need.memory.size,
