@@ -177,7 +177,11 @@ impl Checker<'_> {
             };
         };
         if count == 0 {
-            return Ok(None);
+            // An array that is there all the same is no array that its count counts.
+            return match self.len(at) {
+                n if n > 0 && !out => Err(another_length(n, &elements_of(0, true))),
+                _ => Ok(None),
+            };
         }
         self.target(at, count, presence, out, true)
     }

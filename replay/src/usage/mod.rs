@@ -12,6 +12,7 @@ mod descriptors;
 mod images;
 mod pipelines;
 mod queries;
+mod shaders;
 #[cfg(test)]
 mod tests;
 
@@ -41,8 +42,14 @@ pub struct Usage {
 
 impl Default for Usage {
     fn default() -> Self {
-        let tables =
-            [buffers::CHECKS, images::CHECKS, descriptors::CHECKS, pipelines::CHECKS, queries::CHECKS];
+        let tables = [
+            buffers::CHECKS,
+            images::CHECKS,
+            descriptors::CHECKS,
+            pipelines::CHECKS,
+            queries::CHECKS,
+            shaders::CHECKS,
+        ];
         let of = |name: &str| tables.iter().flat_map(|t| t.iter()).find(|c| c.0 == name).map(|c| c.1);
         Usage { follow: Follow::new(), checks: COMMANDS.iter().map(|c| of(c.canonical)).collect() }
     }

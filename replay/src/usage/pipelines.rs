@@ -31,6 +31,7 @@ fn viewports(c: &Cx<'_>, v: View<'_>, first: &str, count: &str) -> Result<()> {
 }
 
 fn graphics(c: &Cx<'_>, v: View<'_>) -> Result<()> {
+    super::shaders::stages(c, v)?;
     if let Some(pass) = c.world.render_passes.get(&n64(v, "renderPass")) {
         within(n32(v, "subpass").into(), 1, pass.subpasses.len() as u64, "render pass's subpasses")
             .map_err(|e| e.within("subpass"))?;
