@@ -4,7 +4,7 @@
 
 use crate::cli::ReorderArgs;
 use crate::exit::{Exit, Failure, complain};
-use crate::mmap;
+use crate::{mmap, output};
 use analyses::context::Context;
 use analyses::events::{Wants, read};
 use analyses::reorder::{Grid, report};
@@ -23,6 +23,7 @@ pub fn run(args: &ReorderArgs) -> Result<Exit, Failure> {
     let windows = args.window.iter().map(|w| w.0).collect();
     let mut report = report(&events, &Grid { windows, hints: args.hints.clone(), cells: args.cell.clone() });
     report.cost = Cost::Nothing { why: "it is derived from a trace".into() };
-    print!("{}", if args.json { json::render(&report) } else { text::render(&report) });
+    let text = if args.json { json::render(&report) } else { text::render(&report) };
+    output::print(text.as_bytes())?;
     Ok(Exit::Done)
 }

@@ -6,7 +6,7 @@
 use crate::cli::RepackArgs;
 use crate::exit::{Exit, Failure, complain};
 use crate::mmap;
-use crate::output::Output;
+use crate::output::{self, Output};
 use analyses::context::Context;
 use analyses::events::{Wants, read};
 use analyses::repack::{METHODS, Method, Options, Swizzle, by_name, columns, rows};
@@ -40,7 +40,8 @@ pub fn run(args: &RepackArgs) -> Result<Exit, Failure> {
     let mut report = Report::new("repack", "Repacking");
     report.tables = vec![Table { name: "methods".into(), columns: columns(), rows }];
     report.cost = analyses::report::Cost::Nothing { why: "it is derived from a trace".into() };
-    print!("{}", if args.json { json::render(&report) } else { text::render(&report) });
+    let text = if args.json { json::render(&report) } else { text::render(&report) };
+    output::print(text.as_bytes())?;
     Ok(Exit::Done)
 }
 

@@ -44,7 +44,7 @@ pub fn record(
 ) -> Result<(), Failure> {
     match profile::record(&flags(args, passes, frames, to, verify)?)? {
         (_, Exit::Done) => Ok(()),
-        (_, exit) => Err(Failure::Error(exit, format!("the trace with {passes} is not whole"))),
+        (_, exit) => Err(Failure::with(exit, format!("the trace with {passes} is not whole"))),
     }
 }
 

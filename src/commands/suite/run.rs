@@ -11,9 +11,9 @@ use super::results::{self, write};
 use super::{PROGRAM, Read, read};
 use crate::cli::{Shard, SuiteRunArgs};
 use crate::commands::bench::many;
-use crate::exit::{Exit, Failure, complain, note, verbose};
+use crate::exit::{self, Exit, Failure, complain, note, verbose};
 use crate::{mmap, output, progress};
-use analyses::report::{Cell, Column, Cost, Report, Table, Unit as Of, json, text};
+use analyses::report::{Cell, Column, Cost, Report, Table, Unit as Of, escape, json, text};
 use std::collections::VecDeque;
 use std::fs::{self, File, TryLockError};
 use std::io::{BufRead, BufReader};
@@ -203,7 +203,7 @@ fn measured(words: &[String], unit: &UnitNote, folder: &Path, to: &Path) -> Resu
         while lines.read_until(b'\n', &mut line).is_ok_and(|n| n > 0) {
             let text = String::from_utf8_lossy(&line).trim_end().to_owned();
             if verbose() {
-                eprintln!("{}: {text}", unit.name);
+                exit::several("", &escape::line(&format!("{}: {text}", unit.name)));
             }
             if last.len() == KEPT.0 {
                 last.pop_front();
