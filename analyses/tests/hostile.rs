@@ -13,10 +13,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use trace::dir::{Bytes, Dir, Writer};
+use trace::dir::{Bytes, Dir, Manifest, Writer};
 use trace::run::Run;
 use trace::tables::TABLES;
-use trace::{ColumnData, Columns, Memory, Source, Table, Value};
+use trace::{ColumnData, Columns, Source, Table, Value};
 
 /// Most memory that all of it may have taken at once, in KiB.
 const MOST_MEMORY: u64 = 6 << 20;
@@ -212,7 +212,12 @@ fn quiet() {
             true => {
                 // (sums overflow in the standard library: the first of our own lines says more)
                 let trace = std::backtrace::Backtrace::force_capture().to_string();
-                let own = |l: &&str| l.contains("at ") && l.contains("/src/") && !l.contains("/rustc/") && !l.contains("/registry/");
+                let own = |l: &&str| {
+                    l.contains("at ")
+                        && l.contains("/src/")
+                        && !l.contains("/rustc/")
+                        && !l.contains("/registry/")
+                };
                 let own = trace.lines().find(own).map(|l| l.trim().to_owned());
                 let place = own.or(info.location().map(ToString::to_string)).unwrap_or_default();
                 LAST.with_borrow_mut(|last| *last = place);
@@ -250,26 +255,45 @@ fn files(name: &str) -> BTreeMap<String, Vec<u8>> {
 struct Fixture {
     name: &'static str,
     tables: Vec<(&'static Table, Rows)>,
-    /// All but one of them.
-    without: Vec<Memory>,
+    files: BTreeMap<String, Vec<u8>>,
     questions: Vec<&'static dyn Question>,
+}
+
+/// The same files with one table written anew.
+fn with_table(
+    files: &BTreeMap<String, Vec<u8>>,
+    table: &'static Table,
+    rows: &Rows,
+) -> BTreeMap<String, Vec<u8>> {
+    let to = std::env::temp_dir().join(format!(
+        "reray-hostile-{}-{:?}",
+        std::process::id(),
+        std::thread::current().id()
+    ));
+    let _ = std::fs::remove_dir_all(&to);
+    let mut manifest = Manifest::parse(&files["manifest.json"], &to).expect("the fixture's");
+    let mut writer = Writer::create(&to, manifest.clone()).expect("a folder");
+    rows.iter().for_each(|r| writer.put(table, &r.iter().map(Cell::value).collect::<Vec<_>>()));
+    let new = writer.finish().expect("it is written").tables;
+    manifest.tables.retain(|t| t.name != table.name);
+    manifest.tables.extend(new);
+    let (mut mutant, file) = (files.clone(), format!("{}.table", table.name));
+    match std::fs::read(to.join(&file)) {
+        Ok(bytes) => drop(mutant.insert(file, bytes)),
+        Err(_) => drop(mutant.remove(&file)),
+    }
+    mutant.insert("manifest.json".into(), manifest.render().into_bytes());
+    let _ = std::fs::remove_dir_all(&to);
+    mutant
 }
 
 fn fixture(name: &'static str) -> Fixture {
     let dir = Dir::open(&folder(name)).expect("a trace");
     let read = |t: &'static Table| (t, rows(&dir.read(t).expect("a table")));
     let tables: Vec<_> = TABLES.iter().map(|&t| read(t)).filter(|t| !t.1.is_empty()).collect();
-    let without = (0..tables.len()).map(|left| {
-        let mut m = Memory::default();
-        for (_, (table, rows)) in tables.iter().enumerate().filter(|t| t.0 != left) {
-            rows.iter().for_each(|r| m.put(table, &r.iter().map(Cell::value).collect::<Vec<_>>()));
-        }
-        m
-    });
-    let without = without.collect();
     let has = |t: &&Table| tables.iter().any(|(own, _)| own.name == t.name);
     let questions = QUESTIONS.iter().copied().filter(|q| q.wants().iter().all(|t| has(t))).collect();
-    Fixture { name, tables, without, questions }
+    Fixture { name, tables, files: files(name), questions }
 }
 
 #[test]
@@ -284,16 +308,19 @@ fn rows_of_strangers_answer_or_are_refused() {
             let (table, rows) = &f.tables[at];
             let mut rows = rows.clone();
             change(&mut rng, &mut rows);
-            let mut memory = f.without[at].clone();
-            rows.iter().for_each(|r| memory.put(table, &r.iter().map(Cell::value).collect::<Vec<_>>()));
+            let mutant = with_table(&f.files, table, &rows);
+            let Ok(dir) = Dir::open_with(Path::new("stranger's"), opened(mutant)) else {
+                panic!("mutant {n}")
+            };
             let direct: Vec<_> =
                 f.questions.iter().filter(|q| q.wants().iter().any(|t| t.name == table.name)).collect();
-            let chosen = if direct.is_empty() { vec![&f.questions[rng.below(f.questions.len())]] } else { direct };
+            let chosen =
+                if direct.is_empty() { vec![&f.questions[rng.below(f.questions.len())]] } else { direct };
             for q in chosen {
                 asked.insert(q.name());
                 let what = format!("{}, {}, mutant {n}, {}", f.name, table.name, q.name());
                 let began = std::time::Instant::now();
-                found.run(&what, || ask(*q, &memory, n % 16 == 0));
+                found.run(&what, || ask(*q, &dir, n % 16 == 0));
                 let took = began.elapsed().as_secs();
                 found.run(&what, || assert!(took < 20, "{what}: {took} s"));
             }
@@ -411,7 +438,6 @@ fn runs_of_strangers_are_compared_or_refused() {
     let read = |t: &'static Table| (t, rows(&dir.read(t).expect("a table")));
     let tables: Vec<_> = TABLES.iter().map(|&t| read(t)).filter(|t| !t.1.is_empty()).collect();
     let mut found = Found::default();
-    let to = std::env::temp_dir().join(format!("reray-hostile-{}", std::process::id()));
     for n in 0..each {
         let mut rng = Rng(seed.wrapping_mul(15_485_863).wrapping_add(n));
         let mut mutant = whole.clone();
@@ -419,53 +445,62 @@ fn runs_of_strangers_are_compared_or_refused() {
             let note = mutant.get_mut("run.json").expect("there");
             *note = if n % 8 == 0 { vec![b'['; 100_000] } else { json_changed(&mut rng, note) };
         } else {
-            let _ = std::fs::remove_dir_all(&to);
-            let mut writer = Writer::create(&to, dir.manifest().clone()).expect("a folder");
-            let at = rng.below(tables.len());
-            for (n, (table, rows)) in tables.iter().enumerate() {
-                let mut rows = rows.clone();
-                if n == at {
-                    change(&mut rng, &mut rows);
-                }
-                rows.iter().for_each(|r| writer.put(table, &r.iter().map(Cell::value).collect::<Vec<_>>()));
-            }
-            writer.finish().expect("it is written");
-            for entry in std::fs::read_dir(&to).expect("the folder") {
-                let path = entry.expect("an entry").path();
-                let name = path.file_name().expect("a name").to_string_lossy().into_owned();
-                mutant.insert(name, std::fs::read(&path).expect("a file"));
-            }
+            let (table, rows) = &tables[rng.below(tables.len())];
+            let mut rows = rows.clone();
+            change(&mut rng, &mut rows);
+            mutant = with_table(&mutant, table, &rows);
         }
-        found.run(&format!("mutant {n}"), || {
-            match Run::open_with(Path::new("stranger's"), opened(mutant)) {
-                Ok(run) => {
-                    run_times::reports(&run).iter().for_each(|r| export(r, n % 16 == 1));
-                    for sides in [[&base, &run], [&run, &base], [&run, &run]] {
-                        for force in [true, false] {
-                            let wanted = Wanted {
-                                metrics: vec![Metric::Median],
-                                ask: Ask { effect: 0.02, alpha: 0.01, drawings: 50, seed: 1 },
-                                clock: None,
-                                against: None,
-                                plans: vec![],
-                                force,
-                            };
-                            if let Ok(compared) = compare(sides[0], sides[1], &wanted) {
-                                use analyses::verdict::export::*;
-                                let text = as_text(&compared);
-                                assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text:?}");
-                                for out in [as_json, as_markdown, as_junit, as_benchmark, as_csv] {
-                                    out(&compared);
-                                }
+        found.run(&format!("mutant {n}"), || match Run::open_with(Path::new("stranger's"), opened(mutant)) {
+            Ok(run) => {
+                run_times::reports(&run).iter().for_each(|r| export(r, n % 16 == 1));
+                for sides in [[&base, &run], [&run, &base], [&run, &run]] {
+                    for force in [true, false] {
+                        let wanted = Wanted {
+                            metrics: vec![Metric::Median],
+                            ask: Ask { effect: 0.02, alpha: 0.01, drawings: 50, seed: 1 },
+                            clock: None,
+                            against: None,
+                            plans: vec![],
+                            force,
+                        };
+                        if let Ok(compared) = compare(sides[0], sides[1], &wanted) {
+                            use analyses::verdict::export::*;
+                            let text = as_text(&compared);
+                            assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text:?}");
+                            for out in [as_json, as_markdown, as_junit, as_benchmark, as_csv] {
+                                out(&compared);
                             }
                         }
                     }
                 }
-                Err(e) => assert!(e.to_string().contains("stranger's"), "no file is named: {e}"),
             }
+            Err(e) => assert!(e.to_string().contains("stranger's"), "no file is named: {e}"),
         });
     }
-    let _ = std::fs::remove_dir_all(&to);
     found.none();
     assert!(peak().is_none_or(|kib| kib < MOST_MEMORY), "{:?} KiB", peak());
+}
+
+#[test]
+fn reports_of_strangers_are_shown_or_refused() {
+    quiet();
+    let (each, seed) = (number("RERAY_MUTANTS", 300), number("RERAY_SEED", 1));
+    let mut reports: Vec<serde_json::Value> = vec![];
+    for name in TRACES {
+        let dir = Dir::open(&folder(name)).expect("a trace");
+        let answers = QUESTIONS.iter().filter(|q| q.wants().iter().all(|t| dir.rows(t).is_some()));
+        reports.extend(answers.map(|q| serde_json::to_value(q.answer(&dir).expect("an answer")).expect("JSON")));
+    }
+    let (mut found, mut refused) = (Found::default(), 0);
+    for n in 0..each {
+        let mut rng = Rng(seed.wrapping_mul(32_452_843).wrapping_add(n));
+        let mut value = rng.of(&reports);
+        (0..1 + rng.below(4)).for_each(|_| json_change(&mut rng, &mut value));
+        found.run(&format!("report {n}, {}", value["analysis"]), || match json::read(&value) {
+            Ok(report) => export(&report, n % 4 == 0),
+            Err(_) => refused += 1,
+        });
+    }
+    found.none();
+    assert!(refused > 0 && refused < each, "{refused} of {each}");
 }

@@ -17,7 +17,7 @@ use trace::dir::Dir;
 /// Runs it.
 pub fn run(args: &RepackArgs) -> Result<Exit, Failure> {
     let methods = methods(&args.method)?;
-    let dir = Dir::open_with(&args.trace, mmap::open).map_err(Failure::new)?;
+    let dir = Dir::open_with(&args.trace, mmap::open_plain).map_err(Failure::new)?;
     dir.warnings().iter().for_each(|w| complain(format_args!("warning: {w}")));
     let context = Context::read(&dir).map_err(Failure::new)?;
     let events = read(&dir, &context, Wants::default()).map_err(Failure::new)?;

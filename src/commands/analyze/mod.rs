@@ -22,7 +22,7 @@ use trace::{Source, Table};
 /// Runs the sub-command.
 pub fn run(args: &AnalyzeArgs) -> Result<Exit, Failure> {
     let dir = match &args.trace {
-        Some(path) => Some(Dir::open_with(path, mmap::open).map_err(Failure::new)?),
+        Some(path) => Some(Dir::open_with(path, mmap::open_plain).map_err(Failure::new)?),
         None => None,
     };
     dir.iter().flat_map(Dir::warnings).for_each(|w| complain(format_args!("warning: {w}")));

@@ -2,10 +2,10 @@
 
 use crate::cli::ProfileArgs;
 use crate::exit::{Exit, complain, detail};
+use analyses::report::escape;
 use gfxr_parse::container::Capture;
 use profile::hooks::instrument::{Done, Measurement};
 use std::collections::{BTreeMap, BTreeSet};
-use analyses::report::escape;
 use std::fmt::Write as _;
 use std::path::Path;
 

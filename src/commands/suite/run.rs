@@ -222,7 +222,7 @@ fn measured(words: &[String], unit: &UnitNote, folder: &Path, to: &Path) -> Resu
     };
     let file = run.join(RUN_FILE);
     let left = match status.success() {
-        true => mmap::open(&file)
+        true => mmap::open_plain(&file)
             .map_err(|e| e.to_string())
             .and_then(|b| RunNote::parse((*b).as_ref(), &file).map_err(|e| e.to_string())),
         false => Err(ended(status)),
@@ -312,7 +312,7 @@ fn report(suite: &SuiteNote, folder: &Path) -> Result<Report, Failure> {
             }
             continue;
         }
-        let run = Run::open_with(&folder.join(u.folder()), mmap::open).map_err(Failure::new)?;
+        let run = Run::open_with(&folder.join(u.folder()), mmap::open_plain).map_err(Failure::new)?;
         let figures = many::report(&run).tables.into_iter().find(|t| t.name == "plans");
         let Some(figures) = figures else { continue };
         if columns.len() == before {
