@@ -58,3 +58,9 @@ pub fn open_map(path: &Path) -> io::Result<(Bytes, Option<Arc<Map>>)> {
 pub fn open(path: &Path) -> io::Result<Bytes> {
     open_map(path).map(|m| m.0)
 }
+
+/// The bytes of a file in a folder of somebody's, of which only plain files are read.
+pub fn open_plain(path: &Path) -> io::Result<Bytes> {
+    trace::dir::plain(path)?;
+    open(path)
+}
