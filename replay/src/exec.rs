@@ -9,6 +9,7 @@ use crate::hook::{Frame, Hook, Next};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::{InFlight, Report};
+use crate::under_way::{self, UnderWay};
 use gfxr_parse::image::Image;
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::schema::{CommandDef, Ty, handle_named};
@@ -90,6 +91,7 @@ pub struct Executor {
     /// Memory for the call that runs; absent while one does.
     linked: Option<Box<Linked>>,
     keep_going: bool,
+    under_way: &'static UnderWay,
 }
 
 impl Executor {
@@ -117,11 +119,13 @@ impl Executor {
             pooled: ["VkCommandBuffer", "VkDescriptorSet"].map(|n| handle_named(n).expect("a core handle")),
             linked: None,
             keep_going,
+            under_way: under_way::here(),
         }
     }
 
     /// Runs one call through everything.
     pub fn run(&mut self, call: &mut Call) -> Result<()> {
+        self.under_way.call(call.block, call.index);
         self.report.calls += 1;
         if self.frame_started.is_none() {
             self.frame_started = Some(Instant::now());
@@ -255,6 +259,7 @@ impl Executor {
 
     /// Runs a metadata block.
     pub fn meta(&mut self, block: &mut MetaBlock<'_>) -> Result<()> {
+        self.under_way.block(block.block);
         self.around(self.all_hooks(), |hook, cx| hook.meta(cx, block))?;
         let r = self.backend.meta(&mut self.objects, block, &mut self.report);
         self.pass_over(r)
@@ -305,6 +310,7 @@ impl Executor {
 
     /// Ends the replay.
     pub fn finish(&mut self) -> Result<()> {
+        self.under_way.nothing();
         let r = self.backend.finish(&mut self.report);
         if r.as_ref().is_err_and(Error::is_gone) {
             return r; // hooks would wait for what never ends

@@ -26,6 +26,7 @@ pub mod options;
 pub mod places;
 pub mod report;
 pub mod session;
+pub mod under_way;
 pub mod unused;
 pub mod vulkan;
 pub mod wants;

@@ -9,10 +9,12 @@
 mod addresses;
 pub mod check;
 pub mod contents;
+pub mod crash;
 mod debug;
 mod debug_names;
 mod descriptors;
 mod device;
+pub mod driver;
 mod exact;
 mod extras;
 mod features;
@@ -59,9 +61,10 @@ use crate::link::Linked;
 use crate::objects::{Ids, Objects};
 use crate::options::Options;
 use crate::report::{InFlight, Report};
+use crate::under_way::{self, UnderWay};
 use ash::vk;
 use gfxr_parse::schema::{HandleId, handle_named};
-use handlers::{Handler, Handlers};
+use handlers::{Handler, Handlers, Patience};
 use std::collections::HashMap;
 use table::Table;
 
@@ -167,6 +170,7 @@ pub struct Vulkan {
     pub(crate) descriptors: descriptors::Descriptors,
     pub(crate) messages: debug::Messages,
     pub(crate) watch: watchdog::Watch,
+    under_way: &'static UnderWay,
     /// The device hangs or is lost: nothing waits for it any more.
     pub abandoned: bool,
     /// The negotiation was about all of the capture.
@@ -196,6 +200,7 @@ impl Vulkan {
                 format!("no Vulkan loader on this machine ({e}); on Debian: apt-get install libvulkan1 mesa-vulkan-drivers"),
             )
         })?;
+        driver::watch(options.watchdog_ns())?;
         Ok(Vulkan {
             entry,
             options,
@@ -222,6 +227,7 @@ impl Vulkan {
             descriptors: descriptors::Descriptors::default(),
             messages: debug::Messages::default(),
             watch: watchdog::Watch::default(),
+            under_way: under_way::here(),
             abandoned: false,
             whole_table: false,
             devices_made: 0,
@@ -248,7 +254,15 @@ impl Vulkan {
         };
         // SAFETY: the shape belongs to the command, the arguments were linked against live objects, and every array was
         // checked against its count.
-        let ret = unsafe { crate::generated::invoke(call.command.abi, f, linked.words()) };
+        let invoke = || unsafe { crate::generated::invoke(call.command.abi, f, linked.words()) };
+        let ret = match self.handlers.patience(call.index) {
+            Patience::Queues => self.under_way.in_driver(invoke),
+            Patience::Blocks => driver::bounded(self.options.watchdog_ns(), invoke)?,
+            Patience::Compiles(count) => {
+                let each = u64::from(linked.arg(count.into()) as u32).max(1);
+                driver::bounded(self.options.watchdog_ns().saturating_mul(each), invoke)?
+            }
+        };
         Ok(Outcome { ret, called: true })
     }
 

@@ -25,13 +25,16 @@ pub fn submit(
     if let Some(q) = vk.queues.get(&call.image.u64(0)) {
         super::watchdog::before_waiting(vk, q.device)?;
     }
-    let outcome = vk.raw(call, linked, report)?;
-    if outcome.result() >= 0
-        && let Some(q) = vk.queues.get(&call.image.u64(0))
-    {
+    let outcome = vk.raw(call, linked, report);
+    // One that the driver does not return from is under way, too.
+    let made = match &outcome {
+        Ok(o) => o.result() >= 0,
+        Err(e) => e.is_gone(),
+    };
+    if made && let Some(q) = vk.queues.get(&call.image.u64(0)) {
         vk.watch.submitted(call, q.device, ash::vk::Fence::from_raw(linked.arg(3)));
     }
-    Ok(outcome)
+    outcome
 }
 
 /// vkQueueBindSparse: passes through where memory does.

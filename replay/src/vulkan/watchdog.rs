@@ -72,7 +72,7 @@ impl Watch {
     }
 
     /// What is not known to have finished.
-    fn in_flight(&mut self, signalled: impl Fn(u64, vk::Fence) -> bool) -> Vec<InFlight> {
+    fn in_flight(&mut self, mut signalled: impl FnMut(u64, vk::Fence) -> bool) -> Vec<InFlight> {
         while let Some(i) =
             self.pending.iter().rposition(|s| s.fence != vk::Fence::null() && signalled(s.device, s.fence))
         {
@@ -103,9 +103,15 @@ pub fn before_waiting(vk: &Vulkan, device: u64) -> Result<()> {
 /// What is not known to have finished, oldest first.
 pub fn in_flight(vk: &mut Vulkan) -> Vec<InFlight> {
     let devices = &vk.devices;
+    // A call that never returned may hold what this waits for: then nobody is asked any more.
+    let mut answers = true;
     vk.watch.in_flight(|device, fence| {
-        // SAFETY: a fence stays alive as long as a submission is remembered with it: destroying it forgets those.
-        devices.get(&device).is_some_and(|d| unsafe { d.ash.get_fence_status(fence) } == Ok(true))
+        devices.get(&device).filter(|_| answers).is_some_and(|d| {
+            // SAFETY: a fence stays alive as long as a submission is remembered with it: destroying it forgets those.
+            let status = unsafe { super::driver::signalled(&d.ash, fence) };
+            answers = status.is_ok();
+            status.unwrap_or(false)
+        })
     })
 }
 
@@ -118,7 +124,8 @@ impl DeviceState {
         }
         self.wait_queues(&queues)?;
         // SAFETY: nothing else uses the device.
-        unsafe { self.ash.device_wait_idle() }.what("vkDeviceWaitIdle")
+        super::driver::bounded(self.watchdog_ns, || unsafe { self.ash.device_wait_idle() })?
+            .what("vkDeviceWaitIdle")
     }
 
     /// The driver is software.
@@ -134,7 +141,7 @@ impl DeviceState {
         unsafe {
             for q in queues {
                 fences.push(self.ash.create_fence(&Default::default(), None).what("vkCreateFence")?);
-                submitted = self.ash.queue_submit(*q, &[], fences[fences.len() - 1]).what("vkQueueSubmit");
+                submitted = super::driver::submit(&self.ash, *q, &[], fences[fences.len() - 1]);
                 if submitted.is_err() {
                     break;
                 }
