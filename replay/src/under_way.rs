@@ -7,7 +7,7 @@
 use gfxr_parse::schema::generated::COMMANDS;
 use std::cell::Cell;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 /// No command: before the first one, and in blocks of metadata.
 const NO_COMMAND: usize = usize::MAX;
@@ -21,6 +21,8 @@ pub struct UnderWay {
     driver: AtomicU64,
     /// How long a call may be there; as long as it likes, before anybody said.
     pub(crate) watchdog_ns: AtomicU64,
+    /// The driver is software.
+    pub(crate) software: AtomicBool,
 }
 
 /// The one that threads share which call no driver.
@@ -71,6 +73,7 @@ impl UnderWay {
             command: AtomicUsize::new(NO_COMMAND),
             driver: AtomicU64::new(0),
             watchdog_ns: AtomicU64::new(u64::MAX),
+            software: AtomicBool::new(false),
         }
     }
 

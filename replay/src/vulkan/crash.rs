@@ -3,8 +3,8 @@
 //! A capture may be the fault of neither: drivers trust what they are given, and crash on what the specification forbids. A
 //! crash is the driver's (or the loader's, or a layer's) if the instruction that crashed is not this program's, or is the C
 //! library's while the driver has a call or on a thread that is the driver's; it is ours if the instruction is this program's,
-//! called back by the driver or not. The C library between calls is counted as ours, although calls of the replay's own
-//! objects are not all marked.
+//! called back by the driver or not. In the C library between calls it may be either's: the heap that a driver has written
+//! past the end of is found to be so by whoever allocates next.
 //!
 //! Guarantees: one line on stderr, written with `write` alone from memory that is there; then whoever handled the signal
 //! before does so (Rust's own handler says when a stack has overflowed), and the process ends by the signal as it would
@@ -18,13 +18,14 @@ use std::fmt::Write as _;
 pub const PROGRAM: &str = "reray-replay";
 
 /// Room for the line; what is longer is cut off.
-const LINE_BYTES: usize = 256;
+const LINE_BYTES: usize = 384;
 
 /// Whose code crashed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Whose {
     Ours,
     Drivers,
+    Unknown,
 }
 
 /// Where an instruction lies.
@@ -41,7 +42,7 @@ fn whose(code: Code, thread: Option<&UnderWay>) -> Whose {
     match (code, thread) {
         (Code::Program, _) => Whose::Ours,
         (Code::Other, _) => Whose::Drivers,
-        (Code::CLibrary, Some(t)) if t.driver_call().is_none() => Whose::Ours,
+        (Code::CLibrary, Some(t)) if t.driver_call().is_none() => Whose::Unknown,
         (Code::CLibrary, _) => Whose::Drivers,
     }
 }
@@ -52,6 +53,7 @@ fn line(signal: &str, whose: Whose, thread: Option<&UnderWay>, latest: Option<&U
     let who = match whose {
         Whose::Ours => "reray-replay itself",
         Whose::Drivers => "the driver",
+        Whose::Unknown => "the C library, between calls into the driver",
     };
     // What does not fit is cut off: there is no failure.
     let _ = write!(text, "{PROGRAM}: {signal} in {who}");
@@ -62,6 +64,9 @@ fn line(signal: &str, whose: Whose, thread: Option<&UnderWay>, latest: Option<&U
     let _ = text.write_str(match whose {
         Whose::Ours => ": please report this capture\n",
         Whose::Drivers => "\n",
+        Whose::Unknown => {
+            ": a driver has overwritten what it should not have, or reray-replay has; please report this capture\n"
+        }
     });
     text
 }
@@ -283,7 +288,7 @@ mod tests {
         let idle = here();
         assert_eq!(whose(Code::Program, None), Whose::Ours);
         assert_eq!(whose(Code::Other, Some(idle)), Whose::Drivers, "a call of our own objects");
-        assert_eq!(whose(Code::CLibrary, Some(idle)), Whose::Ours);
+        assert_eq!(whose(Code::CLibrary, Some(idle)), Whose::Unknown);
         assert_eq!(whose(Code::CLibrary, None), Whose::Drivers, "a worker of the driver's");
         idle.in_driver(|| {
             assert_eq!(whose(Code::CLibrary, Some(idle)), Whose::Drivers);
@@ -310,6 +315,12 @@ mod tests {
             "reray-replay: SIGBUS in reray-replay itself, in block 18446744073709551614: please report this capture\n"
         );
         u.nothing();
+        let text = line("SIGABRT", Whose::Unknown, Some(u), None);
+        assert_eq!(
+            said(&text),
+            "reray-replay: SIGABRT in the C library, between calls into the driver: a driver has overwritten what it should \
+             not have, or reray-replay has; please report this capture\n"
+        );
         let text = line("SIGFPE", Whose::Ours, Some(u), None);
         assert_eq!(said(&text), "reray-replay: SIGFPE in reray-replay itself: please report this capture\n");
     }

@@ -99,9 +99,22 @@ pub unsafe fn submit(
     submits: &[vk::SubmitInfo<'_>],
     fence: vk::Fence,
 ) -> Result<()> {
-    let limit = under_way::here().watchdog_ns.load(Relaxed);
     // SAFETY: the caller's promise.
-    bounded(limit, || unsafe { device.queue_submit(queue, submits, fence) })?.what("vkQueueSubmit")
+    submission(|| unsafe { device.queue_submit(queue, submits, fence) })?.what("vkQueueSubmit")
+}
+
+/// A driver that is software was found: its submissions are work done at once, not work to be done.
+pub(super) fn is_software() {
+    under_way::here().software.store(true, Relaxed);
+}
+
+/// Makes a submission, which a driver for hardware returns from at once: there, handing it over would take as long again.
+pub(super) fn submission<R>(call: impl FnOnce() -> R) -> Result<R> {
+    let here = under_way::here();
+    match here.software.load(Relaxed) {
+        true => bounded(here.watchdog_ns.load(Relaxed), call),
+        false => Ok(here.in_driver(call)),
+    }
 }
 
 /// Whether a fence is signalled, as far as the driver says so soon: a call that never returned may hold what it waits for.

@@ -35,8 +35,10 @@ pub enum Handler {
 pub enum Patience {
     /// It does not wait for the GPU: the replay calls it without more ado.
     Queues,
-    /// It may wait for the GPU, or be the GPU: the watchdog's time.
-    Blocks,
+    /// It hands work to the GPU: the watchdog's time, where the driver may be the GPU or wait for it.
+    Submits,
+    /// It waits for the GPU: the watchdog's time.
+    Waits,
     /// It may compile: the watchdog's time for each of as many as this parameter says.
     Compiles(u8),
 }
@@ -99,8 +101,11 @@ impl Handlers {
 /// How long the driver may have a command.
 fn patience_with(c: &CommandDef) -> Patience {
     let name = c.name;
-    if name.starts_with("vkQueueSubmit") || name == "vkQueueBindSparse" || name.ends_with("WaitIdle") {
-        return Patience::Blocks;
+    if name.starts_with("vkQueueSubmit") || name == "vkQueueBindSparse" {
+        return Patience::Submits;
+    }
+    if name.ends_with("WaitIdle") {
+        return Patience::Waits;
     }
     if name.starts_with("vkCreate")
         && let Some(count) = c.params.iter().position(|p| p.name == "createInfoCount")
@@ -334,10 +339,11 @@ mod tests {
     #[test]
     fn what_may_take_long_is_not_waited_for_without_end() {
         let of = |n: &str| patience_with(gfxr_parse::schema::command_named(n).expect("in the registry"));
-        for n in
-            ["vkQueueSubmit", "vkQueueSubmit2KHR", "vkQueueBindSparse", "vkQueueWaitIdle", "vkDeviceWaitIdle"]
-        {
-            assert_eq!(of(n), Patience::Blocks, "{n}");
+        for n in ["vkQueueSubmit", "vkQueueSubmit2KHR", "vkQueueBindSparse"] {
+            assert_eq!(of(n), Patience::Submits, "{n}");
+        }
+        for n in ["vkQueueWaitIdle", "vkDeviceWaitIdle"] {
+            assert_eq!(of(n), Patience::Waits, "{n}");
         }
         for (n, count) in [
             ("vkCreateGraphicsPipelines", 2),

@@ -257,7 +257,8 @@ impl Vulkan {
         let invoke = || unsafe { crate::generated::invoke(call.command.abi, f, linked.words()) };
         let ret = match self.handlers.patience(call.index) {
             Patience::Queues => self.under_way.in_driver(invoke),
-            Patience::Blocks => driver::bounded(self.options.watchdog_ns(), invoke)?,
+            Patience::Submits if !self.watch.is_long() => driver::submission(invoke)?,
+            Patience::Submits | Patience::Waits => driver::bounded(self.options.watchdog_ns(), invoke)?,
             Patience::Compiles(count) => {
                 let each = u64::from(linked.arg(count.into()) as u32).max(1);
                 driver::bounded(self.options.watchdog_ns().saturating_mul(each), invoke)?

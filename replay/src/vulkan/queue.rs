@@ -26,13 +26,16 @@ pub fn submit(
         super::watchdog::before_waiting(vk, q.device)?;
     }
     let outcome = vk.raw(call, linked, report);
-    // One that the driver does not return from is under way, too.
-    let made = match &outcome {
-        Ok(o) => o.result() >= 0,
-        Err(e) => e.is_gone(),
+    // One that the driver does not return from is under way, too, whatever its fence says.
+    let fence = match &outcome {
+        Ok(o) if o.result() >= 0 => Some(linked.arg(3)),
+        Err(e) if e.is_gone() => Some(0),
+        _ => None,
     };
-    if made && let Some(q) = vk.queues.get(&call.image.u64(0)) {
-        vk.watch.submitted(call, q.device, ash::vk::Fence::from_raw(linked.arg(3)));
+    if let Some(fence) = fence
+        && let Some(q) = vk.queues.get(&call.image.u64(0))
+    {
+        vk.watch.submitted(call, q.device, ash::vk::Fence::from_raw(fence));
     }
     outcome
 }

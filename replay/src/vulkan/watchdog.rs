@@ -18,6 +18,10 @@ use std::collections::VecDeque;
 /// Submissions remembered at most. More than that are under way only where nothing ever waits.
 const MOST: usize = 256;
 
+/// From so many submissions on that are not known to have finished, the next one may have to wait for room in the driver's
+/// queue. How much room there is nobody says; being wrong costs microseconds a submission.
+const LONG: usize = 32;
+
 struct Submitted {
     number: u64,
     block: u64,
@@ -49,6 +53,11 @@ impl Watch {
             fence,
         });
         self.next += 1;
+    }
+
+    /// So much is not known to have finished that the driver may have no room for more, and wait.
+    pub fn is_long(&self) -> bool {
+        self.pending.len() >= LONG
     }
 
     /// The application may reset or destroy this fence: what it belonged to is done.
@@ -129,7 +138,7 @@ impl DeviceState {
     }
 
     /// The driver is software.
-    fn runs_on_host(&self) -> bool {
+    pub(super) fn runs_on_host(&self) -> bool {
         self.gpu.properties.device_type == vk::PhysicalDeviceType::CPU
     }
 

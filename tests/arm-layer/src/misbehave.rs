@@ -4,6 +4,7 @@
 //! that one goes on as it would have. Commands with more than six parameters, or with fractions among them, cannot be asked
 //! for.
 
+use crate::any;
 use crate::chain::Function;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
