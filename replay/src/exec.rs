@@ -61,6 +61,8 @@ enum Track {
     Nothing,
     /// The handle in this parameter is gone afterwards.
     Destroy(u8),
+    /// The device or the instance in the first parameter is gone, and everything that is its.
+    DestroyOwner,
     /// The handles in this array parameter are gone.
     FreeMany(u8),
     /// Everything allocated from the pool in this parameter is gone.
@@ -88,6 +90,7 @@ pub struct Executor {
     wants: Vec<(u32, u32)>,
     track: Vec<Track>,
     pooled: [u16; 2],
+    owners: [u16; 2],
     /// Memory for the call that runs; absent while one does.
     linked: Option<Box<Linked>>,
     keep_going: bool,
@@ -117,6 +120,7 @@ impl Executor {
             wants,
             track: COMMANDS.iter().map(track_of).collect(),
             pooled: ["VkCommandBuffer", "VkDescriptorSet"].map(|n| handle_named(n).expect("a core handle")),
+            owners: ["VkInstance", "VkDevice"].map(|n| handle_named(n).expect("a core handle")),
             linked: None,
             keep_going,
             under_way: under_way::here(),
@@ -206,6 +210,7 @@ impl Executor {
             }
             _ => 0,
         };
+        let owner = self.objects.any(call.image.u64(0)).map_or(0, |e| e.owner);
         for h in call.image.handles[first..].iter().filter(|h| h.out) {
             let (id, live) = (call.image.u64(h.at), linked.word_at(h.at));
             if live == 0 {
@@ -216,6 +221,8 @@ impl Executor {
             } else {
                 self.objects.insert(id, live, h.ty);
             }
+            let owner = if self.owners.contains(&h.ty) { id } else { owner };
+            self.objects.belongs_to(id, owner);
         }
     }
 
@@ -223,6 +230,7 @@ impl Executor {
         let image = &call.image;
         match self.track[call.index] {
             Track::Nothing | Track::AllocateFrom(..) => {}
+            Track::DestroyOwner => self.objects.remove_owner(image.u64(0)),
             Track::Destroy(p) => self.objects.remove(image.u64(u32::from(p) * 8)),
             Track::ResetPool(p) => self.objects.remove_children(image.u64(u32::from(p) * 8)),
             Track::FreeMany(p) => {
@@ -356,7 +364,7 @@ fn track_of(c: &CommandDef) -> Track {
         "vkResetDescriptorPool" => Track::ResetPool(1),
         // Both structs have the pool right after pNext.
         "vkAllocateCommandBuffers" | "vkAllocateDescriptorSets" => Track::AllocateFrom(1, 16),
-        "vkDestroyInstance" | "vkDestroyDevice" => Track::Destroy(0),
+        "vkDestroyInstance" | "vkDestroyDevice" => Track::DestroyOwner,
         "vkFreeMemory" => Track::Destroy(1),
         n if n.starts_with("vkDestroy") => Track::Destroy(1),
         _ => Track::Nothing,
