@@ -29,6 +29,7 @@ mod leave;
 pub(crate) mod looped;
 pub mod memory;
 pub mod negotiate;
+mod order;
 #[cfg(target_os = "linux")]
 mod pin;
 mod pipeline;
@@ -149,6 +150,7 @@ pub struct Vulkan {
     pub(crate) needs: Needs,
     pub(crate) types: Types,
     handlers: Handlers,
+    order: order::Order,
     table: Table,
     pub(crate) instances: HashMap<u64, instance::InstanceState>,
     pub(crate) gpus: HashMap<u64, Gpu>,
@@ -208,6 +210,7 @@ impl Vulkan {
             needs,
             types: Types::new(),
             handlers: Handlers::new(),
+            order: order::Order::new(),
             table: Table::default(),
             instances: HashMap::new(),
             gpus: HashMap::new(),
@@ -438,10 +441,13 @@ impl Backend for Vulkan {
         linked: &mut Linked,
         report: &mut Report,
     ) -> Result<Outcome> {
-        match self.handlers.of(call.index) {
+        order::before(&mut self.order, objects, call)?;
+        let outcome = match self.handlers.of(call.index) {
             Handler::Typed(f) => f(self, objects, call, linked, report),
             _ => self.raw(call, linked, report),
-        }
+        }?;
+        order::after(&mut self.order, objects, call, outcome);
+        Ok(outcome)
     }
 
     fn meta(&mut self, objects: &mut Objects, meta: &mut MetaBlock<'_>, report: &mut Report) -> Result<()> {

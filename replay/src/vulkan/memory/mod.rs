@@ -227,6 +227,9 @@ pub fn map(
         // VkMemoryMapInfo: sType, pNext, flags, memory, offset, size.
         image.target(8).map_or((0, 0), |to| (image.u64(to + 24), image.u64(to + 32)))
     };
+    if vk.memory.by_id.get(&id).is_some_and(|m| m.mapped.is_some()) {
+        return Err(Error::divergence(format!("VkDeviceMemory {id} is already mapped")));
+    }
     if let Some(m) = vk.memory.by_id.get_mut(&id)
         && m.live == vk::DeviceMemory::null()
     {
@@ -282,7 +285,9 @@ pub fn unmap(
     let Some(m) = vk.memory.by_id.get_mut(&id) else {
         return Err(Error::divergence(format!("VkDeviceMemory {id} was never allocated")));
     };
-    m.mapped = None;
+    if m.mapped.take().is_none() {
+        return Err(Error::divergence(format!("VkDeviceMemory {id} is not mapped")));
+    }
     if m.live == vk::DeviceMemory::null() {
         return Ok(Outcome::captured(call));
     }
@@ -352,6 +357,7 @@ pub fn bind(
     let image = &call.image;
     let (resource, memory, offset) = (image.u64(8), image.u64(16), image.u64(24));
     let is_image = call.command.name.starts_with("vkBindImage");
+    bound_once(vk, resource, is_image)?;
     let outcome = if vk.memory.mode == MemoryMode::Rebind {
         require_handles(objects, call, &[vk.types.memory])?;
         rebind::bind(vk, image.u64(0), resource, is_image, memory, offset, report)?;
@@ -388,6 +394,8 @@ pub fn bind2(
             })
             .collect()
     });
+    // Planes are bound one by one, and their structs are in the chain.
+    infos.iter().filter(|i| !i.3).try_for_each(|i| bound_once(vk, i.0, is_image))?;
     let outcome = if vk.memory.mode == MemoryMode::Rebind {
         require_handles(objects, call, &[vk.types.memory, vk.types.swapchain])?;
         for &(resource, memory, offset, chain) in &infos {
@@ -410,6 +418,19 @@ pub fn bind2(
         record(vk, resource, is_image, memory, offset);
     }
     Ok(outcome)
+}
+
+/// Refuses what has memory already: drivers trust that it has none.
+fn bound_once(vk: &Vulkan, resource: u64, is_image: bool) -> Result<()> {
+    let (bound, name) = if is_image {
+        (vk.images.get(&resource).is_some_and(|i| i.memory.is_some()), "VkImage")
+    } else {
+        (vk.buffers.get(&resource).is_some_and(|b| b.memory.is_some()), "VkBuffer")
+    };
+    if bound {
+        return Err(Error::divergence(format!("{name} {resource} is bound to memory already")));
+    }
+    Ok(())
 }
 
 /// Remembers which resource lies where.
