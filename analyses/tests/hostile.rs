@@ -489,7 +489,8 @@ fn reports_of_strangers_are_shown_or_refused() {
     for name in TRACES {
         let dir = Dir::open(&folder(name)).expect("a trace");
         let answers = QUESTIONS.iter().filter(|q| q.wants().iter().all(|t| dir.rows(t).is_some()));
-        reports.extend(answers.map(|q| serde_json::to_value(q.answer(&dir).expect("an answer")).expect("JSON")));
+        reports
+            .extend(answers.map(|q| serde_json::to_value(q.answer(&dir).expect("an answer")).expect("JSON")));
     }
     let (mut found, mut refused) = (Found::default(), 0);
     for n in 0..each {

@@ -236,7 +236,10 @@ mod tests {
     fn what_is_no_module_is_refused() {
         let says = |words: &[u32]| Module::read(words).expect_err("no module").to_string();
         assert_eq!(says(&[1, 2]), "word 2: expected a header of 5 words");
-        assert_eq!(says(&[1, 2, 3, 4, 5]), "word 0: expected SPIR-V's magic number, in this machine's byte order");
+        assert_eq!(
+            says(&[1, 2, 3, 4, 5]),
+            "word 0: expected SPIR-V's magic number, in this machine's byte order"
+        );
         let header = [0x0723_0203, 0x0001_0000, 0, 9, 0];
         assert_eq!(
             says(&[&header[..], &[0x0009_0011]].concat()),
@@ -244,6 +247,6 @@ mod tests {
         );
         assert_eq!(says(&[&header[..], &[0]].concat()), "word 5: an instruction's length leaves the module");
         let many = [0x0723_0203, 0x0001_0000, 0, u32::MAX, 0];
-        assert_eq!(says(&many), "word 3: more ids than any module has");
+        assert_eq!(says(&many), "word 3: expected a bound of 1 to 4,194,304 ids");
     }
 }

@@ -27,6 +27,7 @@ pub mod places;
 pub mod report;
 pub mod session;
 pub mod span;
+pub mod under_way;
 pub mod unused;
 pub mod usage;
 pub mod vulkan;

@@ -21,6 +21,7 @@ mod engines;
 mod errors;
 mod geometry;
 mod habits;
+mod in_the_driver;
 mod its;
 mod learnt;
 mod lifetimes;

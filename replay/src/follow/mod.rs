@@ -26,7 +26,7 @@ mod shaders;
 mod sizes;
 mod state;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod update;
 pub mod world;
 

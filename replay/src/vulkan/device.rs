@@ -205,6 +205,9 @@ pub fn create(
         queues: Vec::new(),
         watchdog_ns: vk.options.watchdog_ns(),
     };
+    if state.runs_on_host() {
+        super::driver::is_software();
+    }
     vk.devices.insert(id, state);
     vk.devices_made += 1;
     super::ray::device_made(vk, id);

@@ -181,12 +181,22 @@ pub fn create(
 /// vkDestroyInstance.
 pub fn destroy(
     vk: &mut Vulkan,
-    _: &mut Objects,
+    objects: &mut Objects,
     call: &Call,
     linked: &mut Linked,
     report: &mut Report,
 ) -> Result<Outcome> {
-    if let Some(state) = vk.instances.remove(&call.image.u64(0))
+    let id = call.image.u64(0);
+    // Devices that were not destroyed are no longer there afterwards, for anybody.
+    let left: Vec<u64> = vk.devices.iter().filter(|d| d.1.instance_id == id).map(|d| *d.0).collect();
+    for device in left {
+        report.note("an instance was destroyed before its device");
+        super::device::release(vk, objects, device)?;
+        vk.devices.remove(&device);
+        objects.remove_owner(device);
+    }
+    vk.gpus.retain(|_, g| g.instance != id);
+    if let Some(state) = vk.instances.remove(&id)
         && let Some((loader, m)) = state.messenger
     {
         // SAFETY: made by us, destroyed once, before its instance.
@@ -234,6 +244,7 @@ fn map_physical_devices(vk: &mut Vulkan, objects: &mut Objects, call: &Call) -> 
         let id = call.image.u64(h.at);
         let gpu = gpu::choose(&here, vk.options.gpu.as_deref(), vk.prologue.gpus.get(&id))?;
         objects.insert(id, gpu.handle.as_raw(), h.ty);
+        objects.belongs_to(id, call.image.u64(0));
         vk.gpus.insert(id, gpu::Gpu { instance: call.image.u64(0), ..gpu.clone() });
     }
     Ok(())

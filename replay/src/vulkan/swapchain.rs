@@ -160,6 +160,7 @@ pub fn get_images(
         }
         let made = make_image(vk, &state, id)?;
         objects.insert(image, made.live.as_raw(), vk.types.image);
+        objects.belongs_to(image, state.device);
         vk.images.insert(image, made);
         if let Some(s) = vk.swapchains.get_mut(&id) {
             s.images.push(image);

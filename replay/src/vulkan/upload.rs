@@ -152,7 +152,7 @@ impl Upload {
             d.end_command_buffer(self.cmd).what("vkEndCommandBuffer")?;
             let cmds = [self.cmd];
             let submit = vk::SubmitInfo::default().command_buffers(&cmds);
-            d.queue_submit(self.queue, &[submit], self.fence).what("vkQueueSubmit")?;
+            super::driver::submit(d, self.queue, &[submit], self.fence)?;
             match d.wait_for_fences(&[self.fence], true, self.watchdog_ns) {
                 Err(vk::Result::TIMEOUT) => {
                     return Err(Error::hang("a copy of the replay's own did not finish", self.watchdog_ns));
@@ -397,6 +397,6 @@ impl DeviceState {
             .wait_dst_stage_mask(&stages)
             .signal_semaphores(signal);
         // SAFETY: live handles; the capture's own order makes the waits satisfiable.
-        unsafe { self.ash.queue_submit(queue, &[submit], fence) }.what("vkQueueSubmit")
+        unsafe { super::driver::submit(&self.ash, queue, &[submit], fence) }
     }
 }

@@ -188,7 +188,7 @@ impl Work {
         let submit = vk::SubmitInfo::default().command_buffers(&cmds);
         // SAFETY: recorded, and not in flight.
         unsafe {
-            d.ash.queue_submit(self.queue, &[submit], self.fence).what("vkQueueSubmit (contents)")?;
+            super::super::driver::submit(&d.ash, self.queue, &[submit], self.fence)?;
             d.wait(&[self.fence])?;
             d.ash.reset_fences(&[self.fence]).what("vkResetFences (contents)")
         }

@@ -254,6 +254,9 @@ pub fn map(
     let Some(m) = vk.memory.by_id.get_mut(&id) else {
         return Err(Error::divergence(format!("VkDeviceMemory {id} was never allocated")));
     };
+    if m.mapped.is_some() {
+        return Err(Error::divergence(format!("VkDeviceMemory {id} is already mapped")));
+    }
     let all = m.size;
     let size = if asked == vk::WHOLE_SIZE { all.saturating_sub(offset) } else { asked };
     if Span::within(offset, size, all).is_none() {
@@ -303,7 +306,9 @@ pub fn unmap(
     let Some(m) = vk.memory.by_id.get_mut(&id) else {
         return Err(Error::divergence(format!("VkDeviceMemory {id} was never allocated")));
     };
-    m.mapped = None;
+    if m.mapped.take().is_none() {
+        return Err(Error::divergence(format!("VkDeviceMemory {id} is not mapped")));
+    }
     if m.live == vk::DeviceMemory::null() {
         return Ok(Outcome::captured(call));
     }
@@ -395,6 +400,7 @@ pub fn bind(
     let (resource, memory, offset) = (image.u64(8), image.u64(16), image.u64(24));
     let is_image = call.command.name.starts_with("vkBindImage");
     inside(vk, resource, is_image, memory, offset)?;
+    bound_once(vk, resource, is_image)?;
     let outcome = if vk.memory.mode == MemoryMode::Rebind {
         require_handles(objects, call, &[vk.types.memory])?;
         rebind::bind(vk, image.u64(0), resource, is_image, memory, offset, report)?;
@@ -435,6 +441,8 @@ pub fn bind2(
     infos
         .iter()
         .try_for_each(|&(resource, memory, offset, _)| inside(vk, resource, is_image, memory, offset))?;
+    // Planes are bound one by one, and their structs are in the chain.
+    infos.iter().filter(|i| !i.3).try_for_each(|i| bound_once(vk, i.0, is_image))?;
     let outcome = if vk.memory.mode == MemoryMode::Rebind {
         require_handles(objects, call, &[vk.types.memory, vk.types.swapchain])?;
         for &(resource, memory, offset, chain) in &infos {
@@ -461,6 +469,19 @@ pub fn bind2(
         record(vk, resource, is_image, memory, offset);
     }
     Ok(outcome)
+}
+
+/// Refuses what has memory already: drivers trust that it has none.
+fn bound_once(vk: &Vulkan, resource: u64, is_image: bool) -> Result<()> {
+    let (bound, name) = if is_image {
+        (vk.images.get(&resource).is_some_and(|i| i.memory.is_some()), "VkImage")
+    } else {
+        (vk.buffers.get(&resource).is_some_and(|b| b.memory.is_some()), "VkBuffer")
+    };
+    if bound {
+        return Err(Error::divergence(format!("{name} {resource} is bound to memory already")));
+    }
+    Ok(())
 }
 
 /// Remembers which resource lies where.
