@@ -45,9 +45,11 @@ fn add_to(linked: &mut Linked, info: u32, bits: u64) {
         return;
     }
     let all = (u64::from(flags) & !REFUSING) | bits;
-    let mut two = vk::PipelineCreateFlags2CreateInfoKHR::default();
-    two.flags = vk::PipelineCreateFlags2KHR::from_raw(all);
-    two.p_next = chain;
+    let two = vk::PipelineCreateFlags2CreateInfoKHR {
+        flags: vk::PipelineCreateFlags2KHR::from_raw(all),
+        p_next: chain,
+        ..Default::default()
+    };
     let at = linked.keep(&[two]);
     linked.set_word_at(info + 8, at as u64);
 }

@@ -131,16 +131,15 @@ pub(super) fn free(
 ) -> Result<Outcome> {
     if !vk.pools.elsewhere.is_empty()
         && let Some(sets) = linked.params_mut::<u64>(3, 2)
+        && let Some(d) = vk.devices.get(&call.image.u64(0))
     {
-        if let Some(d) = vk.devices.get(&call.image.u64(0)) {
-            for s in sets {
-                if let Some(pool) = vk.pools.elsewhere.remove(s) {
-                    let one = [vk::DescriptorSet::from_raw(*s)];
-                    // SAFETY: it came from that pool; the application frees it now. A null handle is freed as nothing.
-                    unsafe { d.ash.free_descriptor_sets(pool, &one) }
-                        .map_err(|e| crate::error::Error::driver("vkFreeDescriptorSets", e))?;
-                    *s = 0;
-                }
+        for s in sets {
+            if let Some(pool) = vk.pools.elsewhere.remove(s) {
+                let one = [vk::DescriptorSet::from_raw(*s)];
+                // SAFETY: it came from that pool; the application frees it now. A null handle is freed as nothing.
+                unsafe { d.ash.free_descriptor_sets(pool, &one) }
+                    .map_err(|e| crate::error::Error::driver("vkFreeDescriptorSets", e))?;
+                *s = 0;
             }
         }
     }

@@ -96,7 +96,6 @@ mod tests {
         assert!(m.write(112, &[1, 2, 3, 4]));
         assert_eq!(m.read(111, 3), Some(vec![0, 1, 2]));
         assert!(m.write(116, &[]), "no byte behind the last");
-        drop(m);
         assert_eq!(memory[12..], [1, 2, 3, 4]);
     }
 
@@ -110,7 +109,6 @@ mod tests {
         }
         assert_eq!(m.read(100, u64::MAX), None);
         assert_eq!(m.word(114), None);
-        drop(m);
         assert_eq!(memory, [7; 16]);
     }
 

@@ -615,7 +615,6 @@ fn while_mapped<R>(vk: &Vulkan, m: &MemoryState, f: impl FnOnce(&Mapped) -> R) -
         Mapped::new(pointer.map_err(|e| Error::driver("vkMapMemory", e))?.cast(), 0, m.size)
     };
     let r = f(&mapped);
-    drop(mapped);
     let range = vk::MappedMemoryRange::default().memory(m.live).size(vk::WHOLE_SIZE);
     let coherent = m.flags.contains(vk::MemoryPropertyFlags::HOST_COHERENT);
     // SAFETY: mapped just above.
