@@ -13,6 +13,7 @@ pub mod echo;
 pub mod fields;
 pub mod files;
 pub mod inputs;
+pub mod mutants;
 pub mod rng;
 pub mod run;
 pub mod seeds;
