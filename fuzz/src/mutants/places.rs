@@ -148,7 +148,7 @@ fn file(path: &str) -> &str {
 
 /// How far behind the start of its library's code an address lies.
 fn offset(text: &str, library: &str, address: Option<u64>) -> u64 {
-    let line = text.lines().find(|l| l.starts_with("0x") && l.ends_with(library));
+    let line = text.lines().find(|l| l.starts_with("0x") && l.contains(" Yes ") && l.ends_with(library));
     let from = line.and_then(|l| u64::from_str_radix(l.split_whitespace().next()?.strip_prefix("0x")?, 16).ok());
     address.zip(from).map_or(0, |(a, f)| a.wrapping_sub(f))
 }
