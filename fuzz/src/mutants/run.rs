@@ -91,6 +91,8 @@ fn replay(plan: &Plan, seed: &Seed, mut mutant: Mutant, worker: usize) -> io::Re
     if matches!(ended.end, End::Signal(_)) {
         place = places::told(&ended.text);
         if place.is_none() && plan.gdb {
+            // (a trace is written into a new folder)
+            let _ = std::fs::remove_dir_all(&trace);
             place = places::crash(&plan.program, &arguments, &environment, &path("gdb"));
         }
     }
