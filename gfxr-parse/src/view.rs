@@ -32,6 +32,11 @@ impl<'i> View<'i> {
         View { image, members: def.members, at, name: def.name }
     }
 
+    /// The definition and the offset of a member.
+    pub(crate) fn definition(&self, name: &str) -> Option<(&'static Member, u32)> {
+        self.member(name)
+    }
+
     /// The offset and definition of a member.
     fn member(&self, name: &str) -> Option<(&'static Member, u32)> {
         self.members.iter().find(|m| m.name == name).map(|m| (m, self.at + m.at))

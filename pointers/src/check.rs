@@ -149,48 +149,6 @@ pub fn entry_points(words: &[u32]) -> impl Iterator<Item = (u32, String)> {
     )
 }
 
-/// The descriptors that an entry point of a checked module uses: set and binding of each variable that an instruction of a
-/// function which it calls, by whatever way, reads, writes or points into.
-pub fn descriptors(words: &[u32], model: u32, name: &str) -> Vec<(u32, u32)> {
-    let (mut sets, mut bindings, mut entry) = (HashMap::new(), HashMap::new(), None);
-    let mut bodies: HashMap<u32, (Vec<u32>, Vec<u32>)> = HashMap::new();
-    let mut function = 0;
-    for w in instructions(words).map_while(Result::ok) {
-        let (_, used) = bodies.entry(function).or_default();
-        match (opcode(w), w) {
-            (op::ENTRY_POINT, [_, m, id, text @ ..])
-                if *m == model && crate::index::string(text).0 == name =>
-            {
-                entry = Some(*id);
-            }
-            (op::DECORATE, [_, target, 33, n, ..]) => drop(bindings.insert(*target, *n)),
-            (op::DECORATE, [_, target, 34, n, ..]) => drop(sets.insert(*target, *n)),
-            (op::FUNCTION, [_, _, id, ..]) => function = *id,
-            (op::FUNCTION_CALL, [_, _, _, callee, arguments @ ..]) => {
-                used.extend(arguments);
-                bodies.entry(function).or_default().0.push(*callee);
-            }
-            (op::STORE, [_, to, ..]) => used.push(*to),
-            // Loads, access chains, copies; pointers to texels, lengths of arrays.
-            (op::LOAD | 60 | 65..=70 | op::COPY_OBJECT, [_, _, _, from, ..]) => used.push(*from),
-            _ => {}
-        }
-    }
-    let (mut open, mut seen, mut found) = (Vec::from_iter(entry), Vec::new(), Vec::new());
-    while let Some(f) = open.pop() {
-        if seen.contains(&f) {
-            continue;
-        }
-        seen.push(f);
-        let Some((calls, used)) = bodies.get(&f) else { continue };
-        open.extend(calls);
-        found.extend(used.iter().filter_map(|id| Some((*sets.get(id)?, *bindings.get(id)?))));
-    }
-    found.sort_unstable();
-    found.dedup();
-    found
-}
-
 /// Of an id that nothing has defined yet.
 const UNDEFINED: u32 = u32::MAX;
 /// Of a pointer type that is declared ahead.
@@ -421,28 +379,6 @@ mod tests {
         assert!(refused(&[vector.clone()]).contains("not defined before it"));
         let circle = inst(op::TYPE_VECTOR, &[7, 2, 4]);
         assert!(refused(&[newer, vector, circle]).ends_with("an id is defined twice"));
-    }
-
-    #[test]
-    fn descriptors_are_those_that_reachable_functions_use() {
-        let decorate = |id, set, binding| {
-            [inst(op::DECORATE, &[id, 34, set]), inst(op::DECORATE, &[id, 33, binding])].concat()
-        };
-        let function = |id, body: &[Vec<u32>]| {
-            [inst(op::FUNCTION, &[1, id, 0, 2]), body.concat(), inst(op::FUNCTION_END, &[])].concat()
-        };
-        let words = module(&[
-            inst(op::ENTRY_POINT, &[5, 3, 0x006e_6961]),
-            decorate(10, 0, 4),
-            decorate(11, 1, 5),
-            decorate(12, 2, 6),
-            function(3, &[inst(op::LOAD, &[1, 14, 10]), inst(op::FUNCTION_CALL, &[1, 15, 4])]),
-            function(4, &[inst(op::ACCESS_CHAIN, &[1, 16, 11, 12])]),
-            function(5, &[inst(op::LOAD, &[1, 17, 12])]),
-        ]);
-        // An index is no use of what has its number.
-        assert_eq!(descriptors(&words, 5, "ain"), [(0, 4), (1, 5)]);
-        assert_eq!(descriptors(&words, 4, "ain"), []);
     }
 
     #[test]

@@ -18,7 +18,7 @@ mod layouts;
 mod trace;
 
 pub use capabilities::{Capabilities, without};
-pub use check::{DEEPEST_TYPE, check, descriptors, entry_points};
+pub use check::{DEEPEST_TYPE, check, entry_points};
 use std::fmt;
 
 /// Where a shader begins to read.

@@ -36,6 +36,7 @@ use crate::error::{Error, Result};
 use crate::image::Image;
 use crate::schema::generated::{ENUMS, HANDLES, STRUCTS};
 use crate::schema::{Inner, Len, Member, Presence, Shape, Special, StructDef, StructId, Ty, struct_by_stype};
+use crate::view::View;
 
 /// How much is checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -99,6 +100,10 @@ impl Checker<'_> {
 
     fn member(&self, members: &'static [Member], m: &Member, base: u32, out: bool) -> Result<()> {
         let at = base + m.at;
+        if m.presence == Presence::Open && self.usage && m.shape != Shape::PNext {
+            // It may be ignored, and then hold anything; a rule looks at it where it is not.
+            return Checker { image: self.image, usage: false }.member(members, m, base, out);
+        }
         match m.shape {
             Shape::Value => self.value(m.ty, m.presence, at, out),
             Shape::Fixed(n) => self.elements(m.ty, m.elements, at, n.into(), out),
@@ -276,6 +281,17 @@ impl Checker<'_> {
             _ => self.special(def, at, out)?,
         }
         if self.usage && !out { rules::of_struct(self, id, at) } else { Ok(()) }
+    }
+
+    /// Structs behind an open pointer that is known not to be ignored.
+    fn used(&self, v: &View<'_>, member: &str) -> Result<()> {
+        let Some((m, at)) = v.definition(member) else { return Ok(()) };
+        match (m.shape, self.image.target(at)) {
+            (Shape::Array, Some(to)) => self.elements(m.ty, Presence::Required, to, self.len(at), false),
+            (_, Some(to)) => self.value(m.ty, Presence::Required, to, false),
+            (_, None) => Ok(()),
+        }
+        .map_err(|e| e.within(member))
     }
 
     /// The structs of a pNext chain, one after the other.

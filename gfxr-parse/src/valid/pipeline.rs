@@ -3,8 +3,8 @@
 //! Guarantees: no state that a driver reads is null, whatever is dynamic. Refuses the others, with the member's path. Parts
 //! of pipelines (libraries) say what they have by themselves; of them only what has a count is looked at.
 
-use super::absent;
 use super::rules::{counted, each, leads, number};
+use super::{Checker, absent};
 use crate::error::{Error, Result};
 use crate::view::View;
 
@@ -27,7 +27,7 @@ mod dynamic {
 }
 
 /// VkGraphicsPipelineCreateInfo.
-pub fn graphics(v: &View<'_>) -> Result<()> {
+pub(super) fn graphics(c: &Checker<'_>, v: &View<'_>) -> Result<()> {
     const LIBRARY: u32 = 0x800;
     const MESH: u32 = 0x40 | 0x80; // task, mesh
     const TESSELLATION: u32 = 2 | 4; // control, evaluation
@@ -40,11 +40,13 @@ pub fn graphics(v: &View<'_>) -> Result<()> {
     {
         return Ok(());
     }
+    c.used(v, "pStages")?;
     let stages = v.structs("pStages").fold(0, |all, s| all | number(&s, "stage"));
     let states = v.one("pDynamicState").map_or(Vec::new(), |d| d.u64s("pDynamicStates"));
     let dynamic = |wanted: &[u32]| wanted.iter().all(|s| states.contains(&u64::from(*s)));
-    let present = |member: &str, unless: &[u32]| match leads(v, member) || dynamic(unless) {
-        true => Ok(()),
+    let present = |member: &str, unless: &[u32]| match leads(v, member) {
+        true => c.used(v, member),
+        false if dynamic(unless) => Ok(()),
         false => Err(absent("the state of a complete pipeline").within(member)),
     };
     if stages & MESH == 0 {

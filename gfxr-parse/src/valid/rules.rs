@@ -14,38 +14,38 @@ use crate::view::View;
 use std::sync::LazyLock;
 
 /// Looks at a struct, or at a command's parameters.
-pub type Rule = fn(&View<'_>) -> Result<()>;
+pub type Rule = fn(&Checker<'_>, &View<'_>) -> Result<()>;
 
 /// Structs with rules.
 pub const STRUCTS_WITH_RULES: &[(&str, Rule)] = &[
-    ("VkAccelerationStructureBuildGeometryInfoKHR", build_geometry),
-    ("VkBufferCreateInfo", |v| queue_families(v, "sharingMode")),
-    ("VkDescriptorSetAllocateInfo", descriptor_set_allocation),
-    ("VkDescriptorSetLayoutCreateInfo", descriptor_set_layout),
-    ("VkFramebufferCreateInfo", framebuffer),
+    ("VkAccelerationStructureBuildGeometryInfoKHR", |_, v| build_geometry(v)),
+    ("VkBufferCreateInfo", |_, v| queue_families(v, "sharingMode")),
+    ("VkDescriptorSetAllocateInfo", |_, v| descriptor_set_allocation(v)),
+    ("VkDescriptorSetLayoutCreateInfo", |_, v| descriptor_set_layout(v)),
+    ("VkFramebufferCreateInfo", |_, v| framebuffer(v)),
     ("VkGraphicsPipelineCreateInfo", super::pipeline::graphics),
-    ("VkImageCreateInfo", image),
-    ("VkPipelineBinaryKeyKHR", |v| at_most(v, "keySize", 32)),
-    ("VkPipelineRenderingCreateInfo", |v| counted(v, "colorAttachmentCount", "pColorAttachmentFormats")),
-    ("VkPipelineVertexInputStateCreateInfo", super::pipeline::vertex_input),
-    ("VkRayTracingPipelineCreateInfoKHR", super::pipeline::ray_tracing),
-    ("VkRenderPassBeginInfo", |v| counted(v, "clearValueCount", "pClearValues")),
-    ("VkRenderPassCreateInfo", super::render_pass::create),
-    ("VkRenderPassCreateInfo2", super::render_pass::create),
-    ("VkSpecializationInfo", specialization),
-    ("VkSubmitInfo", submission),
-    ("VkSwapchainCreateInfoKHR", |v| queue_families(v, "imageSharingMode")),
-    ("VkWriteDescriptorSet", write_descriptor_set),
+    ("VkImageCreateInfo", |_, v| image(v)),
+    ("VkPipelineBinaryKeyKHR", |_, v| at_most(v, "keySize", 32)),
+    ("VkPipelineRenderingCreateInfo", |_, v| counted(v, "colorAttachmentCount", "pColorAttachmentFormats")),
+    ("VkPipelineVertexInputStateCreateInfo", |_, v| super::pipeline::vertex_input(v)),
+    ("VkRayTracingPipelineCreateInfoKHR", |_, v| super::pipeline::ray_tracing(v)),
+    ("VkRenderPassBeginInfo", |_, v| counted(v, "clearValueCount", "pClearValues")),
+    ("VkRenderPassCreateInfo", |_, v| super::render_pass::create(v)),
+    ("VkRenderPassCreateInfo2", |_, v| super::render_pass::create(v)),
+    ("VkSpecializationInfo", |_, v| specialization(v)),
+    ("VkSubmitInfo", |_, v| submission(v)),
+    ("VkSwapchainCreateInfoKHR", |_, v| queue_families(v, "imageSharingMode")),
+    ("VkWriteDescriptorSet", |_, v| write_descriptor_set(v)),
 ];
 
 /// Commands with rules, by their canonical names.
 pub const COMMANDS_WITH_RULES: &[(&str, Rule)] = &[
-    ("vkCmdClearColorImage", |v| match v.array("pColor") {
+    ("vkCmdClearColorImage", |_, v| match v.array("pColor") {
         None => Err(absent("a color").within("pColor")),
         Some(_) => Ok(()),
     }),
     // Writes that are pushed leave dstSet open.
-    ("vkUpdateDescriptorSets", |v| {
+    ("vkUpdateDescriptorSets", |_, v| {
         each(v, "pDescriptorWrites", |w| match w.u64("dstSet") {
             Some(0) => {
                 Err(Error::malformed("expected a VkDescriptorSet, found VK_NULL_HANDLE").within("dstSet"))
@@ -68,7 +68,7 @@ static BY_STRUCT: LazyLock<Vec<Option<Rule>>> = LazyLock::new(|| {
 #[inline]
 pub(super) fn of_struct(c: &Checker<'_>, id: StructId, at: u32) -> Result<()> {
     match BY_STRUCT[usize::from(id)] {
-        Some(rule) => rule(&View::of(c.image, id, at)),
+        Some(rule) => rule(c, &View::of(c.image, id, at)),
         None => Ok(()),
     }
 }
@@ -77,7 +77,7 @@ pub(super) fn of_struct(c: &Checker<'_>, id: StructId, at: u32) -> Result<()> {
 #[inline]
 pub(super) fn of_command(c: &Checker<'_>, command: &CommandDef) -> Result<()> {
     match COMMANDS_WITH_RULES.iter().find(|r| r.0 == command.canonical) {
-        Some((_, rule)) => rule(&View::call(c.image)),
+        Some((_, rule)) => rule(c, &View::call(c.image)),
         None => Ok(()),
     }
 }

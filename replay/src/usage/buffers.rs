@@ -3,7 +3,6 @@
 //! Guarantees: no range ends behind its buffer. Refuses the others.
 
 use super::{Check, Cx, at_most, each, n32, n64, within};
-use crate::follow::objects::Buffer;
 use gfxr_parse::error::Result;
 use gfxr_parse::view::View;
 
@@ -37,17 +36,10 @@ fn info(v: View<'_>, name: &str, look: impl FnOnce(View<'_>) -> Result<()>) -> R
     v.one(name).map_or(Ok(()), look).map_err(|e| e.within(name))
 }
 
-/// Bytes that a buffer has. One of none is not valid, yet programs make it, bind memory, and use that.
-fn size_of(c: &Cx<'_>, buffer: &Buffer) -> u64 {
-    match (buffer.size, buffer.bound) {
-        (0, Some(b)) => c.world.memories.get(&b.memory).map_or(0, |m| m.size.saturating_sub(b.offset)),
-        (size, _) => size,
-    }
-}
-
-/// The bytes of the buffer with this id, if it is followed.
+/// The bytes of the buffer with this id, if it is followed. One of none is not valid, yet programs make it and use it: it is
+/// held against nothing.
 pub(super) fn size(c: &Cx<'_>, id: u64) -> Option<u64> {
-    c.world.buffers.get(&id).map(|b| size_of(c, b))
+    c.world.buffers.get(&id).map(|b| b.size).filter(|size| *size > 0)
 }
 
 /// So many bytes from an offset on.

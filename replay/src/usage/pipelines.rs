@@ -30,6 +30,11 @@ fn viewports(c: &Cx<'_>, v: View<'_>, first: &str, count: &str) -> Result<()> {
         .map_err(|e| e.within(count))
 }
 
+/// VK_SHADER_STAGE_VERTEX_BIT.
+const VERTEX: u32 = 1;
+/// VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT, and EVALUATION.
+const TESSELLATION: u32 = 2 | 4;
+
 fn graphics(c: &Cx<'_>, v: View<'_>) -> Result<()> {
     super::shaders::stages(c, v)?;
     if let Some(pass) = c.world.render_passes.get(&n64(v, "renderPass")) {
@@ -37,10 +42,15 @@ fn graphics(c: &Cx<'_>, v: View<'_>) -> Result<()> {
             .map_err(|e| e.within("subpass"))?;
     }
     let Some(limits) = c.limits else { return Ok(()) };
+    // What no stage of this pipeline reads may hold anything.
+    let stages = v.structs("pStages").fold(0, |all, s| all | n32(s, "stage"));
     let in_state = |state: &str, look: &dyn Fn(View<'_>) -> Result<()>| {
         v.one(state).map_or(Ok(()), look).map_err(|e| e.within(state))
     };
     in_state("pVertexInputState", &|s| {
+        if stages & VERTEX == 0 {
+            return Ok(());
+        }
         each(s, "pVertexBindingDescriptions", |b| {
             within(
                 n32(b, "binding").into(),
@@ -67,6 +77,9 @@ fn graphics(c: &Cx<'_>, v: View<'_>) -> Result<()> {
             .map_err(|e| e.within("attachmentCount"))
     })?;
     in_state("pTessellationState", &|s| {
+        if stages & TESSELLATION == 0 {
+            return Ok(());
+        }
         at_most(
             n32(s, "patchControlPoints").into(),
             limits.max_tessellation_patch_size.into(),

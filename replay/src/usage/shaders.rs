@@ -1,13 +1,12 @@
 //! Shaders: what is given as SPIR-V can be walked, and has the entry points that are asked for.
 //!
-//! Guarantees: descriptors that a shader uses are in its pipeline's layout; whoever reads a module of a call that was made may rely on `pointers::check`. Refuses modules that it refuses,
-//! and stages whose entry point their module does not have.
+//! Guarantees: whoever reads a module of a call that was made may rely on `pointers::check`. Refuses modules that it refuses,
+//! and stages whose entry point their module does not have. (That a layout has each descriptor which a shader names is not
+//! asked for: programs that run everywhere name some that it has not.)
 
 use super::{Check, Cx, each, n32, n64};
-use crate::follow::layouts::PipelineLayout;
 use gfxr_parse::error::{Error, Result};
 use gfxr_parse::view::View;
-use std::rc::Rc;
 
 /// By canonical name. (Graphics pipelines are looked at in `pipelines.rs`, which asks [`stages`].)
 pub(super) const CHECKS: &[(&str, Check)] = &[
@@ -56,23 +55,14 @@ fn module(info: View<'_>) -> Result<()> {
 
 /// The stages of a pipeline's create info.
 pub(super) fn stages(c: &Cx<'_>, v: View<'_>) -> Result<()> {
-    let layout = c.world.pipeline_layouts.get(&n64(v, "layout"));
-    each(v, "pStages", |s| stage(c, s, layout))?;
+    each(v, "pStages", |s| stage(c, s))?;
     match v.one("stage") {
-        Some(s) => stage(c, s, layout).map_err(|e| e.within("stage")),
+        Some(s) => stage(c, s).map_err(|e| e.within("stage")),
         None => Ok(()),
     }
 }
 
-fn stage(c: &Cx<'_>, s: View<'_>, layout: Option<&Rc<PipelineLayout>>) -> Result<()> {
-    let (wanted, name) = (models(n32(s, "stage")), s.text("pName").unwrap_or_default());
-    let entry = |words: &[u32], s| {
-        entry(words, s)?;
-        match layout {
-            Some(layout) => wanted.iter().try_for_each(|model| bound(layout, words, *model, &name)),
-            None => Ok(()),
-        }
-    };
+fn stage(c: &Cx<'_>, s: View<'_>) -> Result<()> {
     match n64(s, "module") {
         // A module in the chain, or an identifier of one.
         0 => match s.next("VkShaderModuleCreateInfo") {
@@ -99,25 +89,6 @@ fn entry(words: &[u32], s: View<'_>) -> Result<()> {
     }
     let text = format!("expected an entry point of the module for stage {stage:#x}, found {name:?}");
     Err(Error::malformed(text).within("pName"))
-}
-
-/// The layout has the descriptors that a shader uses: drivers look them up by number.
-fn bound(layout: &PipelineLayout, words: &[u32], model: u32, name: &str) -> Result<()> {
-    for (set, binding) in pointers::descriptors(words, model, name) {
-        // Layouts that descriptors of another kind take the place of (heaps, embedded samplers) are not known.
-        let has = match layout.sets.get(set as usize) {
-            Some(Some(s)) => s.binding(binding).is_some_and(|b| b.count > 0),
-            Some(None) => true,
-            None => false,
-        };
-        if !has {
-            let text = format!(
-                "expected set {set}, binding {binding} in the pipeline's layout, as shader {name:?} uses it"
-            );
-            return Err(Error::malformed(text).within("layout"));
-        }
-    }
-    Ok(())
 }
 
 /// The execution models of a VkShaderStageFlagBits.
