@@ -14,7 +14,7 @@ use std::path::{Component, Path};
 use std::sync::OnceLock;
 
 use crate::container::block::{Block, BlockKind, block_type};
-use crate::container::{Blocks, Bytes, Compression, Source};
+use crate::container::{Blocks, Budget, Bytes, Compression, Source};
 use crate::error::{Error, Kind, Result};
 use crate::limits::{MAX_ASSET_BLOCKS, MAX_ASSET_DEPTH, MAX_ASSET_RUNS};
 use crate::meta::{ExecuteBlocks, Meta, MetaBlock, id};
@@ -86,6 +86,7 @@ pub struct AllBlocks<'a> {
     levels: Vec<Level<'a>>,
     assets: &'a Assets,
     codec: Compression,
+    budget: Budget,
     index: u64,
     runs: u64,
     /// Blocks that came from other files than the capture itself.
@@ -96,9 +97,9 @@ pub struct AllBlocks<'a> {
 }
 
 impl<'a> AllBlocks<'a> {
-    pub(crate) fn new(main: Blocks<'a>, assets: &'a Assets, codec: Compression) -> Self {
+    pub(crate) fn new(main: Blocks<'a>, assets: &'a Assets, codec: Compression, budget: Budget) -> Self {
         let levels = vec![Level { blocks: main, left: None, name: "" }];
-        AllBlocks { levels, assets, codec, index: 0, runs: 0, borrowed: 0, pending: None, main: None }
+        AllBlocks { levels, assets, codec, budget, index: 0, runs: 0, borrowed: 0, pending: None, main: None }
     }
     /// Once iteration has ended: what is missing, if the capture's own file ends inside a block.
     pub fn truncated(&self) -> Option<Error> {
@@ -114,7 +115,11 @@ impl<'a> AllBlocks<'a> {
         let BlockKind::Meta(MetaBlock { meta: Meta::ExecuteBlocks(run), .. }) = block.kind()? else {
             return Ok(());
         };
-        let blame = |e: Error| block.blame(e);
+        let here = self.levels.last().map_or("", |l| l.name);
+        let blame = |e: Error| {
+            let e = block.blame(e);
+            if here.is_empty() { e } else { e.in_file(here) }
+        };
         if self.levels.len() > MAX_ASSET_DEPTH {
             return Err(blame(Error::limit(
                 "depth of files that name each other",
@@ -147,7 +152,9 @@ impl<'a> AllBlocks<'a> {
                 run.offset
             ))));
         };
-        let blocks = Blocks::new(&bytes[start..], start as u64, self.codec).numbered(self.index, number + 1);
+        let blocks = Blocks::new(&bytes[start..], start as u64, self.codec)
+            .within(self.budget)
+            .numbered(self.index, number + 1);
         let left = (run.blocks != 0).then_some(run.blocks);
         self.levels.push(Level { blocks, left, name: source.name() });
         Ok(())

@@ -81,7 +81,7 @@ fn blocks_of_siblings_run_in_place() {
         ("main.gfxr", "a.gfxa", "?")
     );
     // The main file alone does not follow.
-    assert_eq!(capture.blocks().count(), 5);
+    assert_eq!(capture.blocks_of_main_file().count(), 5);
 }
 
 #[test]
