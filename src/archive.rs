@@ -2,7 +2,7 @@
 //!
 //! Guarantees: names are seen as from the folder that holds the file that says what it is (`run.json`, `suite.json`), whether the
 //! archive has that folder in it or only what is in it; what is written is the same bytes for the same files. Refuses absolute names
-//! and those that lead out of the archive, links, two files of one name, and what is more than [`Bounds`] say.
+//! and those that lead out of the archive or the folder, links, devices, two files of one name, and what is more than [`Bounds`] say.
 
 use crate::exit::Failure;
 use crate::mmap;
@@ -104,7 +104,7 @@ impl Place {
 fn opener(place: &Place) -> impl Fn(&Path) -> io::Result<Bytes> + Send + Sync + 'static {
     let (root, files) = (place.path.clone(), place.files.clone());
     move |path: &Path| match &files {
-        None => mmap::open(path),
+        None => mmap::open_plain(path),
         Some(files) => {
             let file = path.strip_prefix(&root).ok().and_then(|n| files.get(n));
             file.cloned().ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
@@ -115,6 +115,10 @@ fn opener(place: &Place) -> impl Fn(&Path) -> io::Result<Bytes> + Send + Sync + 
 fn walk(root: &Path, folder: &Path, all: &mut Vec<PathBuf>) -> Result<(), Failure> {
     let whole = root.join(folder);
     let fail = |e: io::Error| Failure::new(format_args!("{}: {e}", whole.display()));
+    // (a link in its place would lead out of it)
+    if !fs::symlink_metadata(&whole).map_err(fail)?.is_dir() {
+        return Err(Failure::new(format_args!("{}: no folder", whole.display())));
+    }
     for entry in fs::read_dir(&whole).map_err(fail)? {
         let entry = entry.map_err(fail)?;
         let (name, kind) = (folder.join(entry.file_name()), entry.file_type().map_err(fail)?);

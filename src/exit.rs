@@ -11,8 +11,11 @@
 //! | 6 | the GPU hung or was lost; what had finished until then is reported |
 //! | 77 | no usable Vulkan device |
 //!
-//! Guarantees: a failure is reported once, as one line on stderr; a reader that closed our stdout is no failure.
+//! Guarantees: a failure is reported once, on stderr, in one line unless its own advice takes more; a reader that closed our stdout
+//! is no failure. What is said on stderr is said here, and escaped (`analyses::report::escape`): no name from a capture moves a
+//! terminal's cursor or begins a line.
 
+use analyses::report::escape;
 use std::fmt;
 use std::io;
 use std::process::ExitCode;
@@ -66,20 +69,24 @@ impl From<Exit> for ExitCode {
 /// Why the program ends early.
 #[derive(Debug)]
 pub enum Failure {
-    /// With this code, after this message.
+    /// With this code, after this message; its line ends are ours.
     Error(Exit, String),
     /// Whoever read our output has had enough.
     Closed,
 }
 
 impl Failure {
+    /// Ends with this code.
+    pub fn with(exit: Exit, message: impl fmt::Display) -> Self {
+        Failure::Error(exit, escape::line(&message.to_string()).into_owned())
+    }
     /// Something failed.
     pub fn new(message: impl fmt::Display) -> Self {
-        Failure::Error(Exit::Failed, message.to_string())
+        Failure::with(Exit::Failed, message)
     }
     /// The command line makes no sense.
     pub fn usage(message: impl fmt::Display) -> Self {
-        Failure::Error(Exit::Usage, message.to_string())
+        Failure::with(Exit::Usage, message)
     }
     /// Writing to `name` failed.
     pub fn write(name: &str, e: &io::Error) -> Self {
@@ -93,13 +100,13 @@ impl Failure {
     pub fn report(&self) -> ExitCode {
         match self {
             Failure::Error(Exit::Gone, message) => {
-                complain(message);
+                several("reray-replay: ", message);
                 let _ = std::io::Write::flush(&mut io::stdout());
                 // Drivers' own clean-up would wait for the device that hangs.
                 replay::vulkan::watchdog::leave(Exit::Gone as u8)
             }
             Failure::Error(exit, message) => {
-                complain(message);
+                several("reray-replay: ", message);
                 (*exit).into()
             }
             Failure::Closed => Exit::Done.into(),
@@ -143,11 +150,25 @@ pub fn verbose() -> bool {
 /// One line on stderr that nobody has to act on.
 pub fn note(message: impl fmt::Display) {
     if !quiet() {
-        eprintln!("reray-replay: {message}");
+        say("reray-replay: ", message);
     }
 }
 
 /// One line on stderr of something wrong, or that may be.
 pub fn complain(message: impl fmt::Display) {
-    eprintln!("reray-replay: {message}");
+    say("reray-replay: ", message);
+}
+
+/// One line on stderr that belongs to the one before.
+pub fn detail(message: impl fmt::Display) {
+    say("  ", message);
+}
+
+fn say(before: &str, message: impl fmt::Display) {
+    eprintln!("{before}{}", escape::line(&message.to_string()));
+}
+
+/// Lines on stderr whose ends are ours: what is in them is escaped already, line by line.
+pub fn several(before: &str, text: &str) {
+    eprintln!("{before}{}", escape::lines(text));
 }

@@ -2,7 +2,7 @@
 //!
 //! This crate is the command line alone: flags (`cli`), one file or folder a sub-command (`commands`), what they share
 //! (input, output, ranges, progress), exit codes (`exit`). Guarantees: stdout carries results and nothing else; what is
-//! wrong goes to stderr; a closed pipe ends the program quietly. Refuses what the flags do not say, with exit code 2.
+//! wrong goes to stderr; a closed pipe ends the program quietly; names from captures reach a terminal escaped. Refuses what the flags do not say, with exit code 2.
 
 mod archive;
 mod cli;
@@ -16,6 +16,7 @@ mod output;
 mod progress;
 mod select;
 
+use analyses::report::escape;
 use clap::Parser;
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -26,6 +27,7 @@ fn colours() -> bool {
 }
 
 fn main() -> ExitCode {
+    replay::vulkan::crash::install();
     let cli = cli::Cli::parse();
     exit::talk(cli.habits.quiet, cli.habits.verbose);
     // What the libraries have to say goes to stderr; RERAY_LOG chooses how much of it.
@@ -35,6 +37,13 @@ fn main() -> ExitCode {
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
         .with_ansi(colours())
+        .fmt_fields(tracing_subscriber::fmt::format::debug_fn(|out, field, value| {
+            let text = format!("{value:?}");
+            match field.name() {
+                "message" => write!(out, "{}", escape::line(&text)),
+                name => write!(out, "{name}={}", escape::line(&text)),
+            }
+        }))
         .without_time()
         .init();
     match commands::run(cli) {

@@ -52,3 +52,9 @@ pub fn bytes(file: File) -> io::Result<Bytes> {
 pub fn open(path: &Path) -> io::Result<Bytes> {
     bytes(open_file(path)?)
 }
+
+/// The bytes of a file in a folder of somebody's, of which only plain files are read.
+pub fn open_plain(path: &Path) -> io::Result<Bytes> {
+    trace::dir::plain(path)?;
+    open(path)
+}

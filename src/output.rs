@@ -2,9 +2,11 @@
 //!
 //! Guarantees: a file given with `-o` is written beside its final place and moved there at the end; on failure the
 //! half-written one is removed and what was there before stays. What is no regular file (`/dev/null`, a pipe) is
-//! written straight. Refuses nothing of its own.
+//! written straight. What goes to stdout may go to a terminal, and is escaped (`analyses::report::escape`); a file gets the bytes as
+//! they are. Refuses nothing of its own.
 
 use crate::exit::Failure;
+use analyses::report::escape;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -47,10 +49,10 @@ impl Output {
         Ok(Output { sink, name })
     }
 
-    /// Appends bytes.
+    /// Appends bytes; text in whole characters.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         let result = match &mut self.sink {
-            Sink::Stdout(out) => out.lock().write_all(bytes),
+            Sink::Stdout(out) => out.lock().write_all(&escape::bytes(bytes)),
             Sink::Direct(file) | Sink::Replace { file, .. } => file.write_all(bytes),
             Sink::Done => Ok(()),
         };

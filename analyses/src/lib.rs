@@ -24,6 +24,7 @@ pub mod frame_times;
 pub mod hotspots;
 pub mod its;
 pub mod lifetimes;
+mod limits;
 pub mod loop_times;
 pub mod paths;
 pub mod ray_counts;

@@ -6,7 +6,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 /// To be set as `#[global_allocator]`.
 pub struct Counting;
@@ -16,7 +16,20 @@ thread_local! {
 }
 static LARGEST_OF_ALL: AtomicUsize = AtomicUsize::new(0);
 
+/// More than this is not asked of the system: the process would end all the same, without a name for the input.
+const MOST: usize = 16 << 30;
+/// What the threads are at: the input's index, for the message before the end.
+static INDEX: AtomicU64 = AtomicU64::new(u64::MAX);
+
+/// Says which input runs (of several threads, the latest that began).
+pub fn at(index: u64) {
+    INDEX.store(index, Relaxed);
+}
+
 fn count(size: usize) {
+    if size > MOST {
+        eprintln!("asked for {size} bytes at once, by input {} or one beside it", INDEX.load(Relaxed));
+    }
     // A thread at its end has no cell any more; nobody asks about it either.
     let _ = LARGEST.try_with(|largest| largest.set(largest.get().max(size)));
     LARGEST_OF_ALL.fetch_max(size, Relaxed);

@@ -11,8 +11,8 @@ use gfxr_parse::meta::*;
 use gfxr_parse::schema::generated::{COMMANDS, UNDECODABLE};
 use gfxr_parse::schema::struct_named;
 
-use crate::rng::Rng;
-use crate::synth;
+use super::rng::Rng;
+use super::synth;
 
 /// The name under which a capture finds itself as a sibling file.
 pub const ITSELF: &str = "itself.gfxr";

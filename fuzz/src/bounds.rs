@@ -23,6 +23,9 @@ const MAX_SPARE: usize = 256 << 20;
 /// doubles.
 const OBJECT_TABLE: usize = (1 << 24) * 24;
 
+/// What records of a few kilobytes may ask for: a picture of them, and a column as the format allows it.
+const MOST_OF_RECORDS: usize = 256 << 20;
+
 /// The fewest bytes on the wire that the decoder asks for before it sets memory aside for an element, as it counts
 /// them.
 fn wire_min(def: &StructDef) -> usize {
@@ -54,7 +57,8 @@ pub fn largest_allocation(target: Target, data: u64) -> usize {
     let trusted = match target {
         Target::Call | Target::RoundTrip => 0,
         Target::Container => 2 * TRUSTED_SIZE,
-        Target::Echo => MAX_SPARE.max(OBJECT_TABLE),
+        Target::Echo | Target::Resources => MAX_SPARE.max(OBJECT_TABLE),
+        Target::Trace | Target::Run => MOST_OF_RECORDS,
     };
     FIXED + grown.max(trusted)
 }

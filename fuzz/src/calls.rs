@@ -6,9 +6,9 @@
 
 use gfxr_parse::image::attrib;
 
-use crate::fields::{Fields, Place, What};
-use crate::rng::Rng;
-use crate::synth;
+use super::fields::{Fields, Place, Pointer, What};
+use super::rng::Rng;
+use super::synth;
 
 /// How much a mutation may break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,10 +20,13 @@ pub enum Care {
 }
 
 /// Bytes to be put where others are.
-struct Edit {
-    start: usize,
-    end: usize,
-    bytes: Vec<u8>,
+pub struct Edit {
+    /// The first of those.
+    pub start: usize,
+    /// The one after the last.
+    pub end: usize,
+    /// What comes there.
+    pub bytes: Vec<u8>,
 }
 
 /// Longest result; what grows beyond is cut, so that one input costs little.
@@ -49,7 +52,7 @@ pub fn mutate(params: &[u8], fields: &Fields, care: Care, rng: &mut Rng) -> Vec<
 }
 
 /// Applies those edits that do not overlap an earlier one of the list.
-fn apply(params: &[u8], edits: Vec<Edit>) -> Vec<u8> {
+pub fn apply(params: &[u8], edits: Vec<Edit>) -> Vec<u8> {
     let mut kept: Vec<Edit> = Vec::with_capacity(edits.len());
     for e in edits {
         let apart = |k: &Edit| e.end <= k.start || k.end <= e.start;
@@ -204,7 +207,7 @@ fn pointer(params: &[u8], fields: &Fields, rng: &mut Rng, edits: &mut Vec<Edit>)
     if fields.pointers.is_empty() {
         return;
     }
-    let &(start, data, end) = rng.pick(&fields.pointers);
+    let &Pointer { start, data, end, .. } = rng.pick(&fields.pointers);
     let old = u32::from_le_bytes(params[start..start + 4].try_into().expect("4 bytes"));
     let (kinds, rest) = (old & attrib::KINDS, old & !attrib::KINDS);
     let form = rng.below(6);

@@ -12,11 +12,11 @@ use gfxr_parse::limits::TRUSTED_SIZE;
 use gfxr_parse::meta::id;
 use gfxr_parse::schema::{command, struct_named};
 
-use crate::blocks;
-use crate::calls::{self, Care};
-use crate::fields::Fields;
-use crate::rng::Rng;
-use crate::seeds::Seeds;
+use super::blocks;
+use super::calls::{self, Care};
+use super::fields::Fields;
+use super::rng::Rng;
+use super::seeds::Seeds;
 
 /// Bytes of a block header.
 const HEADER_BYTES: usize = 12;

@@ -7,13 +7,13 @@ use gfxr_parse::image::Image;
 use gfxr_parse::schema::CommandDef;
 use gfxr_parse::schema::generated::COMMANDS;
 
-use crate::calls::{self, Care};
-use crate::fields::Fields;
-use crate::files::Files;
-use crate::rng::Rng;
-use crate::seeds::Seeds;
-use crate::synth;
-use crate::targets::{Ran, Targets};
+use super::calls::{self, Care};
+use super::fields::Fields;
+use super::files::Files;
+use super::rng::Rng;
+use super::seeds::Seeds;
+use super::synth;
+use super::targets::{Ran, Targets};
 
 /// See `targets.rs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,14 +26,21 @@ pub enum Target {
     RoundTrip,
     /// A file, run on its own answers.
     Echo,
+    /// A file, of which is said what it binds and reads.
+    Resources,
+    /// A trace's folder, or its records.
+    Trace,
+    /// A run's folder, a suite, a swizzle, a profile, a partition.
+    Run,
 }
 
 impl Target {
     /// All there are.
-    pub const ALL: [Target; 4] = [Self::Container, Self::Call, Self::RoundTrip, Self::Echo];
+    pub const ALL: [Target; 7] =
+        [Self::Container, Self::Call, Self::RoundTrip, Self::Echo, Self::Resources, Self::Trace, Self::Run];
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
-        ["container", "call", "round-trip", "echo"][self as usize]
+        ["container", "call", "round-trip", "echo", "resources", "trace", "run"][self as usize]
     }
     /// The one of this name.
     pub fn named(name: &str) -> Option<Self> {
@@ -41,7 +48,7 @@ impl Target {
     }
     /// Its inputs are files.
     pub fn is_file(self) -> bool {
-        matches!(self, Self::Container | Self::Echo)
+        matches!(self, Self::Container | Self::Echo | Self::Resources)
     }
 }
 

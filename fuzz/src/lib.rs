@@ -5,6 +5,7 @@
 //! counts allocations and time as well; `fuzz_targets/` hands the same checks to libFuzzer.
 
 pub mod alloc;
+pub mod answers;
 pub mod blocks;
 pub mod bounds;
 pub mod calls;
@@ -12,9 +13,13 @@ pub mod cuts;
 pub mod echo;
 pub mod fields;
 pub mod files;
+pub mod folder;
 pub mod inputs;
+pub mod mutants;
 pub mod rng;
 pub mod run;
+pub mod runs;
 pub mod seeds;
 pub mod synth;
 pub mod targets;
+pub mod traces;

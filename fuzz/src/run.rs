@@ -4,6 +4,7 @@
 //! written to `findings/`; the others go on (but after a hang, which no thread comes back from). Refuses nothing.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -12,8 +13,10 @@ use crate::alloc;
 use crate::bounds;
 use crate::echo;
 use crate::inputs::{Input, Inputs, Target};
+use crate::runs::{self, Runs};
 use crate::seeds::Seeds;
 use crate::targets::Ran;
+use crate::traces::{self, Traces};
 
 /// An input that takes longer hangs.
 pub const HANG: Duration = Duration::from_secs(10);
@@ -69,7 +72,7 @@ impl Report {
 }
 
 /// Runs them all.
-pub fn run(plan: &Plan, seeds: &Seeds) -> Report {
+pub fn run(plan: &Plan, seeds: &Seeds, bases: &Bases) -> Report {
     alloc::take_largest_of_all();
     let start = Instant::now();
     let next = AtomicU64::new(plan.first);
@@ -80,9 +83,12 @@ pub fn run(plan: &Plan, seeds: &Seeds) -> Report {
     std::thread::scope(|scope| {
         let workers: Vec<_> = at
             .iter()
-            .map(|at| {
+            .enumerate()
+            .map(|(n, at)| {
                 let (next, findings) = (&next, &findings);
-                scope.spawn(move || worker(plan, seeds, next, at, findings))
+                let inputs = Inputs::default();
+                let of = Worker { seeds, bases, inputs, scratch: scratch(n) };
+                scope.spawn(move || worker(plan, of, next, at, findings))
             })
             .collect();
         scope.spawn(|| watch(plan, seeds, &at, &done));
@@ -99,13 +105,12 @@ pub fn run(plan: &Plan, seeds: &Seeds) -> Report {
 
 fn worker(
     plan: &Plan,
-    seeds: &Seeds,
+    mut of: Worker,
     next: &AtomicU64,
     at: &AtomicU64,
     findings: &Mutex<Vec<(u64, String)>>,
 ) -> Report {
     let mut report = Report::default();
-    let mut inputs = Inputs::default();
     let end = plan.first.saturating_add(plan.count);
     loop {
         let index = next.fetch_add(1, Relaxed);
@@ -113,12 +118,13 @@ fn worker(
             return report;
         }
         at.store(index, Relaxed);
+        alloc::at(index);
         // Making an input reads and decodes, too.
-        let made = catch_unwind(AssertUnwindSafe(|| inputs.make(plan.target, seeds, plan.seed, index)));
-        let input = match made {
-            Ok(input) => input,
+        let made = catch_unwind(AssertUnwindSafe(|| of.make(plan, index)));
+        let case = match made {
+            Ok(case) => case,
             Err(panic) => {
-                inputs = Inputs::default();
+                of.inputs = Inputs::default();
                 let what = format!("panic while it was made: {}", text_of(&*panic));
                 findings.lock().expect("not poisoned").push((index, what));
                 continue;
@@ -126,21 +132,19 @@ fn worker(
         };
         let began = Instant::now();
         alloc::take_largest();
-        let result = catch_unwind(AssertUnwindSafe(|| match plan.target {
-            Target::Echo => echo::run(input.bytes(), index),
-            target => inputs.run(target, &input, index),
-        }));
+        let input = if let Case::Input(input) = &case { Some(input.clone()) } else { None };
+        let result = catch_unwind(AssertUnwindSafe(|| of.run(plan.target, case, index)));
         let took = began.elapsed();
-        let asked =
-            if plan.target == Target::Echo { alloc::take_largest_of_all() } else { alloc::take_largest() };
+        let session = matches!(plan.target, Target::Echo | Target::Resources);
+        let asked = if session { alloc::take_largest_of_all() } else { alloc::take_largest() };
         at.store(IDLE, Relaxed);
 
         report.inputs += 1;
-        report.bytes += input.bytes().len() as u64;
+        report.bytes += input.as_ref().map_or(0, |i| i.bytes().len() as u64);
         report.slowest = report.slowest.max((took, index));
         report.largest = report.largest.max((asked, index));
         let found = |what: String| {
-            keep(plan, index, &input);
+            keep(plan, index, input.as_ref());
             findings.lock().expect("not poisoned").push((index, what));
         };
         match result {
@@ -155,11 +159,69 @@ fn worker(
                 }
             }
             Err(panic) => {
-                inputs = Inputs::default();
+                of.inputs = Inputs::default();
                 found(format!("panic: {}", text_of(&*panic)));
             }
         }
     }
+}
+
+/// What a target is run on.
+pub enum Case {
+    /// A file or a call.
+    Input(Input),
+    /// A trace.
+    Trace(traces::Input),
+    /// A run, or one of the smaller files.
+    Run(runs::Input),
+}
+
+/// Makes and runs cases; one a thread.
+struct Worker<'s> {
+    seeds: &'s Seeds,
+    bases: &'s Bases,
+    inputs: Inputs,
+    scratch: PathBuf,
+}
+
+impl Worker<'_> {
+    fn make(&mut self, plan: &Plan, index: u64) -> Case {
+        match plan.target {
+            Target::Trace => Case::Trace(self.bases.traces.make(plan.seed, index)),
+            Target::Run => Case::Run(self.bases.runs.make(plan.seed, index, &self.scratch)),
+            target => Case::Input(self.inputs.make(target, self.seeds, plan.seed, index)),
+        }
+    }
+    fn run(&mut self, target: Target, case: Case, index: u64) -> Ran {
+        match case {
+            Case::Trace(input) => traces::run(input, index),
+            Case::Run(input) => self.bases.runs.run(input),
+            Case::Input(input) => match target {
+                Target::Echo => echo::run(input.bytes(), index),
+                Target::Resources => echo::resources(input.bytes(), index),
+                target => self.inputs.run(target, &input, index),
+            },
+        }
+    }
+}
+
+/// What the inputs of targets that read records are made of.
+pub struct Bases {
+    traces: Traces,
+    runs: Runs,
+}
+
+impl Bases {
+    /// From the captures; tables are written to a folder for scratch on the way.
+    pub fn new(seeds: &Seeds) -> std::io::Result<Self> {
+        let scratch = scratch(usize::MAX);
+        Ok(Bases { traces: Traces::new(seeds, &scratch)?, runs: Runs::new(&scratch)? })
+    }
+}
+
+/// A folder of a thread's own.
+fn scratch(thread: usize) -> PathBuf {
+    std::env::temp_dir().join(format!("reray-mutate-{}-{thread}", std::process::id()))
 }
 
 /// What a panic said.
@@ -180,8 +242,9 @@ fn watch(plan: &Plan, seeds: &Seeds, at: &[AtomicU64], done: &AtomicBool) {
             *looks = if now == *index && now != IDLE { *looks + 1 } else { 0 };
             *index = now;
             if *looks > LOOKS {
-                let input = Inputs::default().make(plan.target, seeds, plan.seed, now);
-                keep(plan, now, &input);
+                let made = !matches!(plan.target, Target::Trace | Target::Run);
+                let input = made.then(|| Inputs::default().make(plan.target, seeds, plan.seed, now));
+                keep(plan, now, input.as_ref());
                 eprintln!("{} {:#x} {now}: hangs, {HANG:?} and no end", plan.target.name(), plan.seed);
                 std::process::exit(1);
             }
@@ -189,8 +252,9 @@ fn watch(plan: &Plan, seeds: &Seeds, at: &[AtomicU64], done: &AtomicBool) {
     }
 }
 
-/// Writes an input down.
-fn keep(plan: &Plan, index: u64, input: &Input) {
+/// Writes an input down; records are named by their index alone.
+fn keep(plan: &Plan, index: u64, input: Option<&Input>) {
+    let Some(input) = input else { return };
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("findings");
     let name = format!("{}-{:x}-{index}{}", plan.target.name(), plan.seed, input.suffix());
     let written =

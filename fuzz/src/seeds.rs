@@ -11,7 +11,7 @@ use gfxr_parse::decode::decode_call;
 use gfxr_parse::image::Image;
 use gfxr_parse::schema::{CommandDef, command};
 
-use crate::calls::LONGEST;
+use super::calls::LONGEST;
 
 /// Most calls kept of one command and file.
 const SAME: usize = 24;

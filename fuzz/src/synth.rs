@@ -10,7 +10,7 @@ use gfxr_parse::image::attrib;
 use gfxr_parse::schema::generated::{ENUMS, STRUCTS, STYPES};
 use gfxr_parse::schema::{CommandDef, Member, Shape, Special, StructDef, StructId, Ty, struct_named};
 
-use crate::rng::Rng;
+use super::rng::Rng;
 
 /// Most pointers with data in one call, roughly: what is nested deeper is null.
 const POINTERS: u32 = 60;

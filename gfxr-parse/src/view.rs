@@ -26,7 +26,8 @@ impl<'i> View<'i> {
         View { image, members, at: 0, name }
     }
 
-    fn of(image: &'i Image, id: u16, at: u32) -> Self {
+    /// The struct of type `id` at an offset.
+    pub(crate) fn of(image: &'i Image, id: u16, at: u32) -> Self {
         let def = &STRUCTS[id as usize];
         View { image, members: def.members, at, name: def.name }
     }

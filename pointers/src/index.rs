@@ -7,9 +7,9 @@ pub(crate) const PHYSICAL_STORAGE_BUFFER: u32 = 5347;
 /// RayQueryKHR: structures may be made from addresses. (RayTracingKHR is 4479.)
 pub(crate) const RAY_QUERY_FROM_ADDRESS: u32 = 4472;
 
-const MAGIC: u32 = 0x0723_0203;
+pub(crate) const MAGIC: u32 = 0x0723_0203;
 /// Ids above this are refused: they size a table.
-const MAX_IDS: u32 = 4 << 20;
+pub(crate) const MAX_IDS: u32 = 4 << 20;
 
 /// Opcodes, by their names in the specification.
 pub(crate) mod op {
@@ -95,7 +95,7 @@ pub(crate) fn opcode(words: &[u32]) -> u16 {
     words.first().map_or(0, |w| *w as u16)
 }
 
-fn instructions(words: &[u32]) -> impl Iterator<Item = Result<&[u32], Error>> {
+pub(crate) fn instructions(words: &[u32]) -> impl Iterator<Item = Result<&[u32], Error>> {
     let mut at = 5;
     std::iter::from_fn(move || {
         if at >= words.len() {
@@ -121,23 +121,16 @@ pub(crate) fn capabilities(words: &[u32]) -> impl Iterator<Item = u32> {
 }
 
 /// A literal string, and how many words it takes.
-fn string(words: &[u32]) -> (String, usize) {
+pub(crate) fn string(words: &[u32]) -> (String, usize) {
     let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
     let n = bytes.iter().position(|b| *b == 0).unwrap_or(bytes.len());
     (String::from_utf8_lossy(&bytes[..n]).into_owned(), n / 4 + 1)
 }
 
 impl<'w> Index<'w> {
-    pub fn read(words: &'w [u32]) -> Result<Self, Error> {
-        let &[magic, version, _, bound, _, ..] = words else {
-            return Err(Error { word: words.len(), what: "too short for SPIR-V" });
-        };
-        if magic != MAGIC {
-            return Err(Error { word: 0, what: "no SPIR-V, or of the other byte order" });
-        }
-        if bound > MAX_IDS {
-            return Err(Error { word: 3, what: "more ids than any module has" });
-        }
+    /// Of a module that was checked.
+    pub fn read(words: &'w [u32]) -> Self {
+        let (version, bound) = (words[1], words[3]);
         let mut i = Index {
             defs: vec![&[]; bound as usize],
             entries: Vec::new(),
@@ -155,10 +148,10 @@ impl<'w> Index<'w> {
             casts: Vec::new(),
         };
         let (mut function, mut parameter) = (0, 0);
-        for found in instructions(words) {
-            i.instruction(found?, &mut function, &mut parameter);
+        for found in instructions(words).map_while(Result::ok) {
+            i.instruction(found, &mut function, &mut parameter);
         }
-        Ok(i)
+        i
     }
 
     fn instruction(&mut self, w: &'w [u32], function: &mut u32, parameter: &mut usize) {

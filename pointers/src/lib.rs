@@ -8,14 +8,17 @@
 //!
 //! Guarantees: offsets and strides are those that the module declares; every layout is listed once, so that linked
 //! structures end. Knows no driver, and no capture. Refuses modules that are no SPIR-V. A cast whose value comes from
-//! elsewhere (an image, a constant, arithmetic that it does not follow) is counted, not guessed.
+//! elsewhere (an image, a constant, arithmetic that it does not follow) is counted, not guessed. Whether words can be walked at
+//! all is asked once, by [`check`].
 
 mod capabilities;
+mod check;
 mod index;
 mod layouts;
 mod trace;
 
 pub use capabilities::{Capabilities, without};
+pub use check::{DEEPEST_TYPE, check, descriptors, entry_points};
 use std::fmt;
 
 /// Where a shader begins to read.
@@ -120,7 +123,8 @@ pub fn may_have_pointers(words: &[u32]) -> bool {
 impl Module {
     /// Reads a module; one without pointers only as far as its push constants.
     pub fn read(words: &[u32]) -> Result<Self, Error> {
-        let index = index::Index::read(words)?;
+        check(words)?;
+        let index = index::Index::read(words);
         let mut layouts = layouts::Layouts::new(&index);
         let roots = layouts.roots();
         let untraced = trace::casts(&mut layouts);
@@ -231,8 +235,11 @@ mod tests {
     #[test]
     fn what_is_no_module_is_refused() {
         let says = |words: &[u32]| Module::read(words).expect_err("no module").to_string();
-        assert_eq!(says(&[1, 2]), "word 2: too short for SPIR-V");
-        assert_eq!(says(&[1, 2, 3, 4, 5]), "word 0: no SPIR-V, or of the other byte order");
+        assert_eq!(says(&[1, 2]), "word 2: expected a header of 5 words");
+        assert_eq!(
+            says(&[1, 2, 3, 4, 5]),
+            "word 0: expected SPIR-V's magic number, in this machine's byte order"
+        );
         let header = [0x0723_0203, 0x0001_0000, 0, 9, 0];
         assert_eq!(
             says(&[&header[..], &[0x0009_0011]].concat()),
@@ -240,6 +247,6 @@ mod tests {
         );
         assert_eq!(says(&[&header[..], &[0]].concat()), "word 5: an instruction's length leaves the module");
         let many = [0x0723_0203, 0x0001_0000, 0, u32::MAX, 0];
-        assert_eq!(says(&many), "word 3: more ids than any module has");
+        assert_eq!(says(&many), "word 3: expected a bound of 1 to 4,194,304 ids");
     }
 }

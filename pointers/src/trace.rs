@@ -6,7 +6,7 @@ use crate::{Dim, Field, Target};
 use std::collections::HashSet;
 
 /// Values looked at for one cast, at most.
-const MOST_VALUES: usize = 4096;
+const MOST_VALUES: usize = 1024;
 
 /// Where something lies.
 struct Place {

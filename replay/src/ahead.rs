@@ -107,7 +107,10 @@ pub fn run<'a, B>(
     std::thread::scope(|scope| {
         let (send, receive) = sync_channel::<Batch<'a>>(WAITING);
         let (give_back, returned) = channel::<Batch<'a>>();
-        scope.spawn(move || Producer::new(capture, rule, returned).run(&send));
+        scope.spawn(move || {
+            crate::under_way::no_driver();
+            Producer::new(capture, rule, returned).run(&send);
+        });
         while let Ok(mut batch) = receive.recv() {
             for item in &mut batch.items {
                 if let ControlFlow::Break(b) = consume(item) {
@@ -134,7 +137,10 @@ struct Work {
 }
 
 thread_local! {
-    static WORK: RefCell<Work> = RefCell::default();
+    static WORK: RefCell<Work> = RefCell::new({
+        crate::under_way::no_driver();
+        Work::default()
+    });
 }
 
 struct Producer<'a> {

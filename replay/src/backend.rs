@@ -33,6 +33,10 @@ pub trait Backend {
     ) -> Result<Outcome>;
     /// A metadata block.
     fn meta(&mut self, objects: &mut Objects, meta: &mut MetaBlock<'_>, report: &mut Report) -> Result<()>;
+    /// The limits of the device that calls go to, once there is one.
+    fn limits(&self) -> Option<&ash::vk::PhysicalDeviceLimits> {
+        None
+    }
     /// The state snapshot of a trimmed capture begins or ends.
     fn state(&mut self, _objects: &mut Objects, _begins: bool, _report: &mut Report) -> Result<()> {
         Ok(())

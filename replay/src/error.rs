@@ -1,4 +1,5 @@
-//! Why a replay stopped. Context (block, command) is added by the executor, once.
+//! Why a replay stopped. Context (block, command) is added by the executor, once. Guarantees: a line end in an error is ours, from
+//! [`Error::with`]; one in a name or message from a capture is shown as `\n`.
 
 use std::fmt;
 
@@ -36,7 +37,7 @@ impl Error {
     /// A new error.
     #[cold]
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
-        Error(Box::new((kind, message.into(), None)))
+        Error(Box::new((kind, one_line(&message.into()), None)))
     }
     /// Our own call into the driver failed.
     #[cold]
@@ -53,17 +54,17 @@ impl Error {
             R::ERROR_DEVICE_LOST => Ok(Self::new(Kind::Lost, text)),
             R::ERROR_OUT_OF_DEVICE_MEMORY => Ok(Self::new(
                 Kind::Memory,
-                format!(
-                    "{text}\nThe device has no memory left for what the capture makes. Close what else uses it, replay fewer frames \
-                     (--frames), or choose a device with more (--gpu, `reray-replay devices`)"
-                ),
+                text,
+            )
+            .with(
+                "The device has no memory left for what the capture makes. Close what else uses it, replay fewer frames \
+                 (--frames), or choose a device with more (--gpu, `reray-replay devices`)",
             )),
             R::ERROR_OUT_OF_HOST_MEMORY => Ok(Self::new(
                 Kind::Memory,
-                format!(
-                    "{text}\nThis machine has no memory left. Close other programs, or replay fewer frames (--frames)"
-                ),
-            )),
+                text,
+            )
+            .with("This machine has no memory left. Close other programs, or replay fewer frames (--frames)")),
             _ => Err(text),
         }
     }
@@ -76,7 +77,7 @@ impl Error {
     #[cold]
     pub fn with(mut self, line: &str) -> Self {
         self.0.1.push('\n');
-        self.0.1.push_str(line);
+        self.0.1.push_str(&one_line(line));
         self
     }
     /// A divergence between capture and replay.
@@ -87,7 +88,7 @@ impl Error {
     /// Says where, unless somebody further in already did.
     #[cold]
     pub fn at(mut self, place: impl FnOnce() -> String) -> Self {
-        self.0.2.get_or_insert_with(place);
+        self.0.2.get_or_insert_with(|| one_line(&place()));
         self
     }
     /// Its kind.
@@ -102,6 +103,11 @@ impl Error {
     pub fn message(&self) -> &str {
         &self.0.1
     }
+}
+
+/// Text without line ends.
+fn one_line(text: &str) -> String {
+    text.replace('\r', "\\r").replace('\n', "\\n")
 }
 
 /// Seconds as short as they can be said.

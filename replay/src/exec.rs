@@ -10,6 +10,8 @@ use crate::link::{Linked, invalid};
 use crate::objects::Objects;
 use crate::options::Options;
 use crate::report::{InFlight, Report};
+use crate::under_way::{self, UnderWay};
+use crate::usage::Usage;
 use gfxr_parse::image::Image;
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::schema::{CommandDef, Ty, handle_named};
@@ -62,6 +64,8 @@ enum Track {
     Nothing,
     /// The handle in this parameter is gone afterwards.
     Destroy(u8),
+    /// The device or the instance in the first parameter is gone, and everything that is its.
+    DestroyOwner,
     /// The handles in this array parameter are gone.
     FreeMany(u8),
     /// Everything allocated from the pool in this parameter is gone.
@@ -89,11 +93,13 @@ pub struct Executor {
     wants: Vec<(u32, u32)>,
     track: Vec<Track>,
     pooled: [u16; 2],
+    owners: [u16; 2],
     /// Memory for the call that runs; absent while one does.
     linked: Option<Box<Linked>>,
     keep_going: bool,
-    /// What calls have to keep to.
-    level: Level,
+    /// What calls have to keep to; none where the capture is trusted with it.
+    usage: Option<Usage>,
+    under_way: &'static UnderWay,
 }
 
 impl Executor {
@@ -119,24 +125,44 @@ impl Executor {
             wants,
             track: COMMANDS.iter().map(track_of).collect(),
             pooled: ["VkCommandBuffer", "VkDescriptorSet"].map(|n| handle_named(n).expect("a core handle")),
+            owners: ["VkInstance", "VkDevice"].map(|n| handle_named(n).expect("a core handle")),
             linked: None,
             keep_going: options.keep_going,
-            level: if options.trust_capture { Level::Memory } else { Level::Usage },
+            usage: (!options.trust_capture).then(Usage::default),
+            under_way: under_way::here(),
         }
     }
 
     /// Runs one call through everything.
     pub fn run(&mut self, call: &mut Call) -> Result<()> {
+        self.under_way.call(call.block, call.index);
         self.report.calls += 1;
         if self.frame_started.is_none() {
             self.frame_started = Some(Instant::now());
         }
-        let r = match valid::check(&mut call.image, self.level) {
-            Ok(()) => self.run_from(0, call).and_then(|outcome| self.judge(call, outcome)),
+        let r = match self.check(call) {
+            Ok(()) => self.run_from(0, call).and_then(|outcome| {
+                if let Some(usage) = &mut self.usage {
+                    usage.made(call, outcome);
+                }
+                self.judge(call, outcome)
+            }),
             Err(e) => self.refused(call, e),
         };
         let r = r.map_err(|e| e.at(|| format!("block {}, {}", call.block, call.command.name)));
         self.pass_over(r)
+    }
+
+    /// Whether a call may be made: by itself, and with the objects that it uses.
+    #[inline]
+    fn check(&self, call: &mut Call) -> gfxr_parse::error::Result<()> {
+        match &self.usage {
+            None => valid::check(&mut call.image, Level::Memory),
+            Some(usage) => {
+                valid::check(&mut call.image, Level::Usage)?;
+                usage.check(call, self.backend.limits())
+            }
+        }
     }
 
     /// A call that is not valid: no hook sees it, and no driver.
@@ -224,6 +250,7 @@ impl Executor {
             }
             _ => 0,
         };
+        let owner = self.objects.any(call.image.u64(0)).map_or(0, |e| e.owner);
         for h in call.image.handles[first..].iter().filter(|h| h.out) {
             let (id, live) = (call.image.u64(h.at), linked.word_at(h.at));
             if live == 0 {
@@ -234,6 +261,8 @@ impl Executor {
             } else {
                 self.objects.insert(id, live, h.ty);
             }
+            let owner = if self.owners.contains(&h.ty) { id } else { owner };
+            self.objects.belongs_to(id, owner);
         }
     }
 
@@ -241,6 +270,7 @@ impl Executor {
         let image = &call.image;
         match self.track[call.index] {
             Track::Nothing | Track::AllocateFrom(..) => {}
+            Track::DestroyOwner => self.objects.remove_owner(image.u64(0)),
             Track::Destroy(p) => self.objects.remove(image.u64(u32::from(p) * 8)),
             Track::ResetPool(p) => self.objects.remove_children(image.u64(u32::from(p) * 8)),
             Track::FreeMany(p) => {
@@ -277,6 +307,7 @@ impl Executor {
 
     /// Runs a metadata block.
     pub fn meta(&mut self, block: &mut MetaBlock<'_>) -> Result<()> {
+        self.under_way.block(block.block);
         self.around(self.all_hooks(), |hook, cx| hook.meta(cx, block))?;
         let r = self.backend.meta(&mut self.objects, block, &mut self.report);
         self.pass_over(r)
@@ -327,6 +358,7 @@ impl Executor {
 
     /// Ends the replay.
     pub fn finish(&mut self) -> Result<()> {
+        self.under_way.nothing();
         let r = self.backend.finish(&mut self.report);
         if r.as_ref().is_err_and(Error::is_gone) {
             return r; // hooks would wait for what never ends
@@ -372,7 +404,7 @@ fn track_of(c: &CommandDef) -> Track {
         "vkResetDescriptorPool" => Track::ResetPool(1),
         // Both structs have the pool right after pNext.
         "vkAllocateCommandBuffers" | "vkAllocateDescriptorSets" => Track::AllocateFrom(1, 16),
-        "vkDestroyInstance" | "vkDestroyDevice" => Track::Destroy(0),
+        "vkDestroyInstance" | "vkDestroyDevice" => Track::DestroyOwner,
         "vkFreeMemory" => Track::Destroy(1),
         n if n.starts_with("vkDestroy") => Track::Destroy(1),
         _ => Track::Nothing,

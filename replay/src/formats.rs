@@ -84,6 +84,11 @@ pub fn planes(format: i32) -> Option<Vec<Plane>> {
     }
 }
 
+/// A side of a mip level: half as long as that of the level before, and never nothing.
+pub fn level_size(side: u32, level: u32) -> u32 {
+    side.checked_shr(level).unwrap_or(0).max(1)
+}
+
 /// Bytes and texels of a block of a colour format with one plane.
 fn color(raw: i32) -> Option<(u32, (u32, u32))> {
     const ASTC: [(u32, u32); 14] = [

@@ -26,7 +26,10 @@ pub mod options;
 pub mod places;
 pub mod report;
 pub mod session;
+pub mod span;
+pub mod under_way;
 pub mod unused;
+pub mod usage;
 pub mod vulkan;
 pub mod wants;
 

@@ -5,6 +5,10 @@
 //! that name nothing (unless the application may leave rubbish there), arrays shorter than their counts, virtual
 //! objects in calls that go to the driver.
 
+mod typed;
+
+pub use typed::Plain;
+
 use crate::error::{Error, Kind, Result};
 use crate::objects::Objects;
 use gfxr_parse::image::Image;
@@ -66,6 +70,7 @@ impl Linked {
                 0
             };
         }
+        let mut owner = 0;
         for h in &image.handles {
             if h.out {
                 continue;
@@ -73,8 +78,13 @@ impl Linked {
             let slot = h.at as usize / 8;
             let id = self.words[slot];
             self.words[slot] = match objects.get(id, h.ty) {
-                Some(e) if !e.virt => e.live,
+                // The first is the one that the call is made on.
+                Some(e) if !e.virt && (owner == 0 || e.owner == owner || e.owner == 0) => {
+                    owner = owner.max(e.owner);
+                    e.live
+                }
                 _ if h.lenient || lenience.handles => 0,
+                Some(e) if !e.virt => return Err(foreign_handle(id, h.ty, e.owner, owner)),
                 found => return Err(unknown_handle(id, h.ty, found.is_some())),
             };
         }
@@ -181,12 +191,45 @@ fn unknown_handle(id: u64, ty: u16, virt: bool) -> Error {
     }
 }
 
+#[cold]
+fn foreign_handle(id: u64, ty: u16, owner: u64, caller: u64) -> Error {
+    let name = HANDLES[ty as usize].name;
+    Error::divergence(format!("{name} {id} belongs to device {owner}, the call is made on device {caller}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use gfxr_parse::decode::decode_call;
     use gfxr_parse::image::attrib;
     use gfxr_parse::schema::command_named;
+
+    #[test]
+    fn a_handle_of_another_device_is_refused() {
+        use gfxr_parse::schema::handle_named;
+        let c = command_named("vkDestroyBuffer").expect("core");
+        // device, buffer, no allocator.
+        let mut bytes = Vec::new();
+        bytes.extend(1u64.to_le_bytes());
+        bytes.extend(2u64.to_le_bytes());
+        bytes.extend((attrib::NULL | attrib::SINGLE | attrib::STRUCT).to_le_bytes());
+        let mut image = Image::default();
+        decode_call(c, &bytes, &mut image).expect("as the layer writes it");
+        let mut objects = Objects::default();
+        for (id, name) in [(1, "VkDevice"), (2, "VkBuffer")] {
+            objects.insert(id, id + 0x10, handle_named(name).expect("core"));
+        }
+        let link = |objects: &Objects| {
+            Linked::default().link(&image, objects, Lenience::default(), |a| a).map_err(|e| e.to_string())
+        };
+        objects.belongs_to(1, 1);
+        assert_eq!(link(&objects), Ok(()), "whose the buffer is is not known");
+        objects.belongs_to(2, 1);
+        assert_eq!(link(&objects), Ok(()));
+        objects.belongs_to(2, 3);
+        let text = "VkBuffer 2 belongs to device 3, the call is made on device 1";
+        assert_eq!(link(&objects), Err(text.to_owned()));
+    }
 
     #[test]
     fn results_that_the_capture_left_out_have_their_type() {

@@ -43,6 +43,11 @@ pub struct Entry {
     pub virt: bool,
     /// The id of the pool it dies with, or 0.
     pub pool: u64,
+    /// The id of the device (or the instance, for what is of an instance) whose calls may name it, and that it dies with; a
+    /// device's and an instance's own. 0 if that is not known.
+    pub owner: u64,
+    /// What has come until now; whoever keeps an object to an order (`vulkan/order.rs`) says what it means.
+    pub state: u32,
     alive: bool,
 }
 
@@ -57,15 +62,15 @@ pub struct Objects {
 impl Objects {
     /// Names a live object.
     pub fn insert(&mut self, id: u64, live: u64, ty: HandleId) {
-        self.put(id, Entry { live, ty, virt: false, pool: 0, alive: true });
+        self.put(id, Entry { live, ty, alive: true, ..Entry::default() });
     }
     /// Names an object that exists only in this program.
     pub fn insert_virtual(&mut self, id: u64, ty: HandleId) {
-        self.put(id, Entry { live: id, ty, virt: true, pool: 0, alive: true });
+        self.put(id, Entry { live: id, ty, virt: true, alive: true, ..Entry::default() });
     }
     /// Names an object allocated from a pool.
     pub fn insert_in_pool(&mut self, id: u64, live: u64, ty: HandleId, pool: u64) {
-        self.put(id, Entry { live, ty, virt: false, pool, alive: true });
+        self.put(id, Entry { live, ty, pool, alive: true, ..Entry::default() });
         let children = self.children.entry(pool).or_default();
         children.push(id);
         // Applications that allocate and free every frame would leave a long list of the dead.
@@ -75,10 +80,12 @@ impl Objects {
             self.children.insert(pool, children);
         }
     }
-    fn put(&mut self, id: u64, e: Entry) {
+    fn put(&mut self, id: u64, mut e: Entry) {
         if id == 0 {
             return;
         }
+        // One that is put in another's place (a loop restores it, a structure grows) has the same owner.
+        e.owner = self.entry(id).filter(|old| old.ty == e.ty).map_or(0, |old| old.owner);
         if id < DENSE {
             let i = id as usize;
             if i >= self.dense.len() {
@@ -108,10 +115,24 @@ impl Objects {
     pub fn live(&self, id: u64) -> u64 {
         self.any(id).filter(|e| !e.virt).map_or(0, |e| e.live)
     }
+    /// Says whose an object is.
+    pub fn belongs_to(&mut self, id: u64, owner: u64) {
+        if let Some(e) = self.entry(id) {
+            e.owner = owner;
+        }
+    }
+    /// An object's state, to change.
+    #[inline]
+    pub fn state(&mut self, id: u64) -> Option<&mut u32> {
+        self.entry(id).filter(|e| e.alive).map(|e| &mut e.state)
+    }
+    #[inline]
+    fn entry(&mut self, id: u64) -> Option<&mut Entry> {
+        if id < DENSE { self.dense.get_mut(id as usize) } else { self.sparse.get_mut(&id) }
+    }
     /// Lets an id name another live object of its kind for a while; what it named before.
     pub fn swap(&mut self, id: u64, live: u64) -> u64 {
-        let e = if id < DENSE { self.dense.get_mut(id as usize) } else { self.sparse.get_mut(&id) };
-        e.map_or(0, |e| std::mem::replace(&mut e.live, live))
+        self.entry(id).map_or(0, |e| std::mem::replace(&mut e.live, live))
     }
     /// Forgets an object and everything allocated from it.
     pub fn remove(&mut self, id: u64) {
@@ -123,6 +144,17 @@ impl Objects {
         } else {
             self.sparse.remove(&id);
         }
+    }
+    /// Forgets a device or an instance, and everything that is its.
+    pub fn remove_owner(&mut self, owner: u64) {
+        self.remove(owner);
+        self.dense.iter_mut().filter(|e| e.owner == owner).for_each(|e| e.alive = false);
+        self.sparse.retain(|_, e| e.owner != owner);
+    }
+    /// What was allocated from a pool, as far as it lives.
+    pub fn of_pool(&self, pool: u64) -> Vec<u64> {
+        let all = self.children.get(&pool).into_iter().flatten();
+        all.copied().filter(|&c| self.any(c).is_some_and(|e| e.pool == pool)).collect()
     }
     /// Forgets what was allocated from a pool (it was reset or destroyed).
     pub fn remove_children(&mut self, pool: u64) {
@@ -159,6 +191,24 @@ mod tests {
         o.remove(5);
         assert_eq!(o.any(7), None);
         assert_eq!(o.get(6, 9).map(|e| e.live), Some(0x61));
+    }
+
+    #[test]
+    fn what_is_a_device_s_goes_with_it() {
+        let mut o = Objects::default();
+        for (id, owner) in [(1, 1), (2, 1), (3, 3), (4, 3), (u64::MAX, 1), (6, 0)] {
+            o.insert(id, id, 9);
+            o.belongs_to(id, owner);
+        }
+        o.insert(4, 0x44, 9);
+        assert_eq!(o.any(4).map(|e| (e.live, e.owner)), Some((0x44, 3)), "in another's place");
+        o.remove_owner(1);
+        assert_eq!(
+            [1, 2, 3, 4, u64::MAX, 6].map(|id| o.any(id).is_some()),
+            [false, false, true, true, false, true]
+        );
+        o.insert(2, 2, 8);
+        assert_eq!(o.any(2).map(|e| e.owner), Some(0), "the id came again as something else");
     }
 
     #[test]

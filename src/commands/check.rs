@@ -8,6 +8,7 @@ use crate::cli::CheckArgs;
 use crate::exit::{Exit, Failure};
 use crate::input::{self, Complaints};
 use crate::output;
+use analyses::report::escape;
 use gfxr_parse::container::Capture;
 use replay::session::check;
 use replay::vulkan::check::Verdict;
@@ -34,7 +35,7 @@ pub fn run(args: &CheckArgs) -> Result<Exit, Failure> {
 }
 
 fn to_text(capture: &Capture, v: &Verdict) -> String {
-    let mut t = format!("{} on {}: ", capture.name(), v.gpu);
+    let mut t = escape::line(&format!("{} on {}: ", capture.name(), v.gpu)).into_owned();
     let driver =
         if v.same_driver { "the driver it was taken on" } else { "another driver than it was taken on" };
     if v.replays() {
@@ -42,7 +43,8 @@ fn to_text(capture: &Capture, v: &Verdict) -> String {
     } else {
         let _ = writeln!(t, "would not replay; {driver}");
         for l in v.lines.iter().filter(|l| l.done == Done::Refused) {
-            let _ = writeln!(t, "  because {} is not here{}", l.what, amounts(l));
+            let because = format!("  because {} is not here{}", l.what, amounts(l));
+            let _ = writeln!(t, "{}", escape::line(&because));
         }
     }
     t + "\n" + &table(&v.lines)
@@ -68,7 +70,7 @@ pub fn table(lines: &[Line]) -> String {
     let mut sorted: Vec<&Line> = lines.iter().collect();
     sorted.sort_by_key(|l| l.sort);
     rows.extend(sorted.iter().map(|l| {
-        [l.sort.name().to_owned(), l.what.clone(), l.asked.clone(), here(l), l.done.name().to_owned()]
+        [l.sort.name(), &l.what, &l.asked, &here(l), l.done.name()].map(|t| escape::line(t).into_owned())
     }));
     let width = |i: usize| rows.iter().map(|r| r[i].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..4).map(width).collect();

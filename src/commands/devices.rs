@@ -2,10 +2,10 @@
 
 use crate::cli::DevicesArgs;
 use crate::exit::{Exit, Failure};
+use crate::output;
 use replay::vulkan::inspect::{DeviceReport, devices};
 use serde_json::json;
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 /// Where a Vulkan device comes from, if there is none.
 const INSTALL: &str = "\
@@ -25,8 +25,7 @@ pub fn run(args: &DevicesArgs) -> Result<Exit, Failure> {
     } else {
         to_text(&found)
     };
-    let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes()).map_err(|e| Failure::write("stdout", &e))?;
+    output::print(text.as_bytes())?;
     Ok(Exit::Done)
 }
 

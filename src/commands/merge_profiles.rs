@@ -5,9 +5,10 @@
 
 use crate::cli::MergeProfilesArgs;
 use crate::exit::{Exit, Failure, complain};
-use crate::output::Output;
+use crate::output::{Output, print};
 use analyses::blocks::merge::{MERGED, merge};
 use analyses::blocks::profile::Profile;
+use analyses::report::escape;
 use std::path::Path;
 use trace::dir::{Dir, Writer};
 use trace::{ColumnData, Source, Value};
@@ -52,7 +53,9 @@ fn file(args: &MergeProfilesArgs, form: impl Fn(&Profile) -> Vec<u8>) -> Result<
     out.write(&form(&sum))?;
     out.finish()?;
     let runs = args.inputs.len();
-    println!("{}: {} functions, {runs} runs, {}", args.output.display(), sum.functions.len(), sum.what);
+    let said =
+        format!("{}: {} functions, {runs} runs, {}", args.output.display(), sum.functions.len(), sum.what);
+    print((escape::line(&said).into_owned() + "\n").as_bytes())?;
     Ok(Exit::Done)
 }
 
@@ -107,6 +110,6 @@ fn folder(args: &MergeProfilesArgs) -> Result<Exit, Failure> {
     }
     let manifest = writer.finish().map_err(Failure::new)?;
     let rows: u64 = manifest.tables.iter().map(|t| t.rows).sum();
-    println!("{}: {} traces, {rows} rows", args.output.display(), traces.len());
+    print(format!("{}: {} traces, {rows} rows\n", args.output.display(), traces.len()).as_bytes())?;
     Ok(Exit::Done)
 }

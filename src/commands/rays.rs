@@ -19,7 +19,7 @@ const PIECE: usize = 1 << 16;
 pub fn run(command: &RaysCommand) -> Result<Exit, Failure> {
     let RaysCommand::Dump(args) = command;
     let chosen = chosen(args)?;
-    let dir = Dir::open_with(&args.trace, mmap::open).map_err(Failure::new)?;
+    let dir = Dir::open_with(&args.trace, mmap::open_plain).map_err(Failure::new)?;
     dir.warnings().iter().for_each(|w| complain(format_args!("warning: {w}")));
     let mut out = Output::create(args.output.as_deref())?;
     let (mut piece, mut failed) = (String::new(), None);

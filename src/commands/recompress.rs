@@ -6,7 +6,7 @@
 use crate::cli::RecompressArgs;
 use crate::exit::{Exit, Failure, complain};
 use crate::input;
-use crate::output::Output;
+use crate::output::{self, Output};
 use gfxr_parse::writer::transcode;
 use std::io;
 
@@ -35,7 +35,8 @@ pub fn run(args: &RecompressArgs) -> Result<Exit, Failure> {
     if let Some(e) = &done.truncated {
         complain(format_args!("{}: warning: {e}; everything before it was written", capture.name()));
     }
-    println!("{} {} blocks, {} bytes", args.output.display(), done.blocks, done.bytes);
+    let said = format!("{} {} blocks, {} bytes\n", args.output.display(), done.blocks, done.bytes);
+    output::print(said.as_bytes())?;
     Ok(if done.damaged.is_empty() { Exit::Done } else { Exit::Failed })
 }
 

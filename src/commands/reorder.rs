@@ -4,7 +4,7 @@
 
 use crate::cli::ReorderArgs;
 use crate::exit::{Exit, Failure, complain};
-use crate::mmap;
+use crate::{mmap, output};
 use analyses::context::Context;
 use analyses::events::{Wants, read};
 use analyses::reorder::{Grid, report};
@@ -13,7 +13,7 @@ use trace::dir::Dir;
 
 /// Runs it.
 pub fn run(args: &ReorderArgs) -> Result<Exit, Failure> {
-    let dir = Dir::open_with(&args.trace, mmap::open).map_err(Failure::new)?;
+    let dir = Dir::open_with(&args.trace, mmap::open_plain).map_err(Failure::new)?;
     dir.warnings().iter().for_each(|w| complain(format_args!("warning: {w}")));
     let context = Context::read(&dir).map_err(Failure::new)?;
     let events = read(&dir, &context, Wants { places: true, ticks: false }).map_err(Failure::new)?;
@@ -23,6 +23,7 @@ pub fn run(args: &ReorderArgs) -> Result<Exit, Failure> {
     let windows = args.window.iter().map(|w| w.0).collect();
     let mut report = report(&events, &Grid { windows, hints: args.hints.clone(), cells: args.cell.clone() });
     report.cost = Cost::Nothing { why: "it is derived from a trace".into() };
-    print!("{}", if args.json { json::render(&report) } else { text::render(&report) });
+    let text = if args.json { json::render(&report) } else { text::render(&report) };
+    output::print(text.as_bytes())?;
     Ok(Exit::Done)
 }

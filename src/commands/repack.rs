@@ -6,7 +6,7 @@
 use crate::cli::RepackArgs;
 use crate::exit::{Exit, Failure, complain};
 use crate::mmap;
-use crate::output::Output;
+use crate::output::{self, Output};
 use analyses::context::Context;
 use analyses::events::{Wants, read};
 use analyses::repack::{METHODS, Method, Options, Swizzle, by_name, columns, rows};
@@ -17,7 +17,7 @@ use trace::dir::Dir;
 /// Runs it.
 pub fn run(args: &RepackArgs) -> Result<Exit, Failure> {
     let methods = methods(&args.method)?;
-    let dir = Dir::open_with(&args.trace, mmap::open).map_err(Failure::new)?;
+    let dir = Dir::open_with(&args.trace, mmap::open_plain).map_err(Failure::new)?;
     dir.warnings().iter().for_each(|w| complain(format_args!("warning: {w}")));
     let context = Context::read(&dir).map_err(Failure::new)?;
     let events = read(&dir, &context, Wants::default()).map_err(Failure::new)?;
@@ -40,7 +40,8 @@ pub fn run(args: &RepackArgs) -> Result<Exit, Failure> {
     let mut report = Report::new("repack", "Repacking");
     report.tables = vec![Table { name: "methods".into(), columns: columns(), rows }];
     report.cost = analyses::report::Cost::Nothing { why: "it is derived from a trace".into() };
-    print!("{}", if args.json { json::render(&report) } else { text::render(&report) });
+    let text = if args.json { json::render(&report) } else { text::render(&report) };
+    output::print(text.as_bytes())?;
     Ok(Exit::Done)
 }
 

@@ -10,8 +10,8 @@
 use super::profile::pictures::{Compare, Pictures, differs, steady, taker, what_to_compare};
 use super::replay::{Bar, failure, options};
 use crate::cli::RepartitionArgs;
-use crate::exit::{Exit, Failure, complain};
-use crate::{input, progress};
+use crate::exit::{Exit, Failure, complain, detail};
+use crate::{input, output, progress};
 use analyses::loop_times::stats::Sample;
 use gfxr_parse::container::Capture;
 use profile::hooks::call_costs::{CallClock, CallCostsHook, Cost, Counted, is_of_descriptors};
@@ -108,8 +108,10 @@ pub fn run(args: &RepartitionArgs) -> std::result::Result<Exit, Failure> {
         "repartitioned": timed[1].json(),
     });
     match args.json {
-        true => println!("{}", serde_json::to_string_pretty(&report).map_err(Failure::new)?),
-        false => print!("{}", said(&report)),
+        true => {
+            output::print((serde_json::to_string_pretty(&report).map_err(Failure::new)? + "\n").as_bytes())?
+        }
+        false => output::print(said(&report).as_bytes())?,
     }
     Ok(Exit::Done)
 }
@@ -134,7 +136,7 @@ pub fn verify(capture: &Capture, options: &Options, plan: &Arc<Plan>) -> std::re
     }
     match differs(&plain, &now) {
         None => Ok(plain.len()),
-        Some((frame, _)) => Err(Failure::Error(
+        Some((frame, _)) => Err(Failure::with(
             Exit::Diverged,
             format!("frame {frame} is another one with repartitioned layouts: nothing was timed"),
         )),
@@ -192,7 +194,7 @@ impl Replays<'_> {
         // (as other replays say it, those without repartitioned layouts among them)
         if !summary.report.validation.is_empty() {
             complain(format_args!("{what}: {} validation messages", summary.report.validation.len()));
-            summary.report.validation.iter().take(50).for_each(|m| eprintln!("  {m}"));
+            summary.report.validation.iter().take(50).for_each(detail);
         }
         Ok(())
     }

@@ -8,9 +8,10 @@ use super::looped;
 use super::times::{Times, chain_note, frame_cost};
 use super::upstream::Upstream;
 use crate::cli::{ReplayArgs, RunArgs, Way};
-use crate::exit::{self, Exit, Failure, complain};
+use crate::exit::{self, Exit, Failure, complain, detail};
 use crate::mmap::Map;
-use crate::{input, progress};
+use crate::{input, output, progress};
+use analyses::report::escape;
 use gfxr_parse::container::Capture;
 use profile::hooks::breadcrumbs::BreadcrumbsHook;
 use profile::hooks::frame_times::{FrameTimes, FrameTimesHook};
@@ -21,7 +22,6 @@ use replay::hook::Hook;
 use replay::options::{AddressMode, FrameBy, MemoryMode, Options, Rehearse};
 use replay::session::{On, Progress, Summary, replay_as_far};
 use serde_json::{Value, json};
-use std::io::Write;
 use std::rc::Rc;
 
 /// Runs it.
@@ -248,9 +248,7 @@ fn say(
         }
         text + &analyses::report::text::render(inner.as_ref().unwrap_or(&report))
     };
-    let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Failure::write("stdout", &e))?;
-    drop(out);
+    output::print(text.as_bytes())?;
     Ok(complaints(args, s))
 }
 
@@ -274,7 +272,8 @@ fn heading(capture: &Capture, s: &Summary) -> String {
     let device = s.gpu.as_deref().unwrap_or("no device (echo)");
     let memory = s.memory.map_or("", |m| m.name());
     let memory = if memory.is_empty() { String::new() } else { format!(", memory {memory}") };
-    format!("{} on {device}{memory}\n{} calls, {} frames\n\n", capture.name(), s.report.calls, s.frames)
+    let of = format!("{} on {device}{memory}", capture.name());
+    format!("{}\n{} calls, {} frames\n\n", escape::line(&of), s.report.calls, s.frames)
 }
 
 /// Everything worth a line on stderr; the exit code it adds up to.
@@ -282,24 +281,24 @@ fn complaints(args: &ReplayArgs, s: &Summary) -> Exit {
     for (what, tally) in [("undecoded blocks", &s.report.undecoded), ("divergences", &s.report.divergences)] {
         if tally.count > 0 {
             complain(format_args!("{} {what}:", tally.count));
-            tally.first.iter().for_each(|t| eprintln!("  {t}"));
+            tally.first.iter().for_each(detail);
             if tally.count > tally.first.len() as u64 {
-                eprintln!("  and {} more", tally.count - tally.first.len() as u64);
+                detail(format_args!("and {} more", tally.count - tally.first.len() as u64));
             }
         }
     }
     if args.run.validate {
         complain(format_args!("{} validation messages", s.report.validation.len()));
-        s.report.validation.iter().take(50).for_each(|m| eprintln!("  {m}"));
+        s.report.validation.iter().take(50).for_each(detail);
     }
     if args.run.negotiation {
-        eprint!("{}", super::check::table(&s.negotiation));
+        exit::several("", super::check::table(&s.negotiation).trim_end());
     }
     if exit::verbose() {
         for l in s.negotiation.iter().filter(|l| l.done != replay::vulkan::negotiate::Done::Kept) {
-            eprintln!("  {} {}", l.what, l.done.name());
+            detail(format_args!("{} {}", l.what, l.done.name()));
         }
-        s.report.notes.iter().for_each(|(what, n)| eprintln!("  {n} × {what}"));
+        s.report.notes.iter().for_each(|(what, n)| detail(format_args!("{n} × {what}")));
         let t = &s.translated;
         let e = &s.exact;
         for (n, what) in [
@@ -328,11 +327,11 @@ fn complaints(args: &ReplayArgs, s: &Summary) -> Exit {
             ),
         ] {
             if n > 0 {
-                eprintln!("  {n} × {what}");
+                detail(format_args!("{n} × {what}"));
             }
         }
         if s.unknown_addresses > 0 {
-            eprintln!("  {} × device addresses of no known buffer passed on", s.unknown_addresses);
+            detail(format_args!("{} × device addresses of no known buffer passed on", s.unknown_addresses));
         }
     }
     if s.report.divergences.count > 0 { Exit::Diverged } else { Exit::Done }

@@ -9,7 +9,7 @@ use super::profile::folder::{Missing, refuse_full};
 use super::replay::{Bar, failure, options};
 use super::{analyze, profile};
 use crate::cli::{AnalyzeArgs, AnalyzeFormat, ResourcesArgs};
-use crate::exit::{Exit, Failure, complain};
+use crate::exit::{Exit, Failure, complain, detail};
 use crate::{input, output, progress};
 use ::profile::hooks::resources::{Checked, Followed, OnDevice, Plan, PlanHook, ResourcesHook};
 use ::profile::hooks::sync::Synchronisation;
@@ -56,7 +56,7 @@ pub fn run(args: &ResourcesArgs) -> Result<Exit, Failure> {
         complain("nothing ran on a device: --validate says something with --check or --read-back");
     } else if args.run.validate {
         complain(format_args!("{} validation messages", validation.len()));
-        validation.iter().take(50).for_each(|m| eprintln!("  {m}"));
+        validation.iter().take(50).for_each(detail);
     }
     Ok(if checked.different > 0 { Exit::Diverged } else { exit })
 }

@@ -7,7 +7,7 @@
 use super::frames::{self, missing, no_such_frame};
 use super::replay::{breadcrumbs, failure, options};
 use crate::cli::ScreenshotArgs;
-use crate::exit::{Exit, Failure, complain};
+use crate::exit::{Exit, Failure, complain, detail};
 use crate::select::Ranges;
 use crate::{input, output, progress};
 use gfxr_parse::container::Capture;
@@ -156,12 +156,12 @@ fn judge(args: &ScreenshotArgs, s: &Summary, seen: &Seen, frames: Option<&Ranges
     for (what, tally) in [("undecoded blocks", &s.report.undecoded), ("divergences", &s.report.divergences)] {
         if tally.count > 0 {
             complain(format_args!("{} {what}:", tally.count));
-            tally.first.iter().for_each(|t| eprintln!("  {t}"));
+            tally.first.iter().for_each(detail);
         }
     }
     if args.run.validate {
         complain(format_args!("{} validation messages", s.report.validation.len()));
-        s.report.validation.iter().take(50).for_each(|m| eprintln!("  {m}"));
+        s.report.validation.iter().take(50).for_each(detail);
     }
     if s.report.divergences.count > 0 { Exit::Diverged } else { exit }
 }

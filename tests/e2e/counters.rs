@@ -5,10 +5,10 @@ use super::support::{Scratch, reray, root, text};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Command, Output};
 
 /// The layer, as the loader wants it: a folder with its manifest.
-fn layer(scratch: &Scratch) -> PathBuf {
+pub fn layer(scratch: &Scratch) -> PathBuf {
     let folder = scratch.path("layer");
     std::fs::create_dir_all(&folder).expect("a folder");
     let here = std::env::current_exe().expect("this test");
@@ -21,6 +21,13 @@ fn layer(scratch: &Scratch) -> PathBuf {
     folder
 }
 
+/// Runs a program below the layer.
+pub fn with_layer(c: &mut Command, folder: &Path) {
+    // Whichever of the two the loader knows.
+    c.env("VK_ADD_LAYER_PATH", folder).env("VK_LAYER_PATH", folder);
+    c.env("VK_INSTANCE_LAYERS", arm_layer::LAYER);
+}
+
 fn capture(name: &str) -> PathBuf {
     root().join("captures/samples").join(name)
 }
@@ -29,9 +36,7 @@ fn profile(name: &str, arguments: &[&str], to: &Path, layer: Option<&Path>) -> O
     let mut c = reray();
     c.arg("profile").arg(capture(name)).args(arguments).arg("-o").arg(to);
     if let Some(folder) = layer {
-        // Whichever of the two the loader knows.
-        c.env("VK_ADD_LAYER_PATH", folder).env("VK_LAYER_PATH", folder);
-        c.env("VK_INSTANCE_LAYERS", arm_layer::LAYER);
+        with_layer(&mut c, folder);
     }
     c.output().expect("the program starts")
 }

@@ -210,7 +210,7 @@ impl Run {
 
     /// Reads one; files are read into memory.
     pub fn open(folder: &Path) -> Result<Run, Unreadable> {
-        Run::open_with(folder, |path| std::fs::read(path).map(|b| std::sync::Arc::new(b) as Bytes))
+        Run::open_with(folder, crate::dir::read)
     }
 
     /// Reads one whose files the caller opens.

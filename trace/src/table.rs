@@ -39,6 +39,34 @@ pub struct Column {
     pub about: &'static str,
 }
 
+impl Column {
+    /// Whether its values may be added up, as far as its unit says: they are neither names of something nor points in time.
+    /// Nanoseconds are added as [`crate::Nanos`], which stay at the largest value.
+    pub(crate) fn adds_up(&self) -> bool {
+        const NAMES: [&str; 18] = [
+            "",
+            "number",
+            "index",
+            "id",
+            "words",
+            "flag",
+            "bits",
+            "ticks",
+            "ns",
+            "line",
+            "layout",
+            "block",
+            "aspects",
+            "address",
+            "0 or 1",
+            "byte or place",
+            "work id",
+            "stages",
+        ];
+        self.kind == Kind::U64 && !NAMES.contains(&self.unit) && !self.unit.starts_with("Vk")
+    }
+}
+
 /// What a column's values are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {

@@ -35,8 +35,9 @@ struct Sum {
 impl Sum {
     fn add(&mut self, o: Sum) {
         self.calls += o.calls;
-        self.nanos += o.nanos;
-        self.clock += o.clock;
+        // (times are not held to add up when they are read)
+        self.nanos = self.nanos.saturating_add(o.nanos);
+        self.clock = self.clock.saturating_add(o.clock);
     }
 
     fn net(&self) -> u64 {
@@ -153,7 +154,7 @@ fn median(frames: &Frames, n: usize) -> f64 {
     match net.len() % 2 {
         _ if net.is_empty() => 0.0,
         1 => net[half] as f64,
-        _ => (net[half - 1] + net[half]) as f64 / 2.0,
+        _ => net[half - 1].midpoint(net[half]) as f64 + 0.5 * ((net[half - 1] ^ net[half]) & 1) as f64,
     }
 }
 

@@ -105,7 +105,7 @@ fn metrics(trace: &dyn Source) -> Result<Vec<Metric>, Unreadable> {
         }
     }
     let n = all.len() as u64;
-    if all.keys().next_back().is_some_and(|last| *last + 1 != n) {
+    if all.keys().next_back().is_some_and(|last| *last != n - 1) {
         return Err(Unreadable(format!(
             "table metrics: {n} metrics are not numbered from 0; record the trace again"
         )));

@@ -24,6 +24,7 @@ pub(crate) use numbers::Fast;
 pub use read::{Wants, expect, kind, read};
 pub use walk::{Outcome, Ray, Walk};
 
+use std::collections::HashMap;
 use trace::tables::RayEvent;
 
 /// What stands for no object, no subgroup.
@@ -129,14 +130,15 @@ impl Launch {
     /// invocation, so that those of an image come row by row. Invocations without events are in none.
     pub fn subgroups(&self) -> Vec<Vec<u32>> {
         let most = self.subgroup.iter().filter(|s| **s != NO).max().map_or(0, |s| *s as usize + 1);
-        // (numbers may have gaps, but not so many that a table of them were too large: they are given from 0)
-        let mut number = vec![NO; most];
+        // (numbers are given from 0 and may have gaps; those that have more gaps than a table is worth are somebody's own)
+        let mut number = vec![NO; if most / 64 <= self.subgroup.len() { most } else { 0 }];
+        let mut far = HashMap::new();
         let mut all: Vec<Vec<u32>> = vec![];
         for (thread, &s) in self.subgroup.iter().enumerate().filter(|(_, s)| **s != NO) {
-            let at = &mut number[s as usize];
+            let at = number.get_mut(s as usize).unwrap_or_else(|| far.entry(s).or_insert(NO));
             if *at == NO {
                 *at = all.len() as u32;
-                all.push(Vec::with_capacity(self.n as usize));
+                all.push(vec![]);
             }
             all[*at as usize].push(thread as u32);
         }

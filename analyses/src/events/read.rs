@@ -8,6 +8,7 @@ use super::numbers::{Fast, Numbers};
 use super::unpack::{Part, Seen};
 use super::{Code, Events, Launch, NO, Object};
 use crate::context::Context;
+use crate::limits;
 use crate::stream::fold;
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -109,7 +110,7 @@ fn fresh(trace: &dyn Source, context: &Context, wants: Wants) -> Result<Events, 
 
 fn launches(trace: &dyn Source, context: &Context) -> Result<Vec<Launch>, Unreadable> {
     let t = trace.read(&RAY_LAUNCHES)?;
-    let mut all = vec![];
+    let (mut all, mut sum) = (vec![], 0);
     for row in 0..t.len() {
         let side = |name: &str| {
             u32::try_from(t.u64(name)[row])
@@ -119,6 +120,13 @@ fn launches(trace: &dyn Source, context: &Context) -> Result<Vec<Launch>, Unread
         let threads = size.iter().try_fold(1u32, |n, s| n.checked_mul(*s)).filter(|n| *n < NO);
         let threads = threads
             .ok_or_else(|| Unreadable(format!("table ray_launches, row {row}: {size:?} invocations")))?;
+        sum += u64::from(threads);
+        if sum > limits::INVOCATIONS {
+            return Err(Unreadable(format!(
+                "table ray_launches, row {row}: more than {} invocations in all; profile fewer frames",
+                limits::INVOCATIONS
+            )));
+        }
         let frame = t.u64("frame")[row];
         let n = context
             .subgroup_size(frame)

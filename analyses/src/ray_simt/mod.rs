@@ -172,7 +172,7 @@ fn actual(trace: &dyn Source, events: &Events) -> Result<Actual, Unreadable> {
 
 fn subgroups(events: &Events, actual: &Actual, columns: impl Fn(Vec<Column>, bool) -> Vec<Column>) -> Table {
     let mut all: Vec<_> = actual.subgroups.iter().collect();
-    all.sort_by_key(|(key, s)| (std::cmp::Reverse(s.slots - s.active), **key));
+    all.sort_by_key(|(key, s)| (std::cmp::Reverse(s.slots.saturating_sub(s.active)), **key));
     let row = |(&(launch, number), s): (&(usize, u64), &Sums)| {
         let l = &events.launches[launch];
         let mut cells: Vec<Cell> = vec![l.frame.into(), l.launch.into(), number.into()];

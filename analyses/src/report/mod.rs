@@ -4,6 +4,7 @@
 //! A report holds numbers, not their looks: how many digits to print, and how wide, is the exporter's affair.
 
 pub mod csv;
+pub mod escape;
 mod font;
 pub mod html;
 pub mod json;

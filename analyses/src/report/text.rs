@@ -3,35 +3,38 @@
 //!
 //! Digits by unit: milliseconds have three decimals, frames per second one, percent two
 //! ([`Unit::decimals`]). Lines have no blanks at
-//! their ends. Series that are no histograms, and images, are left to other exporters.
+//! their ends, and none is of another's making: values are shown as `escape.rs` says. Series that are no histograms, and images, are left to other exporters.
 
+use super::escape;
 use super::sketch::sketch;
 use super::{Cell, Cost, Mark, Report, Series, Table, Unit};
 use std::fmt::Write;
 
 /// The report as text, with a line end.
 pub fn render(report: &Report) -> String {
-    let mut parts = vec![format!("{}\n", report.title)];
+    let mut parts = vec![format!("{}\n", escape::line(&report.title))];
     parts.extend(report.tables.iter().filter(|table| !table.rows.is_empty()).map(table));
 
     let histograms: Vec<_> = report.series.iter().filter(|series| series.mark == Mark::Bars).collect();
-    let title_width = histograms.iter().map(|series| width(&series.title)).max().unwrap_or(0);
+    let title_width = histograms.iter().map(|series| width(&escape::line(&series.title))).max().unwrap_or(0);
     let sketches: String =
         histograms.iter().filter_map(|series| render_histogram(series, title_width)).collect();
     if !sketches.is_empty() {
         parts.push(sketches);
     }
 
-    let mut last: String = report.notes.iter().map(|note| format!("{note}\n")).collect();
-    last.extend(report.failures.iter().map(|failure| format!("CHECK FAILED: {failure}\n")));
-    let _ = writeln!(last, "{}", render_cost(&report.cost));
+    let mut last: String = report.notes.iter().map(|note| format!("{}\n", escape::line(note))).collect();
+    let failed = |failure: &String| format!("CHECK FAILED: {}\n", escape::line(failure));
+    last.extend(report.failures.iter().map(failed));
+    let _ = writeln!(last, "{}", escape::line(&render_cost(&report.cost)));
     parts.push(last);
     parts.join("\n")
 }
 
 /// One table as text: names, units (where a column has one to show), rows.
 pub fn table(table: &Table) -> String {
-    let mut lines = vec![table.columns.iter().map(|column| column.name.clone()).collect::<Vec<_>>()];
+    let mut lines =
+        vec![table.columns.iter().map(|column| escape::line(&column.name).into_owned()).collect::<Vec<_>>()];
     let units: Vec<_> = table.columns.iter().map(|column| column.unit.symbol().to_owned()).collect();
     if units.iter().any(|unit| !unit.is_empty()) {
         lines.push(units);
@@ -74,7 +77,7 @@ fn render_cell(cell: &Cell, unit: Unit) -> String {
         Cell::Count(count) => count.to_string(),
         Cell::Number(number) if number.is_finite() => format!("{number:.*}", unit.decimals()),
         Cell::Number(_) | Cell::Missing => "–".to_owned(),
-        Cell::Text(text) => text.clone(),
+        Cell::Text(text) => escape::line(text).into_owned(),
     }
 }
 
@@ -90,10 +93,11 @@ fn render_histogram(series: &Series, title_width: usize) -> Option<String> {
         .collect();
     let sketch = sketch(&buckets)?;
     let unit = series.x.unit.symbol();
+    let title = escape::line(&series.title);
     let mut line = format!(
         "{}{}  {} {unit} {}",
-        series.title,
-        " ".repeat(title_width - width(&series.title)),
+        title,
+        " ".repeat(title_width - width(&title)),
         three_digits(sketch.low),
         sketch.bars
     );

@@ -142,7 +142,7 @@ impl Lanes {
         let mut words: Vec<(u32, u32)> = vec![];
         for o in &offsets {
             match s.bytes {
-                8 => words.extend([(*o, u32::MAX), (o + 4, u32::MAX)]),
+                8 => words.extend([(*o, u32::MAX), (o.checked_add(4)?, u32::MAX)]),
                 n => {
                     let mask = (u64::from(u32::MAX) >> (32 - 8 * n)) as u32;
                     words.push((o & !3, mask << (8 * (o & 3))));
@@ -182,10 +182,12 @@ impl Lanes {
 /// Where elements begin.
 fn elements(counts: &[u64], m: &Member, one: u64) -> Option<Vec<u64>> {
     if m.array_stride == 0 {
-        return (counts.iter().product::<u64>() == 1 || counts.is_empty()).then(|| vec![0]);
+        return counts.iter().all(|n| *n == 1).then(|| vec![0]);
     }
     let outer = m.bytes.checked_sub(one)? / m.array_stride + 1;
-    let all: u64 = if counts.is_empty() { outer } else { counts.iter().product() };
+    let all =
+        if counts.is_empty() { Some(outer) } else { counts.iter().try_fold(1u64, |n, c| n.checked_mul(*c)) };
+    let all = all?;
     if all > 1 << 20 || m.bytes < one {
         return None;
     }
@@ -193,7 +195,7 @@ fn elements(counts: &[u64], m: &Member, one: u64) -> Option<Vec<u64>> {
         return Some((0..all).map(|n| n * m.array_stride).collect());
     }
     let [n, inner] = counts else { return None };
-    let rest = m.bytes.checked_sub(one + (n - 1) * m.array_stride)?;
+    let rest = m.bytes.checked_sub(one + n.checked_sub(1)? * m.array_stride)?;
     let stride = if *inner > 1 { rest / (inner - 1) } else { 0 };
     let fits = stride * inner.saturating_sub(1) == rest && (stride >= one || *inner == 1);
     fits.then(|| (0..*n).flat_map(|a| (0..*inner).map(move |b| a * m.array_stride + b * stride)).collect())

@@ -16,6 +16,7 @@ pub use sets::{Descriptor, NOTHING, Sets, Value};
 pub use uploads::{Buffer, Upload};
 pub use words::Words;
 
+use crate::limits;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use trace::tables::{
@@ -465,6 +466,21 @@ fn pipelines(trace: &dyn Source) -> Result<Vec<Pipeline>, Unreadable> {
     let t = trace.read(&RESOURCE_MEMBERS)?;
     let members: Vec<(usize, Member)> =
         (0..t.len()).filter_map(|r| Some((find(t.u64("pipeline")[r])?, member(&t, r)))).collect();
+    let mut bytes = 0u64;
+    for (p, m) in &members {
+        let wrong = |what: &str, most: u64| {
+            let pipeline = all[*p].id;
+            Unreadable(format!("table resource_members, pipeline {pipeline}: {what} {most} bytes"))
+        };
+        let end = m.offset.checked_add(m.bytes).unwrap_or(u64::MAX);
+        if end.max(m.array_stride).max(m.matrix_stride) > limits::BLOCK_BYTES {
+            return Err(wrong("a member's offset, length or stride is above", limits::BLOCK_BYTES));
+        }
+        bytes += m.bytes;
+        if bytes > limits::MEMBER_BYTES {
+            return Err(wrong("members of all pipelines have more than", limits::MEMBER_BYTES));
+        }
+    }
     unreadable.into_iter().for_each(|p| all[p].unreadable = true);
     slots.into_iter().for_each(|(p, s)| all[p].slots.push(s));
     members.into_iter().for_each(|(p, m)| all[p].members.push(m));

@@ -16,6 +16,7 @@ use crate::loop_times::stats::Sample;
 use crate::report::shapes::{Distribution, Group};
 use crate::report::{Cell, Column, Cost, Mark, Report, Series, Table, Unit};
 use std::collections::BTreeMap;
+use trace::Nanos;
 use trace::run::{FrameSample, Run};
 
 /// Parts that are listed of a plan: those that took the most.
@@ -147,7 +148,9 @@ fn parts(run: &Run, capture: usize) -> Table {
     for plan in 0..run.note.plans.len() {
         let mut of: Vec<(usize, Sample, u64)> = sums
             .range((plan, 0)..(plan + 1, 0))
-            .map(|(k, times)| (k.1, Sample::new(times.clone()), times.iter().sum()))
+            .map(|(k, times)| {
+                (k.1, Sample::new(times.clone()), times.iter().map(|t| Nanos(*t)).sum::<Nanos>().0)
+            })
             .collect();
         of.sort_by_key(|p| (std::cmp::Reverse(p.2), p.0));
         for (place, sample, _) in of.into_iter().take(PARTS) {

@@ -205,7 +205,7 @@ fn durations(report: &mut Report, context: &Context, spans: &[Span], simt: &BTre
         ]);
         let cells = |(mut cells, mut s): (Vec<Cell>, Some)| {
             s.ticks.sort_unstable();
-            let (n, sum) = (s.ticks.len() as u64, s.ticks.iter().sum::<u64>());
+            let (n, sum) = (s.ticks.len() as u64, added(s.ticks.iter().copied()));
             // The least span with this share of all at or below it.
             let rank =
                 |percent: u64| s.ticks.get(((n * percent).div_ceil(100)).saturating_sub(1) as usize).copied();
@@ -318,8 +318,8 @@ fn sums<'s>(sweeps: &[&'s Sweep], of: impl Fn(&'s Sweep) -> &'s BTreeMap<u64, Lo
     for (&key, load) in sweeps.iter().flat_map(|&s| of(s)) {
         let into = all.entry(key).or_default();
         into.spans += load.spans;
-        into.busy += load.busy;
-        into.ticks += load.ticks;
+        into.busy = into.busy.saturating_add(load.busy);
+        into.ticks = into.ticks.saturating_add(load.ticks);
         into.most = into.most.max(load.most);
     }
     all
@@ -343,7 +343,12 @@ fn loads(name: &str, first: Vec<Column>, rows: Vec<(Vec<Cell>, Load)>, length: u
 }
 
 fn length(sweeps: &[&Sweep]) -> u64 {
-    sweeps.iter().map(|s| s.length()).sum()
+    added(sweeps.iter().map(|s| s.length()))
+}
+
+/// Ticks added up: clocks may have any distance, and the largest number is as good as what is beyond it.
+fn added(ticks: impl Iterator<Item = u64>) -> u64 {
+    ticks.fold(0, u64::saturating_add)
 }
 
 fn units(sweeps: &[&Sweep]) -> Table {
@@ -362,7 +367,8 @@ fn overlap(context: &Context, sweeps: &[&Sweep]) -> Table {
     let busy = sums(sweeps, |s| &s.pipelines);
     let mut pairs: BTreeMap<(u64, u64), u64> = BTreeMap::new();
     for (&pair, ticks) in sweeps.iter().flat_map(|s| &s.beside) {
-        *pairs.entry(pair).or_default() += ticks;
+        let sum: &mut u64 = pairs.entry(pair).or_default();
+        *sum = sum.saturating_add(*ticks);
     }
     let columns = vec![
         Column::new("pipeline", Unit::Text),

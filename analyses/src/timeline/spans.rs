@@ -188,15 +188,18 @@ impl Sweep {
         by_unit: &BTreeMap<u64, u64>,
     ) {
         if in_flight > 0 {
-            self.all.busy += length;
+            self.all.busy = self.all.busy.saturating_add(length);
         }
         for unit in by_unit.keys() {
-            self.units.entry(*unit).or_default().busy += length;
+            let unit = self.units.entry(*unit).or_default();
+            unit.busy = unit.busy.saturating_add(length);
         }
         for (i, a) in flying.keys().enumerate() {
-            self.pipelines.entry(*a).or_default().busy += length;
+            let pipeline = self.pipelines.entry(*a).or_default();
+            pipeline.busy = pipeline.busy.saturating_add(length);
             for b in flying.keys().skip(i + 1) {
-                *self.beside.entry((*a, *b)).or_default() += length;
+                let beside = self.beside.entry((*a, *b)).or_default();
+                *beside = beside.saturating_add(length);
             }
         }
     }
@@ -225,7 +228,7 @@ impl Sweep {
 impl Load {
     fn add(&mut self, in_flight: u64, s: &Span) {
         self.spans += 1;
-        self.ticks += s.ticks();
+        self.ticks = self.ticks.saturating_add(s.ticks());
         self.most = self.most.max(in_flight);
     }
 }

@@ -1,8 +1,9 @@
 //! A comparison for whoever reads it: people (text, Markdown for a pull request), CI (JUnit, github-action-benchmark), programs
 //! (JSON), and tools that look for change points in a history (CSV).
 
-use super::compare::{Clock, Compared, Row};
+use super::compare::{Clock, Compared, Row, SideNote};
 use super::judge::{Test, Verdict};
+use crate::report::escape::{markdown, xml};
 use crate::report::{Cell, Column, Cost, Report, Table, Unit, csv, text};
 use serde_json::json;
 use std::fmt::Write;
@@ -180,8 +181,7 @@ pub fn as_json(of: &Compared) -> String {
 
 /// Markdown for a pull request.
 pub fn as_markdown(of: &Compared) -> String {
-    let cell = |t: &str| t.replace('|', "\\|").replace('\n', " ");
-    let mut out = format!("### {}\n\n", cell(&headline(of)));
+    let mut out = format!("### {}\n\n", markdown(&headline(of)));
     let mut table = |first: &str, rows: &[&Row], name: &dyn Fn(&Row) -> String| {
         let _ = writeln!(out, "| {first} | base | new | change | interval | p | verdict |");
         out.push_str("|---|--:|--:|--:|---|--:|---|\n");
@@ -194,7 +194,7 @@ pub fn as_markdown(of: &Compared) -> String {
             let _ = writeln!(
                 out,
                 "| {} | {} | {} | {} | {} | {:.2e} | {verdict} |",
-                cell(&name(r)),
+                markdown(&name(r)),
                 r.value(j.base),
                 r.value(j.new),
                 j.change.map_or(String::new(), percent),
@@ -213,24 +213,10 @@ pub fn as_markdown(of: &Compared) -> String {
         }
     }
     for note in report(of).notes {
-        let _ = writeln!(out, "- {}", cell(&note));
+        let _ = writeln!(out, "- {}", markdown(&note));
     }
-    let _ = writeln!(out, "\nBase: {}. New: {}.", of.base.devices.join("; "), of.new.devices.join("; "));
-    out
-}
-
-pub(super) fn xml(text: &str) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            c if c < ' ' => out.push(' '),
-            c => out.push(c),
-        }
-    }
+    let devices = |side: &SideNote| markdown(&side.devices.join("; "));
+    let _ = writeln!(out, "\nBase: {}. New: {}.", devices(&of.base), devices(&of.new));
     out
 }
 

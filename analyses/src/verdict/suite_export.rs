@@ -2,9 +2,10 @@
 //! what its verdict comes from, then unit by unit what `compare` says.
 
 use super::compare::Row;
-use super::export::{self, benchmark_entries, junit_suites, percent, range, xml};
+use super::export::{self, benchmark_entries, junit_suites, percent, range};
 use super::judge::Verdict;
 use super::suite::{Standing, SuiteCompared, SuiteUnit, worst};
+use crate::report::escape::{markdown, xml};
 use crate::report::{Cell, Column, Cost, Report, Table, Unit, csv, text};
 use std::fmt::Write;
 
@@ -95,11 +96,10 @@ pub fn as_json(of: &SuiteCompared) -> String {
 
 /// Markdown for a pull request: units that are worse, or not known to be no worse, are open.
 pub fn as_markdown(of: &SuiteCompared) -> String {
-    let cell = |t: &str| t.replace('|', "\\|").replace('\n', " ");
-    let mut out = format!("### {}\n\n| {} |\n", cell(&headline(of)), COLUMNS.join(" | "));
+    let mut out = format!("### {}\n\n| {} |\n", markdown(&headline(of)), COLUMNS.join(" | "));
     out.push_str("|---|---|---|---|--:|--:|--:|---|--:|\n");
     for u in &of.units {
-        let mut row = words(u).map(|w| cell(&w));
+        let mut row = words(u).map(|w| markdown(&w));
         let verdict = u.compared.as_ref().map(|c| c.verdict);
         if u.standing.lacks() || matches!(verdict, Some(Verdict::Regression | Verdict::Inconclusive)) {
             row[1] = format!("**{}**", row[1]);
@@ -108,7 +108,7 @@ pub fn as_markdown(of: &SuiteCompared) -> String {
     }
     out.push('\n');
     for note in notes(of) {
-        let _ = writeln!(out, "- {}", cell(&note));
+        let _ = writeln!(out, "- {}", markdown(&note));
     }
     for u in &of.units {
         let Some(c) = &u.compared else { continue };

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use fuzz::alloc::Counting;
 use fuzz::inputs::Target;
-use fuzz::run::{Plan, Report, run};
+use fuzz::run::{Bases, Plan, Report, run};
 use fuzz::seeds::Seeds;
 use fuzz::{bounds, cuts};
 
@@ -20,8 +20,8 @@ use fuzz::{bounds, cuts};
 static ALLOCATOR: Counting = Counting;
 
 const USAGE: &str =
-    "usage: mutate [--target container|call|round-trip|echo]... [--count N] [--seed N] [--first N]
-              [--threads N] [--captures DIR]... [--json FILE] | --truncate [--captures DIR]...";
+    "usage: mutate [--target container|call|round-trip|echo|resources|trace|run]... [--count N]
+              [--seed N] [--first N] [--threads N] [--captures DIR]... [--json FILE] | --truncate [--captures DIR]...";
 
 struct Args {
     targets: Vec<Target>,
@@ -87,13 +87,20 @@ fn main() -> ExitCode {
         seeds.calls.len()
     );
     println!("bound: memory up to 2 x {times} x data ({of})");
+    let bases = match Bases::new(&seeds) {
+        Ok(bases) => bases,
+        Err(e) => {
+            eprintln!("traces and runs to start from: {e}");
+            return ExitCode::FAILURE;
+        }
+    };
     // Panics are findings: the report names them, with their input.
     std::panic::set_hook(Box::new(|info| eprintln!("{info}")));
     let mut found = false;
     let mut records = vec![];
     for target in args.targets {
         let plan = Plan { target, ..args.plan.clone() };
-        let report = run(&plan, &seeds);
+        let report = run(&plan, &seeds, &bases);
         print(&plan, &report);
         found |= !report.findings.is_empty();
         records.push(record(&plan, &report));

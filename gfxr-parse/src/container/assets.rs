@@ -110,6 +110,26 @@ impl<'a> AllBlocks<'a> {
         self.levels.len()
     }
 
+    /// The same without the errors: of siblings, as much as can be read.
+    pub fn readable(self) -> Readable<'a> {
+        Readable(self)
+    }
+
+    /// Nearly always the next block: the capture's own.
+    #[inline(always)]
+    fn next_of_main(&mut self) -> Option<Block<'a>> {
+        if self.pending.is_some() {
+            return None;
+        }
+        let [main] = &mut self.levels[..] else { return None };
+        let block = main.blocks.next()?;
+        self.index += 1;
+        if names_a_file(&block) {
+            self.pending = Some(block);
+        }
+        Some(block)
+    }
+
     /// Goes into the file that `block` names.
     fn enter(&mut self, block: &Block<'a>) -> Result<()> {
         let BlockKind::Meta(MetaBlock { meta: Meta::ExecuteBlocks(run), .. }) = block.kind()? else {
@@ -161,6 +181,7 @@ impl<'a> AllBlocks<'a> {
     }
 
     /// The next block of whatever file it is in.
+    #[inline(never)]
     fn next_of_any(&mut self) -> Option<Result<Block<'a>>> {
         if let Some(block) = self.pending.take()
             && let Err(error) = self.enter(&block)
@@ -217,18 +238,26 @@ impl<'a> Iterator for AllBlocks<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        // Nearly always: the capture's own next block.
-        if self.pending.is_none()
-            && let [main] = &mut self.levels[..]
-            && let Some(block) = main.blocks.next()
-        {
-            self.index += 1;
-            if names_a_file(&block) {
-                self.pending = Some(block);
-            }
-            return Some(Ok(block));
+        match self.next_of_main() {
+            Some(block) => Some(Ok(block)),
+            None => self.next_of_any(),
         }
-        self.next_of_any()
+    }
+}
+
+/// Iterates over the blocks of [`AllBlocks`] that can be read.
+#[derive(Debug)]
+pub struct Readable<'a>(AllBlocks<'a>);
+
+impl<'a> Iterator for Readable<'a> {
+    type Item = Block<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Block<'a>> {
+        match self.0.next_of_main() {
+            Some(block) => Some(block),
+            None => self.0.by_ref().find_map(Result::ok),
+        }
     }
 }
 

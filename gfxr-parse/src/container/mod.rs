@@ -23,7 +23,7 @@ pub mod lz4;
 pub mod payload;
 pub mod reader;
 
-pub use assets::{AllBlocks, Assets};
+pub use assets::{AllBlocks, Assets, Readable};
 pub use block::{Block, BlockKind, FunctionCall, Marker, MarkerKind, MethodCall, Unknown};
 pub use blocks::Blocks;
 pub use budget::Budget;

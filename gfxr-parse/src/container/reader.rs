@@ -12,8 +12,9 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::container::assets::Readable;
 use crate::container::file::{open_file, open_sibling};
-use crate::container::{AllBlocks, Assets, Block, Blocks, Budget, FileHeader};
+use crate::container::{AllBlocks, Assets, Blocks, Budget, FileHeader};
 use crate::error::{Error, Kind, Result};
 
 /// Bytes that live somewhere: a `Vec`, a memory map, a test's constant.
@@ -147,8 +148,8 @@ impl Capture {
         AllBlocks::new(self.blocks_of_main_file(), &self.assets, self.header.compression(), self.budget)
     }
     /// The same, of siblings as much as can be read: for those who look ahead, and leave the errors to who follows.
-    pub fn blocks(&self) -> impl Iterator<Item = Block<'_>> {
-        self.all_blocks().filter_map(Result::ok)
+    pub fn blocks(&self) -> Readable<'_> {
+        self.all_blocks().readable()
     }
 }
 

@@ -17,14 +17,16 @@
 //!
 //! That is [`Level::Memory`]. [`Level::Usage`] adds what the registry's attributes say of values, the specification's
 //! implicit valid usage: enumerants and bits that exist, masks and handles that may not be zero, counts that may not be,
-//! sTypes; and the rules of `rules.rs`, which stand for sentences of the specification about pointers whose validity the
-//! registry leaves open. It does not check VkBool32 (any value but 0 is true to every driver), nor whether a struct may
-//! stand in a chain (drivers skip what they do not know).
+//! sTypes; and the rules of `rules.rs`, which stand for sentences of the specification that drivers rely on. It does not
+//! check VkBool32 (any value but 0 is true to every driver), nor whether a struct may stand in a chain (drivers skip what
+//! they do not know).
 //!
 //! Where the driver writes, only **counted** and **present** hold: what lies there is the answer that was captured.
 //!
 //! What is refused is an error with the path of the member. The image is as it was: it still encodes to the same bytes.
 
+mod pipeline;
+mod render_pass;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -67,10 +69,7 @@ fn whole(image: &Image, level: Level) -> Result<()> {
     let Some(command) = image.command else { return Ok(()) };
     let c = Checker { image, usage: level == Level::Usage };
     c.members(command.params, command.looked_at, 0, false)?;
-    match rules::of_command(command) {
-        Some(rule) if c.usage => rule(&c, 0),
-        _ => Ok(()),
-    }
+    if c.usage { rules::of_command(&c, command) } else { Ok(()) }
 }
 
 /// See [`check`].
@@ -178,7 +177,11 @@ impl Checker<'_> {
             };
         };
         if count == 0 {
-            return Ok(None);
+            // An array that is there all the same is no array that its count counts.
+            return match self.len(at) {
+                n if n > 0 && !out => Err(another_length(n, &elements_of(0, true))),
+                _ => Ok(None),
+            };
         }
         self.target(at, count, presence, out, true)
     }
@@ -272,10 +275,7 @@ impl Checker<'_> {
             Special::None => self.members(def.members, def.looked_at, at, out)?,
             _ => self.special(def, at, out)?,
         }
-        match rules::of_struct(id) {
-            Some(rule) if self.usage && !out => rule(self, at),
-            _ => Ok(()),
-        }
+        if self.usage && !out { rules::of_struct(self, id, at) } else { Ok(()) }
     }
 
     /// The structs of a pNext chain, one after the other.

@@ -39,7 +39,7 @@ fn file(sibling: Option<&str>) -> Vec<u8> {
     match sibling {
         None => w.frame_end(7).unwrap(),
         Some(name) => w
-            .meta(0, Meta::ExecuteBlocks(ExecuteBlocks { blocks: 0, offset: 16, file: name.into() }))
+            .meta(0, Meta::ExecuteBlocks(ExecuteBlocks { blocks: 0, offset: 24, file: name.into() }))
             .unwrap(),
     }
     w.finish().unwrap()

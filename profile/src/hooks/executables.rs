@@ -5,7 +5,7 @@
 //! driver names is recorded as it names it. Refuses a device without the extension. Shader objects have no executables,
 //! nor has a pipeline of NVIDIA's older ray-tracing extension that the driver does not report.
 
-use super::pipeline_flags::{self, CREATE, Kept};
+use super::pipeline_flags::{self, CREATE};
 use replay::ash::{self, vk};
 use replay::error::{Error, Kind, Result};
 use replay::exec::{Call, Executor};
@@ -34,13 +34,12 @@ pub struct ExecutablesHook {
     /// Whether pipelines are made of rewritten modules.
     pub instrumented: bool,
     functions: HashMap<u64, ash::khr::pipeline_executable_properties::Device>,
-    kept: Kept,
 }
 
 impl ExecutablesHook {
     /// One that hands records on.
     pub fn new(out: Put, instrumented: bool) -> Self {
-        ExecutablesHook { out, instrumented, functions: HashMap::new(), kept: Kept::default() }
+        ExecutablesHook { out, instrumented, functions: HashMap::new() }
     }
 
     fn pipeline(&mut self, device: u64, id: u64, live: vk::Pipeline, kind: &str) -> Result<()> {
@@ -140,14 +139,13 @@ impl Hook for ExecutablesHook {
                 Ok(())
             }
             _ => {
-                pipeline_flags::add(call, linked, STATISTICS, &mut self.kept);
+                pipeline_flags::add(call, linked, STATISTICS);
                 Ok(())
             }
         }
     }
 
     fn invoked(&mut self, cx: &mut Executor, call: &Call, linked: &mut Linked, ret: u64) -> Result<()> {
-        self.kept.clear();
         let kind = match call.command.name {
             "vkCreateDevice" | "vkDestroyDevice" => return Ok(()),
             "vkCreateGraphicsPipelines" => "graphics",

@@ -9,7 +9,7 @@ use replay::ash::vk;
 use replay::error::{Error, Result};
 use replay::exec::{Call, Executor, Outcome};
 use replay::hook::{Commands, Frame, Hook, Next};
-use replay::link::Linked;
+use replay::link::{Linked, Plain};
 use replay::report::InFlight;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -47,7 +47,6 @@ pub struct FrameTimesHook {
     /// By captured queue id; none where a queue cannot be timed.
     timers: HashMap<u64, (u64, Option<Timer>)>,
     /// Arrays that a changed submission points to, until it has been made.
-    arrays: Vec<Vec<u8>>,
     /// Frame record that submissions now belong to.
     current: usize,
     /// The record of a warm-up iteration, which is dropped.
@@ -65,7 +64,6 @@ impl FrameTimesHook {
             FrameTimesHook {
                 out: out.clone(),
                 timers: HashMap::new(),
-                arrays: Vec::new(),
                 current: 0,
                 warm_up: None,
                 counted: (0, 0),
@@ -117,70 +115,51 @@ fn add(out: &RefCell<FrameTimes>, frame: usize, nanos: u64) {
     *gpu = Some(Nanos(gpu.map_or(0, |n| n.0) + nanos));
 }
 
-/// `begin` + an array of `T` + `end`, as bytes.
-fn enclose<T: Copy>(array: *const T, n: u32, begin: Option<T>, end: Option<T>) -> Vec<T> {
-    let inner: &[T] = if n == 0 || array.is_null() {
-        &[]
-    } else {
-        // SAFETY: the linker checked the array against its count.
-        unsafe { std::slice::from_raw_parts(array, n as usize) }
-    };
-    begin.into_iter().chain(inner.iter().copied()).chain(end).collect()
+/// `begin` + an array of a linked call + `end`, kept there: how many, and where.
+fn enclose<T: Plain>(
+    linked: &mut Linked,
+    (array, n): (*const T, u32),
+    begin: Option<T>,
+    end: Option<T>,
+) -> Option<(u32, *const T)> {
+    let inner = linked.all(array, n)?;
+    let all: Vec<T> = begin.into_iter().chain(inner.iter().copied()).chain(end).collect();
+    Some((all.len() as u32, linked.keep(&all)))
 }
 
-/// Structs in a chain whose own arrays must match the command buffers'.
-pub(super) fn counted_elsewhere(mut link: *const vk::BaseInStructure<'_>) -> bool {
-    // SAFETY: a linked chain.
-    while let Some(s) = unsafe { link.as_ref() } {
-        if matches!(
-            s.s_type,
-            vk::StructureType::DEVICE_GROUP_SUBMIT_INFO | vk::StructureType::PROTECTED_SUBMIT_INFO
-        ) {
-            return true;
-        }
-        link = s.p_next;
-    }
-    false
+/// Structs in a linked chain whose own arrays must match the command buffers'.
+pub(super) fn counted_elsewhere(linked: &Linked, chain: *const std::ffi::c_void) -> bool {
+    use vk::StructureType as S;
+    linked.chain(chain).any(|s| matches!(s.1, S::DEVICE_GROUP_SUBMIT_INFO | S::PROTECTED_SUBMIT_INFO))
 }
 
 impl FrameTimesHook {
-    /// Keeps an array alive until the call has been made and returns its address.
-    fn keep<T: Copy>(&mut self, items: Vec<T>) -> *const T {
-        let bytes = std::mem::size_of_val(items.as_slice());
-        let mut store = vec![0u8; bytes + std::mem::align_of::<T>()];
-        let at = store.as_ptr().align_offset(std::mem::align_of::<T>());
-        // SAFETY: `store` has room for the items behind its first aligned byte.
-        unsafe {
-            std::ptr::copy_nonoverlapping(items.as_ptr().cast::<u8>(), store.as_mut_ptr().add(at), bytes)
-        };
-        let address = store[at..].as_ptr().cast();
-        self.arrays.push(store);
-        address
-    }
-
-    fn submit1(&mut self, infos: &mut [vk::SubmitInfo<'_>], pair: Pair) {
+    /// vkQueueSubmit; none if it is to stay as it is.
+    fn submit1(linked: &mut Linked, pair: Pair) -> Option<()> {
+        let mut infos = linked.params::<vk::SubmitInfo<'static>>(2, 1)?.to_vec();
         let (first, last) = ends(infos.iter().map(|i| i.command_buffer_count));
-        for (i, info) in infos.iter_mut().enumerate() {
+        for (i, info) in infos.iter_mut().enumerate().filter(|(i, _)| *i == first || *i == last) {
             let (begin, end) = ((i == first).then_some(pair.begin), (i == last).then_some(pair.end));
-            if begin.is_some() || end.is_some() {
-                let v = enclose(info.p_command_buffers, info.command_buffer_count, begin, end);
-                info.command_buffer_count = v.len() as u32;
-                info.p_command_buffers = self.keep(v);
-            }
+            let array = (info.p_command_buffers, info.command_buffer_count);
+            (info.command_buffer_count, info.p_command_buffers) = enclose(linked, array, begin, end)?;
         }
+        linked.params_mut(2, 1)?.copy_from_slice(&infos);
+        Some(())
     }
 
-    fn submit2(&mut self, infos: &mut [vk::SubmitInfo2<'_>], pair: Pair) {
+    /// vkQueueSubmit2, likewise.
+    fn submit2(linked: &mut Linked, pair: Pair) -> Option<()> {
+        let mut infos = linked.params::<vk::SubmitInfo2<'static>>(2, 1)?.to_vec();
         let (first, last) = ends(infos.iter().map(|i| i.command_buffer_info_count));
         let wrap = |c| vk::CommandBufferSubmitInfo::default().command_buffer(c);
-        for (i, info) in infos.iter_mut().enumerate() {
+        for (i, info) in infos.iter_mut().enumerate().filter(|(i, _)| *i == first || *i == last) {
             let (begin, end) = ((i == first).then(|| wrap(pair.begin)), (i == last).then(|| wrap(pair.end)));
-            if begin.is_some() || end.is_some() {
-                let v = enclose(info.p_command_buffer_infos, info.command_buffer_info_count, begin, end);
-                info.command_buffer_info_count = v.len() as u32;
-                info.p_command_buffer_infos = self.keep(v);
-            }
+            let array = (info.p_command_buffer_infos, info.command_buffer_info_count);
+            (info.command_buffer_info_count, info.p_command_buffer_infos) =
+                enclose(linked, array, begin, end)?;
         }
+        linked.params_mut(2, 1)?.copy_from_slice(&infos);
+        Some(())
     }
 }
 
@@ -228,22 +207,16 @@ impl Hook for FrameTimesHook {
         if !cx.measuring {
             return Ok(());
         }
-        let n = linked.arg(1) as u32 as usize;
         let first = call.command.name == "vkQueueSubmit";
-        // SAFETY: linked memory holds `n` structs of the command's type (the linker checked the count), or null.
-        let usable = n > 0
-            && linked.arg(2) != 0
-            && unsafe {
-                if first {
-                    let infos = std::slice::from_raw_parts(linked.ptr::<vk::SubmitInfo<'_>>(2), n);
-                    infos.iter().any(|i| i.command_buffer_count > 0)
-                        && !infos.iter().any(|i| counted_elsewhere(i.p_next.cast()))
-                } else {
-                    let infos = std::slice::from_raw_parts(linked.ptr::<vk::SubmitInfo2<'_>>(2), n);
-                    infos.iter().any(|i| i.command_buffer_info_count > 0)
-                        && !infos.iter().any(|i| i.flags.contains(vk::SubmitFlags::PROTECTED))
-                }
-            };
+        let usable = if first {
+            let infos = linked.params::<vk::SubmitInfo<'_>>(2, 1).unwrap_or_default();
+            infos.iter().any(|i| i.command_buffer_count > 0)
+                && !infos.iter().any(|i| counted_elsewhere(linked, i.p_next))
+        } else {
+            let infos = linked.params::<vk::SubmitInfo2<'_>>(2, 1).unwrap_or_default();
+            infos.iter().any(|i| i.command_buffer_info_count > 0)
+                && !infos.iter().any(|i| i.flags.contains(vk::SubmitFlags::PROTECTED))
+        };
         if !usable {
             return Ok(());
         }
@@ -252,22 +225,8 @@ impl Hook for FrameTimesHook {
             return Ok(());
         };
         self.out.borrow_mut().timed += 1;
-        // SAFETY: as above; nothing else refers to that memory.
-        unsafe {
-            if first {
-                let infos = std::slice::from_raw_parts_mut(linked.ptr::<vk::SubmitInfo<'_>>(2), n);
-                self.submit1(infos, pair);
-            } else {
-                let infos = std::slice::from_raw_parts_mut(linked.ptr::<vk::SubmitInfo2<'_>>(2), n);
-                self.submit2(infos, pair);
-            }
-        }
-        Ok(())
-    }
-
-    fn invoked(&mut self, _: &mut Executor, _: &Call, _: &mut Linked, _: u64) -> Result<()> {
-        self.arrays.clear();
-        Ok(())
+        let done = if first { Self::submit1(linked, pair) } else { Self::submit2(linked, pair) };
+        done.ok_or_else(|| Error::divergence("pCommandBuffers holds fewer than its count says"))
     }
 
     /// Everything is idle: all results are read, so that the iteration needs no queries beyond those of the one before.

@@ -2,7 +2,7 @@
 //!
 //! A flag beyond the first 32 lies in VkPipelineCreateFlags2CreateInfo, which then replaces the older flags; where the
 //! application chained none, one of ours is. Guarantees: the application's own flags stay, but for those that make a
-//! driver refuse to compile; structs of ours live until the call was made. Two hooks may add to one pipeline.
+//! driver refuse to compile; structs of ours lie in the call's memory. Two hooks may add to one pipeline.
 
 use gfxr_parse::schema::Ty;
 use gfxr_parse::schema::generated::STRUCTS;
@@ -14,73 +14,49 @@ use replay::link::Linked;
 pub const CREATE: [&str; 3] =
     ["vkCreateGraphicsPipelines", "vkCreateComputePipelines", "vkCreateRayTracingPipelinesKHR"];
 
-/// Structs of ours that a linked call points to.
-#[derive(Default)]
-#[allow(clippy::vec_box, reason = "the driver is given their addresses")]
-pub struct Kept(Vec<Box<vk::PipelineCreateFlags2CreateInfoKHR<'static>>>);
-
-impl Kept {
-    /// The call was made.
-    pub fn clear(&mut self) {
-        self.0.clear();
-    }
-}
-
 /// Those that would have a pipeline only where it need not be compiled.
 const REFUSING: u64 = vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED.as_raw() as u64
     | vk::PipelineCreateFlags::EARLY_RETURN_ON_FAILURE.as_raw() as u64;
 
 /// Adds flags to every pipeline that a linked call of [`CREATE`] makes.
-pub fn add(call: &Call, linked: &mut Linked, bits: u64, kept: &mut Kept) {
-    let Some(param) = call.command.params.iter().position(|p| p.name == "pCreateInfos") else { return };
-    let Ty::Struct(id) = call.command.params[param].ty else { return };
-    let count = call.image.ptr(call.command.params[param].at).filter(|p| p.has_data()).map_or(0, |p| p.len);
-    let first: *mut u8 = linked.ptr(param);
-    if first.is_null() {
+pub fn add(call: &Call, linked: &mut Linked, bits: u64) {
+    let Some(param) = call.command.params.iter().find(|p| p.name == "pCreateInfos") else { return };
+    let (Ty::Struct(id), Some(infos)) = (param.ty, call.image.ptr(param.at).filter(|p| p.has_data())) else {
         return;
-    }
-    for i in 0..count as usize {
-        // SAFETY: as many structs as the linker checked; all three begin with sType, pNext, flags.
-        unsafe { add_to(first.add(i * STRUCTS[id as usize].size as usize), bits, kept) };
+    };
+    for i in 0..infos.len as u32 {
+        add_to(linked, infos.to + i * STRUCTS[id as usize].size, bits);
     }
 }
 
-/// # Safety
-/// `info` is a linked create info of a pipeline.
-unsafe fn add_to(info: *mut u8, bits: u64, kept: &mut Kept) {
-    // SAFETY: the caller's promise; structs of a chain begin with sType and pNext.
-    unsafe {
-        let chain = info.add(8).cast::<*const vk::BaseInStructure<'static>>();
-        let flags = info.add(16).cast::<u32>();
-        let mut at = *chain;
-        while let Some(s) = at.as_ref() {
-            if s.s_type == vk::StructureType::PIPELINE_CREATE_FLAGS_2_CREATE_INFO_KHR {
-                let two = at.cast_mut().cast::<vk::PipelineCreateFlags2CreateInfoKHR<'_>>();
-                (*two).flags |= vk::PipelineCreateFlags2KHR::from_raw(bits);
-                return;
-            }
-            at = s.p_next;
-        }
-        if bits >> 32 == 0 {
-            *flags |= bits as u32;
-            return;
-        }
-        let all = (u64::from(*flags) & !REFUSING) | bits;
-        let mut two = Box::new(vk::PipelineCreateFlags2CreateInfoKHR::default());
-        two.flags = vk::PipelineCreateFlags2KHR::from_raw(all);
-        two.p_next = (*chain).cast();
-        *chain = (&raw const *two).cast();
-        kept.0.push(two);
+/// Where the flags of the three create infos lie; before them sType and pNext.
+const FLAGS_AT: u32 = 16;
+
+/// The same for the create info at an image offset.
+fn add_to(linked: &mut Linked, info: u32, bits: u64) {
+    let chain = linked.word_at(info + 8) as *const std::ffi::c_void;
+    if let Some(two) = linked.in_chain::<vk::PipelineCreateFlags2CreateInfoKHR<'_>>(chain) {
+        two.flags |= vk::PipelineCreateFlags2KHR::from_raw(bits);
+        return;
     }
+    let flags = linked.u32_at(info + FLAGS_AT);
+    if bits >> 32 == 0 {
+        linked.set_u32_at(info + FLAGS_AT, flags | bits as u32);
+        return;
+    }
+    let all = (u64::from(flags) & !REFUSING) | bits;
+    let two = vk::PipelineCreateFlags2CreateInfoKHR {
+        flags: vk::PipelineCreateFlags2KHR::from_raw(all),
+        p_next: chain,
+        ..Default::default()
+    };
+    let at = linked.keep(&[two]);
+    linked.set_word_at(info + 8, at as u64);
 }
 
 /// Adds a flag to every shader object that a linked vkCreateShadersEXT makes.
 pub fn add_to_objects(linked: &mut Linked, bits: u32) {
-    let n = linked.arg(1) as u32 as usize;
-    let first: *mut vk::ShaderCreateInfoEXT<'_> = linked.ptr(2);
-    for i in 0..if first.is_null() { 0 } else { n } {
-        // SAFETY: as many structs as the linker checked.
-        let info = unsafe { &mut *first.add(i) };
+    for info in linked.params_mut::<vk::ShaderCreateInfoEXT<'_>>(2, 1).unwrap_or_default() {
         info.flags = vk::ShaderCreateFlagsEXT::from_raw(info.flags.as_raw() | bits);
     }
 }
@@ -115,23 +91,20 @@ mod tests {
 
     #[test]
     fn flags_go_where_they_count() {
-        let mut kept = Kept::default();
-        let mut info = vk::ComputePipelineCreateInfo::default().flags(
-            vk::PipelineCreateFlags::DERIVATIVE | vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED,
-        );
-        let at: *mut u8 = (&raw mut info).cast();
-        // SAFETY: a live create info.
-        unsafe { add_to(at, 0x40, &mut kept) };
-        assert!(kept.0.is_empty() && info.p_next.is_null());
-        assert_eq!(info.flags.as_raw() & 0x44, 0x44);
-        // SAFETY: as above.
-        unsafe { add_to(at, 1 << 39, &mut kept) };
-        // SAFETY: as above; its chain is in `kept`.
-        unsafe { add_to(at, 0x80, &mut kept) };
-        // SAFETY: what was chained.
-        let two = unsafe { &*info.p_next.cast::<vk::PipelineCreateFlags2CreateInfoKHR<'_>>() };
-        assert_eq!(kept.0.len(), 1);
+        let mut image = gfxr_parse::image::Image::default();
+        let info = image.alloc(size_of::<vk::ComputePipelineCreateInfo<'_>>());
+        let flags =
+            vk::PipelineCreateFlags::DERIVATIVE | vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED;
+        image.set_u32(info + FLAGS_AT, flags.as_raw());
+        let mut linked = Linked::default();
+        linked.link(&image, &Default::default(), Default::default(), |a| a).expect("no symbols");
+        add_to(&mut linked, info, 0x40);
+        assert_eq!((linked.word_at(info + 8), linked.u32_at(info + FLAGS_AT) & 0x44), (0, 0x44));
+        add_to(&mut linked, info, 1 << 39);
+        add_to(&mut linked, info, 0x80);
+        let chain = linked.word_at(info + 8) as *const std::ffi::c_void;
+        assert_eq!(linked.chain(chain).count(), 1);
+        let two = linked.in_chain::<vk::PipelineCreateFlags2CreateInfoKHR<'_>>(chain).expect("chained");
         assert_eq!(two.flags.as_raw(), 1 << 39 | 0x80 | 0x44);
-        assert!(two.p_next.is_null());
     }
 }

@@ -6,7 +6,7 @@
 
 use replay::ash::{self, vk};
 use replay::error::{Error, Result};
-use replay::vulkan::{DeviceState, QueueState};
+use replay::vulkan::{DeviceState, QueueState, driver};
 use std::collections::VecDeque;
 use std::time::Instant;
 
@@ -258,7 +258,7 @@ pub(super) unsafe fn submit_and_wait(
     let start = Instant::now();
     // SAFETY: the caller's promise.
     unsafe {
-        d.queue_submit(queue, &[submit], fence).map_err(|e| Error::driver("vkQueueSubmit", e))?;
+        driver::submit(d, queue, &[submit], fence)?;
         wait(d, fence, watchdog_ns)?;
         let took = start.elapsed().as_nanos() as u64;
         d.reset_fences(&[fence]).map_err(|e| Error::driver("vkResetFences", e))?;

@@ -26,7 +26,7 @@ mod shaders;
 mod sizes;
 mod state;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod update;
 pub mod world;
 
@@ -193,6 +193,16 @@ impl Follow {
         // What it does to memory, once the objects know of it.
         effects::call(&mut self.world, call);
         Ok(())
+    }
+
+    /// The same for whoever wants to know only which objects there are, and what they are made of: recordings, the contents
+    /// of sets and memory are not followed.
+    pub fn objects(&mut self, call: &Call, outcome: Outcome) {
+        let Role::Change(handler) = self.roles[call.index] else { return };
+        let failed = matches!(call.command.ret, Some(Ty::Enum(_))) && outcome.result() < 0;
+        if !failed && !update::is_of_contents(call.command.canonical) {
+            handler(&mut self.world, call);
+        }
     }
 
     fn record(&mut self, role: Role, call: &Call) {

@@ -238,20 +238,22 @@ impl Contents {
         let start = b.inline_start as usize + offset as usize;
         let range = start..start + data.len();
         // No device has blocks that large; a damaged capture may say so.
-        if range.end > MOST_INLINE_BYTES {
+        let all = (layout.inline_bytes as usize).min(MOST_INLINE_BYTES);
+        if range.end > all {
             return;
         }
-        let all = (layout.inline_bytes as usize).min(MOST_INLINE_BYTES);
         self.inline.resize(all, 0);
         self.inline_written.resize(all, false);
         if self.inline[range.clone()] != *data || self.inline_written[range.clone()].contains(&false) {
             self.inline[range.clone()].copy_from_slice(data);
             self.inline_written[range].fill(true);
             let (slots, start) = (self.layout.slots as usize, b.start as usize);
-            if self.descriptors.len() <= start && start < slots {
+            if self.descriptors.len() <= start && start < slots.min(MOST_DESCRIPTORS) {
                 self.descriptors.resize(start + 1, Descriptor::Unwritten);
             }
-            self.descriptors[start] = Descriptor::Inline;
+            if let Some(d) = self.descriptors.get_mut(start) {
+                *d = Descriptor::Inline;
+            }
             self.touch(i, version);
         }
     }
@@ -273,7 +275,12 @@ impl Contents {
             let mut at = 0;
             while at < bytes.len() {
                 let run = written[at..].iter().take_while(|w| **w).count();
-                self.write_inline(dst_binding, dst_element + at as u32, &bytes[at..at + run], version);
+                self.write_inline(
+                    dst_binding,
+                    dst_element.saturating_add(at as u32),
+                    &bytes[at..at + run],
+                    version,
+                );
                 at += run.max(1);
             }
             return;

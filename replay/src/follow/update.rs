@@ -30,6 +30,11 @@ pub(super) const HANDLERS: &[(&str, Handler)] = &[
     ("vkGetDescriptorSetLayoutBindingOffsetEXT", binding_offset),
 ];
 
+/// Calls that only change what sets contain.
+pub(super) fn is_of_contents(name: &str) -> bool {
+    matches!(name, "vkUpdateDescriptorSets" | "vkUpdateDescriptorSetWithTemplate" | "vkGetDescriptorEXT")
+}
+
 fn pool(w: &mut World, call: &Call) {
     w.descriptor_pools.insert(created(call), DescriptorPool::default());
 }
@@ -352,7 +357,7 @@ impl World {
             return Descriptor::Address {
                 ty: b.ty,
                 format: 0,
-                address: address + offset,
+                address: address.saturating_add(offset),
                 range: b.count.into(),
             };
         }
@@ -362,7 +367,8 @@ impl World {
         let Some(size) = sizes.and_then(|s| s.into_iter().max()) else {
             return unknown("the program never asked for a descriptor of this type");
         };
-        let at = address + offset + u64::from(element) * size;
+        let behind = offset.saturating_add(u64::from(element).saturating_mul(size));
+        let at = address.saturating_add(behind);
         let Some((buffer, at)) = self.at_address(at) else { return unknown("an address that is not known") };
         let mut bytes = Vec::new();
         if let Some(hole) = self.read_buffer(buffer, at, size, &mut bytes).holes.first() {
@@ -371,7 +377,9 @@ impl World {
         if b.ty == ty::MUTABLE {
             // Shorter ones leave what is behind them as it was.
             let mut lengths = types.iter().filter_map(|t| self.descriptor_sizes.get(t));
-            if let Some(d) = lengths.find_map(|n| self.descriptor_bytes.get(&bytes[..*n as usize]).copied()) {
+            if let Some(d) =
+                lengths.find_map(|n| self.descriptor_bytes.get(bytes.get(..*n as usize)?).copied())
+            {
                 return d;
             }
         }

@@ -322,7 +322,7 @@ fn spans(layout: &Layout, binding: u32, element: u32, count: u32) -> Vec<(u32, S
             continue;
         }
         let n = left.min(b.count - from);
-        spans.push((number, (from, from + n)));
+        spans.push((number, (from, from.saturating_add(n))));
         left -= n;
         from = 0;
     }

@@ -45,7 +45,7 @@ impl Addresses {
     /// Where a captured address is now, if that is known.
     pub fn known(&self, captured: u64) -> Option<u64> {
         let (&base, &(live, size)) = self.ranges.range(..=captured).next_back()?;
-        (captured - base < size).then(|| live + (captured - base))
+        (captured - base < size).then(|| live.saturating_add(captured - base))
     }
     /// Every range: (captured, size, live), sorted by the first.
     pub fn ranges(&self) -> impl Iterator<Item = (u64, u64, u64)> {
@@ -57,6 +57,11 @@ impl Addresses {
             Some((&base, &(_, size))) if captured - base < size => size - (captured - base),
             _ => 0,
         }
+    }
+    /// Bytes from an address of this driver to the end of what it lies in; 0 if it lies in nothing known.
+    pub fn room(&self, live: u64) -> u64 {
+        let of = |(base, size): &(u64, u64)| live.checked_sub(*base).and_then(|at| size.checked_sub(at));
+        self.ranges.values().filter_map(of).max().unwrap_or(0)
     }
     /// Where a captured address is now; itself if nothing is known about it.
     pub fn map(&self, captured: u64) -> u64 {
@@ -94,6 +99,10 @@ mod tests {
         assert_eq!(a.map(0x1100), 0x1100);
         assert_eq!(a.unknown.get(), 1);
         assert_eq!(a.map(0x200F), 0x200F);
+        assert_eq!(
+            [0x9000, 0x90F0, 0x9100, 0x8FFF, 0x2001, u64::MAX].map(|l| a.room(l)),
+            [0x100, 0x10, 0, 0, 0xF, 0]
+        );
         assert_eq!(a.known(0x1100), None);
         assert_eq!(a.bounds(), Some((0x1000, 0x2010)));
     }

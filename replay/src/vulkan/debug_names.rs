@@ -1,4 +1,5 @@
-//! Names and tags that applications give objects: the id becomes the live handle; names of virtual objects are dropped.
+//! Names and tags that applications give objects: the id becomes the live handle; names of virtual objects, and those of
+//! objects of another type than the call says, are dropped.
 
 use super::Vulkan;
 use crate::error::Result;
@@ -6,7 +7,8 @@ use crate::exec::{Call, Outcome};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
-use gfxr_parse::schema::{Ty, generated::STRUCTS};
+use gfxr_parse::schema::Ty;
+use gfxr_parse::schema::generated::{ENUMS, HANDLES, STRUCTS};
 
 /// vkSetDebugUtilsObjectNameEXT and its kin; their results never matter.
 pub fn set(
@@ -21,8 +23,16 @@ pub fn set(
         return Ok(Outcome::captured(call));
     };
     let member = STRUCTS[id as usize].members.iter().find(|m| matches!(m.ty, Ty::ObjectHandle(_)));
-    let Some(at) = member.map(|m| to + m.at) else { return Ok(Outcome::captured(call)) };
+    let Some((member, Ty::ObjectHandle(kind))) = member.map(|m| (m, m.ty)) else {
+        return Ok(Outcome::captured(call));
+    };
+    let at = to + member.at;
+    // Drivers go by the type that the call names, not by what the handle is. (An older extension numbers types otherwise.)
+    let kind = &STRUCTS[id as usize].members[kind as usize];
+    let newer = matches!(kind.ty, Ty::Enum(e) if ENUMS[e as usize].name == "VkObjectType");
+    let named = call.image.u32(to + kind.at);
     match objects.any(call.image.u64(at)) {
+        Some(e) if newer && HANDLES[e.ty as usize].object_type != named => Ok(Outcome::captured(call)),
         Some(e) if !e.virt => {
             linked.set_word_at(at, e.live);
             let done = vk.raw(call, linked, report)?;

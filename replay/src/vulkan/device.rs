@@ -1,6 +1,5 @@
 //! Devices and queues.
 
-use super::instance::{drop_from_chain, strings};
 use super::upload::Upload;
 use super::{Gpu, Vulkan, memory, negotiate};
 use crate::error::{Error, Kind, Result};
@@ -83,16 +82,13 @@ pub fn create(
         return Err(Error::divergence(format!("VkPhysicalDevice {gpu_id} was never enumerated")));
     };
     let instance_id = gpu.instance;
-    let info: *mut vk::DeviceCreateInfo = linked.ptr(1);
-    if info.is_null() {
+    let Some(info) = linked.param::<vk::DeviceCreateInfo<'_>>(1).copied() else {
         return Err(Error::divergence("pCreateInfo is missing"));
-    }
-    // SAFETY: linked memory holds a VkDeviceCreateInfo whose arrays were checked against their counts.
-    let info = unsafe { &mut *info };
+    };
+    let short = |what: &str| Error::new(Kind::Capture, format!("{what} holds fewer than its count says"));
     let mut families = Vec::new();
-    for i in 0..info.queue_create_info_count as usize {
-        // SAFETY: as above.
-        let q = unsafe { &*info.p_queue_create_infos.add(i) };
+    let queues = linked.all(info.p_queue_create_infos, info.queue_create_info_count);
+    for q in queues.ok_or_else(|| short("pQueueCreateInfos"))? {
         let have = gpu.families.get(q.queue_family_index as usize).map_or(0, |f| f.queue_count);
         if q.queue_count > have {
             return Err(Error::new(
@@ -107,8 +103,8 @@ pub fn create(
         }
         families.push((q.queue_family_index, q.queue_count));
     }
-    // SAFETY: as above.
-    let asked = unsafe { strings(info.pp_enabled_extension_names, info.enabled_extension_count) };
+    let asked = linked.texts(info.pp_enabled_extension_names, info.enabled_extension_count);
+    let asked = asked.ok_or_else(|| short("ppEnabledExtensionNames"))?;
     let mut lines = Vec::new();
     let mut extensions =
         negotiate::extensions(&gpu, &asked, vk.options.remove_unsupported, &vk.unused, &mut lines);
@@ -119,12 +115,18 @@ pub fn create(
             extensions.push(need);
         }
     }
+    // Extensions of what no shader needs are not asked for.
+    let p_next = linked.unchain(info.p_next, |s| {
+        s == vk::StructureType::DEVICE_DEVICE_MEMORY_REPORT_CREATE_INFO_EXT
+            || vk.unused.structs.contains(&(s.as_raw() as u32))
+    });
+    let Some(info) = linked.param_mut::<vk::DeviceCreateInfo<'static>>(1) else {
+        return Err(Error::divergence("pCreateInfo is missing"));
+    };
+    info.p_next = p_next;
     let exact;
-    // SAFETY: the chain is linked memory.
+    // SAFETY: the linker made the chain: every struct of it lies in the call's memory, and its sType says what it is.
     unsafe {
-        drop_from_chain(&mut info.p_next, |s| {
-            s == vk::StructureType::DEVICE_DEVICE_MEMORY_REPORT_CREATE_INFO_EXT
-        });
         let Some(instance) = vk.instances.get(&instance_id) else {
             return Err(Error::divergence("the device's instance is gone"));
         };
@@ -133,8 +135,6 @@ pub fn create(
         let remove = vk.options.remove_unsupported;
         negotiate::features(&vk.entry, &instance.ash, &gpu, info, remove, &vk.unused, &mut lines)?;
     }
-    // SAFETY: as above. Their extensions are not asked for.
-    unsafe { drop_from_chain(&mut info.p_next, |s| vk.unused.structs.contains(&(s.as_raw() as u32))) };
     negotiate::refuse(&lines, &gpu)?;
     if !vk.whole_table {
         vk.negotiation = lines;
@@ -205,6 +205,9 @@ pub fn create(
         queues: Vec::new(),
         watchdog_ns: vk.options.watchdog_ns(),
     };
+    if state.runs_on_host() {
+        super::driver::is_software();
+    }
     vk.devices.insert(id, state);
     vk.devices_made += 1;
     super::ray::device_made(vk, id);

@@ -1,8 +1,9 @@
 //! Metadata blocks: what is written to memory, and what a trimmed capture's snapshot loads.
 
+use super::contents::extent;
 use super::resources::ImageState;
 use super::upload::Region;
-use super::{Vulkan, descriptors, exact, init_draw, memory, ray, swapchain};
+use super::{Vulkan, descriptors, exact, init_draw, memory, ray, region, swapchain};
 use crate::backend::MetaBlock;
 use crate::error::{Error, Kind, Result};
 use crate::objects::Objects;
@@ -124,7 +125,8 @@ fn init_image_with(
     if image.tiling == vk::ImageTiling::LINEAR && memory::write_resource(vk, m.image, true, data)? {
         return vk.device_mut(image.device)?.move_image(image, layout);
     }
-    let (regions, packed) = stage(image, aspect, &m.level_bytes, data)?;
+    let (regions, packed) = stage(image, aspect, &m.level_bytes, data)
+        .map_err(|e| Error::new(e.kind(), format!("contents of VkImage {}: {}", m.image, e.message())))?;
     if image.samples != vk::SampleCountFlags::TYPE_1
         || !image.usage.contains(vk::ImageUsageFlags::TRANSFER_DST)
     {
@@ -134,6 +136,7 @@ fn init_image_with(
 }
 
 /// Lays mip levels out for a copy. Newer files align levels to the texel size, older ones do not; the sum tells.
+/// Every region lies inside the image and the bytes.
 pub(super) fn stage(
     image: &ImageState,
     aspect: vk::ImageAspectFlags,
@@ -141,48 +144,48 @@ pub(super) fn stage(
     data: &[u8],
 ) -> Result<(Vec<Region>, Vec<u8>)> {
     let total = data.len() as u64;
-    let ends_at =
-        |align: u64| levels.iter().fold(0u64, |at, n| at.next_multiple_of(align).saturating_add(*n));
-    let align =
-        [1, 2, 3, 4, 6, 8, 12, 16, 24, 32].into_iter().find(|a| ends_at(*a) == total).ok_or_else(|| {
-            Error::new(
-                Kind::Capture,
-                format!("mip levels of {levels:?} bytes do not make up {total} bytes of contents"),
-            )
-        })?;
+    if levels.len() as u64 > u64::from(image.levels) {
+        return Err(Error::new(
+            Kind::Capture,
+            format!("{} mip levels for an image of {}", levels.len(), image.levels),
+        ));
+    }
+    let ends_at = |align: u64| {
+        let after = |at: u64, n: &u64| at.checked_next_multiple_of(align)?.checked_add(*n);
+        levels.iter().try_fold(0u64, after)
+    };
+    let align = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32].into_iter().find(|a| ends_at(*a) == Some(total));
+    let align = align.ok_or_else(|| {
+        Error::new(
+            Kind::Capture,
+            format!("mip levels of {levels:?} bytes do not make up {total} bytes of contents"),
+        )
+    })?;
     let (mut from, mut to) = (0u64, 0u64);
     let (mut regions, mut packed) = (Vec::new(), Vec::new());
-    for (i, &n) in levels.iter().enumerate() {
+    for (i, &n) in (0..).zip(levels) {
+        // (no end is beyond `total`, and what is packed is no longer than that and its alignment)
         from = from.next_multiple_of(align);
         to = to.next_multiple_of(TEXEL_ALIGN);
         packed.resize(to as usize, 0);
         packed.extend_from_slice(&data[from as usize..(from + n) as usize]);
-        let size = |v: u32| (v >> i).max(1);
-        regions.push(Region {
+        let region = Region {
             buffer_offset: to,
             buffer_row_length: 0,
             buffer_image_height: 0,
             image_subresource: vk::ImageSubresourceLayers {
                 aspect_mask: aspect,
-                mip_level: i as u32,
+                mip_level: i,
                 base_array_layer: 0,
                 layer_count: image.layers,
             },
             image_offset: vk::Offset3D::default(),
-            image_extent: vk::Extent3D {
-                width: size(image.extent.width),
-                height: size(image.extent.height),
-                depth: size(image.extent.depth),
-            },
-        });
+            image_extent: extent(image, aspect, i),
+        };
         from += n;
         to += n;
-    }
-    if regions.len() as u32 > image.levels {
-        return Err(Error::new(
-            Kind::Capture,
-            format!("{} mip levels for an image of {}", regions.len(), image.levels),
-        ));
+        region::inside(image, &region, to)?;
+        regions.push(region);
     }
     Ok((regions, packed))
 }
@@ -237,5 +240,22 @@ mod tests {
         let (_, packed) = stage(&image(2), vk::ImageAspectFlags::COLOR, &[9, 1], &new).expect("fits");
         assert_eq!(packed[96], 12);
         assert!(stage(&image(2), vk::ImageAspectFlags::COLOR, &[9, 1], &[0; 300]).is_err());
+    }
+
+    #[test]
+    fn contents_that_are_not_the_images_are_refused() {
+        let said = |levels: &[u64], bytes: usize| {
+            let r = stage(&image(2), vk::ImageAspectFlags::COLOR, levels, &vec![0; bytes]);
+            r.expect_err("refused").to_string()
+        };
+        assert!(said(&[9, 1, 1], 11).contains("3 mip levels for an image of 2"));
+        assert!(said(&[8, 2], 10).contains("mip level 0 takes 9 bytes, 8 are there"));
+        assert!(said(&[10, 0], 10).contains("mip level 1 takes 1 bytes, 0 are there"));
+        for levels in [[u64::MAX, 1], [1, u64::MAX], [u64::MAX - 30, u64::MAX]] {
+            assert!(said(&levels, 10).contains("do not make up 10 bytes of contents"), "{levels:?}");
+        }
+        let wrong =
+            stage(&image(1), vk::ImageAspectFlags::DEPTH, &[9], &[0; 9]).expect_err("no depth").to_string();
+        assert!(wrong.contains("a copy of the aspect DEPTH"), "{wrong}");
     }
 }

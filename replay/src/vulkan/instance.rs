@@ -48,14 +48,12 @@ pub fn create(
     report: &mut Report,
 ) -> Result<Outcome> {
     let available = instance_extensions(&vk.entry, vk.options.validate)?;
-    let info: *mut vk::InstanceCreateInfo = linked.ptr(0);
-    if info.is_null() {
+    let Some(info) = linked.param::<vk::InstanceCreateInfo<'_>>(0).copied() else {
         return Err(Error::divergence("pCreateInfo is missing"));
-    }
-    // SAFETY: linked memory holds a VkInstanceCreateInfo whose arrays were checked against their counts.
-    let info = unsafe { &mut *info };
-    // SAFETY: as above.
-    let asked = unsafe { strings(info.pp_enabled_extension_names, info.enabled_extension_count) };
+    };
+    let asked = linked
+        .texts(info.pp_enabled_extension_names, info.enabled_extension_count)
+        .ok_or_else(|| Error::new(Kind::Capture, "ppEnabledExtensionNames: a name is missing"))?;
     let (mut names, mut missing): (Vec<CString>, Vec<String>) = (Vec::new(), Vec::new());
     for name in asked {
         let text = name.to_string_lossy();
@@ -97,42 +95,43 @@ pub fn create(
     }
     let pointers: Vec<*const c_char> = names.iter().map(|n| n.as_ptr()).collect();
     let layers: &[*const c_char] = if vk.options.validate { &[VALIDATION.as_ptr()] } else { &[] };
-    info.enabled_extension_count = pointers.len() as u32;
-    info.pp_enabled_extension_names = pointers.as_ptr();
-    info.enabled_layer_count = layers.len() as u32;
-    info.pp_enabled_layer_names = layers.as_ptr();
-    if !names.iter().any(|n| n.as_bytes() == b"VK_KHR_portability_enumeration") {
-        info.flags &= !vk::InstanceCreateFlags::ENUMERATE_PORTABILITY_KHR;
-    }
-    // SAFETY: the chain is linked memory.
-    unsafe {
-        drop_from_chain(&mut info.p_next, |s| {
-            matches!(
-                s,
-                vk::StructureType::DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT
-                    | vk::StructureType::DEBUG_REPORT_CALLBACK_CREATE_INFO_EXT
-                    | vk::StructureType::VALIDATION_FLAGS_EXT
-                    | vk::StructureType::VALIDATION_FEATURES_EXT
-                    | vk::StructureType::DIRECT_DRIVER_LOADING_LIST_LUNARG
-                    | vk::StructureType::LAYER_SETTINGS_CREATE_INFO_EXT
-            )
-        });
-    }
+    let next = linked.unchain(info.p_next, |s| {
+        matches!(
+            s,
+            vk::StructureType::DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT
+                | vk::StructureType::DEBUG_REPORT_CALLBACK_CREATE_INFO_EXT
+                | vk::StructureType::VALIDATION_FLAGS_EXT
+                | vk::StructureType::VALIDATION_FEATURES_EXT
+                | vk::StructureType::DIRECT_DRIVER_LOADING_LIST_LUNARG
+                | vk::StructureType::LAYER_SETTINGS_CREATE_INFO_EXT
+        )
+    });
+    let mut application = info.p_application_info;
     let own;
     if vk.needs.api > vk::API_VERSION_1_0 {
-        // SAFETY: linked memory, or null.
-        match unsafe { info.p_application_info.cast_mut().as_mut() } {
+        match linked.one_mut(application) {
             Some(app) => app.api_version = app.api_version.max(vk.needs.api),
             None => {
                 own = vk::ApplicationInfo::default().api_version(vk.needs.api);
-                info.p_application_info = &raw const own;
+                application = &raw const own;
             }
         }
     }
     let mut create = vk.messages.create_info();
-    if vk.options.validate {
-        create.p_next = info.p_next;
-        info.p_next = (&raw const create).cast();
+    if let Some(info) = linked.param_mut::<vk::InstanceCreateInfo<'_>>(0) {
+        info.enabled_extension_count = pointers.len() as u32;
+        info.pp_enabled_extension_names = pointers.as_ptr();
+        info.enabled_layer_count = layers.len() as u32;
+        info.pp_enabled_layer_names = layers.as_ptr();
+        if !names.iter().any(|n| n.as_bytes() == b"VK_KHR_portability_enumeration") {
+            info.flags &= !vk::InstanceCreateFlags::ENUMERATE_PORTABILITY_KHR;
+        }
+        info.p_application_info = application;
+        info.p_next = next;
+        if vk.options.validate {
+            create.p_next = next;
+            info.p_next = (&raw const create).cast();
+        }
     }
     let outcome = vk.raw(call, linked, report)?;
     if outcome.result() < 0 {
@@ -182,12 +181,22 @@ pub fn create(
 /// vkDestroyInstance.
 pub fn destroy(
     vk: &mut Vulkan,
-    _: &mut Objects,
+    objects: &mut Objects,
     call: &Call,
     linked: &mut Linked,
     report: &mut Report,
 ) -> Result<Outcome> {
-    if let Some(state) = vk.instances.remove(&call.image.u64(0))
+    let id = call.image.u64(0);
+    // Devices that were not destroyed are no longer there afterwards, for anybody.
+    let left: Vec<u64> = vk.devices.iter().filter(|d| d.1.instance_id == id).map(|d| *d.0).collect();
+    for device in left {
+        report.note("an instance was destroyed before its device");
+        super::device::release(vk, objects, device)?;
+        vk.devices.remove(&device);
+        objects.remove_owner(device);
+    }
+    vk.gpus.retain(|_, g| g.instance != id);
+    if let Some(state) = vk.instances.remove(&id)
         && let Some((loader, m)) = state.messenger
     {
         // SAFETY: made by us, destroyed once, before its instance.
@@ -235,6 +244,7 @@ fn map_physical_devices(vk: &mut Vulkan, objects: &mut Objects, call: &Call) -> 
         let id = call.image.u64(h.at);
         let gpu = gpu::choose(&here, vk.options.gpu.as_deref(), vk.prologue.gpus.get(&id))?;
         objects.insert(id, gpu.handle.as_raw(), h.ty);
+        objects.belongs_to(id, call.image.u64(0));
         vk.gpus.insert(id, gpu::Gpu { instance: call.image.u64(0), ..gpu.clone() });
     }
     Ok(())
@@ -258,38 +268,4 @@ pub fn instance_extensions(entry: &ash::Entry, validate: bool) -> Result<Vec<Str
         );
     }
     Ok(names)
-}
-
-/// A C array of C strings.
-///
-/// # Safety
-/// `names` points to `n` null-terminated strings.
-pub unsafe fn strings(names: *const *const c_char, n: u32) -> Vec<CString> {
-    if names.is_null() {
-        return Vec::new();
-    }
-    // SAFETY: the caller's promise.
-    (0..n as usize).map(|i| unsafe { CStr::from_ptr(*names.add(i)).to_owned() }).collect()
-}
-
-/// Takes structs out of a pNext chain.
-///
-/// # Safety
-/// `head` begins a chain of writable structs.
-pub unsafe fn drop_from_chain(
-    head: &mut *const std::ffi::c_void,
-    unwanted: impl Fn(vk::StructureType) -> bool,
-) {
-    let mut link: *mut *const std::ffi::c_void = head;
-    // SAFETY: every link leads to a struct that begins with sType and pNext.
-    unsafe {
-        while !(*link).is_null() {
-            let s = (*link) as *mut vk::BaseOutStructure<'_>;
-            if unwanted((*s).s_type) {
-                *link = (*s).p_next.cast();
-            } else {
-                link = (&raw mut (*s).p_next).cast();
-            }
-        }
-    }
 }

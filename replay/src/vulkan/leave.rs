@@ -73,13 +73,13 @@ pub fn give_back(vk: &mut Vulkan, objects: &mut Objects) {
         for (id, live) in left {
             // SAFETY: the object lives, as the capture never destroyed it; its device is idle, and what refers to it has
             // gone before.
-            unsafe { destroy(d.ash.handle(), live, std::ptr::null()) };
+            vk.under_way.in_driver(|| unsafe { destroy(d.ash.handle(), live, std::ptr::null()) });
             objects.remove(id);
         }
     }
     if let Some(d) = vk.devices.remove(&id) {
         // SAFETY: idle, and whatever was on it is gone: the capture's objects above, ours by `release`, hooks' before.
-        unsafe { d.ash.destroy_device(None) };
+        vk.under_way.in_driver(|| unsafe { d.ash.destroy_device(None) });
     }
 }
 

@@ -9,10 +9,12 @@
 mod addresses;
 pub mod check;
 pub mod contents;
+pub mod crash;
 mod debug;
 mod debug_names;
 mod descriptors;
 mod device;
+pub mod driver;
 mod exact;
 mod extras;
 mod features;
@@ -27,12 +29,14 @@ mod leave;
 pub(crate) mod looped;
 pub mod memory;
 pub mod negotiate;
+mod order;
 #[cfg(target_os = "linux")]
 mod pin;
 mod pipeline;
 mod pools;
 mod queue;
 mod ray;
+mod region;
 mod resources;
 mod strip;
 mod surface;
@@ -59,9 +63,10 @@ use crate::link::Linked;
 use crate::objects::{Ids, Objects};
 use crate::options::Options;
 use crate::report::{InFlight, Report};
+use crate::under_way::{self, UnderWay};
 use ash::vk;
 use gfxr_parse::schema::{HandleId, handle_named};
-use handlers::{Handler, Handlers};
+use handlers::{Handler, Handlers, Patience};
 use std::collections::HashMap;
 use table::Table;
 
@@ -146,6 +151,7 @@ pub struct Vulkan {
     pub(crate) needs: Needs,
     pub(crate) types: Types,
     handlers: Handlers,
+    order: order::Order,
     table: Table,
     pub(crate) instances: HashMap<u64, instance::InstanceState>,
     pub(crate) gpus: HashMap<u64, Gpu>,
@@ -167,6 +173,7 @@ pub struct Vulkan {
     pub(crate) descriptors: descriptors::Descriptors,
     pub(crate) messages: debug::Messages,
     pub(crate) watch: watchdog::Watch,
+    under_way: &'static UnderWay,
     /// The device hangs or is lost: nothing waits for it any more.
     pub abandoned: bool,
     /// The negotiation was about all of the capture.
@@ -196,6 +203,7 @@ impl Vulkan {
                 format!("no Vulkan loader on this machine ({e}); on Debian: apt-get install libvulkan1 mesa-vulkan-drivers"),
             )
         })?;
+        driver::watch(options.watchdog_ns())?;
         Ok(Vulkan {
             entry,
             options,
@@ -203,6 +211,7 @@ impl Vulkan {
             needs,
             types: Types::new(),
             handlers: Handlers::new(),
+            order: order::Order::new(),
             table: Table::default(),
             instances: HashMap::new(),
             gpus: HashMap::new(),
@@ -222,6 +231,7 @@ impl Vulkan {
             descriptors: descriptors::Descriptors::default(),
             messages: debug::Messages::default(),
             watch: watchdog::Watch::default(),
+            under_way: under_way::here(),
             abandoned: false,
             whole_table: false,
             devices_made: 0,
@@ -248,7 +258,16 @@ impl Vulkan {
         };
         // SAFETY: the shape belongs to the command, the arguments were linked against live objects, and every array was
         // checked against its count.
-        let ret = unsafe { crate::generated::invoke(call.command.abi, f, linked.words()) };
+        let invoke = || unsafe { crate::generated::invoke(call.command.abi, f, linked.words()) };
+        let ret = match self.handlers.patience(call.index) {
+            Patience::Queues => self.under_way.in_driver(invoke),
+            Patience::Submits if !self.watch.is_long() => driver::submission(invoke)?,
+            Patience::Submits | Patience::Waits => driver::bounded(self.options.watchdog_ns(), invoke)?,
+            Patience::Compiles(count) => {
+                let each = u64::from(linked.arg(count.into()) as u32).max(1);
+                driver::bounded(self.options.watchdog_ns().saturating_mul(each), invoke)?
+            }
+        };
         Ok(Outcome { ret, called: true })
     }
 
@@ -395,6 +414,10 @@ impl Backend for Vulkan {
         "vulkan"
     }
 
+    fn limits(&self) -> Option<&vk::PhysicalDeviceLimits> {
+        self.devices.values().next().map(|d| &d.gpu.properties.limits)
+    }
+
     fn answer(&mut self, objects: &mut Objects, call: &Call, report: &mut Report) -> Result<Option<Outcome>> {
         match self.handlers.of(call.index) {
             Handler::Captured => Ok(Some(Outcome::captured(call))),
@@ -423,10 +446,13 @@ impl Backend for Vulkan {
         linked: &mut Linked,
         report: &mut Report,
     ) -> Result<Outcome> {
-        match self.handlers.of(call.index) {
+        order::before(&mut self.order, objects, call)?;
+        let outcome = match self.handlers.of(call.index) {
             Handler::Typed(f) => f(self, objects, call, linked, report),
             _ => self.raw(call, linked, report),
-        }
+        }?;
+        order::after(&mut self.order, objects, call, outcome);
+        Ok(outcome)
     }
 
     fn meta(&mut self, objects: &mut Objects, meta: &mut MetaBlock<'_>, report: &mut Report) -> Result<()> {

@@ -356,14 +356,16 @@ pub fn refuse(lines: &[Line], gpu: &Gpu) -> Result<()> {
     if refused.is_empty() {
         return Ok(());
     }
-    let mut text = format!("{} lacks what the capture asks for:", gpu.name());
+    let text = format!("{} lacks what the capture asks for:", gpu.name());
+    let mut error = Error::new(Kind::Unsupported, text);
     for l in &refused {
-        text += &format!("\n  {}", l.what);
+        let mut text = format!("  {}", l.what);
         if !l.asked.is_empty() || !l.found.is_empty() {
             text += &format!(" (asked: {}; here: {})", l.asked, l.found);
         }
+        error = error.with(&text);
     }
-    text += "\nReplay on another device (--gpu; `reray-replay devices` lists them)";
+    let mut text = "Replay on another device (--gpu; `reray-replay devices` lists them)".to_owned();
     let removable = |s| matches!(s, Sort::InstanceExtension | Sort::DeviceExtension | Sort::Feature);
     if refused.iter().any(|l| removable(l.sort)) {
         text += ", drop extensions and features with --remove-unsupported";
@@ -371,7 +373,7 @@ pub fn refuse(lines: &[Line], gpu: &Gpu) -> Result<()> {
     if refused.iter().any(|l| !removable(l.sort)) {
         text += ", or try all the same with --keep-going";
     }
-    Err(Error::new(Kind::Unsupported, text))
+    Err(error.with(&text))
 }
 
 #[cfg(test)]

@@ -17,13 +17,13 @@ pub fn create_pipelines(
     linked: &mut Linked,
     report: &mut Report,
 ) -> Result<Outcome> {
-    let _ = compile_all(call, linked);
+    compile_all(call, linked);
     super::known::pipelines_made(vk, call);
     vk.raw(call, linked, report)
 }
 
-/// Takes the flags away that would have pipelines only where they need not be compiled; how many pipelines there are.
-pub(super) fn compile_all(call: &Call, linked: &mut Linked) -> usize {
+/// Takes the flags away that would have pipelines only where they need not be compiled.
+pub(super) fn compile_all(call: &Call, linked: &mut Linked) {
     let infos = call.command.params.iter().find(|p| p.name == "pCreateInfos");
     if let Some(infos) = infos
         && let (Ty::Struct(id), Some(p)) = (infos.ty, call.image.ptr(infos.at))
@@ -42,9 +42,7 @@ pub(super) fn compile_all(call: &Call, linked: &mut Linked) -> usize {
                 linked.set_u32_at(at, linked.u32_at(at) & !drop.as_raw());
             }
         }
-        return p.len as usize;
     }
-    0
 }
 
 /// vkCreatePipelineCache: the captured driver's data mean nothing here, or would hide compile time.
@@ -55,9 +53,7 @@ pub fn create_cache(
     linked: &mut Linked,
     report: &mut Report,
 ) -> Result<Outcome> {
-    let info: *mut vk::PipelineCacheCreateInfo = linked.ptr(1);
-    // SAFETY: linked memory holds a VkPipelineCacheCreateInfo (or null).
-    let Some(info) = (unsafe { info.as_mut() }) else {
+    let Some(info) = linked.param_mut::<vk::PipelineCacheCreateInfo<'_>>(1) else {
         return Err(Error::divergence("pCreateInfo is missing"));
     };
     info.initial_data_size = 0;

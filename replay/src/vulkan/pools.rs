@@ -34,28 +34,22 @@ struct Pool {
 /// After vkCreateDescriptorPool: device, pCreateInfo, pAllocator, pDescriptorPool.
 pub(super) fn created(vk: &mut Vulkan, call: &Call, linked: &mut Linked) {
     let Ok((id, _)) = super::resources::new_object(call) else { return };
-    let info: *const vk::DescriptorPoolCreateInfo<'_> = linked.ptr(1);
-    // SAFETY: linked memory holds that struct, or null; its array was checked against its count.
-    unsafe {
-        let Some(info) = info.as_ref() else { return };
-        let mut inline_blocks = 0;
-        let mut link = info.p_next.cast::<vk::BaseInStructure<'_>>();
-        while let Some(s) = link.as_ref() {
-            if s.s_type != vk::StructureType::DESCRIPTOR_POOL_INLINE_UNIFORM_BLOCK_CREATE_INFO {
-                return;
-            }
-            let s = &*link.cast::<vk::DescriptorPoolInlineUniformBlockCreateInfo<'_>>();
-            inline_blocks = s.max_inline_uniform_block_bindings;
-            link = s.p_next.cast();
-        }
-        let sizes = if info.p_pool_sizes.is_null() {
-            Vec::new()
-        } else {
-            std::slice::from_raw_parts(info.p_pool_sizes, info.pool_size_count as usize).to_vec()
-        };
-        let pool = Pool { flags: info.flags, sets: info.max_sets, sizes, inline_blocks, more: Vec::new() };
-        vk.pools.by_id.insert(id, pool);
+    let Some(info) = linked.param::<vk::DescriptorPoolCreateInfo<'_>>(1).copied() else { return };
+    let known = vk::StructureType::DESCRIPTOR_POOL_INLINE_UNIFORM_BLOCK_CREATE_INFO;
+    if linked.chain(info.p_next).any(|s| s.1 != known) {
+        return;
     }
+    let blocks = linked.in_chain::<vk::DescriptorPoolInlineUniformBlockCreateInfo<'_>>(info.p_next);
+    let inline_blocks = blocks.map_or(0, |b| b.max_inline_uniform_block_bindings);
+    let Some(sizes) = linked.all(info.p_pool_sizes, info.pool_size_count) else { return };
+    let pool = Pool {
+        flags: info.flags,
+        sets: info.max_sets,
+        sizes: sizes.to_vec(),
+        inline_blocks,
+        more: Vec::new(),
+    };
+    vk.pools.by_id.insert(id, pool);
 }
 
 /// vkAllocateDescriptorSets.
@@ -80,29 +74,31 @@ pub(super) fn allocate(
     }
     // VkDescriptorSetAllocateInfo: sType, pNext, descriptorPool.
     let id = call.image.target(8).map_or(0, |info| call.image.u64(info + 16));
-    let info: *mut vk::DescriptorSetAllocateInfo<'_> = linked.ptr(1);
-    // SAFETY: linked memory holds that struct, or null.
-    let Some(info) = (unsafe { info.as_mut() }) else { return vk.raw(call, linked, report) };
+    type Info = vk::DescriptorSetAllocateInfo<'static>;
+    let Some(info) = linked.param::<Info>(1).copied() else { return vk.raw(call, linked, report) };
     let Some(pool) = vk.pools.by_id.get(&id) else { return vk.raw(call, linked, report) };
     let (tried, first) = (pool.more.clone(), info.descriptor_pool);
-    let (sets, made) = (info.descriptor_set_count as usize, tried.len());
+    let made = tried.len();
+    let choose = |linked: &mut Linked, from| {
+        if let Some(info) = linked.param_mut::<Info>(1) {
+            info.descriptor_pool = from;
+        }
+    };
     for i in 0..=made {
-        info.descriptor_pool = match tried.get(i) {
+        let from = match tried.get(i) {
             Some(p) => *p,
             None => another(vk, call.image.u64(0), id)?,
         };
-        let from = info.descriptor_pool;
+        choose(linked, from);
         let outcome = vk.raw(call, linked, report)?;
         if outcome.result() >= 0 {
             report.note("descriptor sets that did not fit into their pools, from pools of our own");
-            let live: *const u64 = linked.ptr(2);
-            // SAFETY: the driver has just written as many handles.
-            let live = unsafe { std::slice::from_raw_parts(live, sets) };
+            let live = linked.all(linked.arg(2) as *const u64, info.descriptor_set_count).unwrap_or_default();
             vk.pools.elsewhere.extend(live.iter().map(|s| (*s, from)));
             return Ok(outcome);
         }
     }
-    info.descriptor_pool = first;
+    choose(linked, first);
     vk.raw(call, linked, report)
 }
 
@@ -110,7 +106,8 @@ pub(super) fn allocate(
 fn another(vk: &mut Vulkan, device: u64, id: u64) -> Result<vk::DescriptorPool> {
     let d = vk.devices.get(&device).map(|d| d.ash.clone());
     let d = d.ok_or_else(|| crate::error::Error::divergence("the device of a descriptor pool is gone"))?;
-    let pool = vk.pools.by_id.get_mut(&id).expect("looked up before");
+    let pool = vk.pools.by_id.get_mut(&id);
+    let pool = pool.ok_or_else(|| crate::error::Error::divergence("a descriptor pool is gone"))?;
     let mut blocks = vk::DescriptorPoolInlineUniformBlockCreateInfo::default()
         .max_inline_uniform_block_bindings(pool.inline_blocks);
     let mut info =
@@ -132,19 +129,17 @@ pub(super) fn free(
     linked: &mut Linked,
     report: &mut Report,
 ) -> Result<Outcome> {
-    let sets: *mut u64 = linked.ptr(3);
-    if !vk.pools.elsewhere.is_empty() && !sets.is_null() {
-        // SAFETY: the linker checked the array against its count.
-        let sets = unsafe { std::slice::from_raw_parts_mut(sets, linked.arg(2) as u32 as usize) };
-        if let Some(d) = vk.devices.get(&call.image.u64(0)) {
-            for s in sets {
-                if let Some(pool) = vk.pools.elsewhere.remove(s) {
-                    let one = [vk::DescriptorSet::from_raw(*s)];
-                    // SAFETY: it came from that pool; the application frees it now. A null handle is freed as nothing.
-                    unsafe { d.ash.free_descriptor_sets(pool, &one) }
-                        .map_err(|e| crate::error::Error::driver("vkFreeDescriptorSets", e))?;
-                    *s = 0;
-                }
+    if !vk.pools.elsewhere.is_empty()
+        && let Some(sets) = linked.params_mut::<u64>(3, 2)
+        && let Some(d) = vk.devices.get(&call.image.u64(0))
+    {
+        for s in sets {
+            if let Some(pool) = vk.pools.elsewhere.remove(s) {
+                let one = [vk::DescriptorSet::from_raw(*s)];
+                // SAFETY: it came from that pool; the application frees it now. A null handle is freed as nothing.
+                unsafe { d.ash.free_descriptor_sets(pool, &one) }
+                    .map_err(|e| crate::error::Error::driver("vkFreeDescriptorSets", e))?;
+                *s = 0;
             }
         }
     }

@@ -25,13 +25,19 @@ pub fn submit(
     if let Some(q) = vk.queues.get(&call.image.u64(0)) {
         super::watchdog::before_waiting(vk, q.device)?;
     }
-    let outcome = vk.raw(call, linked, report)?;
-    if outcome.result() >= 0
+    let outcome = vk.raw(call, linked, report);
+    // One that the driver does not return from is under way, too, whatever its fence says.
+    let fence = match &outcome {
+        Ok(o) if o.result() >= 0 => Some(linked.arg(3)),
+        Err(e) if e.is_gone() => Some(0),
+        _ => None,
+    };
+    if let Some(fence) = fence
         && let Some(q) = vk.queues.get(&call.image.u64(0))
     {
-        vk.watch.submitted(call, q.device, ash::vk::Fence::from_raw(linked.arg(3)));
+        vk.watch.submitted(call, q.device, ash::vk::Fence::from_raw(fence));
     }
-    Ok(outcome)
+    outcome
 }
 
 /// vkQueueBindSparse: passes through where memory does.

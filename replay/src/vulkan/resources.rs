@@ -135,9 +135,7 @@ pub fn create_buffer(
     report: &mut Report,
 ) -> Result<Outcome> {
     require_handles(objects, call, &[])?;
-    let info: *mut vk::BufferCreateInfo = linked.ptr(1);
-    // SAFETY: linked memory holds a VkBufferCreateInfo (or null).
-    let Some(info) = (unsafe { info.as_mut() }) else {
+    let Some(mut info) = linked.param::<vk::BufferCreateInfo<'static>>(1).copied() else {
         return Err(Error::divergence("pCreateInfo is missing"));
     };
     refuse_sparse(vk.memory.mode, info.flags.contains(vk::BufferCreateFlags::SPARSE_BINDING), "buffer")?;
@@ -149,8 +147,10 @@ pub fn create_buffer(
         info.usage |= vk::BufferUsageFlags::TRANSFER_SRC;
     }
     if vk.needs.restorable {
-        // SAFETY: a linked create info.
-        unsafe { super::contents::widen_buffer(info) };
+        super::contents::widen_buffer(linked, &mut info);
+    }
+    if let Some(to) = linked.param_mut::<vk::BufferCreateInfo<'static>>(1) {
+        *to = info;
     }
     let (size, usage, flags) = (info.size, info.usage, info.flags);
     let id = new_object(call).ok().map(|(id, _)| id);
@@ -208,24 +208,17 @@ pub fn create_image(
     report: &mut Report,
 ) -> Result<Outcome> {
     require_handles(objects, call, &[vk.types.swapchain])?;
-    let info: *mut vk::ImageCreateInfo = linked.ptr(1);
-    // SAFETY: linked memory holds a VkImageCreateInfo (or null).
-    let Some(info) = (unsafe { info.as_mut() }) else {
+    let Some(mut info) = linked.param::<vk::ImageCreateInfo<'static>>(1).copied() else {
         return Err(Error::divergence("pCreateInfo is missing"));
     };
     refuse_sparse(vk.memory.mode, info.flags.contains(vk::ImageCreateFlags::SPARSE_BINDING), "image")?;
-    // SAFETY: a linked chain.
-    unsafe {
-        super::instance::drop_from_chain(&mut info.p_next, |s| {
-            s == vk::StructureType::IMAGE_SWAPCHAIN_CREATE_INFO_KHR
-        });
-    }
+    info.p_next = linked.unchain(info.p_next, |s| s == vk::StructureType::IMAGE_SWAPCHAIN_CREATE_INFO_KHR);
     let transient = info.usage.contains(vk::ImageUsageFlags::TRANSIENT_ATTACHMENT);
     let asked = info.usage;
     if vk.prologue.trimmed {
         // Its contents may come as an init block.
         match transient || info.samples != vk::SampleCountFlags::TYPE_1 {
-            true => init_draw::widen(vk, call.image.u64(0), info)?,
+            true => init_draw::widen(vk, call.image.u64(0), &mut info)?,
             false => info.usage |= vk::ImageUsageFlags::TRANSFER_DST,
         }
     }
@@ -233,11 +226,16 @@ pub fn create_image(
         info.usage |= vk::ImageUsageFlags::TRANSFER_SRC;
     }
     if vk.needs.restorable {
-        super::contents::widen_image(vk, call.image.u64(0), info)?;
+        super::contents::widen_image(vk, call.image.u64(0), &mut info)?;
     }
-    // SAFETY: a linked chain.
-    unsafe { widen_stencil(info.p_next, info.usage & !asked) };
-    let copy = vk::ImageCreateInfo { p_next: std::ptr::null(), ..*info };
+    // Uses of ours are uses of the stencil aspect too, where the application says those apart.
+    if let Some(stencil) = linked.in_chain::<vk::ImageStencilUsageCreateInfo<'_>>(info.p_next) {
+        stencil.stencil_usage |= info.usage & !asked;
+    }
+    if let Some(to) = linked.param_mut::<vk::ImageCreateInfo<'static>>(1) {
+        *to = info;
+    }
+    let copy = vk::ImageCreateInfo { p_next: std::ptr::null(), ..info };
     let outcome = vk.raw(call, linked, report)?;
     if outcome.result() >= 0
         && let Ok((id, at)) = new_object(call)
@@ -249,22 +247,6 @@ pub fn create_image(
         vk.images.insert(id, ImageState::new(device, live, &copy, need.size));
     }
     Ok(outcome)
-}
-
-/// Uses of ours are uses of the stencil aspect too, where the application says those apart.
-///
-/// # Safety
-/// `link` is a linked chain.
-unsafe fn widen_stencil(link: *const std::ffi::c_void, ours: vk::ImageUsageFlags) {
-    let mut link = link as *mut vk::BaseOutStructure<'_>;
-    // SAFETY: as above.
-    while let Some(s) = unsafe { link.as_mut() } {
-        if s.s_type == vk::StructureType::IMAGE_STENCIL_USAGE_CREATE_INFO {
-            // SAFETY: that struct, in linked memory of our own.
-            unsafe { (*link.cast::<vk::ImageStencilUsageCreateInfo<'_>>()).stencil_usage |= ours };
-        }
-        link = s.p_next;
-    }
 }
 
 /// vkDestroyImage.

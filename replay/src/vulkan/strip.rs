@@ -10,84 +10,78 @@ use ash::vk;
 /// Changes every module of a call. Called after linking.
 pub(super) fn strip(vk: &mut Vulkan, call: &Call, linked: &mut Linked) {
     vk.stripped.clear();
-    let unused = &vk.unused;
-    let kept = &mut vk.stripped;
-    let mut change = |size: &mut usize, code: &mut *const u32| {
-        if code.is_null() || !size.is_multiple_of(4) {
-            return;
+    // Where the code is, and where a stage's chain begins: what is found first is changed afterwards.
+    let mut codes: Vec<Code> = Vec::new();
+    let mut stages: Vec<(*const Stage, u32)> = Vec::new();
+    match call.command.name {
+        "vkCreateShaderModule" => codes.push(Code::Module(linked.arg(1) as *const _)),
+        "vkCreateShadersEXT" => {
+            let infos = linked.params::<vk::ShaderCreateInfoEXT<'_>>(2, 1).unwrap_or_default();
+            let spirv = infos.iter().filter(|i| i.code_type == vk::ShaderCodeTypeEXT::SPIRV);
+            codes.extend(spirv.map(|i| Code::Shader((&raw const *i).cast())));
         }
-        // SAFETY: linked memory; the decoder read as many bytes as codeSize says, or refused.
-        let words = unsafe { std::slice::from_raw_parts(*code, *size / 4) };
+        "vkCreateGraphicsPipelines" => {
+            let infos = linked.params::<vk::GraphicsPipelineCreateInfo<'static>>(3, 2).unwrap_or_default();
+            stages.extend(infos.iter().map(|i| (i.p_stages, i.stage_count)));
+        }
+        "vkCreateComputePipelines" => {
+            let infos = linked.params::<vk::ComputePipelineCreateInfo<'static>>(3, 2).unwrap_or_default();
+            stages.extend(infos.iter().map(|i| (&raw const i.stage, 1)));
+        }
+        "vkCreateRayTracingPipelinesKHR" => {
+            let infos =
+                linked.params::<vk::RayTracingPipelineCreateInfoKHR<'static>>(4, 3).unwrap_or_default();
+            stages.extend(infos.iter().map(|i| (i.p_stages, i.stage_count)));
+        }
+        _ => {}
+    }
+    for (at, n) in stages {
+        for stage in linked.all(at, n).unwrap_or_default() {
+            let modules =
+                linked.chain(stage.p_next).filter(|s| s.1 == vk::StructureType::SHADER_MODULE_CREATE_INFO);
+            codes.extend(modules.map(|s| Code::Module(s.0.cast())));
+        }
+    }
+    for code in codes {
+        let Some((words, size)) = code.words(linked) else { continue };
+        let Some(words) = linked.all(words, size) else { continue };
+        let unused = &vk.unused;
         if let Some(less) = pointers::without(words, &unused.capabilities, &unused.spirv_extensions) {
-            *size = less.len() * 4;
-            *code = less.as_ptr();
-            kept.push(less);
-        }
-    };
-    // SAFETY: linked memory holds what the command's parameters say; the linker checked arrays against their counts.
-    unsafe {
-        match call.command.name {
-            "vkCreateShaderModule" => {
-                if let Some(info) = linked.ptr::<vk::ShaderModuleCreateInfo<'_>>(1).as_mut() {
-                    change(&mut info.code_size, &mut info.p_code);
-                }
-            }
-            "vkCreateShadersEXT" => {
-                for info in slice::<vk::ShaderCreateInfoEXT<'_>>(linked.arg(2), linked.arg(1)) {
-                    if info.code_type == vk::ShaderCodeTypeEXT::SPIRV {
-                        let mut code = info.p_code.cast();
-                        change(&mut info.code_size, &mut code);
-                        info.p_code = code.cast();
-                    }
-                }
-            }
-            "vkCreateGraphicsPipelines" => {
-                for info in slice::<vk::GraphicsPipelineCreateInfo<'_>>(linked.arg(3), linked.arg(2)) {
-                    stages(info.p_stages, info.stage_count, &mut change);
-                }
-            }
-            "vkCreateComputePipelines" => {
-                for info in slice::<vk::ComputePipelineCreateInfo<'_>>(linked.arg(3), linked.arg(2)) {
-                    stages(&raw const info.stage, 1, &mut change);
-                }
-            }
-            "vkCreateRayTracingPipelinesKHR" => {
-                for info in slice::<vk::RayTracingPipelineCreateInfoKHR<'_>>(linked.arg(4), linked.arg(3)) {
-                    stages(info.p_stages, info.stage_count, &mut change);
-                }
-            }
-            _ => {}
+            code.replace(linked, &less);
+            vk.stripped.push(less);
         }
     }
 }
 
-/// # Safety
-/// `at` is null or the address of `n` `T` that nothing else refers to; `n` is a 32-bit count.
-unsafe fn slice<'s, T>(at: u64, n: u64) -> &'s mut [T] {
-    if at == 0 {
-        return &mut [];
-    }
-    // SAFETY: the caller's.
-    unsafe { std::slice::from_raw_parts_mut(at as *mut T, n as u32 as usize) }
+type Stage = vk::PipelineShaderStageCreateInfo<'static>;
+
+/// A struct of a linked call that holds SPIR-V.
+enum Code {
+    Module(*const vk::ShaderModuleCreateInfo<'static>),
+    Shader(*const vk::ShaderCreateInfoEXT<'static>),
 }
 
-/// # Safety
-/// `at` is null or points to `n` linked stages.
-unsafe fn stages(
-    at: *const vk::PipelineShaderStageCreateInfo<'_>,
-    n: u32,
-    change: &mut impl FnMut(&mut usize, &mut *const u32),
-) {
-    // SAFETY: the caller's; the chain is linked too.
-    unsafe {
-        for stage in slice::<vk::PipelineShaderStageCreateInfo<'_>>(at as u64, u64::from(n)) {
-            let mut link = stage.p_next as *mut vk::BaseOutStructure<'_>;
-            while let Some(s) = link.as_mut() {
-                if s.s_type == vk::StructureType::SHADER_MODULE_CREATE_INFO {
-                    let info = &mut *link.cast::<vk::ShaderModuleCreateInfo<'_>>();
-                    change(&mut info.code_size, &mut info.p_code);
+impl Code {
+    /// Where its words are, and how many.
+    fn words(&self, linked: &Linked) -> Option<(*const u32, u32)> {
+        let (at, bytes) = match self {
+            Code::Module(at) => linked.one(*at).map(|i| (i.p_code, i.code_size))?,
+            Code::Shader(at) => linked.one(*at).map(|i| (i.p_code.cast(), i.code_size))?,
+        };
+        bytes.is_multiple_of(4).then_some((at, u32::try_from(bytes / 4).ok()?))
+    }
+    /// Makes it hold others, which outlive the call.
+    fn replace(&self, linked: &mut Linked, words: &[u32]) {
+        match self {
+            Code::Module(at) => {
+                if let Some(i) = linked.one_mut(*at) {
+                    (i.p_code, i.code_size) = (words.as_ptr(), words.len() * 4);
                 }
-                link = s.p_next;
+            }
+            Code::Shader(at) => {
+                if let Some(i) = linked.one_mut(*at) {
+                    (i.p_code, i.code_size) = (words.as_ptr().cast(), words.len() * 4);
+                }
             }
         }
     }

@@ -76,10 +76,7 @@ pub fn create(
     _: &mut Report,
 ) -> Result<Outcome> {
     let Ok((id, _)) = new_object(call) else { return Ok(Outcome::captured(call)) };
-    let info: *const vk::SwapchainCreateInfoKHR = linked.ptr(1);
-    // SAFETY: linked memory holds a VkSwapchainCreateInfoKHR (or null).
-    let state = unsafe { info.as_ref().map(|i| state_of(call.image.u64(0), i)) };
-    let state = state.ok_or_else(|| Error::divergence("pCreateInfo is missing"))?;
+    let state = state_of(linked, call.image.u64(0), linked.arg(1))?;
     vk.swapchains.insert(id, state);
     objects.insert_virtual(id, vk.types.swapchain);
     Ok(Outcome::captured(call))
@@ -93,55 +90,44 @@ pub fn create_shared(
     linked: &mut Linked,
     _: &mut Report,
 ) -> Result<Outcome> {
-    let infos: *const vk::SwapchainCreateInfoKHR = linked.ptr(2);
-    let out: Vec<u64> = call.image.handles.iter().filter(|h| h.out).map(|h| call.image.u64(h.at)).collect();
-    for (i, id) in out.into_iter().enumerate().take(call.image.u32(8) as usize) {
-        // SAFETY: the linker checked the array against its count.
-        let state = unsafe { state_of(call.image.u64(0), &*infos.add(i)) };
+    let bytes = size_of::<vk::SwapchainCreateInfoKHR<'_>>() as u64;
+    let out = call.image.handles.iter().filter(|h| h.out).map(|h| call.image.u64(h.at));
+    for (i, id) in (0..).zip(out).take(call.image.u32(8) as usize) {
+        let state = state_of(linked, call.image.u64(0), linked.arg(2).saturating_add(i * bytes))?;
         vk.swapchains.insert(id, state);
         objects.insert_virtual(id, vk.types.swapchain);
     }
     Ok(Outcome::captured(call))
 }
 
-/// # Safety
-/// `info` is a linked VkSwapchainCreateInfoKHR.
-unsafe fn state_of(device: u64, info: &vk::SwapchainCreateInfoKHR<'_>) -> SwapchainState {
-    let mut view_formats = Vec::new();
-    let mut link = info.p_next as *const vk::BaseInStructure<'_>;
-    // SAFETY: a linked chain; arrays were checked against their counts.
-    unsafe {
-        while let Some(s) = link.as_ref() {
-            if s.s_type == vk::StructureType::IMAGE_FORMAT_LIST_CREATE_INFO {
-                let list = &*link.cast::<vk::ImageFormatListCreateInfo<'_>>();
-                if !list.p_view_formats.is_null() {
-                    view_formats =
-                        std::slice::from_raw_parts(list.p_view_formats, list.view_format_count as usize)
-                            .to_vec();
-                }
-            }
-            link = s.p_next;
+/// What a linked VkSwapchainCreateInfoKHR at an address asks for.
+fn state_of(linked: &mut Linked, device: u64, at: u64) -> Result<SwapchainState> {
+    let missing = |what: &str| Error::divergence(format!("{what} is missing"));
+    let info =
+        *linked.one(at as *const vk::SwapchainCreateInfoKHR<'_>).ok_or_else(|| missing("pCreateInfo"))?;
+    let list = linked.in_chain::<vk::ImageFormatListCreateInfo<'_>>(info.p_next).map(|l| *l);
+    let view_formats = match list.filter(|l| !l.p_view_formats.is_null()) {
+        Some(l) => {
+            linked.all(l.p_view_formats, l.view_format_count).ok_or_else(|| missing("pViewFormats"))?
         }
-        let families = if info.image_sharing_mode == vk::SharingMode::CONCURRENT
-            && !info.p_queue_family_indices.is_null()
-        {
-            std::slice::from_raw_parts(info.p_queue_family_indices, info.queue_family_index_count as usize)
-                .to_vec()
-        } else {
-            Vec::new()
-        };
-        SwapchainState {
-            device,
-            format: info.image_format,
-            extent: info.image_extent,
-            images: Vec::new(),
-            flags: info.flags,
-            layers: info.image_array_layers,
-            usage: info.image_usage,
-            view_formats,
-            families,
-        }
-    }
+        None => &[],
+    };
+    let concurrent = info.image_sharing_mode == vk::SharingMode::CONCURRENT;
+    let families = match concurrent && !info.p_queue_family_indices.is_null() {
+        true => linked.all(info.p_queue_family_indices, info.queue_family_index_count),
+        false => Some(&[][..]),
+    };
+    Ok(SwapchainState {
+        device,
+        format: info.image_format,
+        extent: info.image_extent,
+        images: Vec::new(),
+        flags: info.flags,
+        layers: info.image_array_layers,
+        usage: info.image_usage,
+        view_formats: view_formats.to_vec(),
+        families: families.ok_or_else(|| missing("pQueueFamilyIndices"))?.to_vec(),
+    })
 }
 
 /// vkGetSwapchainImagesKHR: images are made when the application first learns of them; their number is the capture's.
@@ -174,6 +160,7 @@ pub fn get_images(
         }
         let made = make_image(vk, &state, id)?;
         objects.insert(image, made.live.as_raw(), vk.types.image);
+        objects.belongs_to(image, state.device);
         vk.images.insert(image, made);
         if let Some(s) = vk.swapchains.get_mut(&id) {
             s.images.push(image);
@@ -346,42 +333,27 @@ pub fn present(
         .queues
         .get(&call.image.u64(0))
         .ok_or_else(|| Error::divergence(format!("VkQueue {} was never asked for", call.image.u64(0))))?;
-    let info: *const vk::PresentInfoKHR = linked.ptr(1);
-    // SAFETY: linked memory holds a VkPresentInfoKHR (or null) whose arrays were checked against their counts.
-    let Some(info) = (unsafe { info.as_ref() }) else { return Ok(Outcome::captured(call)) };
-    let waits = if info.p_wait_semaphores.is_null() {
-        &[]
-    } else {
-        // SAFETY: as above.
-        unsafe { std::slice::from_raw_parts(info.p_wait_semaphores, info.wait_semaphore_count as usize) }
+    let Some(info) = linked.param::<vk::PresentInfoKHR<'_>>(1).copied() else {
+        return Ok(Outcome::captured(call));
     };
-    let p_next = info.p_next;
+    let fewer = |what: &str| Error::divergence(format!("{what} holds fewer than its count says"));
+    let waits = linked.all(info.p_wait_semaphores, info.wait_semaphore_count);
+    let waits = waits.ok_or_else(|| fewer("pWaitSemaphores"))?.to_vec();
     settle(vk)?;
     if !waits.is_empty() {
-        vk.presented = Some(Presented { device: queue.device, queue: queue.live, waits: waits.to_vec() });
+        vk.presented = Some(Presented { device: queue.device, queue: queue.live, waits });
     }
-    if !p_next.is_null() {
+    if !info.p_next.is_null() {
         settle(vk)?;
     }
     let d = vk.device(queue.device)?;
     // Fences that a presentation signals (VK_EXT_swapchain_maintenance1).
-    let mut link = p_next as *const vk::BaseInStructure<'_>;
-    // SAFETY: a linked chain.
-    while let Some(s) = unsafe { link.as_ref() } {
-        if s.s_type == vk::StructureType::SWAPCHAIN_PRESENT_FENCE_INFO_EXT {
-            // SAFETY: that struct; its array was checked against its count.
-            let fences = unsafe {
-                let f = &*link.cast::<vk::SwapchainPresentFenceInfoEXT<'_>>();
-                std::slice::from_raw_parts(
-                    f.p_fences,
-                    if f.p_fences.is_null() { 0 } else { f.swapchain_count as usize },
-                )
-            };
-            for fence in fences.iter().filter(|f| **f != vk::Fence::null()) {
-                d.submit_empty(queue.live, &[], &[], *fence)?;
-            }
+    let fences = linked.in_chain::<vk::SwapchainPresentFenceInfoEXT<'_>>(info.p_next).map(|f| *f);
+    if let Some(f) = fences.filter(|f| !f.p_fences.is_null()) {
+        let fences = linked.all(f.p_fences, f.swapchain_count).ok_or_else(|| fewer("pFences"))?;
+        for fence in fences.iter().filter(|f| **f != vk::Fence::null()) {
+            d.submit_empty(queue.live, &[], &[], *fence)?;
         }
-        link = s.p_next;
     }
     let _ = report;
     Ok(Outcome::captured(call))
@@ -392,13 +364,13 @@ pub fn presented(vk: &Vulkan, call: &Call) -> Vec<(u64, u64)> {
     let image = &call.image;
     // VkPresentInfoKHR: …, swapchainCount at 32, pSwapchains at 40, pImageIndices at 48.
     let Some(info) = image.target(8) else { return Vec::new() };
-    let (Some(chains), Some(indices)) = (image.target(info + 40), image.target(info + 48)) else {
-        return Vec::new();
-    };
-    (0..image.u32(info + 32))
+    let array = |at| image.ptr(at).filter(|p| p.has_data());
+    let (Some(chains), Some(indices)) = (array(info + 40), array(info + 48)) else { return Vec::new() };
+    let n = chains.len.min(indices.len).min(image.u32(info + 32).into());
+    (0..n as u32)
         .filter_map(|i| {
-            let chain = image.u64(chains + i * 8);
-            let index = image.u32(indices + i * 4) as usize;
+            let chain = image.u64(chains.to + i * 8);
+            let index = image.u32(indices.to + i * 4) as usize;
             Some((chain, *vk.swapchains.get(&chain)?.images.get(index)?))
         })
         .collect()

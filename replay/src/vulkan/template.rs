@@ -9,20 +9,21 @@ use crate::objects::Objects;
 use crate::report::Report;
 use ash::vk;
 use gfxr_parse::decode::template::{HEADER_BYTES, TAIL_HEADER_BYTES};
+use gfxr_parse::image::Image;
 
 /// Bytes of each kind in a packed template's data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TemplateState {
-    /// Image infos, buffer infos, texel buffer views.
-    pub counts: [u64; 3],
+    /// Image infos, buffer infos, texel buffer views; acceleration structures, bytes of inline uniform blocks.
+    pub counts: [u64; 5],
 }
 
 const IMAGE: usize = 24;
 const BUFFER: usize = 24;
 const TEXEL: usize = 8;
 
-/// Gives each entry its place in packed data.
-fn pack(entries: &mut [vk::DescriptorUpdateTemplateEntry]) -> [u64; 3] {
+/// Gives each entry its place in packed data; none where that is beyond all numbers.
+fn pack(entries: &mut [vk::DescriptorUpdateTemplateEntry]) -> Option<[u64; 5]> {
     let kind = |t: vk::DescriptorType| match t.as_raw() {
         0..=3 | 10 => 0,
         6..=9 => 1,
@@ -33,24 +34,26 @@ fn pack(entries: &mut [vk::DescriptorUpdateTemplateEntry]) -> [u64; 3] {
     let sizes = [IMAGE, BUFFER, TEXEL, 8, 1];
     let mut counts = [0usize; 5];
     for e in entries.iter() {
-        counts[kind(e.descriptor_type)] += e.descriptor_count as usize;
+        let n = &mut counts[kind(e.descriptor_type)];
+        *n = n.checked_add(e.descriptor_count as usize)?;
     }
+    let behind = |at: usize, k: usize| at.checked_add(counts[k].checked_mul(sizes[k])?);
     // The image keeps its header in front and one before each tail; offsets count from behind the former.
     let mut next = [0usize; 5];
     for k in 1..3 {
-        next[k] = next[k - 1] + counts[k - 1] * sizes[k - 1];
+        next[k] = behind(next[k - 1], k - 1)?;
     }
-    let end = next[2] + counts[2] * sizes[2];
-    next[3] = end + TAIL_HEADER_BYTES;
-    let after = if counts[3] > 0 { next[3] + counts[3] * 8 } else { end };
-    next[4] = after + TAIL_HEADER_BYTES;
+    let end = behind(next[2], 2)?;
+    next[3] = end.checked_add(TAIL_HEADER_BYTES)?;
+    let after = if counts[3] > 0 { behind(next[3], 3)? } else { end };
+    next[4] = after.checked_add(TAIL_HEADER_BYTES)?;
     for e in entries {
         let k = kind(e.descriptor_type);
         e.offset = next[k];
         e.stride = sizes[k];
-        next[k] += e.descriptor_count as usize * sizes[k];
+        next[k] = next[k].checked_add((e.descriptor_count as usize).checked_mul(sizes[k])?)?;
     }
-    [counts[0] as u64, counts[1] as u64, counts[2] as u64]
+    Some(counts.map(|n| n as u64))
 }
 
 /// vkCreateDescriptorUpdateTemplate.
@@ -61,14 +64,15 @@ pub fn create(
     linked: &mut Linked,
     report: &mut Report,
 ) -> Result<Outcome> {
-    let info: *mut vk::DescriptorUpdateTemplateCreateInfo = linked.ptr(1);
-    // SAFETY: linked memory holds the create info; its array was checked against its count.
-    let counts = unsafe {
-        let Some(info) = info.as_mut() else { return Err(Error::divergence("pCreateInfo is missing")) };
-        let entries = info.p_descriptor_update_entries as *mut vk::DescriptorUpdateTemplateEntry;
-        let n = if entries.is_null() { 0 } else { info.descriptor_update_entry_count as usize };
-        if n == 0 { [0; 3] } else { pack(std::slice::from_raw_parts_mut(entries, n)) }
+    let Some(info) = linked.param::<vk::DescriptorUpdateTemplateCreateInfo<'_>>(1).copied() else {
+        return Err(Error::divergence("pCreateInfo is missing"));
     };
+    let entries = linked.all_mut(info.p_descriptor_update_entries, info.descriptor_update_entry_count);
+    let counts = entries.and_then(pack).ok_or_else(|| {
+        Error::divergence(
+            "pDescriptorUpdateEntries holds fewer than its count says, or more than there can be",
+        )
+    })?;
     let outcome = vk.raw(call, linked, report)?;
     if let Ok((id, _)) = super::resources::new_object(call) {
         vk.templates.insert(id, TemplateState { counts });
@@ -94,14 +98,43 @@ fn check(vk: &Vulkan, call: &Call, template: u64, blob: u32) -> Result<()> {
     let state = state.ok_or_else(|| {
         Error::divergence(format!("VkDescriptorUpdateTemplate {template} was never created"))
     })?;
-    let found = [0, 8, 16].map(|o| call.image.u64(blob + o));
-    if state.counts != found {
+    let found = held(&call.image, blob);
+    if found != Some(state.counts) {
         return Err(Error::divergence(format!(
-            "template {template} wants {:?} image, buffer and texel descriptors, the data hold {found:?}",
-            state.counts
+            "template {template} wants {:?} image, buffer and texel descriptors, acceleration structures and inline \
+             bytes, the data hold {}",
+            state.counts,
+            found.map_or("others".into(), |f| format!("{f:?}"))
         )));
     }
     Ok(())
+}
+
+/// What packed data hold of each kind; none if their tails are not in the order that offsets are given in.
+fn held(image: &Image, blob: u32) -> Option<[u64; 5]> {
+    let [images, buffers, texels] = [0, 8, 16].map(|o| image.u64(blob + o));
+    let mut held = [images, buffers, texels, 0, 0];
+    let packed = images * IMAGE as u64 + buffers * BUFFER as u64 + texels * TEXEL as u64;
+    let mut at = u64::from(blob) + HEADER_BYTES as u64 + packed;
+    let mut last = 0;
+    for _ in 0..image.u64(blob + 24) {
+        // A tail: how many, of which type, and then they.
+        let word =
+            |at: u64| u32::try_from(at).ok().filter(|a| (*a as usize) < image.len()).map(|a| image.u64(a));
+        let (n, ty) = (word(at)?, word(at.checked_add(8)?)?);
+        let (kind, bytes) = match ty {
+            1_000_150_000 => (3, n.checked_mul(8)?),
+            1_000_138_000 => (4, n),
+            // (a count without anything behind it: the layer writes one at the end)
+            _ => break,
+        };
+        if kind <= last {
+            return None;
+        }
+        (last, held[kind]) = (kind, n);
+        at = at.checked_add(TAIL_HEADER_BYTES as u64)?.checked_add(bytes)?.checked_next_multiple_of(8)?;
+    }
+    Some(held)
 }
 
 /// vkUpdateDescriptorSetWithTemplate, vkCmdPushDescriptorSetWithTemplate: data are the last parameter.
@@ -130,15 +163,15 @@ pub fn push2(
     linked: &mut Linked,
     report: &mut Report,
 ) -> Result<Outcome> {
-    let info: *mut vk::PushDescriptorSetWithTemplateInfoKHR = linked.ptr(1);
     // VkPushDescriptorSetWithTemplateInfo: sType, pNext, descriptorUpdateTemplate, layout, set, pData.
     let at = call.image.target(8);
     let template = at.map_or(0, |to| call.image.u64(to + 16));
-    let blob = at.and_then(|to| call.image.target(to + 40));
-    // SAFETY: linked memory holds the struct (or null).
-    if let (Some(info), Some(blob)) = (unsafe { info.as_mut() }, blob) {
+    if let Some(blob) = at.and_then(|to| call.image.target(to + 40)) {
         check(vk, call, template, blob)?;
-        info.p_data = (linked.address_of(blob) + HEADER_BYTES as u64) as *const _;
+        let data = linked.address_of(blob) + HEADER_BYTES as u64;
+        if let Some(info) = linked.param_mut::<vk::PushDescriptorSetWithTemplateInfoKHR<'_>>(1) {
+            info.p_data = data as *const _;
+        }
     }
     vk.raw(call, linked, report)
 }
@@ -157,8 +190,27 @@ mod tests {
             ..Default::default()
         };
         let mut v = [e(6, 2), e(1, 1), e(4, 3), e(7, 1), e(1_000_150_000, 1), e(1_000_138_000, 12)];
-        assert_eq!(pack(&mut v), [1, 3, 3]);
+        assert_eq!(pack(&mut v), Some([1, 3, 3, 1, 12]));
         let at: Vec<_> = v.iter().map(|e| (e.offset, e.stride)).collect();
         assert_eq!(at, [(24, 24), (0, 24), (96, 8), (72, 24), (136, 8), (160, 1)]);
+    }
+
+    #[test]
+    fn what_data_hold_is_told_with_their_tails() {
+        let mut image = Image::default();
+        let blob = image.alloc(HEADER_BYTES + IMAGE + TEXEL);
+        for (word, n) in [1u64, 0, 1, 2].into_iter().enumerate() {
+            image.set_u64(blob + word as u32 * 8, n);
+        }
+        let structures = image.alloc(TAIL_HEADER_BYTES + 16);
+        let inline = image.alloc(TAIL_HEADER_BYTES + 5);
+        let tails = [(structures, 2, 1_000_150_000), (inline, 5, 1_000_138_000)];
+        for (at, n, ty) in tails {
+            image.set_u64(at, n);
+            image.set_u64(at + 8, ty);
+        }
+        assert_eq!(held(&image, blob), Some([1, 0, 1, 2, 5]));
+        image.set_u64(inline + 8, 1_000_150_000);
+        assert_eq!(held(&image, blob), None, "two tails of one kind");
     }
 }

@@ -3,8 +3,8 @@
 //! One command buffer, one fence, one staging buffer a device; every copy is submitted and waited for. Nothing here is
 //! in the object table, and nothing is timed.
 
-use super::memory::pool_best_type;
-use super::{DeviceState, ImageState, Vk};
+use super::memory::{Mapped, fits, pool_best_type};
+use super::{DeviceState, ImageState, Vk, region};
 use crate::error::{Error, Kind, Result};
 use ash::vk;
 
@@ -21,8 +21,17 @@ pub struct Upload {
 struct Staging {
     buffer: vk::Buffer,
     memory: vk::DeviceMemory,
-    size: u64,
-    mapped: *mut u8,
+    mapped: Mapped,
+}
+
+impl Staging {
+    fn size(&self) -> u64 {
+        self.mapped.range().1
+    }
+    /// The first `size` bytes, which a copy that has been waited for wrote.
+    fn read(&self, size: u64) -> Result<Vec<u8>> {
+        self.mapped.read(0, size).ok_or_else(|| Error::new(Kind::Internal, "the staging buffer is too small"))
+    }
 }
 
 /// A copy between one mip level (of all or some layers) of an image and the staging buffer.
@@ -66,10 +75,11 @@ impl Upload {
         data: &[u8],
         size: u64,
     ) -> Result<vk::Buffer> {
-        let to = self.staging(d, props, size.max(data.len() as u64))?;
-        // SAFETY: the staging buffer is that large, mapped and idle.
-        unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), to, data.len()) };
-        Ok(self.staging.as_ref().expect("just made").buffer)
+        let s = self.staging(d, props, size.max(data.len() as u64))?;
+        if !s.mapped.write(0, data) {
+            return Err(Error::new(Kind::Internal, "the staging buffer is too small"));
+        }
+        Ok(s.buffer)
     }
 
     /// At least `size` bytes both sides can reach.
@@ -78,23 +88,39 @@ impl Upload {
         d: &ash::Device,
         props: &vk::PhysicalDeviceMemoryProperties,
         size: u64,
-    ) -> Result<*mut u8> {
-        if let Some(s) = &self.staging
-            && s.size >= size
-        {
-            return Ok(s.mapped);
-        }
-        // SAFETY: the old one is idle; the new one is made, bound and mapped in order.
-        unsafe {
+    ) -> Result<&Staging> {
+        if self.staging.as_ref().is_none_or(|s| s.size() < size) {
             if let Some(s) = self.staging.take() {
-                d.destroy_buffer(s.buffer, None);
-                d.free_memory(s.memory, None);
+                // SAFETY: idle, as everything of ours is between calls.
+                unsafe {
+                    d.destroy_buffer(s.buffer, None);
+                    d.free_memory(s.memory, None);
+                }
             }
-            let size = size.next_power_of_two().max(1 << 16);
-            // Shaders that draw contents read them from here.
-            let usage = vk::BufferUsageFlags::TRANSFER_SRC
-                | vk::BufferUsageFlags::TRANSFER_DST
-                | vk::BufferUsageFlags::STORAGE_BUFFER;
+            self.staging = Some(Self::make_staging(d, props, size)?);
+        }
+        self.staging.as_ref().ok_or_else(|| Error::new(Kind::Internal, "no staging buffer"))
+    }
+
+    fn make_staging(
+        d: &ash::Device,
+        props: &vk::PhysicalDeviceMemoryProperties,
+        size: u64,
+    ) -> Result<Staging> {
+        let size = size.checked_next_power_of_two().unwrap_or(size).max(1 << 16);
+        // Shaders that draw contents read them from here.
+        let usage = vk::BufferUsageFlags::TRANSFER_SRC
+            | vk::BufferUsageFlags::TRANSFER_DST
+            | vk::BufferUsageFlags::STORAGE_BUFFER;
+        let largest = props.memory_heaps.iter().map(|h| h.size).max().unwrap_or(0);
+        if size > largest {
+            return Err(Error::new(
+                Kind::Memory,
+                format!("{size} bytes are to be copied at once, the largest memory here has {largest}"),
+            ));
+        }
+        // SAFETY: made, bound and mapped in order; it stays mapped until its memory is freed, which drops the mapping.
+        unsafe {
             let buffer = d
                 .create_buffer(&vk::BufferCreateInfo::default().size(size).usage(usage), None)
                 .what("vkCreateBuffer")?;
@@ -105,13 +131,13 @@ impl Upload {
                     .ok_or_else(|| {
                     Error::new(Kind::Unsupported, "no coherent host-visible memory for staging")
                 })?;
+            fits(props, ty, need.size)?;
             let info = vk::MemoryAllocateInfo::default().allocation_size(need.size).memory_type_index(ty);
             let memory = d.allocate_memory(&info, None).what("vkAllocateMemory")?;
             d.bind_buffer_memory(buffer, memory, 0).what("vkBindBufferMemory")?;
             let mapped =
                 d.map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty()).what("vkMapMemory")?;
-            self.staging = Some(Staging { buffer, memory, size, mapped: mapped.cast() });
-            Ok(mapped.cast())
+            Ok(Staging { buffer, memory, mapped: Mapped::new(mapped.cast(), 0, size) })
         }
     }
 
@@ -126,7 +152,7 @@ impl Upload {
             d.end_command_buffer(self.cmd).what("vkEndCommandBuffer")?;
             let cmds = [self.cmd];
             let submit = vk::SubmitInfo::default().command_buffers(&cmds);
-            d.queue_submit(self.queue, &[submit], self.fence).what("vkQueueSubmit")?;
+            super::driver::submit(d, self.queue, &[submit], self.fence)?;
             match d.wait_for_fences(&[self.fence], true, self.watchdog_ns) {
                 Err(vk::Result::TIMEOUT) => {
                     return Err(Error::hang("a copy of the replay's own did not finish", self.watchdog_ns));
@@ -274,8 +300,7 @@ impl DeviceState {
     /// Copies `size` bytes out of a buffer, from `offset` on.
     pub fn read_buffer(&mut self, buffer: vk::Buffer, offset: u64, size: u64) -> Result<Vec<u8>> {
         self.with_upload(|u, d, props| {
-            let at = u.staging(d, props, size)?;
-            let to = u.staging.as_ref().expect("just made").buffer;
+            let to = u.staging(d, props, size)?.buffer;
             u.run(d, |cmd| {
                 let all = vk::PipelineStageFlags::ALL_COMMANDS;
                 let before = vk::MemoryBarrier::default()
@@ -293,8 +318,7 @@ impl DeviceState {
                 }
                 to_host(d, cmd);
             })?;
-            // SAFETY: the copy has finished; coherent memory.
-            Ok(unsafe { std::slice::from_raw_parts(at, size as usize) }.to_vec())
+            u.staging(d, props, size)?.read(size)
         })
     }
 
@@ -306,13 +330,14 @@ impl DeviceState {
         regions: &[Region],
         to: vk::ImageLayout,
     ) -> Result<()> {
+        regions.iter().try_for_each(|r| region::inside(image, r, data.len() as u64))?;
         let left_in = self.with_upload(|u, d, props| {
             let from = u.stage(d, props, data, 0)?;
             let copy = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
             let end = reachable(to).unwrap_or(copy);
             u.run(d, |cmd| {
                 transition(d, cmd, image, image.layout, copy);
-                // SAFETY: recording; regions lie inside both.
+                // SAFETY: recording; the regions lie inside both, as was checked above.
                 unsafe { d.cmd_copy_buffer_to_image(cmd, from, image.live, copy, regions) };
                 if end != copy {
                     transition(d, cmd, image, copy, end);
@@ -341,21 +366,20 @@ impl DeviceState {
         regions: &[Region],
         size: u64,
     ) -> Result<Vec<u8>> {
+        regions.iter().try_for_each(|r| region::inside(image, r, size))?;
         self.wait_idle()?;
         self.with_upload(|u, d, props| {
-            let at = u.staging(d, props, size)?;
-            let to = u.staging.as_ref().expect("just made").buffer;
+            let to = u.staging(d, props, size)?.buffer;
             let copy = vk::ImageLayout::TRANSFER_SRC_OPTIMAL;
             u.run(d, |cmd| {
                 let ranges = regions.iter().map(|r| range_of(image, r));
                 ranges.clone().for_each(|r| transition_part(d, cmd, image, r, layout, copy));
-                // SAFETY: recording; regions lie inside both.
+                // SAFETY: recording; the regions lie inside both, as was checked above.
                 unsafe { d.cmd_copy_image_to_buffer(cmd, image.live, copy, to, regions) };
                 ranges.for_each(|r| transition_part(d, cmd, image, r, copy, layout));
                 to_host(d, cmd);
             })?;
-            // SAFETY: the copy has finished; coherent memory.
-            Ok(unsafe { std::slice::from_raw_parts(at, size as usize) }.to_vec())
+            u.staging(d, props, size)?.read(size)
         })
     }
 
@@ -373,6 +397,6 @@ impl DeviceState {
             .wait_dst_stage_mask(&stages)
             .signal_semaphores(signal);
         // SAFETY: live handles; the capture's own order makes the waits satisfiable.
-        unsafe { self.ash.queue_submit(queue, &[submit], fence) }.what("vkQueueSubmit")
+        unsafe { super::driver::submit(&self.ash, queue, &[submit], fence) }
     }
 }

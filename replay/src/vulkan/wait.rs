@@ -3,7 +3,6 @@
 //! What had finished then must have finished now before the next call, and what had not must not hold the replay up.
 //! Every wait is bounded by the watchdog: a GPU that never finishes ends the replay with a message instead of a hang.
 
-use super::instance::drop_from_chain;
 use super::{Vk, Vulkan};
 use crate::error::{Error, Result};
 use crate::exec::{Call, Outcome};
@@ -188,20 +187,21 @@ pub fn create_sync(
     report: &mut Report,
 ) -> Result<Outcome> {
     use vk::StructureType as S;
-    let info: *mut vk::SemaphoreCreateInfo = linked.ptr(1);
-    // SAFETY: both create infos begin with sType, pNext, flags; the chain is linked memory.
-    if let Some(info) = unsafe { info.as_mut() } {
-        let foreign = |s| {
-            matches!(
-                s,
-                S::EXPORT_SEMAPHORE_CREATE_INFO
-                    | S::EXPORT_SEMAPHORE_WIN32_HANDLE_INFO_KHR
-                    | S::EXPORT_FENCE_CREATE_INFO
-                    | S::EXPORT_FENCE_WIN32_HANDLE_INFO_KHR
-            )
-        };
-        // SAFETY: as above.
-        unsafe { drop_from_chain(&mut info.p_next, foreign) };
+    let foreign = |s| {
+        matches!(
+            s,
+            S::EXPORT_SEMAPHORE_CREATE_INFO
+                | S::EXPORT_SEMAPHORE_WIN32_HANDLE_INFO_KHR
+                | S::EXPORT_FENCE_CREATE_INFO
+                | S::EXPORT_FENCE_WIN32_HANDLE_INFO_KHR
+        )
+    };
+    // Both create infos begin with sType and pNext.
+    if let Some(head) = linked.param::<vk::BaseInStructure<'_>>(1).map(|i| i.p_next) {
+        let kept = linked.unchain(head.cast(), foreign);
+        if let Some(info) = linked.param_mut::<vk::BaseInStructure<'_>>(1) {
+            info.p_next = kept.cast();
+        }
     }
     vk.raw(call, linked, report)
 }

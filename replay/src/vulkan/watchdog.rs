@@ -18,6 +18,10 @@ use std::collections::VecDeque;
 /// Submissions remembered at most. More than that are under way only where nothing ever waits.
 const MOST: usize = 256;
 
+/// From so many submissions on that are not known to have finished, the next one may have to wait for room in the driver's
+/// queue. How much room there is nobody says; being wrong costs microseconds a submission.
+const LONG: usize = 32;
+
 struct Submitted {
     number: u64,
     block: u64,
@@ -51,6 +55,11 @@ impl Watch {
         self.next += 1;
     }
 
+    /// So much is not known to have finished that the driver may have no room for more, and wait.
+    pub fn is_long(&self) -> bool {
+        self.pending.len() >= LONG
+    }
+
     /// The application may reset or destroy this fence: what it belonged to is done.
     pub fn finished(&mut self, fence: vk::Fence) {
         if fence != vk::Fence::null()
@@ -72,7 +81,7 @@ impl Watch {
     }
 
     /// What is not known to have finished.
-    fn in_flight(&mut self, signalled: impl Fn(u64, vk::Fence) -> bool) -> Vec<InFlight> {
+    fn in_flight(&mut self, mut signalled: impl FnMut(u64, vk::Fence) -> bool) -> Vec<InFlight> {
         while let Some(i) =
             self.pending.iter().rposition(|s| s.fence != vk::Fence::null() && signalled(s.device, s.fence))
         {
@@ -103,9 +112,15 @@ pub fn before_waiting(vk: &Vulkan, device: u64) -> Result<()> {
 /// What is not known to have finished, oldest first.
 pub fn in_flight(vk: &mut Vulkan) -> Vec<InFlight> {
     let devices = &vk.devices;
+    // A call that never returned may hold what this waits for: then nobody is asked any more.
+    let mut answers = true;
     vk.watch.in_flight(|device, fence| {
-        // SAFETY: a fence stays alive as long as a submission is remembered with it: destroying it forgets those.
-        devices.get(&device).is_some_and(|d| unsafe { d.ash.get_fence_status(fence) } == Ok(true))
+        devices.get(&device).filter(|_| answers).is_some_and(|d| {
+            // SAFETY: a fence stays alive as long as a submission is remembered with it: destroying it forgets those.
+            let status = unsafe { super::driver::signalled(&d.ash, fence) };
+            answers = status.is_ok();
+            status.unwrap_or(false)
+        })
     })
 }
 
@@ -118,11 +133,12 @@ impl DeviceState {
         }
         self.wait_queues(&queues)?;
         // SAFETY: nothing else uses the device.
-        unsafe { self.ash.device_wait_idle() }.what("vkDeviceWaitIdle")
+        super::driver::bounded(self.watchdog_ns, || unsafe { self.ash.device_wait_idle() })?
+            .what("vkDeviceWaitIdle")
     }
 
     /// The driver is software.
-    fn runs_on_host(&self) -> bool {
+    pub(super) fn runs_on_host(&self) -> bool {
         self.gpu.properties.device_type == vk::PhysicalDeviceType::CPU
     }
 
@@ -134,7 +150,7 @@ impl DeviceState {
         unsafe {
             for q in queues {
                 fences.push(self.ash.create_fence(&Default::default(), None).what("vkCreateFence")?);
-                submitted = self.ash.queue_submit(*q, &[], fences[fences.len() - 1]).what("vkQueueSubmit");
+                submitted = super::driver::submit(&self.ash, *q, &[], fences[fences.len() - 1]);
                 if submitted.is_err() {
                     break;
                 }

@@ -11,7 +11,7 @@ use crate::cli::{AnalyzeArgs, AnalyzeFormat};
 use crate::exit::{Exit, Failure, complain, note};
 use crate::mmap;
 use analyses::events::Wants;
-use analyses::report::{Cost, Report, csv, json, png, records, text};
+use analyses::report::{Cost, Report, csv, escape, json, png, records, text};
 use analyses::{QUESTIONS, Question};
 use out::Target;
 use serde::Serialize;
@@ -22,7 +22,7 @@ use trace::{Source, Table};
 /// Runs the sub-command.
 pub fn run(args: &AnalyzeArgs) -> Result<Exit, Failure> {
     let dir = match &args.trace {
-        Some(path) => Some(Dir::open_with(path, mmap::open).map_err(Failure::new)?),
+        Some(path) => Some(Dir::open_with(path, mmap::open_plain).map_err(Failure::new)?),
         None => None,
     };
     dir.iter().flat_map(Dir::warnings).for_each(|w| complain(format_args!("warning: {w}")));
@@ -257,8 +257,9 @@ fn head(dir: &Dir) -> String {
     let passes = list(m.passes.iter().map(|p| p.name.clone()).collect());
     // (what was followed without a device has none)
     let device = if m.device.name.is_empty() { String::new() } else { format!(" on {}", m.device.name) };
-    let mut out = format!("{}{device}: {frames}; passes: {passes}\n", m.capture.name);
-    m.notes.iter().for_each(|note| out.push_str(&format!("{note}\n")));
+    let of = format!("{}{device}: {frames}; passes: {passes}", m.capture.name);
+    let all = std::iter::once(&of).chain(&m.notes);
+    let out = all.map(|text| format!("{}\n", escape::line(text))).collect();
     out
 }
 
@@ -270,9 +271,9 @@ fn render(report: &Report, with_files: bool) -> String {
         // (those of many frames or shaders are alike)
         let (some, more) = others.split_at(others.len().min(NAMED));
         let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
-        out.push_str(&format!("\nWith -o FOLDER also: {}{more}.\n", some.join(", ")));
+        out.push_str(&format!("\nWith -o FOLDER also: {}{more}.\n", escape::line(&some.join(", "))));
         for f in report.files.iter().filter(|f| f.name.ends_with(".perfetto.json")) {
-            out.push_str(&format!("{}: {}.\n", f.name, f.about));
+            out.push_str(&format!("{}.\n", escape::line(&format!("{}: {}", f.name, f.about))));
         }
     }
     out

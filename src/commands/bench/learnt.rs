@@ -117,7 +117,7 @@ fn known(
         let cli = Cli::try_parse_from(words).map_err(Failure::new)?;
         return match crate::commands::run(cli)? {
             Exit::Done => Ok(folder),
-            exit => Err(Failure::Error(exit, "the trace of resources is not whole".into())),
+            exit => Err(Failure::with(exit, "the trace of resources is not whole")),
         };
     }
     notes.extend(recorded_in(args, what, (first, args.frame), &folder, &format!("of pass {what}"))?);

@@ -44,7 +44,7 @@ pub fn maps(args: &BenchArgs, with: &[With], to: &Path) -> Result<(Table, Vec<St
             false => format!("{list},shader-clock"),
         };
         notes.extend(recorded(args, &passes, &folder, &format!("of pass shader-clock (plan {name})"))?);
-        let dir = Dir::open_with(&folder, mmap::open).map_err(Failure::new)?;
+        let dir = Dir::open_with(&folder, mmap::open_plain).map_err(Failure::new)?;
         let report = ShaderClock.answer(&dir).map_err(Failure::new)?;
         let own = to.join("maps").join(plain(name));
         std::fs::create_dir_all(&own).map_err(|e| Failure::new(format_args!("{}: {e}", own.display())))?;

@@ -381,7 +381,7 @@ fn same_image(outcomes: &[(&str, &Outcome)]) -> Result<(), Failure> {
                 "the frame does not present the same image with the shaders of plan {plan} and without; `profile --passes` \
                  with its passes says which pixel"
             );
-            Err(Failure::Error(Exit::Diverged, text))
+            Err(Failure::with(Exit::Diverged, text))
         }
     }
 }

@@ -251,7 +251,7 @@ impl Hooks {
             let done = done.borrow();
             if let Some(first) = done.failed.first() {
                 let text = format!("a shader could not be rewritten: {first}");
-                return Err(Failure::Error(Exit::Failed, text));
+                return Err(Failure::with(Exit::Failed, text));
             }
             notes.extend(done.notes.iter().cloned());
         }

@@ -27,7 +27,7 @@ pub fn of_trace(
     options: &Options,
     methods: &[&'static dyn Method],
 ) -> Result<Vec<Made>, Failure> {
-    let dir = Dir::open_with(folder, mmap::open).map_err(Failure::new)?;
+    let dir = Dir::open_with(folder, mmap::open_plain).map_err(Failure::new)?;
     let context = Context::read(&dir).map_err(Failure::new)?;
     let events = read(&dir, &context, Wants::default()).map_err(Failure::new)?;
     let mut made: Vec<(Vec<Swizzle>, Efficiency)> =

@@ -44,7 +44,7 @@ pub fn record(
 ) -> Result<(), Failure> {
     match profile::record(&flags(args, passes, frames, to, verify)?)? {
         (_, Exit::Done) => Ok(()),
-        (_, exit) => Err(Failure::Error(exit, format!("the trace with {passes} is not whole"))),
+        (_, exit) => Err(Failure::with(exit, format!("the trace with {passes} is not whole"))),
     }
 }
 
@@ -87,7 +87,7 @@ pub fn efficiency(
         false => format!("swizzle:{},simt", files.join("+")),
     };
     let mut notes = recorded(args, &passes, to, "that count actual efficiency")?;
-    let dir = Dir::open_with(to, mmap::open).map_err(Failure::new)?;
+    let dir = Dir::open_with(to, mmap::open_plain).map_err(Failure::new)?;
     let missing = |n: &&String| n.contains("without pass simt");
     notes.extend(
         dir.manifest().notes.iter().filter(missing).map(|n| format!("Not in actual efficiency: {n}.")),

@@ -4,6 +4,7 @@
 
 use super::spirv::{self, Module};
 use super::{hash, naming};
+use analyses::report::escape;
 use gfxr_parse::container::Block;
 use gfxr_parse::image::Image;
 use gfxr_parse::schema::generated::ENUMS;
@@ -132,10 +133,10 @@ impl Index {
 
     /// For reading.
     pub fn text(&self) -> String {
-        let mut out = format!("{}\n{}\n", self.capture, self.headline());
+        let mut out = format!("{}\n{}\n", escape::line(&self.capture), self.headline());
         for c in &self.creations {
             let file = &self.files[&c.file];
-            let name = c.name.as_ref().map_or_else(String::new, |n| format!(" \"{n}\""));
+            let name = c.name.as_ref().map_or_else(String::new, |n| format!(" \"{}\"", escape::line(n)));
             out += &format!(
                 "\n{}.spv  {} bytes  block {}  {} -> {}{name}\n",
                 c.file, file.size_bytes, c.block, c.command, c.handle
@@ -144,12 +145,12 @@ impl Index {
                 None => out += "    not SPIR-V\n",
                 Some(m) => {
                     for e in &m.entry_points {
-                        out += &format!("    {} {}\n", e.stage, e.name);
+                        out += &format!("    {} {}\n", e.stage, escape::line(&e.name));
                     }
                 }
             }
             for u in &c.used {
-                out += &format!("    used as {} {} by {}\n", u.stage, u.entry, u.pipeline);
+                out += &format!("    used as {} {} by {}\n", u.stage, escape::line(&u.entry), u.pipeline);
             }
         }
         out

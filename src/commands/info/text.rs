@@ -1,7 +1,8 @@
 //! A summary as text, for reading.
 //!
-//! Guarantees: sections without content are left out; lists of commands are sorted by how often they were called.
+//! Guarantees: values are escaped (`analyses::report::escape`) and stay on their lines; sections without content are left out; lists of commands are sorted by how often they were called.
 
+use analyses::report::escape;
 use gfxr_parse::summary::{Device, Summary, Version};
 use std::fmt::{self, Display};
 
@@ -18,10 +19,14 @@ impl Page {
         self.0.push('\n');
     }
     fn line(&mut self, key: &str, value: impl Display) {
-        let value = value.to_string();
-        let mut lines = value.lines();
-        self.0.push_str(&format!("  {key:<24} {}\n", lines.next().unwrap_or("")));
-        lines.for_each(|l| self.0.push_str(&format!("  {:<24} {l}\n", "")));
+        let (key, value) = (escape::line(key), value.to_string());
+        self.0.push_str(&format!("  {key:<24} {}\n", escape::line(&value)));
+    }
+    /// A line each, the key before the first; none of none.
+    fn list(&mut self, key: &str, values: &[String]) {
+        for (n, value) in values.iter().enumerate() {
+            self.line(if n == 0 { key } else { "" }, value);
+        }
     }
     fn maybe(&mut self, key: &str, value: &str) {
         if !value.is_empty() {
@@ -104,8 +109,8 @@ fn applications(p: &mut Page, s: &Summary) {
         p.line("engine", &a.engine);
         p.line("engine version", format!("{} ({})", a.engine_version, Version(a.engine_version)));
         p.line("Vulkan version", a.api_version);
-        p.maybe("layers", &a.layers.join("\n"));
-        p.maybe("extensions", &a.extensions.join("\n"));
+        p.list("layers", &a.layers);
+        p.list("extensions", &a.extensions);
     }
 }
 
@@ -121,7 +126,7 @@ fn device(p: &mut Page, d: &Device) {
     if d.logical_devices > 1 {
         p.line("logical devices", d.logical_devices);
     }
-    p.maybe("extensions", &d.extensions.join("\n"));
+    p.list("extensions", &d.extensions);
 }
 
 fn contents(p: &mut Page, s: &Summary) {
@@ -203,6 +208,6 @@ fn oddities(p: &mut Page, s: &Summary) {
     let file = s.file.truncated.iter().chain(&s.file.unread);
     if file.clone().chain(&s.warnings).next().is_some() {
         p.section("Warnings");
-        file.chain(&s.warnings).for_each(|w| p.0.push_str(&format!("  {w}\n")));
+        file.chain(&s.warnings).for_each(|w| p.0.push_str(&format!("  {}\n", escape::line(w))));
     }
 }

@@ -104,7 +104,7 @@ pub fn record(args: &ProfileArgs) -> Result<(String, Exit), Failure> {
     finish(&mut writer, &plan, &outcome);
     instrument::tables::originals(&folder.join("shaders"), &outcome.done).map_err(Failure::new)?;
     writer.finish().map_err(Failure::new)?;
-    let trace = Dir::open_with(folder, mmap::open).map_err(Failure::new)?;
+    let trace = Dir::open_with(folder, mmap::open_plain).map_err(Failure::new)?;
     let (checked, failed) = checks::ask(&trace)?;
     let rays: Vec<String> = checks::rays(&trace)?.into_iter().collect();
     let text = summary::text(&capture, folder, &outcome, &[costs, rays, checked].concat());

@@ -154,7 +154,7 @@ pub fn judge(
     let text = format!(
         "frame {frame} {what} than without probes, {who}{first}; --no-verify-image writes the trace all the same"
     );
-    Err(Failure::Error(Exit::Diverged, text))
+    Err(Failure::with(Exit::Diverged, text))
 }
 
 /// Pixels, or bytes of a buffer or image, and how many are in a row.

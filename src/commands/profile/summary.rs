@@ -1,7 +1,8 @@
 //! What `profile` says at its end.
 
 use crate::cli::ProfileArgs;
-use crate::exit::{Exit, complain};
+use crate::exit::{Exit, complain, detail};
+use analyses::report::escape;
 use gfxr_parse::container::Capture;
 use profile::hooks::instrument::{Done, Measurement};
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,7 +30,7 @@ pub fn left_alone(done: &Done) -> Vec<String> {
 /// The summary, with what else is to be said.
 pub fn text(capture: &Capture, folder: &Path, o: &Measurement, more: &[String]) -> String {
     let device = o.summary.gpu.as_deref().unwrap_or("no device");
-    let mut t = format!("{} on {device}\n", capture.name());
+    let mut t = format!("{}\n", escape::line(&format!("{} on {device}", capture.name())));
     let frames: Vec<u64> = o.frames.keys().copied().collect();
     let _ = match (frames.first(), frames.last()) {
         (Some(a), Some(b)) if a != b => writeln!(t, "{} frames measured, {a} to {b}", frames.len()),
@@ -57,11 +58,8 @@ pub fn text(capture: &Capture, folder: &Path, o: &Measurement, more: &[String]) 
             c.actions.1, c.actions.0, c.render_passes.1, c.render_passes.0
         );
     }
-    for line in left_alone(&o.done) {
-        let _ = writeln!(t, "{line}");
-    }
-    for line in &o.done.notes {
-        let _ = writeln!(t, "{line}");
+    for line in left_alone(&o.done).iter().chain(&o.done.notes) {
+        let _ = writeln!(t, "{}", escape::line(line));
     }
     if o.done.log_capacity > 0 {
         let most = o.frames.iter().max_by_key(|f| f.1.wanted);
@@ -80,7 +78,7 @@ pub fn text(capture: &Capture, folder: &Path, o: &Measurement, more: &[String]) 
         }
     }
     for line in more {
-        let _ = writeln!(t, "{line}");
+        let _ = writeln!(t, "{}", escape::line(line));
     }
     let _ = writeln!(t, "The trace is in {}; next:\n  reray-replay analyze {0}", folder.display());
     t
@@ -117,7 +115,7 @@ pub fn judge(args: &ProfileArgs, o: &Measurement) -> Exit {
         let all = &o.summary.report.validation;
         let granted_count = all.iter().filter(granted).count();
         complain(format_args!("{} validation messages", all.len() - granted_count));
-        all.iter().filter(|m| !granted(m)).take(50).for_each(|m| eprintln!("  {m}"));
+        all.iter().filter(|m| !granted(m)).take(50).for_each(detail);
         if granted_count > 0 {
             complain(format_args!("and {granted_count} about subgroup operations taken for granted"));
         }
@@ -127,7 +125,7 @@ pub fn judge(args: &ProfileArgs, o: &Measurement) -> Exit {
     {
         if tally.count > 0 {
             complain(format_args!("{} {what}:", tally.count));
-            tally.first.iter().for_each(|t| eprintln!("  {t}"));
+            tally.first.iter().for_each(detail);
         }
     }
     if o.summary.report.divergences.count > 0 { Exit::Diverged } else { exit }

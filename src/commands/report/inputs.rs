@@ -12,6 +12,7 @@ use analyses::report::Report;
 use analyses::report::html::Input;
 use serde_json::Value;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use trace::dir::{Dir, Manifest};
 use trace::run::Run;
@@ -41,7 +42,7 @@ pub fn read(path: &Path, questions: &[String], into: &mut Read) -> Result<(), Fa
             return Err(Failure::new(format_args!("{}: {text}", path.display())));
         }
         let value = json(path)?;
-        let input = Input { name, ..of_json(&value) };
+        let input = Input { name, ..of_json(&value, path)? };
         if input.reports.is_empty() {
             let text =
                 "no report in it: it is to be JSON that a replay, analyze or bench printed with --json";
@@ -67,7 +68,8 @@ fn name(path: &Path) -> String {
 
 fn folder(path: &Path, name: &str, questions: &[String], into: &mut Read, depth: u32) -> Result<(), Failure> {
     let manifest = path.join("manifest.json");
-    let trace = fs::read(&manifest).ok().filter(|bytes| Manifest::parse(bytes, &manifest).is_ok());
+    let trace = mmap::open_plain(&manifest).ok();
+    let trace = trace.filter(|bytes| Manifest::parse((**bytes).as_ref(), &manifest).is_ok());
     if Run::is_one(path) {
         into.inputs.push(of_run(path, name)?);
         return Ok(());
@@ -79,7 +81,8 @@ fn folder(path: &Path, name: &str, questions: &[String], into: &mut Read, depth:
     }
     let report = path.join("report.json");
     if report.is_file() {
-        let mut input = Input { name: name.to_owned(), kind: "run".into(), ..of_json(&json(&report)?) };
+        let mut input =
+            Input { name: name.to_owned(), kind: "run".into(), ..of_json(&json(&report)?, &report)? };
         if manifest.is_file() {
             flatten("", &json(&manifest)?, &mut input.facts);
         }
@@ -89,8 +92,9 @@ fn folder(path: &Path, name: &str, questions: &[String], into: &mut Read, depth:
         return Ok(());
     }
     let listed = fs::read_dir(path).map_err(|e| Failure::new(format_args!("{}: {e}", path.display())))?;
-    let mut below: Vec<PathBuf> =
-        listed.filter_map(|e| Some(e.ok()?.path())).filter(|p| p.is_dir()).collect();
+    // (links are not followed: they lead anywhere, and in circles)
+    let is_folder = |e: io::Result<fs::DirEntry>| e.ok().filter(|e| e.file_type().is_ok_and(|t| t.is_dir()));
+    let mut below: Vec<PathBuf> = listed.filter_map(is_folder).map(|e| e.path()).collect();
     below.sort();
     for inner in below {
         let own = inner.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -103,7 +107,7 @@ fn folder(path: &Path, name: &str, questions: &[String], into: &mut Read, depth:
 
 /// A run of several processes.
 fn of_run(path: &Path, name: &str) -> Result<Input, Failure> {
-    let run = Run::open_with(path, mmap::open).map_err(Failure::new)?;
+    let run = Run::open_with(path, mmap::open_plain).map_err(Failure::new)?;
     let note = &run.note;
     let mut facts = vec![];
     let mut add = |name: &str, value: String| {
@@ -162,7 +166,7 @@ fn of_trace(
     questions: &[String],
     failed: &mut bool,
 ) -> Result<Option<Input>, Failure> {
-    let dir = Dir::open_with(path, mmap::open).map_err(Failure::new)?;
+    let dir = Dir::open_with(path, mmap::open_plain).map_err(Failure::new)?;
     for w in dir.warnings() {
         complain(format_args!("warning: {w}"));
     }
@@ -217,7 +221,11 @@ fn of_trace(
 
 fn json(path: &Path) -> Result<Value, Failure> {
     let fail = |e: &dyn std::fmt::Display| Failure::new(format_args!("{}: {e}", path.display()));
-    let length = fs::metadata(path).map_err(|e| fail(&e))?.len();
+    let meta = fs::metadata(path).map_err(|e| fail(&e))?;
+    if !meta.is_file() {
+        return Err(fail(&"no plain file"));
+    }
+    let length = meta.len();
     if length > LARGEST {
         return Err(fail(&format_args!("{length} bytes; {LARGEST} at most are read")));
     }
@@ -225,9 +233,10 @@ fn json(path: &Path) -> Result<Value, Failure> {
 }
 
 /// Every report in it, and of a replay what it says of itself.
-fn of_json(value: &Value) -> Input {
+fn of_json(value: &Value, path: &Path) -> Result<Input, Failure> {
     let mut input = Input { kind: "replay".into(), ..Input::default() };
-    collect(value, &mut input.reports);
+    collect(value, &mut input.reports)
+        .map_err(|why| Failure::new(format_args!("{}: a report in it: {why}", path.display())))?;
     for key in [
         "tool",
         "capture",
@@ -248,22 +257,20 @@ fn of_json(value: &Value) -> Input {
     if let Value::Object(notes) = &value["notes"] {
         input.notes.extend(notes.iter().map(|(what, n)| format!("{n} × {what}")));
     }
-    input
+    Ok(input)
 }
 
-fn collect(value: &Value, reports: &mut Vec<(Report, String)>) {
+fn collect(value: &Value, reports: &mut Vec<(Report, String)>) -> Result<(), String> {
     if value.get("analysis").is_some() && value.get("tables").is_some() {
-        reports.extend(serde_json::from_value::<Report>(value.clone()).ok().map(|r| (r, String::new())));
-        return;
+        reports.push((analyses::report::json::read(value)?, String::new()));
+        return Ok(());
     }
     for inner in [&value["report"], &value["times"]["report"]] {
         if inner.is_object() {
-            collect(inner, reports);
+            collect(inner, reports)?;
         }
     }
-    for inner in value["reports"].as_array().into_iter().flatten() {
-        collect(inner, reports);
-    }
+    value["reports"].as_array().into_iter().flatten().try_for_each(|inner| collect(inner, reports))
 }
 
 /// `{"device": {"name": "x"}}` as `device, name`: `x`.
@@ -293,7 +300,7 @@ mod tests {
     #[test]
     fn reports_are_found_wherever_a_command_prints_them() {
         let r = serde_json::to_value(Report::new("x", "X")).expect("plain values");
-        let found = |v: Value| of_json(&v).reports.len();
+        let found = |v: Value| of_json(&v, Path::new("x")).map_or(0, |i| i.reports.len());
         assert_eq!(found(r.clone()), 1);
         assert_eq!(found(json!({ "report": r, "times": { "report": r } })), 2);
         assert_eq!(found(json!({ "reports": [r, r, r] })), 3);

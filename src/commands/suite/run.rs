@@ -11,9 +11,9 @@ use super::results::{self, write};
 use super::{PROGRAM, Read, read};
 use crate::cli::{Shard, SuiteRunArgs};
 use crate::commands::bench::many;
-use crate::exit::{Exit, Failure, complain, note, verbose};
+use crate::exit::{self, Exit, Failure, complain, note, verbose};
 use crate::{mmap, output, progress};
-use analyses::report::{Cell, Column, Cost, Report, Table, Unit as Of, json, text};
+use analyses::report::{Cell, Column, Cost, Report, Table, Unit as Of, escape, json, text};
 use std::collections::VecDeque;
 use std::fs::{self, File, TryLockError};
 use std::io::{BufRead, BufReader};
@@ -203,7 +203,7 @@ fn measured(words: &[String], unit: &UnitNote, folder: &Path, to: &Path) -> Resu
         while lines.read_until(b'\n', &mut line).is_ok_and(|n| n > 0) {
             let text = String::from_utf8_lossy(&line).trim_end().to_owned();
             if verbose() {
-                eprintln!("{}: {text}", unit.name);
+                exit::several("", &escape::line(&format!("{}: {text}", unit.name)));
             }
             if last.len() == KEPT.0 {
                 last.pop_front();
@@ -222,7 +222,7 @@ fn measured(words: &[String], unit: &UnitNote, folder: &Path, to: &Path) -> Resu
     };
     let file = run.join(RUN_FILE);
     let left = match status.success() {
-        true => mmap::open(&file)
+        true => mmap::open_plain(&file)
             .map_err(|e| e.to_string())
             .and_then(|b| RunNote::parse((*b).as_ref(), &file).map_err(|e| e.to_string())),
         false => Err(ended(status)),
@@ -312,7 +312,7 @@ fn report(suite: &SuiteNote, folder: &Path) -> Result<Report, Failure> {
             }
             continue;
         }
-        let run = Run::open_with(&folder.join(u.folder()), mmap::open).map_err(Failure::new)?;
+        let run = Run::open_with(&folder.join(u.folder()), mmap::open_plain).map_err(Failure::new)?;
         let figures = many::report(&run).tables.into_iter().find(|t| t.name == "plans");
         let Some(figures) = figures else { continue };
         if columns.len() == before {

@@ -10,6 +10,7 @@ use crate::cli::VerifyArgs;
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::{input, ordered, progress};
+use analyses::report::escape;
 use gfxr_parse::container::{Block, BlockKind, Capture};
 use gfxr_parse::error::Error;
 use gfxr_parse::verify::Verifier;
@@ -162,19 +163,19 @@ fn render(r: &Report) -> String {
             _ => String::new(),
         };
         let path = if d.path.is_empty() { String::new() } else { format!("{}: ", d.path) };
-        out += &format!("{file}{place}{path}{}\n", d.message);
+        out += &format!("{}\n", escape::line(&format!("{file}{place}{path}{}", d.message)));
     }
     if r.different > r.differences.len() as u64 {
         out += &format!("and {} more\n", r.different - r.differences.len() as u64);
     }
     if let Some(t) = &r.truncated {
-        out += &format!("warning: {t}; everything before it was verified\n");
+        out += &format!("warning: {}; everything before it was verified\n", escape::line(t));
     }
     if r.skipped > 0 {
         out += &format!("warning: {} blocks are of types this build does not read\n", r.skipped);
     }
     if let Some(echo) = &r.echo {
-        echo.first.iter().chain(&echo.error).for_each(|e| out += &format!("echo: {e}\n"));
+        echo.first.iter().chain(&echo.error).for_each(|e| out += &format!("echo: {}\n", escape::line(e)));
         if echo.divergences > echo.first.len() as u64 {
             out += &format!("echo: and {} more\n", echo.divergences - echo.first.len() as u64);
         }

@@ -5,7 +5,7 @@ use crate::abi::{
     PROPERTIES, Properties,
 };
 use crate::state::{Device, Instance, OF_INSTANCE, below, below_instance, complain, key, raw, state};
-use crate::{BLOCKS, METRICS, commands, executables, instrumentation, pipelines};
+use crate::{BLOCKS, METRICS, commands, executables, instrumentation, misbehave, pipelines};
 use ash::vk;
 use std::ffi::{CStr, CString, c_char, c_void};
 
@@ -375,11 +375,12 @@ pub unsafe extern "system" fn get_device_proc_addr(device: vk::Device, name: *co
         if !is_there(&next, n) {
             return None;
         }
-        match of_device(n) {
+        let found = match of_device(n) {
             Some(f) if own || (next.get)(device, name).is_some() => Some(f),
             Some(_) => None,
             None => (next.get)(device, name),
-        }
+        };
+        misbehave::instead(n, found)
     }
 }
 

@@ -8,6 +8,8 @@
 //! with VK_INCOMPLETE, and the first answer to how long it should be is one too few, as it may be where work is still
 //! coming in.
 //!
+//! Asked to, one call never returns, or crashes ([`ASKS`]).
+//!
 //! Guarantees: what the proposal forbids (an object begun twice, ended without having begun, active while a secondary
 //! command buffer is executed; flags without the feature) is said on stderr in a line that begins with [`COMPLAINT`].
 //! Nothing of the extensions reaches the driver. Not there: subpass rules, internal representations of executables.
@@ -19,10 +21,12 @@ mod chain;
 mod commands;
 mod executables;
 mod instrumentation;
+mod misbehave;
 mod pipelines;
 mod state;
 
 use ash::vk;
+pub use misbehave::ASKS;
 
 /// What begins every line about a rule that was broken.
 pub const COMPLAINT: &str = "arm-layer: ";

@@ -2,12 +2,14 @@
 //!
 //! The layout is in the header of the module above. Guarantees: a column of a chunk is handed out only if the checksums of the
 //! chunk's head and of the column fit, and it has as many rows as the chunk says; lengths are compared with the bytes at hand
-//! before they are used. Columns that nobody asked for are not looked at. Refuses columns that are not the table's, and every
+//! before they are used; values that count or measure add up to [`limits::SUM`] at most. Columns that nobody asked for are not
+//! looked at. Refuses columns that are not the table's, and every
 //! version but those it knows. In layout 1 one checksum behind the columns was that of the whole chunk.
 
 use super::bytes::{Bad, Cursor, checksum, put_name};
 use super::{Bytes, column, limits};
-use crate::{Columns, Kind, Table};
+use crate::{ColumnData, Columns, Kind, Table};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 const HEAD: &[u8; 8] = b"RRTABLE\0";
 const CHUNK: &[u8; 4] = b"CHNK";
@@ -89,6 +91,8 @@ pub struct TableFile {
     layout: u32,
     chunks: Vec<Chunk>,
     left_over: usize,
+    /// What was read of each column so far adds up to this.
+    sums: Vec<AtomicU64>,
 }
 
 impl TableFile {
@@ -96,13 +100,13 @@ impl TableFile {
     pub fn open(bytes: Bytes, table: &'static Table) -> Result<Self, Bad> {
         let (first, layout) = read_header((*bytes).as_ref(), table)?;
         let chunks = read_index((*bytes).as_ref(), first)?;
-        Ok(TableFile { bytes, table, layout, chunks, left_over: 0 })
+        Ok(TableFile { bytes, table, layout, chunks, left_over: 0, sums: sums(table) })
     }
 
     /// Of a table that nothing was recorded in.
     pub fn empty(table: &'static Table) -> Self {
         let bytes: Bytes = std::sync::Arc::new(Vec::new());
-        TableFile { bytes, table, layout: limits::FORMAT, chunks: vec![], left_over: 0 }
+        TableFile { bytes, table, layout: limits::FORMAT, chunks: vec![], left_over: 0, sums: vec![] }
     }
 
     /// A file that may have been cut off: everything up to its last whole chunk.
@@ -118,7 +122,7 @@ impl TableFile {
             at = parts.end;
         }
         let left_over = if all[at..].starts_with(INDEX) { 0 } else { all.len() - at };
-        Ok(TableFile { bytes, table, layout, chunks, left_over })
+        Ok(TableFile { bytes, table, layout, chunks, left_over, sums: sums(table) })
     }
 
     /// Its rows.
@@ -155,14 +159,40 @@ impl TableFile {
             let (there, said) = (parts.rows, chunk.rows);
             return Err(Bad::new(at, format!("a chunk of {there} rows; the index says {said}")));
         }
-        for (_, (c, into)) in
+        for (place, (c, into)) in
             parts.columns.iter().zip(into.columns_mut()).enumerate().filter(|(place, _)| chosen(*place))
         {
             c.whole()?;
             column::read(c.stored, c.raw, c.encoding, parts.rows, c.at, into)?;
+            if let ColumnData::U64(values) = into {
+                self.add_up(place, &values[values.len() - parts.rows..], c.at)?;
+            }
         }
         Ok(())
     }
+
+    /// Refuses a column whose values are too many to be added up.
+    fn add_up(&self, place: usize, values: &[u64], at: usize) -> Result<(), Bad> {
+        let column = &self.table.columns[place];
+        if !column.adds_up() {
+            return Ok(());
+        }
+        // (those of a chunk, none of them above 2^40, cannot overflow)
+        let sum = match values.iter().fold(0, |all, v| all | v) >> 40 {
+            0 => values.iter().sum(),
+            _ => values.iter().fold(0, |sum: u64, v| sum.saturating_add(*v)),
+        };
+        let before = self.sums[place].fetch_add(sum.min(limits::SUM), Ordering::Relaxed);
+        if before.saturating_add(sum) > limits::SUM {
+            let why = format!("the values of column {} add up to more than {}", column.name, limits::SUM);
+            return Err(Bad::new(at, why));
+        }
+        Ok(())
+    }
+}
+
+fn sums(table: &Table) -> Vec<AtomicU64> {
+    table.columns.iter().map(|_| AtomicU64::new(0)).collect()
 }
 
 /// Where the first chunk begins, and the layout.
@@ -269,7 +299,13 @@ fn read_index(bytes: &[u8], first: usize) -> Result<Vec<Chunk>, Bad> {
     let count = c.length(limits::CHUNKS, "the number of chunks")?;
     let mut chunks: Vec<Chunk> = vec![];
     for _ in 0..count {
-        chunks.push(Chunk { at: c.u64("where a chunk is")?, rows: c.u32("a chunk's rows")? });
+        let at = c.at();
+        let chunk = Chunk { at: c.u64("where a chunk is")?, rows: c.u32("a chunk's rows")? };
+        // (one chunk's rows are not there twice)
+        if chunks.last().is_some_and(|last| last.at >= chunk.at) {
+            return Err(Bad::new(at, format!("a chunk at byte {} is not behind the one before", chunk.at)));
+        }
+        chunks.push(chunk);
     }
     if c.at() != trailer {
         return Err(Bad::new(c.at(), "the index is longer or shorter than its chunks"));

@@ -22,3 +22,8 @@ pub const CHUNKS: usize = 1 << 24;
 pub const MANIFEST: u64 = 64 << 20;
 /// The level that columns are compressed with: delta and dictionaries have taken most out before.
 pub const ZSTD_LEVEL: i32 = 1;
+/// Bytes in memory of a table that is read as a whole.
+pub const WHOLE: u64 = 8 << 30;
+/// What the values of a column that counts or measures may add up to: whoever sums them, or multiplies a sum by the invocations
+/// of a subgroup, stays within 64 bits.
+pub const SUM: u64 = 1 << 56;

@@ -49,6 +49,24 @@ pub type Bytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 /// How the caller opens a file.
 type OpenFile = dyn Fn(&Path) -> io::Result<Bytes> + Send + Sync;
 
+/// Refuses what is no plain file: in a folder that somebody sent a symbolic link leads anywhere, and a device or a pipe never ends.
+pub fn plain(path: &Path) -> io::Result<()> {
+    let kind = std::fs::symlink_metadata(path)?.file_type();
+    match kind.is_file() {
+        true => Ok(()),
+        false => Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "no plain file, but a link, a folder, a device or a pipe",
+        )),
+    }
+}
+
+/// The bytes of a plain file.
+pub(crate) fn read(path: &Path) -> io::Result<Bytes> {
+    plain(path)?;
+    Ok(Arc::new(std::fs::read(path)?))
+}
+
 /// The manifest's file.
 const MANIFEST: &str = "manifest.json";
 /// What a table's file ends in.
@@ -68,7 +86,7 @@ pub struct Dir {
 impl Dir {
     /// Opens a trace; files are read into memory.
     pub fn open(folder: &Path) -> Result<Dir, Unreadable> {
-        Dir::open_with(folder, |path| std::fs::read(path).map(|b| Arc::new(b) as Bytes))
+        Dir::open_with(folder, read)
     }
 
     /// Opens a trace whose files the caller opens: as memory maps, say.
@@ -197,6 +215,14 @@ impl Source for Dir {
     fn read(&self, table: &'static Table) -> Result<Columns, Unreadable> {
         let mut columns = Columns::new(table);
         if let Some((path, file)) = self.table(table)? {
+            let bytes = |c: &crate::Column| if c.kind == crate::Kind::Text { 16 } else { 8 };
+            let row: u64 = table.columns.iter().map(bytes).sum();
+            if file.rows().saturating_mul(row) > limits::WHOLE {
+                let (path, rows, most) = (path.display(), file.rows(), limits::WHOLE / row);
+                return Err(Unreadable(format!(
+                    "{path}: {rows} rows, of a table that is read as a whole; {most} is the most: record fewer frames"
+                )));
+            }
             for chunk in 0..file.chunks() {
                 file.read(chunk, &mut columns).map_err(|bad| damaged(&path, &bad))?;
             }

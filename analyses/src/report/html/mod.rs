@@ -10,7 +10,7 @@ mod pack;
 #[cfg(test)]
 mod tests;
 
-use super::Report;
+use super::{Report, escape};
 
 /// Where reports are from: a trace, a run, a replay.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -63,7 +63,7 @@ pub fn render(title: &str, inputs: &[Input]) -> Result<String, String> {
         let end = after.find("}}").ok_or("page.html: an open place")?;
         out.push_str(before);
         match &after[2..end] {
-            "title" => out.push_str(&escaped(title)),
+            "title" => out.push_str(&escape::xml(title)),
             "version" => out.push_str(env!("CARGO_PKG_VERSION")),
             "style" => out.push_str(STYLE),
             "data" => out.push_str(&data),
@@ -74,8 +74,4 @@ pub fn render(title: &str, inputs: &[Input]) -> Result<String, String> {
     }
     out.push_str(rest);
     Ok(out)
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

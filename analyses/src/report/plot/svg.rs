@@ -1,6 +1,7 @@
 //! Figures as SVG: a line a shape, numbers with two digits.
 
 use super::{Anchor, Figure, INK, Point, Shape};
+use crate::report::escape;
 use crate::report::png::Colour;
 use std::fmt::Write;
 
@@ -20,10 +21,6 @@ fn number(n: f64) -> String {
 
 fn points(all: &[Point]) -> String {
     all.iter().map(|(x, y)| format!("{},{}", number(*x), number(*y))).collect::<Vec<_>>().join(" ")
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 /// The whole file.
@@ -58,7 +55,7 @@ pub fn render(figure: &Figure) -> String {
                 writeln!(
                     out,
                     "<text x=\"{x}\" y=\"{y}\" dy=\"0.35em\" text-anchor=\"{anchor}\"{turn}>{}</text>",
-                    escaped(text)
+                    escape::xml(text)
                 )
             }
         };

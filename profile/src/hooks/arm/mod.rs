@@ -12,7 +12,7 @@ mod device;
 
 use super::actions::{Actions, Seen};
 use super::command_times::commands::Bind;
-use super::pipeline_flags::{self, CREATE, Kept};
+use super::pipeline_flags::{self, CREATE};
 use crate::passes::counters::source::{CounterSource, Metric, Results, write_metrics, write_results};
 use device::Functions;
 use replay::ash::vk::{self, Handle};
@@ -98,7 +98,6 @@ pub struct ArmCountersHook {
     /// Instrumentation objects by recording.
     objects: HashMap<u64, Vec<Object>>,
     devices: HashMap<u64, Functions>,
-    kept: Kept,
     notes: Rc<RefCell<Vec<String>>>,
 }
 
@@ -112,7 +111,6 @@ impl ArmCountersHook {
             actions: Actions::default(),
             objects: HashMap::new(),
             devices: HashMap::new(),
-            kept: Kept::default(),
             notes: notes.clone(),
         };
         (hook, notes)
@@ -246,15 +244,10 @@ impl Hook for ArmCountersHook {
                 Ok(())
             }
             _ => {
-                pipeline_flags::add(call, linked, abi::INSTRUMENT_PIPELINE, &mut self.kept);
+                pipeline_flags::add(call, linked, abi::INSTRUMENT_PIPELINE);
                 Ok(())
             }
         }
-    }
-
-    fn invoked(&mut self, _: &mut Executor, _: &Call, _: &mut Linked, _: u64) -> Result<()> {
-        self.kept.clear();
-        Ok(())
     }
 
     fn frame(&mut self, cx: &mut Executor, frame: Frame) -> Result<()> {

@@ -4,7 +4,7 @@ use super::marks::{Marks, Slot};
 use replay::ash::{self, vk};
 use replay::error::{Error, Result};
 use replay::exec::Call;
-use replay::vulkan::{DeviceState, QueueState};
+use replay::vulkan::{DeviceState, QueueState, driver};
 use std::collections::VecDeque;
 
 /// A submission under way.
@@ -69,7 +69,7 @@ impl Lane {
     /// Submissions whose fence says so are done, and those before them.
     pub fn sweep(&mut self) {
         // SAFETY: fences of ours, alive.
-        let done = |p: &Pending| unsafe { self.ash.get_fence_status(p.fence) } == Ok(true);
+        let done = |p: &Pending| unsafe { driver::signalled(&self.ash, p.fence) }.unwrap_or(false);
         while self.pending.front().is_some_and(done) {
             let Some(p) = self.pending.pop_front() else { break };
             // SAFETY: signalled, so nobody waits for it.
@@ -118,15 +118,14 @@ impl Lane {
             d.end_command_buffer(p.cmd).map_err(failed)?;
             let cmds = [p.cmd];
             let submit = vk::SubmitInfo::default().command_buffers(&cmds);
-            d.queue_submit(self.queue, &[submit], vk::Fence::null()).map_err(failed)
+            driver::submit(d, self.queue, &[submit], vk::Fence::null())
         }
     }
 
     /// The submission was made.
     pub fn after(&mut self, p: Pending) -> Result<()> {
         // SAFETY: a fence of ours, not signalled and not in use.
-        unsafe { self.ash.queue_submit(self.queue, &[], p.fence) }
-            .map_err(|e| Error::driver("--breadcrumbs", e))?;
+        unsafe { driver::submit(&self.ash, self.queue, &[], p.fence)? };
         self.pending.push_back(p);
         Ok(())
     }

@@ -7,9 +7,10 @@ use super::statistics::spread;
 use crate::hooks::frame_times::counted_elsewhere;
 use gfxr_parse::view::View;
 use replay::ash::vk;
-use replay::error::{Error, Result};
+use replay::error::Result;
 use replay::exec::{Call, Executor};
 use replay::link::Linked;
+use replay::vulkan::driver;
 use std::rc::Rc;
 use trace::{CommandCounters, CommandTime, Nanos, SpanKind, Ticks};
 
@@ -145,7 +146,7 @@ impl CommandTimesHook {
         unsafe {
             if first {
                 let infos = std::slice::from_raw_parts_mut(linked.ptr::<vk::SubmitInfo<'_>>(2), n);
-                if infos.iter().any(|i| counted_elsewhere(i.p_next.cast())) {
+                if infos.iter().any(|i| counted_elsewhere(linked, i.p_next)) {
                     return self.only_reset(current);
                 }
                 let around = self.around(&mut current.waiting, count)?;
@@ -290,8 +291,7 @@ impl CommandTimesHook {
         })?;
         let submit = vk::SubmitInfo::default().command_buffers(std::slice::from_ref(&cmd));
         // SAFETY: nobody else uses the queue meanwhile.
-        let r = unsafe { current.device.queue_submit(current.queue, &[submit], vk::Fence::null()) };
-        r.map_err(|e| Error::driver("vkQueueSubmit", e))?;
+        unsafe { driver::submit(&current.device, current.queue, &[submit], vk::Fence::null())? };
         self.current = Some(current);
         Ok(())
     }
@@ -302,8 +302,7 @@ impl CommandTimesHook {
         if well {
             // The application's fence is its own: another one says when all of this is through.
             // SAFETY: nobody else uses the queue meanwhile; the fence is unsignalled and not in use.
-            let r = unsafe { c.device.queue_submit(c.queue, &[], c.waiting.slot.fence) };
-            r.map_err(|e| Error::driver("vkQueueSubmit", e))?;
+            unsafe { driver::submit(&c.device, c.queue, &[], c.waiting.slot.fence)? };
             self.waiting.push_back(c.waiting);
         } else if let Some(Some(slots)) = self.slots.get_mut(&(c.waiting.device, c.waiting.family)) {
             slots.give(c.waiting.slot);

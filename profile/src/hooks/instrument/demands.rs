@@ -320,7 +320,7 @@ pub fn refuse(plan: &Plan, vk: &Vulkan, gpu_id: u64) -> Result<()> {
         }
         let able: Vec<&str> =
             plan.stages.iter().filter(|s| !without.contains_key(s)).map(|s| s.name()).collect();
-        advice = "\n--assume-subgroups takes subgroup operations for granted in every stage (llvmpipe is known to have \
+        advice = "--assume-subgroups takes subgroup operations for granted in every stage (llvmpipe is known to have \
                   them all)"
             .to_owned();
         if !able.is_empty() {
@@ -330,8 +330,9 @@ pub fn refuse(plan: &Plan, vk: &Vulkan, gpu_id: u64) -> Result<()> {
     if lines.is_empty() {
         return Ok(());
     }
-    let text = format!("{name} lacks what the passes ask for:\n  {}{advice}", lines.join("\n  "));
-    Err(Error::new(Kind::Unsupported, text))
+    let error = Error::new(Kind::Unsupported, format!("{name} lacks what the passes ask for:"));
+    let error = lines.iter().fold(error, |e, line| e.with(&format!("  {line}")));
+    Err(if advice.is_empty() { error } else { error.with(&advice) })
 }
 
 #[cfg(test)]

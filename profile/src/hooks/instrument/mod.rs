@@ -361,9 +361,6 @@ impl Hook for InstrumentHook {
     fn invoked(&mut self, cx: &mut Executor, _: &Call, _: &mut Linked, _: u64) -> Result<()> {
         if let Some(vk) = cx.backend.vulkan() {
             self.kept.give_back(vk);
-            if let Some(p) = &mut self.per_action {
-                p.give_back();
-            }
         }
         Ok(())
     }

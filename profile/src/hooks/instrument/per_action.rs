@@ -110,7 +110,6 @@ pub struct PerAction {
     pieces: HashMap<u64, Vec<Piece>>,
     devices: HashMap<u64, Device>,
     #[allow(clippy::vec_box, reason = "the driver is given their addresses")]
-    kept: Vec<Box<vk::PushConstantRange>>,
     next_base: u32,
 }
 
@@ -205,17 +204,6 @@ impl PerAction {
         self.shaders.insert(id, shaders);
     }
 
-    fn range(&mut self, size: u32) -> *const vk::PushConstantRange {
-        let all = vk::PushConstantRange::default().stage_flags(vk::ShaderStageFlags::ALL).size(size);
-        self.kept.push(Box::new(all));
-        &raw const **self.kept.last().expect("just pushed")
-    }
-
-    /// The linked call was made.
-    pub fn give_back(&mut self) {
-        self.kept.clear();
-    }
-
     /// Changes a linked call of [`LINKED`].
     pub fn linked(&mut self, vk: &Vulkan, call: &Call, linked: &mut Linked) -> Result<()> {
         let view = View::call(&call.image);
@@ -223,15 +211,15 @@ impl PerAction {
         match call.command.name {
             "vkCreatePipelineLayout" => {
                 let size = limit(vk, call.image.u64(0))?;
-                let info: *mut vk::PipelineLayoutCreateInfo<'_> = linked.ptr(1);
                 let room = view.one("pCreateInfo").is_none_or(|i| has_room(i, self.top(size)));
                 for h in call.image.handles.iter().filter(|h| h.out) {
                     self.layouts.insert(call.image.u64(h.at), room);
                 }
-                // SAFETY: a linked struct, or null.
-                if let Some(info) = unsafe { info.as_mut() }.filter(|_| room) {
+                let own = linked.keep(&[range(size)]);
+                let info = linked.param_mut::<vk::PipelineLayoutCreateInfo<'_>>(1);
+                if let Some(info) = info.filter(|_| room) {
                     info.push_constant_range_count = 1;
-                    info.p_push_constant_ranges = self.range(size);
+                    info.p_push_constant_ranges = own;
                 }
             }
             "vkCmdPushConstants" => {
@@ -240,11 +228,9 @@ impl PerAction {
                 }
             }
             _ => {
-                let info: *mut PushConstantsInfo = linked.ptr(1);
                 let layout = view.one("pPushConstantsInfo").and_then(|i| i.u64("layout")).unwrap_or(0);
-                // SAFETY: a linked struct, or null.
-                if let Some(info) = unsafe { info.as_mut() }.filter(|_| self.has_room(layout)) {
-                    info.stages = vk::ShaderStageFlags::ALL;
+                if let Some(info) = call.image.target(8).filter(|_| self.has_room(layout)) {
+                    linked.set_u32_at(info + STAGES_AT, vk::ShaderStageFlags::ALL.as_raw());
                 }
             }
         }
@@ -256,14 +242,14 @@ impl PerAction {
         &mut self,
         vk: &Vulkan,
         device: u64,
-        info: &mut vk::ShaderCreateInfoEXT<'_>,
+        (linked, info): (&mut Linked, &mut vk::ShaderCreateInfoEXT<'_>),
         then: View<'_>,
     ) -> Result<bool> {
         let size = limit(vk, device)?;
         let room = has_room(then, self.top(size));
         if room {
             info.push_constant_range_count = 1;
-            info.p_push_constant_ranges = self.range(size);
+            info.p_push_constant_ranges = linked.keep(&[range(size)]);
         }
         Ok(room)
     }
@@ -526,16 +512,12 @@ impl PerAction {
     }
 }
 
-/// VkPushConstantsInfo, which `ash` has under its extension's name only.
-#[repr(C)]
-struct PushConstantsInfo {
-    s_type: i32,
-    next: *const std::ffi::c_void,
-    layout: u64,
-    stages: vk::ShaderStageFlags,
-    offset: u32,
-    size: u32,
-    values: *const std::ffi::c_void,
+/// Where the stages lie in a VkPushConstantsInfo.
+const STAGES_AT: u32 = 24;
+
+/// What a layout has instead of its own ranges.
+fn range(size: u32) -> vk::PushConstantRange {
+    vk::PushConstantRange::default().stage_flags(vk::ShaderStageFlags::ALL).size(size)
 }
 
 /// The shader group that a stage of a ray-tracing pipeline is first in, and how many groups there are.
@@ -549,7 +531,6 @@ pub fn groups(info: View<'_>) -> (impl Fn(u32) -> u32, u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::mem::offset_of;
 
     #[test]
     fn the_top_is_where_shaders_look() {
@@ -562,9 +543,8 @@ mod tests {
         use gfxr_parse::schema::generated::STRUCTS;
         use gfxr_parse::schema::struct_named;
         let def = &STRUCTS[struct_named("VkPushConstantsInfo").expect("in the schema") as usize];
-        assert_eq!(def.size as usize, size_of::<PushConstantsInfo>());
-        let at = def.members.iter().find(|m| m.name == "stageFlags").map(|m| m.at as usize);
-        assert_eq!(at, Some(offset_of!(PushConstantsInfo, stages)));
+        let at = def.members.iter().find(|m| m.name == "stageFlags").map(|m| m.at);
+        assert_eq!(at, Some(STAGES_AT));
     }
 
     #[test]

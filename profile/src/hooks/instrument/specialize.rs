@@ -63,6 +63,15 @@ impl Specialization {
     }
 
     /// What the driver is given; lives no longer than this.
+    /// Where each constant lies.
+    pub fn entries(&self) -> &[vk::SpecializationMapEntry] {
+        &self.entries
+    }
+    /// Their values.
+    pub fn data(&self) -> &[u8] {
+        &self.data
+    }
+    /// As the driver is given it.
     pub fn info(&self) -> vk::SpecializationInfo<'_> {
         vk::SpecializationInfo::default().map_entries(&self.entries).data(&self.data)
     }

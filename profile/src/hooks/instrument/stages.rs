@@ -15,7 +15,7 @@ use gfxr_parse::view::View;
 use replay::ash::vk;
 use replay::error::{Error, Result};
 use replay::exec::Call;
-use replay::link::Linked;
+use replay::link::{Linked, Plain};
 use replay::vulkan::Vulkan;
 use std::sync::Arc;
 
@@ -27,8 +27,6 @@ pub struct Kept {
     action_offset: Option<u32>,
     modules: Vec<(u32, vk::ShaderModule)>,
     words: Vec<Arc<Vec<u32>>>,
-    stages: Vec<Vec<vk::PipelineShaderStageCreateInfo<'static>>>,
-    constants: Vec<(Specialization, Box<vk::SpecializationInfo<'static>>)>,
 }
 
 impl Kept {
@@ -82,54 +80,34 @@ impl Kept {
         self.words.push(Arc::new(words));
         self.words.last().expect("just pushed")
     }
-
-    /// # Safety
-    /// `old` is null or leads to linked constants.
-    unsafe fn constants(
-        &mut self,
-        old: *const vk::SpecializationInfo<'_>,
-        variant: &Variant,
-        values: super::specialize::Values,
-    ) -> *const vk::SpecializationInfo<'static> {
-        // SAFETY: the caller's promise; the linker checked arrays against their counts.
-        let (entries, data) = unsafe {
-            match old.as_ref() {
-                None => (&[][..], &[][..]),
-                Some(i) => (
-                    slice(i.p_map_entries, i.map_entry_count as usize),
-                    slice(i.p_data.cast::<u8>(), i.data_size),
-                ),
-            }
-        };
-        let merged = Specialization::merge(entries, data, &variant.constants, values);
-        let info = merged.info();
-        let mut own = Box::new(vk::SpecializationInfo::default());
-        // (what it points to stays where it is when `merged` moves)
-        (own.map_entry_count, own.p_map_entries) = (info.map_entry_count, info.p_map_entries);
-        (own.data_size, own.p_data) = (info.data_size, info.p_data);
-        self.constants.push((merged, own));
-        &raw const *self.constants.last().expect("just pushed").1
-    }
 }
 
-/// # Safety
-/// `at` is null or the address of `n` `T`.
-unsafe fn slice<'s, T>(at: *const T, n: usize) -> &'s [T] {
-    if at.is_null() {
-        return &[];
-    }
-    // SAFETY: the caller's.
-    unsafe { std::slice::from_raw_parts(at, n) }
-}
-
-/// # Safety
-/// `at` is null or the address of `n` `T` that nothing else refers to.
-pub(in crate::hooks) unsafe fn slice_mut<'s, T>(at: *const T, n: usize) -> &'s mut [T] {
-    if at.is_null() {
-        return &mut [];
-    }
-    // SAFETY: the caller's.
-    unsafe { std::slice::from_raw_parts_mut(at.cast_mut(), n) }
+/// Constants of a linked stage, and a variant's own behind them: kept in the call.
+fn constants(
+    linked: &mut Linked,
+    old: *const vk::SpecializationInfo<'static>,
+    variant: &Variant,
+    values: super::specialize::Values,
+) -> Result<*const vk::SpecializationInfo<'static>> {
+    let missing = || Error::divergence("pSpecializationInfo holds fewer entries or bytes than it says");
+    let merged = match linked.one(old) {
+        None => Specialization::merge(&[], &[], &variant.constants, values),
+        Some(i) => {
+            let entries = linked.all(i.p_map_entries, i.map_entry_count).ok_or_else(missing)?;
+            let bytes = u32::try_from(i.data_size).map_err(|_| missing())?;
+            let data = linked.all(i.p_data.cast::<u8>(), bytes).ok_or_else(missing)?;
+            Specialization::merge(entries, data, &variant.constants, values)
+        }
+    };
+    let info = merged.info();
+    let own = vk::SpecializationInfo {
+        p_map_entries: linked.keep(merged.entries()),
+        p_data: linked.keep(merged.data()).cast(),
+        map_entry_count: info.map_entry_count,
+        data_size: info.data_size,
+        ..Default::default()
+    };
+    Ok(linked.keep(&[own]))
 }
 
 /// Whose an entry point is.
@@ -150,84 +128,66 @@ impl Of {
     }
 }
 
-pub(in crate::hooks) type Stages<'s> = &'s mut [vk::PipelineShaderStageCreateInfo<'s>];
+pub(in crate::hooks) type Stage = vk::PipelineShaderStageCreateInfo<'static>;
 
-/// One create info: its flags, its chain, its stages, its layout.
-pub(in crate::hooks) struct Info<'s> {
+/// One create info of a linked call: its flags, and where its chain, its stages and its layout are.
+pub(in crate::hooks) struct Info {
     pub flags: vk::PipelineCreateFlags,
-    pub chain: *const vk::BaseInStructure<'s>,
-    pub stages: Stages<'s>,
-    pub layout: &'s mut vk::PipelineLayout,
+    pub chain: *const std::ffi::c_void,
+    pub stages: (*const Stage, u32),
+    pub layout: *const vk::PipelineLayout,
+}
+
+impl Info {
+    /// A copy of its stages.
+    pub fn stages(&self, linked: &Linked) -> Vec<Stage> {
+        linked.all(self.stages.0, self.stages.1).unwrap_or_default().to_vec()
+    }
+    /// Puts changed ones back.
+    pub fn put_back(&self, linked: &mut Linked, stages: &[Stage]) {
+        if let Some(to) = linked.all_mut(self.stages.0, self.stages.1) {
+            to.copy_from_slice(stages);
+        }
+    }
 }
 
 /// The create infos of a linked call: argument `at`, as many as argument `count` says.
-///
-/// # Safety
-/// `linked` holds the call's arguments, `T`s there, and nothing else refers to that memory while they are used.
-unsafe fn each<'s, T: 's>(
-    linked: &mut Linked,
-    (count, at): (usize, usize),
-    of: impl FnMut(&'s mut T) -> Info<'s>,
-) -> Vec<Info<'s>> {
-    let n = linked.arg(count) as u32 as usize;
-    // SAFETY: linked memory holds what the command's parameters say; arrays were checked against their counts.
-    unsafe { slice_mut(linked.ptr::<T>(at), n) }.iter_mut().map(of).collect()
+fn each<T: Plain>(linked: &Linked, (count, at): (usize, usize), of: impl FnMut(&T) -> Info) -> Vec<Info> {
+    linked.params::<T>(at, count).unwrap_or_default().iter().map(of).collect()
 }
 
 /// The create infos of a linked call that makes pipelines.
-///
-/// # Safety
-/// As [`each`]'s; `linked` is this call's.
-pub(in crate::hooks) unsafe fn infos<'s>(call: &Call, linked: &mut Linked) -> Option<(Kind, Vec<Info<'s>>)> {
+pub(in crate::hooks) fn infos(call: &Call, linked: &Linked) -> Option<(Kind, Vec<Info>)> {
     // A create info with several stages.
     macro_rules! several {
         ($info:ty) => {
-            |i: &'s mut $info| Info {
+            |i: &$info| Info {
                 flags: i.flags,
-                chain: i.p_next.cast(),
-                stages: slice_mut(i.p_stages, i.stage_count as usize),
-                layout: &mut i.layout,
+                chain: i.p_next,
+                stages: (i.p_stages, i.stage_count),
+                layout: &raw const i.layout,
             }
         };
     }
-    let one = |i: &'s mut vk::ComputePipelineCreateInfo<'s>| Info {
+    let one = |i: &vk::ComputePipelineCreateInfo<'static>| Info {
         flags: i.flags,
-        chain: i.p_next.cast(),
-        stages: std::slice::from_mut(&mut i.stage),
-        layout: &mut i.layout,
+        chain: i.p_next,
+        stages: (&raw const i.stage, 1),
+        layout: &raw const i.layout,
     };
-    // SAFETY: the caller's promise; the types are those of the commands, and so many stages are there.
-    unsafe {
-        Some(match call.command.name {
-            "vkCreateGraphicsPipelines" => {
-                (Kind::Graphics, each(linked, (2, 3), several!(vk::GraphicsPipelineCreateInfo<'s>)))
-            }
-            "vkCreateComputePipelines" => (Kind::Compute, each(linked, (2, 3), one)),
-            "vkCreateRayTracingPipelinesKHR" => {
-                (Kind::RayTracing, each(linked, (3, 4), several!(vk::RayTracingPipelineCreateInfoKHR<'s>)))
-            }
-            "vkCreateRayTracingPipelinesNV" => {
-                (Kind::RayTracing, each(linked, (2, 3), several!(vk::RayTracingPipelineCreateInfoNV<'s>)))
-            }
-            _ => return None,
-        })
-    }
-}
-
-/// # Safety
-/// `chain` begins a linked chain.
-pub(in crate::hooks) unsafe fn in_chain<'s>(
-    mut chain: *const vk::BaseInStructure<'s>,
-    wanted: vk::StructureType,
-) -> Option<*const vk::BaseInStructure<'s>> {
-    // SAFETY: the caller's promise.
-    while let Some(s) = unsafe { chain.as_ref() } {
-        if s.s_type == wanted {
-            return Some(chain);
+    Some(match call.command.name {
+        "vkCreateGraphicsPipelines" => {
+            (Kind::Graphics, each(linked, (2, 3), several!(vk::GraphicsPipelineCreateInfo<'static>)))
         }
-        chain = s.p_next;
-    }
-    None
+        "vkCreateComputePipelines" => (Kind::Compute, each(linked, (2, 3), one)),
+        "vkCreateRayTracingPipelinesKHR" => {
+            (Kind::RayTracing, each(linked, (3, 4), several!(vk::RayTracingPipelineCreateInfoKHR<'static>)))
+        }
+        "vkCreateRayTracingPipelinesNV" => {
+            (Kind::RayTracing, each(linked, (2, 3), several!(vk::RayTracingPipelineCreateInfoNV<'static>)))
+        }
+        _ => return None,
+    })
 }
 
 impl InstrumentHook {
@@ -235,10 +195,8 @@ impl InstrumentHook {
     pub(super) fn pipelines(&mut self, vk: &mut Vulkan, call: &Call, linked: &mut Linked) -> Result<()> {
         let v = View::call(&call.image);
         let ids = v.u64s("pPipelines");
-        // SAFETY: the call's own arguments, before the driver is called.
-        let Some((kind, all)) = (unsafe { infos(call, linked) }) else { return Ok(()) };
+        let Some((kind, all)) = infos(call, linked) else { return Ok(()) };
         let adds = call.command.name == "vkCreateRayTracingPipelinesKHR" && self.plan.any(|n| n.any_hits);
-        let create_infos = adds.then(|| linked.ptr::<vk::RayTracingPipelineCreateInfoKHR<'static>>(4));
         self.begin(vk, call)?;
         for (i, (info, captured)) in all.into_iter().zip(v.structs("pCreateInfos")).enumerate() {
             let Some(&id) = ids.get(i).filter(|id| **id != 0) else { continue };
@@ -247,43 +205,42 @@ impl InstrumentHook {
                 continue;
             }
             let protected = info.flags.contains(vk::PipelineCreateFlags::PROTECTED_ACCESS_ONLY_EXT);
-            // SAFETY: a linked chain.
-            let binaries = unsafe { in_chain(info.chain, vk::StructureType::from_raw(PIPELINE_BINARY_INFO)) };
+            let binaries = vk::StructureType::from_raw(PIPELINE_BINARY_INFO);
+            let binaries = linked.chain(info.chain).any(|s| s.1 == binaries);
             let stages = captured.structs("pStages").chain(captured.structs("stage"));
             let layout = captured.u64("layout").unwrap_or(0);
             let room = self.per_action.as_ref().is_none_or(|p| p.has_room(layout));
             let first = self.out.borrow().entries.len();
-            for (index, (stage, then)) in info.stages.iter_mut().zip(stages).enumerate() {
+            let mut own = info.stages(linked);
+            for (index, (stage, then)) in own.iter_mut().zip(stages).enumerate() {
                 if protected {
                     self.out.borrow_mut().leave("its pipeline is for protected memory alone");
-                } else if binaries.is_some() {
+                } else if binaries {
                     self.out.borrow_mut().leave("its pipeline is made of the driver's own binaries");
                 } else {
-                    self.stage(vk, stage, then, &Of { pipeline: id, kind, index: index as u32, room })?;
+                    let of = Of { pipeline: id, kind, index: index as u32, room };
+                    self.stage(vk, linked, stage, then, &of)?;
                 }
             }
+            info.put_back(linked, &own);
             let libraries =
                 captured.next("VkPipelineLibraryCreateInfoKHR").or_else(|| captured.one("pLibraryInfo"));
             let libraries = libraries.map_or_else(Vec::new, |l| l.u64s("pLibraries"));
-            let own = Of { pipeline: id, kind, index: info.stages.len() as u32, room };
-            let any_hit = match create_infos {
-                // SAFETY: the call's own create info, of which nothing but its stages is referred to.
-                Some(at) if !protected => unsafe { self.any_hits(vk, at.add(i), captured, &own)? },
-                _ => None,
+            let of = Of { pipeline: id, kind, index: own.len() as u32, room };
+            let any_hit = match adds && !protected {
+                true => self.any_hits(vk, (linked, i), captured, &of)?,
+                false => None,
             };
             self.parts(id, first, captured, room, &libraries, any_hit);
         }
         Ok(())
     }
 
-    /// Gives hit groups of triangles without any-hit shader an empty one; which stage it is.
-    ///
-    /// # Safety
-    /// `at` is a linked create info, and what is kept of ours lives until the call was made.
-    unsafe fn any_hits(
+    /// Gives hit groups of triangles without any-hit shader an empty one; which stage it is. `i`: of which create info.
+    fn any_hits(
         &mut self,
         vk: &mut Vulkan,
-        at: *mut vk::RayTracingPipelineCreateInfoKHR<'static>,
+        (linked, i): (&mut Linked, usize),
         captured: View<'_>,
         of: &Of,
     ) -> Result<Option<u32>> {
@@ -300,25 +257,21 @@ impl InstrumentHook {
             return Ok(None);
         };
         let module = self.kept.module(vk, number, &variant)?;
-        // SAFETY: the caller's promise; the linker checked arrays against their counts.
-        unsafe {
-            let info = &mut *at;
-            let constants = self.kept.constants(std::ptr::null(), &variant, values);
-            let mut stages = slice(info.p_stages, info.stage_count as usize).to_vec();
-            let mut own = vk::PipelineShaderStageCreateInfo::default()
-                .stage(vk::ShaderStageFlags::ANY_HIT_KHR)
-                .module(module)
-                .name(c"main");
-            own.p_specialization_info = constants;
-            stages.push(own);
-            for (g, bare) in slice_mut(info.p_groups, info.group_count as usize).iter_mut().zip(bare) {
-                if bare {
-                    g.any_hit_shader = of.index;
-                }
-            }
-            (info.stage_count, info.p_stages) = (stages.len() as u32, stages.as_ptr());
-            // (what it points to stays where it is when it moves)
-            self.kept.stages.push(stages);
+        type Create = vk::RayTracingPipelineCreateInfoKHR<'static>;
+        let info = linked.params::<Create>(4, 3).and_then(|all| all.get(i)).copied();
+        let Some(info) = info else { return Ok(None) };
+        let constants = constants(linked, std::ptr::null(), &variant, values)?;
+        let mut stages = linked.all(info.p_stages, info.stage_count).unwrap_or_default().to_vec();
+        let mut own = Stage::default().stage(vk::ShaderStageFlags::ANY_HIT_KHR).module(module).name(c"main");
+        own.p_specialization_info = constants;
+        stages.push(own);
+        let groups = linked.all_mut(info.p_groups, info.group_count).unwrap_or_default();
+        for (g, _) in groups.iter_mut().zip(bare).filter(|g| g.1) {
+            g.any_hit_shader = of.index;
+        }
+        let at = linked.keep(&stages);
+        if let Some(info) = linked.params_mut::<Create>(4, 3).and_then(|all| all.get_mut(i)) {
+            (info.stage_count, info.p_stages) = (stages.len() as u32, at);
         }
         Ok(Some(of.index))
     }
@@ -366,7 +319,8 @@ impl InstrumentHook {
     fn stage(
         &mut self,
         vk: &mut Vulkan,
-        stage: &mut vk::PipelineShaderStageCreateInfo<'_>,
+        linked: &mut Linked,
+        stage: &mut Stage,
         then: View<'_>,
         of: &Of,
     ) -> Result<()> {
@@ -388,20 +342,14 @@ impl InstrumentHook {
         let Some((variant, number, values)) = self.entry(vk, &code, stage.stage, &name, of)? else {
             return Ok(());
         };
-        // SAFETY: a linked stage; what it is given lives in `kept` until the call was made.
-        unsafe {
-            if module.is_some() {
-                stage.module = self.kept.module(vk, number, &variant)?;
-            } else if let Some(info) =
-                in_chain(stage.p_next.cast(), vk::StructureType::SHADER_MODULE_CREATE_INFO)
-            {
-                let info = &mut *info.cast_mut().cast::<vk::ShaderModuleCreateInfo<'_>>();
-                let words = self.kept.words(vk, &variant);
-                (info.code_size, info.p_code) = (size_of_val(words), words.as_ptr());
-            }
-            stage.p_specialization_info =
-                self.kept.constants(stage.p_specialization_info, &variant, values).cast();
+        if module.is_some() {
+            stage.module = self.kept.module(vk, number, &variant)?;
+        } else if let Some(info) = linked.in_chain::<vk::ShaderModuleCreateInfo<'_>>(stage.p_next) {
+            // (the words live in `kept` until the call was made)
+            let words = self.kept.words(vk, &variant);
+            (info.code_size, info.p_code) = (size_of_val(words), words.as_ptr());
         }
+        stage.p_specialization_info = constants(linked, stage.p_specialization_info, &variant, values)?;
         Ok(())
     }
 
@@ -410,14 +358,13 @@ impl InstrumentHook {
         let v = View::call(&call.image);
         let ids = v.u64s("pShaders");
         self.begin(vk, call)?;
-        let n = linked.arg(1) as u32 as usize;
-        // SAFETY: linked memory holds as many structs as the count says.
-        let all = unsafe { slice_mut(linked.ptr::<vk::ShaderCreateInfoEXT<'_>>(2), n) };
+        type Create = vk::ShaderCreateInfoEXT<'static>;
+        let mut all = linked.params::<Create>(2, 1).unwrap_or_default().to_vec();
         for (i, (info, then)) in all.iter_mut().zip(v.structs("pCreateInfos")).enumerate() {
             let Some(&id) = ids.get(i).filter(|id| **id != 0) else { continue };
             // Chosen or not: all shader objects have to fit what is pushed.
             let room = match &mut self.per_action {
-                Some(p) => p.object(vk, call.image.u64(0), info, then)?,
+                Some(p) => p.object(vk, call.image.u64(0), (linked, info), then)?,
                 None => true,
             };
             let first = self.out.borrow().entries.len();
@@ -437,9 +384,10 @@ impl InstrumentHook {
             self.parts(id, first, then, room, &[], None);
             let words = self.kept.words(vk, &variant);
             (info.code_size, info.p_code) = (size_of_val(words), words.as_ptr().cast());
-            // SAFETY: linked constants; what replaces them lives in `kept` until the call was made.
-            info.p_specialization_info =
-                unsafe { self.kept.constants(info.p_specialization_info, &variant, values) }.cast();
+            info.p_specialization_info = constants(linked, info.p_specialization_info, &variant, values)?;
+        }
+        if let Some(to) = linked.params_mut::<Create>(2, 1) {
+            to.copy_from_slice(&all);
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 //! Guarantees: modules of ours go once the pipelines are made. Refuses a shader that is not known or cannot be read.
 
 use super::{RepartitionHook, internal, shaders, words_of};
-use crate::hooks::instrument::stages::{in_chain, infos};
+use crate::hooks::instrument::stages::{Stage, infos};
 use gfxr_parse::view::View;
 use replay::ash::vk;
 use replay::error::{Error, Result};
@@ -18,17 +18,20 @@ impl RepartitionHook {
         let ids = v.u64s("pPipelines");
         let device = call.image.u64(0);
         self.kept.0 = device;
-        // SAFETY: the call's own arguments, before the driver is called.
-        let Some((_, all)) = (unsafe { infos(call, linked) }) else { return Ok(()) };
+        let Some((_, all)) = infos(call, linked) else { return Ok(()) };
         for (n, (info, captured)) in all.into_iter().zip(v.structs("pCreateInfos")).enumerate() {
             let Some(&pipeline) = ids.get(n) else { continue };
             let Some(&id) = self.plan.pipelines.get(&pipeline) else { continue };
             let Some(layout) = self.layouts.get(&id).cloned() else { continue };
-            *info.layout = layout.live;
-            let stages = captured.structs("pStages").chain(captured.structs("stage"));
-            for (stage, then) in info.stages.iter_mut().zip(stages) {
-                self.stage(vk, stage, then, id)?;
+            if let Some(to) = linked.one_mut(info.layout) {
+                *to = layout.live;
             }
+            let stages = captured.structs("pStages").chain(captured.structs("stage"));
+            let mut own = info.stages(linked);
+            for (stage, then) in own.iter_mut().zip(stages) {
+                self.stage(vk, linked, stage, then, id)?;
+            }
+            info.put_back(linked, &own);
             self.pipelines.insert(pipeline, id);
             self.out.borrow_mut().pipelines += 1;
         }
@@ -38,7 +41,8 @@ impl RepartitionHook {
     fn stage(
         &mut self,
         vk: &Vulkan,
-        stage: &mut vk::PipelineShaderStageCreateInfo<'_>,
+        linked: &mut Linked,
+        stage: &mut Stage,
         then: View<'_>,
         layout: u64,
     ) -> Result<()> {
@@ -62,12 +66,9 @@ impl RepartitionHook {
             stage.module = made;
             return Ok(());
         }
-        // SAFETY: a linked chain; the words live until the call was made.
-        unsafe {
-            if let Some(info) = in_chain(stage.p_next.cast(), vk::StructureType::SHADER_MODULE_CREATE_INFO) {
-                let info = &mut *info.cast_mut().cast::<vk::ShaderModuleCreateInfo<'_>>();
-                (info.code_size, info.p_code) = (size_of_val(&moved[..]), moved.as_ptr());
-            }
+        // (the words live until the call was made)
+        if let Some(info) = linked.in_chain::<vk::ShaderModuleCreateInfo<'_>>(stage.p_next) {
+            (info.code_size, info.p_code) = (size_of_val(&moved[..]), moved.as_ptr());
         }
         self.kept.2.push(moved);
         Ok(())

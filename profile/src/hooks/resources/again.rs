@@ -32,9 +32,6 @@ pub struct Again {
     taken: Vec<u64>,
     /// By device and queue family.
     pools: HashMap<(u64, u32), Pool>,
-    /// What the changed submission points to.
-    arrays: Vec<Box<[vk::CommandBuffer]>>,
-    infos: Vec<Box<[vk::CommandBufferSubmitInfo<'static>]>>,
 }
 
 impl Again {
@@ -42,8 +39,6 @@ impl Again {
     pub fn begins(&mut self, landings: &mut Landings, idle: bool) {
         self.executed.clear();
         self.wanted.clear();
-        self.arrays.clear();
-        self.infos.clear();
         if idle {
             self.taken.drain(..).for_each(|n| landings.give(n));
             self.pools.values_mut().for_each(|p| p.used = 0);
@@ -99,47 +94,40 @@ impl Again {
         let pool = (queue.device, queue.family);
         let ash = vk.device(queue.device)?.ash.clone();
         let mut executed: HashMap<u64, u32> = HashMap::new();
-        // SAFETY: linked memory holds `n` structs of the command's type; the linker checked arrays against counts.
-        unsafe {
-            if older {
-                let infos = std::slice::from_raw_parts_mut(linked.ptr::<vk::SubmitInfo<'_>>(2), n);
-                if infos.iter().any(|i| counted_elsewhere(i.p_next.cast())) {
-                    return Ok(false);
-                }
-                for (info, ids) in infos.iter_mut().zip(&batches).filter(|i| !i.1.is_empty()) {
-                    let live = std::slice::from_raw_parts(info.p_command_buffers, ids.len());
-                    let mut all = Vec::new();
-                    for (c, id) in live.iter().zip(ids) {
-                        all.push(*c);
-                        all.extend(self.behind(&ash, pool, *id, &mut executed, landings)?);
-                    }
-                    info.command_buffer_count = all.len() as u32;
-                    self.arrays.push(all.into());
-                    info.p_command_buffers = self.arrays[self.arrays.len() - 1].as_ptr();
-                }
-            } else {
-                let infos = std::slice::from_raw_parts_mut(linked.ptr::<vk::SubmitInfo2<'_>>(2), n);
-                if infos.iter().any(|i| i.flags.contains(vk::SubmitFlags::PROTECTED)) {
-                    return Ok(false);
-                }
-                for (info, ids) in infos.iter_mut().zip(&batches).filter(|i| !i.1.is_empty()) {
-                    let live = std::slice::from_raw_parts(info.p_command_buffer_infos, ids.len());
-                    let mut all = Vec::new();
-                    for (c, id) in live.iter().zip(ids) {
-                        all.push(vk::CommandBufferSubmitInfo {
-                            command_buffer: c.command_buffer,
-                            device_mask: c.device_mask,
-                            p_next: c.p_next,
-                            ..Default::default()
-                        });
-                        let own = self.behind(&ash, pool, *id, &mut executed, landings)?;
-                        all.extend(own.map(|c| vk::CommandBufferSubmitInfo::default().command_buffer(c)));
-                    }
-                    info.command_buffer_info_count = all.len() as u32;
-                    self.infos.push(all.into());
-                    info.p_command_buffer_infos = self.infos[self.infos.len() - 1].as_ptr().cast();
-                }
+        let missing = || Error::divergence("a submission holds fewer command buffers than it says");
+        if older {
+            let mut infos = linked.params::<vk::SubmitInfo<'static>>(2, 1).ok_or_else(missing)?.to_vec();
+            if infos.iter().any(|i| counted_elsewhere(linked, i.p_next)) {
+                return Ok(false);
             }
+            for (info, ids) in infos.iter_mut().zip(&batches).filter(|i| !i.1.is_empty()) {
+                let live = linked.all(info.p_command_buffers, ids.len() as u32).ok_or_else(missing)?;
+                let mut all = Vec::new();
+                for (c, id) in live.iter().zip(ids) {
+                    all.push(*c);
+                    all.extend(self.behind(&ash, pool, *id, &mut executed, landings)?);
+                }
+                info.command_buffer_count = all.len() as u32;
+                info.p_command_buffers = linked.keep(&all);
+            }
+            linked.params_mut(2, 1).ok_or_else(missing)?.copy_from_slice(&infos);
+        } else {
+            let mut infos = linked.params::<vk::SubmitInfo2<'static>>(2, 1).ok_or_else(missing)?.to_vec();
+            if infos.iter().any(|i| i.flags.contains(vk::SubmitFlags::PROTECTED)) {
+                return Ok(false);
+            }
+            for (info, ids) in infos.iter_mut().zip(&batches).filter(|i| !i.1.is_empty()) {
+                let live = linked.all(info.p_command_buffer_infos, ids.len() as u32).ok_or_else(missing)?;
+                let mut all = Vec::new();
+                for (c, id) in live.iter().zip(ids) {
+                    all.push(*c);
+                    let own = self.behind(&ash, pool, *id, &mut executed, landings)?;
+                    all.extend(own.map(|c| vk::CommandBufferSubmitInfo::default().command_buffer(c)));
+                }
+                info.command_buffer_info_count = all.len() as u32;
+                info.p_command_buffer_infos = linked.keep(&all);
+            }
+            linked.params_mut(2, 1).ok_or_else(missing)?.copy_from_slice(&infos);
         }
         Ok(true)
     }

@@ -16,6 +16,7 @@ use replay::error::Result;
 use replay::exec::{Call, Executor};
 use replay::follow::World;
 use replay::link::Linked;
+use replay::span::Span;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
@@ -121,7 +122,7 @@ impl Copies {
         for (&(source, from, bytes), &to) in place {
             let known = vk.buffer(source).filter(|b| {
                 let usable = b.usage.contains(vk::BufferUsageFlags::TRANSFER_SRC) && b.memory.is_some();
-                usable && from + bytes <= b.size
+                usable && Span::within(from, bytes, b.size).is_some()
             });
             if let Some(b) = known {
                 let regions = &mut all.entry(source).or_insert((b.live, b.device, vec![])).2;
@@ -154,23 +155,22 @@ impl Copies {
             return Ok(());
         }
         let commands = vk::CommandBuffer::from_raw(cx.objects.live(call.image.u64(0)));
-        let first: *mut vk::CommandBuffer = linked.ptr(2);
+        let Some(live) = linked.params::<vk::CommandBuffer>(2, 1).map(<[_]>::to_vec) else { return Ok(()) };
         for position in drains.keys().copied().filter(again) {
             let device = self.current.get(&ids[position as usize]).and_then(|c| c.landing);
             let device = device.and_then(|l| self.landings.place(l)).map(|p| p.0.clone());
             let Some(d) = device else { continue };
-            // SAFETY: linked memory holds that many live command buffers, none of which has been executed yet; recording.
-            unsafe {
-                let before = first.add(self.executed as usize);
-                let n = (position + 1 - self.executed) as usize;
-                d.cmd_execute_commands(commands, std::slice::from_raw_parts(before, n));
-            }
+            let now = live.get(self.executed as usize..=position as usize).unwrap_or_default();
+            // SAFETY: recording; live command buffers, none of which has been executed yet.
+            unsafe { d.cmd_execute_commands(commands, now) };
             self.drain(cx, call, self.executed..position + 1)?;
             self.executed = position + 1;
         }
-        linked.set_arg(1, u64::from(ids.len() as u32 - self.executed));
-        // SAFETY: the last is never among those that were executed.
-        linked.set_arg(2, unsafe { first.add(self.executed as usize) } as u64);
+        // (the last is never among those that were executed)
+        let left = live.get(self.executed as usize..).unwrap_or_default();
+        let at = linked.keep(left);
+        linked.set_arg(1, left.len() as u64);
+        linked.set_arg(2, at as u64);
         Ok(())
     }
 

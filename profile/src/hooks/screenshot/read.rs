@@ -7,7 +7,7 @@
 use super::format;
 use replay::ash::vk::{self, ImageAspectFlags as Aspect, ImageLayout as Layout};
 use replay::error::{Error, Result};
-use replay::vulkan::{ImageState, Vulkan};
+use replay::vulkan::{ImageState, Vulkan, driver};
 
 /// Texels as they were stored.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub fn settle(vk: &mut Vulkan, queue: u64, watchdog_ns: u64) -> Result<()> {
     // SAFETY: a fence of our own on a live device; it is destroyed when signalled, or leaked when the GPU hangs.
     unsafe {
         let fence = d.create_fence(&vk::FenceCreateInfo::default(), None).map_err(failed)?;
-        d.queue_submit(q.live, &[], fence).map_err(failed)?;
+        driver::submit(d, q.live, &[], fence)?;
         match d.wait_for_fences(&[fence], true, watchdog_ns) {
             Err(vk::Result::TIMEOUT) => {
                 let text = format!("VkQueue {queue}, whose image is to be read back, did not finish");

@@ -104,7 +104,7 @@ impl Bytes {
     pub fn allocate_as(&mut self, memory: u64, size: u64, why: Why) {
         self.clock += 1;
         self.free(memory);
-        self.live += size;
+        self.live = self.live.saturating_add(size);
         self.most_live = self.most_live.max(self.live);
         self.spaces.insert(memory, Space::new(size, why, self.clock));
     }
@@ -118,7 +118,7 @@ impl Bytes {
     /// A space ends.
     pub fn free(&mut self, space: u64) {
         if let Some(s) = self.spaces.remove(&space).filter(|s| !s.inside) {
-            self.live -= s.size;
+            self.live = self.live.saturating_sub(s.size);
         }
     }
     /// The size of a space.
@@ -178,7 +178,7 @@ impl Bytes {
             let step = (PAGE as u64 - (to.1 + done) % PAGE as u64).min(size - done);
             bytes.clear();
             holes.clear();
-            self.read_into(from.0, from.1 + done, step, &mut bytes, &mut holes);
+            self.read_into(from.0, from.1.saturating_add(done), step, &mut bytes, &mut holes);
             let target = self.spaces.get_mut(&to.0).expect("looked up above");
             match holes[..] {
                 [] => same += target.write(to.1 + done, &bytes, self.clock),
@@ -251,8 +251,8 @@ impl Bytes {
     pub fn count(&mut self, into: Into, bytes: u64, same: u64) {
         let u = self.uploads.entry(into).or_default();
         u.writes += 1;
-        u.bytes += bytes;
-        u.same += same;
+        u.bytes = u.bytes.saturating_add(bytes);
+        u.same = u.same.saturating_add(same);
     }
 
     /// What was written since this was asked last.

@@ -115,8 +115,9 @@ impl Residents {
             if at < offset {
                 pieces.insert(at, (offset - at, memory, there));
             }
-            if at + bytes > end {
-                pieces.insert(end, (at + bytes - end, memory, there + (end - at)));
+            let behind = at.saturating_add(bytes);
+            if behind > end {
+                pieces.insert(end, (behind - end, memory, there.saturating_add(end - at)));
             }
         }
         if let Some((memory, there)) = to {

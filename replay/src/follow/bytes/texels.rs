@@ -77,7 +77,7 @@ impl Texels {
             let mut levels = Vec::new();
             for l in 0..s.levels.clamp(1, 32) {
                 let side = |n: u32, divided: u32, block: u32| {
-                    u64::from((n.max(1).div_ceil(divided) >> l).max(1).div_ceil(block))
+                    u64::from(formats::level_size(n.max(1).div_ceil(divided), l).div_ceil(block))
                 };
                 let blocks = (
                     side(s.extent[0], p.divided.0, p.block.0),
@@ -158,7 +158,7 @@ pub fn in_buffer(p: &Plane, at: u64, row_length: u32, image_height: u32, extent:
     let blocks = |n: u32, size: u32| u64::from(n.div_ceil(size));
     let block = u64::from(p.block_bytes);
     let row = blocks(or(row_length, extent[0]), p.block.0) * block;
-    let slice = blocks(or(image_height, extent[1]), p.block.1) * row;
+    let slice = blocks(or(image_height, extent[1]), p.block.1).saturating_mul(row);
     Rows {
         at,
         bytes: blocks(extent[0], p.block.0) * block,
@@ -174,13 +174,20 @@ pub fn pairs(from: &Rows, to: &Rows) -> impl Iterator<Item = (u64, u64, u64)> + 
     let bytes = from.bytes.min(to.bytes);
     let (rows, slices) = (from.count.0.min(to.count.0), from.count.1.min(to.count.1));
     let tight = |r: &Rows| r.stride.0 == bytes;
-    let (bytes, rows) = if tight(&from) && tight(&to) { (bytes * rows, rows.min(1)) } else { (bytes, rows) };
+    let (bytes, rows) =
+        if tight(&from) && tight(&to) { (bytes.saturating_mul(rows), rows.min(1)) } else { (bytes, rows) };
     let whole = |r: &Rows| rows == 1 && r.stride.1 == bytes;
-    let (bytes, slices) =
-        if whole(&from) && whole(&to) { (bytes * slices, slices.min(1)) } else { (bytes, slices) };
+    let (bytes, slices) = if whole(&from) && whole(&to) {
+        (bytes.saturating_mul(slices), slices.min(1))
+    } else {
+        (bytes, slices)
+    };
     (0..slices).flat_map(move |z| {
         (0..rows).map(move |y| {
-            let place = |r: &Rows| r.at + z * r.stride.1 + y * r.stride.0;
+            // (a place beyond all numbers is beyond every buffer)
+            let stride = |n: u64, bytes: u64| n.saturating_mul(bytes);
+            let place =
+                |r: &Rows| r.at.saturating_add(stride(z, r.stride.1)).saturating_add(stride(y, r.stride.0));
             (place(&from), place(&to), bytes)
         })
     })

@@ -12,6 +12,7 @@ use super::super::world::World;
 use super::{ALL, other};
 use crate::backend::MetaBlock;
 use crate::exec::Call;
+use crate::span::Span;
 use gfxr_parse::meta::{InitImage, Meta};
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::view::View;
@@ -224,12 +225,12 @@ fn host_to_image(w: &mut World, v: View<'_>, block: u64) {
             let (row, height) = (n32(r, "memoryRowLength"), n32(r, "memoryImageHeight"));
             let there = in_buffer(&plane, done, row, height, size);
             for (from, to, bytes) in pairs(&there, &rows) {
-                match data.get(from as usize..(from + bytes) as usize) {
+                match Span::within(from, bytes, data.len() as u64).and_then(|s| s.of(data)) {
                     Some(run) => w.bytes.write(space, to, run, cause),
                     None => w.bytes.forget(space, to, bytes, Why::new(Reason::Extension, block)),
                 }
             }
-            done += there.stride.1 * there.count.1;
+            done = there.stride.1.saturating_mul(there.count.1).saturating_add(done);
         }
     }
 }
@@ -258,7 +259,7 @@ pub fn meta(w: &mut World, block: &MetaBlock<'_>) {
 
 /// The host wrote: counted for each buffer that lies there, where buffers overlap for the first.
 fn mapped_write(w: &mut World, memory: u64, at: u64, data: &[u8], block: u64) {
-    let end = at + data.len() as u64;
+    let end = at.saturating_add(data.len() as u64);
     let buffers: Vec<Resident> = w.bytes.residents.on(memory, at, end).filter(|r| !r.image).collect();
     let mut done = at;
     let put = |w: &mut World, from: u64, to: u64, buffer: u64| {
@@ -295,18 +296,21 @@ fn init_image(w: &mut World, m: &InitImage, data: &[u8], block: u64) {
     let Some(t) = w.texels(m.image) else { return w.forget_image(m.image, &part, why) };
     // Newer files align levels to the texel size, older ones do not; the sum tells.
     let total = data.len() as u64;
-    let ends = |align: u64| m.level_bytes.iter().fold(0u64, |at, n| at.next_multiple_of(align) + n);
-    let align = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32].into_iter().find(|a| ends(*a) == total);
+    let ends = |align: u64| {
+        let after = |at: u64, n: &u64| at.checked_next_multiple_of(align)?.checked_add(*n);
+        m.level_bytes.iter().try_fold(0u64, after)
+    };
+    let align = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32].into_iter().find(|a| ends(*a) == Some(total));
     let mut from = 0u64;
     for (level, bytes) in (0..).zip(&m.level_bytes) {
-        from = from.next_multiple_of(align.unwrap_or(1));
+        from = from.checked_next_multiple_of(align.unwrap_or(1)).unwrap_or(u64::MAX);
         let there = t.level(m.aspect, level).filter(|there| there.1 == *bytes);
-        let run = data.get(from as usize..(from + bytes) as usize);
+        let run = Span::within(from, *bytes, total).and_then(|s| s.of(data));
         match (there, run, align) {
             (Some(there), Some(run), Some(_)) => w.bytes.write(m.image, there.0, run, cause),
             _ => w.forget_image(m.image, &Subresources { level, levels: 1, ..part }, why),
         }
-        from += bytes;
+        from = from.saturating_add(*bytes);
     }
 }
 

@@ -57,12 +57,15 @@ impl World {
         };
         let [offset, _, row, layer, slice] = *l;
         let begin = |n: usize, size: u32| u64::from(r.offset[n] / size);
-        let at = i.bound[0].offset
-            + offset
-            + u64::from(layers) * layer
-            + begin(2, 1) * slice
-            + begin(1, plane.block.1) * row
-            + begin(0, plane.block.0) * u64::from(plane.block_bytes);
+        let steps = [
+            (u64::from(layers), layer),
+            (begin(2, 1), slice),
+            (begin(1, plane.block.1), row),
+            (begin(0, plane.block.0), plane.block_bytes.into()),
+        ];
+        // What the capture says of the layout may be anything.
+        let first = i.bound[0].offset.saturating_add(offset);
+        let at = steps.iter().fold(first, |at, (n, bytes)| at.saturating_add(n.saturating_mul(*bytes)));
         Some(((i.bound[0].memory, Rows { at, stride: (row, slice), ..packed }), plane))
     }
 
@@ -103,7 +106,7 @@ impl World {
             for (from, to, bytes) in pairs(&there, &rows) {
                 self.copy_into((c.buffer, from), (space, to), bytes, cause);
             }
-            at += there.stride.1 * there.count.1;
+            at = at.saturating_add(there.stride.1.saturating_mul(there.count.1));
         }
     }
 
@@ -119,22 +122,22 @@ impl World {
             let there = in_buffer(&plane, at, r.row_length, r.image_height, r.extent);
             for (from, to, bytes) in pairs(&rows, &there) {
                 for (memory, place, part, done) in self.spans(c.buffer, to, bytes) {
-                    self.bytes.copy((space, from + done), (memory, place), part, cause);
+                    self.bytes.copy((space, from.saturating_add(done)), (memory, place), part, cause);
                     self.overwritten(memory, place, part, block);
                 }
             }
-            at += there.stride.1 * there.count.1;
+            at = at.saturating_add(there.stride.1.saturating_mul(there.count.1));
         }
     }
 
     /// From a buffer into a space.
     fn copy_into(&mut self, from: (u64, u64), to: (u64, u64), bytes: u64, cause: Cause) {
         let spans = self.spans(from.0, from.1, bytes);
-        if spans.iter().map(|s| s.2).sum::<u64>() < bytes {
+        if spans.iter().map(|s| s.2).fold(0, u64::saturating_add) < bytes {
             self.bytes.forget(to.0, to.1, bytes, Why::new(Reason::NoMemory, cause.block));
         }
         for (memory, at, part, done) in spans {
-            self.bytes.copy((memory, at), (to.0, to.1 + done), part, cause);
+            self.bytes.copy((memory, at), (to.0, to.1.saturating_add(done)), part, cause);
         }
     }
 
@@ -155,7 +158,7 @@ impl World {
         let (Some(a), Some(b)) = (planes(self, src, r.src.aspects), planes(self, dst, r.dst.aspects)) else {
             return unknown(self);
         };
-        let blocks = |n: u32, from: u32, to: u32| n.div_ceil(from) * to;
+        let blocks = |n: u32, from: u32, to: u32| n.div_ceil(from).saturating_mul(to);
         let extent = [
             blocks(r.extent[0], a.block.0, b.block.0),
             blocks(r.extent[1], a.block.1, b.block.1),
@@ -195,7 +198,7 @@ impl World {
         };
         let levels = part.levels.min(all.saturating_sub(part.level));
         let layers = part.layers.min(layers.saturating_sub(part.layer));
-        for level in part.level..part.level + levels {
+        for level in part.level..part.level.saturating_add(levels) {
             for (at, bytes) in t.subresources(part.aspects, level, part.layer, layers) {
                 self.bytes.forget(image, at, bytes, why);
             }
@@ -235,7 +238,7 @@ impl World {
         let why = Why::new(Reason::Image, block);
         for r in others {
             if !r.image || self.is_linear(r.id) {
-                let (from, to) = (r.from.max(at), r.to.min(at + size));
+                let (from, to) = (r.from.max(at), r.to.min(at.saturating_add(size)));
                 self.bytes.forget(memory, from, to - from, why);
             } else if let Some(Some(t)) = self.bytes.residents.texels.get(&r.id) {
                 let size = t.size;

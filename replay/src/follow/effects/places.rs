@@ -9,6 +9,9 @@ use super::super::world::World;
 /// A run of bytes: memory, first byte in it, bytes, their first one's place in the range that was asked for.
 pub(super) type Span = (u64, u64, u64, u64);
 
+/// More bytes of a buffer are not read at once: a damaged capture may ask for any number.
+const MOST_READ_BYTES: u64 = 1 << 31;
+
 impl World {
     /// Where a range of a buffer lies. What is bound to nothing is left out.
     pub(super) fn spans(&self, buffer: u64, offset: u64, size: u64) -> Vec<Span> {
@@ -18,24 +21,28 @@ impl World {
             return Vec::new();
         }
         if let Some(bound) = b.bound {
-            return vec![(bound.memory, bound.offset + offset, size, 0)];
+            // (what would end beyond all numbers lies nowhere)
+            let at = bound.offset.checked_add(offset).filter(|at| at.checked_add(size).is_some());
+            return at.map(|at| (bound.memory, at, size, 0)).into_iter().collect();
         }
         let Some(pieces) = self.bytes.residents.sparse.get(&buffer) else { return Vec::new() };
         let end = offset + size;
         let first = pieces.range(..=offset).next_back().map_or(offset, |p| *p.0);
-        let inside = pieces.range(first..end).filter(|(at, p)| *at + p.0 > offset);
+        let inside = pieces.range(first..end).filter(|(at, p)| at.saturating_add(p.0) > offset);
         let part = |(at, (bytes, memory, there)): (&u64, &(u64, u64, u64))| {
-            let (from, to) = ((*at).max(offset), (at + bytes).min(end));
-            (*memory, there + (from - at), to - from, from - offset)
+            let (from, to) = ((*at).max(offset), at.saturating_add(*bytes).min(end));
+            let place = there.checked_add(from - at).filter(|p| p.checked_add(to - from).is_some())?;
+            Some((*memory, place, to - from, from - offset))
         };
-        inside.map(part).collect()
+        inside.filter_map(part).collect()
     }
 
-    /// Puts a range of a buffer behind `into`, 0 for what is not known.
+    /// Puts a range of a buffer behind `into`, 0 for what is not known; of a range larger than any device's, its beginning.
     pub fn read_buffer(&self, buffer: u64, offset: u64, size: u64, into: &mut Vec<u8>) -> Known {
+        let size = size.min(MOST_READ_BYTES);
         if let Some((b, bound)) = self.buffers.get(&buffer).and_then(|b| Some((b, b.bound?))) {
             let there = size.min(b.size.saturating_sub(offset));
-            let mut known = self.bytes.read(bound.memory, bound.offset + offset, there, into);
+            let mut known = self.bytes.read(bound.memory, bound.offset.saturating_add(offset), there, into);
             lacking(&mut known, there, size, into);
             return known;
         }
@@ -57,7 +64,7 @@ impl World {
         match self.buffers.get(&buffer).and_then(|b| Some((b, b.bound?))) {
             Some((b, bound)) => {
                 let size = size.min(b.size.saturating_sub(offset));
-                self.bytes.stamp(bound.memory, bound.offset + offset, size)
+                self.bytes.stamp(bound.memory, bound.offset.saturating_add(offset), size)
             }
             None => {
                 let spans = self.spans(buffer, offset, size);
@@ -116,8 +123,9 @@ impl World {
         let Some(b) = self.buffers.get(&buffer) else { return };
         if let Some(bound) = b.bound {
             let size = size.min(b.size.saturating_sub(offset));
-            self.bytes.forget(bound.memory, bound.offset + offset, size, why);
-            self.overwritten(bound.memory, bound.offset + offset, size, why.block.into());
+            let at = bound.offset.saturating_add(offset);
+            self.bytes.forget(bound.memory, at, size, why);
+            self.overwritten(bound.memory, at, size, why.block.into());
             return;
         }
         for (memory, at, bytes, _) in self.spans(buffer, offset, size) {
@@ -150,8 +158,13 @@ impl World {
         if !self.bytes.residents.has_images(memory) || bytes == 0 {
             return;
         }
-        let images: Vec<u64> =
-            self.bytes.residents.on(memory, at, at + bytes).filter(|r| r.image).map(|r| r.id).collect();
+        let images: Vec<u64> = self
+            .bytes
+            .residents
+            .on(memory, at, at.saturating_add(bytes))
+            .filter(|r| r.image)
+            .map(|r| r.id)
+            .collect();
         for image in images {
             // (their texels are where they always are: linear images have none of their own)
             let size = self.bytes.residents.texels.get(&image).and_then(|t| t.as_ref().map(|t| t.size));

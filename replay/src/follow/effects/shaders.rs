@@ -77,7 +77,8 @@ impl World {
                 if let (Some(start), Descriptor::Buffer { offset, range, buffer, .. }) = (start, &mut d) {
                     // (a whole rest is one from where the descriptor begins)
                     *range = self.range_of(*buffer, *offset, *range);
-                    *offset += u64::from(offsets.get((start + e) as usize).copied().unwrap_or(0));
+                    let own = offsets.get(start.saturating_add(e) as usize).copied().unwrap_or(0);
+                    *offset = offset.saturating_add(own.into());
                 }
                 found.push(d);
             }

@@ -1,6 +1,6 @@
 //! Hand-made calls, and the samples.
 
-mod bench;
+pub(crate) mod bench;
 mod binds;
 mod buffers;
 mod damaged;

@@ -5,6 +5,7 @@
 
 use super::format::{self, Plane};
 use super::layouts::{Layouts, Move, Part};
+use crate::formats::level_size;
 use crate::vulkan::ImageState;
 use ash::vk;
 
@@ -63,10 +64,10 @@ pub(super) fn move_images(
 }
 
 /// A level's size in an aspect.
-pub(super) fn extent(image: &ImageState, aspect: vk::ImageAspectFlags, level: u32) -> vk::Extent3D {
+pub(crate) fn extent(image: &ImageState, aspect: vk::ImageAspectFlags, level: u32) -> vk::Extent3D {
     let planes = format::planes(image.format);
     let divided = planes.iter().flatten().find(|p| p.aspect == aspect).map_or((1, 1), |p| p.divided);
-    let size = |v: u32| (v >> level).max(1);
+    let size = |v: u32| level_size(v, level);
     vk::Extent3D {
         width: size(image.extent.width).div_ceil(divided.0),
         height: size(image.extent.height).div_ceil(divided.1),
@@ -106,7 +107,7 @@ pub(super) fn regions(image: &ImageState, layouts: &Layouts, parts: &[Part]) -> 
 }
 
 /// Bytes of a part when it is copied to a buffer: of a row of blocks, rows of blocks, slices.
-pub(super) fn rows(plane: &Plane, extent: vk::Extent3D) -> (u64, u32, u32) {
+pub(crate) fn rows(plane: &Plane, extent: vk::Extent3D) -> (u64, u32, u32) {
     let row = u64::from(extent.width.div_ceil(plane.block.0)) * u64::from(plane.block_bytes);
     (row, extent.height.div_ceil(plane.block.1), extent.depth)
 }
@@ -118,7 +119,7 @@ pub(super) fn bytes(image: &ImageState, layouts: &Layouts, parts: &[Part]) -> u6
     let of = |p: &Part| {
         let e = extent(image, layouts.aspects()[p.aspect], p.level);
         let (row, high, deep) = rows(&planes[p.aspect], e);
-        row * u64::from(high) * u64::from(deep) * samples
+        row.saturating_mul(high.into()).saturating_mul(deep.into()).saturating_mul(samples)
     };
-    parts.iter().map(of).sum()
+    parts.iter().map(of).fold(0, u64::saturating_add)
 }

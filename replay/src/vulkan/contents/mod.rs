@@ -19,7 +19,7 @@
 //! at capture: a resource that is read although another one that shares its memory was written since.
 
 mod copies;
-mod format;
+pub(crate) mod format;
 mod hash;
 mod host;
 mod layouts;
@@ -35,6 +35,7 @@ mod tracker;
 mod twin;
 mod usage;
 
+pub(crate) use copies::{extent, rows};
 pub use learn::Learned;
 pub use restore::Restored;
 pub use tracker::{Tracker, Tracking};

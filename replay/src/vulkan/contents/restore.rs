@@ -188,7 +188,7 @@ impl Work {
         let submit = vk::SubmitInfo::default().command_buffers(&cmds);
         // SAFETY: recorded, and not in flight.
         unsafe {
-            d.ash.queue_submit(self.queue, &[submit], self.fence).what("vkQueueSubmit (contents)")?;
+            super::super::driver::submit(&d.ash, self.queue, &[submit], self.fence)?;
             d.wait(&[self.fence])?;
             d.ash.reset_fences(&[self.fence]).what("vkResetFences (contents)")
         }
@@ -206,7 +206,7 @@ fn forget_caches(vk: &Vulkan, device: u64) -> Result<()> {
         .values()
         .filter(|m| m.device == device && m.live != vk::DeviceMemory::null())
         .filter(|m| m.flush || m.flags.contains(F::HOST_VISIBLE) && !m.flags.contains(F::HOST_COHERENT))
-        .filter_map(|m| Some((m, m.mapped?.0)).filter(|(_, at)| at % atom == 0))
+        .filter_map(|m| Some((m, m.mapped.as_ref()?.0)).filter(|(_, at)| at % atom == 0))
         .map(|(m, at)| vk::MappedMemoryRange::default().memory(m.live).offset(at).size(vk::WHOLE_SIZE))
         .collect();
     if ranges.is_empty() {

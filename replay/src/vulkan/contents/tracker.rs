@@ -293,9 +293,8 @@ impl Hook for Tracker {
     }
 
     fn invoked(&mut self, _: &mut Executor, call: &Call, linked: &mut Linked, ret: u64) -> Result<()> {
-        let info: *const vk::AccelerationStructureCreateInfoKHR = linked.ptr(1);
-        // SAFETY: linked memory holds the create info (or null), as the handler left it.
-        let Some(info) = (unsafe { info.as_ref() }) else { return Ok(()) };
+        let info = linked.param::<vk::AccelerationStructureCreateInfoKHR<'_>>(1);
+        let Some(info) = info else { return Ok(()) };
         if (ret as u32 as i32) < 0 {
             return Ok(());
         }

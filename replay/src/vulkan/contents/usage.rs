@@ -4,6 +4,7 @@
 //! used as it is, only if it takes no more of it. Leaves alone what cannot be put back: transient, protected, sparse.
 
 use crate::error::Result;
+use crate::link::Linked;
 use crate::options::MemoryMode;
 use crate::vulkan::Vulkan;
 use ash::vk;
@@ -13,24 +14,15 @@ pub(super) const COPIES: vk::ImageUsageFlags = vk::ImageUsageFlags::from_raw(
     vk::ImageUsageFlags::TRANSFER_SRC.as_raw() | vk::ImageUsageFlags::TRANSFER_DST.as_raw(),
 );
 
-/// A buffer is copied from and to.
-///
-/// # Safety
-/// `info` is a linked create info.
-pub(crate) unsafe fn widen_buffer(info: &mut vk::BufferCreateInfo<'_>) {
+/// A buffer is copied from and to. `info`: the create info of a linked call.
+pub(crate) fn widen_buffer(linked: &mut Linked, info: &mut vk::BufferCreateInfo<'_>) {
     if info.flags.contains(vk::BufferCreateFlags::PROTECTED) {
         return;
     }
     info.usage |= vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST;
-    let mut link = info.p_next as *mut vk::BaseOutStructure<'_>;
-    // SAFETY: a linked chain, in memory of our own.
-    while let Some(s) = unsafe { link.as_mut() } {
-        if s.s_type == vk::StructureType::BUFFER_USAGE_FLAGS_2_CREATE_INFO_KHR {
-            // SAFETY: that struct. Its usage is in force instead of the older one.
-            let more = unsafe { &mut *link.cast::<vk::BufferUsageFlags2CreateInfoKHR<'_>>() };
-            more.usage |= vk::BufferUsageFlags2KHR::TRANSFER_SRC | vk::BufferUsageFlags2KHR::TRANSFER_DST;
-        }
-        link = s.p_next;
+    // Its usage is in force instead of the older one.
+    if let Some(more) = linked.in_chain::<vk::BufferUsageFlags2CreateInfoKHR<'_>>(info.p_next) {
+        more.usage |= vk::BufferUsageFlags2KHR::TRANSFER_SRC | vk::BufferUsageFlags2KHR::TRANSFER_DST;
     }
 }
 

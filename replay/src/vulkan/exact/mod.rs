@@ -15,7 +15,7 @@
 
 mod features;
 
-use super::{DeviceState, Gpu, Vulkan, instance::drop_from_chain};
+use super::{DeviceState, Gpu, Vulkan};
 use crate::error::{Error, Kind, Result};
 use crate::exec::{Call, Outcome};
 use crate::link::Linked;
@@ -25,7 +25,6 @@ use ash::vk;
 use features::Features;
 use gfxr_parse::meta::Meta;
 use std::collections::HashMap;
-use std::ffi::c_void;
 
 /// See the module's header.
 #[derive(Default)]
@@ -190,32 +189,33 @@ pub(crate) fn create_buffer(
 ) -> Result<Outcome> {
     let on = vk.exact_on(call.image.u64(0)).buffers;
     let address = id.and_then(|id| vk.exact.addresses.remove(&id)).filter(|_| on);
-    let info: *mut vk::BufferCreateInfo = linked.ptr(1);
-    // SAFETY: linked memory holds a VkBufferCreateInfo; the caller has looked.
-    let info = unsafe { &mut *info };
+    type Info = vk::BufferCreateInfo<'static>;
+    let missing = || Error::divergence("pCreateInfo is missing");
     let structs = [
         vk::StructureType::BUFFER_OPAQUE_CAPTURE_ADDRESS_CREATE_INFO,
         vk::StructureType::BUFFER_DEVICE_ADDRESS_CREATE_INFO_EXT,
     ];
-    // SAFETY: a linked chain. The application's own, if it has any, says what the capture's says.
-    unsafe { drop_from_chain(&mut info.p_next, |s| structs.contains(&s)) };
-    let (was, usage) = (info.p_next, vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS);
+    // The application's own, if it has any, says what the capture's says.
+    let head = linked.param::<Info>(1).ok_or_else(missing)?.p_next;
+    let was = linked.unchain(head, |s| structs.contains(&s));
+    let info = linked.param_mut::<Info>(1).ok_or_else(missing)?;
+    info.p_next = was;
     let Some(address) = address else {
         info.flags &= !vk::BufferCreateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY;
         return vk.raw(call, linked, report);
     };
     // The layer does the same at capture; the address of storage for structures is asked for by nobody but it.
     info.flags |= vk::BufferCreateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY;
-    info.usage |= usage;
+    info.usage |= vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
     let mut opaque = vk::BufferOpaqueCaptureAddressCreateInfo::default().opaque_capture_address(address);
     if address != 0 {
         opaque.p_next = was;
         info.p_next = (&raw const opaque).cast();
     }
     twice(vk, call, linked, report, |linked| {
-        let info: *mut vk::BufferCreateInfo = linked.ptr(1);
-        // SAFETY: as above.
-        unsafe { (*info).p_next = was };
+        if let Some(info) = linked.param_mut::<Info>(1) {
+            info.p_next = was;
+        }
     })
 }
 
@@ -229,67 +229,31 @@ pub(crate) fn allocate(
 ) -> Result<Outcome> {
     let on = vk.exact_on(call.image.u64(0)).buffers;
     let address = vk.exact.addresses.remove(&id).filter(|_| on);
-    let info: *mut vk::MemoryAllocateInfo = linked.ptr(1);
-    // SAFETY: linked memory holds a VkMemoryAllocateInfo; the caller has looked. Its chain is linked, too.
-    let info = unsafe {
-        let info = &mut *info;
-        let ours = vk::StructureType::MEMORY_OPAQUE_CAPTURE_ADDRESS_ALLOCATE_INFO;
-        drop_from_chain(&mut info.p_next, |s| s == ours);
-        info
-    };
-    // SAFETY: as above.
-    let flags = unsafe { in_chain(info.p_next, vk::StructureType::MEMORY_ALLOCATE_FLAGS_INFO) };
-    let flags: *mut vk::MemoryAllocateFlagsInfo<'_> = flags.cast();
-    // SAFETY: that struct, or null.
-    let flags = unsafe { flags.as_mut() };
+    type Info = vk::MemoryAllocateInfo<'static>;
+    let missing = || Error::divergence("pAllocateInfo is missing");
+    let ours = vk::StructureType::MEMORY_OPAQUE_CAPTURE_ADDRESS_ALLOCATE_INFO;
+    let head = linked.param::<Info>(1).ok_or_else(missing)?.p_next;
+    let was = linked.unchain(head, |s| s == ours);
     let replay = vk::MemoryAllocateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY;
-    let (Some(address), Some(flags)) = (address, flags) else {
-        // SAFETY: as above.
-        unsafe { without_replay(info.p_next) };
+    let flags = linked.in_chain::<vk::MemoryAllocateFlagsInfo<'_>>(was);
+    let address = address.filter(|_| flags.is_some());
+    if let Some(flags) = flags {
+        // (the application may have given the flag itself)
+        flags.flags = if address.is_some() { flags.flags | replay } else { flags.flags & !replay };
+    }
+    let mut opaque =
+        vk::MemoryOpaqueCaptureAddressAllocateInfo::default().opaque_capture_address(address.unwrap_or(0));
+    opaque.p_next = was;
+    let info = linked.param_mut::<Info>(1).ok_or_else(missing)?;
+    info.p_next = if address.is_some_and(|a| a != 0) { (&raw const opaque).cast() } else { was };
+    if address.is_none() {
         return vk.raw(call, linked, report);
-    };
-    flags.flags |= replay;
-    let was = info.p_next;
-    let mut opaque = vk::MemoryOpaqueCaptureAddressAllocateInfo::default().opaque_capture_address(address);
-    if address != 0 {
-        opaque.p_next = was;
-        info.p_next = (&raw const opaque).cast();
     }
     twice(vk, call, linked, report, |linked| {
-        let info: *mut vk::MemoryAllocateInfo = linked.ptr(1);
-        // SAFETY: as above.
-        unsafe { (*info).p_next = was };
+        if let Some(info) = linked.param_mut::<Info>(1) {
+            info.p_next = was;
+        }
     })
-}
-
-/// Takes the flag away that the application gave itself.
-///
-/// # Safety
-/// `chain` is linked.
-unsafe fn without_replay(chain: *const c_void) {
-    // SAFETY: as the caller says; the type says which struct it is.
-    unsafe {
-        let flags = in_chain(chain, vk::StructureType::MEMORY_ALLOCATE_FLAGS_INFO);
-        if let Some(f) = flags.cast::<vk::MemoryAllocateFlagsInfo<'_>>().as_mut() {
-            f.flags &= !vk::MemoryAllocateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY;
-        }
-    }
-}
-
-/// The struct of this type in a chain, or null.
-///
-/// # Safety
-/// `chain` is linked.
-unsafe fn in_chain(chain: *const c_void, wanted: vk::StructureType) -> *mut c_void {
-    let mut link = chain as *mut vk::BaseOutStructure<'_>;
-    // SAFETY: as the caller says.
-    while let Some(s) = unsafe { link.as_ref() } {
-        if s.s_type == wanted {
-            return link.cast();
-        }
-        link = s.p_next;
-    }
-    std::ptr::null_mut()
 }
 
 /// vkCreateAccelerationStructureKHR; `moved`: it lies in a buffer of ours.
@@ -303,16 +267,16 @@ pub(crate) fn create_structure(
 ) -> Result<Outcome> {
     let on = vk.exact_on(call.image.u64(0)).structures && !moved;
     let address = id.and_then(|id| vk.exact.addresses.remove(&id)).filter(|_| on);
-    let info: *mut vk::AccelerationStructureCreateInfoKHR = linked.ptr(1);
-    // SAFETY: linked memory holds the create info; the caller has looked.
-    let info = unsafe { &mut *info };
-    let replay = vk::AccelerationStructureCreateFlagsKHR::DEVICE_ADDRESS_CAPTURE_REPLAY;
-    info.create_flags.set_to(replay, address.is_some());
-    info.device_address = address.unwrap_or(0);
+    type Info = vk::AccelerationStructureCreateInfoKHR<'static>;
+    if let Some(info) = linked.param_mut::<Info>(1) {
+        let replay = vk::AccelerationStructureCreateFlagsKHR::DEVICE_ADDRESS_CAPTURE_REPLAY;
+        info.create_flags.set_to(replay, address.is_some());
+        info.device_address = address.unwrap_or(0);
+    }
     twice(vk, call, linked, report, |linked| {
-        let info: *mut vk::AccelerationStructureCreateInfoKHR = linked.ptr(1);
-        // SAFETY: as above.
-        unsafe { (*info).device_address = 0 };
+        if let Some(info) = linked.param_mut::<Info>(1) {
+            info.device_address = 0;
+        }
     })
 }
 
@@ -326,10 +290,9 @@ impl SetTo for vk::AccelerationStructureCreateFlagsKHR {
     }
 }
 
-/// vkCreateRayTracingPipelinesKHR; `count` create infos in the linked call.
+/// vkCreateRayTracingPipelinesKHR.
 pub(crate) fn create_pipelines(
     vk: &mut Vulkan,
-    count: usize,
     call: &Call,
     linked: &mut Linked,
     report: &mut Report,
@@ -339,39 +302,35 @@ pub(crate) fn create_pipelines(
         Some(d) if vk.exact_on(device).groups => replay_handle_bytes(vk, d),
         _ => 0,
     };
-    let ids = call.image.target(48);
+    let ids = call.image.ptr(48).filter(|p| p.has_data());
+    let id = |i: u32| ids.filter(|p| u64::from(i) < p.len).map_or(0, |p| call.image.u64(p.to + i * 8));
     let replay = vk::PipelineCreateFlags::RAY_TRACING_SHADER_GROUP_HANDLE_CAPTURE_REPLAY_KHR;
-    let infos: *mut vk::RayTracingPipelineCreateInfoKHR = linked.ptr(4);
+    let infos = linked.params_mut::<vk::RayTracingPipelineCreateInfoKHR<'static>>(4, 3).unwrap_or_default();
     // The driver reads these while it is called.
     let mut given: Vec<Vec<u8>> = Vec::new();
-    for i in 0..count {
-        // SAFETY: linked memory, checked against its count.
-        let info = unsafe { &mut *infos.add(i) };
-        let id = ids.map_or(0, |to| call.image.u64(to + i as u32 * 8));
-        let handles =
-            vk.exact.groups.remove(&id).filter(|h| size != 0 && h.len() >= size * info.group_count as usize);
+    let mut groups = Vec::new();
+    for (i, info) in (0..).zip(infos) {
+        let long_enough = |h: &Vec<u8>| {
+            size != 0 && size.checked_mul(info.group_count as usize).is_some_and(|n| h.len() >= n)
+        };
+        let handles = vk.exact.groups.remove(&id(i)).filter(long_enough);
         info.flags &= !replay;
         let Some(handles) = handles else { continue };
         info.flags |= replay;
-        for g in 0..info.group_count as usize {
-            // SAFETY: linked memory, checked against its count; the handles live until after the calls.
-            unsafe {
-                let group = info.p_groups.add(g) as *mut vk::RayTracingShaderGroupCreateInfoKHR<'_>;
-                (*group).p_shader_group_capture_replay_handle = handles[g * size..].as_ptr().cast();
-            }
-        }
+        groups.push((info.p_groups, info.group_count));
         given.push(handles);
     }
+    for ((at, n), handles) in groups.iter().zip(&given) {
+        for (group, handle) in
+            linked.all_mut(*at, *n).unwrap_or_default().iter_mut().zip(handles.chunks(size))
+        {
+            group.p_shader_group_capture_replay_handle = handle.as_ptr().cast();
+        }
+    }
     let outcome = twice(vk, call, linked, report, |linked| {
-        let infos: *mut vk::RayTracingPipelineCreateInfoKHR = linked.ptr(4);
-        for i in 0..count {
-            // SAFETY: as above.
-            unsafe {
-                let info = &mut *infos.add(i);
-                for g in 0..info.group_count as usize {
-                    let group = info.p_groups.add(g) as *mut vk::RayTracingShaderGroupCreateInfoKHR<'_>;
-                    (*group).p_shader_group_capture_replay_handle = std::ptr::null();
-                }
+        for (at, n) in &groups {
+            for group in linked.all_mut(*at, *n).unwrap_or_default() {
+                group.p_shader_group_capture_replay_handle = std::ptr::null();
             }
         }
     });

@@ -5,6 +5,7 @@ use super::owned::Owned;
 use super::plan::{Plan, Shader, Source};
 use super::{layer_bytes, slack};
 use crate::error::{Error, Kind, Result};
+use crate::span::Span;
 use crate::vulkan::memory::{Alloc, AllocKind};
 use crate::vulkan::upload::{Region, reachable, transition};
 use crate::vulkan::{DeviceState, ImageState, Vk};
@@ -127,8 +128,9 @@ impl DeviceState {
 
 /// Shaders read as many bytes as the image has texels: the capture must hold them.
 fn check_bytes(image: &ImageState, data: &[u8], regions: &[Region], texel: u32) -> Result<()> {
-    let bytes = |r: &Region| layer_bytes(r, texel) * u64::from(image.layers);
-    if regions.iter().all(|r| r.buffer_offset + bytes(r) <= data.len() as u64) {
+    let bytes = |r: &Region| layer_bytes(r, texel).saturating_mul(image.layers.into());
+    let inside = |r: &Region| Span::within(r.buffer_offset, bytes(r), data.len() as u64).is_some();
+    if regions.iter().all(inside) {
         return Ok(());
     }
     let what =
@@ -139,7 +141,7 @@ fn check_bytes(image: &ImageState, data: &[u8], regions: &[Region], texel: u32) 
 fn fill_staged(d: &ash::Device, cmd: vk::CommandBuffer, from: vk::Buffer, to: &Staged) {
     use vk::ImageLayout as L;
     transition(d, cmd, &to.image, L::UNDEFINED, L::TRANSFER_DST_OPTIMAL);
-    // SAFETY: recording; regions lie inside both.
+    // SAFETY: recording; the regions lie inside the bytes and inside an image of the same shape (`init::stage`).
     unsafe { d.cmd_copy_buffer_to_image(cmd, from, to.image.live, L::TRANSFER_DST_OPTIMAL, &to.regions) };
     transition(d, cmd, &to.image, L::TRANSFER_DST_OPTIMAL, L::SHADER_READ_ONLY_OPTIMAL);
 }

@@ -94,7 +94,7 @@ fn possible(vk: &Vulkan, image: &ImageState, plan: Plan, regions: &[Region]) -> 
         }
         Source::Buffer(texel) => {
             let layer = regions.iter().map(|r| layer_bytes(r, texel)).max().unwrap_or(0);
-            if layer + slack(d) > u64::from(d.gpu.properties.limits.max_storage_buffer_range) {
+            if layer.saturating_add(slack(d)) > u64::from(d.gpu.properties.limits.max_storage_buffer_range) {
                 return Err("larger than a shader can read here");
             }
         }
@@ -105,7 +105,7 @@ fn possible(vk: &Vulkan, image: &ImageState, plan: Plan, regions: &[Region]) -> 
 /// Bytes of one layer of a region.
 fn layer_bytes(region: &Region, texel: u32) -> u64 {
     let e = region.image_extent;
-    u64::from(e.width) * u64::from(e.height) * u64::from(texel)
+    (u64::from(e.width) * u64::from(e.height)).saturating_mul(texel.into())
 }
 
 /// What a layer's first byte may lie behind the offset that its descriptor begins at.

@@ -54,7 +54,7 @@ impl Journal {
         let Some(words) = self.buffers.get_mut(&buffer) else { return };
         // A word that begins before and reaches in is broken, too.
         let gone: Vec<u64> =
-            words.range(at.saturating_sub(7)..at.saturating_add(len)).map(|w| *w.0).collect();
+            words.range(at.saturating_sub(7)..at.saturating_add(len).max(at)).map(|w| *w.0).collect();
         for at in gone {
             let w = words.remove(&at).expect("just seen");
             self.words -= 1;
@@ -84,12 +84,14 @@ impl Journal {
     pub fn copied(&mut self, from: u64, to: u64, (at, target, len): (u64, u64, u64)) {
         let end = at.saturating_add(len);
         let words: Vec<(u64, Word)> = match self.buffers.get(&from) {
-            Some(all) => all.range(at..end).filter(|w| w.0 + 8 <= end).map(|(at, w)| (*at, *w)).collect(),
-            None => Vec::new(),
+            Some(all) if at < end => {
+                all.range(at..end).filter(|w| w.0.saturating_add(8) <= end).map(|(at, w)| (*at, *w)).collect()
+            }
+            _ => Vec::new(),
         };
         self.overwritten(to, target, len);
         for (place, w) in words {
-            let there = target + (place - at);
+            let Some(there) = target.checked_add(place - at) else { continue };
             self.put(to, there, Word { from: Some((from, place)), ..w });
             self.coming.push((to, there));
         }

@@ -163,7 +163,7 @@ fn read(image: &Image, info: u32) -> Option<Rc<Module>> {
     // sType, pNext, flags, codeSize, pCode.
     let bytes = image.u64(info + 24) as usize;
     let at = image.ptr(info + 32).filter(|p| p.has_data())?.to as usize;
-    let code = image.bytes().get(at..at + bytes)?;
+    let code = image.bytes().get(at..at.checked_add(bytes)?)?;
     let words: Vec<u32> =
         code.chunks_exact(4).map(|b| u32::from_le_bytes(b.try_into().expect("4 bytes"))).collect();
     match Module::read(&words) {
@@ -188,15 +188,16 @@ pub(crate) fn pipelines_made(vk: &mut Vulkan, call: &Call) {
     let param = |name| call.command.params.iter().find(|p| p.name == name);
     let (Some(infos), Some(out)) = (param("pCreateInfos"), param("pPipelines")) else { return };
     let Ty::Struct(info) = infos.ty else { return };
-    let (Some(infos), Some(ids)) = (image.ptr(infos.at).filter(|p| p.has_data()), image.target(out.at))
+    let (Some(infos), Some(ids)) =
+        (image.ptr(infos.at).filter(|p| p.has_data()), image.ptr(out.at).filter(|p| p.has_data()))
     else {
         return;
     };
-    for i in 0..infos.len as u32 {
+    for i in 0..infos.len.min(ids.len) as u32 {
         let at = infos.to + i * STRUCTS[info as usize].size;
         let (pipeline, layout) = one(&vk.known, image, info, at);
         vk.known.layouts.entry(layout).or_default().merge(&pipeline);
-        vk.known.pipelines.insert(image.u64(ids + i * 8), Rc::new(pipeline));
+        vk.known.pipelines.insert(image.u64(ids.to + i * 8), Rc::new(pipeline));
     }
 }
 

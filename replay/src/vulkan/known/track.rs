@@ -260,20 +260,27 @@ pub fn update_sets(
             let set = vk.known.sets.entry(image.u64(w + 16)).or_default();
             for (i, b) in (0..).zip(array(image, w + 48, 24)) {
                 let (buffer, offset, range) = (image.u64(b), image.u64(b + 8), image.u64(b + 16));
-                set.buffers
-                    .insert((binding, first + i), InBuffer { buffer, offset, range, dynamic: kind >= 8 });
+                set.buffers.insert(
+                    (binding, first.saturating_add(i)),
+                    InBuffer { buffer, offset, range, dynamic: kind >= 8 },
+                );
             }
         }
         // sType, pNext, srcSet, srcBinding, srcArrayElement, dstSet, dstBinding, dstArrayElement, descriptorCount.
         for c in array(image, 32, 56) {
-            for i in 0..image.u32(c + 48) {
-                let from = (image.u32(c + 24), image.u32(c + 28) + i);
-                let to = (image.u32(c + 40), image.u32(c + 44) + i);
-                let sets = &mut vk.known.sets;
-                let found = sets.get(&image.u64(c + 16)).and_then(|s| s.buffers.get(&from)).copied();
-                if let (Some(b), Some(set)) = (found, sets.get_mut(&image.u64(c + 32))) {
-                    set.buffers.insert(to, b);
-                }
+            let (binding, first, n) = (image.u32(c + 24), image.u32(c + 28), image.u32(c + 48));
+            let (to, at) = (image.u32(c + 40), image.u32(c + 44));
+            let sets = &mut vk.known.sets;
+            let Some(from) = sets.get(&image.u64(c + 16)) else { continue };
+            // Those that are there: the number of descriptors may be any.
+            let all = (binding, first)..(binding, first.saturating_add(n));
+            let found: Vec<_> = from
+                .buffers
+                .range(all)
+                .filter_map(|(k, b)| Some(((to, at.checked_add(k.1 - first)?), *b)))
+                .collect();
+            if let Some(set) = sets.get_mut(&image.u64(c + 32)) {
+                set.buffers.extend(found);
             }
         }
     }

@@ -13,7 +13,8 @@ use super::track::{InSet, Item};
 use super::{Pipeline, Stage};
 use crate::error::Result;
 use crate::exec::Call;
-use crate::vulkan::{Vulkan, memory};
+use crate::span::Span;
+use crate::vulkan::{BufferState, Vulkan, memory};
 use pointers::{Module, Root, Target};
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -55,7 +56,9 @@ fn write(vk: &mut Vulkan, buffer: u64, at: u64, live: u64) -> Result<()> {
     if memory::write_within(vk, buffer, false, at, &bytes)? {
         return Ok(());
     }
-    let Some(b) = vk.buffers.get(&buffer) else { return Ok(()) };
+    // (a copy of the capture's may have carried a word to where its buffer has none)
+    let inside = |b: &&BufferState| Span::within(at, bytes.len() as u64, b.size).is_some();
+    let Some(b) = vk.buffers.get(&buffer).filter(inside) else { return Ok(()) };
     let (device, handle) = (b.device, b.live);
     vk.device_mut(device)?.write_buffer_at(handle, at, &bytes)
 }
@@ -98,7 +101,7 @@ impl Walk {
             let mut offsets = bound.offsets.iter();
             for (&(binding, _), b) in &set.buffers {
                 let moved = if b.dynamic { offsets.next().copied().unwrap_or(0) } else { 0 };
-                let start = b.offset + u64::from(moved);
+                let start = b.offset.saturating_add(moved.into());
                 let end = start.saturating_add(b.range);
                 for (stage, layout) in roots(&pipeline.stages, bound.index, binding) {
                     self.layout(vk, &stage.module, layout, b.buffer, start, end);

@@ -1,6 +1,7 @@
 //! Which memory is mapped, and from where: a frame that maps and unmaps does so in each iteration.
 
 use crate::error::Result;
+use crate::vulkan::memory::Mapped;
 use crate::vulkan::{Vk, Vulkan};
 use ash::vk;
 use std::collections::HashMap;
@@ -13,7 +14,7 @@ impl Maps {
     /// Before the frame.
     pub fn take(vk: &Vulkan) -> Self {
         let all = vk.memory.by_id.iter();
-        Maps(all.filter_map(|(id, m)| m.mapped.map(|(offset, _)| (*id, offset))).collect())
+        Maps(all.filter_map(|(id, m)| m.mapped.as_ref().map(|(offset, _)| (*id, *offset))).collect())
     }
 
     /// Maps and unmaps what differs.
@@ -22,12 +23,12 @@ impl Maps {
         let Vulkan { memory, devices, .. } = vk;
         for (id, m) in &mut memory.by_id {
             let was = self.0.get(id).copied();
-            if was == m.mapped.map(|(offset, _)| offset) {
+            if was == m.mapped.as_ref().map(|(offset, _)| *offset) {
                 continue;
             }
             n += 1;
             let (Some(d), true) = (devices.get(&m.device), m.live != vk::DeviceMemory::null()) else {
-                m.mapped = was.map(|offset| (offset, std::ptr::null_mut()));
+                m.mapped = was.map(|offset| (offset, Mapped::nothing()));
                 continue;
             };
             if m.mapped.take().is_some() {
@@ -35,12 +36,12 @@ impl Maps {
                 unsafe { d.ash.unmap_memory(m.live) };
             }
             if let Some(offset) = was {
-                // SAFETY: not mapped; it was mapped before.
-                let p = unsafe { d.ash.map_memory(m.live, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty()) };
-                m.mapping = (0, m.size);
-                // SAFETY: it was mapped from there before, so that is in the memory.
-                m.mapped =
-                    Some((offset, unsafe { p.what("vkMapMemory")?.cast::<u8>().add(offset as usize) }));
+                // SAFETY: not mapped, and it was before, so that it can be; unmapping drops what is kept.
+                let mapped = unsafe {
+                    let p = d.ash.map_memory(m.live, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty());
+                    Mapped::new(p.what("vkMapMemory")?.cast(), 0, m.size)
+                };
+                m.mapped = Some((offset, mapped));
             }
         }
         Ok(n)

@@ -5,17 +5,18 @@
 //! a fill finds them. Refuses in `rebind`: sparse binding, disjoint planes (by name).
 
 mod coherent;
+mod mapped;
 mod pool;
 mod rebind;
 mod rows;
 
+pub(crate) use mapped::Mapped;
 pub use pool::Pool;
 pub(crate) use pool::best_type as pool_best_type;
 pub(crate) use pool::{Alloc, AllocKind};
 pub(crate) use rows::Rows;
 pub use rows::subresource_layout;
 
-use super::instance::drop_from_chain;
 use super::{Gpu, Prologue, Vulkan, require_handles};
 use crate::error::{Error, Kind, Result};
 use crate::exec::{Call, Outcome};
@@ -23,6 +24,7 @@ use crate::link::Linked;
 use crate::objects::{Ids, Objects};
 use crate::options::{MemoryMode, Options};
 use crate::report::Report;
+use crate::span::{Span, common, extent};
 use ash::vk::{self, Handle};
 use gfxr_parse::view::View;
 
@@ -43,10 +45,8 @@ pub(crate) struct MemoryState {
     pub flags: vk::MemoryPropertyFlags,
     /// Live, unless it is a shadow.
     pub live: vk::DeviceMemory,
-    /// Offset the application mapped at, and our pointer (null for a shadow).
-    pub mapped: Option<(u64, *mut u8)>,
-    /// First byte of the live mapping and the one behind its last, in whole atoms.
-    pub mapping: (u64, u64),
+    /// Offset the application mapped at, and what is mapped, in whole atoms (nothing of a shadow).
+    pub mapped: Option<(u64, Mapped)>,
     /// The live memory type is not coherent: our writes must be flushed.
     pub flush: bool,
     /// Resources bound to it.
@@ -59,6 +59,13 @@ pub(crate) struct MemoryState {
     pub pending: Vec<(u64, Vec<u8>)>,
 }
 
+impl MemoryState {
+    /// First byte of the live mapping and the one behind its last, in whole atoms.
+    fn mapping(&self) -> (u64, u64) {
+        self.mapped.as_ref().map_or((0, 0), |(_, m)| m.range())
+    }
+}
+
 /// A resource in a captured memory object.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bound {
@@ -69,6 +76,13 @@ pub(crate) struct Bound {
     pub device_only: bool,
     pub offset: u64,
     pub size: u64,
+}
+
+impl Bound {
+    /// The bytes of the memory object that it takes.
+    pub fn extent(&self) -> std::ops::Range<u64> {
+        extent(self.offset, self.size)
+    }
 }
 
 impl Memories {
@@ -133,9 +147,7 @@ pub fn allocate(
     let device = call.image.u64(0);
     let id_at = call.image.target(call.command.params[3].at);
     let id = id_at.map_or(0, |at| call.image.u64(at));
-    let info: *mut vk::MemoryAllocateInfo = linked.ptr(1);
-    // SAFETY: linked memory holds a VkMemoryAllocateInfo (or null).
-    let Some(info) = (unsafe { info.as_mut() }) else {
+    let Some(mut info) = linked.param::<vk::MemoryAllocateInfo<'static>>(1).copied() else {
         return Err(Error::divergence("pAllocateInfo is missing"));
     };
     let captured = captured_flags(vk, device, info.memory_type_index);
@@ -149,8 +161,7 @@ pub fn allocate(
         return Ok(Outcome::captured(call));
     }
     require_handles(objects, call, &[])?;
-    // SAFETY: linked chain.
-    unsafe { drop_from_chain(&mut info.p_next, foreign) };
+    info.p_next = linked.unchain(info.p_next, foreign);
     let props = vk.device(device)?.gpu.memory;
     if vk.memory.mode == MemoryMode::Remap
         && let Some(want) = captured
@@ -163,11 +174,18 @@ pub fn allocate(
                 )
             })?;
     }
-    let here = props
-        .memory_types
-        .get(info.memory_type_index as usize)
-        .map_or(Default::default(), |t| t.property_flags);
+    let types = &props.memory_types[..props.memory_type_count as usize];
+    let Some(here) = types.get(info.memory_type_index as usize).map(|t| t.property_flags) else {
+        return Err(Error::divergence(format!(
+            "memory of type {} is allocated, the device has {} types",
+            info.memory_type_index,
+            types.len()
+        )));
+    };
     fits(&props, info.memory_type_index, size)?;
+    if let Some(to) = linked.param_mut::<vk::MemoryAllocateInfo<'static>>(1) {
+        *to = info;
+    }
     let outcome = super::exact::allocate(vk, id, call, linked, report)?;
     if outcome.result() >= 0
         && let Some(at) = id_at
@@ -227,42 +245,48 @@ pub fn map(
         // VkMemoryMapInfo: sType, pNext, flags, memory, offset, size.
         image.target(8).map_or((0, 0), |to| (image.u64(to + 24), image.u64(to + 32)))
     };
-    if let Some(m) = vk.memory.by_id.get_mut(&id)
-        && m.live == vk::DeviceMemory::null()
-    {
-        m.mapped = Some((offset, std::ptr::null_mut()));
+    let at = image.u64(0);
+    let direct = call.command.params.len() == 6;
+    let asked = match direct {
+        true => image.u64(24),
+        false => image.target(8).map_or(vk::WHOLE_SIZE, |to| image.u64(to + 40)),
+    };
+    let Some(m) = vk.memory.by_id.get_mut(&id) else {
+        return Err(Error::divergence(format!("VkDeviceMemory {id} was never allocated")));
+    };
+    if m.mapped.is_some() {
+        return Err(Error::divergence(format!("VkDeviceMemory {id} is already mapped")));
+    }
+    let all = m.size;
+    let size = if asked == vk::WHOLE_SIZE { all.saturating_sub(offset) } else { asked };
+    if Span::within(offset, size, all).is_none() {
+        return Err(Error::divergence(format!(
+            "a mapping of {size} bytes at {offset} leaves VkDeviceMemory {id} of {all} bytes"
+        )));
+    }
+    if m.live == vk::DeviceMemory::null() {
+        m.mapped = Some((offset, Mapped::nothing()));
         return Ok(Outcome::captured(call));
     }
     require_handles(objects, call, &[])?;
     // What is flushed later in whole atoms must be mapped.
-    let at = image.u64(0);
     let atom = vk.devices.get(&at).map_or(1, |d| d.gpu.properties.limits.non_coherent_atom_size);
-    let direct = call.command.params.len() == 6;
-    let all = vk.memory.by_id.get(&id).map_or(0, |m| m.size);
-    let info: *mut vk::MemoryMapInfoKHR<'_> = linked.ptr(1);
-    let size = if direct {
-        linked.arg(3)
-    } else {
-        // SAFETY: linked memory holds a VkMemoryMapInfo.
-        unsafe { info.as_ref() }.map_or(vk::WHOLE_SIZE, |i| i.size)
-    };
     let (from, bytes) = coherent::whole_atoms((offset, size), atom, all, (0, all));
     if direct {
         linked.set_arg(2, from);
         linked.set_arg(3, bytes);
-    // SAFETY: as above.
-    } else if let Some(info) = unsafe { info.as_mut() } {
-        (info.offset, info.size) = (from, bytes);
+    } else if let Some(to) = image.target(8) {
+        linked.set_word_at(to + 32, from);
+        linked.set_word_at(to + 40, bytes);
     }
     let mut pointer: *mut u8 = std::ptr::null_mut();
     let last = call.command.params.len() - 1;
     linked.set_arg(last, (&raw mut pointer) as u64);
     let outcome = vk.raw(call, linked, report)?;
     if let Some(m) = vk.memory.by_id.get_mut(&id) {
-        m.mapping = (from, from + bytes);
-        // SAFETY: the mapping begins `offset - from` bytes before what the application mapped.
-        m.mapped =
-            (outcome.result() >= 0).then(|| (offset, unsafe { pointer.add((offset - from) as usize) }));
+        // SAFETY: the driver has just mapped as many bytes there; unmapping drops it.
+        let mapped = unsafe { Mapped::new(pointer, from, bytes) };
+        m.mapped = (outcome.result() >= 0).then_some((offset, mapped));
     }
     Ok(outcome)
 }
@@ -282,7 +306,9 @@ pub fn unmap(
     let Some(m) = vk.memory.by_id.get_mut(&id) else {
         return Err(Error::divergence(format!("VkDeviceMemory {id} was never allocated")));
     };
-    m.mapped = None;
+    if m.mapped.take().is_none() {
+        return Err(Error::divergence(format!("VkDeviceMemory {id} is not mapped")));
+    }
     if m.live == vk::DeviceMemory::null() {
         return Ok(Outcome::captured(call));
     }
@@ -312,7 +338,7 @@ pub fn flush(
                 continue;
             };
             let (from, bytes) =
-                coherent::whole_atoms((image.u64(at + 24), image.u64(at + 32)), atom, m.size, m.mapping);
+                coherent::whole_atoms((image.u64(at + 24), image.u64(at + 32)), atom, m.size, m.mapping());
             linked.set_word_at(at + 24, from);
             linked.set_word_at(at + 32, bytes);
         }
@@ -324,7 +350,7 @@ pub fn flush(
 fn flush_ours(vk: &Vulkan, m: &MemoryState, at: u64, len: u64) -> Result<()> {
     let d = vk.device(m.device)?;
     let atom = d.gpu.properties.limits.non_coherent_atom_size;
-    let (from, bytes) = coherent::whole_atoms((at, len), atom, m.size, m.mapping);
+    let (from, bytes) = coherent::whole_atoms((at, len), atom, m.size, m.mapping());
     let range = vk::MappedMemoryRange::default().memory(m.live).offset(from).size(bytes);
     // SAFETY: the memory is mapped there.
     unsafe { d.ash.flush_mapped_memory_ranges(&[range]) }
@@ -341,6 +367,27 @@ pub fn shadow_query(
     Ok((vk.memory.mode == MemoryMode::Rebind).then(|| Outcome::captured(call)))
 }
 
+/// A resource must lie inside the memory that it is bound to: drivers do not look.
+fn inside(vk: &Vulkan, resource: u64, is_image: bool, memory: u64, offset: u64) -> Result<()> {
+    let Some(m) = vk.memory.by_id.get(&memory) else { return Ok(()) };
+    let size = if is_image {
+        // Of an image in planes each is bound for itself; of one whose memory is another here, that counts.
+        let known = vk.images.get(&resource).filter(|i| {
+            vk.memory.mode != MemoryMode::Rebind && !i.flags.contains(vk::ImageCreateFlags::DISJOINT)
+        });
+        known.map_or(0, |i| i.size)
+    } else {
+        vk.buffers.get(&resource).map_or(0, |b| b.size)
+    };
+    if Span::within(offset, size, m.size).is_some() {
+        return Ok(());
+    }
+    Err(Error::divergence(format!(
+        "resource {resource} of {size} bytes is bound at byte {offset} of VkDeviceMemory {memory}, which has {}",
+        m.size
+    )))
+}
+
 /// vkBindBufferMemory, vkBindImageMemory.
 pub fn bind(
     vk: &mut Vulkan,
@@ -352,12 +399,15 @@ pub fn bind(
     let image = &call.image;
     let (resource, memory, offset) = (image.u64(8), image.u64(16), image.u64(24));
     let is_image = call.command.name.starts_with("vkBindImage");
+    inside(vk, resource, is_image, memory, offset)?;
+    bound_once(vk, resource, is_image)?;
     let outcome = if vk.memory.mode == MemoryMode::Rebind {
         require_handles(objects, call, &[vk.types.memory])?;
         rebind::bind(vk, image.u64(0), resource, is_image, memory, offset, report)?;
         Outcome::captured(call)
     } else {
         require_handles(objects, call, &[])?;
+        rebind::fits(vk, image.u64(0), resource, is_image, memory, offset)?;
         vk.raw(call, linked, report)?
     };
     record(vk, resource, is_image, memory, offset);
@@ -388,6 +438,11 @@ pub fn bind2(
             })
             .collect()
     });
+    infos
+        .iter()
+        .try_for_each(|&(resource, memory, offset, _)| inside(vk, resource, is_image, memory, offset))?;
+    // Planes are bound one by one, and their structs are in the chain.
+    infos.iter().filter(|i| !i.3).try_for_each(|i| bound_once(vk, i.0, is_image))?;
     let outcome = if vk.memory.mode == MemoryMode::Rebind {
         require_handles(objects, call, &[vk.types.memory, vk.types.swapchain])?;
         for &(resource, memory, offset, chain) in &infos {
@@ -404,12 +459,29 @@ pub fn bind2(
         Outcome::captured(call)
     } else {
         require_handles(objects, call, &[])?;
+        // What is bound plane by plane or to a swapchain has other requirements.
+        for &(resource, memory, offset, _) in infos.iter().filter(|i| !i.3) {
+            rebind::fits(vk, image.u64(0), resource, is_image, memory, offset)?;
+        }
         vk.raw(call, linked, report)?
     };
     for (resource, memory, offset, _) in infos {
         record(vk, resource, is_image, memory, offset);
     }
     Ok(outcome)
+}
+
+/// Refuses what has memory already: drivers trust that it has none.
+fn bound_once(vk: &Vulkan, resource: u64, is_image: bool) -> Result<()> {
+    let (bound, name) = if is_image {
+        (vk.images.get(&resource).is_some_and(|i| i.memory.is_some()), "VkImage")
+    } else {
+        (vk.buffers.get(&resource).is_some_and(|b| b.memory.is_some()), "VkBuffer")
+    };
+    if bound {
+        return Err(Error::divergence(format!("{name} {resource} is bound to memory already")));
+    }
+    Ok(())
 }
 
 /// Remembers which resource lies where.
@@ -437,49 +509,53 @@ pub fn fill(vk: &mut Vulkan, memory: u64, offset: u64, data: &[u8], report: &mut
         report.note("fills of memory that does not exist were skipped");
         return Ok(());
     };
-    let Some((mapped_at, pointer)) = m.mapped else {
+    let Some((mapped_at, _)) = m.mapped else {
         return Err(Error::divergence(format!("a fill of VkDeviceMemory {memory}, which is not mapped")));
     };
-    let end = mapped_at.saturating_add(offset).saturating_add(data.len() as u64);
-    if end > m.size {
+    let span = mapped_at.checked_add(offset).and_then(|at| Span::within(at, data.len() as u64, m.size));
+    let Some(span) = span else {
         return Err(Error::divergence(format!(
             "a fill of {} bytes at {offset} from the mapping at {mapped_at} leaves VkDeviceMemory {memory} of {} bytes",
             data.len(),
             m.size
         )));
-    }
-    let translated = super::ray::memory_written(vk, memory, mapped_at + offset, data)?;
+    };
+    let translated = super::ray::memory_written(vk, memory, span.start(), data)?;
     let data = translated.as_deref().unwrap_or(data);
     let Some(m) = vk.memory.by_id.get(&memory) else { return Ok(()) };
     if m.live == vk::DeviceMemory::null() {
-        return rebind::fill(vk, memory, mapped_at + offset, data);
+        return rebind::fill(vk, memory, span.start(), data);
     }
+    let Some((_, mapped)) = &m.mapped else { return Ok(()) };
     // The application wrote nothing behind its mapping, whatever whole pages hold.
-    let data = &data[..m.mapping.1.saturating_sub(mapped_at + offset).min(data.len() as u64) as usize];
-    for (at, part) in host_parts(&m.bound, mapped_at + offset, data) {
-        let at = (at - mapped_at) as usize;
-        // SAFETY: the mapping begins at or before `mapped_at`, and the range was cut to its end.
-        unsafe { std::ptr::copy_nonoverlapping(part.as_ptr(), pointer.add(at), part.len()) };
+    let data = &data[..mapped.range().1.saturating_sub(span.start()).min(data.len() as u64) as usize];
+    for (at, part) in host_parts(&m.bound, span.start(), data) {
+        if !mapped.write(at, part) {
+            return Err(Error::divergence(format!(
+                "a fill of {} bytes at {at} of VkDeviceMemory {memory} leaves what is mapped of it",
+                part.len()
+            )));
+        }
     }
     if m.flush {
-        flush_ours(vk, m, mapped_at + offset, data.len() as u64)?;
+        flush_ours(vk, m, span.start(), data.len() as u64)?;
     }
     Ok(())
 }
 
 /// The parts of a fill at `at` that lie in nothing only the device writes.
 fn host_parts<'d>(bound: &[Bound], at: u64, data: &'d [u8]) -> Vec<(u64, &'d [u8])> {
-    let end = at + data.len() as u64;
+    let all = extent(at, data.len() as u64);
     let mut holes: Vec<(u64, u64)> = bound
         .iter()
-        .filter(|b| b.device_only && b.offset < end && b.offset + b.size > at)
-        .map(|b| (b.offset.max(at), (b.offset + b.size).min(end)))
+        .filter(|b| b.device_only)
+        .filter_map(|b| common(&b.extent(), &all).map(|c| (c.start, c.end)))
         .collect();
     if holes.is_empty() {
         return vec![(at, data)];
     }
     holes.sort_unstable();
-    holes.push((end, end));
+    holes.push((all.end, all.end));
     let mut parts = Vec::new();
     let mut from = at;
     for (a, b) in holes {
@@ -513,42 +589,56 @@ pub(crate) fn write_within(
         return Ok(a.write(within, data));
     }
     let Some((id, offset)) = memory else { return Ok(false) };
-    let offset = offset + within;
     let Some(m) = vk.memory.by_id.get(&id) else { return Ok(false) };
-    if !m.flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE) || offset + data.len() as u64 > m.size {
+    let span = offset.checked_add(within).and_then(|at| Span::within(at, data.len() as u64, m.size));
+    let Some(span) = span.filter(|_| m.flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE)) else {
         return Ok(false);
-    }
-    let d = vk.device(m.device)?;
-    let wrote = |pointer: *mut u8| {
-        // SAFETY: in range, see above; the pointer is to the resource's first byte.
-        unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), pointer, data.len()) };
     };
-    match m.mapped {
-        Some((at, pointer)) if at <= offset && offset + data.len() as u64 <= m.mapping.1 => {
-            // SAFETY: the mapping begins before the resource and ends behind it.
-            wrote(unsafe { pointer.add((offset - at) as usize) });
-            if coherent::wants_flush(m.flags) {
-                flush_ours(vk, m, offset, data.len() as u64)?;
+    match &m.mapped {
+        Some((_, mapped)) => {
+            let done = mapped.write(span.start(), data);
+            if done && coherent::wants_flush(m.flags) {
+                flush_ours(vk, m, span.start(), span.len())?;
             }
+            Ok(done)
         }
-        Some(_) => return Ok(false),
-        None => {
-            // SAFETY: not mapped, in range.
-            let pointer = unsafe { d.ash.map_memory(m.live, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty()) };
-            let pointer = pointer.map_err(|e| Error::driver("vkMapMemory", e))?.cast::<u8>();
-            // SAFETY: in range.
-            wrote(unsafe { pointer.add(offset as usize) });
-            if !m.flags.contains(vk::MemoryPropertyFlags::HOST_COHERENT) {
-                let range = vk::MappedMemoryRange::default().memory(m.live).size(vk::WHOLE_SIZE);
-                // SAFETY: mapped just above.
-                unsafe { d.ash.flush_mapped_memory_ranges(&[range]) }
-                    .map_err(|e| Error::driver("vkFlushMappedMemoryRanges", e))?;
-            }
-            // SAFETY: mapped just above.
-            unsafe { d.ash.unmap_memory(m.live) };
-        }
+        None => while_mapped(vk, m, |mapped| mapped.write(span.start(), data)),
     }
-    Ok(true)
+}
+
+/// Maps a live memory object that is not mapped, all of it, and flushes what was written.
+fn while_mapped<R>(vk: &Vulkan, m: &MemoryState, f: impl FnOnce(&Mapped) -> R) -> Result<R> {
+    let d = vk.device(m.device)?;
+    // SAFETY: alive, visible to the host and not mapped; the mapping is dropped before it ends.
+    let mapped = unsafe {
+        let pointer = d.ash.map_memory(m.live, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty());
+        Mapped::new(pointer.map_err(|e| Error::driver("vkMapMemory", e))?.cast(), 0, m.size)
+    };
+    let r = f(&mapped);
+    let range = vk::MappedMemoryRange::default().memory(m.live).size(vk::WHOLE_SIZE);
+    let coherent = m.flags.contains(vk::MemoryPropertyFlags::HOST_COHERENT);
+    // SAFETY: mapped just above.
+    let flushed = unsafe {
+        let flushed = if coherent { Ok(()) } else { d.ash.flush_mapped_memory_ranges(&[range]) };
+        d.ash.unmap_memory(m.live);
+        flushed
+    };
+    flushed.map_err(|e| Error::driver("vkFlushMappedMemoryRanges", e))?;
+    Ok(r)
+}
+
+/// A copy of `len` bytes of a memory object from `at` on, as the host sees them. None where it does not, or where only
+/// others are mapped; changes nothing, not even what is mapped.
+pub(crate) fn read(vk: &Vulkan, memory: u64, at: u64, len: u64) -> Option<Vec<u8>> {
+    let m = vk.memory.by_id.get(&memory)?;
+    let span = Span::within(at, len, m.size)?;
+    if !m.flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE) {
+        return None;
+    }
+    match &m.mapped {
+        Some((_, mapped)) => mapped.read(span.start(), span.len()),
+        None => while_mapped(vk, m, |mapped| mapped.read(span.start(), span.len())).ok()?,
+    }
 }
 
 #[cfg(test)]
@@ -605,6 +695,15 @@ mod tests {
             host_parts(&bound, 100, &data).iter().map(|(at, p)| (*at, p.len(), p[0])).collect();
         assert_eq!(parts, [(115, 75, 15)]);
         assert_eq!(host_parts(&bound[2..3], 100, &data), [(100, &data[..])]);
+    }
+
+    #[test]
+    fn fills_at_the_end_of_all_numbers_wrap_nowhere() {
+        let b = |offset, size| Bound { resource: 1, image: false, device_only: true, offset, size };
+        let data = [1u8; 64];
+        assert_eq!(host_parts(&[b(u64::MAX - 8, u64::MAX)], 0, &data), [(0, &data[..])]);
+        assert_eq!(host_parts(&[b(0, u64::MAX)], 100, &data), []);
+        assert_eq!(host_parts(&[b(8, 16)], u64::MAX - 200, &data), [(u64::MAX - 200, &data[..])]);
     }
 
     #[test]

@@ -4,7 +4,9 @@
 //! blocks, one list of blocks for each memory type, kind (buffers and linear images apart from optimal images, so that
 //! bufferImageGranularity never matters) and use of device addresses. Host-visible blocks stay mapped.
 
+use super::mapped::Mapped;
 use crate::error::{Error, Kind, Result};
+use crate::span::Span;
 use ash::vk;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -26,7 +28,7 @@ type Key = (u32, AllocKind, bool);
 struct Block {
     memory: vk::DeviceMemory,
     size: u64,
-    mapped: usize,
+    mapped: Option<Arc<Mapped>>,
     /// Free ranges: offset -> size.
     free: BTreeMap<u64, u64>,
 }
@@ -57,7 +59,8 @@ struct Piece {
     memory: vk::DeviceMemory,
     offset: u64,
     size: u64,
-    mapped: usize,
+    /// The block, where the host sees it.
+    mapped: Option<Arc<Mapped>>,
     /// Memory type, and whether it may have device addresses.
     ty: u32,
     addresses: bool,
@@ -86,43 +89,39 @@ impl Alloc {
         visible: bool,
         addresses: bool,
     ) -> Option<Self> {
-        let at = self.1 + rel;
+        let at = self.1.checked_add(rel)?;
         let suits = need.memory_type_bits >> self.0.ty & 1 != 0
+            && Span::within(at, need.size, self.0.size).is_some()
             && (self.0.offset + at).is_multiple_of(need.alignment.max(1))
-            && at.checked_add(need.size).is_some_and(|end| end <= self.0.size)
-            && (!visible || self.0.mapped != 0)
+            && (!visible || self.0.mapped.is_some())
             && (!addresses || self.0.addresses);
         suits.then(|| Alloc(self.0.clone(), at))
     }
+    /// Where in the block `len` bytes from `at` on lie, if they lie in the piece.
+    fn place(&self, at: u64, len: u64) -> Option<u64> {
+        let span = Span::within(self.1.checked_add(at)?, len, self.0.size)?;
+        Some(self.0.offset + span.start())
+    }
     /// Copies `data` to `at`; false if the memory is not visible to the host or too small.
     pub fn write(&self, at: u64, data: &[u8]) -> bool {
-        let at = at + self.1;
-        if self.0.mapped == 0 || at + data.len() as u64 > self.0.size {
-            return false;
-        }
-        // SAFETY: the block is mapped as long as its device lives; the range was checked.
-        unsafe {
-            std::ptr::copy_nonoverlapping(data.as_ptr(), (self.0.mapped + at as usize) as *mut u8, data.len())
-        };
-        true
+        let place = self.place(at, data.len() as u64);
+        place.zip(self.0.mapped.as_ref()).is_some_and(|(at, mapped)| mapped.write(at, data))
     }
-}
-
-impl Alloc {
-    /// The bytes, where the host sees them; nothing on the device writes them meanwhile.
-    pub fn bytes(&self) -> Option<&[u8]> {
-        // SAFETY: mapped as long as its device lives, of that size, and idle.
-        (self.0.mapped != 0)
-            .then(|| unsafe { std::slice::from_raw_parts(self.0.mapped as *const u8, self.0.size as usize) })
+    /// A copy of `len` bytes from `at` on, where the host sees them.
+    pub fn read(&self, at: u64, len: u64) -> Option<Vec<u8>> {
+        self.0.mapped.as_ref()?.read(self.place(at, len)?, len)
+    }
+    /// The first `len` bytes, where the host sees them.
+    ///
+    /// # Safety
+    /// Nobody writes them while they are borrowed, neither the device nor `write`.
+    pub unsafe fn bytes(&self, len: u64) -> Option<&[u8]> {
+        // SAFETY: the caller's.
+        unsafe { self.0.mapped.as_ref()?.bytes(self.place(0, len)?, len) }
     }
     /// Reads 32 bits at `at`; 0 if the memory is not visible to the host.
     pub fn read_u32(&self, at: u64) -> u32 {
-        let at = at + self.1;
-        if self.0.mapped == 0 || at + 4 > self.0.size {
-            return 0;
-        }
-        // SAFETY: mapped and in range, see `write`; the GPU is idle or the value may be either of two.
-        unsafe { ((self.0.mapped + at as usize) as *const u32).read_volatile() }
+        self.place(at, 4).and_then(|at| self.0.mapped.as_ref()?.word(at)).unwrap_or(0)
     }
 }
 
@@ -156,11 +155,15 @@ impl Block {
         let visible =
             props.memory_types[ty as usize].property_flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE);
         let mapped = if visible {
-            // SAFETY: just allocated, not mapped.
-            unsafe { device.map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty()) }
-                .map_err(|e| Error::driver("vkMapMemory", e))? as usize
+            // SAFETY: just allocated, not mapped; it stays mapped as long as its device lives.
+            Some(Arc::new(unsafe {
+                let pointer = device
+                    .map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty())
+                    .map_err(|e| Error::driver("vkMapMemory", e))?;
+                Mapped::new(pointer.cast(), 0, size)
+            }))
         } else {
-            0
+            None
         };
         Ok(Block { memory, size, mapped, free: BTreeMap::from([(0, size)]) })
     }
@@ -172,8 +175,9 @@ impl Block {
 
     fn take(&mut self, size: u64, align: u64) -> Option<u64> {
         let (start, len) = self.free.iter().map(|(a, b)| (*a, *b)).find(|(start, len)| {
-            let at = start.next_multiple_of(align);
-            at + size <= start + len
+            // (what a driver asks for is believed, what follows from it is not)
+            let at = start.checked_next_multiple_of(align);
+            at.and_then(|at| at.checked_add(size)).is_some_and(|end| end <= start + len)
         })?;
         let at = start.next_multiple_of(align);
         self.free.remove(&start);
@@ -236,14 +240,14 @@ impl Pool {
         for b in blocks.iter() {
             let mut block = b.lock().expect("no panic while holding it");
             if let Some(offset) = block.take(need.size, need.alignment) {
-                let (memory, mapped) = (block.memory, block.mapped);
+                let (memory, mapped) = (block.memory, block.mapped.clone());
                 drop(block);
                 return Ok(piece(b, (memory, offset, need.size), mapped, (ty, addresses)));
             }
         }
         let size = need.size.max(BLOCK_BYTES.min(heap_share(props, ty)));
         let mut block = Block::allocate(device, props, (ty, size), addresses, None)?;
-        let (memory, mapped) = (block.memory, block.mapped);
+        let (memory, mapped) = (block.memory, block.mapped.clone());
         let offset = block.take(need.size, need.alignment).expect("a new block is large enough");
         debug_assert!(offset + need.size <= block.size);
         let block = Arc::new(Mutex::new(block));
@@ -275,7 +279,7 @@ impl Pool {
             false
         });
         let mut block = Block::allocate(device, props, (ty, need.size), addresses, Some(only))?;
-        let (memory, mapped) = (block.memory, block.mapped);
+        let (memory, mapped) = (block.memory, block.mapped.clone());
         block.free.clear();
         let block = Arc::new(Mutex::new(block));
         self.dedicated.push(block.clone());
@@ -301,10 +305,9 @@ impl Pool {
 fn piece(
     block: &Arc<Mutex<Block>>,
     (memory, offset, size): (vk::DeviceMemory, u64, u64),
-    mapped: usize,
+    mapped: Option<Arc<Mapped>>,
     (ty, addresses): (u32, bool),
 ) -> Alloc {
-    let mapped = if mapped == 0 { 0 } else { mapped + offset as usize };
     Alloc(Arc::new(Piece { block: block.clone(), memory, offset, size, mapped, ty, addresses }), 0)
 }
 
@@ -320,9 +323,10 @@ mod tests {
 
     #[test]
     fn a_part_is_given_where_it_suits() {
-        let block = Block { memory: vk::DeviceMemory::null(), size: 4096, mapped: 0, free: BTreeMap::new() };
+        let block =
+            Block { memory: vk::DeviceMemory::null(), size: 4096, mapped: None, free: BTreeMap::new() };
         let block = Arc::new(Mutex::new(block));
-        let a = piece(&block, (vk::DeviceMemory::null(), 1024, 512), 0, (2, false));
+        let a = piece(&block, (vk::DeviceMemory::null(), 1024, 512), None, (2, false));
         let need = |size, alignment, bits| vk::MemoryRequirements { size, alignment, memory_type_bits: bits };
         let part = a.part(256, need(256, 256, 0b100), false, false).expect("it suits");
         assert_eq!(part.offset(), 1280);
@@ -332,8 +336,32 @@ mod tests {
         assert!(a.part(0, need(1, 1, 0b011), false, false).is_none(), "memory type");
         assert!(a.part(0, need(1, 1, 0b100), true, false).is_none(), "not visible to the host");
         assert!(a.part(0, need(1, 1, 0b100), false, true).is_none(), "no addresses");
+        assert!(
+            a.part(u64::MAX - 255, need(256, 1, 0b100), false, false).is_none(),
+            "an end that would wrap"
+        );
+        assert!(part.part(u64::MAX, need(1, 1, 0b100), false, false).is_none(), "an offset that would");
         drop((a, part));
         assert_eq!(block.lock().expect("free").free, BTreeMap::from([(1024, 512)]), "given back once");
+    }
+
+    #[test]
+    fn a_piece_is_written_inside_itself_and_nowhere_else() {
+        let mut memory = vec![0u8; 4096];
+        // SAFETY: `memory` is looked at after the last use only.
+        let mapped = unsafe { Mapped::new(memory.as_mut_ptr(), 0, 4096) };
+        let block =
+            Block { memory: vk::DeviceMemory::null(), size: 4096, mapped: None, free: BTreeMap::new() };
+        let block = Arc::new(Mutex::new(block));
+        let a = piece(&block, (vk::DeviceMemory::null(), 1024, 512), Some(Arc::new(mapped)), (2, false));
+        assert!(a.write(508, &[1; 4]) && !a.write(509, &[2; 4]) && !a.write(u64::MAX - 1, &[3; 4]));
+        assert_eq!(a.read(508, 4), Some(vec![1; 4]));
+        assert_eq!(
+            (a.read(509, 4), a.read(0, u64::MAX), a.read_u32(508), a.read_u32(512)),
+            (None, None, 0x0101_0101, 0)
+        );
+        drop(a);
+        assert_eq!(memory.iter().filter(|b| **b != 0).count(), 4);
     }
 
     #[test]
@@ -341,7 +369,7 @@ mod tests {
         let mut b = Block {
             memory: vk::DeviceMemory::null(),
             size: 1024,
-            mapped: 0,
+            mapped: None,
             free: BTreeMap::from([(0, 1024)]),
         };
         let a = b.take(100, 64).expect("room");

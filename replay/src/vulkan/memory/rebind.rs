@@ -11,6 +11,7 @@ use super::{Bound, rows};
 use crate::error::{Error, Result};
 use crate::places::Group;
 use crate::report::Report;
+use crate::span::{Span, common, extent};
 use crate::vulkan::{DeviceState, Vk, Vulkan};
 use ash::vk;
 
@@ -57,6 +58,37 @@ fn needs(d: &DeviceState, what: Only, newer: bool) -> Needs {
     }
 }
 
+/// Whether a resource's memory is what the driver asks for, where the capture's own memory is used.
+pub fn fits(vk: &Vulkan, device: u64, resource: u64, is_image: bool, memory: u64, offset: u64) -> Result<()> {
+    let (Some(d), Some(m)) = (vk.devices.get(&device), vk.memory.by_id.get(&memory)) else { return Ok(()) };
+    let what = match is_image {
+        true => vk.images.get(&resource).map(|i| Only::Image(i.live)),
+        false => vk.buffers.get(&resource).map(|b| Only::Buffer(b.live)),
+    };
+    let Some(what) = what else { return Ok(()) };
+    let need = needs(d, what, newer(vk, d)).memory;
+    if !offset.is_multiple_of(need.alignment.max(1)) {
+        return Err(Error::divergence(format!(
+            "resource {resource} is bound at byte {offset} of VkDeviceMemory {memory}; this driver wants a multiple of {}",
+            need.alignment
+        )));
+    }
+    if Span::within(offset, need.size, m.size).is_none() {
+        return Err(Error::divergence(format!(
+            "resource {resource} is bound at byte {offset} of VkDeviceMemory {memory}, which has {}; this driver wants {} \
+             for it",
+            m.size, need.size
+        )));
+    }
+    Ok(())
+}
+
+/// Whether the driver has Vulkan 1.1, and the application asked for it.
+fn newer(vk: &Vulkan, d: &DeviceState) -> bool {
+    d.gpu.properties.api_version >= vk::API_VERSION_1_1
+        && vk.instances.get(&d.instance_id).is_some_and(|i| i.api >= vk::API_VERSION_1_1)
+}
+
 /// Whether a resource gets an allocation of its own: always where it must, else where the driver would like it or the
 /// capture had it, if it shares its memory with no other and there may be more allocations.
 fn alone(need: &Needs, captured: bool, shares: bool, made: usize, most: u32) -> bool {
@@ -71,15 +103,17 @@ fn arena(
     offset: u64,
     granularity: u64,
 ) -> (u64, vk::MemoryRequirements) {
-    let extent = group.to - group.from;
+    let extent = group.to.saturating_sub(group.from);
     // Other drivers align images more; large groups can afford to please them.
-    let spare = extent.max(256).next_power_of_two().min(1 << 16);
+    let spare = extent.clamp(256, 1 << 16).next_power_of_two();
     let alignment = need.alignment.max(granularity).max(spare);
+    // A group that ends beyond all memory is one that no allocation can hold: it is refused as such.
     let base = group.from / alignment * alignment;
     // An image at the end may take more than it took.
     let slack = if group.images { extent / 2 } else { 0 };
-    let end = (group.to + slack).max(offset + need.size);
-    let size = (end - base).next_multiple_of(alignment);
+    let end = group.to.saturating_add(slack).max(offset.saturating_add(need.size));
+    let size = end.saturating_sub(base);
+    let size = size.checked_next_multiple_of(alignment).unwrap_or(size);
     (base, vk::MemoryRequirements { size, alignment, memory_type_bits: need.memory_type_bits })
 }
 
@@ -93,12 +127,13 @@ pub fn bind(
     offset: u64,
     report: &mut Report,
 ) -> Result<()> {
+    let missing = || Error::divergence(format!("resource {resource} was never created"));
+    let gone = || Error::divergence(format!("VkDevice {device} is gone"));
+    let newer = newer(vk, vk.devices.get(&device).ok_or_else(gone)?);
     let Some(m) = vk.memory.by_id.get_mut(&memory) else {
         return Err(Error::divergence(format!("VkDeviceMemory {memory} was never allocated")));
     };
-    let missing = || Error::divergence(format!("resource {resource} was never created"));
-    let d =
-        vk.devices.get_mut(&device).ok_or_else(|| Error::divergence(format!("VkDevice {device} is gone")))?;
+    let d = vk.devices.get_mut(&device).ok_or_else(gone)?;
     let (what, linear, addresses, device_only) = if is_image {
         let i = vk.images.get(&resource).ok_or_else(missing)?;
         (Only::Image(i.live), i.tiling == vk::ImageTiling::LINEAR, false, false)
@@ -109,8 +144,6 @@ pub fn bind(
         (Only::Buffer(b.live), true, is(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS), structures)
     };
     let props = d.gpu.memory;
-    let newer = d.gpu.properties.api_version >= vk::API_VERSION_1_1
-        && vk.instances.get(&d.instance_id).is_some_and(|i| i.api >= vk::API_VERSION_1_1);
     let mut need = needs(d, what, newer);
     let size = match what {
         Only::Image(_) => need.memory.size,
@@ -143,7 +176,9 @@ pub fn bind(
             m.arenas.push(Arena { group: place.group, base, alloc });
         }
         let a = m.arenas.iter().find(|a| a.group == place.group).expect("made above");
-        shared = a.alloc.part(offset - a.base, need.memory, !must.is_empty(), addresses);
+        shared = offset
+            .checked_sub(a.base)
+            .and_then(|at| a.alloc.part(at, need.memory, !must.is_empty(), addresses));
     }
     if place.is_some() {
         report.note(match shared {
@@ -183,7 +218,7 @@ pub fn bind(
         return Ok(());
     }
     // What was written before there was anything here; what lies in shared memory has it already.
-    let m = &vk.memory.by_id[&memory];
+    let Some(m) = vk.memory.by_id.get(&memory) else { return Ok(()) };
     let there: Vec<Bound> = match is_shared {
         true => m.bound.iter().map(|b| Bound { device_only: true, ..*b }).collect(),
         false => Vec::new(),
@@ -200,13 +235,12 @@ pub fn bind(
 /// Writes `data` to wherever resources lie in `[at, at + len)` of a shadow.
 pub fn fill(vk: &mut Vulkan, memory: u64, at: u64, data: &[u8]) -> Result<()> {
     let Some(m) = vk.memory.by_id.get_mut(&memory) else { return Ok(()) };
-    let end = at + data.len() as u64;
-    let (mut covered, mut to) = (0, Vec::new());
+    let all = extent(at, data.len() as u64);
+    let end = all.end;
+    let (mut covered, mut to) = (0u64, Vec::new());
     for b in &m.bound {
-        if b.offset >= end || b.offset + b.size <= at {
-            continue;
-        }
-        covered += (b.offset + b.size).min(end) - b.offset.max(at);
+        let Some(there) = common(&b.extent(), &all) else { continue };
+        covered = covered.saturating_add(there.end - there.start);
         if b.device_only {
             continue;
         }
@@ -214,7 +248,7 @@ pub fn fill(vk: &mut Vulkan, memory: u64, at: u64, data: &[u8]) -> Result<()> {
     }
     if covered < data.len() as u64 {
         // A later binding may want it; an equal range replaces the one before.
-        m.pending.retain(|(a, d)| *a < at || *a + d.len() as u64 > end);
+        m.pending.retain(|(a, d)| *a < at || extent(*a, d.len() as u64).end > end);
         m.pending.push((at, data.to_vec()));
     }
     to.iter().for_each(|b| write(vk, b, at, data));
@@ -239,10 +273,8 @@ fn write(vk: &Vulkan, to: &Bound, at: u64, data: &[u8]) {
 
 /// Copies the part of `data` (which begins at `at`) that lies in `[offset, offset + size)`.
 fn copy_overlap(alloc: &Alloc, offset: u64, size: u64, at: u64, data: &[u8]) {
-    let start = at.max(offset);
-    let end = (at + data.len() as u64).min(offset + size);
-    if start < end {
-        alloc.write(start - offset, &data[(start - at) as usize..(end - at) as usize]);
+    if let Some(c) = common(&extent(at, data.len() as u64), &extent(offset, size)) {
+        alloc.write(c.start - offset, &data[(c.start - at) as usize..(c.end - at) as usize]);
     }
 }
 
@@ -268,6 +300,15 @@ mod tests {
             (1 << 20, 1 << 18, 1 << 17),
             "and half as much behind images"
         );
+    }
+
+    #[test]
+    fn groups_at_the_end_of_all_numbers_are_no_smaller_for_it() {
+        let far = Group { from: u64::MAX - 100, to: u64::MAX, images: true, addresses: false };
+        let (base, all) = arena(&far, &need(u64::MAX, 16), u64::MAX - 50, 1);
+        assert!(base <= far.from && all.size >= far.to - base, "{base} {all:?}");
+        let backwards = Group { from: 4096, to: 0, images: false, addresses: false };
+        assert_eq!(arena(&backwards, &need(64, 16), 0, 1).1.size, 0, "nothing lies there");
     }
 
     #[test]

@@ -7,10 +7,12 @@
 
 use crate::error::Result;
 use crate::exec::{Call, Outcome};
+use crate::formats::level_size;
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::options::MemoryMode;
 use crate::report::Report;
+use crate::span::extent;
 use crate::vulkan::Vulkan;
 use ash::vk::{self, SubresourceLayout};
 use gfxr_parse::view::View;
@@ -51,27 +53,29 @@ impl Rows {
     fn each(&self, at: u64, len: u64, mut to: impl FnMut(u64, std::ops::Range<usize>)) {
         let (then, now) = (&self.then, &self.now);
         let row_bytes = then.row_pitch.min(now.row_pitch);
-        let end = at + len;
+        let end = at.saturating_add(len);
+        // What the capture says of its layout may be anything: a place beyond all numbers is behind every end.
+        let place = |first: u64, pitch: u64, n: u64| first.saturating_add(pitch.saturating_mul(n));
         for slice in 0..u64::from(self.depth.max(1)) {
-            let first = then.offset + slice * then.depth_pitch;
+            let first = place(then.offset, then.depth_pitch, slice);
             let count = self.count();
-            if first >= end || first + count * then.row_pitch <= at {
+            if first >= end || place(first, then.row_pitch, count) <= at {
                 continue;
             }
             let from = at.saturating_sub(first) / then.row_pitch.max(1);
             for row in from..count {
-                let begin = first + row * then.row_pitch;
+                let begin = place(first, then.row_pitch, row);
                 if begin >= end {
                     break;
                 }
-                let here = now.offset + slice * now.depth_pitch + row * now.row_pitch;
+                let here = place(place(now.offset, now.depth_pitch, slice), now.row_pitch, row);
                 // The last row ends where the texels do.
                 let bytes = row_bytes
-                    .min((then.offset + then.size).saturating_sub(begin))
-                    .min((now.offset + now.size).saturating_sub(here));
-                let (lo, hi) = (begin.max(at), (begin + bytes).min(end));
+                    .min(extent(then.offset, then.size).end.saturating_sub(begin))
+                    .min(extent(now.offset, now.size).end.saturating_sub(here));
+                let (lo, hi) = (begin.max(at), begin.saturating_add(bytes).min(end));
                 if lo < hi {
-                    to(here + (lo - begin), (lo - at) as usize..(hi - at) as usize);
+                    to(here.saturating_add(lo - begin), (lo - at) as usize..(hi - at) as usize);
                 }
             }
         }
@@ -82,7 +86,7 @@ impl Rows {
 pub(super) fn rewrite<'d>(rows: &[Rows], offset: u64, at: u64, data: &'d [u8]) -> Vec<(u64, &'d [u8])> {
     let skipped = offset.saturating_sub(at).min(data.len() as u64);
     let data = &data[skipped as usize..];
-    let at = (at + skipped).saturating_sub(offset);
+    let at = at.saturating_add(skipped).saturating_sub(offset);
     let mut out = Vec::new();
     for r in rows {
         r.each(at, data.len() as u64, |to, range| out.push((to, &data[range])));
@@ -132,10 +136,10 @@ pub fn subresource_layout(
         // SAFETY: both are alive, the image is linear and has this subresource.
         let now = unsafe { d.get_image_subresource_layout(image.live, what) };
         let distance = i128::from(layer) - i128::from(asked);
-        let offset = i128::from(then.offset) + distance * i128::from(then.array_pitch);
+        let offset = i128::from(then.offset).saturating_add(distance.saturating_mul(then.array_pitch.into()));
         let then = SubresourceLayout { offset: u64::try_from(offset).unwrap_or(0), ..then };
-        let height = (image.extent.height >> mip).max(1);
-        let depth = (image.extent.depth >> mip).max(1);
+        let height = level_size(image.extent.height, mip);
+        let depth = level_size(image.extent.depth, mip);
         image.rows.push(Rows { mip, then, now, height, depth });
     }
     if image.rows.iter().all(Rows::same) {
@@ -186,6 +190,21 @@ mod tests {
         let data = [7; 128];
         let parts: Vec<_> = rewrite(&rows, 0, 0, &data).iter().map(|(to, d)| (*to, d.len())).collect();
         assert_eq!(parts, [(0, 40), (40, 40)], "the second row ends where the image does");
+    }
+
+    #[test]
+    fn a_layout_that_no_driver_says_leads_nowhere() {
+        let data = [1u8; 64];
+        for then in [
+            layout(u64::MAX, 16, 0, 48),
+            layout(0, u64::MAX, u64::MAX, u64::MAX),
+            layout(8, 0, 0, u64::MAX),
+            SubresourceLayout { row_pitch: 16, depth_pitch: u64::MAX, size: 16, ..Default::default() },
+        ] {
+            let rows = Rows { depth: 3, ..flat(then, layout(0, 16, 0, 48), 3) };
+            let parts = rewrite(&[rows], 0, 0, &data);
+            assert!(parts.iter().all(|(to, d)| to + d.len() as u64 <= 64), "{then:?}: {parts:?}");
+        }
     }
 
     #[test]

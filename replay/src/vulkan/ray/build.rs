@@ -26,6 +26,102 @@ pub(super) struct Step {
     pub count: u32,
 }
 
+/// A build, copied out of a linked call.
+pub(super) struct Build {
+    info: vk::AccelerationStructureBuildGeometryInfoKHR<'static>,
+    /// As many as the build says.
+    pub geometries: Vec<vk::AccelerationStructureGeometryKHR<'static>>,
+    /// One of each, where the host knows them.
+    pub ranges: Vec<vk::AccelerationStructureBuildRangeInfoKHR>,
+    /// What extends the triangles of each geometry.
+    pub extended: Vec<Option<&'static str>>,
+}
+
+impl Build {
+    /// The build at an address of a linked call; its ranges are at another.
+    pub fn read(linked: &Linked, info: u64, ranges: Option<u64>) -> Result<Self> {
+        let short = || Error::new(Kind::Capture, "a build with fewer geometries or ranges than it says");
+        let info = *linked
+            .one(info as *const vk::AccelerationStructureBuildGeometryInfoKHR<'_>)
+            .ok_or_else(short)?;
+        let n = info.geometry_count;
+        // One of the two arrays is there.
+        let geometries = if info.p_geometries.is_null() {
+            let pointers = linked.all(info.pp_geometries.cast::<*const _>(), n).ok_or_else(short)?;
+            pointers.iter().map(|p| linked.one(*p).copied()).collect::<Option<_>>()
+        } else {
+            linked.all(info.p_geometries, n).map(<[_]>::to_vec)
+        };
+        let geometries: Vec<vk::AccelerationStructureGeometryKHR<'_>> = geometries.ok_or_else(short)?;
+        let ranges = match ranges {
+            Some(at) => linked.all(at as *const _, n).ok_or_else(short)?.to_vec(),
+            None => Vec::new(),
+        };
+        let extended = geometries.iter().map(|g| inputs::extended(linked, g)).collect();
+        Ok(Build { info, geometries, ranges, extended })
+    }
+
+    /// What the driver is told: valid as long as this is there, and the call that it was read from.
+    pub fn info(&self) -> vk::AccelerationStructureBuildGeometryInfoKHR<'_> {
+        vk::AccelerationStructureBuildGeometryInfoKHR {
+            p_geometries: self.geometries.as_ptr(),
+            pp_geometries: std::ptr::null(),
+            geometry_count: self.geometries.len() as u32,
+            ..self.info
+        }
+    }
+    /// To change what is built and where.
+    pub fn info_mut(&mut self) -> &mut vk::AccelerationStructureBuildGeometryInfoKHR<'static> {
+        &mut self.info
+    }
+
+    /// Puts what was changed back to where it was read from.
+    pub fn put_back(&self, linked: &mut Linked, info: u64, ranges: Option<u64>) {
+        let n = self.geometries.len() as u32;
+        if let Some(i) = linked.one_mut(info as *const vk::AccelerationStructureBuildGeometryInfoKHR<'_>) {
+            *i = self.info;
+        }
+        if self.info.p_geometries.is_null() {
+            let pointers: Vec<*const _> =
+                linked.all(self.info.pp_geometries.cast(), n).unwrap_or_default().to_vec();
+            for (p, g) in pointers.into_iter().zip(&self.geometries) {
+                if let Some(to) = linked.one_mut(p) {
+                    *to = *g;
+                }
+            }
+        } else if let Some(to) = linked.all_mut(self.info.p_geometries, n) {
+            to.copy_from_slice(&self.geometries);
+        }
+        if let Some(to) = ranges.and_then(|at| linked.all_mut(at as *const _, n)) {
+            to.copy_from_slice(&self.ranges);
+        }
+    }
+}
+
+/// Where the builds of a call are: the address of each info, and of its ranges in the array of arrays in slot `inner`.
+pub(super) fn places(call: &Call, linked: &Linked, inner: usize) -> Result<Vec<(u64, u64)>> {
+    let n = linked.arg(1) as u32;
+    let short = || Error::new(Kind::Capture, format!("fewer builds than the {n} that the call says"));
+    let infos = linked.params::<vk::AccelerationStructureBuildGeometryInfoKHR<'_>>(2, 1).ok_or_else(short)?;
+    let outer = linked.all(linked.arg(inner) as *const u64, n).ok_or_else(short)?;
+    let inner = call.image.ptr(inner as u32 * 8).filter(|p| p.has_data());
+    for (i, info) in (0..).zip(infos) {
+        // No count member governs these arrays.
+        let have =
+            inner.and_then(|p| call.image.ptr(p.to + i * 8)).filter(|p| p.has_data()).map_or(0, |p| p.len);
+        if have < info.geometry_count.into() {
+            return Err(Error::new(
+                Kind::Capture,
+                format!(
+                    "build {i} has {} geometries and numbers of primitives for {have}",
+                    info.geometry_count
+                ),
+            ));
+        }
+    }
+    Ok(infos.iter().zip(outer).map(|(info, at)| ((&raw const *info) as u64, *at)).collect())
+}
+
 /// vkCmdBuildAccelerationStructuresKHR.
 pub fn build(
     vk: &mut Vulkan,
@@ -37,39 +133,29 @@ pub fn build(
     let device = device_of(vk, call)?;
     let cmd_id = call.image.u64(0);
     let cmd = vk::CommandBuffer::from_raw(linked.arg(0));
-    let n = linked.arg(1) as u32 as usize;
-    let infos: *mut vk::AccelerationStructureBuildGeometryInfoKHR = linked.ptr(2);
-    let ranges: *const *mut vk::AccelerationStructureBuildRangeInfoKHR = linked.ptr(3);
-    if n == 0 || infos.is_null() || ranges.is_null() {
-        return vk.raw(call, linked, report);
-    }
-    // SAFETY: linked memory; the linker checked both arrays against their counts, and every build has a range a geometry.
-    let builds: Vec<_> = (0..n)
-        .map(|i| unsafe {
-            let info = &*infos.add(i);
-            (info, Ranges::Known(std::slice::from_raw_parts(*ranges.add(i), info.geometry_count as usize)))
-        })
-        .collect();
-    inputs::recorded(
-        vk,
-        inputs::Of { device, command_buffer: Some(cmd_id), command: call.block },
-        cmd,
-        &builds,
-    )?;
+    let places = places(call, linked, 3)?;
+    let mut builds = places
+        .iter()
+        .map(|(info, ranges)| Build::read(linked, *info, Some(*ranges)))
+        .collect::<Result<Vec<_>>>()?;
+    let noted: Vec<_> = builds.iter().map(|b| (b, Ranges::Known(&b.ranges))).collect();
+    let of = inputs::Of { device, command_buffer: Some(cmd_id), command: call.block };
+    inputs::recorded(vk, of, cmd, &noted)?;
     if vk.options.rehearse.indirect {
         return super::indirect::rehearsed(vk, call, linked, report, device);
     }
     // Captured scratch addresses say how much room the application left behind them.
-    let scratch: Vec<u64> = captured_scratch(call, n);
+    let scratch: Vec<u64> = captured_scratch(call, builds.len());
     with_patcher(vk, device, |vk, p| {
-        for (i, &scratch) in scratch.iter().enumerate() {
-            // SAFETY: linked memory; the linker checked both arrays against their counts.
-            let (info, range) = unsafe { (&mut *infos.add(i), *ranges.add(i)) };
-            let steps = prepare(vk, p, device, cmd_id, info, range, scratch)?;
+        for (build, &scratch) in builds.iter_mut().zip(&scratch) {
+            let steps = prepare(vk, p, device, cmd_id, build, scratch)?;
             record(vk, p, device, (cmd_id, cmd), &steps);
         }
         Ok(())
     })?;
+    for (build, (info, ranges)) in builds.iter().zip(places) {
+        build.put_back(linked, info, Some(ranges));
+    }
     vk.raw(call, linked, report)
 }
 
@@ -91,60 +177,41 @@ pub(super) fn record(
     }
 }
 
-/// The geometry of a build.
-///
-/// # Safety
-/// A linked build info that has `g` geometries before this one.
-pub(super) unsafe fn geometry<'a>(
-    info: &vk::AccelerationStructureBuildGeometryInfoKHR<'_>,
-    g: usize,
-) -> &'a mut vk::AccelerationStructureGeometryKHR<'a> {
-    // SAFETY: one of the two arrays is there, in linked memory of ours.
-    unsafe {
-        let at =
-            if info.p_geometries.is_null() { *info.pp_geometries.add(g) } else { info.p_geometries.add(g) };
-        &mut *(at as *mut vk::AccelerationStructureGeometryKHR<'a>)
-    }
-}
-
-/// What one build needs before it can run: instances translated, scratch and target large enough. Changes the linked
-/// build to use what was made; that lives with the command buffer `cmd_id`. `scratch`: its captured scratch address.
+/// What one build needs before it can run: instances translated, scratch and target large enough. Changes the build to
+/// use what was made; that lives with the command buffer `cmd_id`. `scratch`: its captured scratch address.
 pub(super) fn prepare(
     vk: &mut Vulkan,
     p: &Patcher,
     device: u64,
     cmd_id: u64,
-    info: &mut vk::AccelerationStructureBuildGeometryInfoKHR<'_>,
-    range: *mut vk::AccelerationStructureBuildRangeInfoKHR,
+    build: &mut Build,
     scratch: u64,
 ) -> Result<Vec<Step>> {
     let as_captured = vk.all_as_captured(device);
     let mut steps = Vec::new();
-    let mut counts = Vec::with_capacity(info.geometry_count as usize);
-    for g in 0..info.geometry_count as usize {
-        // SAFETY: linked memory, with a range for each geometry.
-        let (geometry, range) = unsafe { (geometry(info, g), &mut *range.add(g)) };
-        counts.push(range.primitive_count);
+    let counts: Vec<u32> = build.ranges.iter().map(|r| r.primitive_count).collect();
+    let flags = build.info.flags;
+    for (geometry, range) in build.geometries.iter_mut().zip(&mut build.ranges) {
         let instances = geometry.geometry_type == vk::GeometryTypeKHR::INSTANCES;
         if !instances || range.primitive_count == 0 || as_captured {
             continue;
         }
-        refuse_motion(info)?;
+        refuse_motion(flags)?;
         let Some(mut source) = source_of(geometry) else { continue };
-        source.address += u64::from(range.primitive_offset);
+        source.address = source.address.saturating_add(range.primitive_offset.into());
         let (step, target) = translate(vk, p, device, cmd_id, source, range.primitive_count, None)?;
         steps.push(step);
         geometry.geometry.instances.array_of_pointers = 0;
         geometry.geometry.instances.data.device_address = target;
         range.primitive_offset = 0;
     }
-    fit(vk, device, info, &counts, cmd_id, scratch, p.properties.scratch_alignment)?;
+    fit(vk, device, build, &counts, cmd_id, scratch, p.properties.scratch_alignment)?;
     Ok(steps)
 }
 
 /// Instances of another shape than the one that is translated.
-pub(super) fn refuse_motion(info: &vk::AccelerationStructureBuildGeometryInfoKHR<'_>) -> Result<()> {
-    if info.flags.contains(vk::BuildAccelerationStructureFlagsKHR::MOTION_NV) {
+pub(super) fn refuse_motion(flags: vk::BuildAccelerationStructureFlagsKHR) -> Result<()> {
+    if flags.contains(vk::BuildAccelerationStructureFlagsKHR::MOTION_NV) {
         return Err(Error::new(
             Kind::Unsupported,
             "a top-level build with motion (VK_NV_ray_tracing_motion_blur): references in its instances are not translated",
@@ -190,6 +257,15 @@ pub(super) fn translate(
     count: u32,
     counted: Option<Counted>,
 ) -> Result<(Step, u64)> {
+    // The shader reads so many, whatever is behind the address.
+    let each = if source.pointers { 8 } else { INSTANCE_BYTES };
+    let room = vk.addresses.room(source.address);
+    if room < u64::from(count) * each {
+        return Err(Error::divergence(format!(
+            "a build reads {count} instances of {each} bytes at {:#x}, where {room} bytes are",
+            source.address
+        )));
+    }
     let usage = vk::BufferUsageFlags::ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR;
     let own = Own::local(vk.device_mut(device)?, u64::from(count) * INSTANCE_BYTES + 16, usage)?;
     let target = own.address.next_multiple_of(16);
@@ -214,23 +290,29 @@ pub(super) fn captured_scratch(call: &Call, n: usize) -> Vec<u64> {
     let Ty::Struct(id) = call.command.params[2].ty else { return vec![0; n] };
     let def = &STRUCTS[id as usize];
     let at = def.members.iter().find(|m| m.name == "scratchData").map_or(0, |m| m.at);
-    let to = call.image.target(16).unwrap_or(0);
-    (0..n as u32).map(|i| call.image.u64(to + i * def.size + at)).collect()
+    let infos = call.image.ptr(16).filter(|p| p.has_data());
+    let of = |i: u32| {
+        infos.filter(|p| u64::from(i) < p.len).map_or(0, |p| call.image.u64(p.to + i * def.size + at))
+    };
+    (0..n as u32).map(of).collect()
 }
 
 /// What a build of so many primitives needs on this device.
 pub(super) fn needs(
     vk: &Vulkan,
     device: u64,
-    info: &vk::AccelerationStructureBuildGeometryInfoKHR<'_>,
+    build: &Build,
     counts: &[u32],
 ) -> Result<vk::AccelerationStructureBuildSizesInfoKHR<'static>> {
+    if counts.len() != build.geometries.len() {
+        return Err(Error::new(Kind::Internal, "a build without a count for each geometry"));
+    }
     let loader = loader(vk, device)?;
     let mut sizes = vk::AccelerationStructureBuildSizesInfoKHR::default();
-    // SAFETY: a linked build info and a count for each geometry.
+    // SAFETY: a build of live memory and a count for each geometry, as just compared.
     unsafe {
         let kind = vk::AccelerationStructureBuildTypeKHR::DEVICE;
-        loader.get_acceleration_structure_build_sizes(kind, info, counts, &mut sizes);
+        loader.get_acceleration_structure_build_sizes(kind, &build.info(), counts, &mut sizes);
     }
     let larger = |size| vk.options.rehearse.larger(size);
     sizes.acceleration_structure_size = larger(sizes.acceleration_structure_size);
@@ -243,13 +325,14 @@ pub(super) fn needs(
 pub(super) fn fit(
     vk: &mut Vulkan,
     device: u64,
-    info: &mut vk::AccelerationStructureBuildGeometryInfoKHR<'_>,
+    build: &mut Build,
     counts: &[u32],
     cmd_id: u64,
     captured: u64,
     alignment: u32,
 ) -> Result<()> {
-    let sizes = needs(vk, device, info, counts)?;
+    let sizes = needs(vk, device, build, counts)?;
+    let info = build.info_mut();
     let update = info.mode == vk::BuildAccelerationStructureModeKHR::UPDATE;
     ensure(vk, None, info.dst_acceleration_structure, sizes.acceleration_structure_size, "what is built in")?;
     filled(vk, info.dst_acceleration_structure);
@@ -261,7 +344,7 @@ pub(super) fn fit(
     if need <= left && here.is_multiple_of(align) {
         return Ok(());
     }
-    let own = Own::local(vk.device_mut(device)?, need + align, vk::BufferUsageFlags::empty())?;
+    let own = Own::local(vk.device_mut(device)?, need.saturating_add(align), vk::BufferUsageFlags::empty())?;
     info.scratch_data.device_address = own.address.next_multiple_of(align);
     keep(vk, device, cmd_id, own);
     Ok(())

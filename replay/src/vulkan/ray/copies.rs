@@ -24,6 +24,7 @@ use crate::link::Linked;
 use crate::objects::Objects;
 use crate::options::MemoryMode;
 use crate::report::Report;
+use crate::span::Span;
 use crate::vulkan::Vulkan;
 use ash::vk::{self, Handle};
 
@@ -89,9 +90,7 @@ pub fn copy(
     linked: &mut Linked,
     report: &mut Report,
 ) -> Result<Outcome> {
-    let info: *const vk::CopyAccelerationStructureInfoKHR = linked.ptr(1);
-    // SAFETY: linked memory holds the struct (or null).
-    if let Some(info) = unsafe { info.as_ref() } {
+    if let Some(info) = linked.param::<vk::CopyAccelerationStructureInfoKHR<'_>>(1) {
         fit(vk, None, info)?;
         filled(vk, info.dst);
         let (from, to) = ends(call, 8);
@@ -109,9 +108,7 @@ pub fn host_copy(
     linked: &mut Linked,
     _: &mut Report,
 ) -> Result<Outcome> {
-    let info: *mut vk::CopyAccelerationStructureInfoKHR = linked.ptr(2);
-    // SAFETY: linked memory holds the struct (or null).
-    let Some(info) = (unsafe { info.as_mut() }) else {
+    let Some(info) = linked.param::<vk::CopyAccelerationStructureInfoKHR<'_>>(2) else {
         return Err(Error::divergence("pInfo is missing"));
     };
     fit(vk, None, info)?;
@@ -141,11 +138,11 @@ fn shadow(vk: &mut Vulkan, device: u64, id: u64, report: &mut Report) -> Result<
     let need = serialised(vk, device, id)?;
     let then = vk.ray.answers.get(&id).and_then(|a| a.serialised_then);
     let fits = need.is_some_and(|need| then.is_some_and(|then| need <= then));
-    let guess = vk.ray.structures.get(&id).map_or(0, |s| 2 * s.size) + (64 << 10);
+    let guess = vk.ray.structures.get(&id).map_or(0, |s| s.size.saturating_mul(2)).saturating_add(64 << 10);
     if need.is_none() {
         report.note("structures were serialised whose serialised size nobody asked for: room was guessed");
     }
-    let room = need.unwrap_or(guess) + SERIAL_ALIGN;
+    let room = need.unwrap_or(guess).saturating_add(SERIAL_ALIGN);
     let own = Own::local(vk.device_mut(device)?, room, vk::BufferUsageFlags::TRANSFER_SRC)?;
     Ok((own, fits))
 }
@@ -159,9 +156,8 @@ pub fn serialise(
     report: &mut Report,
 ) -> Result<Outcome> {
     let device = device_of(vk, call)?;
-    let info: *mut vk::CopyAccelerationStructureToMemoryInfoKHR = linked.ptr(1);
-    // SAFETY: linked memory holds the struct (or null).
-    if let (Some(info), Some(to)) = (unsafe { info.as_mut() }, call.image.target(8)) {
+    type Info = vk::CopyAccelerationStructureToMemoryInfoKHR<'static>;
+    if let (Some(info), Some(to)) = (linked.param::<Info>(1).copied(), call.image.target(8)) {
         // sType, pNext, src, dst, mode.
         let (src, captured) = (call.image.u64(to + 16), call.image.u64(to + 24));
         let (own, fits) = shadow(vk, device, src, report)?;
@@ -172,7 +168,9 @@ pub fn serialise(
         } else {
             report.note("serialised acceleration structures kept in larger buffers");
         }
-        info.dst.device_address = own.address.next_multiple_of(SERIAL_ALIGN);
+        if let Some(info) = linked.param_mut::<Info>(1) {
+            info.dst.device_address = own.address.next_multiple_of(SERIAL_ALIGN);
+        }
         let before = vk.ray.serials.insert(captured, Serial { own, device });
         if let Some(Serial { own, .. }) = before {
             // It may be in flight still.
@@ -192,9 +190,8 @@ pub fn host_serialise(
     linked: &mut Linked,
     report: &mut Report,
 ) -> Result<Outcome> {
-    let info: *mut vk::CopyAccelerationStructureToMemoryInfoKHR = linked.ptr(2);
-    // SAFETY: linked memory holds the struct (or null).
-    let (Some(info), Some(to)) = (unsafe { info.as_mut() }, call.image.target(16)) else {
+    let info = linked.param_mut::<vk::CopyAccelerationStructureToMemoryInfoKHR<'_>>(2);
+    let (Some(info), Some(to)) = (info, call.image.target(16)) else {
         return Err(Error::divergence("pInfo is missing"));
     };
     let (src, pointer) = (call.image.u64(to + 16), call.image.u64(to + 24));
@@ -223,9 +220,9 @@ pub fn deserialise(
     report: &mut Report,
 ) -> Result<Outcome> {
     let device = device_of(vk, call)?;
-    let info: *mut vk::CopyMemoryToAccelerationStructureInfoKHR = linked.ptr(1);
-    // SAFETY: linked memory holds the struct (or null).
-    let (Some(info), Some(to)) = (unsafe { info.as_mut() }, call.image.target(8)) else {
+    let cmd = vk::CommandBuffer::from_raw(linked.arg(0));
+    let info = linked.param_mut::<vk::CopyMemoryToAccelerationStructureInfoKHR<'_>>(1);
+    let (Some(info), Some(to)) = (info, call.image.target(8)) else {
         return Err(Error::divergence("pInfo is missing"));
     };
     filled(vk, info.dst);
@@ -243,7 +240,7 @@ pub fn deserialise(
             }
             // SAFETY: a union of two 64-bit values.
             let at = unsafe { info.src.device_address };
-            let (cmd_id, cmd) = (call.image.u64(0), vk::CommandBuffer::from_raw(linked.arg(0)));
+            let cmd_id = call.image.u64(0);
             with_patcher(vk, device, |vk, p| {
                 let args = arguments(&[at, p.references.address, p.counters.address], &[]);
                 state(vk, cmd_id).device = device;
@@ -275,9 +272,8 @@ pub fn host_deserialise(
     linked: &mut Linked,
     _: &mut Report,
 ) -> Result<Outcome> {
-    let info: *mut vk::CopyMemoryToAccelerationStructureInfoKHR = linked.ptr(2);
-    // SAFETY: linked memory holds the struct (or null).
-    let (Some(info), Some(to)) = (unsafe { info.as_mut() }, call.image.target(16)) else {
+    let info = linked.param_mut::<vk::CopyMemoryToAccelerationStructureInfoKHR<'_>>(2);
+    let (Some(info), Some(to)) = (info, call.image.target(16)) else {
         return Err(Error::divergence("pInfo is missing"));
     };
     let Some(Serial { own, .. }) = vk.ray.host_serials.get(&call.image.u64(to + 16)) else {
@@ -321,9 +317,10 @@ pub fn host_properties(
     let stride = call.image.u64(48);
     for (i, (id, now)) in ids.into_iter().zip(now).enumerate() {
         super::queries::answer(vk, id, query, now);
-        let at = i as u64 * stride;
-        if let Some((to, _)) = data.filter(|(_, len)| at + 8 <= *len) {
-            super::queries::compare(vk, id, query, call.image.u64(to + at as u32), now);
+        let at = (i as u64).checked_mul(stride);
+        let at = at.zip(data).and_then(|(at, (to, len))| Some(to + Span::within(at, 8, len)?.start() as u32));
+        if let Some(at) = at {
+            super::queries::compare(vk, id, query, call.image.u64(at), now);
         }
     }
     Ok(Outcome::captured(call))

@@ -1,7 +1,7 @@
 //! Ray-tracing pipelines and the handles of their shader groups.
 
 use super::with_patcher;
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::exec::{Call, Outcome};
 use crate::link::Linked;
 use crate::objects::Objects;
@@ -17,10 +17,10 @@ pub fn create_pipelines(
     linked: &mut Linked,
     report: &mut Report,
 ) -> Result<Outcome> {
-    let count = crate::vulkan::pipeline::compile_all(call, linked);
+    crate::vulkan::pipeline::compile_all(call, linked);
     linked.set_arg(1, 0); // the deferred operation
     crate::vulkan::known::pipelines_made(vk, call);
-    let outcome = exact::create_pipelines(vk, count, call, linked, report)?;
+    let outcome = exact::create_pipelines(vk, call, linked, report)?;
     // VK_OPERATION_DEFERRED_KHR at capture is no other outcome than this one.
     Ok(outcome)
 }
@@ -38,7 +38,7 @@ fn handles_of(
         let instance =
             vk.instances.get(&d.instance_id).ok_or_else(|| Error::divergence("the instance is gone"))?;
         let loader = ash::khr::ray_tracing_pipeline::Device::new(&instance.ash, &d.ash);
-        let bytes = count as usize * p.properties.handle_bytes as usize;
+        let bytes = (count as usize).saturating_mul(p.properties.handle_bytes as usize);
         // SAFETY: a live pipeline with that many groups.
         unsafe { loader.get_ray_tracing_shader_group_handles(pipeline, first, count, bytes) }
             .what("vkGetRayTracingShaderGroupHandlesKHR")
@@ -70,6 +70,13 @@ pub fn group_handles(
     let count = call.image.u32(24);
     let captured = call.image.ptr(40).filter(|p| p.has_data()).map(|p| (p.to as usize, p.len as usize));
     if let (Some((to, len)), true) = (captured, call.image.ret() == Some(0) && count > 0) {
+        // A handle has a byte or more: so many groups cannot be, and the driver would be asked for room for them.
+        if len < count as usize {
+            return Err(Error::new(
+                Kind::Capture,
+                format!("pData holds {len} bytes, fewer than the {count} groups whose handles they are"),
+            ));
+        }
         let pipeline = vk::Pipeline::from_raw(linked.arg(1));
         let now = handles_of(vk, call.image.u64(0), pipeline, call.image.u32(16), count)?;
         pair(vk, call.image.u64(0), &call.image.bytes()[to..to + len], &now, count);

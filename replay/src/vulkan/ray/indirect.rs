@@ -7,7 +7,7 @@
 //! points at a corner of the first one: an inactive box makes Mesa's llvmpipe lose the others.
 
 use super::build::{
-    Counted, Step, captured_scratch, fit, geometry, keep, record, refuse_motion, source_of, translate,
+    Build, Counted, Step, captured_scratch, fit, keep, places, record, refuse_motion, source_of, translate,
 };
 use super::commands::arguments;
 use super::inputs::{self, Ranges};
@@ -34,14 +34,25 @@ struct At {
 }
 
 /// One build and where its ranges are.
-struct Indirect<'a, 'b> {
-    info: &'a mut vk::AccelerationStructureBuildGeometryInfoKHR<'b>,
+struct Indirect {
+    build: Build,
     /// Live address of the first range, bytes from one to the next.
     ranges: (u64, u32),
     /// Primitives of each geometry at most.
-    most: &'a [u32],
+    most: Vec<u32>,
     /// The captured scratch address.
     scratch: u64,
+}
+
+impl Indirect {
+    /// Where its ranges are.
+    fn in_memory(&self) -> Ranges<'_> {
+        Ranges::InMemory(self.ranges.0, self.ranges.1, &self.most)
+    }
+    /// Live address of a geometry's range.
+    fn range(&self, g: usize) -> u64 {
+        self.ranges.0.saturating_add(g as u64 * u64::from(self.ranges.1))
+    }
 }
 
 /// vkCmdBuildAccelerationStructuresIndirectKHR.
@@ -54,37 +65,29 @@ pub fn indirect_build(
 ) -> Result<Outcome> {
     let device = super::build::device_of(vk, call)?;
     let at = At { device, cmd_id: call.image.u64(0), cmd: vk::CommandBuffer::from_raw(linked.arg(0)) };
-    let n = linked.arg(1) as u32 as usize;
     // commandBuffer, infoCount, pInfos, pIndirectDeviceAddresses, pIndirectStrides, ppMaxPrimitiveCounts.
-    let infos: *mut vk::AccelerationStructureBuildGeometryInfoKHR = linked.ptr(2);
-    let addresses: *mut u64 = linked.ptr(3);
-    let strides: *const u32 = linked.ptr(4);
-    let most: *const *const u32 = linked.ptr(5);
-    if n == 0 || infos.is_null() || addresses.is_null() || strides.is_null() || most.is_null() {
-        return vk.raw(call, linked, report);
+    let places = places(call, linked, 5)?;
+    let short = || Error::new(Kind::Capture, "fewer addresses or strides than builds");
+    let addresses = linked.params::<u64>(3, 1).ok_or_else(short)?.to_vec();
+    let strides = linked.params::<u32>(4, 1).ok_or_else(short)?;
+    let scratch = captured_scratch(call, places.len());
+    let mut all = Vec::new();
+    for (i, (info, most)) in places.iter().enumerate() {
+        let build = Build::read(linked, *info, None)?;
+        let most = linked.all(*most as *const u32, build.geometries.len() as u32).ok_or_else(short)?.to_vec();
+        all.push(Indirect { build, ranges: (addresses[i], strides[i]), most, scratch: scratch[i] });
     }
-    // SAFETY: linked memory; the linker checked every array against its count.
-    let builds: Vec<_> = (0..n)
-        .map(|i| unsafe {
-            let info = &*infos.add(i);
-            let most = std::slice::from_raw_parts(*most.add(i), info.geometry_count as usize);
-            (info, Ranges::InMemory(*addresses.add(i), *strides.add(i), most))
-        })
-        .collect();
+    let noted: Vec<_> = all.iter().map(|one| (&one.build, one.in_memory())).collect();
     let of = inputs::Of { device, command_buffer: Some(at.cmd_id), command: call.block };
-    inputs::recorded(vk, of, at.cmd, &builds)?;
-    let scratch = captured_scratch(call, n);
+    inputs::recorded(vk, of, at.cmd, &noted)?;
     let native = with_patcher(vk, device, |vk, p| {
-        for (i, &scratch) in scratch.iter().enumerate() {
-            // SAFETY: linked memory; the linker checked every array against its count.
-            let (info, address, stride, most) = unsafe {
-                let info = &mut *infos.add(i);
-                let most = std::slice::from_raw_parts(*most.add(i), info.geometry_count as usize);
-                (info, &mut *addresses.add(i), *strides.add(i), most)
-            };
-            let one = Indirect { info, ranges: (*address, stride), most, scratch };
+        for (i, one) in all.iter_mut().enumerate() {
             if p.properties.indirect_builds {
-                *address = counted(vk, p, at, one)?;
+                let address = counted(vk, p, at, one)?;
+                if let Some(to) = linked.params_mut::<u64>(3, 1) {
+                    to[i] = address;
+                }
+                one.build.put_back(linked, places[i].0, None);
             } else {
                 direct(vk, p, at, one)?;
             }
@@ -99,24 +102,23 @@ pub fn indirect_build(
 }
 
 /// Instances translated on the device; gives back where the ranges are now.
-fn counted(vk: &mut Vulkan, p: &Patcher, at: At, one: Indirect<'_, '_>) -> Result<u64> {
-    let Indirect { info, ranges: (address, stride), most, scratch } = one;
-    let mut ranges = address;
-    for (g, &most) in most.iter().enumerate() {
-        // SAFETY: one of as many geometries.
-        let geometry = unsafe { geometry(info, g) };
-        let instances = geometry.geometry_type == vk::GeometryTypeKHR::INSTANCES;
+fn counted(vk: &mut Vulkan, p: &Patcher, at: At, one: &mut Indirect) -> Result<u64> {
+    let mut ranges = one.ranges.0;
+    for g in 0..one.build.geometries.len() {
+        let (most, range) = (one.most[g], one.range(g));
+        let instances = one.build.geometries[g].geometry_type == vk::GeometryTypeKHR::INSTANCES;
         if !instances || most == 0 || vk.all_as_captured(at.device) {
             continue;
         }
-        refuse_motion(info)?;
-        if info.geometry_count > 1 {
+        refuse_motion(one.build.info().flags)?;
+        if one.build.geometries.len() > 1 {
             return Err(Error::new(Kind::Capture, "a top-level build with several geometries"));
         }
+        let geometry = &mut one.build.geometries[g];
         let Some(source) = source_of(geometry) else { continue };
         let usage = vk::BufferUsageFlags::INDIRECT_BUFFER;
         let own = Own::local(vk.device_mut(at.device)?, RANGE_BYTES, usage)?;
-        let counted = Counted { range: address + g as u64 * u64::from(stride), ours: own.address };
+        let counted = Counted { range, ours: own.address };
         ranges = own.address;
         keep(vk, at.device, at.cmd_id, own);
         let (step, target) = translate(vk, p, at.device, at.cmd_id, source, most, Some(counted))?;
@@ -124,25 +126,24 @@ fn counted(vk: &mut Vulkan, p: &Patcher, at: At, one: Indirect<'_, '_>) -> Resul
         geometry.geometry.instances.array_of_pointers = 0;
         geometry.geometry.instances.data.device_address = target;
     }
-    fit(vk, at.device, info, most, at.cmd_id, scratch, p.properties.scratch_alignment)?;
+    fit(vk, at.device, &mut one.build, &one.most, at.cmd_id, one.scratch, p.properties.scratch_alignment)?;
     Ok(ranges)
 }
 
 /// The build as a direct one, recorded.
-fn direct(vk: &mut Vulkan, p: &Patcher, at: At, one: Indirect<'_, '_>) -> Result<()> {
-    let Indirect { info, ranges: (address, stride), most, scratch } = one;
-    let mut ranges = Vec::with_capacity(most.len());
-    for (g, &most) in most.iter().enumerate() {
-        let range = address + g as u64 * u64::from(stride);
-        // SAFETY: one of as many geometries.
-        let geometry = unsafe { geometry(info, g) };
+fn direct(vk: &mut Vulkan, p: &Patcher, at: At, one: &mut Indirect) -> Result<()> {
+    let mut ranges = Vec::new();
+    let flags = one.build.info().flags;
+    for g in 0..one.build.geometries.len() {
+        let (most, range) = (one.most[g], one.range(g));
+        let geometry = &mut one.build.geometries[g];
         ranges.push(vk::AccelerationStructureBuildRangeInfoKHR::default().primitive_count(most));
         if most == 0 {
             continue;
         }
         let step = match geometry.geometry_type {
             vk::GeometryTypeKHR::INSTANCES => {
-                refuse_motion(info)?;
+                refuse_motion(flags)?;
                 let Some(source) = source_of(geometry) else { continue };
                 let counted = Counted { range, ours: 0 };
                 let (step, target) = translate(vk, p, at.device, at.cmd_id, source, most, Some(counted))?;
@@ -161,10 +162,10 @@ fn direct(vk: &mut Vulkan, p: &Patcher, at: At, one: Indirect<'_, '_>) -> Result
         };
         record(vk, p, at.device, (at.cmd_id, at.cmd), &[step]);
     }
-    fit(vk, at.device, info, most, at.cmd_id, scratch, p.properties.scratch_alignment)?;
+    fit(vk, at.device, &mut one.build, &one.most, at.cmd_id, one.scratch, p.properties.scratch_alignment)?;
     let loader = loader(vk, at.device)?;
-    // SAFETY: recording into the application's command buffer; a linked build with as many ranges as geometries.
-    unsafe { loader.cmd_build_acceleration_structures(at.cmd, std::slice::from_ref(info), &[&ranges]) };
+    // SAFETY: recording into the application's command buffer; a build of live memory with a range for each geometry.
+    unsafe { loader.cmd_build_acceleration_structures(at.cmd, &[one.build.info()], &[&ranges]) };
     Ok(())
 }
 
@@ -275,18 +276,13 @@ pub(super) fn rehearsed(
     device: u64,
 ) -> Result<Outcome> {
     let at = At { device, cmd_id: call.image.u64(0), cmd: vk::CommandBuffer::from_raw(linked.arg(0)) };
-    let n = linked.arg(1) as u32 as usize;
-    let infos: *mut vk::AccelerationStructureBuildGeometryInfoKHR = linked.ptr(2);
-    let ranges: *const *mut vk::AccelerationStructureBuildRangeInfoKHR = linked.ptr(3);
-    let scratch = captured_scratch(call, n);
+    let places = places(call, linked, 3)?;
+    let scratch = captured_scratch(call, places.len());
     with_patcher(vk, device, |vk, p| {
-        for (i, &scratch) in scratch.iter().enumerate() {
-            // SAFETY: linked memory; the linker checked both arrays against their counts.
-            let (info, ranges) = unsafe {
-                let info = &mut *infos.add(i);
-                (&mut *infos.add(i), std::slice::from_raw_parts(*ranges.add(i), info.geometry_count as usize))
-            };
-            let words = ranges
+        for (&(info, ranges), &scratch) in places.iter().zip(&scratch) {
+            let build = Build::read(linked, info, Some(ranges))?;
+            let words = build
+                .ranges
                 .iter()
                 .flat_map(|r| [r.primitive_count, r.primitive_offset, r.first_vertex, r.transform_offset]);
             let bytes: Vec<u8> = words.flat_map(u32::to_le_bytes).collect();
@@ -294,13 +290,9 @@ pub(super) fn rehearsed(
             own.write(0, &bytes);
             let address = own.address;
             keep(vk, device, at.cmd_id, own);
-            let most: Vec<u32> = ranges.iter().map(|r| r.primitive_count + 1).collect();
-            direct(
-                vk,
-                p,
-                at,
-                Indirect { info, ranges: (address, RANGE_BYTES as u32), most: &most, scratch },
-            )?;
+            let most: Vec<u32> = build.ranges.iter().map(|r| r.primitive_count.saturating_add(1)).collect();
+            let mut one = Indirect { build, ranges: (address, RANGE_BYTES as u32), most, scratch };
+            direct(vk, p, at, &mut one)?;
         }
         Ok(())
     })?;

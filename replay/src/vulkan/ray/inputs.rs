@@ -18,6 +18,7 @@ use super::indirect::corner_bytes;
 use super::own::Own;
 use super::{Patcher, with_patcher};
 use crate::error::Result;
+use crate::link::Linked;
 use crate::vulkan::Vulkan;
 use ash::vk::{self, Handle};
 use std::collections::HashMap;
@@ -164,17 +165,17 @@ pub(super) fn take(
     vk: &mut Vulkan,
     p: &Patcher,
     of: Of,
-    info: &vk::AccelerationStructureBuildGeometryInfoKHR<'_>,
+    build: &build::Build,
     ranges: &Ranges<'_>,
 ) -> Result<Vec<Step>> {
+    let info = build.info();
     let structure = vk.ray.by_live.get(&info.dst_acceleration_structure.as_raw()).copied();
     let Some(structure) = structure.filter(|_| vk.ray.inputs.on) else { return Ok(vec![]) };
     let (mut steps, mut geometries) = (vec![], vec![]);
-    for g in 0..info.geometry_count as usize {
-        // SAFETY: one of as many geometries of a linked build.
-        let geometry = unsafe { build::geometry(info, g) };
-        let motion = info.flags.contains(vk::BuildAccelerationStructureFlagsKHR::MOTION_NV);
-        geometries.push(one(vk, p, of, geometry, (g, ranges), motion, &mut steps)?);
+    let motion = info.flags.contains(vk::BuildAccelerationStructureFlagsKHR::MOTION_NV);
+    for (g, geometry) in build.geometries.iter().enumerate() {
+        let extended = build.extended.get(g).copied().flatten();
+        geometries.push(one(vk, p, of, (geometry, extended), (g, ranges), motion, &mut steps)?);
     }
     let event = Event::Build(Build {
         structure,
@@ -194,16 +195,16 @@ fn one(
     vk: &mut Vulkan,
     p: &Patcher,
     of: Of,
-    geometry: &vk::AccelerationStructureGeometryKHR<'_>,
+    (geometry, extended): (&vk::AccelerationStructureGeometryKHR<'_>, Option<&str>),
     (g, ranges): (usize, &Ranges<'_>),
     motion: bool,
     steps: &mut Vec<Step>,
 ) -> Result<Geometry> {
     let (most, range) = match ranges {
-        Ranges::Known(all) => (all[g].primitive_count, Some(all[g])),
-        Ranges::InMemory(_, _, most) => (most[g], None),
+        Ranges::Known(all) => all.get(g).map_or((0, None), |r| (r.primitive_count, Some(*r))),
+        Ranges::InMemory(_, _, most) => (most.get(g).copied().unwrap_or(0), None),
     };
-    let (kind, bytes, mut missing) = shape(geometry);
+    let (kind, bytes, mut missing) = shape(geometry, extended);
     if motion {
         missing = "motion: only where it begins is known".into();
     }
@@ -231,7 +232,7 @@ fn one(
             header[..16].copy_from_slice(&words.map(u32::to_le_bytes).concat());
             base
         }
-        (None, Ranges::InMemory(address, stride, _)) => address + g as u64 * u64::from(*stride),
+        (None, Ranges::InMemory(address, stride, _)) => address.saturating_add(g as u64 * u64::from(*stride)),
         (None, Ranges::Known(_)) => base,
     };
     own.write(0, &header);
@@ -264,7 +265,7 @@ fn one(
             _ => {
                 let i = &geometry.geometry.instances;
                 let (first, counted) = match range {
-                    Some(r) => (i.data.device_address + u64::from(r.primitive_offset), 0),
+                    Some(r) => (i.data.device_address.saturating_add(r.primitive_offset.into()), 0),
                     None => (i.data.device_address, range_at),
                 };
                 // (a table without entries leaves references as they are)
@@ -287,7 +288,7 @@ fn step(pipeline: vk::Pipeline, addresses: &[u64], values: &[u32], count: u32) -
 }
 
 /// What a geometry is of, bytes of a primitive of it, and what is missing of it.
-fn shape(geometry: &vk::AccelerationStructureGeometryKHR<'_>) -> (Kind, u64, String) {
+fn shape(geometry: &vk::AccelerationStructureGeometryKHR<'_>, extended: Option<&str>) -> (Kind, u64, String) {
     match geometry.geometry_type {
         vk::GeometryTypeKHR::TRIANGLES => {
             // SAFETY: the geometry type says which member is meant.
@@ -299,7 +300,7 @@ fn shape(geometry: &vk::AccelerationStructureGeometryKHR<'_>) -> (Kind, u64, Str
             // SAFETY: a union of two 64-bit values.
             let transform = unsafe { t.transform_data.device_address } != 0;
             let words = bytes.div_ceil(4);
-            let missing = extended(t.p_next).map_or(String::new(), |s| format!("{s} of triangles"));
+            let missing = extended.map_or(String::new(), |s| format!("{s} of triangles"));
             (Kind::Triangles { format, words, transform }, u64::from(words) * 12, missing)
         }
         vk::GeometryTypeKHR::AABBS => (Kind::Boxes, 24, String::new()),
@@ -309,24 +310,24 @@ fn shape(geometry: &vk::AccelerationStructureGeometryKHR<'_>) -> (Kind, u64, Str
 }
 
 /// What extends triangles, if anything does.
-fn extended(mut next: *const std::ffi::c_void) -> Option<&'static str> {
-    while !next.is_null() {
-        // SAFETY: a linked chain; every struct of one begins so.
-        let s = unsafe { &*next.cast::<vk::BaseInStructure<'_>>() };
-        match s.s_type {
-            vk::StructureType::ACCELERATION_STRUCTURE_TRIANGLES_OPACITY_MICROMAP_EXT => {
-                return Some("opacity micromaps");
-            }
-            vk::StructureType::ACCELERATION_STRUCTURE_TRIANGLES_DISPLACEMENT_MICROMAP_NV => {
-                return Some("displacement micromaps");
-            }
-            vk::StructureType::ACCELERATION_STRUCTURE_GEOMETRY_MOTION_TRIANGLES_DATA_NV => {
-                return Some("motion");
-            }
-            _ => next = s.p_next.cast(),
-        }
+pub(super) fn extended(
+    linked: &Linked,
+    geometry: &vk::AccelerationStructureGeometryKHR<'_>,
+) -> Option<&'static str> {
+    if geometry.geometry_type != vk::GeometryTypeKHR::TRIANGLES {
+        return None;
     }
-    None
+    // SAFETY: the geometry type says which member is meant.
+    let next = unsafe { geometry.geometry.triangles.p_next };
+    let named = |s| match s {
+        vk::StructureType::ACCELERATION_STRUCTURE_TRIANGLES_OPACITY_MICROMAP_EXT => Some("opacity micromaps"),
+        vk::StructureType::ACCELERATION_STRUCTURE_TRIANGLES_DISPLACEMENT_MICROMAP_NV => {
+            Some("displacement micromaps")
+        }
+        vk::StructureType::ACCELERATION_STRUCTURE_GEOMETRY_MOTION_TRIANGLES_DATA_NV => Some("motion"),
+        _ => None,
+    };
+    linked.chain(next).find_map(|s| named(s.1))
 }
 
 /// What was copied is for the host to read.
@@ -344,12 +345,12 @@ pub(super) fn recorded(
     vk: &mut Vulkan,
     of: Of,
     cmd: vk::CommandBuffer,
-    builds: &[(&vk::AccelerationStructureBuildGeometryInfoKHR<'_>, Ranges<'_>)],
+    builds: &[(&build::Build, Ranges<'_>)],
 ) -> Result<()> {
     let Some(cmd_id) = of.command_buffer.filter(|_| vk.ray.inputs.on) else { return Ok(()) };
     with_patcher(vk, of.device, |vk, p| {
-        for (info, ranges) in builds {
-            let steps = take(vk, p, of, info, ranges)?;
+        for (one, ranges) in builds {
+            let steps = take(vk, p, of, one, ranges)?;
             build::record(vk, p, of.device, (cmd_id, cmd), &steps);
         }
         Ok(())

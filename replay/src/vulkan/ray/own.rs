@@ -94,8 +94,7 @@ impl Own {
     }
     /// All its bytes; only of visible ones, and only while nothing writes them.
     pub fn read(&self) -> Option<Vec<u8>> {
-        let bytes = self.alloc.as_ref()?.bytes()?;
-        Some(bytes.get(..self.key.0 as usize)?.to_vec())
+        self.alloc.as_ref()?.read(0, self.key.0)
     }
     /// Reads the first words and clears them; only of visible ones.
     pub fn take_words<const N: usize>(&mut self) -> [u32; N] {

@@ -76,9 +76,7 @@ pub fn create_pool(
     report: &mut Report,
 ) -> Result<Outcome> {
     let outcome = vk.raw(call, linked, report)?;
-    let info: *const vk::QueryPoolCreateInfo = linked.ptr(1);
-    // SAFETY: linked memory holds the create info (or null).
-    let about = unsafe { info.as_ref() }.and_then(|i| About::of(i.query_type));
+    let about = linked.param::<vk::QueryPoolCreateInfo<'_>>(1).and_then(|i| About::of(i.query_type));
     if let (Some(about), Ok((id, at))) = (about, new_object(call)) {
         let live = vk::QueryPool::from_raw(linked.word_at(at));
         vk.ray.pools.insert(id, Pool { device: call.image.u64(0), live, about, asked: HashMap::new() });
@@ -110,7 +108,7 @@ pub fn ask(
     if let (Some(pool), Some(p)) = (vk.ray.pools.get_mut(&pool), call.image.ptr(16).filter(|p| p.has_data()))
     {
         for i in 0..p.len as u32 {
-            pool.asked.insert(first + i, (call.image.u64(p.to + i * 8), false));
+            pool.asked.insert(first.saturating_add(i), (call.image.u64(p.to + i * 8), false));
         }
     }
     vk.raw(call, linked, report)
@@ -119,9 +117,11 @@ pub fn ask(
 /// A query's answer, 32 or 64 bits wide.
 fn result(bytes: &[u8], at: usize, wide: bool) -> Option<u64> {
     if wide {
-        bytes.get(at..at + 8).map(|b| u64::from_le_bytes(b.try_into().expect("8 bytes")))
+        bytes.get(at..at.checked_add(8)?).map(|b| u64::from_le_bytes(b.try_into().expect("8 bytes")))
     } else {
-        bytes.get(at..at + 4).map(|b| u64::from(u32::from_le_bytes(b.try_into().expect("4 bytes"))))
+        bytes
+            .get(at..at.checked_add(4)?)
+            .map(|b| u64::from(u32::from_le_bytes(b.try_into().expect("4 bytes"))))
     }
 }
 
@@ -137,10 +137,11 @@ pub(crate) fn learn(vk: &mut Vulkan, call: &Call, linked: &Linked) {
     let then = &call.image.bytes()[to..to + len];
     let now: Vec<u8> = linked.words().iter().flat_map(|w| w.to_le_bytes()).skip(to).take(len).collect();
     for i in 0..count {
-        let at = i as usize * stride;
+        let Some(at) = (i as usize).checked_mul(stride) else { break };
         let (Some(then), Some(now)) = (result(then, at, wide), result(&now, at, wide)) else { break };
-        answered(vk, call.image.u64(8), first + i, about, now);
-        let asked = vk.ray.pools.get(&call.image.u64(8)).and_then(|p| p.asked.get(&(first + i)));
+        let query = first.saturating_add(i);
+        answered(vk, call.image.u64(8), query, about, now);
+        let asked = vk.ray.pools.get(&call.image.u64(8)).and_then(|p| p.asked.get(&query));
         meet(vk, asked.map(|a| a.0), about, then, now);
     }
 }

@@ -12,7 +12,7 @@
 //! Refuses by name: snapshots whose layer left out how structures were built (0.9), unless their bytes may serve as they
 //! are, on the captured driver; copies whose originals cannot be told.
 
-use super::build::{needs, prepare};
+use super::build::{Build, needs, prepare};
 use super::commands::CommandState;
 use super::copies::{at_once, fit};
 use super::inputs::{self, Event, note};
@@ -96,24 +96,24 @@ fn build(
     let rest = &m.encoded[read.min(m.encoded.len())..];
     let id = struct_id("VkAccelerationStructureBuildRangeInfoKHR");
     decode_struct_array2(id, rest, &mut range_image).map_err(|e| damaged(e, m.offset + read as u64))?;
-    let mut linked = link(vk, objects, &image)?;
-    let mut range_linked = link(vk, objects, &range_image)?;
+    let linked = link(vk, objects, &image)?;
+    let range_linked = link(vk, objects, &range_image)?;
     let Some(outer) = image.ptr(0).filter(|p| p.has_data()).copied() else { return Ok(()) };
-    let infos: *mut vk::AccelerationStructureBuildGeometryInfoKHR = linked.ptr(0);
-    let ranges: *const *mut vk::AccelerationStructureBuildRangeInfoKHR = range_linked.ptr(0);
     let inner = |i: u64| {
         let to = range_image.ptr(0).filter(|p| p.has_data() && p.len > i)?.to;
-        range_image.ptr(to + i as u32 * 8).filter(|p| p.has_data()).map(|p| p.len)
+        range_image.ptr(to + i as u32 * 8).filter(|p| p.has_data())
     };
+    let bytes = size_of::<vk::AccelerationStructureBuildGeometryInfoKHR<'_>>() as u64;
     for i in 0..outer.len {
-        // SAFETY: linked memory of as many structs.
-        let info = unsafe { &mut *infos.add(i as usize) };
-        if inner(i).unwrap_or(0) < u64::from(info.geometry_count) {
+        let mut build = Build::read(&linked, linked.address_of(outer.to) + i * bytes, None)?;
+        let n = build.geometries.len() as u32;
+        let ranges = inner(i).filter(|p| p.len >= n.into());
+        let ranges = ranges.and_then(|p| range_linked.all(range_linked.address_of(p.to) as *const _, n));
+        let Some(ranges) = ranges else {
             return Err(Error::new(Kind::Capture, "a build with fewer ranges than geometries"));
-        }
-        // SAFETY: as many ranges as geometries, just compared.
-        let range = unsafe { *ranges.add(i as usize) };
-        one(vk, objects, m.device, info, range, report)?;
+        };
+        build.ranges = ranges.to_vec();
+        one(vk, objects, m.device, &mut build, report)?;
     }
     Ok(())
 }
@@ -123,22 +123,20 @@ fn one(
     vk: &mut Vulkan,
     objects: &mut Objects,
     device: u64,
-    info: &mut vk::AccelerationStructureBuildGeometryInfoKHR<'_>,
-    range: *mut vk::AccelerationStructureBuildRangeInfoKHR,
+    build: &mut Build,
     report: &mut Report,
 ) -> Result<()> {
-    if info.ty == vk::AccelerationStructureTypeKHR::TOP_LEVEL {
+    if build.info().ty == vk::AccelerationStructureTypeKHR::TOP_LEVEL {
         copies(vk, objects, device, report)?;
         refuse_lost(vk, false)?;
     }
+    let counts: Vec<u32> = build.ranges.iter().map(|r| r.primitive_count).collect();
     // What it was updated from is not there.
+    let info = build.info_mut();
     info.mode = vk::BuildAccelerationStructureModeKHR::BUILD;
     info.src_acceleration_structure = vk::AccelerationStructureKHR::null();
-    let counts: Vec<u32> = (0..info.geometry_count as usize)
-        // SAFETY: the caller compared the counts.
-        .map(|g| unsafe { (*range.add(g)).primitive_count })
-        .collect();
-    let need = needs(vk, device, info, &counts)?.acceleration_structure_size;
+    let need = needs(vk, device, build, &counts)?.acceleration_structure_size;
+    let info = build.info_mut();
     let id = vk.ray.by_live.get(&info.dst_acceleration_structure.as_raw()).copied();
     info.dst_acceleration_structure = match id.filter(|id| vk.ray.structures[id].address == 0) {
         // A temporary one, in memory that something else may be using by now.
@@ -146,12 +144,10 @@ fn one(
         None => ensure(vk, Some(objects), info.dst_acceleration_structure, need, "the build of")?,
     };
     filled(vk, info.dst_acceleration_structure);
-    // SAFETY: the caller compared the counts.
-    let known = unsafe { std::slice::from_raw_parts(range, info.geometry_count as usize) }.to_vec();
     let steps = with_patcher(vk, device, |vk, p| {
         let of = inputs::Of { device, command_buffer: None, command: 0 };
-        let mut steps = inputs::take(vk, p, of, info, &inputs::Ranges::Known(&known))?;
-        steps.extend(prepare(vk, p, device, OURS, info, range, 0)?);
+        let mut steps = inputs::take(vk, p, of, build, &inputs::Ranges::Known(&build.ranges))?;
+        steps.extend(prepare(vk, p, device, OURS, build, 0)?);
         Ok(steps)
     })?;
     super::refresh(vk)?;
@@ -165,10 +161,9 @@ fn one(
                     p.record(&d, cmd, s.pipeline, &s.arguments, s.count, &CommandState::default());
                 }
                 inputs::to_host(&d, cmd);
-                // SAFETY: recording; a linked build with its ranges, its target large enough.
+                // SAFETY: recording; a build with a range for each geometry, its target large enough.
                 unsafe {
-                    let ranges = std::slice::from_raw_parts(range, info.geometry_count as usize);
-                    loader.cmd_build_acceleration_structures(cmd, std::slice::from_ref(info), &[ranges]);
+                    loader.cmd_build_acceleration_structures(cmd, &[build.info()], &[&build.ranges]);
                 }
             })
         })
@@ -182,12 +177,13 @@ fn copy(vk: &mut Vulkan, objects: &mut Objects, m: &CopyAcceleration<'_>) -> Res
     let id = struct_id("VkCopyAccelerationStructureInfoKHR");
     decode_struct_array(id, m.encoded, &mut image).map_err(|e| damaged(e, m.offset))?;
     let Some(outer) = image.ptr(0).filter(|p| p.has_data()).copied() else { return Ok(()) };
-    for i in 0..outer.len as usize {
+    for i in 0..outer.len {
         // A copy before may have made a structure anew.
         let mut linked = link(vk, objects, &image)?;
-        let infos: *mut vk::CopyAccelerationStructureInfoKHR = linked.ptr(0);
-        // SAFETY: linked memory of as many structs.
-        let info = unsafe { &mut *infos.add(i) };
+        let bytes = size_of::<vk::CopyAccelerationStructureInfoKHR<'_>>() as u64;
+        let at = linked.address_of(outer.to) + i * bytes;
+        let info: Option<&mut vk::CopyAccelerationStructureInfoKHR<'_>> = linked.one_mut(at as *const _);
+        let info = info.ok_or_else(|| Error::new(Kind::Capture, "a copy that is not there"))?;
         copy_one(vk, objects, m.device, info)?;
     }
     Ok(())

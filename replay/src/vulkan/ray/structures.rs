@@ -66,9 +66,7 @@ pub fn create(
     linked: &mut Linked,
     report: &mut Report,
 ) -> Result<Outcome> {
-    let info: *mut vk::AccelerationStructureCreateInfoKHR = linked.ptr(1);
-    // SAFETY: linked memory holds the create info (or null).
-    let Some(info) = (unsafe { info.as_mut() }) else {
+    let Some(info) = linked.param_mut::<vk::AccelerationStructureCreateInfoKHR<'_>>(1) else {
         return Err(Error::divergence("pCreateInfo is missing"));
     };
     let device = call.image.u64(0);
@@ -96,7 +94,7 @@ pub fn create(
         vk.ray.by_live.insert(live.as_raw(), id);
         // VkAccelerationStructureCreateInfoKHR: sType, pNext, createFlags, buffer.
         let storage = call.image.target(8).map(|info| call.image.u64(info + 24));
-        let whole = |b: &u64| vk.buffers.get(b).is_some_and(|b| b.size < captured + 512);
+        let whole = |b: &u64| vk.buffers.get(b).is_some_and(|b| b.size < captured.saturating_add(512));
         let storage = storage.filter(whole);
         let structure =
             Structure { id, device, live, kind, captured, size, address: 0, filled: false, storage, own };

@@ -30,22 +30,31 @@ pub fn trace(
     let cmd = vk::CommandBuffer::from_raw(linked.arg(0));
     with_patcher(vk, device, |vk, p| {
         for slot in 1..=4 {
-            let region: *mut vk::StridedDeviceAddressRegionKHR = linked.ptr(slot);
-            // SAFETY: linked memory holds the region (or null).
-            let Some(region) = (unsafe { region.as_mut() }) else { continue };
+            let Some(region) = linked.param_mut::<vk::StridedDeviceAddressRegionKHR>(slot) else { continue };
             if region.device_address == 0 || region.size == 0 {
                 continue;
             }
             let stride = if region.stride == 0 { region.size } else { region.stride };
-            let count = region.size.div_ceil(stride) as u32;
+            // The shader reads so many bytes, whatever is behind the address.
+            let room = vk.addresses.room(region.device_address);
+            if region.size > room {
+                return Err(Error::divergence(format!(
+                    "a shader binding table of {} bytes at {:#x}, where {room} bytes are",
+                    region.size, region.device_address
+                )));
+            }
+            let too_large = || Error::new(Kind::Unsupported, "a shader binding table of 4 GiB or more");
+            let count = u32::try_from(region.size.div_ceil(stride)).map_err(|_| too_large())?;
             // The last record may be shorter than the stride; what is behind a handle is copied as far as it goes.
-            let whole = region.size.min(stride);
-            let data = (whole as u32).saturating_sub(captured_bytes) & !3;
+            let whole = u32::try_from(region.size.min(stride)).map_err(|_| too_large())?;
+            let data = whole.saturating_sub(captured_bytes) & !3;
             let align = if slot == 1 { p.properties.base_alignment } else { p.properties.handle_alignment };
-            let target_stride = u64::from((p.properties.handle_bytes + data).next_multiple_of(align));
+            let target_stride =
+                (u64::from(p.properties.handle_bytes) + u64::from(data)).next_multiple_of(align.into());
             let base = u64::from(p.properties.base_alignment);
             let usage = vk::BufferUsageFlags::SHADER_BINDING_TABLE_KHR;
-            let own = Own::local(vk.device_mut(device)?, target_stride * u64::from(count) + base, usage)?;
+            let own =
+                Own::local(vk.device_mut(device)?, target_stride.saturating_mul(count.into()) + base, usage)?;
             let target = own.address.next_multiple_of(base);
             let args = arguments(
                 &[region.device_address, target, p.handles.address, p.ranges.address, p.counters.address + 8],
@@ -111,7 +120,7 @@ pub fn trace_indirect2(
             // A record may become longer by the handle's growth and by what aligns it.
             let record = u64::from(captured_bytes.max(1));
             let more = u64::from(p.properties.handle_bytes.saturating_sub(captured_bytes) + align);
-            let room = longest + longest.div_ceil(record) * more;
+            let room = longest.saturating_add(longest.div_ceil(record).saturating_mul(more));
             let capacity = u32::try_from(room).unwrap_or(u32::MAX);
             let base = u64::from(p.properties.base_alignment);
             let usage = vk::BufferUsageFlags::SHADER_BINDING_TABLE_KHR;

@@ -25,6 +25,7 @@ use crate::link::Linked;
 use crate::objects::Objects;
 use crate::options::AddressMode;
 use crate::report::Report;
+use crate::span::{common, extent};
 use crate::vulkan::known::{self, Verdict, Word};
 use crate::vulkan::{Vulkan, descriptors};
 use ash::vk;
@@ -65,7 +66,7 @@ fn plausible(word: u64) -> bool {
 
 /// The aligned words of `data` and where in it they are.
 fn words(at: u64, data: &[u8]) -> impl Iterator<Item = (usize, u64)> {
-    let first = (at.next_multiple_of(8) - at) as usize;
+    let first = (at.wrapping_neg() % 8) as usize;
     let chunks = data.get(first..).unwrap_or_default().chunks_exact(8);
     let word = |chunk: &[u8]| u64::from_le_bytes(chunk.try_into().expect("8 bytes"));
     chunks.enumerate().map(move |(i, chunk)| (first + i * 8, word(chunk)))
@@ -83,10 +84,11 @@ pub(crate) fn memory_written(vk: &mut Vulkan, memory: u64, at: u64, data: &[u8])
     if found.is_empty() && vk.known.journal.is_empty() && vk.descriptors.is_unused() {
         return Ok(None);
     }
-    let end = at + data.len() as u64;
+    let all = extent(at, data.len() as u64);
+    let end = all.end;
     let bound = vk.memory.by_id.get(&memory).map_or(&[][..], |m| &m.bound);
-    let reached = bound.iter().filter(|b| !b.image && b.offset < end && at < b.offset + b.size);
-    let buffers: Vec<(u64, u64, u64)> = reached.map(|b| (b.resource, b.offset, b.offset + b.size)).collect();
+    let reached = bound.iter().filter(|b| !b.image && common(&b.extent(), &all).is_some());
+    let buffers: Vec<(u64, u64, u64)> = reached.map(|b| (b.resource, b.offset, b.extent().end)).collect();
     for &(buffer, from, to) in &buffers {
         let start = at.max(from);
         vk.known.journal.overwritten(buffer, start - from, end.min(to) - start);
@@ -100,7 +102,7 @@ pub(crate) fn memory_written(vk: &mut Vulkan, memory: u64, at: u64, data: &[u8])
     }
     let found = outside(found, &pieces);
     let placed = found.into_iter().map(|f| {
-        let at = at + f.place as u64;
+        let at = at.saturating_add(f.place as u64);
         let holder = buffers.iter().find(|b| (b.1..b.2).contains(&at));
         (holder.map(|b| (b.0, at - b.1)), f)
     });
@@ -236,7 +238,7 @@ fn pushed(vk: &mut Vulkan, call: &Call, stages: u32, offset: u32, values: &[u8])
         _ => call.image.u64(8),
     };
     let places = known::pointer_places(&vk.known, layout, stages, offset, values.len() as u32);
-    let guessed: Vec<u32> = found.iter().map(|f| offset + f.place as u32).collect();
+    let guessed: Vec<u32> = found.iter().map(|f| offset.saturating_add(f.place as u32)).collect();
     let mut verdicts = known::verdicts(&vk.known, layout, stages, &guessed).into_iter();
     let before = found.len();
     found.retain(|_| verdicts.next() == Some(Verdict::Open));
@@ -249,8 +251,9 @@ fn pushed(vk: &mut Vulkan, call: &Call, stages: u32, offset: u32, values: &[u8])
     for (at, verdict) in places.iter().zip(known::verdicts(&vk.known, layout, stages, &places)) {
         let Verdict::Pointer { structure } = verdict else { continue };
         sure += usize::from(guessed.contains(at));
-        let place = (at - offset) as usize;
-        let word = u64::from_le_bytes(values[place..place + 8].try_into().expect("8 bytes"));
+        let place = at.saturating_sub(offset) as usize;
+        let Some(word) = values.get(place..).and_then(|v| v.first_chunk()) else { continue };
+        let word = u64::from_le_bytes(*word);
         let live = match structure {
             true => vk.ray.references.get(&word).copied().or_else(|| vk.addresses.known(word)),
             false => vk.addresses.known(word),
@@ -283,7 +286,8 @@ pub fn update_buffer(
         vk.known.journal.overwritten(buffer, at, data.len() as u64);
         let pieces = descriptors::updated(vk, buffer, at, data);
         let found = outside(pointers(vk, at, data), &pieces);
-        let found = found.into_iter().map(|f| (Some((buffer, at + f.place as u64)), f)).collect();
+        let found =
+            found.into_iter().map(|f| (Some((buffer, at.saturating_add(f.place as u64))), f)).collect();
         let found = settle(vk, found, true);
         put_linked(linked, p.to, &found);
         for (place, live) in pieces {

@@ -400,7 +400,7 @@ fn same_pictures(note: &RunNote) -> Result<(), Failure> {
                 "{capture}, plan {plan}: process {} does not show what process {} shows",
                 w.process, other.process
             );
-            return Err(Failure::Error(Exit::Diverged, text));
+            return Err(Failure::with(Exit::Diverged, text));
         }
     }
     Ok(())

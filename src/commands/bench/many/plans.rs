@@ -194,7 +194,7 @@ pub fn passes(args: &BenchArgs, plans: &[Asked], to: &Path) -> Result<(Vec<Strin
             let instead =
                 r.instead.as_ref().map(|i| format!("; plan {i} shows the same")).unwrap_or_default();
             let text = format!("plan {}: {}{instead}", r.name, r.why);
-            return Err(Failure::Error(Exit::Diverged, text));
+            return Err(Failure::with(Exit::Diverged, text));
         }
         notes.extend(said);
         for w in good {

@@ -132,7 +132,7 @@ impl Process {
                     _ => Exit::Failed,
                 };
                 let text = format!("plan {}: its process ended early", self.plan);
-                return Err(Failure::Error(exit, text));
+                return Err(Failure::with(exit, text));
             }
             // (a driver may print what it likes)
             if let Ok(value) = serde_json::from_str::<Value>(&line)

@@ -1,0 +1,10 @@
+//! Every limit of what analyses make of a trace's numbers. A trace may be anybody's: what a row declares is no reason to take
+//! memory without end. What is beyond a limit is refused with a message that names it.
+
+/// Invocations of all launches whose rays were recorded: each takes about 40 bytes before there is an event.
+pub const INVOCATIONS: u64 = 1 << 27;
+
+/// Bytes of a uniform block, as far as its members go: no device binds more at once.
+pub const BLOCK_BYTES: u64 = 1 << 31;
+/// Bytes of all members of all pipelines' uniform blocks: each word of them takes about 12 bytes.
+pub const MEMBER_BYTES: u64 = 1 << 29;

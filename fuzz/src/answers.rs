@@ -1,0 +1,71 @@
+//! Every question there is, to records of any kind: answered or refused, and exported in every form.
+//!
+//! What must hold: an answer or an error that says something; JSON that parses. Refuses nothing.
+
+use analyses::report::html::{self, Input};
+use analyses::report::{Report, csv, json, png, records, text};
+use analyses::{QUESTIONS, Question};
+use trace::tables::TABLES;
+use trace::{Source, Unreadable};
+
+use crate::targets::Ran;
+
+/// Asks all questions of which the first table is there, and prints what they say.
+pub fn all(source: &dyn Source, ran: &mut Ran) {
+    for &question in QUESTIONS {
+        if question.wants().iter().all(|t| source.read(t).is_ok_and(|c| !c.is_empty())) {
+            ran.read += 1;
+            one(source, question, false, ran);
+        }
+    }
+}
+
+/// Asks one; `page`: the answer is put on a page for a browser, too, which takes longer than the rest.
+pub fn one(source: &dyn Source, question: &dyn Question, page: bool, ran: &mut Ran) {
+    match question.answer(source) {
+        Ok(report) => {
+            ran.round_trips += 1;
+            export(report, page);
+        }
+        Err(e) => refused(&e, ran),
+    }
+}
+
+/// Writes down an error, which says something.
+pub fn refused(e: &Unreadable, ran: &mut Ran) {
+    ran.refused += 1;
+    assert!(!e.to_string().is_empty());
+}
+
+/// In every form.
+pub fn export(report: Report, page: bool) {
+    text::render(&report);
+    let printed = json::render(&report);
+    if let Err(e) = serde_json::from_str::<serde_json::Value>(&printed) {
+        panic!("{}: its JSON does not parse: {e}", report.analysis);
+    }
+    report.sheets().iter().for_each(|t| drop(csv::render(t)));
+    for image in &report.images {
+        assert!(png::render(image).is_ok_and(|bytes| !bytes.is_empty()), "{}: an image", report.analysis);
+    }
+    if !page {
+        return;
+    }
+    let input = Input { reports: vec![(report, "?".to_string())], ..Input::default() };
+    let page = html::render("a <title>", &[input]).expect("a page");
+    assert!(!page.is_empty());
+}
+
+/// Every table as it is.
+pub fn tables(source: &dyn Source, ran: &mut Ran) {
+    for &table in TABLES {
+        let printed = source.each(table, &mut |columns| {
+            records::csv(columns);
+            records::jsonl(columns);
+            Ok(())
+        });
+        if let Err(e) = printed {
+            refused(&e, ran);
+        }
+    }
+}

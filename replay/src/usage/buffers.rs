@@ -1,0 +1,118 @@
+//! Buffers: what is copied, filled, viewed, bound and read from them lies within them.
+//!
+//! Guarantees: no range ends behind its buffer. Refuses the others.
+
+use super::{Check, Cx, at_most, each, n32, n64, within};
+use crate::follow::objects::Buffer;
+use gfxr_parse::error::Result;
+use gfxr_parse::view::View;
+
+/// By canonical name.
+pub(super) const CHECKS: &[(&str, Check)] = &[
+    ("vkCmdBindIndexBuffer", |c, v| starts_in(c, v, "buffer", "offset")),
+    ("vkCmdBindVertexBuffers", bind_vertex_buffers),
+    ("vkCmdBindVertexBuffers2", bind_vertex_buffers),
+    ("vkCmdCopyBuffer", |c, v| copy(c, v, v)),
+    ("vkCmdCopyBuffer2", |c, v| info(v, "pCopyBufferInfo", |i| copy(c, i, i))),
+    ("vkCmdDispatchIndirect", |c, v| range(c, v, "buffer", "offset", 12)),
+    ("vkCmdDrawIndexedIndirect", |c, v| indirect(c, v, 20)),
+    ("vkCmdDrawIndexedIndirectCount", |c, v| indirect_count(c, v, 20)),
+    ("vkCmdDrawIndirect", |c, v| indirect(c, v, 16)),
+    ("vkCmdDrawIndirectCount", |c, v| indirect_count(c, v, 16)),
+    ("vkCmdDrawMeshTasksIndirectCountEXT", |c, v| indirect_count(c, v, 12)),
+    ("vkCmdDrawMeshTasksIndirectEXT", |c, v| indirect(c, v, 12)),
+    ("vkCmdFillBuffer", fill),
+    ("vkCmdUpdateBuffer", |c, v| {
+        at_most(n64(v, "dataSize"), 65536, "vkCmdUpdateBuffer").map_err(|e| e.within("dataSize"))?;
+        range(c, v, "dstBuffer", "dstOffset", n64(v, "dataSize"))
+    }),
+    ("vkCreateAccelerationStructureKHR", |c, v| {
+        info(v, "pCreateInfo", |i| range(c, i, "buffer", "offset", n64(i, "size")))
+    }),
+    ("vkCreateBufferView", |c, v| info(v, "pCreateInfo", |i| view(c, i))),
+];
+
+/// The struct that holds what the command is about.
+fn info(v: View<'_>, name: &str, look: impl FnOnce(View<'_>) -> Result<()>) -> Result<()> {
+    v.one(name).map_or(Ok(()), look).map_err(|e| e.within(name))
+}
+
+/// Bytes that a buffer has. One of none is not valid, yet programs make it, bind memory, and use that.
+fn size_of(c: &Cx<'_>, buffer: &Buffer) -> u64 {
+    match (buffer.size, buffer.bound) {
+        (0, Some(b)) => c.world.memories.get(&b.memory).map_or(0, |m| m.size.saturating_sub(b.offset)),
+        (size, _) => size,
+    }
+}
+
+/// The bytes of the buffer with this id, if it is followed.
+pub(super) fn size(c: &Cx<'_>, id: u64) -> Option<u64> {
+    c.world.buffers.get(&id).map(|b| size_of(c, b))
+}
+
+/// So many bytes from an offset on.
+pub(super) fn range(c: &Cx<'_>, v: View<'_>, buffer: &str, offset: &str, len: u64) -> Result<()> {
+    let Some(size) = size(c, n64(v, buffer)) else { return Ok(()) };
+    within(n64(v, offset), len, size, "buffer").map_err(|e| e.within(offset))
+}
+
+/// Something begins in it.
+fn starts_in(c: &Cx<'_>, v: View<'_>, buffer: &str, offset: &str) -> Result<()> {
+    range(c, v, buffer, offset, 0)
+}
+
+fn bind_vertex_buffers(c: &Cx<'_>, v: View<'_>) -> Result<()> {
+    if let Some(limits) = c.limits {
+        let end = u64::from(n32(v, "firstBinding")) + u64::from(n32(v, "bindingCount"));
+        at_most(end, limits.max_vertex_input_bindings.into(), "maxVertexInputBindings")
+            .map_err(|e| e.within("bindingCount"))?;
+    }
+    let (buffers, offsets) = (v.u64s("pBuffers"), v.u64s("pOffsets"));
+    for (i, (buffer, offset)) in buffers.iter().zip(offsets).enumerate() {
+        if let Some(size) = size(c, *buffer) {
+            within(offset, 0, size, "buffer").map_err(|e| e.within(&format!("[{i}]")).within("pOffsets"))?;
+        }
+    }
+    Ok(())
+}
+
+fn copy(c: &Cx<'_>, buffers: View<'_>, regions: View<'_>) -> Result<()> {
+    let of = |name| size(c, n64(buffers, name));
+    let (src, dst) = (of("srcBuffer"), of("dstBuffer"));
+    each(regions, "pRegions", |r| {
+        for (size, offset) in [(src, "srcOffset"), (dst, "dstOffset")] {
+            if let Some(size) = size {
+                within(n64(r, offset), n64(r, "size"), size, "buffer").map_err(|e| e.within(offset))?;
+            }
+        }
+        Ok(())
+    })
+}
+
+fn fill(c: &Cx<'_>, v: View<'_>) -> Result<()> {
+    let size = n64(v, "size");
+    range(c, v, "dstBuffer", "dstOffset", if size == u64::MAX { 0 } else { size })
+}
+
+fn view(c: &Cx<'_>, v: View<'_>) -> Result<()> {
+    let bytes = n64(v, "range");
+    range(c, v, "buffer", "offset", if bytes == u64::MAX { 0 } else { bytes })
+}
+
+/// Several commands of `size` bytes, `stride` apart.
+fn indirect(c: &Cx<'_>, v: View<'_>, size: u64) -> Result<()> {
+    commands(c, v, n32(v, "drawCount").into(), size)
+}
+
+fn indirect_count(c: &Cx<'_>, v: View<'_>, size: u64) -> Result<()> {
+    range(c, v, "countBuffer", "countBufferOffset", 4)?;
+    commands(c, v, n32(v, "maxDrawCount").into(), size)
+}
+
+fn commands(c: &Cx<'_>, v: View<'_>, count: u64, size: u64) -> Result<()> {
+    match count.checked_sub(1) {
+        None => Ok(()),
+        // The last one ends where it ends, however far apart they are.
+        Some(before) => range(c, v, "buffer", "offset", before * u64::from(n32(v, "stride")) + size),
+    }
+}
