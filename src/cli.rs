@@ -6,6 +6,7 @@
 
 mod bench;
 mod habits;
+mod memory;
 mod rays;
 mod repartition;
 mod report;
@@ -15,6 +16,7 @@ mod verdict;
 
 pub use bench::BenchArgs;
 pub use habits::{CompletionsArgs, HabitArgs, ManArgs};
+pub use memory::MemoryArgs;
 pub use rays::{DumpForm, RaysCommand, RaysDumpArgs, ReorderArgs};
 pub use repartition::RepartitionArgs;
 pub use report::ReportArgs;
@@ -176,6 +178,9 @@ pub struct RunArgs {
     /// Mark each command on the GPU, so that a hang or a lost device names the command; slow: commands run one by one
     #[arg(long)]
     pub breadcrumbs: bool,
+    /// How much memory reading may take.
+    #[command(flatten)]
+    pub reading: MemoryArgs,
     /// For tests: take the ways that another driver would make necessary
     #[arg(long, hide = true, value_name = "WAY", value_delimiter = ',')]
     pub rehearse: Vec<Way>,
@@ -593,6 +598,9 @@ pub struct InfoArgs {
     /// Write to this file instead of stdout
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// How much memory reading may take.
+    #[command(flatten)]
+    pub memory: MemoryArgs,
 }
 
 /// `dump`
@@ -634,6 +642,9 @@ pub struct DumpArgs {
     /// Write to this file instead of stdout; it is there whole or not at all
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// How much memory reading may take.
+    #[command(flatten)]
+    pub memory: MemoryArgs,
 }
 
 /// Forms of `dump`'s output.
@@ -659,6 +670,9 @@ pub struct ExtractArgs {
     /// The folder to write to; made if it is not there
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
+    /// How much memory reading may take.
+    #[command(flatten)]
+    pub memory: MemoryArgs,
 }
 
 /// `verify`
@@ -676,6 +690,9 @@ pub struct VerifyArgs {
     /// Print JSON (with a schema_version) instead of text
     #[arg(long)]
     pub json: bool,
+    /// How much memory reading may take.
+    #[command(flatten)]
+    pub memory: MemoryArgs,
 }
 
 /// `check`
@@ -731,6 +748,9 @@ pub struct RecompressArgs {
     /// The file to write; it is there whole or not at all
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
+    /// How much memory reading may take.
+    #[command(flatten)]
+    pub memory: MemoryArgs,
 }
 
 /// A time above zero, in seconds.

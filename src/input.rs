@@ -3,33 +3,30 @@
 //! Guarantees: every bad block is counted; the first [`Complaints::MOST`] are reported one by one, the rest as a
 //! number. A file that ends inside a block is a warning: what came before it stands.
 
+use crate::cli::MemoryArgs;
 use crate::exit::{Exit, Failure, complain};
 use crate::mmap;
-use gfxr_parse::container::{AllBlocks, Capture, Source};
+use gfxr_parse::container::{AllBlocks, Capture, open_file};
 use gfxr_parse::error::Error;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 /// Opens a capture and says what is odd about its header.
-pub fn open(path: &Path) -> Result<Capture, Failure> {
-    let capture = Capture::open(path, mmap::open)?;
-    for warning in capture.header().warnings() {
-        complain(format_args!("{}: warning: {warning}", capture.name()));
-    }
-    Ok(capture)
+pub fn open(path: &Path, memory: &MemoryArgs) -> Result<Capture, Failure> {
+    open_once(path, memory).map(|(capture, _)| capture)
 }
 
-/// Opens a capture that will be read once from front to back; memory behind the reader can be given back.
-pub fn open_once(path: &Path) -> Result<(Capture, Option<Arc<mmap::Map>>), Failure> {
-    let name = path.display().to_string();
-    let main = mmap::open_map(path).map_err(|e| Failure::new(format_args!("{name}: {e}{}", advice(&e))))?;
-    let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
-    let capture =
-        Capture::with_assets(Source::shared(&name, main.0), move |asset| mmap::open(&folder.join(asset)))?;
+/// The same for one that will be read from front to back: memory behind the reader can be given back.
+pub fn open_once(path: &Path, memory: &MemoryArgs) -> Result<(Capture, Arc<mmap::Map>), Failure> {
+    let name = path.display();
+    let map = open_file(path)
+        .and_then(mmap::map)
+        .map_err(|e| Failure::new(format_args!("{name}: {e}{}", advice(&e))))?;
+    let capture = Capture::at(path, map.clone(), mmap::bytes)?.within(memory.budget());
     for warning in capture.header().warnings() {
         complain(format_args!("{name}: warning: {warning}"));
     }
-    Ok((capture, main.1))
+    Ok((capture, map))
 }
 
 /// What to do about a capture that cannot be opened.
@@ -39,6 +36,7 @@ fn advice(e: &std::io::Error) -> &'static str {
             "; name a capture (.gfxr), as captures/record and the capture layer write them"
         }
         std::io::ErrorKind::IsADirectory => "; name a capture (.gfxr) in it",
+        std::io::ErrorKind::InvalidInput => "; write it to a file first",
         _ => "",
     }
 }

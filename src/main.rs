@@ -9,6 +9,7 @@ mod cli;
 mod commands;
 mod exit;
 mod input;
+mod memory;
 mod mmap;
 mod ordered;
 mod output;

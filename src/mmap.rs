@@ -1,11 +1,11 @@
 //! Opening files as memory maps: the one place outside `replay` with `unsafe`.
 //!
-//! Guarantees: what cannot be mapped (pipes, `/dev/stdin`) is read into memory instead. Refuses nothing the operating
-//! system does not.
+//! Guarantees: opening never waits. Refuses what is no regular file (`gfxr_parse::container::file`), and what the operating
+//! system refuses.
 
-use gfxr_parse::container::Bytes;
+use gfxr_parse::container::{Bytes, open_file};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -32,31 +32,25 @@ impl Map {
     }
 }
 
-/// The bytes of a file, and the map they are in, if it could be mapped.
-pub fn open_map(path: &Path) -> io::Result<(Bytes, Option<Arc<Map>>)> {
-    let mut file = File::open(path)?;
-    let meta = file.metadata()?;
-    if meta.is_dir() {
-        return Err(io::Error::from(io::ErrorKind::IsADirectory));
-    }
-    if meta.is_file() {
-        // SAFETY: the map is only ever read, as bytes, of which every value is valid. Should another process write to
-        // the file meanwhile, those bytes change under us: every length read from them is checked against the map's
-        // own, and nothing checked is read twice. Should it be cut short, the kernel ends this process (SIGBUS), which
-        // is the price of not copying captures of many gigabytes.
-        #[allow(unsafe_code)]
-        let map = unsafe { memmap2::Mmap::map(&file) }?;
-        let map = Arc::new(Map(map));
-        return Ok((map.clone(), Some(map)));
-    }
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
-    Ok((Arc::new(bytes), None))
+/// The bytes of an open file, as a map.
+pub fn map(file: File) -> io::Result<Arc<Map>> {
+    // SAFETY: the map is only ever read, as bytes, of which every value is valid. Should another process write to
+    // the file meanwhile, those bytes change under us: every length read from them is checked against the map's
+    // own, and nothing checked is read twice. Should it be cut short, the kernel ends this process (SIGBUS), which
+    // is the price of not copying captures of many gigabytes.
+    #[allow(unsafe_code)]
+    let map = unsafe { memmap2::Mmap::map(&file) }?;
+    Ok(Arc::new(Map(map)))
+}
+
+/// The bytes of an open file.
+pub fn bytes(file: File) -> io::Result<Bytes> {
+    Ok(map(file)?)
 }
 
 /// The bytes of a file.
 pub fn open(path: &Path) -> io::Result<Bytes> {
-    open_map(path).map(|m| m.0)
+    bytes(open_file(path)?)
 }
 
 /// The bytes of a file in a folder of somebody's, of which only plain files are read.

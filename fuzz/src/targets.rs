@@ -151,7 +151,7 @@ impl Targets {
                 }
             };
         self.main_file(&capture, file);
-        let rule = FrameRule::detect(capture.header(), capture.blocks());
+        let rule = FrameRule::detect(&capture);
         let mut frames = FrameCounter::with_rule(rule);
         let mut blocks = capture.all_blocks();
         for block in blocks.by_ref().take(MOST_BLOCKS) {
@@ -188,7 +188,7 @@ impl Targets {
         assert!(capture.header().warnings().iter().all(|w| !w.is_empty()));
         self.buffer.clear();
         let mut writer = Writer::new(std::mem::take(&mut self.buffer), capture.header()).expect("memory");
-        let mut blocks = capture.blocks();
+        let mut blocks = capture.blocks_of_main_file();
         let mut at = capture.header().size() as u64;
         let mut whole = true;
         for block in blocks.by_ref() {

@@ -21,6 +21,8 @@ pub enum Kind {
     Malformed,
     /// Larger than a bound in `limits.rs`.
     Limit,
+    /// More than the memory that decoding may take (`container/budget.rs`); nothing is wrong with the bytes.
+    Memory,
     /// Well formed as far as one can tell, but not known to this build (a call id, an sType).
     Unknown,
     /// Nothing wrong with the bytes: the caller asked for what is not there.
@@ -148,6 +150,10 @@ impl Error {
     /// The member path, `vkCreateDevice.pCreateInfo.pNext<…>`; empty outside a call.
     pub fn path(&self) -> &str {
         &self.0.path
+    }
+    /// The file's name, if somebody set it.
+    pub fn file(&self) -> Option<&str> {
+        self.0.file.as_deref()
     }
     /// File offset, if known.
     pub fn offset(&self) -> Option<u64> {

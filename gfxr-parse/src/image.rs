@@ -8,6 +8,7 @@
 //! Guarantees: every `at` and `to` is inside the image, `to` is aligned for its element type, and `len` elements are
 //! really there when `DATA` is set. Refuses nothing itself; the decoder does.
 
+use crate::limits::{MAX_IMAGE_BYTES, TRUSTED_SIZE};
 use crate::schema::{CommandDef, HandleId};
 use crate::valid::Level;
 
@@ -89,6 +90,16 @@ pub struct HandleAt {
     pub lenient: bool,
 }
 
+/// How many bytes an image may hold.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Most(pub usize);
+
+impl Default for Most {
+    fn default() -> Self {
+        Most(MAX_IMAGE_BYTES)
+    }
+}
+
 /// A decoded call. See the module's header.
 #[derive(Clone, Debug, Default)]
 pub struct Image {
@@ -103,6 +114,8 @@ pub struct Image {
     pub opaque: Vec<u32>,
     /// How much of what `crate::valid` promises was found to hold.
     pub(crate) checked: Level,
+    /// How much memory decoding may make of it.
+    pub(crate) most: Most,
     /// sTypes and unions hold what the wire said; this is the command they belong to.
     pub command: Option<&'static CommandDef>,
 }
@@ -119,6 +132,14 @@ impl Image {
         self.checked = Level::Decoded;
         self.command = None;
     }
+    /// Gives the memory of a large one back; what most calls need stays.
+    #[inline]
+    pub fn trim(&mut self) {
+        if self.words.capacity() > TRUSTED_SIZE / 8 || self.ptrs.capacity() > TRUSTED_SIZE / size_of::<Ptr>()
+        {
+            *self = Image::default();
+        }
+    }
     /// Becomes a copy of another, keeping its memory.
     pub fn copy_from(&mut self, other: &Image) {
         self.words.clone_from(&other.words);
@@ -133,6 +154,11 @@ impl Image {
     #[inline]
     pub fn len(&self) -> usize {
         self.words.len() * 8
+    }
+    /// Bytes of memory that it holds, what is known about its pointers and handles included.
+    #[inline]
+    pub fn held_bytes(&self) -> usize {
+        self.len() + self.ptrs.len() * size_of::<Ptr>() + self.handles.len() * size_of::<HandleAt>()
     }
     /// Nothing decoded yet.
     pub fn is_empty(&self) -> bool {

@@ -12,6 +12,17 @@ pub const MAX_DEPTH: usize = 320;
 pub const MAX_IMAGE_BYTES: usize = 1 << 30;
 /// Largest uncompressed size of one block, in bytes.
 pub const MAX_BLOCK_BYTES: u64 = 8 << 30;
+/// What decoding a capture may take in memory where nobody says otherwise (`--max-memory`, [`crate::container::Budget`]).
+pub const DEFAULT_MEMORY_BYTES: u64 = 2 << 30;
+/// Largest decoded image in relation to the bytes it is decoded from: a null pointer of 4 bytes becomes a slot and a
+/// record of 48, and few things grow more.
+pub const MAX_IMAGE_RATIO: u64 = 16;
+/// Up to this an image may be any multiple of its bytes: structs of a call that the driver left empty have up to
+/// 256 bytes for one null string of 4.
+pub const FREE_IMAGE_BYTES: u64 = 16 << 20;
+/// Largest window of a zstd frame, as a power of two: what every decoder is to support by RFC 8878, 3.1.1.1.2, and 16
+/// times what gfxreconstruct's level asks for. A decoder sets that much aside at once.
+pub const MAX_ZSTD_WINDOW_LOG: u32 = 23;
 /// Largest growth that a compressed payload may declare: LZ4 and zlib cannot exceed 255:1 and 1032:1; zstd of constant
 /// data is far denser, so its declared size is only bounded by [`MAX_BLOCK_BYTES`] and by growing while decoding.
 pub const MAX_RATIO: u64 = 1032;

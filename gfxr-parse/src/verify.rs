@@ -5,10 +5,11 @@
 //! blocks that cannot be read, and says of those that come back different where the first difference is.
 
 use crate::container::{Block, BlockKind, FunctionCall, Scratch};
-use crate::decode::{decode_call, decode_struct_array, decode_struct_array2};
+use crate::decode::{decode_found, decode_struct_array, decode_struct_array2};
 use crate::encode::{encode_call, encode_struct_array};
 use crate::error::{Error, Result};
 use crate::image::Image;
+use crate::limits::TRUSTED_SIZE;
 use crate::meta::Meta;
 use crate::print::unknown_call;
 use crate::schema::{StructId, command, struct_named};
@@ -29,6 +30,16 @@ impl Verifier {
 
     /// Verifies one block.
     pub fn block(&mut self, block: &Block) -> Result<()> {
+        let result = self.all_of(block);
+        self.scratch.trim();
+        self.image.trim();
+        if self.bytes.capacity() > TRUSTED_SIZE {
+            self.bytes = Vec::new();
+        }
+        result
+    }
+
+    fn all_of(&mut self, block: &Block) -> Result<()> {
         let kind = block.kind()?;
         match &kind {
             BlockKind::Call(call) => self.call(block, call)?,
@@ -47,17 +58,13 @@ impl Verifier {
     /// The parameters of a call.
     fn call(&mut self, block: &Block, call: &FunctionCall) -> Result<()> {
         let Some(def) = command(call.call_id) else { return Err(block.blame(unknown_call(call.call_id))) };
-        let params = call.payload.bytes(&mut self.scratch)?;
+        let params = decode_found(def, block, call, &mut self.scratch, &mut self.image)?;
         self.bytes.clear();
-        decode_call(def, params, &mut self.image)
-            .and_then(|()| {
-                encode_call(&self.image, &mut self.bytes);
-                same(params, &self.bytes, 0).map_err(|e| e.within(def.name))
-            })
-            .map_err(|e| {
-                let plain = !call.payload.is_compressed();
-                block.blame(if plain { e.rebase(call.payload.offset()) } else { e.in_decompressed() })
-            })
+        encode_call(&self.image, &mut self.bytes);
+        same(params, &self.bytes, 0).map_err(|e| {
+            let (e, plain) = (e.within(def.name), !call.payload.is_compressed());
+            block.blame(if plain { e.rebase(call.payload.offset()) } else { e.in_decompressed() })
+        })
     }
 
     /// Structs in parameter encoding inside metadata.

@@ -4,8 +4,11 @@
 //! and waking more would cost more than they do. Batches and the memory of calls go round: in the long run nothing is
 //! allocated for a call. Parameters that came before are not decoded again (`ahead/repeats.rs`).
 //!
-//! Guarantees: the consumer sees every block of the capture once, in order; at most a few batches wait, so memory stays
-//! bounded by their size. A block that cannot be read or decoded is an item of its own and does not end the file.
+//! Guarantees: the consumer sees every block of the capture once, in order. Batches close by what their blocks declare
+//! to become, not by the bytes of the file, and what all that wait have become stays within the capture's
+//! [`Budget`](gfxr_parse::container::Budget): a block that does not fit beside them waits until it does, and one that
+//! fits nowhere is refused before it is decompressed. A block that cannot be read or decoded is an item of its own and
+//! does not end the file.
 
 mod repeats;
 
@@ -13,7 +16,7 @@ use crate::exec::Call;
 use gfxr_parse::container::{
     AllBlocks, Block, BlockKind, Capture, FrameCounter, FrameRule, FunctionCall, MarkerKind, Place, Scratch,
 };
-use gfxr_parse::decode::decode_call;
+use gfxr_parse::decode::decode_found;
 use gfxr_parse::error::{Error, Kind};
 use gfxr_parse::image::Image;
 use gfxr_parse::meta::MetaBlock;
@@ -28,8 +31,8 @@ use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 
 /// Blocks in a batch.
 const BATCH_BLOCKS: usize = 256;
-/// Bytes of the file after which a batch is closed early.
-const BATCH_BYTES: usize = 1 << 20;
+/// Declared bytes after which a batch is closed early; a block of more is one that memory is asked for first.
+const BATCH_BYTES: u64 = 1 << 20;
 /// Batches that may wait for the consumer.
 const WAITING: usize = 2;
 /// Calls whose memory is kept for others: as many as can be on their way.
@@ -41,7 +44,7 @@ const KEPT_BYTES: usize = 16 << 10;
 pub struct Item<'a> {
     /// Its index.
     pub block: u64,
-    /// Where in the file its header is, in bytes.
+    /// Where in the capture's own file its header is, in bytes; of a sibling's block, that of the block that runs it.
     pub offset: u64,
     /// Which frame it belongs to by the capture's own rule.
     pub place: Place,
@@ -63,6 +66,18 @@ pub enum What<'a> {
     Nothing,
     /// It could not be read.
     Bad(Error),
+}
+
+impl What<'_> {
+    /// Bytes of memory that wait with it.
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        match self {
+            What::Call(call) => call.image.held_bytes() as u64,
+            What::Meta(_, Data::Own(data)) => data.len() as u64,
+            _ => 0,
+        }
+    }
 }
 
 /// A metadata block's data.
@@ -88,16 +103,16 @@ pub fn run<'a, B>(
     capture: &'a Capture,
     mut consume: impl FnMut(&mut Item<'a>) -> ControlFlow<B>,
 ) -> Option<B> {
-    let rule = FrameRule::detect(capture.header(), capture.blocks());
+    let rule = FrameRule::detect(capture);
     std::thread::scope(|scope| {
-        let (send, receive) = sync_channel::<Vec<Item<'a>>>(WAITING);
-        let (give_back, returned) = channel::<Vec<Item<'a>>>();
+        let (send, receive) = sync_channel::<Batch<'a>>(WAITING);
+        let (give_back, returned) = channel::<Batch<'a>>();
         scope.spawn(move || {
             crate::under_way::no_driver();
             Producer::new(capture, rule, returned).run(&send);
         });
         while let Ok(mut batch) = receive.recv() {
-            for item in &mut batch {
+            for item in &mut batch.items {
                 if let ControlFlow::Break(b) = consume(item) {
                     return Some(b); // the producer stops when the channel is gone
                 }
@@ -106,6 +121,12 @@ pub fn run<'a, B>(
         }
         None
     })
+}
+
+/// Blocks that go to the consumer together, and the memory they take there.
+struct Batch<'a> {
+    items: Vec<Item<'a>>,
+    bytes: u64,
 }
 
 /// What a thread that decodes needs.
@@ -123,13 +144,15 @@ thread_local! {
 }
 
 struct Producer<'a> {
+    capture: &'a Capture,
     blocks: AllBlocks<'a>,
     frames: FrameCounter,
     /// Index and offset of the last block.
     last: (u64, u64),
-    returned: Receiver<Vec<Item<'a>>>,
-    /// Batches that have been sent and have not come back.
+    returned: Receiver<Batch<'a>>,
+    /// Batches that have been sent and have not come back, and the memory they take.
     out: usize,
+    out_bytes: u64,
     /// Memory of batches and calls that have come back.
     batches: Vec<Vec<Item<'a>>>,
     #[allow(clippy::vec_box, reason = "a call goes round by its address, not by its 200 bytes")]
@@ -138,58 +161,75 @@ struct Producer<'a> {
 }
 
 impl<'a> Producer<'a> {
-    fn new(capture: &'a Capture, rule: FrameRule, returned: Receiver<Vec<Item<'a>>>) -> Self {
+    fn new(capture: &'a Capture, rule: FrameRule, returned: Receiver<Batch<'a>>) -> Self {
         Producer {
+            capture,
             blocks: capture.all_blocks(),
             frames: FrameCounter::with_rule(rule),
             last: (0, 0),
             returned,
             out: 0,
+            out_bytes: 0,
             batches: Vec::new(),
             calls: Vec::new(),
             work: Work::default(),
         }
     }
 
-    fn run(mut self, send: &SyncSender<Vec<Item<'a>>>) {
+    fn run(mut self, send: &SyncSender<Batch<'a>>) {
+        let capture = self.capture;
         let mut raw = Vec::new();
         loop {
-            self.take_back();
+            while let Ok(batch) = self.returned.try_recv() {
+                self.take(batch);
+            }
+            self.make_room(BATCH_BYTES);
             let mut batch = self.batches.pop().unwrap_or_else(|| Vec::with_capacity(BATCH_BLOCKS));
             if self.out >= WAITING {
-                self.next(|found, work| batch.push(found.decode(work)));
+                self.next(|found, work| batch.push(found.decode(work, capture)));
             } else {
                 self.next(|found, _| raw.push(found));
                 batch.par_extend(
-                    raw.par_drain(..).with_min_len(64).map(|f| WORK.with_borrow_mut(|w| f.decode(w))),
+                    raw.par_drain(..)
+                        .with_min_len(64)
+                        .map(|f| WORK.with_borrow_mut(|w| f.decode(w, capture))),
                 );
             }
             let ended = batch.is_empty();
             if ended {
                 let Some(e) = self.blocks.truncated() else { return };
                 self.last.0 += 1;
-                batch.push(self.bad(e).decode(&mut self.work));
+                batch.push(self.bad(e).decode(&mut self.work, capture));
             }
-            if send.send(batch).is_err() || ended {
+            let bytes = batch.iter().map(|item| item.what.bytes()).sum();
+            (self.out, self.out_bytes) = (self.out + 1, self.out_bytes + bytes);
+            if send.send(Batch { items: batch, bytes }).is_err() || ended {
                 return;
             }
-            self.out += 1;
         }
     }
 
-    /// Takes the memory of consumed batches.
-    fn take_back(&mut self) {
-        while let Ok(mut batch) = self.returned.try_recv() {
-            self.out -= 1;
-            for item in batch.drain(..) {
-                if let What::Call(call) = item.what
-                    && self.calls.len() < KEPT_CALLS
-                    && call.image.len() <= KEPT_BYTES
-                {
-                    self.calls.push(call);
-                }
+    /// Takes the memory of a consumed batch.
+    fn take(&mut self, mut batch: Batch<'a>) {
+        (self.out, self.out_bytes) = (self.out - 1, self.out_bytes - batch.bytes);
+        for item in batch.items.drain(..) {
+            if let What::Call(call) = item.what
+                && self.calls.len() < KEPT_CALLS
+                && call.image.held_bytes() <= KEPT_BYTES
+            {
+                self.calls.push(call);
             }
-            self.batches.push(batch);
+        }
+        self.batches.push(batch.items);
+    }
+
+    /// Waits until `bytes` more fit beside what waits for the consumer, or nothing waits any more.
+    fn make_room(&mut self, bytes: u64) {
+        while self.out > 0 && self.out_bytes.saturating_add(bytes) > self.capture.budget().bytes() {
+            match self.returned.recv() {
+                Ok(batch) => self.take(batch),
+                Err(_) => return, // the consumer has had enough
+            }
         }
     }
 
@@ -201,8 +241,12 @@ impl<'a> Producer<'a> {
             let found = match self.blocks.next() {
                 None => break,
                 Some(Ok(block)) => {
-                    bytes += block.raw().len();
-                    self.last = (block.index, block.offset);
+                    let declared = block.declared_bytes();
+                    if declared > BATCH_BYTES {
+                        self.make_room_for(&block);
+                    }
+                    bytes = declared.saturating_add(bytes);
+                    self.last = (block.index, if block.file == 0 { block.offset } else { self.last.1 });
                     let memory = if block.call_id().is_some() { self.calls.pop() } else { None };
                     Found { at: self.last, place: self.frames.feed(&block), block: Ok((block, memory)) }
                 }
@@ -211,6 +255,13 @@ impl<'a> Producer<'a> {
             blocks += 1;
             each(found, &mut self.work);
         }
+    }
+
+    /// A large block: what a call's parameters become may be larger still, as large as the budget.
+    #[cold]
+    fn make_room_for(&mut self, block: &Block<'a>) {
+        let all = block.call_id().is_some();
+        self.make_room(if all { self.capture.budget().bytes() } else { block.declared_bytes() });
     }
 
     fn bad(&self, e: Error) -> Found<'a> {
@@ -229,12 +280,20 @@ struct Found<'a> {
 impl<'a> Found<'a> {
     // Into the loop over blocks: items would be copied several times on their way through functions.
     #[inline(always)]
-    fn decode(self, work: &mut Work) -> Item<'a> {
+    fn decode(self, work: &mut Work, capture: &Capture) -> Item<'a> {
         let place = self.place;
-        let what = self.block.and_then(|(block, memory)| match block.call()? {
-            Some(call) => read_call(&block, &call, place, memory, &mut work.scratch, Some(&mut work.repeats)),
-            None => read_other(&block, &mut work.scratch),
+        let what = self.block.and_then(|(block, memory)| {
+            let what = match block.call() {
+                Ok(Some(call)) => {
+                    read_call(&block, &call, place, memory, &mut work.scratch, Some(&mut work.repeats))
+                }
+                Ok(None) => read_other(&block, &mut work.scratch),
+                Err(e) => Err(e),
+            };
+            // Offsets are those of the block's own file.
+            what.map_err(|e| if block.file == 0 { e } else { e.in_file(capture.file_name(block.file)) })
         });
+        work.scratch.trim();
         Item { block: self.at.0, offset: self.at.1, place, what: what.unwrap_or_else(What::Bad) }
     }
 }
@@ -257,7 +316,7 @@ fn read_other<'a>(block: &Block<'a>, scratch: &mut Scratch) -> Result<What<'a>, 
     Ok(match block.kind()? {
         BlockKind::Meta(meta) => {
             let data = match meta.meta.payload() {
-                Some(p) if p.is_compressed() => Data::Own(p.bytes(scratch)?.to_vec()),
+                Some(p) if p.is_compressed() => Data::Own(p.to_vec(scratch)?),
                 Some(p) => Data::Plain(p.raw()),
                 None => Data::Plain(&[]),
             };
@@ -297,11 +356,7 @@ fn read_call<'a>(
         }
     };
     let mut decode = |image: &mut Image| {
-        let bytes = found.payload.bytes(scratch)?;
-        decode_call(command, bytes, image).map_err(|e| {
-            let plain = !found.payload.is_compressed();
-            block.blame(if plain { e.rebase(found.payload.offset()) } else { e.in_decompressed() })
-        })?;
+        decode_found(command, block, found, scratch, image)?;
         // Here it costs the replay no time of its own. Who runs the call asks again, and tells what is wrong.
         let _ = valid::check(image, Level::Usage);
         Ok(())

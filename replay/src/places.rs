@@ -6,7 +6,7 @@
 //! again after a resource is gone makes no group). Refuses nothing: a call that cannot be decoded binds nothing here.
 
 use gfxr_parse::container::{BlockKind, Capture, Scratch};
-use gfxr_parse::decode::decode_call;
+use gfxr_parse::decode::decode_found;
 use gfxr_parse::image::Image;
 use gfxr_parse::schema::command;
 use gfxr_parse::schema::generated::COMMANDS;
@@ -86,8 +86,7 @@ pub fn scan(capture: &Capture) -> Places {
         let Some(name) = block.call_id().and_then(|id| ids.get(&id)) else { continue };
         if let Ok(BlockKind::Call(call)) = block.kind()
             && let Some(c) = command(call.call_id)
-            && let Ok(params) = call.payload.bytes(&mut scratch)
-            && decode_call(c, params, &mut image).is_ok()
+            && decode_found(c, &block, &call, &mut scratch, &mut image).is_ok()
             && image.ret().is_none_or(|r| r >= 0)
         {
             seen.call(name, &image);

@@ -205,7 +205,7 @@ pub fn replay_as_far(
     let looping = options.looped.map(|spec| {
         let (hook, tracking) = crate::vulkan::contents::Tracker::new();
         hooks.push(Box::new(hook));
-        Looping::new(spec, tracking)
+        Looping::new(spec, tracking, capture.budget())
     });
     let (prologue, boundary) = prologue(capture);
     let trimmed = prologue.trimmed;
@@ -440,7 +440,7 @@ impl<'a> Run<'_, 'a> {
             self.cx.measuring = self.in_window();
         }
         if let Some(l) = self.looping.as_mut().filter(|l| l.frame() == number && !place.state) {
-            l.keep(item);
+            l.keep(item)?;
             self.dirty = true;
             if edge.after {
                 self.end_frame()?;

@@ -6,7 +6,7 @@
 //! module names it, or if a module could not be read.
 
 use gfxr_parse::container::{BlockKind, Capture, Scratch};
-use gfxr_parse::decode::decode_call;
+use gfxr_parse::decode::decode_found;
 use gfxr_parse::image::Image;
 use gfxr_parse::schema::generated::{SHADER_EXTENSIONS, SHADER_FEATURES, STRUCTS};
 use gfxr_parse::schema::{command, struct_named};
@@ -42,8 +42,7 @@ pub fn needed(capture: &Capture) -> Needed {
     for block in capture.blocks() {
         let Some(c) = block.call_id().and_then(command).filter(|c| concerns(c.name)) else { continue };
         let Ok(BlockKind::Call(call)) = block.kind() else { continue };
-        let Ok(params) = call.payload.bytes(&mut scratch) else { continue };
-        if decode_call(c, params, &mut image).is_err() {
+        if decode_found(c, &block, &call, &mut scratch, &mut image).is_err() {
             continue;
         }
         for s in shaders(&image) {

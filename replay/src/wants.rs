@@ -5,7 +5,7 @@
 //! asks for nothing here, and is an error where it is replayed.
 
 use gfxr_parse::container::{BlockKind, Capture, Scratch};
-use gfxr_parse::decode::decode_call;
+use gfxr_parse::decode::decode_found;
 use gfxr_parse::image::Image;
 use gfxr_parse::meta::Meta;
 use gfxr_parse::schema::generated::STRUCTS;
@@ -135,8 +135,7 @@ pub fn scan(capture: &Capture) -> Wants {
         let Some(name) = block.call_id().and_then(|id| ids.get(&id)) else { continue };
         if let Ok(BlockKind::Call(call)) = block.kind()
             && let Some(c) = command(call.call_id)
-            && let Ok(params) = call.payload.bytes(&mut scratch)
-            && decode_call(c, params, &mut image).is_ok()
+            && decode_found(c, &block, &call, &mut scratch, &mut image).is_ok()
             && image.ret().is_none_or(|r| r >= 0)
         {
             s.call(name, &image);

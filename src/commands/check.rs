@@ -1,12 +1,12 @@
 //! `check`: would this capture replay here, and what would be done differently? Without replaying it.
 //!
 //! Guarantees: all that the capture asks of a device is in the table, refused or not; exit code 0 if it would replay, 77
-//! if it is refused. Refuses nothing itself. What the table cannot say (whether a driver's bugs bite, whether memory
+//! if it is refused, 1 if blocks of a sibling file could not be read. Refuses nothing itself. What the table cannot say (whether a driver's bugs bite, whether memory
 //! suffices) shows in a replay only.
 
 use crate::cli::CheckArgs;
 use crate::exit::{Exit, Failure};
-use crate::input;
+use crate::input::{self, Complaints};
 use crate::output;
 use analyses::report::escape;
 use gfxr_parse::container::Capture;
@@ -18,8 +18,12 @@ use std::fmt::Write as _;
 
 /// Runs it.
 pub fn run(args: &CheckArgs) -> Result<Exit, Failure> {
-    let capture = input::open(&args.file)?;
+    let capture = input::open(&args.file, &args.run.reading)?;
     let options = super::replay::options(&args.run)?;
+    let complaints = Complaints::new(&capture);
+    // What a sibling that cannot be read would ask for is not known.
+    capture.all_blocks().filter_map(std::result::Result::err).for_each(|e| complaints.add(0, &e));
+    let unread = complaints.exit();
     let verdict = check(&capture, &options).map_err(super::replay::failure)?;
     let text = if args.json {
         serde_json::to_string_pretty(&to_json(&capture, &verdict)).map_err(Failure::new)? + "\n"
@@ -27,7 +31,7 @@ pub fn run(args: &CheckArgs) -> Result<Exit, Failure> {
         to_text(&capture, &verdict)
     };
     output::print(text.as_bytes())?;
-    Ok(if verdict.replays() { Exit::Done } else { Exit::NoDevice })
+    Ok(if verdict.replays() { unread } else { Exit::NoDevice })
 }
 
 fn to_text(capture: &Capture, v: &Verdict) -> String {

@@ -17,11 +17,13 @@ use std::fs;
 
 /// How many blocks, or bytes of them, a thread takes at a time: their output should fit a core's own cache.
 const PIECE_BLOCKS: usize = 512;
-const PIECE_BYTES: usize = 128 << 10;
+const PIECE_BYTES: u64 = 256 << 10;
+/// What a block counts that is not wanted.
+const UNWANTED_BYTES: u64 = 64;
 
 /// Runs the sub-command.
 pub fn run(args: &DumpArgs) -> Result<Exit, Failure> {
-    let capture = input::open(&args.file)?;
+    let capture = input::open(&args.file, &args.memory)?;
     if let Some(folder) = &args.binaries {
         fs::create_dir_all(folder).map_err(|e| Failure::new(format_args!("{}: {e}", folder.display())))?;
     }
@@ -49,6 +51,7 @@ pub fn run(args: &DumpArgs) -> Result<Exit, Failure> {
     let complaints = Complaints::new(&capture);
     let bar = progress::bytes(capture.bytes().len() as u64, "dump");
     ordered::run(
+        capture.budget().bytes(),
         || pieces.next(),
         || Printer::new(form, options),
         |printer, mut piece| {
@@ -99,7 +102,8 @@ struct Pieces<'a> {
 }
 
 impl<'a> Pieces<'a> {
-    fn next(&mut self) -> Option<Piece<'a>> {
+    /// The next, and the memory it takes.
+    fn next(&mut self) -> Option<(Piece<'a>, u64)> {
         if self.done {
             return None;
         }
@@ -118,12 +122,12 @@ impl<'a> Pieces<'a> {
                         self.done = true;
                         break;
                     }
-                    bytes += if wanted { block.raw().len() } else { 64 };
+                    bytes += if wanted { block.declared_bytes() } else { UNWANTED_BYTES };
                     piece.blocks.push((block, wanted));
                 }
             }
         }
-        (!piece.blocks.is_empty() || !piece.errors.is_empty()).then_some(piece)
+        (!piece.blocks.is_empty() || !piece.errors.is_empty()).then_some((piece, bytes))
     }
 }
 
@@ -141,7 +145,7 @@ impl<'a> Selection<'a> {
     fn new(args: &'a DumpArgs, capture: &Capture) -> Self {
         let named = |name: &str| args.commands.iter().any(|glob| glob.matches(name));
         let calls = COMMANDS.iter().filter(|c| named(c.name)).map(|c| c.id).collect();
-        let rule = FrameRule::detect(capture.header(), capture.blocks());
+        let rule = FrameRule::detect(capture);
         Selection {
             args,
             calls: (!args.commands.is_empty()).then_some(calls),

@@ -12,7 +12,7 @@ pub fn there(capture: &Capture, frame_by: &FrameBy) -> Option<(u64, u64)> {
     if !matches!(frame_by, FrameBy::Auto | FrameBy::Present) {
         return None;
     }
-    let mut counter = FrameCounter::with_rule(FrameRule::detect(capture.header(), capture.blocks()));
+    let mut counter = FrameCounter::with_rule(FrameRule::detect(capture));
     let mut there = None;
     for block in capture.blocks() {
         let place = counter.feed(&block);

@@ -75,7 +75,7 @@ pub fn plan_of(
 
 /// Runs it.
 pub fn run(args: &RepartitionArgs) -> std::result::Result<Exit, Failure> {
-    let capture = input::open(&args.file)?;
+    let capture = input::open(&args.file, &args.run.reading)?;
     let options = options(&args.run)?;
     let plan = plan(&capture, &options, &args.partition, args.max_sets)?;
     let replays = Replays { capture: &capture, options: &options };

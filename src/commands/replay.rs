@@ -28,7 +28,7 @@ use std::rc::Rc;
 pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     let file =
         args.file.as_ref().ok_or_else(|| Failure::usage("which capture? reray-replay FILE, or --help"))?;
-    let (capture, map) = input::open_once(file)?;
+    let (capture, map) = input::open_once(file, &args.run.reading)?;
     let mut options = options(&args.run)?;
     let mut upstream = Upstream::new(&args.upstream, &capture, &mut options)?;
     if let Some(r) = &args.frames {
@@ -66,7 +66,7 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
             on,
             hooks,
             repeat,
-            &mut Bar { bar: &bar, map: map.as_deref(), released: 0 },
+            &mut Bar { bar: &bar, map: Some(&*map), released: 0 },
         );
         bar.finish_and_clear();
         let (summary, why) = r.map_err(failure)?;

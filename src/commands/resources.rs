@@ -67,7 +67,7 @@ fn write(
     folder: &Path,
     missing: &Missing,
 ) -> Result<(Followed, Checked, Vec<String>), Failure> {
-    let capture = input::open(&args.file)?;
+    let capture = input::open(&args.file, &args.run.reading)?;
     let mut options = options(&args.run)?;
     let on_device = args.check || args.read_back;
     if let Some(f) = &args.frames {

@@ -24,7 +24,7 @@ const AHEAD: usize = 4;
 
 /// Runs the sub-command.
 pub fn run(args: &ScreenshotArgs) -> Result<Exit, Failure> {
-    let capture = input::open(&args.file)?;
+    let capture = input::open(&args.file, &args.run.reading)?;
     let mut options = options(&args.run)?;
     let (what, frames) = plan(args, &capture, &options)?;
     options.frames = frames.as_ref().map(|f| (f.all().iter().map(|r| r.0).min().unwrap_or(0), f.last()));

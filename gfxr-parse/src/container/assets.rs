@@ -14,7 +14,7 @@ use std::path::{Component, Path};
 use std::sync::OnceLock;
 
 use crate::container::block::{Block, BlockKind, block_type};
-use crate::container::{Blocks, Bytes, Compression, Source};
+use crate::container::{Blocks, Budget, Bytes, Compression, Source};
 use crate::error::{Error, Kind, Result};
 use crate::limits::{MAX_ASSET_BLOCKS, MAX_ASSET_DEPTH, MAX_ASSET_RUNS};
 use crate::meta::{ExecuteBlocks, Meta, MetaBlock, id};
@@ -86,6 +86,7 @@ pub struct AllBlocks<'a> {
     levels: Vec<Level<'a>>,
     assets: &'a Assets,
     codec: Compression,
+    budget: Budget,
     index: u64,
     runs: u64,
     /// Blocks that came from other files than the capture itself.
@@ -96,9 +97,9 @@ pub struct AllBlocks<'a> {
 }
 
 impl<'a> AllBlocks<'a> {
-    pub(crate) fn new(main: Blocks<'a>, assets: &'a Assets, codec: Compression) -> Self {
+    pub(crate) fn new(main: Blocks<'a>, assets: &'a Assets, codec: Compression, budget: Budget) -> Self {
         let levels = vec![Level { blocks: main, left: None, name: "" }];
-        AllBlocks { levels, assets, codec, index: 0, runs: 0, borrowed: 0, pending: None, main: None }
+        AllBlocks { levels, assets, codec, budget, index: 0, runs: 0, borrowed: 0, pending: None, main: None }
     }
     /// Once iteration has ended: what is missing, if the capture's own file ends inside a block.
     pub fn truncated(&self) -> Option<Error> {
@@ -109,12 +110,36 @@ impl<'a> AllBlocks<'a> {
         self.levels.len()
     }
 
+    /// The same without the errors: of siblings, as much as can be read.
+    pub fn readable(self) -> Readable<'a> {
+        Readable(self)
+    }
+
+    /// Nearly always the next block: the capture's own.
+    #[inline(always)]
+    fn next_of_main(&mut self) -> Option<Block<'a>> {
+        if self.pending.is_some() {
+            return None;
+        }
+        let [main] = &mut self.levels[..] else { return None };
+        let block = main.blocks.next()?;
+        self.index += 1;
+        if names_a_file(&block) {
+            self.pending = Some(block);
+        }
+        Some(block)
+    }
+
     /// Goes into the file that `block` names.
     fn enter(&mut self, block: &Block<'a>) -> Result<()> {
         let BlockKind::Meta(MetaBlock { meta: Meta::ExecuteBlocks(run), .. }) = block.kind()? else {
             return Ok(());
         };
-        let blame = |e: Error| block.blame(e);
+        let here = self.levels.last().map_or("", |l| l.name);
+        let blame = |e: Error| {
+            let e = block.blame(e);
+            if here.is_empty() { e } else { e.in_file(here) }
+        };
         if self.levels.len() > MAX_ASSET_DEPTH {
             return Err(blame(Error::limit(
                 "depth of files that name each other",
@@ -147,13 +172,16 @@ impl<'a> AllBlocks<'a> {
                 run.offset
             ))));
         };
-        let blocks = Blocks::new(&bytes[start..], start as u64, self.codec).numbered(self.index, number + 1);
+        let blocks = Blocks::new(&bytes[start..], start as u64, self.codec)
+            .within(self.budget)
+            .numbered(self.index, number + 1);
         let left = (run.blocks != 0).then_some(run.blocks);
         self.levels.push(Level { blocks, left, name: source.name() });
         Ok(())
     }
 
     /// The next block of whatever file it is in.
+    #[inline(never)]
     fn next_of_any(&mut self) -> Option<Result<Block<'a>>> {
         if let Some(block) = self.pending.take()
             && let Err(error) = self.enter(&block)
@@ -210,18 +238,26 @@ impl<'a> Iterator for AllBlocks<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        // Nearly always: the capture's own next block.
-        if self.pending.is_none()
-            && let [main] = &mut self.levels[..]
-            && let Some(block) = main.blocks.next()
-        {
-            self.index += 1;
-            if names_a_file(&block) {
-                self.pending = Some(block);
-            }
-            return Some(Ok(block));
+        match self.next_of_main() {
+            Some(block) => Some(Ok(block)),
+            None => self.next_of_any(),
         }
-        self.next_of_any()
+    }
+}
+
+/// Iterates over the blocks of [`AllBlocks`] that can be read.
+#[derive(Debug)]
+pub struct Readable<'a>(AllBlocks<'a>);
+
+impl<'a> Iterator for Readable<'a> {
+    type Item = Block<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Block<'a>> {
+        match self.0.next_of_main() {
+            Some(block) => Some(block),
+            None => self.0.by_ref().find_map(Result::ok),
+        }
     }
 }
 

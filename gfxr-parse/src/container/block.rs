@@ -11,7 +11,7 @@
 
 use crate::annotation::Annotation;
 use crate::container::fields::{Fields, Put};
-use crate::container::{Compression, Payload};
+use crate::container::{Budget, Compression, Payload};
 use crate::error::{Error, Result};
 use crate::meta::MetaBlock;
 
@@ -51,6 +51,7 @@ pub struct Block<'a> {
     pub ty: u32,
     pub(super) raw: &'a [u8],
     pub(super) codec: Compression,
+    pub(super) budget: Budget,
 }
 
 impl<'a> Block<'a> {
@@ -79,6 +80,19 @@ impl<'a> Block<'a> {
     pub fn codec(&self) -> Option<Compression> {
         self.is_compressed().then_some(self.codec)
     }
+    /// Bytes that reading it takes once it is decompressed, as it declares: what readers count that hold several.
+    #[inline]
+    pub fn declared_bytes(&self) -> u64 {
+        if !self.is_compressed() {
+            return self.raw.len() as u64;
+        }
+        match self.body().first_chunk::<COMPRESSED_CALL_BYTES>() {
+            Some(head) if self.base_type() == block_type::FUNCTION_CALL => {
+                u64::from_le_bytes(*head.last_chunk().expect("within"))
+            }
+            _ => self.kind().ok().and_then(|k| k.payload().map(Payload::size)).unwrap_or(0),
+        }
+    }
     /// The first four bytes of the body.
     #[inline]
     fn first(&self) -> Option<u32> {
@@ -106,7 +120,8 @@ impl<'a> Block<'a> {
         {
             let word = |at: usize| u64::from_le_bytes(*head[at..].first_chunk().expect("within"));
             let offset = self.offset + (HEADER_BYTES + COMPRESSED_CALL_BYTES) as u64;
-            let payload = Payload::compressed(raw, self.codec, word(12), self.index, offset);
+            let payload =
+                Payload::compressed(raw, self.codec, word(12), self.index, offset).within(self.budget);
             return Ok(Some(FunctionCall { call_id: word(0) as u32, thread: word(4), payload }));
         }
         FunctionCall::read(&mut self.fields()).map(Some)
@@ -114,6 +129,7 @@ impl<'a> Block<'a> {
     #[inline]
     fn fields(&self) -> Fields<'a> {
         Fields::new(self.body(), self.offset + HEADER_BYTES as u64, self.index, self.codec())
+            .within(self.budget)
     }
     /// Reads the body; data stay compressed.
     pub fn kind(&self) -> Result<BlockKind<'a>> {

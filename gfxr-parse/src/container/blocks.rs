@@ -3,8 +3,8 @@
 //! Guarantees: touches the 12 bytes of each block's header and nothing else; ends at the end of the bytes, after the last
 //! whole block. Refuses nothing: whether that was the end of the file is [`Blocks::truncated`].
 
-use crate::container::Compression;
 use crate::container::block::{Block, HEADER_BYTES};
+use crate::container::{Budget, Compression};
 use crate::error::{Error, Kind};
 
 /// Walks over the blocks of one file. Ends at the end of the bytes; [`Blocks::truncated`] then says whether that was
@@ -16,12 +16,18 @@ pub struct Blocks<'a> {
     index: u64,
     file: u32,
     codec: Compression,
+    budget: Budget,
 }
 
 impl<'a> Blocks<'a> {
     /// Over `bytes`, the first of which has this file offset.
     pub fn new(bytes: &'a [u8], offset: u64, codec: Compression) -> Self {
-        Blocks { rest: bytes, offset, index: 0, file: 0, codec }
+        Blocks { rest: bytes, offset, index: 0, file: 0, codec, budget: Budget::default() }
+    }
+    /// The same, with the memory that decoding one of them may take.
+    pub(crate) fn within(mut self, budget: Budget) -> Self {
+        self.budget = budget;
+        self
     }
     /// The same, as part of a larger numbering.
     pub(crate) fn numbered(mut self, index: u64, file: u32) -> Self {
@@ -79,8 +85,15 @@ impl<'a> Iterator for Blocks<'a> {
             return None;
         }
         let (raw, rest) = self.rest.split_at(HEADER_BYTES + size as usize);
-        let block =
-            Block { index: self.index, offset: self.offset, file: self.file, ty, raw, codec: self.codec };
+        let block = Block {
+            index: self.index,
+            offset: self.offset,
+            file: self.file,
+            ty,
+            raw,
+            codec: self.codec,
+            budget: self.budget,
+        };
         self.rest = rest;
         self.offset += raw.len() as u64;
         self.index += 1;

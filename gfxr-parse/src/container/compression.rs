@@ -4,6 +4,8 @@
 //! [`TRUSTED_SIZE`]; the result has exactly the declared size. Refuses data that are damaged, cut off, or longer or shorter
 //! than declared.
 //!
+//! [`TRUSTED_SIZE`] is also what a [`Scratch`] keeps for the next block once it is trimmed.
+//!
 //! How each is kept from allocating what was merely promised: zlib and zstd are decoded as streams into a buffer that
 //! doubles; an LZ4 block is first walked without decoding, which yields its exact size for the price of reading its
 //! tokens.
@@ -12,11 +14,11 @@ use std::fmt;
 use std::str::FromStr;
 
 use flate2::{Decompress, FlushDecompress, Status};
-use zstd::zstd_safe::{self, DCtx, InBuffer, OutBuffer};
+use zstd::zstd_safe::{self, DCtx, DParameter, InBuffer, OutBuffer};
 
 use crate::container::lz4;
 use crate::error::{Error, Kind, Result};
-use crate::limits::TRUSTED_SIZE;
+use crate::limits::{MAX_ZSTD_WINDOW_LOG, TRUSTED_SIZE};
 
 /// A compression method; the discriminant is the value of the file option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -65,6 +67,9 @@ impl FromStr for Compression {
     }
 }
 
+/// zstd's number for a frame that wants a larger window than it may have (`ZSTD_error_frameParameter_windowTooLarge`).
+const WINDOW_TOO_LARGE: usize = 16;
+
 /// Memory that decompression uses again and again: one per thread.
 #[derive(Default)]
 pub struct Scratch {
@@ -100,9 +105,26 @@ impl Scratch {
         Ok(&self.buffer[..size])
     }
 
+    /// Gives memory back that a large block took; what most blocks need stays.
+    #[inline]
+    pub fn trim(&mut self) {
+        if self.buffer.len() > TRUSTED_SIZE {
+            self.buffer = Vec::new();
+        }
+    }
+    /// The first `size` bytes of what was just decompressed, with the memory they lie in.
+    pub(crate) fn take(&mut self, size: usize) -> Vec<u8> {
+        let mut bytes = std::mem::take(&mut self.buffer);
+        bytes.truncate(size);
+        bytes
+    }
+
     /// Makes room for `size` bytes; what is there stays, so that reuse costs no clearing.
     fn reserve(&mut self, size: usize) {
-        if self.buffer.len() < size {
+        if self.buffer.is_empty() {
+            self.buffer = vec![0; size];
+        } else if self.buffer.len() < size {
+            self.buffer.reserve_exact(size - self.buffer.len());
             self.buffer.resize(size, 0);
         }
     }
@@ -169,11 +191,18 @@ impl Scratch {
     }
 
     fn zstd(&mut self, raw: &[u8], size: usize) -> Result<()> {
-        let name = |code| damaged(Compression::Zstd, zstd_safe::get_error_name(code));
-        let mut context = self.zstd.take().unwrap_or_else(DCtx::create);
+        let name = |code| zstd_error(code);
+        let mut context = match self.zstd.take() {
+            Some(context) => context,
+            None => {
+                let mut context = DCtx::create();
+                context.set_parameter(DParameter::WindowLogMax(MAX_ZSTD_WINDOW_LOG)).map_err(name)?;
+                context
+            }
+        };
         let mut used = 0;
-        if size <= self.buffer.len().max(TRUSTED_SIZE) {
-            // Small enough, or memory this size was filled before: straight into its place.
+        if size <= TRUSTED_SIZE {
+            // Small enough: straight into its place, without a window.
             self.reserve(size);
             used = context.decompress(&mut self.buffer[..size], raw).map_err(name)?;
         } else {
@@ -267,6 +296,18 @@ fn no_codec() -> Error {
 #[cold]
 fn damaged(method: Compression, why: &str) -> Error {
     Error::malformed(format!("damaged {method} data: {why}"))
+}
+
+#[cold]
+fn zstd_error(code: usize) -> Error {
+    let name = zstd_safe::get_error_name(code);
+    if code.wrapping_neg() == WINDOW_TOO_LARGE {
+        return Error::new(
+            Kind::Limit,
+            format!("zstd data: expected a window of at most {} bytes: {name}", 1 << MAX_ZSTD_WINDOW_LOG),
+        );
+    }
+    damaged(Compression::Zstd, name)
 }
 
 #[cold]

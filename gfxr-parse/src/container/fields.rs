@@ -9,7 +9,7 @@ use std::fmt;
 use nom::Parser;
 use nom::bytes::complete::take;
 
-use crate::container::{Compression, Payload};
+use crate::container::{Budget, Compression, Payload};
 use crate::error::{Error, Result};
 
 /// Bytes the format calls text. They are kept as written; nothing says that they are UTF-8.
@@ -53,6 +53,7 @@ pub struct Fields<'a> {
     offset: u64,
     block: u64,
     codec: Option<Compression>,
+    budget: Budget,
 }
 
 impl<'a> Fields<'a> {
@@ -60,7 +61,13 @@ impl<'a> Fields<'a> {
     /// compressed with, if the block's type says that they are.
     #[inline]
     pub fn new(body: &'a [u8], offset: u64, block: u64, codec: Option<Compression>) -> Self {
-        Fields { rest: body, offset, block, codec }
+        Fields { rest: body, offset, block, codec, budget: Budget::default() }
+    }
+    /// The same, with the memory that decoding its data may take.
+    #[inline]
+    pub(crate) fn within(mut self, budget: Budget) -> Self {
+        self.budget = budget;
+        self
     }
     /// Bytes that are left.
     #[inline]
@@ -154,8 +161,8 @@ impl<'a> Fields<'a> {
     pub fn payload(&mut self, size: u64, what: &str) -> Result<Payload<'a>> {
         let (at, block) = (self.offset, self.block);
         match self.codec {
-            Some(codec) => Ok(Payload::compressed(self.rest(), codec, size, block, at)),
-            None => Ok(Payload::located(self.bytes(size, what)?, block, at)),
+            Some(codec) => Ok(Payload::compressed(self.rest(), codec, size, block, at).within(self.budget)),
+            None => Ok(Payload::located(self.bytes(size, what)?, block, at).within(self.budget)),
         }
     }
 }

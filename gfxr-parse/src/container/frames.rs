@@ -14,7 +14,7 @@
 //! Guarantees: the block that ends a frame belongs to it; a malformed marker changes nothing. Refuses nothing.
 
 use crate::container::block::{Block, BlockKind, MarkerKind, block_type};
-use crate::container::{Blocks, FileHeader, Marker};
+use crate::container::{Capture, FileHeader, Marker};
 
 /// ApiCallId of vkQueuePresentKHR.
 pub const CALL_QUEUE_PRESENT: u32 = 0x1_10AE;
@@ -35,12 +35,12 @@ pub enum FrameRule {
 impl FrameRule {
     /// Looks ahead for what a [`FrameCounter`] would otherwise notice only at the first marker: so a frame that presents
     /// more than once is counted right from the start in files whose header does not announce markers.
-    pub fn detect(header: &FileHeader, blocks: Blocks) -> FrameRule {
+    pub fn detect(capture: &Capture) -> FrameRule {
         let mut presents = 0;
-        if header.explicit_frames() {
+        if capture.header().explicit_frames() {
             return FrameRule::Markers;
         }
-        for block in blocks {
+        for block in capture.blocks() {
             if is_present(&block) {
                 presents += 1;
                 if presents == DETECT_PRESENTS {

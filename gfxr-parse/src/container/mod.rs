@@ -12,22 +12,26 @@
 pub mod assets;
 pub mod block;
 pub mod blocks;
+pub mod budget;
 pub mod compress;
 pub mod compression;
 pub mod fields;
+pub mod file;
 pub mod frames;
 pub mod header;
 pub mod lz4;
 pub mod payload;
 pub mod reader;
 
-pub use assets::{AllBlocks, Assets};
+pub use assets::{AllBlocks, Assets, Readable};
 pub use block::{Block, BlockKind, FunctionCall, Marker, MarkerKind, MethodCall, Unknown};
 pub use blocks::Blocks;
+pub use budget::Budget;
 pub use compress::Compressor;
 pub use compression::{Compression, Scratch};
 pub use fields::{Fields, Text};
+pub use file::{open_file, read_file};
 pub use frames::{FrameCounter, FrameRule, Place};
 pub use header::FileHeader;
 pub use payload::Payload;
-pub use reader::{Bytes, Capture, Source, read_file};
+pub use reader::{Bytes, Capture, Source};

@@ -1,13 +1,14 @@
 //! The data of a block, compressed as they lie in the file until somebody asks for them.
 //!
 //! Guarantees: [`Payload::bytes`] gives exactly [`Payload::size`] bytes or an error that names block and offset; plain
-//! data are never copied. Refuses data that decompress to another size than declared.
+//! data are never copied. Refuses data that decompress to another size than declared, and those that declare more than
+//! their capture's budget allows ([`Budget`]).
 
 use std::fmt;
 
-use crate::container::{Compression, Scratch};
+use crate::container::{Budget, Compression, Scratch};
 use crate::error::{Error, Result};
-use crate::limits::MAX_BLOCK_BYTES;
+use crate::limits::TRUSTED_SIZE;
 
 /// See the module's header.
 #[derive(Clone, Copy)]
@@ -15,6 +16,7 @@ pub struct Payload<'a> {
     raw: &'a [u8],
     size: u64,
     codec: Option<Compression>,
+    budget: Budget,
     block: Option<u64>,
     offset: u64,
 }
@@ -23,7 +25,14 @@ impl<'a> Payload<'a> {
     /// Plain data for a new block.
     #[inline]
     pub fn plain(bytes: &'a [u8]) -> Self {
-        Payload { raw: bytes, size: bytes.len() as u64, codec: None, block: None, offset: 0 }
+        Payload {
+            raw: bytes,
+            size: bytes.len() as u64,
+            codec: None,
+            budget: Budget::default(),
+            block: None,
+            offset: 0,
+        }
     }
     /// Plain data found in a file.
     #[inline]
@@ -33,7 +42,18 @@ impl<'a> Payload<'a> {
     /// Compressed data found in a file, `size` bytes when decompressed (as the block declares).
     #[inline]
     pub fn compressed(raw: &'a [u8], codec: Compression, size: u64, block: u64, offset: u64) -> Self {
-        Payload { raw, size, codec: Some(codec), block: Some(block), offset }
+        Payload { raw, size, codec: Some(codec), budget: Budget::default(), block: Some(block), offset }
+    }
+    /// The same, with the memory that decoding it may take.
+    #[inline]
+    pub fn within(mut self, budget: Budget) -> Self {
+        self.budget = budget;
+        self
+    }
+    /// The memory that decoding it may take.
+    #[inline]
+    pub fn budget(&self) -> Budget {
+        self.budget
     }
     /// The bytes as they lie in the file.
     pub fn raw(&self) -> &'a [u8] {
@@ -62,17 +82,25 @@ impl<'a> Payload<'a> {
         'a: 's,
     {
         let Some(codec) = self.codec else { return Ok(self.raw) };
-        if self.size > MAX_BLOCK_BYTES {
-            return Err(self.blame(Error::limit("uncompressed size", self.size, MAX_BLOCK_BYTES)));
+        if !self.budget.admits(self.size) {
+            return Err(self.blame(self.budget.refuse(self.size)));
         }
         match scratch.decompress(codec, self.raw, self.size) {
             Ok(bytes) => Ok(bytes),
             Err(e) => Err(self.blame(e)),
         }
     }
+    /// The data in memory of their own; large ones are decompressed right there.
+    pub fn to_vec(&self, scratch: &mut Scratch) -> Result<Vec<u8>> {
+        if self.codec.is_none() || self.size <= TRUSTED_SIZE as u64 {
+            return self.bytes(scratch).map(<[u8]>::to_vec);
+        }
+        let size = self.bytes(scratch)?.len();
+        Ok(scratch.take(size))
+    }
     /// Puts block and offset on an error about these data.
     #[cold]
-    fn blame(&self, error: Error) -> Error {
+    pub(crate) fn blame(&self, error: Error) -> Error {
         match self.block {
             Some(block) => error.in_block(block).at_offset(self.offset),
             None => error,

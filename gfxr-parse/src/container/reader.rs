@@ -1,25 +1,24 @@
 //! A capture at hand: the bytes of its file, and the sibling files it names.
 //!
-//! This crate opens files only through what the caller gives it: mapping memory needs `unsafe`, which is not here.
+//! Files are opened here (`file.rs`), and their bytes got by what the caller gives: mapping memory needs `unsafe`, which is
+//! not here.
 //!
 //! Guarantees: bytes are never copied; sibling files are opened once, when first met. Refuses files that are no captures
-//! ([`FileHeader::read`]).
+//! ([`FileHeader::read`]), and what `file.rs` does not open.
 
 use std::fmt;
+use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::container::{AllBlocks, Assets, Blocks, FileHeader};
+use crate::container::assets::Readable;
+use crate::container::file::{open_file, open_sibling};
+use crate::container::{AllBlocks, Assets, Blocks, Budget, FileHeader};
 use crate::error::{Error, Kind, Result};
 
 /// Bytes that live somewhere: a `Vec`, a memory map, a test's constant.
 pub type Bytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
-
-/// Reads a whole file into memory: an opener for those who have nothing better.
-pub fn read_file(path: &Path) -> io::Result<Bytes> {
-    Ok(Arc::new(std::fs::read(path)?))
-}
 
 /// A file's bytes and its name for messages.
 #[derive(Clone)]
@@ -69,6 +68,7 @@ pub struct Capture {
     source: Source,
     header: FileHeader,
     assets: Assets,
+    budget: Budget,
 }
 
 impl Capture {
@@ -85,17 +85,38 @@ impl Capture {
     ) -> Result<Self> {
         let source = source.into();
         let header = FileHeader::read(source.bytes()).map_err(|e| named(e, source.name()))?;
-        Ok(Capture { source, header, assets: Assets::new(open) })
+        Ok(Capture { source, header, assets: Assets::new(open), budget: Budget::default() })
     }
-    /// One in the file system: `open` (a memory map, or [`read_file`]) opens it and the files beside it.
+    /// One in the file system: `bytes` (a memory map, or [`super::read_file`]) gets the bytes of it and of the files
+    /// beside it.
     pub fn open(
         path: &Path,
-        open: impl Fn(&Path) -> io::Result<Bytes> + Send + Sync + 'static,
+        bytes: impl Fn(File) -> io::Result<Bytes> + Send + Sync + 'static,
     ) -> Result<Self> {
-        let name = path.display().to_string();
-        let bytes = open(path).map_err(|e| Error::new(Kind::Io, e.to_string()).in_file(&name))?;
+        let main = open_file(path)
+            .and_then(&bytes)
+            .map_err(|e| Error::new(Kind::Io, e.to_string()).in_file(path.display().to_string()))?;
+        Self::at(path, main, bytes)
+    }
+    /// One at `path` that is open already: its bytes are `main`.
+    pub fn at(
+        path: &Path,
+        main: Bytes,
+        bytes: impl Fn(File) -> io::Result<Bytes> + Send + Sync + 'static,
+    ) -> Result<Self> {
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
-        Self::with_assets(Source::shared(&name, bytes), move |asset| open(&folder.join(asset)))
+        Self::with_assets(Source::shared(&path.display().to_string(), main), move |asset| {
+            bytes(open_sibling(&folder.join(asset))?)
+        })
+    }
+    /// The same, with this memory for what is decoded from it instead of [`Budget::default`].
+    pub fn within(mut self, budget: Budget) -> Self {
+        self.budget = budget;
+        self
+    }
+    /// The memory that what is decoded from it may take.
+    pub fn budget(&self) -> Budget {
+        self.budget
     }
     /// Its file header.
     pub fn header(&self) -> &FileHeader {
@@ -116,14 +137,19 @@ impl Capture {
             Some(asset) => self.assets.name(asset).unwrap_or("?"),
         }
     }
-    /// The blocks of the main file alone.
-    pub fn blocks(&self) -> Blocks<'_> {
+    /// The blocks of the main file alone: what the file is made of. What happens in the capture is [`Self::blocks`].
+    pub fn blocks_of_main_file(&self) -> Blocks<'_> {
         let start = self.header.size();
-        Blocks::new(&self.bytes()[start..], start as u64, self.header.compression())
+        Blocks::new(&self.bytes()[start..], start as u64, self.header.compression()).within(self.budget)
     }
-    /// All blocks in the order they run: at an "execute blocks from file" block those of the sibling file follow.
+    /// All blocks in the order they run: at an "execute blocks from file" block those of the sibling file follow. An
+    /// error is a sibling that cannot be read, or not to its end; the blocks after it follow all the same.
     pub fn all_blocks(&self) -> AllBlocks<'_> {
-        AllBlocks::new(self.blocks(), &self.assets, self.header.compression())
+        AllBlocks::new(self.blocks_of_main_file(), &self.assets, self.header.compression(), self.budget)
+    }
+    /// The same, of siblings as much as can be read: for those who look ahead, and leave the errors to who follows.
+    pub fn blocks(&self) -> Readable<'_> {
+        self.all_blocks().readable()
     }
 }
 

@@ -3,7 +3,7 @@
 //! It walks the schema and the bytes side by side. Guarantees of the result: see `image.rs`. Refuses: missing or
 //! left-over bytes, attribute bits that contradict the schema, unknown sTypes, anything beyond `limits.rs`. A length
 //! is trusted only after its bytes have been seen, so memory grows with the input (times the ratio of C size to wire
-//! size of a struct, which `MAX_IMAGE_BYTES` bounds).
+//! size of a struct, which `MAX_IMAGE_BYTES` bounds, and the capture's budget where a call was found in one).
 
 mod reader;
 pub(crate) mod special;
@@ -18,8 +18,9 @@ pub mod template {
     pub const TAIL_HEADER_BYTES: usize = 16;
 }
 
+use crate::container::{Block, FunctionCall, Scratch};
 use crate::error::{Error, Kind, Result};
-use crate::image::{HandleAt, Image, Ptr, attrib};
+use crate::image::{HandleAt, Image, Most, Ptr, attrib};
 use crate::limits::{MAX_DEPTH, MAX_IMAGE_BYTES, MAX_PNEXT};
 use crate::schema::generated::STRUCTS;
 use crate::schema::{CommandDef, Member, Shape, Special, StructId, TRAILING, Ty, struct_by_stype};
@@ -32,6 +33,33 @@ pub fn decode_call(command: &'static CommandDef, params: &[u8], image: &mut Imag
     image.command = Some(command);
     let mut d = Decoder::new(params, image);
     d.call(command).map_err(|e| e.within(command.name))
+}
+
+/// Decompresses and decodes the parameters of a call that was found in `block`, and gives the decompressed bytes.
+///
+/// What both take together stays within the budget of the capture; errors have their place in the file.
+#[inline]
+pub fn decode_found<'s>(
+    command: &'static CommandDef,
+    block: &Block<'s>,
+    call: &FunctionCall<'s>,
+    scratch: &'s mut Scratch,
+    image: &mut Image,
+) -> Result<&'s [u8]> {
+    let payload = &call.payload;
+    if payload.is_compressed() && payload.size() > MAX_IMAGE_BYTES as u64 {
+        let e = Error::limit("uncompressed size of a call", payload.size(), MAX_IMAGE_BYTES as u64);
+        return Err(block.blame(e.at_offset(payload.offset()).within(command.name)));
+    }
+    let params = payload.bytes(scratch)?;
+    image.most = Most(payload.budget().image_bytes(params.len() as u64));
+    let decoded = decode_call(command, params, image);
+    image.most = Most::default();
+    match decoded {
+        Ok(()) => Ok(params),
+        Err(e) if payload.is_compressed() => Err(block.blame(e.in_decompressed())),
+        Err(e) => Err(block.blame(e.rebase(payload.offset()))),
+    }
 }
 
 /// Decodes `count` structs of type `id` that lie back to back behind one array preamble (the form in which some
@@ -53,6 +81,11 @@ pub fn decode_struct_array2(id: StructId, encoded: &[u8], image: &mut Image) -> 
     Ok(d.pos())
 }
 
+/// Images up to this size are not held against their limit, which is larger but where the budget is used up.
+const SMALL_IMAGE_BYTES: usize = 64 << 10;
+/// The same for records of pointers.
+const FEW_PTRS: usize = SMALL_IMAGE_BYTES / size_of::<Ptr>();
+
 struct Decoder<'a, 'i> {
     /// How many bytes there were, and those not read yet.
     size: usize,
@@ -62,11 +95,13 @@ struct Decoder<'a, 'i> {
     out: bool,
     depth: usize,
     chain: usize,
+    /// So many pointers may be recorded before their memory is held against the limit (again).
+    ptrs: usize,
 }
 
 impl<'a, 'i> Decoder<'a, 'i> {
     fn new(input: &'a [u8], image: &'i mut Image) -> Self {
-        Decoder { size: input.len(), rest: input, image, out: false, depth: 0, chain: 0 }
+        Decoder { size: input.len(), rest: input, image, out: false, depth: 0, chain: 0, ptrs: FEW_PTRS }
     }
 
     fn call(&mut self, c: &'static CommandDef) -> Result<()> {
@@ -225,6 +260,7 @@ impl<'a, 'i> Decoder<'a, 'i> {
 
     fn strukt(&mut self, id: StructId, at: u32) -> Result<()> {
         let def = &STRUCTS[id as usize];
+        self.bounded_ptrs()?;
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return Err(Error::limit("nesting of structs", self.depth as u64, MAX_DEPTH as u64)
@@ -338,6 +374,7 @@ impl<'a, 'i> Decoder<'a, 'i> {
         }
         self.record(p);
         for k in 0..n as u32 {
+            self.bounded_ptrs()?;
             each(self, p.to + k * 8).map_err(|e| e.within(&format!("[{k}]")))?;
         }
         Ok(())
@@ -419,16 +456,39 @@ impl<'a, 'i> Decoder<'a, 'i> {
     /// Grows the image by `size` bytes within the limit.
     #[inline]
     fn alloc(&mut self, size: usize) -> Result<u32> {
-        if size > MAX_IMAGE_BYTES || self.image.len() + size > MAX_IMAGE_BYTES {
-            return Err(self.too_large(size));
+        if self.image.len().saturating_add(size) > SMALL_IMAGE_BYTES {
+            self.room(size)?;
         }
         Ok(self.image.alloc(size))
     }
 
+    /// Fails if there are more records of pointers than there is memory for. A few more than that go unnoticed: as
+    /// many as one struct has members.
+    #[inline(always)]
+    fn bounded_ptrs(&mut self) -> Result<()> {
+        if self.image.ptrs.len() > self.ptrs {
+            self.room(self.image.ptrs.len() * size_of::<Ptr>())?;
+            self.ptrs = self.image.ptrs.len() * 2;
+        }
+        Ok(())
+    }
+
+    /// Fails unless the image may hold `size` more bytes.
     #[cold]
-    fn too_large(&self, size: usize) -> Error {
-        let e = Error::limit("size of the decoded call", size as u64, MAX_IMAGE_BYTES as u64);
-        e.at_offset(self.pos() as u64)
+    fn room(&self, size: usize) -> Result<()> {
+        let (want, most) = (self.image.held_bytes().saturating_add(size), self.image.most.0);
+        if want <= most {
+            return Ok(());
+        }
+        let e = if most < MAX_IMAGE_BYTES {
+            let text = format!(
+                "{want} bytes or more once decoded, {most} may be: that many for so few, or --max-memory"
+            );
+            Error::new(Kind::Memory, text)
+        } else {
+            Error::limit("size of the decoded call", want as u64, most as u64)
+        };
+        Err(e.at_offset(self.pos() as u64))
     }
 }
 

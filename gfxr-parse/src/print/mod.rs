@@ -50,7 +50,7 @@ use sink::Sink;
 use text::Text;
 
 use crate::container::{Block, BlockKind, Scratch};
-use crate::decode::decode_call;
+use crate::decode::decode_found;
 use crate::error::{Error, Result};
 use crate::image::Image;
 use crate::schema::{command, generated};
@@ -227,6 +227,8 @@ impl<S: Sink> Engine<S> {
     fn block(&mut self, block: &Block) -> Result<Printed> {
         let (start, counters, blobs) = (self.sink.mark(), self.counters.len(), self.blobs.len());
         let result = self.record(block);
+        self.scratch.trim();
+        self.image.trim();
         if !matches!(result, Ok(Printed::Yes)) {
             self.sink.rollback(start);
             self.counters.truncate(counters);
@@ -248,15 +250,7 @@ impl<S: Sink> Engine<S> {
                 let Some(def) = command(call.call_id) else {
                     return Err(block.blame(unknown_call(call.call_id)));
                 };
-                let params = call.payload.bytes(&mut self.scratch)?;
-                decode_call(def, params, &mut self.image).map_err(|e| {
-                    let e = if call.payload.is_compressed() {
-                        e.in_decompressed()
-                    } else {
-                        e.rebase(call.payload.offset())
-                    };
-                    block.blame(e)
-                })?;
+                decode_found(def, block, &call, &mut self.scratch, &mut self.image)?;
                 self.call(block.index, call.thread);
                 Ok(Printed::Yes)
             }

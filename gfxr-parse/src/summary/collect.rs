@@ -6,7 +6,7 @@ use super::model::*;
 use super::u64_at;
 use crate::container::block::block_type;
 use crate::container::{Block, BlockKind, Capture, FrameRule, Place, Scratch};
-use crate::decode::decode_call;
+use crate::decode::decode_found;
 use crate::error::Error;
 use crate::image::Image;
 use crate::meta::Meta;
@@ -62,6 +62,7 @@ pub(super) struct Collector {
     allocations: HashMap<u64, u64>,
     allocated: u64,
     warnings: usize,
+    unread: Vec<String>,
     scratch: Scratch,
     image: Image,
 }
@@ -84,6 +85,7 @@ impl Collector {
             allocations: HashMap::new(),
             allocated: 0,
             warnings: 0,
+            unread: Vec::new(),
             scratch: Scratch::new(),
             image: Image::default(),
         }
@@ -93,6 +95,13 @@ impl Collector {
         self.warnings += 1;
         if self.warnings <= MOST_WARNINGS {
             self.out.warnings.push(what.to_string());
+        }
+    }
+
+    /// A sibling file cannot be read.
+    pub(super) fn unread(&mut self, why: &Error) {
+        if self.unread.len() < MOST_WARNINGS {
+            self.unread.push(why.to_string());
         }
     }
 
@@ -155,10 +164,10 @@ impl Collector {
         let BlockKind::Call(call) = block.kind()? else { return Ok(()) };
         let Some(def) = command(call.call_id) else { return Ok(()) };
         let mut image = std::mem::take(&mut self.image);
-        let result = match call.payload.bytes(&mut self.scratch) {
-            Ok(params) => decode_call(def, params, &mut image).map(|()| self.tell(&image, told)),
-            Err(e) => Err(e),
-        };
+        let result = decode_found(def, block, &call, &mut self.scratch, &mut image).map(|_| ());
+        if result.is_ok() {
+            self.tell(&image, told);
+        }
         self.image = image;
         result
     }
@@ -365,6 +374,7 @@ impl Collector {
             version: format!("{}.{}", h.major, h.minor),
             compression: h.compression().name(),
             truncated,
+            unread: self.unread,
         };
         out.frames.ended_by = match rule {
             FrameRule::Presents => "presents",

@@ -17,7 +17,7 @@ use crate::container::{Block, Capture, FrameCounter, FrameRule};
 
 /// Reads a whole capture. `progress` is told, now and then, how far it is, in bytes.
 pub fn summarize(capture: &Capture, mut progress: impl FnMut(u64)) -> Summary {
-    let rule = FrameRule::detect(capture.header(), capture.blocks());
+    let rule = FrameRule::detect(capture);
     let mut frames = FrameCounter::with_rule(rule);
     let mut c = collect::Collector::new();
     let mut blocks = capture.all_blocks();
@@ -29,7 +29,7 @@ pub fn summarize(capture: &Capture, mut progress: impl FnMut(u64)) -> Summary {
                     progress(block.offset);
                 }
             }
-            Err(e) => c.warn(&e),
+            Err(e) => c.unread(&e),
         }
     }
     let truncated = blocks.truncated().map(|e| e.to_string());

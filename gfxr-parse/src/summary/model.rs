@@ -61,6 +61,8 @@ pub struct FileInfo {
     pub compression: &'static str,
     /// What is missing at its end, if it ends inside a block.
     pub truncated: Option<String>,
+    /// What files beside it could not be read whose blocks it runs, or not to their end; the first of them.
+    pub unread: Vec<String>,
 }
 
 /// Who wrote it, from the `operation` annotation.

@@ -81,7 +81,7 @@ fn blocks_of_siblings_run_in_place() {
         ("main.gfxr", "a.gfxa", "?")
     );
     // The main file alone does not follow.
-    assert_eq!(capture.blocks().count(), 5);
+    assert_eq!(capture.blocks_of_main_file().count(), 5);
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn files_that_name_each_other_end() {
     let a = file(&[Run(0, START, "a")]);
     let (items, _) = walk(&with(a.clone(), Files::from([("a", a)])));
     assert_eq!(items.len(), 10);
-    assert_eq!(items[9], "block 8, offset 0x18: depth of files that name each other is 9, the limit is 8");
+    assert_eq!(items[9], "a: block 8, offset 0x18: depth of files that name each other is 9, the limit is 8");
 }
 
 #[test]

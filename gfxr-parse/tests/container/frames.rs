@@ -48,7 +48,7 @@ fn check(header: FileHeader, what: &str, rule: FrameRule, want: &str) {
     let mut counter = FrameCounter::new(&header);
     assert_eq!(places(&capture, &mut counter), want, "{what}");
     assert_eq!(counter.rule(), rule, "{what}");
-    assert_eq!(FrameRule::detect(&header, capture.blocks()), rule, "{what}");
+    assert_eq!(FrameRule::detect(&capture), rule, "{what}");
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn markers_unannounced() {
 fn unannounced_markers_seen_in_time() {
     let header = version(0, 0);
     let capture = capture(file(&header, "dpp1dpp2d"));
-    let rule = FrameRule::detect(&header, capture.blocks());
+    let rule = FrameRule::detect(&capture);
     assert_eq!(places(&capture, &mut FrameCounter::with_rule(rule)), "1 1 1 1! 2 2 2 2! 3");
     // Without looking ahead the first frame's second present counts, until the marker says otherwise.
     assert_eq!(places(&capture, &mut FrameCounter::new(&header)), "1 1! 2! 1! 2 2 2 2! 3");

@@ -4,6 +4,7 @@
 
 mod assets;
 mod common;
+mod files;
 mod frames;
 mod golden_blocks;
 mod golden_meta;

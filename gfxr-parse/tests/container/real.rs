@@ -11,7 +11,7 @@ fn a_raw_copy_is_the_same_bytes() {
     for path in captures("real::a_raw_copy_is_the_same_bytes") {
         let capture = Capture::open(&path, read_file).unwrap();
         let mut writer = Writer::new(vec![], capture.header()).unwrap();
-        let mut blocks = capture.blocks();
+        let mut blocks = capture.blocks_of_main_file();
         for block in &mut blocks {
             writer.raw(&block).unwrap();
         }
@@ -47,7 +47,9 @@ fn every_block_is_understood_and_written_back() {
             }
         }
         assert!(calls > 100, "{}", path.display());
-        assert!(capture.blocks().rest().len() == capture.bytes().len() - capture.header().size());
+        assert!(
+            capture.blocks_of_main_file().rest().len() == capture.bytes().len() - capture.header().size()
+        );
     }
 }
 

@@ -79,7 +79,7 @@ fn a_small_file_at_every_byte() {
 #[test]
 fn a_real_capture_at_every_byte_of_its_first_64_kib() {
     let Some(path) = captures("truncation::a_real_capture").into_iter().next() else { return };
-    let bytes = read_file(&path).unwrap();
+    let bytes = read_file(std::fs::File::open(&path).unwrap()).unwrap();
     let file = (*bytes).as_ref();
     // With all bodies and data in the first 8 KiB; beyond, where the blocks before the cut only repeat themselves, the
     // walk over the blocks alone.

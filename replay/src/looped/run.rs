@@ -13,6 +13,7 @@ use crate::session::Progress;
 use crate::vulkan::contents::{Snapshot, Tracking};
 use crate::vulkan::looped::{State, idle};
 use crate::vulkan::presented;
+use gfxr_parse::container::Budget;
 use gfxr_parse::meta::{Meta, MetaBlock as Parsed};
 use std::time::Instant;
 
@@ -40,6 +41,9 @@ pub struct Looping<'a> {
     tracker: Tracker,
     tracking: Tracking,
     kept: Vec<Kept<'a>>,
+    /// What they take, and may.
+    kept_bytes: u64,
+    budget: Budget,
     /// Images that the frame presents.
     shown: Vec<u64>,
 }
@@ -62,8 +66,9 @@ pub fn prepare(call: &mut Call) {
 
 impl<'a> Looping<'a> {
     /// Nothing has happened yet.
-    pub fn new(spec: Loop, tracking: Tracking) -> Self {
-        Looping { spec, tracker: Tracker::default(), tracking, kept: Vec::new(), shown: Vec::new() }
+    pub fn new(spec: Loop, tracking: Tracking, budget: Budget) -> Self {
+        let (kept, shown) = (Vec::new(), Vec::new());
+        Looping { spec, tracker: Tracker::default(), tracking, kept, kept_bytes: 0, budget, shown }
     }
 
     /// The frame that is looped.
@@ -95,7 +100,21 @@ impl<'a> Looping<'a> {
     }
 
     /// Keeps a block of the frame.
-    pub fn keep(&mut self, item: &mut Item<'a>) {
+    pub fn keep(&mut self, item: &mut Item<'a>) -> Result<()> {
+        self.kept_bytes += match &item.what {
+            What::Meta(_, data) => data.bytes().len() as u64,
+            what => what.bytes(),
+        };
+        if self.kept_bytes > self.budget.bytes() {
+            let text = format!(
+                "frame {} up to block {} takes {} bytes once decoded, and {} may be kept (--max-memory)",
+                self.spec.frame,
+                item.block,
+                self.kept_bytes,
+                self.budget.bytes()
+            );
+            return Err(Error::new(Kind::Memory, text));
+        }
         match std::mem::replace(&mut item.what, What::Nothing) {
             What::Call(mut call) => {
                 prepare(&mut call);
@@ -106,6 +125,7 @@ impl<'a> Looping<'a> {
             What::Bad(e) => self.kept.push(Kept::Bad(e)),
             What::StateBegins | What::StateEnds | What::Nothing => {}
         }
+        Ok(())
     }
 
     /// Runs the frame as often as asked. What an error leaves is in `out`, too.

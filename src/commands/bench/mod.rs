@@ -102,7 +102,7 @@ pub fn run(args: &BenchArgs) -> Result<Exit, Failure> {
     if args.output.to_string_lossy().contains([',', '+']) {
         return Err(Failure::usage("-o: a name without commas and plus signs"));
     }
-    let capture = input::open(&args.file)?;
+    let capture = input::open(&args.file, &args.run.reading)?;
     let run_options = options(&args.run)?;
     if let Some(there) = frames::there(&capture, &run_options.frame_by)
         && !(there.0..=there.1).contains(&args.frame)
@@ -322,6 +322,7 @@ fn loops(args: &BenchArgs, with: &[With], made: &[Made], plans: &mut Vec<Plan>) 
         };
         let wanted = Wanted {
             capture: args.file.clone(),
+            memory: args.run.reading,
             options: replay::options::Options { looped: Some(looped), ..options.clone() },
             shaders,
             assume_subgroups: args.assume_subgroups,

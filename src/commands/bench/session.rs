@@ -6,6 +6,7 @@
 //! while an iteration runs the others' work is done, and their threads sleep; a replay that fails ends the run with its error.
 //! Where something fails, the threads that are left sleep until the program ends.
 
+use crate::cli::MemoryArgs;
 use crate::commands::profile::plan::{passes, timed};
 use crate::commands::replay::failure;
 use crate::exit::{Exit, Failure};
@@ -54,6 +55,8 @@ pub enum Shaders {
 pub struct Wanted {
     /// The capture.
     pub capture: PathBuf,
+    /// The memory that reading it may take.
+    pub memory: MemoryArgs,
     /// How; the loop is in it.
     pub options: Options,
     /// Its shaders.
@@ -257,7 +260,7 @@ impl Hooks {
 }
 
 fn run(wanted: Wanted, set: Arc<AtomicU32>, baton: &mut Baton) -> Result<Outcome, Failure> {
-    let capture = input::open(&wanted.capture)?;
+    let capture = input::open(&wanted.capture, &wanted.memory)?;
     let mut all = Hooks::new(&wanted, set, &capture)?;
     baton.times = all.times.clone();
     let hooks = std::mem::take(&mut all.hooks);

@@ -171,13 +171,14 @@ impl Replays {
             ("", _) => Shaders::Own,
             // (what stays as it is was said when the plan was checked)
             (_, Some(file)) => {
-                let capture = input::open(&args.file)?;
+                let capture = input::open(&args.file, &args.run.reading)?;
                 Shaders::Repartitioned(repartition::plan_of(&capture, &options, Path::new(file), None)?)
             }
             (list, None) => Shaders::Passes(list.to_owned()),
         };
         let wanted = Wanted {
             capture: args.file.clone(),
+            memory: args.run.reading,
             options,
             shaders,
             assume_subgroups: args.assume_subgroups,
@@ -189,7 +190,7 @@ impl Replays {
             },
         };
         let Some(frame) = args.frame else {
-            let capture = Box::new(input::open(&args.file)?);
+            let capture = Box::new(input::open(&args.file, &args.run.reading)?);
             return Ok(Replays::Whole {
                 capture,
                 wanted: Box::new(wanted),

@@ -18,7 +18,7 @@ use crate::input::{self, Complaints};
 use crate::output;
 use crate::progress;
 use gfxr_parse::container::{Block, BlockKind, Scratch};
-use gfxr_parse::decode::decode_call;
+use gfxr_parse::decode::decode_found;
 use gfxr_parse::error::Result;
 use gfxr_parse::image::Image;
 use gfxr_parse::schema::command;
@@ -32,7 +32,7 @@ const HASH_DIGITS: usize = 16;
 
 /// Runs the sub-command.
 pub fn run(args: &ExtractArgs) -> std::result::Result<Exit, Failure> {
-    let capture = input::open(&args.file)?;
+    let capture = input::open(&args.file, &args.memory)?;
     fs::create_dir_all(&args.output)
         .map_err(|e| Failure::new(format_args!("{}: {e}", args.output.display())))?;
     let complaints = Complaints::new(&capture);
@@ -103,10 +103,7 @@ impl Reader {
     fn read(&mut self, block: &Block) -> Result<()> {
         let BlockKind::Call(call) = block.kind()? else { return Ok(()) };
         let Some(def) = command(call.call_id) else { return Ok(()) };
-        let params = call.payload.bytes(&mut self.scratch)?;
-        let plain = !call.payload.is_compressed();
-        decode_call(def, params, &mut self.image)
-            .map_err(|e| if plain { e.rebase(call.payload.offset()) } else { e.in_decompressed() })
+        decode_found(def, block, &call, &mut self.scratch, &mut self.image).map(|_| ())
     }
 }
 

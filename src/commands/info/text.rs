@@ -205,12 +205,9 @@ fn oddities(p: &mut Page, s: &Summary) {
             .iter()
             .for_each(|u| p.line(&u.what, format!("{} times: {}", u.count, u.reason)));
     }
-    if !s.warnings.is_empty() || s.file.truncated.is_some() {
+    let file = s.file.truncated.iter().chain(&s.file.unread);
+    if file.clone().chain(&s.warnings).next().is_some() {
         p.section("Warnings");
-        s.file
-            .truncated
-            .iter()
-            .chain(&s.warnings)
-            .for_each(|w| p.0.push_str(&format!("  {}\n", escape::line(w))));
+        file.chain(&s.warnings).for_each(|w| p.0.push_str(&format!("  {}\n", escape::line(w))));
     }
 }

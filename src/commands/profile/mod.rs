@@ -54,7 +54,7 @@ pub fn record(args: &ProfileArgs) -> Result<(String, Exit), Failure> {
     let file = args.file.as_ref().ok_or_else(|| Failure::usage("which capture?"))?;
     let folder = args.output.as_ref().ok_or_else(|| Failure::usage("where to? -o DIR"))?;
     folder::refuse_full(folder)?;
-    let capture = input::open(file)?;
+    let capture = input::open(file, &args.run.reading)?;
     let mut options = super::replay::options(&args.run)?;
     if let Some(f) = &args.frames {
         if let Some(there) = frames::there(&capture, &options.frame_by)

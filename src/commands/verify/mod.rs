@@ -18,6 +18,8 @@ use serde::Serialize;
 
 /// How many blocks a thread takes at a time.
 const PIECE: usize = 256;
+/// Bytes, once decompressed, after which a piece is closed early.
+const PIECE_BYTES: u64 = 1 << 20;
 /// Differing blocks listed one by one.
 const MOST: usize = 1000;
 
@@ -67,7 +69,7 @@ struct Part {
 
 /// Runs the sub-command.
 pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
-    let capture = input::open(&args.file)?;
+    let capture = input::open(&args.file, &args.memory)?;
     let mut report = verify(&capture)?;
     if report.calls > 0 {
         report.echo = Some(echo::run(&capture));
@@ -89,8 +91,13 @@ fn verify(capture: &Capture) -> Result<Report, Failure> {
     let mut blocks = capture.all_blocks();
     let bar = progress::bytes(capture.bytes().len() as u64, "verify");
     let next = || {
-        let piece: Vec<_> = blocks.by_ref().take(PIECE).collect();
-        (!piece.is_empty()).then_some(piece)
+        let (mut piece, mut bytes) = (Vec::with_capacity(PIECE), 0u64);
+        while piece.len() < PIECE && bytes < PIECE_BYTES {
+            let Some(block) = blocks.next() else { break };
+            bytes = bytes.saturating_add(block.as_ref().map_or(0, Block::declared_bytes));
+            piece.push(block);
+        }
+        (!piece.is_empty()).then_some((piece, bytes))
     };
     let work = |verifier: &mut Verifier, piece: Vec<Result<Block, Error>>| {
         let mut part = Part::default();
@@ -110,7 +117,7 @@ fn verify(capture: &Capture) -> Result<Report, Failure> {
         report.different += part.errors.len() as u64;
         let room = MOST.saturating_sub(report.differences.len());
         report.differences.extend(part.errors.iter().take(room).map(|(file, e)| Difference {
-            file: capture.file_name(*file).to_string(),
+            file: e.file().unwrap_or_else(|| capture.file_name(*file)).to_string(),
             block: e.block(),
             offset: e.offset(),
             path: e.path().to_string(),
@@ -119,7 +126,7 @@ fn verify(capture: &Capture) -> Result<Report, Failure> {
         bar.set_position(part.end);
         Ok::<(), Failure>(())
     };
-    ordered::run(next, Verifier::new, work, take)?;
+    ordered::run(capture.budget().bytes(), next, Verifier::new, work, take)?;
     bar.finish_and_clear();
     report.truncated = blocks.truncated().map(|e| e.to_string());
     Ok(report)
@@ -148,13 +155,15 @@ impl Part {
 fn render(r: &Report) -> String {
     let mut out = String::new();
     for d in &r.differences {
+        // Offsets in siblings are those of their own files.
+        let file = if d.file == r.file { String::new() } else { format!("{}: ", d.file) };
         let place = match (d.block, d.offset) {
             (Some(b), Some(o)) => format!("block {b}, offset {o:#x}: "),
             (Some(b), None) => format!("block {b}: "),
             _ => String::new(),
         };
         let path = if d.path.is_empty() { String::new() } else { format!("{}: ", d.path) };
-        out += &format!("{}\n", escape::line(&format!("{place}{path}{}", d.message)));
+        out += &format!("{}\n", escape::line(&format!("{file}{place}{path}{}", d.message)));
     }
     if r.different > r.differences.len() as u64 {
         out += &format!("and {} more\n", r.different - r.differences.len() as u64);

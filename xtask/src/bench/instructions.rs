@@ -92,7 +92,7 @@ pub fn count(args: &Args, display: Option<&Xvfb>) -> Result<Result<Counted, Stri
 /// Writes the beginning of a capture, up to the end of frame number `frames`, and says how many calls that is.
 fn cut(capture: &Path, frames: u64, to: &Path) -> Result<u64, String> {
     let whole = Capture::open(capture, read_file).map_err(|e| e.to_string())?;
-    let mut counter = FrameCounter::with_rule(FrameRule::detect(whole.header(), whole.blocks()));
+    let mut counter = FrameCounter::with_rule(FrameRule::detect(&whole));
     let mut calls = 0;
     for block in whole.blocks() {
         calls += u64::from(block.call_id().is_some());

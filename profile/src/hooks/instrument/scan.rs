@@ -8,7 +8,7 @@ use super::code::Code;
 use super::plan::Selection;
 use crate::Stage;
 use gfxr_parse::container::{BlockKind, Capture, Scratch};
-use gfxr_parse::decode::decode_call;
+use gfxr_parse::decode::decode_found;
 use gfxr_parse::image::Image;
 use gfxr_parse::schema::command;
 use gfxr_parse::shaders::{concerns, shaders};
@@ -25,8 +25,7 @@ pub fn scan(capture: &Capture, select: &Selection) -> (BTreeSet<Stage>, HashMap<
             continue;
         }
         let Ok(BlockKind::Call(call)) = block.kind() else { continue };
-        let Ok(params) = call.payload.bytes(&mut scratch) else { continue };
-        if decode_call(c, params, &mut image).is_err() {
+        if decode_found(c, &block, &call, &mut scratch, &mut image).is_err() {
             continue;
         }
         if naming {

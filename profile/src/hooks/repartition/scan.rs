@@ -7,7 +7,7 @@ use super::libraries::{Part, group};
 use super::partition::{Partition, Sets, sets};
 use super::shaders::Places;
 use gfxr_parse::container::{BlockKind, Capture, Scratch};
-use gfxr_parse::decode::decode_call;
+use gfxr_parse::decode::decode_found;
 use gfxr_parse::image::Image;
 use gfxr_parse::schema::command;
 use gfxr_parse::view::View;
@@ -85,8 +85,7 @@ pub fn scan(capture: &Capture, partition: &Partition, most_sets: u32) -> Plan {
             continue;
         }
         let Ok(BlockKind::Call(found)) = block.kind() else { continue };
-        let Ok(params) = found.payload.bytes(&mut scratch) else { continue };
-        if decode_call(c, params, &mut image).is_err() {
+        if decode_found(c, &block, &found, &mut scratch, &mut image).is_err() {
             continue;
         }
         let v = View::call(&image);

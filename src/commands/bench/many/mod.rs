@@ -172,7 +172,7 @@ fn sources(
 ) -> Result<Vec<Source>, Failure> {
     let mut all: Vec<Source> = vec![];
     for (n, file) in std::iter::once(&args.file).chain(&args.more).enumerate() {
-        let capture = input::open(file)?;
+        let capture = input::open(file, &args.run.reading)?;
         if let (Some(frame), Some(there)) =
             (args.looped, frames::there(&capture, &options(&args.run)?.frame_by))
             && !(there.0..=there.1).contains(&frame)

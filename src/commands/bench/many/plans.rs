@@ -185,7 +185,7 @@ pub fn passes(args: &BenchArgs, plans: &[Asked], to: &Path) -> Result<(Vec<Strin
     let learnt: Vec<String> = plans.iter().filter_map(|p| p.learnt.clone()).collect();
     if !learnt.is_empty() {
         std::fs::create_dir_all(to).map_err(|e| Failure::new(format_args!("{}: {e}", to.display())))?;
-        let capture = input::open(&args.file)?;
+        let capture = input::open(&args.file, &args.run.reading)?;
         let first = frames::there(&capture, &options(&args.run)?.frame_by).map_or(1, |there| there.0);
         let args = BenchArgs { ab: learnt, ..args.clone() };
         let (with, said) = learnt::plans(&args, &capture, first.max(1), to)?;

@@ -163,6 +163,9 @@ fn flags(run: &RunArgs, gpu: Option<&str>) -> Vec<OsString> {
     all.push(format!("--addresses={}", run.addresses));
     all.push(format!("--frame-by={}", run.frame_by));
     all.push(format!("--watchdog={}", run.watchdog.as_secs_f64()));
+    if let Some(bytes) = run.reading.max_memory {
+        all.push(format!("--max-memory={bytes}"));
+    }
     for (there, flag) in [
         (run.keep_going, "--keep-going"),
         (run.trust_capture, "--trust-capture"),
@@ -201,6 +204,7 @@ mod tests {
             "--keep-going",
             "--validate",
             "--watchdog=2.5",
+            "--max-memory=3G",
             "--remove-unsupported",
             "--negotiation",
             "--breadcrumbs",

@@ -1,0 +1,21 @@
+//! `--max-memory`: shared by every sub-command that reads captures.
+
+use crate::memory;
+use clap::Args;
+use gfxr_parse::container::Budget;
+
+/// How much memory reading a capture may take.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct MemoryArgs {
+    /// Memory for what is decoded ahead of its use (512M, 8G); a block of the capture that needs more is refused
+    /// [default: a quarter of what is available, 256M to 2G]
+    #[arg(long, value_name = "SIZE", value_parser = memory::size)]
+    pub max_memory: Option<u64>,
+}
+
+impl MemoryArgs {
+    /// What was said, or what suits this machine.
+    pub fn budget(self) -> Budget {
+        Budget::new(self.max_memory.unwrap_or_else(memory::default_bytes))
+    }
+}
