@@ -21,6 +21,7 @@ mod engines;
 mod errors;
 mod geometry;
 mod habits;
+mod hostile;
 mod its;
 mod learnt;
 mod lifetimes;
