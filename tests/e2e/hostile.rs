@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// A line that looks like one of ours, a cursor that moves, a colour, a title, an override, C1's CSI. As long as what it replaces.
-const NAMES: [(&str, &str); 5] = [
+const NAMES: [(&str, &str); 6] = [
     ("secondary pool", "\u{1b}[2J\u{1b}[31mRED\u{7}"),
     ("filled memory", "a\nreray-repla"),
     ("swapchain image 0 view", "\u{1b}]0;title\u{7}</script>"),
