@@ -8,3 +8,5 @@ pub const INVOCATIONS: u64 = 1 << 27;
 pub const BLOCK_BYTES: u64 = 1 << 31;
 /// Bytes of all members of all pipelines' uniform blocks: each word of them takes about 12 bytes.
 pub const MEMBER_BYTES: u64 = 1 << 29;
+/// Descriptor sets of a pipeline: more than any device binds, and what is done for each is done for all up to the highest.
+pub const SETS: u32 = 1 << 12;

@@ -322,7 +322,7 @@ fn rows_of_strangers_answer_or_are_refused() {
                 let began = std::time::Instant::now();
                 found.run(&what, || ask(*q, &dir, n % 16 == 0));
                 let took = began.elapsed().as_secs();
-                found.run(&what, || assert!(took < 20, "{what}: {took} s"));
+                found.run(&what, || assert!(took < 60, "{what}: {took} s"));
             }
             found.run(table.name, || {
                 let mut columns = Columns::new(table);

@@ -22,6 +22,7 @@ mod engines;
 mod errors;
 mod geometry;
 mod habits;
+mod hostile;
 mod in_the_driver;
 mod its;
 mod learnt;

@@ -466,6 +466,12 @@ fn pipelines(trace: &dyn Source) -> Result<Vec<Pipeline>, Unreadable> {
     let t = trace.read(&RESOURCE_MEMBERS)?;
     let members: Vec<(usize, Member)> =
         (0..t.len()).filter_map(|r| Some((find(t.u64("pipeline")[r])?, member(&t, r)))).collect();
+    if let Some((p, s)) = slots.iter().find(|(_, s)| s.set >= limits::SETS) {
+        let (pipeline, set, most) = (all[*p].id, s.set, limits::SETS);
+        return Err(Unreadable(format!(
+            "table resource_slots, pipeline {pipeline}: set {set}; there are {most} at most"
+        )));
+    }
     let mut bytes = 0u64;
     for (p, m) in &members {
         let wrong = |what: &str, most: u64| {

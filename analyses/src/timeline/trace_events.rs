@@ -26,7 +26,7 @@ pub fn render(context: &Context, spans: &[Span]) -> (String, usize) {
                 NOWHERE => format!("unit 0 (the device does not say where){called}"),
                 sm => format!("{}{called}", unit_words(sm)),
             };
-            let process = timeline.process(s.sm * 2 + u64::from(s.called), &name);
+            let process = timeline.process(s.sm.wrapping_mul(2) | u64::from(s.called), &name);
             if named.insert((process, lane)) {
                 timeline.thread(process, lane, &format!("lane {lane}"));
             }

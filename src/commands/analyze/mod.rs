@@ -76,7 +76,11 @@ pub(super) fn answers(
         analyses::events::expect(dir, wants);
     }
     questions.iter().map(move |question| {
-        let mut report = question.answer(dir)?;
+        let at = |e: trace::Unreadable| trace::Unreadable(format!("{}: {}", dir.folder().display(), e.0));
+        // (what is wrong in a file names it already)
+        let named =
+            |e: trace::Unreadable| if e.0.starts_with(&*dir.folder().to_string_lossy()) { e } else { at(e) };
+        let mut report = question.answer(dir).map_err(named)?;
         cost(&mut report, dir.manifest());
         // (the book and Parquet's metadata describe every column: tests run into this where one is not)
         let unexplained = analyses::explain::unexplained(&report);

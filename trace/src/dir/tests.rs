@@ -376,3 +376,91 @@ fn every_table_fits_the_limits() {
         }
     }
 }
+
+/// A file whose sums fit and whose columns hold anything.
+fn sealed(rows: usize, columns: &[(u8, usize, Vec<u8>)], twice: bool) -> Vec<u8> {
+    use super::file::{Chunk, chunk, header, index};
+    let mut bytes = header(&MIXED);
+    let at = bytes.len() as u64;
+    bytes.extend(chunk(rows, columns));
+    let one = Chunk { at, rows: rows as u32 };
+    let end = index(&[one; 2][..1 + usize::from(twice)], bytes.len() as u64);
+    bytes.extend(end);
+    bytes
+}
+
+#[test]
+fn columns_that_are_sealed_and_wrong_are_rows_or_refused() {
+    // (SplitMix64)
+    let mut state = 7u64;
+    let mut next = move || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    };
+    let (mut taken, mut refused) = (0, 0);
+    for _ in 0..6000 {
+        let rows = [0, 1, 2, 3, 9, limits::CHUNK_ROWS][next() as usize % 6];
+        // (two columns are as they should be, so that the third is looked at)
+        let texts = [1, 1, b'a'].into_iter().chain((0..rows).map(|_| 0)).collect();
+        let mut columns = [(4, vec![1]), (5, vec![0; 8]), (3, texts)];
+        let which = next() as usize % 3;
+        let encodings = [[0, 1, 4], [2, 5, 5], [3, 3, 3]][which];
+        let encoding = if next() % 16 == 0 { next() as u8 } else { encodings[next() as usize % 3] };
+        let most = [4, 16, 80][next() as usize % 3];
+        let small = next() % 2 == 0;
+        let raw = (0..next() % most).map(|_| if small { next() as u8 % 4 } else { next() as u8 }).collect();
+        columns[which] = (encoding, raw);
+        let said = (next() % 16 == 0).then(|| next() as usize % limits::COLUMN);
+        let columns = columns.map(|(e, raw): (u8, Vec<u8>)| {
+            (e, said.unwrap_or(raw.len()), zstd::bulk::compress(&raw, 1).unwrap())
+        });
+        match read(&sealed(rows, &columns, false), false) {
+            Ok(c) => {
+                assert_eq!(c.len(), rows);
+                taken += 1;
+            }
+            Err(bad) => {
+                assert!(!bad.why.is_empty());
+                refused += 1;
+            }
+        }
+    }
+    assert!(taken > 50 && refused > 1000, "{taken} {refused}");
+}
+
+#[test]
+fn what_adds_up_to_too_much_is_refused() {
+    let file = |values: &[u64], twice| {
+        let mut raw = vec![];
+        values.iter().for_each(|v| super::bytes::put_varint(&mut raw, *v));
+        let texts = [1, 1, b'a'].into_iter().chain(values.iter().map(|_| 0)).collect();
+        let columns = [(0, raw), (5, vec![0; 8]), (3, texts)];
+        let stored =
+            columns.map(|(e, raw): (u8, Vec<u8>)| (e, raw.len(), zstd::bulk::compress(&raw, 1).unwrap()));
+        sealed(values.len(), &stored, twice)
+    };
+    assert_eq!(read(&file(&[limits::SUM - 3, 1, 2], false), false).unwrap().u64("n")[0], limits::SUM - 3);
+    for values in [&[limits::SUM, 1][..], &[u64::MAX, u64::MAX], &[1 << 55; 3]] {
+        let bad = read(&file(values, false), false).unwrap_err();
+        assert_eq!(bad.why, format!("the values of column n add up to more than {}", limits::SUM));
+    }
+    // One chunk is not there twice.
+    let bad = read(&file(&[1], true), false).unwrap_err();
+    assert!(bad.why.contains("not behind the one before"), "{bad:?}");
+}
+
+#[test]
+#[cfg(unix)]
+fn links_are_refused() {
+    let scratch = Scratch::new("links");
+    let mut w = Writer::create(&scratch.0, manifest()).unwrap();
+    w.put(&SIMT, &simt_row(1));
+    w.finish().unwrap();
+    let (table, away) = (scratch.0.join("simt.table"), scratch.0.join("away"));
+    std::fs::rename(&table, &away).unwrap();
+    std::os::unix::fs::symlink(&away, &table).unwrap();
+    let e = Dir::open(&scratch.0).unwrap().read(&SIMT).unwrap_err().to_string();
+    assert!(e.contains("simt.table") && e.contains("no plain file"), "{e}");
+}

@@ -128,3 +128,121 @@ fn nothing_of_a_report_is_markup_and_nothing_is_fetched() {
     }
     assert_eq!(page, self::page());
 }
+
+/// What a capture may call its passes, pipelines, entry points and files.
+const HOSTILE: [&str; 8] = [
+    "<script>alert(1)</script>",
+    "</script><script>alert(2)</script>",
+    "<!--<script>",
+    "]]>",
+    "\"'><img src=x onerror=alert(3)>",
+    "javascript:alert(4)",
+    "{{scripts}}{{data}}",
+    "\u{2028}\u{202e}\u{1b}[2J\0",
+];
+
+/// A report that has a text wherever one may be.
+fn named(text: &str) -> Report {
+    let mut r = sample();
+    let mut of = serde_json::to_value(&r).expect("plain values");
+    fn all(v: &mut Value, text: &str) {
+        match v {
+            Value::Array(list) => list.iter_mut().for_each(|v| all(v, text)),
+            Value::Object(map) => {
+                let kept = ["unit", "mark", "kind"];
+                map.iter_mut().filter(|(k, _)| !kept.contains(&k.as_str())).for_each(|(_, v)| all(v, text));
+            }
+            Value::String(s) => *s = text.to_owned(),
+            _ => {}
+        }
+    }
+    all(&mut of, text);
+    let shown = crate::report::json::read(&of).expect("a report");
+    (r.timelines[0].lanes, r.timelines[0].kinds[0].name) = (vec![text.into()], text.into());
+    (r.timelines[0].title, r.listings[0].title) = (text.into(), text.into());
+    r.listings[0].lines[0].text = text.into();
+    Report {
+        timelines: r.timelines,
+        listings: r.listings,
+        failures: vec![text.into()],
+        notes: vec![text.into()],
+        ..shown
+    }
+}
+
+fn named_page(text: &str) -> String {
+    let input = Input {
+        name: text.into(),
+        kind: text.into(),
+        facts: vec![(text.into(), text.into())],
+        notes: vec![text.into()],
+        reports: vec![(named(text), text.into())],
+    };
+    render(text, &[input]).expect("it can be rendered")
+}
+
+#[test]
+fn no_name_is_markup_wherever_it_stands() {
+    let around = |page: &str, title: &str| {
+        let begin = page.find("type=\"text/plain\">").expect("there is data") + 18;
+        let end = begin + page[begin..].find('<').expect("it ends");
+        let data = &page[begin..end];
+        assert!(data.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b)), "{title}");
+        // (the title stands once, in the head)
+        let head = page[..begin].replacen(&format!("<title>{title}</title>"), "<title></title>", 1);
+        (head, page[end..].to_owned())
+    };
+    let plain = around(&named_page("plain"), "plain");
+    for text in HOSTILE {
+        let page = named_page(text);
+        // But for its data and its title the page is another's, byte by byte.
+        assert!(around(&page, &crate::report::escape::xml(text)) == plain, "{text}");
+        let title = page.split("<title>").nth(1).and_then(|t| t.split("</title>").next()).expect("a title");
+        assert!(!title.contains(['<', '>', '"', '\'', '\u{1b}', '\u{202e}']), "{title}");
+        // The data has every text as it was.
+        assert!(unpacked(&page).0["reports"][0]["title"] == text, "{text}");
+    }
+}
+
+/// The page's scripts make text of text: nothing they do turns a string into markup, a link or a program.
+#[test]
+fn no_script_of_the_page_makes_markup_of_text() {
+    let own: String = SCRIPTS.concat();
+    for word in [
+        "innerHTML",
+        "outerHTML",
+        "insertAdjacentHTML",
+        "document.write",
+        "eval(",
+        "new Function",
+        "srcdoc",
+        "DOMParser",
+    ] {
+        assert!(!own.contains(word), "{word}");
+    }
+    // Links lead to sections of the page, or to a file of its own that is saved; boxes of the library are given elements.
+    for link in own.split("href:").skip(1) {
+        let to = link.trim_start();
+        assert!(to.starts_with("`#${") || to.starts_with("url,"), "{to:.60}");
+    }
+    for tip in own.split("tooltip: {").skip(1).filter(|t| t.contains("formatter:")) {
+        let formatter = tip.split("formatter:").nth(1).unwrap_or_default();
+        let made = &formatter[..formatter.len().min(200)];
+        assert!(made.contains("R.tipLines(") || made.contains("tip("), "{made}");
+    }
+}
+
+#[test]
+fn no_name_is_markup_in_figures() {
+    for text in HOSTILE {
+        for (name, figure) in crate::report::plot::figures(&named(text)) {
+            let svg = figure.svg();
+            assert!(
+                !svg.contains("<script") && !svg.contains("<img") && !svg.contains("<!--"),
+                "{name}: {svg}"
+            );
+            assert!(!svg.chars().any(|c| c.is_control() && c != '\n'), "{name}: {svg:?}");
+            assert!(!svg.contains('\u{202e}'), "{name}: {svg:?}");
+        }
+    }
+}
