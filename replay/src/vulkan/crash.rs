@@ -3,8 +3,8 @@
 //! A capture may be the fault of neither: drivers trust what they are given, and crash on what the specification forbids. A
 //! crash is the driver's (or the loader's, or a layer's) if the instruction that crashed is not this program's, or is the C
 //! library's while the driver has a call or on a thread that is the driver's; it is ours if the instruction is this program's,
-//! called back by the driver or not. In the C library between calls it may be either's: the heap that a driver has written
-//! past the end of is found to be so by whoever allocates next.
+//! called back by the driver or not. The C library between calls is ours, but where it aborts: the heap that a driver has
+//! written past the end of is found to be so by whoever allocates next.
 //!
 //! Guarantees: one line on stderr, written with `write` alone from memory that is there; then whoever handled the signal
 //! before does so (Rust's own handler says when a stack has overflowed), and the process ends by the signal as it would
@@ -38,11 +38,17 @@ enum Code {
 }
 
 /// See the module's header. `thread` is what the thread does, if it is one of ours.
-fn whose(code: Code, thread: Option<&UnderWay>) -> Whose {
+fn whose(code: Code, aborts: bool, thread: Option<&UnderWay>) -> Whose {
     match (code, thread) {
         (Code::Program, _) => Whose::Ours,
         (Code::Other, _) => Whose::Drivers,
-        (Code::CLibrary, Some(t)) if t.driver_call().is_none() => Whose::Unknown,
+        (Code::CLibrary, Some(t)) if t.driver_call().is_none() => {
+            if aborts {
+                Whose::Unknown
+            } else {
+                Whose::Ours
+            }
+        }
         (Code::CLibrary, _) => Whose::Drivers,
     }
 }
@@ -232,7 +238,8 @@ mod signals {
             let pc = interrupted_at(unsafe { &*context.cast::<libc::ucontext_t>() });
             let thread = under_way::known();
             let name = SIGNALS.iter().find(|s| s.0 == signal).map_or("a signal", |s| s.1);
-            let text = line(name, whose(code(known, pc), thread), thread, under_way::latest());
+            let text =
+                line(name, whose(code(known, pc), signal == SIGABRT, thread), thread, under_way::latest());
             // SAFETY: bytes on the stack.
             unsafe { libc::write(libc::STDERR_FILENO, text.bytes.as_ptr().cast(), text.len) };
         }
@@ -286,13 +293,14 @@ mod tests {
     #[test]
     fn a_crash_is_whose_code_it_is() {
         let idle = here();
-        assert_eq!(whose(Code::Program, None), Whose::Ours);
-        assert_eq!(whose(Code::Other, Some(idle)), Whose::Drivers, "a call of our own objects");
-        assert_eq!(whose(Code::CLibrary, Some(idle)), Whose::Unknown);
-        assert_eq!(whose(Code::CLibrary, None), Whose::Drivers, "a worker of the driver's");
+        assert_eq!(whose(Code::Program, false, None), Whose::Ours);
+        assert_eq!(whose(Code::Other, false, Some(idle)), Whose::Drivers, "a call of our own objects");
+        assert_eq!(whose(Code::CLibrary, true, Some(idle)), Whose::Unknown);
+        assert_eq!(whose(Code::CLibrary, false, Some(idle)), Whose::Ours, "a null string");
+        assert_eq!(whose(Code::CLibrary, true, None), Whose::Drivers, "a worker of the driver's");
         idle.in_driver(|| {
-            assert_eq!(whose(Code::CLibrary, Some(idle)), Whose::Drivers);
-            assert_eq!(whose(Code::Program, Some(idle)), Whose::Ours, "a callback");
+            assert_eq!(whose(Code::CLibrary, true, Some(idle)), Whose::Drivers);
+            assert_eq!(whose(Code::Program, true, Some(idle)), Whose::Ours, "a callback");
         });
     }
 

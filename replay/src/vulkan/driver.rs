@@ -10,7 +10,7 @@
 //! driver, so nothing may be called there afterwards but by [`bounded`]. Where no thread can be stopped (elsewhere than on
 //! Linux) the process ends. Refuses nothing.
 //!
-//! What handing over costs is in docs/commands/replay.md.
+//! What handing over costs is in docs/reports.md.
 
 use super::Vk;
 use super::watchdog::leave;

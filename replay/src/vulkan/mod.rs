@@ -446,7 +446,12 @@ impl Backend for Vulkan {
         linked: &mut Linked,
         report: &mut Report,
     ) -> Result<Outcome> {
-        order::before(&mut self.order, objects, call)?;
+        if let Err(e) = order::before(&mut self.order, objects, call) {
+            if self.options.keep_going && call.command.name.starts_with("vkQueueSubmit") {
+                queue::submit_nothing(self, objects, call, linked, report)?;
+            }
+            return Err(e);
+        }
         let outcome = match self.handlers.of(call.index) {
             Handler::Typed(f) => f(self, objects, call, linked, report),
             _ => self.raw(call, linked, report),

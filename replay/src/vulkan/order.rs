@@ -354,6 +354,13 @@ fn freed_once(objects: &Objects, call: &Call) -> Result<()> {
     }
 }
 
+/// A command buffer has been reset otherwise than by the capture.
+pub fn was_reset(objects: &mut Objects, buffer: u64) {
+    if let Some(state) = objects.state(buffer) {
+        *state &= SECONDARY;
+    }
+}
+
 /// After a call that has done what it should: what it makes of its objects.
 #[inline]
 pub fn after(order: &mut Order, objects: &mut Objects, call: &Call, outcome: Outcome) {
@@ -383,9 +390,7 @@ fn settled(order: &mut Order, objects: &mut Objects, call: &Call, meaning: Meani
         Meaning::Begin | Meaning::End | Meaning::Reset => become_(id, |s| s & SECONDARY),
         Meaning::ResetPool if well => {
             for buffer in objects.of_pool(image.u64(8)) {
-                if let Some(state) = objects.state(buffer) {
-                    *state &= SECONDARY;
-                }
+                was_reset(objects, buffer);
             }
         }
         Meaning::Allocate if well => {

@@ -8,6 +8,7 @@ use crate::objects::Objects;
 use crate::options::MemoryMode;
 use crate::report::Report;
 use ash::vk::Handle;
+use gfxr_parse::schema::{Ty, generated::STRUCTS};
 
 /// vkQueueSubmit, vkQueueSubmit2.
 pub fn submit(
@@ -38,6 +39,28 @@ pub fn submit(
         vk.watch.submitted(call, q.device, ash::vk::Fence::from_raw(fence));
     }
     outcome
+}
+
+/// In place of a submission that is refused, where the replay goes on: what waits for it would wait for ever, so that it
+/// waits and signals, and executes nothing.
+pub fn submit_nothing(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<()> {
+    let infos = &call.command.params[2];
+    if let (Ty::Struct(id), Some(p)) = (infos.ty, call.image.ptr(infos.at).filter(|p| p.has_data())) {
+        let def = &STRUCTS[id as usize];
+        let counts = ["commandBufferCount", "commandBufferInfoCount"];
+        let count = def.members.iter().find(|m| counts.contains(&m.name));
+        let count = count.ok_or_else(|| Error::new(Kind::Internal, "a submission has no command buffers"))?;
+        for i in 0..p.len as u32 {
+            linked.set_u32_at(p.to + i * def.size + count.at, 0);
+        }
+    }
+    submit(vk, objects, call, linked, report).map(|_| ())
 }
 
 /// vkQueueBindSparse: passes through where memory does.

@@ -106,6 +106,7 @@ impl State {
                 d.ash.reset_command_buffer(CommandBuffer::from_raw(live), CommandBufferResetFlags::empty())
             }
             .what("vkResetCommandBuffer")?;
+            crate::vulkan::order::was_reset(objects, buffer);
         }
         Ok(())
     }
