@@ -78,3 +78,51 @@ fn damaged_samples_are_read_to_the_end() {
         }
     }
 }
+
+/// A sample that is not compressed, with a write to mapped memory 64 bytes before the memory's first byte: the offset and
+/// the mapping's own wrap to a small number.
+fn before_the_mapping(bytes: &[u8]) -> Vec<u8> {
+    use gfxr_parse::container::BlockKind;
+    use gfxr_parse::meta::Meta;
+    let capture = Capture::new(bytes.to_vec()).expect("a capture");
+    let fill = capture.blocks().find_map(|b| match b.kind() {
+        Ok(BlockKind::Meta(m)) => match m.meta {
+            Meta::FillMemory(f) => Some((b.offset as usize, b.raw().len(), f.memory, f.offset)),
+            _ => None,
+        },
+        _ => None,
+    });
+    let (start, len, memory, offset) = fill.expect("the program writes to memory");
+    let fields = [memory.to_le_bytes(), offset.to_le_bytes()].concat();
+    let at =
+        bytes[start..start + len].windows(16).position(|w| w == fields).expect("both stand side by side");
+    let mut changed = bytes.to_vec();
+    changed[start + at + 8..start + at + 16].copy_from_slice(&(u64::MAX - 63).to_le_bytes());
+    changed
+}
+
+#[test]
+fn a_write_before_a_mapping_is_refused_with_its_place() {
+    use crate::support::{Scratch, run, text};
+    if !crate::device::device("a_write_before_a_mapping_is_refused_with_its_place") {
+        return;
+    }
+    let scratch = Scratch::new("before");
+    let (plain, file) = (scratch.path("plain.gfxr"), scratch.path("before.gfxr"));
+    let sample = root().join("captures/samples/memory.gfxr");
+    let out = run([
+        "recompress".as_ref(),
+        sample.as_os_str(),
+        "--to".as_ref(),
+        "none".as_ref(),
+        "-o".as_ref(),
+        plain.as_os_str(),
+    ]);
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    std::fs::write(&file, before_the_mapping(&std::fs::read(&plain).expect("written"))).expect("written");
+    let out = run([file.as_os_str(), "--quiet".as_ref()]);
+    let said = text(&out.stderr);
+    assert_eq!(out.status.code(), Some(5), "{said}");
+    let parts = ["block ", "at 18446744073709551552 from the mapping at", "leaves VkDeviceMemory"];
+    assert!(parts.iter().all(|p| said.contains(p)), "{said}");
+}

@@ -83,7 +83,8 @@ impl Linked {
         })
     }
 
-    /// Keeps elements in the call's own memory, for a pointer of its to lead to; where they are.
+    /// Keeps elements in the call's own memory, for a pointer of its to lead to; where they are. Whoever gives a call
+    /// another array does it so: the next who looks at the call finds it.
     pub fn keep<T: Plain>(&mut self, items: &[T]) -> *const T {
         let bytes = size_of_val(items);
         let mut piece = vec![0u64; bytes.div_ceil(8)];

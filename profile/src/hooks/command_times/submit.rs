@@ -58,9 +58,6 @@ pub(super) struct Current {
     waiting: Waiting,
     device: replay::ash::Device,
     queue: vk::Queue,
-    /// What the changed submission points to.
-    arrays: Vec<Box<[vk::CommandBuffer]>>,
-    infos: Vec<Box<[vk::CommandBufferSubmitInfo<'static>]>>,
 }
 
 /// The captured ids of a submission's command buffers, by batch.
@@ -139,60 +136,49 @@ impl CommandTimesHook {
             repeat: None,
         };
         self.out.borrow_mut().submits += 1;
-        let mut current =
-            Current { waiting, device, queue: queue.live, arrays: Vec::new(), infos: Vec::new() };
+        let mut current = Current { waiting, device, queue: queue.live };
         let first = call.command.canonical == "vkQueueSubmit";
-        // SAFETY: linked memory holds `n` structs of the command's type; the linker checked arrays against counts.
-        unsafe {
-            if first {
-                let infos = std::slice::from_raw_parts_mut(linked.ptr::<vk::SubmitInfo<'_>>(2), n);
-                if infos.iter().any(|i| counted_elsewhere(linked, i.p_next)) {
-                    return self.only_reset(current);
-                }
-                let around = self.around(&mut current.waiting, count)?;
-                let mut around = around.into_iter();
-                for info in infos.iter_mut().filter(|i| i.command_buffer_count > 0) {
-                    let live = std::slice::from_raw_parts(
-                        info.p_command_buffers,
-                        info.command_buffer_count as usize,
-                    );
-                    let v: Vec<_> = live.iter().flat_map(|c| enclosed(*c, around.next())).collect();
-                    info.command_buffer_count = v.len() as u32;
-                    current.arrays.push(v.into());
-                    info.p_command_buffers = current.arrays[current.arrays.len() - 1].as_ptr();
-                }
-            } else {
-                let infos = std::slice::from_raw_parts_mut(linked.ptr::<vk::SubmitInfo2<'static>>(2), n);
-                let grouped = |i: &vk::SubmitInfo2<'_>| {
-                    i.command_buffer_info_count > 0
-                        && std::slice::from_raw_parts(
-                            i.p_command_buffer_infos,
-                            i.command_buffer_info_count as usize,
-                        )
-                        .iter()
-                        .any(|c| c.device_mask > 1)
-                };
-                if infos.iter().any(|i| i.flags.contains(vk::SubmitFlags::PROTECTED) || grouped(i)) {
-                    return self.only_reset(current);
-                }
-                let around = self.around(&mut current.waiting, count)?;
-                let mut around = around.into_iter();
-                for info in infos.iter_mut().filter(|i| i.command_buffer_info_count > 0) {
-                    let n = info.command_buffer_info_count as usize;
-                    let live = std::slice::from_raw_parts(info.p_command_buffer_infos, n);
-                    let wrap = |c| vk::CommandBufferSubmitInfo::default().command_buffer(c);
-                    let mut v = Vec::new();
-                    for c in live {
-                        let (before, after) = around.next().unwrap_or((None, None));
-                        v.extend(before.map(wrap));
-                        v.push(*c);
-                        v.extend(after.map(wrap));
-                    }
-                    info.command_buffer_info_count = v.len() as u32;
-                    current.infos.push(v.into());
-                    info.p_command_buffer_infos = current.infos[current.infos.len() - 1].as_ptr();
-                }
+        let missing = || Error::divergence("a submission holds fewer command buffers than it says");
+        if first {
+            let mut infos = linked.params::<vk::SubmitInfo<'static>>(2, 1).ok_or_else(missing)?.to_vec();
+            if infos.iter().any(|i| counted_elsewhere(linked, i.p_next)) {
+                return self.only_reset(current);
             }
+            let around = self.around(&mut current.waiting, count)?;
+            let mut around = around.into_iter();
+            for info in infos.iter_mut().filter(|i| i.command_buffer_count > 0) {
+                let live =
+                    linked.all(info.p_command_buffers, info.command_buffer_count).ok_or_else(missing)?;
+                let v: Vec<_> = live.iter().flat_map(|c| enclosed(*c, around.next())).collect();
+                info.command_buffer_count = v.len() as u32;
+                info.p_command_buffers = linked.keep(&v);
+            }
+            linked.params_mut(2, 1).ok_or_else(missing)?.copy_from_slice(&infos);
+        } else {
+            let mut infos = linked.params::<vk::SubmitInfo2<'static>>(2, 1).ok_or_else(missing)?.to_vec();
+            let grouped = |i: &vk::SubmitInfo2<'_>| {
+                let all = linked.all(i.p_command_buffer_infos, i.command_buffer_info_count);
+                all.unwrap_or_default().iter().any(|c| c.device_mask > 1)
+            };
+            if infos.iter().any(|i| i.flags.contains(vk::SubmitFlags::PROTECTED) || grouped(i)) {
+                return self.only_reset(current);
+            }
+            let around = self.around(&mut current.waiting, count)?;
+            let mut around = around.into_iter();
+            for info in infos.iter_mut().filter(|i| i.command_buffer_info_count > 0) {
+                let live = linked.all(info.p_command_buffer_infos, info.command_buffer_info_count);
+                let wrap = |c| vk::CommandBufferSubmitInfo::default().command_buffer(c);
+                let mut v = Vec::new();
+                for c in live.ok_or_else(missing)? {
+                    let (before, after) = around.next().unwrap_or((None, None));
+                    v.extend(before.map(wrap));
+                    v.push(*c);
+                    v.extend(after.map(wrap));
+                }
+                info.command_buffer_info_count = v.len() as u32;
+                info.p_command_buffer_infos = linked.keep(&v);
+            }
+            linked.params_mut(2, 1).ok_or_else(missing)?.copy_from_slice(&infos);
         }
         self.current = Some(current);
         Ok(())
