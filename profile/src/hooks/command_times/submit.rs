@@ -7,7 +7,7 @@ use super::statistics::spread;
 use crate::hooks::frame_times::counted_elsewhere;
 use gfxr_parse::view::View;
 use replay::ash::vk;
-use replay::error::Result;
+use replay::error::{Error, Result};
 use replay::exec::{Call, Executor};
 use replay::link::Linked;
 use replay::vulkan::driver;
