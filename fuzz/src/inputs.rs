@@ -36,15 +36,8 @@ pub enum Target {
 
 impl Target {
     /// All there are.
-    pub const ALL: [Target; 7] = [
-        Self::Container,
-        Self::Call,
-        Self::RoundTrip,
-        Self::Echo,
-        Self::Resources,
-        Self::Trace,
-        Self::Run,
-    ];
+    pub const ALL: [Target; 7] =
+        [Self::Container, Self::Call, Self::RoundTrip, Self::Echo, Self::Resources, Self::Trace, Self::Run];
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         ["container", "call", "round-trip", "echo", "resources", "trace", "run"][self as usize]
