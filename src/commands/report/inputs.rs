@@ -93,8 +93,8 @@ fn folder(path: &Path, name: &str, questions: &[String], into: &mut Read, depth:
     }
     let listed = fs::read_dir(path).map_err(|e| Failure::new(format_args!("{}: {e}", path.display())))?;
     // (links are not followed: they lead anywhere, and in circles)
-    let folder = |e: io::Result<fs::DirEntry>| e.ok().filter(|e| e.file_type().is_ok_and(|t| t.is_dir()));
-    let mut below: Vec<PathBuf> = listed.filter_map(folder).map(|e| e.path()).collect();
+    let is_folder = |e: io::Result<fs::DirEntry>| e.ok().filter(|e| e.file_type().is_ok_and(|t| t.is_dir()));
+    let mut below: Vec<PathBuf> = listed.filter_map(is_folder).map(|e| e.path()).collect();
     below.sort();
     for inner in below {
         let own = inner.file_name().unwrap_or_default().to_string_lossy().into_owned();
