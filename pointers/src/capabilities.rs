@@ -5,6 +5,7 @@
 //! the module, by the grammar of SPIR-V, or another that is declared does as well. Refuses modules with opcodes that the
 //! grammar does not have.
 
+use crate::Checked;
 use rspirv::binary::{Consumer, ParseAction, parse_words};
 use rspirv::dr::{Instruction, ModuleHeader, Operand};
 use rspirv::spirv::{Capability, Op};
@@ -32,9 +33,9 @@ fn name(c: u32) -> Option<String> {
 
 impl Capabilities {
     /// Of a module.
-    pub fn of(words: &[u32]) -> Result<Self, String> {
+    pub fn of(code: Checked<'_>) -> Result<Self, String> {
         let mut r = Reader::default();
-        parse_words(words, &mut r).map_err(|e| e.to_string())?;
+        parse_words(code.words(), &mut r).map_err(|e| e.to_string())?;
         let names = |set: BTreeSet<u32>| set.into_iter().filter_map(name).collect();
         Ok(Capabilities { declared: names(r.declared), needed: names(r.needed) })
     }
@@ -82,14 +83,13 @@ impl Consumer for Reader {
 }
 
 /// The module without these capabilities and SPIR-V extensions; `None` if it declares none of them.
-pub fn without(words: &[u32], capabilities: &[&str], extensions: &[&str]) -> Option<Vec<u32>> {
+pub fn without(code: Checked<'_>, capabilities: &[&str], extensions: &[&str]) -> Option<Vec<u32>> {
     let gone: Vec<u32> =
         capabilities.iter().filter_map(|c| Capability::from_str(c).ok()).map(|c| c as u32).collect();
+    let words = code.words();
     let mut out = words.get(..5)?.to_vec();
-    let mut at = 5;
-    while at < words.len() {
-        let (count, op) = ((words[at] >> 16) as usize, words[at] & 0xffff);
-        let inst = words.get(at..at + count).filter(|i| !i.is_empty())?;
+    for (_, inst) in code.instructions() {
+        let op = inst[0] & 0xffff;
         let drop = match op {
             x if x == Op::Capability as u32 => inst.get(1).is_some_and(|c| gone.contains(c)),
             x if x == Op::Extension as u32 => {
@@ -102,7 +102,6 @@ pub fn without(words: &[u32], capabilities: &[&str], extensions: &[&str]) -> Opt
         if !drop {
             out.extend_from_slice(inst);
         }
-        at += count;
     }
     (out.len() != words.len()).then_some(out)
 }
@@ -127,28 +126,34 @@ mod tests {
         words
     }
 
+    fn checked(words: &[u32]) -> Checked<'_> {
+        Checked::new(words).expect("its structure is sound")
+    }
+
     #[test]
     fn what_is_declared_and_not_needed_goes() {
         let words = module();
-        let c = Capabilities::of(&words).expect("a module");
+        let c = Capabilities::of(checked(&words)).expect("a module");
         assert_eq!(c.declared.iter().collect::<Vec<_>>(), ["AtomicFloat32MinMaxEXT", "Shader"]);
         assert!(
             !c.needed.contains("AtomicFloat32MinMaxEXT") && c.needed.contains("Shader"),
             "{:?}",
             c.needed
         );
-        let less = without(&words, &["AtomicFloat32MinMaxEXT"], &["SPV_EXT_shader_atomic_float_min_max"])
-            .expect("less");
+        let less =
+            without(checked(&words), &["AtomicFloat32MinMaxEXT"], &["SPV_EXT_shader_atomic_float_min_max"])
+                .expect("less");
         assert_eq!(less[5..], [0x0002_0011, 1, 0x0003_000e, 0, 1]);
-        assert_eq!(without(&less, &["AtomicFloat32MinMaxEXT"], &[]), None);
+        assert_eq!(without(checked(&less), &["AtomicFloat32MinMaxEXT"], &[]), None);
     }
 
     #[test]
     fn an_instruction_needs_its_capability() {
         let mut words = module();
-        // OpAtomicFMinEXT %1 %2 %3 %4 %5 %6: in no function, which does not matter here.
-        words.extend([7 << 16 | Op::AtomicFMinEXT as u32, 1, 2, 3, 4, 5, 6]);
-        let c = Capabilities::of(&words).expect("a module");
+        // OpTypeFloat %1 32; OpUndef %1 %3; OpAtomicFMinEXT %1 %2 %3 %3 %3 %3: in no function, which does not matter here.
+        words.extend([3 << 16 | Op::TypeFloat as u32, 1, 32, 3 << 16 | Op::Undef as u32, 1, 3]);
+        words.extend([7 << 16 | Op::AtomicFMinEXT as u32, 1, 2, 3, 3, 3, 3]);
+        let c = Capabilities::of(checked(&words)).expect("a module");
         assert!(c.needed.contains("AtomicFloat32MinMaxEXT"), "{:?}", c.needed);
     }
 }

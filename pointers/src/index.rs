@@ -1,15 +1,13 @@
 //! A module's words by what they define: types, constants, decorations, the instructions of functions.
+//!
+//! Guarantees: what is found is what the words say. Refuses nothing: the words were checked.
 
-use crate::Error;
+use crate::Checked;
 use std::collections::HashMap;
 
 pub(crate) const PHYSICAL_STORAGE_BUFFER: u32 = 5347;
 /// RayQueryKHR: structures may be made from addresses. (RayTracingKHR is 4479.)
 pub(crate) const RAY_QUERY_FROM_ADDRESS: u32 = 4472;
-
-pub(crate) const MAGIC: u32 = 0x0723_0203;
-/// Ids above this are refused: they size a table.
-pub(crate) const MAX_IDS: u32 = 4 << 20;
 
 /// Opcodes, by their names in the specification.
 pub(crate) mod op {
@@ -66,8 +64,9 @@ pub(crate) struct EntryPoint {
 
 /// See the module's header.
 pub(crate) struct Index<'w> {
-    /// By id, the defining instruction with its first word.
-    defs: Vec<&'w [u32]>,
+    words: &'w [u32],
+    /// By id, where the defining instruction's first word stands; 0 if none is kept.
+    defs: Vec<u32>,
     pub entries: Vec<EntryPoint>,
     /// From version 1.4 on, interfaces list every global variable.
     pub lists_all_variables: bool,
@@ -95,27 +94,10 @@ pub(crate) fn opcode(words: &[u32]) -> u16 {
     words.first().map_or(0, |w| *w as u16)
 }
 
-pub(crate) fn instructions(words: &[u32]) -> impl Iterator<Item = Result<&[u32], Error>> {
-    let mut at = 5;
-    std::iter::from_fn(move || {
-        if at >= words.len() {
-            return None;
-        }
-        let n = (words[at] >> 16) as usize;
-        let Some(found) = words.get(at..at + n).filter(|_| n != 0) else {
-            let e = Error { word: at, what: "an instruction's length leaves the module" };
-            at = words.len();
-            return Some(Err(e));
-        };
-        at += n;
-        Some(Ok(found))
-    })
-}
-
 /// The capabilities, which stand first.
-pub(crate) fn capabilities(words: &[u32]) -> impl Iterator<Item = u32> {
-    instructions(words)
-        .map_while(Result::ok)
+pub(crate) fn capabilities(code: Checked<'_>) -> impl Iterator<Item = u32> {
+    code.instructions()
+        .map(|(_, i)| i)
         .take_while(|i| opcode(i) == op::CAPABILITY)
         .filter_map(|i| i.get(1).copied())
 }
@@ -128,13 +110,12 @@ pub(crate) fn string(words: &[u32]) -> (String, usize) {
 }
 
 impl<'w> Index<'w> {
-    /// Of a module that was checked.
-    pub fn read(words: &'w [u32]) -> Self {
-        let (version, bound) = (words[1], words[3]);
+    pub fn read(code: Checked<'w>) -> Self {
         let mut i = Index {
-            defs: vec![&[]; bound as usize],
+            words: code.words(),
+            defs: vec![0; code.bound() as usize],
             entries: Vec::new(),
-            lists_all_variables: version >= 0x0001_0400,
+            lists_all_variables: code.version() >= 0x0001_0400,
             globals: Vec::new(),
             member_offset: HashMap::new(),
             matrix_stride: HashMap::new(),
@@ -148,13 +129,13 @@ impl<'w> Index<'w> {
             casts: Vec::new(),
         };
         let (mut function, mut parameter) = (0, 0);
-        for found in instructions(words).map_while(Result::ok) {
-            i.instruction(found, &mut function, &mut parameter);
+        for (at, found) in code.instructions() {
+            i.instruction(at, found, &mut function, &mut parameter);
         }
         i
     }
 
-    fn instruction(&mut self, w: &'w [u32], function: &mut u32, parameter: &mut usize) {
+    fn instruction(&mut self, at: usize, w: &'w [u32], function: &mut u32, parameter: &mut usize) {
         let code = opcode(w);
         match (code, w) {
             (op::ENTRY_POINT, [_, model, _, rest @ ..]) => {
@@ -169,27 +150,27 @@ impl<'w> Index<'w> {
             (op::MEMBER_DECORATE, [_, s, m, 7, n, ..]) => drop(self.matrix_stride.insert((*s, *m), *n)),
             (op::STORE, [_, to, value, ..]) => self.stores.push((*to, *value)),
             (op::RETURN_VALUE, [_, value, ..]) => self.returns.entry(*function).or_default().push(*value),
-            (19..=38 | op::TYPE_ACCELERATION_STRUCTURE, [_, id, ..]) => self.define(*id, w),
+            (19..=38 | op::TYPE_ACCELERATION_STRUCTURE, [_, id, ..]) => self.define(*id, at),
             (op::FUNCTION, [_, _, id, ..]) => (*function, *parameter) = (*id, 0),
             (op::FUNCTION_END, _) => *function = 0,
             (op::FUNCTION_PARAMETER, [_, _, id, ..]) => {
                 self.parameters.insert(*id, (*function, *parameter));
                 *parameter += 1;
-                self.define(*id, w);
+                self.define(*id, at);
             }
             (op::VARIABLE, [_, _, id, ..]) => {
                 if *function == 0 {
                     self.globals.push(*id);
                 }
-                self.define(*id, w);
+                self.define(*id, at);
             }
             (op::FUNCTION_CALL, [_, _, id, callee, arguments @ ..]) => {
                 self.calls.entry(*callee).or_default().push(arguments);
-                self.define(*id, w);
+                self.define(*id, at);
             }
             (op::CONVERT_U_TO_PTR | op::BITCAST | op::CONVERT_U_TO_ACCELERATION_STRUCTURE, [_, _, id, _]) => {
                 self.casts.push(w);
-                self.define(*id, w);
+                self.define(*id, at);
             }
             (
                 op::CONSTANT
@@ -212,20 +193,23 @@ impl<'w> Index<'w> {
                 | op::PHI
                 | op::COPY_LOGICAL,
                 [_, _, id, ..],
-            ) => self.define(*id, w),
+            ) => self.define(*id, at),
             _ => {}
         }
     }
 
-    fn define(&mut self, id: u32, w: &'w [u32]) {
+    fn define(&mut self, id: u32, at: usize) {
         if let Some(d) = self.defs.get_mut(id as usize) {
-            *d = w;
+            *d = at as u32;
         }
     }
 
     /// The instruction that defines an id; empty if none is kept.
     pub fn def(&self, id: u32) -> &'w [u32] {
-        self.defs.get(id as usize).copied().unwrap_or_default()
+        match self.defs.get(id as usize).map_or(0, |at| *at as usize) {
+            0 => &[],
+            at => &self.words[at..at + (self.words[at] >> 16) as usize],
+        }
     }
     /// A constant's low word.
     pub fn constant(&self, id: u32) -> Option<u32> {

@@ -1,8 +1,11 @@
 //! Layouts from types: where each member lies, and which are pointers.
+//!
+//! Guarantees: types are as deep and as large as [`crate::Checked`] lets them be, and pointers are followed one after the
+//! other, not one inside the other; sizes and offsets beyond 32 bits stay at the largest. Refuses nothing.
 
 use crate::index::{Index, op, opcode};
 use crate::{Dim, Field, Layout, Root, Target};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Storage classes.
 pub(crate) mod class {
@@ -15,13 +18,14 @@ pub(crate) mod class {
     pub const PHYSICAL_STORAGE_BUFFER: u32 = 5349;
 }
 
-/// Types deeper than this are left unread: no compiler writes them.
-const DEEPEST: u32 = 64;
-
 /// Layouts as they are found.
 pub(crate) struct Layouts<'i, 'w> {
     pub index: &'i Index<'w>,
     all: Vec<Layout>,
+    /// The pointers in them: a layout and a pointer of it.
+    fields: HashSet<(usize, Field)>,
+    /// Layouts of pointer types that have yet to be filled.
+    todo: Vec<(usize, u32)>,
     /// By pointer type.
     behind: HashMap<u32, usize>,
     /// By variable.
@@ -30,7 +34,14 @@ pub(crate) struct Layouts<'i, 'w> {
 
 impl<'i, 'w> Layouts<'i, 'w> {
     pub fn new(index: &'i Index<'w>) -> Self {
-        Layouts { index, all: Vec::new(), behind: HashMap::new(), of: HashMap::new() }
+        Layouts {
+            index,
+            all: Vec::new(),
+            fields: HashSet::new(),
+            todo: Vec::new(),
+            behind: HashMap::new(),
+            of: HashMap::new(),
+        }
     }
     pub fn finish(self) -> Vec<Layout> {
         self.all
@@ -61,6 +72,7 @@ impl<'i, 'w> Layouts<'i, 'w> {
             self.fill(layout, ty, Vec::new());
             roots.push((id, root, layout));
         }
+        self.settle();
         roots
     }
 
@@ -83,36 +95,44 @@ impl<'i, 'w> Layouts<'i, 'w> {
         self.all.push(Layout::default());
         // Known before it is filled: linked structures come back to themselves.
         self.behind.insert(pointer, layout);
-        if let Some((_, to)) = self.index.pointer(pointer) {
-            // A pointer with a stride is one into an array.
-            let stride = self.index.array_stride.get(&pointer);
-            self.fill(layout, to, stride.map(|&stride| Dim { stride, count: None }).into_iter().collect());
-        }
+        self.todo.push((layout, pointer));
         layout
     }
 
+    /// Fills the layouts behind pointers that were met, and those behind the pointers in them.
+    pub fn settle(&mut self) {
+        while let Some((layout, pointer)) = self.todo.pop() {
+            if let Some((_, to)) = self.index.pointer(pointer) {
+                // A pointer with a stride is one into an array.
+                let stride = self.index.array_stride.get(&pointer);
+                self.fill(
+                    layout,
+                    to,
+                    stride.map(|&stride| Dim { stride, count: None }).into_iter().collect(),
+                );
+            }
+        }
+    }
+
     fn fill(&mut self, layout: usize, ty: u32, dims: Vec<Dim>) {
-        self.collect(layout, ty, 0, &dims, 0, 0);
+        self.collect(layout, ty, 0, &dims, 0);
     }
 
     /// Adds what lies in a type at `base`.
-    fn collect(&mut self, layout: usize, ty: u32, base: u32, dims: &[Dim], matrix_stride: u32, depth: u32) {
-        if depth > DEEPEST {
-            return;
-        }
+    fn collect(&mut self, layout: usize, ty: u32, base: u32, dims: &[Dim], matrix_stride: u32) {
         let def = self.index.def(ty);
         match (opcode(def), def) {
             (op::TYPE_STRUCT, [_, _, members @ ..]) => {
                 for (m, &member) in (0..).zip(members) {
                     let Some(at) = self.index.member_offset.get(&(ty, m)) else { continue };
                     let stride = self.index.matrix_stride.get(&(ty, m)).copied().unwrap_or(0);
-                    self.collect(layout, member, base.saturating_add(*at), dims, stride, depth + 1);
+                    self.collect(layout, member, base.saturating_add(*at), dims, stride);
                 }
             }
             (op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY, [_, _, element, ..]) => {
                 let mut dims = dims.to_vec();
                 dims.push(self.dim(ty));
-                self.collect(layout, *element, base, &dims, matrix_stride, depth + 1);
+                self.collect(layout, *element, base, &dims, matrix_stride);
             }
             (op::TYPE_POINTER, [_, _, class::PHYSICAL_STORAGE_BUFFER, ..]) => {
                 let target = Target::Layout(self.behind(ty));
@@ -164,9 +184,8 @@ impl<'i, 'w> Layouts<'i, 'w> {
 
     /// Adds a pointer that is not known yet.
     pub fn add(&mut self, layout: usize, field: Field) {
-        let fields = &mut self.all[layout].fields;
-        if !fields.contains(&field) {
-            fields.push(field);
+        if self.fields.insert((layout, field.clone())) {
+            self.all[layout].fields.push(field);
         }
     }
 }

@@ -1,12 +1,12 @@
 //! From casts back to the loads that their values come from.
+//!
+//! Guarantees: at most so many values are looked at as [`limits`] says, for one cast and for all; a cast that needs more is
+//! counted as not followed. Refuses nothing.
 
 use crate::index::{Index, op, opcode};
 use crate::layouts::{Layouts, class};
-use crate::{Dim, Field, Target};
-use std::collections::HashSet;
-
-/// Values looked at for one cast, at most.
-const MOST_VALUES: usize = 1024;
+use crate::{Dim, Field, Target, limits};
+use std::collections::{HashMap, HashSet};
 
 /// Where something lies.
 struct Place {
@@ -26,7 +26,8 @@ enum Holder {
 /// Adds every pointer that is made by a cast to the layout it is loaded from; how many casts end elsewhere.
 pub(crate) fn casts(layouts: &mut Layouts<'_, '_>) -> u32 {
     let index = layouts.index;
-    let mut untraced = 0;
+    let (mut untraced, mut left) = (0, limits::MOST_VALUES_IN_ALL);
+    let stores = stores(layouts);
     for cast in &index.casts {
         let &[_, ty, _, value] = *cast else { continue };
         let target = if opcode(cast) == op::CONVERT_U_TO_ACCELERATION_STRUCTURE {
@@ -37,18 +38,37 @@ pub(crate) fn casts(layouts: &mut Layouts<'_, '_>) -> u32 {
         } else {
             continue;
         };
-        let mut walk = Walk { index, seen: HashSet::new(), found: Vec::new(), open: false };
+        let most = limits::MOST_VALUES.min(left);
+        let mut walk =
+            Walk { index, stores: &stores, most, seen: HashSet::new(), found: Vec::new(), open: false };
         walk.value(layouts, value, &[], false);
+        left -= walk.seen.len().min(left);
         for (layout, offset, dims) in walk.found {
             layouts.add(layout, Field { offset, dims, target });
         }
         untraced += u32::from(walk.open);
+        layouts.settle();
     }
     untraced
 }
 
+/// What is stored to variables of the shader's own, by variable: the pointer it is stored to, and the value.
+fn stores(layouts: &mut Layouts<'_, '_>) -> HashMap<u32, Vec<(u32, u32)>> {
+    let index = layouts.index;
+    let mut all: HashMap<u32, Vec<(u32, u32)>> = HashMap::new();
+    for &(to, value) in &index.stores {
+        if let Some(Place { holder: Holder::Local(variable), .. }) = place(layouts, index, to, 0) {
+            all.entry(variable).or_default().push((to, value));
+        }
+    }
+    all
+}
+
 struct Walk<'i, 'w> {
     index: &'i Index<'w>,
+    stores: &'i HashMap<u32, Vec<(u32, u32)>>,
+    /// How many values it may look at.
+    most: usize,
     seen: HashSet<(u32, Vec<u32>)>,
     /// Layout, offset, arrays around it.
     found: Vec<(usize, u32, Vec<Dim>)>,
@@ -59,7 +79,7 @@ struct Walk<'i, 'w> {
 impl Walk<'_, '_> {
     /// Where the part `path` of a value comes from; `half`: it is the low half of an address.
     fn value(&mut self, layouts: &mut Layouts<'_, '_>, id: u32, path: &[u32], half: bool) {
-        if self.seen.len() > MOST_VALUES {
+        if self.seen.len() >= self.most || path.len() > limits::DEEPEST_PATH {
             self.open = true;
             return;
         }
@@ -123,14 +143,10 @@ impl Walk<'_, '_> {
         };
         match place.holder {
             Holder::Local(variable) => {
-                for &(to, value) in &self.index.stores {
-                    let there = crate::trace::place(layouts, self.index, to, 0);
-                    let same = matches!(there, Some(Place { holder: Holder::Local(v), .. }) if v == variable);
-                    if same {
-                        // Parts of a variable are not told apart: a value of another kind ends nowhere.
-                        let whole = to == pointer;
-                        self.value(layouts, value, if whole { path } else { &[] }, half);
-                    }
+                for &(to, value) in self.stores.get(&variable).into_iter().flatten() {
+                    // Parts of a variable are not told apart: a value of another kind ends nowhere.
+                    let whole = to == pointer;
+                    self.value(layouts, value, if whole { path } else { &[] }, half);
                 }
             }
             Holder::Layout(layout) => {
@@ -150,7 +166,7 @@ impl Walk<'_, '_> {
 
 /// Where a pointer points.
 fn place(layouts: &mut Layouts<'_, '_>, index: &Index<'_>, pointer: u32, depth: u32) -> Option<Place> {
-    if depth > 256 {
+    if depth > limits::DEEPEST_PLACE {
         return None;
     }
     let def = index.def(pointer);

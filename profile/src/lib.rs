@@ -10,6 +10,8 @@
 #![deny(unsafe_code)]
 
 pub mod hooks;
+#[cfg(test)]
+mod hostile;
 mod needs;
 mod pass;
 pub mod passes;

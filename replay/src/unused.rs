@@ -11,6 +11,7 @@ use gfxr_parse::image::Image;
 use gfxr_parse::schema::generated::{SHADER_EXTENSIONS, SHADER_FEATURES, STRUCTS};
 use gfxr_parse::schema::{command, struct_named};
 use gfxr_parse::shaders::{concerns, shaders};
+use pointers::{Capabilities, Checked};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the shaders of a capture need.
@@ -48,9 +49,10 @@ pub fn needed(capture: &Capture) -> Needed {
         for s in shaders(&image) {
             let words: Vec<u32> =
                 s.code.chunks_exact(4).map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]])).collect();
-            match pointers::Capabilities::of(&words) {
-                Ok(c) => out.capabilities.extend(c.needed),
-                Err(_) => out.unknown = true,
+            let needed = Checked::new(&words).ok().and_then(|w| Capabilities::of(w).ok());
+            match needed {
+                Some(c) => out.capabilities.extend(c.needed),
+                None => out.unknown = true,
             }
         }
     }

@@ -1,8 +1,9 @@
 //! A module by its sections.
 //!
 //! Guarantees: [`Module::words`] of an untouched module gives the words it was read from, or reading refused it. Every
-//! instruction of the original knows its word offset there; what was put in since has none. Refuses: what is no SPIR-V,
-//! and opcodes that the grammar of this build does not have.
+//! instruction of the original knows its word offset there; what was put in since has none. It keeps to what
+//! [`pointers::Checked`] says, which passes may assume. Refuses: what does not, opcodes that the grammar of this build does
+//! not have, and sections out of order.
 
 use super::{Result, malformed};
 use rspirv::binary::{Assemble, Consumer, ParseAction, parse_words};
@@ -152,10 +153,8 @@ pub struct Module {
 impl Module {
     /// Reads a module.
     pub fn read(words: &[u32]) -> Result<Self> {
+        pointers::Checked::new(words).map_err(|e| super::Malformed(e.to_string()))?;
         let mut reader = Reader { words, at: 5, ..Reader::default() };
-        if words.len() < 5 {
-            return malformed(format!("{} words are no SPIR-V module: its header has 5", words.len()));
-        }
         if let Err(e) = parse_words(words, &mut reader) {
             return malformed(format!("word {}: {e}", reader.at));
         }

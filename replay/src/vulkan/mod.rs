@@ -384,12 +384,13 @@ impl Vulkan {
         self.instances.get(&id).map(|i| &i.ash)
     }
     /// A module without the capabilities that it declares, no shader of the capture uses, and this device lacks; none if
-    /// it has no such.
+    /// it has no such, or cannot be read.
     pub fn without_unused(&self, words: &[u32]) -> Option<Vec<u32>> {
-        match self.unused.is_empty() {
-            true => None,
-            false => pointers::without(words, &self.unused.capabilities, &self.unused.spirv_extensions),
+        if self.unused.is_empty() {
+            return None;
         }
+        let words = pointers::Checked::new(words).ok()?;
+        pointers::without(words, &self.unused.capabilities, &self.unused.spirv_extensions)
     }
     /// Queues by captured id.
     pub fn queue(&self, id: u64) -> Option<&QueueState> {

@@ -45,8 +45,7 @@ pub(super) fn strip(vk: &mut Vulkan, call: &Call, linked: &mut Linked) {
     for code in codes {
         let Some((words, size)) = code.words(linked) else { continue };
         let Some(words) = linked.all(words, size) else { continue };
-        let unused = &vk.unused;
-        if let Some(less) = pointers::without(words, &unused.capabilities, &unused.spirv_extensions) {
+        if let Some(less) = vk.without_unused(words) {
             code.replace(linked, &less);
             vk.stripped.push(less);
         }

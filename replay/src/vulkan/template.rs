@@ -200,17 +200,17 @@ mod tests {
         let mut image = Image::default();
         let blob = image.alloc(HEADER_BYTES + IMAGE + TEXEL);
         for (word, n) in [1u64, 0, 1, 2].into_iter().enumerate() {
-            image.set_u64(blob + word as u32 * 8, n);
+            image.edit_u64(blob + word as u32 * 8, n);
         }
         let structures = image.alloc(TAIL_HEADER_BYTES + 16);
         let inline = image.alloc(TAIL_HEADER_BYTES + 5);
         let tails = [(structures, 2, 1_000_150_000), (inline, 5, 1_000_138_000)];
         for (at, n, ty) in tails {
-            image.set_u64(at, n);
-            image.set_u64(at + 8, ty);
+            image.edit_u64(at, n);
+            image.edit_u64(at + 8, ty);
         }
         assert_eq!(held(&image, blob), Some([1, 0, 1, 2, 5]));
-        image.set_u64(inline + 8, 1_000_150_000);
+        image.edit_u64(inline + 8, 1_000_150_000);
         assert_eq!(held(&image, blob), None, "two tails of one kind");
     }
 }

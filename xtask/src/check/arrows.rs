@@ -32,7 +32,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "reray-profile",
-        ours: &["gfxr-parse", "reray-replay-vulkan", "reray-trace"],
+        ours: &["gfxr-parse", "reray-pointers", "reray-replay-vulkan", "reray-trace"],
         barred: &[],
         tests_may: false,
     },

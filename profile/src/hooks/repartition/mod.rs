@@ -19,7 +19,7 @@ mod made;
 mod partition;
 mod pipelines;
 mod scan;
-mod shaders;
+pub(crate) mod shaders;
 
 pub use partition::Partition;
 pub use scan::{Plan, scan};

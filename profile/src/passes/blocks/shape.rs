@@ -111,21 +111,32 @@ impl Program {
     }
 }
 
-/// Topological: SPIR-V for shaders has no recursion; where there were some, the rest follows in the facts' order.
+/// Topological: no function of a module that was checked comes to call itself.
 fn callers_first(events: &[Vec<Vec<Event>>]) -> Vec<usize> {
-    fn visit(f: usize, events: &[Vec<Vec<Event>>], seen: &mut [bool], out: &mut Vec<usize>) {
-        if std::mem::replace(&mut seen[f], true) {
-            return;
+    let called = |f: usize| {
+        let calls = events[f].iter().flatten().filter_map(|e| match e {
+            Event::Call(g) => Some(*g),
+            _ => None,
+        });
+        calls.collect::<Vec<usize>>()
+    };
+    let (mut out, mut seen) = (Vec::new(), vec![false; events.len()]);
+    for first in 0..events.len() {
+        if std::mem::replace(&mut seen[first], true) {
+            continue;
         }
-        for e in events[f].iter().flatten() {
-            if let Event::Call(g) = *e {
-                visit(g, events, seen, out);
+        let mut way = vec![(first, called(first).into_iter())];
+        while let Some((f, calls)) = way.last_mut() {
+            match calls.next() {
+                Some(g) if std::mem::replace(&mut seen[g], true) => {}
+                Some(g) => way.push((g, called(g).into_iter())),
+                None => {
+                    out.push(*f);
+                    way.pop();
+                }
             }
         }
-        out.push(f);
     }
-    let (mut out, mut seen) = (Vec::new(), vec![false; events.len()]);
-    (0..events.len()).for_each(|f| visit(f, events, &mut seen, &mut out));
     out.reverse();
     out
 }

@@ -180,12 +180,11 @@ impl Defs {
 
     /// The pointer that an image was loaded through.
     fn image_pointer(&self, image: u32) -> Option<u32> {
-        let i = self.get(image)?;
-        match i.op() {
-            Op::Load => i.id_at(0),
-            Op::SampledImage | Op::Image | Op::CopyObject => self.image_pointer(i.id_at(0)?),
-            _ => None,
+        let mut i = self.get(image)?;
+        while matches!(i.op(), Op::SampledImage | Op::Image | Op::CopyObject) {
+            i = self.get(i.id_at(0)?)?;
         }
+        i.id_at(0).filter(|_| i.op() == Op::Load)
     }
 
     fn is_handle(&self, ty: u32) -> bool {

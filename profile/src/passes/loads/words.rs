@@ -69,8 +69,8 @@ impl Emitter<'_> {
                 Ok(times(n as usize, self.count(*of)?))
             }
             (Op::TypeStruct, members) => {
-                let of = members.iter().filter_map(Operand::id_ref_any).map(|m| self.count(m));
-                of.sum::<Result<usize, _>>()
+                let mut of = members.iter().filter_map(Operand::id_ref_any).map(|m| self.count(m));
+                of.try_fold(0usize, |sum, of| Ok(sum.saturating_add(of?)))
             }
             (Op::TypePointer, _) if self.shader.module.version() >= (1, 5) => Ok(2),
             (Op::TypePointer, _) => Err("it is a pointer in a module before SPIR-V 1.5"),

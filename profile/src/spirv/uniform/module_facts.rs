@@ -246,12 +246,11 @@ impl<'m> ModuleFacts<'m> {
 
     /// The variable that an image was loaded from.
     pub fn image_variable(&self, image: u32) -> Option<u32> {
-        let i = self.def(image)?;
-        match i.op() {
-            Op::Load => Some(self.root(i.id_at(0)?).0),
-            Op::CopyObject | Op::Image | Op::SampledImage => self.image_variable(i.id_at(0)?),
-            _ => None,
+        let mut i = self.def(image)?;
+        while matches!(i.op(), Op::CopyObject | Op::Image | Op::SampledImage) {
+            i = self.def(i.id_at(0)?)?;
         }
+        i.id_at(0).filter(|_| i.op() == Op::Load).map(|pointer| self.root(pointer).0)
     }
 
     /// An instruction of GLSL.std.450.

@@ -32,7 +32,7 @@ use crate::vulkan::Vulkan;
 use gfxr_parse::image::Image;
 use gfxr_parse::schema::generated::STRUCTS;
 use gfxr_parse::schema::{StructDef, StructId, Ty, struct_named};
-use pointers::{Module, Root};
+use pointers::{Checked, Module, Root};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
@@ -166,8 +166,8 @@ fn read(image: &Image, info: u32) -> Option<Rc<Module>> {
     let code = image.bytes().get(at..at.checked_add(bytes)?)?;
     let words: Vec<u32> =
         code.chunks_exact(4).map(|b| u32::from_le_bytes(b.try_into().expect("4 bytes"))).collect();
-    match Module::read(&words) {
-        Ok(module) => Some(Rc::new(module)),
+    match Checked::new(&words) {
+        Ok(words) => Some(Rc::new(Module::read(words))),
         Err(e) => {
             tracing::debug!("a shader module: {e}");
             None
