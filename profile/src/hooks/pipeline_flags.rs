@@ -95,7 +95,7 @@ mod tests {
         let info = image.alloc(size_of::<vk::ComputePipelineCreateInfo<'_>>());
         let flags =
             vk::PipelineCreateFlags::DERIVATIVE | vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED;
-        image.set_u32(info + FLAGS_AT, flags.as_raw());
+        image.edit_u32(info + FLAGS_AT, flags.as_raw());
         let mut linked = Linked::default();
         linked.link(&image, &Default::default(), Default::default(), |a| a).expect("no symbols");
         add_to(&mut linked, info, 0x40);
