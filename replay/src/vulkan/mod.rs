@@ -271,6 +271,25 @@ impl Vulkan {
         Ok(Outcome { ret, called: true })
     }
 
+    /// A call came out of order: what the replay does instead where it goes on.
+    #[cold]
+    fn refused(
+        &mut self,
+        why: Error,
+        objects: &mut Objects,
+        call: &Call,
+        linked: &mut Linked,
+        report: &mut Report,
+    ) -> Error {
+        if self.options.keep_going
+            && call.command.name.starts_with("vkQueueSubmit")
+            && let Err(e) = queue::submit_nothing(self, objects, call, linked, report)
+        {
+            return e;
+        }
+        why
+    }
+
     /// Whether the capture was taken on another driver than the one it will run on; none before that is known.
     pub fn is_foreign(&self) -> Option<bool> {
         if self.gpus.is_empty() {
@@ -447,18 +466,18 @@ impl Backend for Vulkan {
         linked: &mut Linked,
         report: &mut Report,
     ) -> Result<Outcome> {
-        if let Err(e) = order::before(&mut self.order, objects, call) {
-            if self.options.keep_going && call.command.name.starts_with("vkQueueSubmit") {
-                queue::submit_nothing(self, objects, call, linked, report)?;
-            }
-            return Err(e);
-        }
+        let more = match order::before(&mut self.order, objects, call) {
+            Ok(more) => more,
+            Err(e) => return Err(self.refused(e, objects, call, linked, report)),
+        };
         let outcome = match self.handlers.of(call.index) {
             Handler::Typed(f) => f(self, objects, call, linked, report),
             _ => self.raw(call, linked, report),
-        }?;
-        order::after(&mut self.order, objects, call, outcome);
-        Ok(outcome)
+        };
+        if more && let Ok(outcome) = &outcome {
+            order::after(&mut self.order, objects, call, *outcome);
+        }
+        outcome
     }
 
     fn meta(&mut self, objects: &mut Objects, meta: &mut MetaBlock<'_>, report: &mut Report) -> Result<()> {

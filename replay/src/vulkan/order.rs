@@ -185,19 +185,22 @@ fn refused(id: u64, state: u32, r: &Rule) -> Error {
     })
 }
 
-/// Before a call: refuses it, or notes what it does.
+/// Before a call: refuses it, or notes what it does; whether there is more to do when it has been made.
 #[inline]
-pub fn before(order: &mut Order, objects: &mut Objects, call: &Call) -> Result<()> {
-    let r = order.rules[call.index];
+pub fn before(order: &mut Order, objects: &mut Objects, call: &Call) -> Result<bool> {
+    let r = &order.rules[call.index];
     if r.needs != 0 {
         let id = call.image.u64(0);
-        let Some(state) = objects.state(id) else { return Ok(()) };
+        let Some(state) = objects.state(id) else { return Ok(false) };
         if *state & r.needs != r.needs || *state & r.forbids != 0 {
-            return Err(refused(id, *state, &r));
+            return Err(refused(id, *state, r));
         }
         *state = *state & !r.clears | r.sets;
     }
-    if r.meaning == Meaning::Plain { Ok(()) } else { special(order, objects, call, r.meaning) }
+    match r.meaning {
+        Meaning::Plain => Ok(false),
+        meaning => special(order, objects, call, meaning).map(|()| true),
+    }
 }
 
 /// The objects of a type that a call names, but for the one that it is made on.
@@ -362,10 +365,9 @@ pub fn was_reset(objects: &mut Objects, buffer: u64) {
 }
 
 /// After a call that has done what it should: what it makes of its objects.
-#[inline]
 pub fn after(order: &mut Order, objects: &mut Objects, call: &Call, outcome: Outcome) {
     let meaning = order.rules[call.index].meaning;
-    if meaning != Meaning::Plain && outcome.called {
+    if outcome.called {
         settled(order, objects, call, meaning, outcome.result() >= 0);
     }
 }
