@@ -12,6 +12,7 @@
 pub mod hooks;
 #[cfg(test)]
 mod hostile;
+pub mod limits;
 mod needs;
 mod pass;
 pub mod passes;

@@ -26,6 +26,7 @@ pub const STRUCTS_WITH_RULES: &[(&str, Rule)] = &[
     ("VkGraphicsPipelineCreateInfo", super::pipeline::graphics),
     ("VkImageCreateInfo", |_, v| image(v)),
     ("VkPipelineBinaryKeyKHR", |_, v| at_most(v, "keySize", 32)),
+    ("VkPipelineLayoutCreateInfo", |_, v| push_constant_ranges(v)),
     ("VkPipelineRenderingCreateInfo", |_, v| counted(v, "colorAttachmentCount", "pColorAttachmentFormats")),
     ("VkPipelineVertexInputStateCreateInfo", |_, v| super::pipeline::vertex_input(v)),
     ("VkRayTracingPipelineCreateInfoKHR", |_, v| super::pipeline::ray_tracing(v)),
@@ -44,6 +45,8 @@ pub const COMMANDS_WITH_RULES: &[(&str, Rule)] = &[
         None => Err(absent("a color").within("pColor")),
         Some(_) => Ok(()),
     }),
+    ("vkFreeCommandBuffers", |_, v| counted(v, "commandBufferCount", "pCommandBuffers")),
+    ("vkFreeDescriptorSets", |_, v| counted(v, "descriptorSetCount", "pDescriptorSets")),
     // Writes that are pushed leave dstSet open.
     ("vkUpdateDescriptorSets", |_, v| {
         each(v, "pDescriptorWrites", |w| match w.u64("dstSet") {
@@ -228,6 +231,24 @@ fn descriptor_set_allocation(v: &View<'_>) -> Result<()> {
 /// Geometries are in one array or in the other.
 fn build_geometry(v: &View<'_>) -> Result<()> {
     if leads(v, "ppGeometries") { Ok(()) } else { counted(v, "geometryCount", "pGeometries") }
+}
+
+/// No stage has two ranges of push constants.
+fn push_constant_ranges(v: &View<'_>) -> Result<()> {
+    let mut before = 0;
+    each(v, "pPushConstantRanges", |r| {
+        let stages = number(r, "stageFlags");
+        match before & stages {
+            0 => {
+                before |= stages;
+                Ok(())
+            }
+            twice => {
+                let text = format!("expected stages that no range before has, found {twice:#x} again");
+                Err(Error::malformed(text).within("stageFlags"))
+            }
+        }
+    })
 }
 
 /// Constants lie within the data.

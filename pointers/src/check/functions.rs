@@ -1,4 +1,4 @@
-//! Functions: blocks that begin and end, branches to labels that are there, calls that end.
+//! Functions: blocks that begin and end, branches to labels that are there, values of the function's own, calls that end.
 
 use super::Check;
 use crate::{Error, limits};
@@ -18,12 +18,16 @@ struct Function {
     stranger: bool,
     /// Labels that it names: where, and which.
     labels: Vec<(u32, u32)>,
+    /// Values that its OpPhi merge.
+    merged: Vec<(u32, u32)>,
 }
 
 /// The functions so far.
 #[derive(Default)]
 pub(super) struct Functions {
     now: Option<Function>,
+    /// Where the first function begins; 0 if none has.
+    first: u32,
     /// Parameters, by function.
     parameters: HashMap<u32, usize>,
     /// Where a call stands, its caller, its callee and how many arguments it gives.
@@ -33,6 +37,15 @@ pub(super) struct Functions {
 }
 
 impl Functions {
+    /// Whether what is defined at `def` can be used here: of a function before this one, only the function itself.
+    #[inline]
+    pub fn sees(&self, def: u32, words: &[u32]) -> bool {
+        let other = self.now.as_ref().is_some_and(|f| def > self.first && def < f.at);
+        // (debug information may stand between functions)
+        let open = [Op::Function, Op::ExtInst, Op::ExtInstWithForwardRefsKHR];
+        !other || open.iter().any(|op| *op as u32 == words[def as usize] & 0xffff)
+    }
+
     /// An opcode that the grammar does not have.
     pub fn stranger(&mut self) {
         if let Some(f) = &mut self.now {
@@ -57,6 +70,9 @@ impl Check<'_> {
         let Some(f) = &mut self.functions.now else {
             match (op, inst) {
                 (Op::Function, [_, _, id, ..]) => {
+                    if self.functions.first == 0 {
+                        self.functions.first = place;
+                    }
                     self.functions.now = Some(Function {
                         at: place,
                         id: *id,
@@ -65,6 +81,7 @@ impl Check<'_> {
                         open: false,
                         stranger: false,
                         labels: Vec::new(),
+                        merged: Vec::new(),
                     });
                 }
                 (Op::EntryPoint, [_, _, id, ..]) => self.functions.entries.push((place + 2, *id)),
@@ -117,7 +134,10 @@ impl Check<'_> {
             (Op::Branch | Op::SelectionMerge, _) => f.labels.extend(label(1)),
             (Op::LoopMerge, _) => f.labels.extend(label(1).into_iter().chain(label(2))),
             (Op::BranchConditional, _) => f.labels.extend(label(2).into_iter().chain(label(3))),
-            (Op::Phi, _) => f.labels.extend((4..inst.len()).step_by(2).filter_map(label)),
+            (Op::Phi, _) => {
+                f.merged.extend((3..inst.len()).step_by(2).filter_map(label));
+                f.labels.extend((4..inst.len()).step_by(2).filter_map(label));
+            }
             (Op::FunctionCall, [_, _, _, callee, arguments @ ..]) => {
                 let caller = f.id;
                 self.functions.calls.push((place + 3, caller, *callee, arguments.len()));
@@ -163,6 +183,12 @@ impl Check<'_> {
             let label = def > f.at && self.words[def as usize] & 0xffff == Op::Label as u32;
             if !label {
                 return Err(Error::new(at as usize, format!("%{id} is no label of function %{}", f.id)));
+            }
+        }
+        for &(at, id) in f.merged.iter().filter(|_| !self.strangers) {
+            if self.def(id).is_empty() {
+                let text = format!("OpPhi merges %{id}, which function %{} does not define", f.id);
+                return Err(Error::new(at as usize, text));
             }
         }
         self.functions.parameters.insert(f.id, f.parameters);

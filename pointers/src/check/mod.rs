@@ -6,6 +6,7 @@
 //! - every id is above 0 and below the bound, results are there once, types of results are types;
 //! - what is used is defined before it, but for what the specification lets look ahead: labels, functions, OpPhi, names,
 //!   decorations, modes, debug information, and pointers that OpTypeForwardPointer declares. So following operands ends;
+//! - what a function's body defines is used in that function alone;
 //! - types consist of types before them, no deeper than [`limits::DEEPEST_TYPE`], and of no more members than
 //!   [`limits::MOST_MEMBERS`] however they are nested; vectors are of scalars, matrices of vectors; numbers have 1 to 64
 //!   bits, and constants as many words as their type wants;
@@ -285,8 +286,12 @@ impl<'w> Check<'w> {
     }
 
     fn id(&self, at: usize, id: u32, form: &Form) -> Result<(), Error> {
-        if self.defs.get(id as usize).is_some_and(|def| *def != 0) {
-            return Ok(());
+        if let Some(def) = self.defs.get(id as usize).filter(|def| **def != 0) {
+            if self.functions.sees(*def, self.words) {
+                return Ok(());
+            }
+            let text = format!("Op{:?} uses %{id}, which is of a function before this one", form.op);
+            return Err(Error::new(at, text));
         }
         self.in_bound(at, id, form.op)?;
         if form.looks_ahead || self.strangers || form.op.is_type() && self.types.is_ahead(id) {

@@ -226,7 +226,7 @@ fn branches_and_what_is_merged_name_labels_of_their_function() {
         label(21),
         inst(Op::Branch, &[11]),
     ];
-    refused(&body(&another), "word 43: %11 is no label of function %20");
+    refused(&body(&another), "word 43: OpBranch uses %11, which is of a function before this one");
     let phi = |operands: &[u32]| {
         body(&[
             inst(Op::Branch, &[12]),
@@ -239,6 +239,7 @@ fn branches_and_what_is_merged_name_labels_of_their_function() {
     // (of a loop, it may merge itself)
     accepted(&phi(&[13, 11]));
     refused(&phi(&[5]), "word 37: OpPhi has 4 words, which are too few");
+    refused(&phi(&[17, 11]), "word 40: OpPhi merges %17, which function %10 does not define");
     refused(&phi(&[5, 5]), "word 41: %5 is no label of function %10");
     let switch =
         |operands: &[u32]| body(&[inst(Op::Switch, &[&[5], operands].concat()), label(12), ret.clone()]);

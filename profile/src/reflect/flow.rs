@@ -2,10 +2,12 @@
 //!
 //! Every id has *items*: what part of which resource it is, or points to. A load is no read yet: its items go on through copies,
 //! extraction, construction, phi, local variables, parameters and results, and are read where anything else takes them. The
-//! order of instructions does not matter, and nothing is ever taken back, so that what comes out is what may happen.
+//! order of instructions does not matter, and nothing is ever taken back, so that what comes out is what may happen. Refuses
+//! entry points whose values are more parts, or hand them on more often, than [`limits`] says.
 
 use super::{Access, Constants};
-use crate::spirv::{Function, Inst, Module, Op, Operand};
+use crate::limits;
+use crate::spirv::{Function, Inst, Module, Op, Operand, Result, malformed};
 use rspirv::spirv::StorageClass;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -64,7 +66,7 @@ pub struct Uses {
 }
 
 /// Follows everything from an entry point's function.
-pub fn uses(m: &Module, entry: u32, constants: &Constants) -> Uses {
+pub fn uses(m: &Module, entry: u32, constants: &Constants) -> Result<Uses> {
     let mut f = Flow {
         module: m,
         constants,
@@ -76,6 +78,8 @@ pub fn uses(m: &Module, entry: u32, constants: &Constants) -> Uses {
         uses: Uses::default(),
         changed: false,
         settled: false,
+        parts: 0,
+        moved: 0,
     };
     let reached = m.reachable(entry);
     let functions: Vec<&Function> = reached.iter().map(|&i| &m.functions[i]).collect();
@@ -89,10 +93,13 @@ pub fn uses(m: &Module, entry: u32, constants: &Constants) -> Uses {
         for function in &functions {
             for i in function.insts() {
                 f.step(i, function.id(), &function_of);
+                if f.parts > limits::MOST_PARTS || f.moved > limits::MOST_PARTS_MOVED {
+                    return malformed("its values are parts of resources in more ways than are followed");
+                }
             }
         }
         if !f.changed && f.settled {
-            return f.uses;
+            return Ok(f.uses);
         }
         // Pointers whose way was not known yet looked like addresses from elsewhere: once more, now that all are known.
         f.settled = !f.changed;
@@ -117,6 +124,9 @@ struct Flow<'m> {
     uses: Uses,
     changed: bool,
     settled: bool,
+    /// Items that values have, and those that were handed on.
+    parts: usize,
+    moved: usize,
 }
 
 /// Whose contents are followed: nobody else can write there.
@@ -153,8 +163,10 @@ impl Flow<'_> {
         }
     }
 
-    fn items(&self, id: Option<u32>) -> Items {
-        id.and_then(|id| self.values.get(&id)).cloned().unwrap_or_default()
+    fn items(&mut self, id: Option<u32>) -> Items {
+        let items = id.and_then(|id| self.values.get(&id)).cloned().unwrap_or_default();
+        self.moved += items.len();
+        items
     }
 
     fn give(&mut self, id: Option<u32>, items: Items) {
@@ -162,6 +174,7 @@ impl Flow<'_> {
         let known = self.values.entry(id).or_default();
         let before = known.len();
         known.extend(items);
+        self.parts += known.len() - before;
         self.changed |= known.len() != before;
     }
 
@@ -189,6 +202,7 @@ impl Flow<'_> {
     /// Everything that a local variable holds is read.
     fn expose(&mut self, variable: u32) {
         if let Some(held) = self.locals.get_mut(&variable).map(std::mem::take) {
+            self.moved += held.len();
             // (contents alone: a variable may hold its own address)
             let (contents, addresses): (Items, Items) =
                 held.iter().cloned().partition(|i| i.what == What::Content);
@@ -201,9 +215,8 @@ impl Flow<'_> {
     }
 
     fn take_id(&mut self, id: u32) {
-        if let Some(items) = self.values.get(&id).cloned() {
-            self.take(items);
-        }
+        let items = self.items(Some(id));
+        self.take(items);
     }
 
     fn index(&self, id: u32) -> Index {
@@ -259,7 +272,9 @@ impl Flow<'_> {
                         self.expose(*variable);
                         continue;
                     }
-                    let held = self.locals.get(variable).into_iter().flatten();
+                    let held = self.locals.get(variable);
+                    self.moved += held.map_or(0, BTreeSet::len);
+                    let held = held.into_iter().flatten();
                     out.extend(held.filter_map(|i| part(i, path)));
                 }
                 _ => {}
@@ -282,6 +297,7 @@ impl Flow<'_> {
             let held = self.locals.entry(*variable).or_default();
             let before = held.len();
             held.extend(items.iter().map(|i| Item { at: with(path, &i.at), ..i.clone() }));
+            self.parts += held.len() - before;
             self.changed |= held.len() != before;
         }
     }
@@ -376,6 +392,7 @@ impl Flow<'_> {
                 let known = self.results.entry(function).or_default();
                 let before = known.len();
                 known.extend(items);
+                self.parts += known.len() - before;
                 self.changed |= known.len() != before;
             }
             Op::ImageTexelPointer | Op::UntypedImageTexelPointerEXT => {

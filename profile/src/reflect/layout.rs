@@ -1,9 +1,11 @@
 //! What blocks are made of: structs taken apart down to scalars, vectors, matrices and arrays of these.
 //!
 //! Guarantees: offsets, strides and the order of rows are the module's decorations; sizes are what follows from them. Arrays
-//! of structs are not unrolled: each member of the struct is one member of the block. Names that a module has lost are numbers.
+//! of structs are not unrolled: each member of the struct is one member of the block. Names that a module has lost are numbers,
+//! and those longer than [`limits::MOST_NAME_BYTES`] are cut. Sizes beyond 64 bits stay at the largest.
 
 use super::{Block, Constants, Member};
+use crate::limits;
 use crate::spirv::{Inst, Module, Op, Operand};
 use rspirv::spirv::Decoration;
 use std::collections::HashMap;
@@ -31,13 +33,13 @@ impl<'m> Decorations<'m> {
         for n in &m.names {
             match (n.op(), &n.inst.operands[..]) {
                 (Op::Name, [Operand::IdRef(id), Operand::LiteralString(name)]) => {
-                    all.names.insert((*id, None), name);
+                    all.names.insert((*id, None), shortened(name));
                 }
                 (
                     Op::MemberName,
                     [Operand::IdRef(id), Operand::LiteralBit32(i), Operand::LiteralString(name)],
                 ) => {
-                    all.names.insert((*id, Some(*i)), name);
+                    all.names.insert((*id, Some(*i)), shortened(name));
                 }
                 _ => {}
             }
@@ -141,20 +143,20 @@ impl<'m> Layout<'m> {
         match i.op() {
             Op::TypeInt | Op::TypeFloat => number(0) / 8,
             Op::TypeBool => 4,
-            Op::TypeVector => number(1) * of(0),
+            Op::TypeVector => number(1).saturating_mul(of(0)),
             Op::TypeMatrix => {
                 let Some(column) = i.id_at(0).and_then(|c| self.ty(c)) else { return 0 };
                 let [component, height] = [column.id_at(0), column_height(column)].map(|v| v.unwrap_or(0));
                 let component = self.size(component, (0, false));
                 let (lines, long) =
                     if rows { (u64::from(height), number(1)) } else { (number(1), u64::from(height)) };
-                lines.saturating_sub(1) * stride + long * component
+                lines.saturating_sub(1).saturating_mul(stride).saturating_add(long.saturating_mul(component))
             }
             Op::TypePointer => 8,
             Op::TypeStruct => self.struct_size(i),
             Op::TypeArray => match self.count(i).unwrap_or(0) {
                 0 => 0,
-                n => (n - 1) * self.stride(i) + of(0),
+                n => (n - 1).saturating_mul(self.stride(i)).saturating_add(of(0)),
             },
             _ => 0,
         }
@@ -164,7 +166,7 @@ impl<'m> Layout<'m> {
         let id = i.id().unwrap_or(0);
         let end = |(n, o): (u32, &Operand)| {
             let ty = o.id_ref_any().unwrap_or(0);
-            self.offset(id, n) + self.size(ty, self.matrix(id, n))
+            self.offset(id, n).saturating_add(self.size(ty, self.matrix(id, n)))
         };
         (0..).zip(&i.inst.operands).map(end).max().unwrap_or(0)
     }
@@ -231,7 +233,7 @@ impl<'m> Layout<'m> {
         leaves.sort_by_key(|l| l.member.offset);
         let end = |l: &Leaf| match l.member.arrays.iter().any(|a| a.1 == 0) {
             true => l.member.offset,
-            false => l.member.offset + l.member.bytes,
+            false => l.member.offset.saturating_add(l.member.bytes),
         };
         let block = Block {
             name: self.decorations.name(structure, None).unwrap_or("").to_owned(),
@@ -250,9 +252,9 @@ impl<'m> Layout<'m> {
                 let name = self.decorations.name(ty, Some(n)).map_or_else(|| format!("_{n}"), str::to_owned);
                 next.member.name = match so_far.member.name.as_str() {
                     "" => name,
-                    outer => format!("{outer}.{name}"),
+                    outer => shortened(&format!("{outer}.{name}")).to_owned(),
                 };
-                next.member.offset += self.offset(ty, n);
+                next.member.offset = next.member.offset.saturating_add(self.offset(ty, n));
                 next.path.push(Step::Member(n));
                 self.leaves(o.id_ref_any().unwrap_or(0), self.matrix(ty, n), next, out, runtime);
             }
@@ -288,8 +290,8 @@ impl<'m> Layout<'m> {
             (member.matrix_stride, member.row_major) = matrix;
         }
         member.size = self.size(ty, matrix);
-        let between = member.arrays.iter().map(|(stride, n)| n.saturating_sub(1) * stride).sum::<u64>();
-        member.bytes = member.size + between;
+        let between = member.arrays.iter().map(|(stride, n)| n.saturating_sub(1).saturating_mul(*stride));
+        member.bytes = between.fold(member.size, u64::saturating_add);
         out.push(Leaf { member, path, base: ty });
     }
 
@@ -302,6 +304,11 @@ impl<'m> Layout<'m> {
             _ => false,
         }
     }
+}
+
+/// A name as far as it is kept.
+fn shortened(name: &str) -> &str {
+    &name[..name.floor_char_boundary(limits::MOST_NAME_BYTES)]
 }
 
 fn column_height(column: &Inst) -> Option<u32> {

@@ -241,5 +241,5 @@ pub fn reflect(words: &[u32], stage: Stage, name: &str, constants: &Specializati
     let Some(entry) = module.entries().iter().find(is).cloned() else {
         return malformed(format!("there is no {} entry point called {name:?}", stage.name()));
     };
-    Ok(slots::all(&module, entry.function, constants))
+    slots::all(&module, entry.function, constants)
 }

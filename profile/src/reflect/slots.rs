@@ -3,7 +3,8 @@
 use super::flow::{self, Index, Path, Uses};
 use super::layout::{Decorations, Layout, Leaf, Step};
 use super::{Access, Block, Constants, Elements, Kind, Member, Reflection, Slot, Specialization};
-use crate::spirv::{Inst, Module, Op, Operand};
+use crate::limits;
+use crate::spirv::{Inst, Module, Op, Operand, Result};
 use rspirv::spirv::{BuiltIn, Decoration, Dim, StorageClass};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -11,11 +12,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 const UNROLLED: u64 = 1 << 16;
 
 /// What one entry point binds and reads.
-pub fn all(m: &Module, entry: u32, given: &Specialization) -> Reflection {
+pub fn all(m: &Module, entry: u32, given: &Specialization) -> Result<Reflection> {
     let constants = Constants::new(m, given);
     let decorations = Decorations::new(m);
     let layout = Layout { module: m, constants: &constants, decorations: &decorations };
-    let uses = flow::uses(m, entry, &constants);
+    let uses = flow::uses(m, entry, &constants)?;
     let by_variable = ByVariable::new(&uses);
     let mut out = Reflection { addresses: uses.addresses, ..Reflection::default() };
     let interface: BTreeSet<u32> = m
@@ -63,7 +64,7 @@ pub fn all(m: &Module, entry: u32, given: &Specialization) -> Reflection {
         }
     }
     out.slots = slots.into_values().collect();
-    out
+    Ok(out)
 }
 
 /// What is done with one variable.
@@ -291,12 +292,14 @@ fn spread(m: &Member, elements: &[Option<u64>], (begin, end): (u64, u64), out: &
             Some(e) => e..e + 1,
             None => 0..count,
         };
-        if (which.end - which.start).saturating_mul(starts.len() as u64) > UNROLLED {
-            return out.push((m.offset, m.offset + m.bytes));
+        let n = (which.end - which.start).saturating_mul(starts.len() as u64);
+        if n > UNROLLED || n + out.len() as u64 > limits::MOST_RANGES {
+            return out.push((m.offset, m.offset.saturating_add(m.bytes)));
         }
-        starts = which.flat_map(|e| starts.iter().map(move |s| s + e * stride)).collect();
+        let at = |s: u64, e: u64| s.saturating_add(e.saturating_mul(stride));
+        starts = which.flat_map(|e| starts.iter().map(move |s| at(*s, e))).collect();
     }
-    out.extend(starts.into_iter().map(|s| (s + begin, s + end)));
+    out.extend(starts.into_iter().map(|s| (s.saturating_add(begin), s.saturating_add(end))));
 }
 
 /// Ranges in order, those that touch joined.
@@ -349,10 +352,13 @@ fn share(known: &mut Slot, other: Slot) {
         _ => Elements::Dynamic,
     };
     for block in other.blocks {
-        let layout = |b: &Block| {
-            b.members.iter().map(|m| (m.name.clone(), m.ty.clone(), m.offset)).collect::<Vec<_>>()
+        let alike = |b: &&mut Block| {
+            fn layout(m: &Member) -> (u64, &str, &str) {
+                (m.offset, &m.name, &m.ty)
+            }
+            b.members.iter().map(layout).eq(block.members.iter().map(layout))
         };
-        match known.blocks.iter_mut().find(|b| layout(b) == layout(&block)) {
+        match known.blocks.iter_mut().find(alike) {
             Some(same) => merge(same, &block),
             None => known.blocks.push(block),
         }

@@ -6,7 +6,7 @@ use super::shader::{Device, Shader};
 use super::variant::{Constants, LeftOut, Region, Variant};
 use super::{Facts, actions, calls, prologue};
 use crate::pass::{Change, Error, Pass, Result};
-use crate::spirv::{FIRST_SPEC_ID, Imported, Module, Types, stage_of};
+use crate::spirv::{FIRST_SPEC_ID, Imported, Malformed, Module, Types, stage_of};
 use crate::{ShaderHash, Stage};
 use rspirv::spirv::ExecutionModel;
 use std::sync::Arc;
@@ -132,6 +132,10 @@ fn attempt(
     }
     calls::keep(&mut shader);
     let words = shader.module.words();
+    // Of a module that only its driver would have refused, passes may make what nobody should see.
+    pointers::Checked::new(&words).map_err(|e| {
+        wrong(Malformed(format!("what the passes make of it cannot be read ({e}): it is not valid itself")))
+    })?;
     let offset_word = |pushed: Option<_>| pushed.and_then(|p| actions::offset_word(&words, p));
     let (action_offset, given_offset) = (offset_word(shader.pushed), offset_word(shader.given));
     let spec = |n| shader.imported.spec_id(FIRST_SPEC_ID + n);

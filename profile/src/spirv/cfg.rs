@@ -1,9 +1,10 @@
 //! A function's control flow: its blocks as a [`Graph`], and what the structure says about its edges.
 //!
-//! Refuses branches to labels that the function does not have.
+//! Refuses branches to labels that the function does not have, and functions of more than [`limits::MOST_BLOCKS`] blocks.
 
 use super::graph::Tree;
 use super::{Function, Graph, Op, Result, malformed};
+use crate::limits;
 use std::collections::HashMap;
 
 /// What an edge is in structured control flow.
@@ -70,6 +71,10 @@ pub(crate) fn targets(end: &super::Inst) -> Vec<u32> {
 impl Cfg {
     /// A function's control flow.
     pub fn new(f: &Function) -> Result<Self> {
+        if f.blocks.len() > limits::MOST_BLOCKS {
+            let (n, most) = (f.blocks.len(), limits::MOST_BLOCKS);
+            return malformed(format!("function {} has {n} blocks: at most {most} are followed", f.id()));
+        }
         let labels: HashMap<u32, usize> = f.blocks.iter().enumerate().map(|(i, b)| (b.label, i)).collect();
         let mut pairs = Vec::new();
         for (i, b) in f.blocks.iter().enumerate() {

@@ -70,6 +70,16 @@ impl Graph {
         out
     }
 
+    /// Marks every node that is reached from one.
+    fn mark(&self, from: usize, marked: &mut [bool]) {
+        let mut stack = vec![from];
+        while let Some(n) = stack.pop() {
+            if !std::mem::replace(&mut marked[n], true) {
+                stack.extend(&self.succ[n]);
+            }
+        }
+    }
+
     /// Each node's immediate dominator; the entry's is itself, an unreachable node has none.
     pub fn dominators(&self, entry: usize) -> Vec<Option<usize>> {
         let order = self.order(entry);
@@ -110,12 +120,14 @@ impl Graph {
         }
         let mut back = Graph::new(exit + 1, edges);
         // Cycles without a way out: one node of each is let out. The last in order is the one farthest inside.
-        loop {
-            let mut leads_out = vec![false; exit + 1];
-            back.order(exit).into_iter().for_each(|n| leads_out[n] = true);
-            let Some(&stuck) = reached.iter().rev().find(|&&n| !leads_out[n]) else { break };
-            back.succ[exit].push(stuck);
-            back.pred[stuck].push(exit);
+        let mut leads_out = vec![false; exit + 1];
+        back.mark(exit, &mut leads_out);
+        for &n in reached.iter().rev() {
+            if !leads_out[n] {
+                back.mark(n, &mut leads_out);
+                back.succ[exit].push(n);
+                back.pred[n].push(exit);
+            }
         }
         let mut idom = back.dominators(exit);
         idom.truncate(exit);

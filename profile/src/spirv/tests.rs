@@ -126,7 +126,7 @@ fn what_is_no_module_is_refused_with_its_place() {
     let (_, w) = modules().swap_remove(0);
     assert_eq!(
         Module::read(&w[..3]).expect_err("short").to_string(),
-        "3 words are no SPIR-V module: its header has 5"
+        "word 3: 3 words are no SPIR-V module: its header has 5"
     );
     for cut in [6, w.len() / 2, w.len() - 1] {
         assert!(Module::read(&w[..cut]).is_err(), "{cut} of {} words", w.len());

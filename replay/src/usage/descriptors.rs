@@ -4,6 +4,7 @@
 
 use super::{Check, Cx, at_most, each, n32, n64, within};
 use crate::follow::layouts::{SetLayout, ty};
+use crate::follow::objects::Set;
 use gfxr_parse::error::{Error, Result};
 use gfxr_parse::view::View;
 use std::rc::Rc;
@@ -129,9 +130,17 @@ fn push(c: &Cx<'_>, v: View<'_>) -> Result<()> {
     }
 }
 
+/// A set that was allocated, and not freed since.
+fn set<'w>(c: &Cx<'w>, w: View<'_>, name: &str) -> Result<&'w Set> {
+    let id = n64(w, name);
+    c.world.sets.get(&id).ok_or_else(|| {
+        Error::malformed(format!("expected a VkDescriptorSet that is allocated, found {id}")).within(name)
+    })
+}
+
 fn update(c: &Cx<'_>, v: View<'_>) -> Result<()> {
     each(v, "pDescriptorWrites", |w| {
-        let Some(set) = c.world.sets.get(&n64(w, "dstSet")) else { return Ok(()) };
+        let set = set(c, w, "dstSet")?;
         let ty = n32(w, "descriptorType");
         descriptors(&set.layout, set.contents.variable, w, "dstBinding", "dstArrayElement", Some(ty))
     })?;
@@ -139,9 +148,8 @@ fn update(c: &Cx<'_>, v: View<'_>) -> Result<()> {
         for (set, binding, element) in
             [("srcSet", "srcBinding", "srcArrayElement"), ("dstSet", "dstBinding", "dstArrayElement")]
         {
-            if let Some(set) = c.world.sets.get(&n64(w, set)) {
-                descriptors(&set.layout, set.contents.variable, w, binding, element, None)?;
-            }
+            let set = self::set(c, w, set)?;
+            descriptors(&set.layout, set.contents.variable, w, binding, element, None)?;
         }
         Ok(())
     })

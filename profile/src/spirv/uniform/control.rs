@@ -10,7 +10,8 @@
 //! Lanes count as together only in the same iteration of every loop around them: they wait where their ways meet, as
 //! maximal reconvergence says and drivers do. A loop is what structured control flow says it is.
 
-use crate::spirv::{Cfg, Function, Graph, Loop, Op, Result};
+use crate::limits;
+use crate::spirv::{Cfg, Function, Graph, Loop, Op, Result, malformed};
 use std::collections::HashSet;
 
 /// A function's control flow, ready to be asked.
@@ -89,6 +90,12 @@ impl Flow {
         let cfg = Cfg::new(f)?;
         let n = cfg.graph.len();
         let loops = if n == 0 { vec![] } else { cfg.graph.loops(0) };
+        if loops.len().saturating_mul(n) > limits::MOST_LOOPS_TIMES_BLOCKS {
+            let (id, loops) = (f.id(), loops.len());
+            return malformed(format!(
+                "function {id} has {loops} loops and {n} blocks: more than are followed"
+            ));
+        }
         let inside: Vec<Vec<bool>> = loops.iter().map(|l| construct(f, &cfg, l)).collect();
         let size = |l: usize| inside[l].iter().filter(|&&b| b).count();
         let smallest =
