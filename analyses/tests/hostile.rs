@@ -292,7 +292,7 @@ fn fixture(name: &'static str) -> Fixture {
     let read = |t: &'static Table| (t, rows(&dir.read(t).expect("a table")));
     let tables: Vec<_> = TABLES.iter().map(|&t| read(t)).filter(|t| !t.1.is_empty()).collect();
     let has = |t: &&Table| tables.iter().any(|(own, _)| own.name == t.name);
-    let questions = QUESTIONS.iter().copied().filter(|q| q.wants().iter().all(|t| has(t))).collect();
+    let questions = QUESTIONS.iter().copied().filter(|q| q.wants().iter().all(&has)).collect();
     Fixture { name, tables, files: files(name), questions }
 }
 
@@ -410,7 +410,12 @@ fn files_of_strangers_are_read_or_refused_by_name() {
             }
             found.run(&format!("{name}, {file}, mutant {n}"), || {
                 let read = Dir::open_with(Path::new("stranger's"), opened(mutant)).and_then(|dir| {
-                    TABLES.iter().try_for_each(|t| dir.each(t, &mut |c| Ok(drop(records::csv(c)))))?;
+                    TABLES.iter().try_for_each(|t| {
+                        dir.each(t, &mut |c| {
+                            drop(records::csv(c));
+                            Ok(())
+                        })
+                    })?;
                     Ok(dir)
                 });
                 match read {

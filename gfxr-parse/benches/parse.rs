@@ -88,7 +88,7 @@ fn scan_made_up_blocks(bencher: Bencher, body_bytes: usize) {
 fn scan_capture(bencher: Bencher, name: &str) {
     let capture = &named(name).capture;
     bencher.counter(BytesCount::of_slice(capture.bytes())).bench(|| {
-        let mut frames = FrameCounter::with_rule(FrameRule::detect(&capture));
+        let mut frames = FrameCounter::with_rule(FrameRule::detect(capture));
         capture.blocks().map(|b| frames.feed(&b).frame).max()
     });
 }

@@ -319,5 +319,12 @@ pub struct Image {
     /// Rows.
     pub height: u32,
     /// The values, row by row from the top; a pixel without one is not a number.
+    #[serde(deserialize_with = "pixels")]
     pub pixels: Vec<f32>,
+}
+
+/// JSON has no NaN: a pixel without a value is null there.
+fn pixels<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<f32>, D::Error> {
+    let all = Vec::<Option<f32>>::deserialize(from)?;
+    Ok(all.into_iter().map(|v| v.unwrap_or(f32::NAN)).collect())
 }

@@ -478,7 +478,7 @@ fn pipelines(trace: &dyn Source) -> Result<Vec<Pipeline>, Unreadable> {
             let pipeline = all[*p].id;
             Unreadable(format!("table resource_members, pipeline {pipeline}: {what} {most} bytes"))
         };
-        let end = m.offset.checked_add(m.bytes).unwrap_or(u64::MAX);
+        let end = m.offset.saturating_add(m.bytes);
         if end.max(m.array_stride).max(m.matrix_stride) > limits::BLOCK_BYTES {
             return Err(wrong("a member's offset, length or stride is above", limits::BLOCK_BYTES));
         }

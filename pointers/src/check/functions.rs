@@ -160,7 +160,7 @@ impl Check<'_> {
                 ));
             }
         };
-        if cases.len() % (words + 1) != 0 {
+        if !cases.len().is_multiple_of(words + 1) {
             return Err(Error::new(
                 at,
                 format!("OpSwitch has {} words of cases, each case has {}", cases.len(), words + 1),

@@ -164,7 +164,10 @@ fn what_newer_opcodes_define_is_not_defined_again() {
     let newer = vec![3 << 16 | 0xfff0, 17, 1];
     let vector = inst(Op::TypeVector, &[12, 17, 4]);
     accepted(&with(&[newer.clone(), vector.clone()]));
-    refused(&with(&[vector.clone()]), "word 28: OpTypeVector uses %17, which nothing before it defines");
+    refused(
+        &with(std::slice::from_ref(&vector)),
+        "word 28: OpTypeVector uses %17, which nothing before it defines",
+    );
     let circle = inst(Op::TypeStruct, &[17, 12]);
     refused(
         &with(&[newer, vector, circle]),
@@ -194,15 +197,15 @@ fn constants_are_as_wide_as_their_types() {
 #[test]
 fn functions_have_blocks_that_end() {
     let (end, ret, label) = (inst(Op::FunctionEnd, &[]), inst(Op::Return, &[]), |id| inst(Op::Label, &[id]));
-    accepted(&body(&[ret.clone()]));
+    accepted(&body(std::slice::from_ref(&ret)));
     refused(&body(&[]), "word 33: OpFunctionEnd in a block that has not ended");
     refused(&body(&[label(12)]), "word 33: OpLabel in a block that has not ended");
     refused(&body(&[ret.clone(), ret.clone()]), "word 34: OpReturn between the blocks of a function");
-    refused(&with(&[ret.clone()]), "word 26: OpReturn outside a function");
+    refused(&with(std::slice::from_ref(&ret)), "word 26: OpReturn outside a function");
     refused(&with(&[end]), "word 26: OpFunctionEnd outside a function");
     refused(&with(&[label(12)]), "word 26: OpLabel outside a function");
     let begin = inst(Op::Function, &[1, 10, 0, 2]);
-    refused(&with(&[begin.clone()]), "word 31: function %10, begun at word 26, has no end");
+    refused(&with(std::slice::from_ref(&begin)), "word 31: function %10, begun at word 26, has no end");
     refused(&with(&[begin.clone(), begin]), "word 31: OpFunction inside a function");
     refused(
         &[vec![inst(Op::EntryPoint, &[5, 9, 0])], types()].concat(),

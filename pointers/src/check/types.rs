@@ -62,10 +62,8 @@ impl Check<'_> {
     /// A type, a constant, a variable: everything that says how large something is.
     pub(super) fn types(&mut self, at: usize, inst: &[u32], op: Op) -> Result<(), Error> {
         match (op, inst) {
-            (Op::TypeForwardPointer, [_, id, ..]) => {
-                if self.def(*id).is_empty() {
-                    self.types.ahead.insert(*id);
-                }
+            (Op::TypeForwardPointer, [_, id, ..]) if self.def(*id).is_empty() => {
+                self.types.ahead.insert(*id);
             }
             (Op::Constant | Op::SpecConstant, [_, ty, _, number @ ..]) => {
                 let words = self.number(at, *ty, op)?;

@@ -43,7 +43,7 @@ fn one(v: View<'_>, name: &str, look: impl FnOnce(View<'_>) -> Result<()>) -> Re
 fn code(info: View<'_>, look: impl FnOnce(Checked<'_>) -> Result<()>) -> Result<()> {
     let code = info.bytes("pCode").unwrap_or_default();
     let size = n64(info, "codeSize");
-    if size == 0 || size % 4 != 0 {
+    if size == 0 || !size.is_multiple_of(4) {
         let text = format!("expected a multiple of 4 above 0: SPIR-V has words of 4 bytes, found {size}");
         return Err(Error::malformed(text).within("codeSize"));
     }

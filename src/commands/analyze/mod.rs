@@ -263,8 +263,7 @@ fn head(dir: &Dir) -> String {
     let device = if m.device.name.is_empty() { String::new() } else { format!(" on {}", m.device.name) };
     let of = format!("{}{device}: {frames}; passes: {passes}", m.capture.name);
     let all = std::iter::once(&of).chain(&m.notes);
-    let out = all.map(|text| format!("{}\n", escape::line(text))).collect();
-    out
+    all.map(|text| format!("{}\n", escape::line(text))).collect()
 }
 
 fn render(report: &Report, with_files: bool) -> String {
