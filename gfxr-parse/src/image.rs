@@ -8,7 +8,7 @@
 //! Guarantees: every `at` and `to` is inside the image, `to` is aligned for its element type, and `len` elements are
 //! really there when `DATA` is set. Refuses nothing itself; the decoder does.
 
-use crate::limits::{MAX_IMAGE_BYTES, TRUSTED_SIZE};
+use crate::limits::TRUSTED_SIZE;
 use crate::schema::{CommandDef, HandleId};
 use crate::valid::Level;
 
@@ -90,16 +90,6 @@ pub struct HandleAt {
     pub lenient: bool,
 }
 
-/// How many bytes an image may hold.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Most(pub usize);
-
-impl Default for Most {
-    fn default() -> Self {
-        Most(MAX_IMAGE_BYTES)
-    }
-}
-
 /// A decoded call. See the module's header.
 #[derive(Clone, Debug, Default)]
 pub struct Image {
@@ -114,8 +104,6 @@ pub struct Image {
     pub opaque: Vec<u32>,
     /// How much of what `crate::valid` promises was found to hold.
     pub(crate) checked: Level,
-    /// How much memory decoding may make of it.
-    pub(crate) most: Most,
     /// sTypes and unions hold what the wire said; this is the command they belong to.
     pub command: Option<&'static CommandDef>,
 }

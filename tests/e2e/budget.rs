@@ -77,7 +77,7 @@ fn a_block_that_needs_more_is_refused() {
     let (shaders, small) = (shaders.to_str().expect("plain"), small.to_str().expect("plain"));
     for (arguments, code) in [
         (&["verify"][..], 5),
-        (&["--echo"], 5),
+        (&["--echo"], 1),
         (&["dump", "--binaries", shaders], 1),
         (&["recompress", "--to", "lz4", "-o", small], 1),
     ] {

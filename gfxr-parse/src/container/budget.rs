@@ -34,10 +34,23 @@ impl Budget {
         size <= self.bytes().min(MAX_BLOCK_BYTES)
     }
     /// How large an image of a call may become whose parameters have `size` bytes.
-    #[inline]
     pub(crate) fn image_bytes(self, size: u64) -> usize {
-        let by_size = size.saturating_mul(MAX_IMAGE_RATIO).max(FREE_IMAGE_BYTES);
-        self.bytes().saturating_sub(size).min(by_size).min(MAX_IMAGE_BYTES as u64) as usize
+        self.bytes().saturating_sub(size).min(most_of(size)) as usize
+    }
+    /// Why it may not become `want` bytes.
+    #[cold]
+    pub(crate) fn refuse_image(self, want: usize, size: u64) -> Error {
+        let (want, most) = (want as u64, most_of(size));
+        if want > most {
+            return Error::limit("size in bytes of the decoded call", want, most);
+        }
+        let text = format!(
+            "the call and what it is decoded from take {} bytes, decoding may take {} (--max-memory {} allows it)",
+            want + size,
+            self.bytes(),
+            allowing(want + size)
+        );
+        Error::new(Kind::Memory, text)
     }
     /// Why a block's data may not become `size` bytes.
     #[cold]
@@ -60,6 +73,11 @@ impl Default for Budget {
     fn default() -> Self {
         Self::new(DEFAULT_MEMORY_BYTES)
     }
+}
+
+/// How large an image may become, whatever the budget.
+fn most_of(size: u64) -> u64 {
+    size.saturating_mul(MAX_IMAGE_RATIO).clamp(FREE_IMAGE_BYTES, MAX_IMAGE_BYTES as u64)
 }
 
 /// The least whole number of MiB that allows `bytes`, as the command line takes it.
@@ -100,5 +118,19 @@ mod tests {
         assert_eq!(b.image_bytes(500 << 20), 12 << 20);
         assert_eq!(b.image_bytes(600 << 20), 0);
         assert_eq!(Budget::new(1 << 40).image_bytes(1 << 29), 1 << 30);
+        let e = b.refuse_image(17 << 20, 100);
+        assert_eq!(
+            (e.kind(), e.to_string().as_str()),
+            (Kind::Limit, "size in bytes of the decoded call is 17825792, the limit is 16777216")
+        );
+        let e = b.refuse_image(13 << 20, 500 << 20);
+        assert_eq!(
+            (e.kind(), e.to_string().as_str()),
+            (
+                Kind::Memory,
+                "the call and what it is decoded from take 537919488 bytes, decoding may take 536870912 \
+                 (--max-memory 513M allows it)"
+            )
+        );
     }
 }

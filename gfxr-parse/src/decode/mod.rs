@@ -18,9 +18,9 @@ pub mod template {
     pub const TAIL_HEADER_BYTES: usize = 16;
 }
 
-use crate::container::{Block, FunctionCall, Scratch};
+use crate::container::{Block, Budget, FunctionCall, Scratch};
 use crate::error::{Error, Kind, Result};
-use crate::image::{HandleAt, Image, Most, Ptr, attrib};
+use crate::image::{HandleAt, Image, Ptr, attrib};
 use crate::limits::{MAX_DEPTH, MAX_IMAGE_BYTES, MAX_PNEXT};
 use crate::schema::generated::STRUCTS;
 use crate::schema::{CommandDef, Member, Shape, Special, StructId, TRAILING, Ty, struct_by_stype};
@@ -29,9 +29,19 @@ use crate::schema::{CommandDef, Member, Shape, Special, StructId, TRAILING, Ty, 
 ///
 /// Offsets in errors are relative to `params`.
 pub fn decode_call(command: &'static CommandDef, params: &[u8], image: &mut Image) -> Result<()> {
+    decode_within(command, params, Budget::new(u64::MAX), image)
+}
+
+#[inline]
+fn decode_within(
+    command: &'static CommandDef,
+    params: &[u8],
+    budget: Budget,
+    image: &mut Image,
+) -> Result<()> {
     image.clear();
     image.command = Some(command);
-    let mut d = Decoder::new(params, image);
+    let mut d = Decoder { budget, ..Decoder::new(params, image) };
     d.call(command).map_err(|e| e.within(command.name))
 }
 
@@ -52,10 +62,7 @@ pub fn decode_found<'s>(
         return Err(block.blame(e.at_offset(payload.offset()).within(command.name)));
     }
     let params = payload.bytes(scratch)?;
-    image.most = Most(payload.budget().image_bytes(params.len() as u64));
-    let decoded = decode_call(command, params, image);
-    image.most = Most::default();
-    match decoded {
+    match decode_within(command, params, payload.budget(), image) {
         Ok(()) => Ok(params),
         Err(e) if payload.is_compressed() => Err(block.blame(e.in_decompressed())),
         Err(e) => Err(block.blame(e.rebase(payload.offset()))),
@@ -89,6 +96,7 @@ const FEW_PTRS: usize = SMALL_IMAGE_BYTES / size_of::<Ptr>();
 struct Decoder<'a, 'i> {
     /// How many bytes there were, and those not read yet.
     size: usize,
+    budget: Budget,
     rest: &'a [u8],
     image: &'i mut Image,
     /// Inside memory the driver writes.
@@ -101,7 +109,16 @@ struct Decoder<'a, 'i> {
 
 impl<'a, 'i> Decoder<'a, 'i> {
     fn new(input: &'a [u8], image: &'i mut Image) -> Self {
-        Decoder { size: input.len(), rest: input, image, out: false, depth: 0, chain: 0, ptrs: FEW_PTRS }
+        Decoder {
+            size: input.len(),
+            budget: Budget::new(u64::MAX),
+            rest: input,
+            image,
+            out: false,
+            depth: 0,
+            chain: 0,
+            ptrs: FEW_PTRS,
+        }
     }
 
     fn call(&mut self, c: &'static CommandDef) -> Result<()> {
@@ -476,19 +493,11 @@ impl<'a, 'i> Decoder<'a, 'i> {
     /// Fails unless the image may hold `size` more bytes.
     #[cold]
     fn room(&self, size: usize) -> Result<()> {
-        let (want, most) = (self.image.held_bytes().saturating_add(size), self.image.most.0);
-        if want <= most {
+        let want = self.image.held_bytes().saturating_add(size);
+        if want <= self.budget.image_bytes(self.size as u64) {
             return Ok(());
         }
-        let e = if most < MAX_IMAGE_BYTES {
-            let text = format!(
-                "{want} bytes or more once decoded, {most} may be: that many for so few, or --max-memory"
-            );
-            Error::new(Kind::Memory, text)
-        } else {
-            Error::limit("size of the decoded call", want as u64, most as u64)
-        };
-        Err(e.at_offset(self.pos() as u64))
+        Err(self.budget.refuse_image(want, self.size as u64).at_offset(self.pos() as u64))
     }
 }
 

@@ -3,6 +3,7 @@
 //! Tests that need the real captures say so and pass when the folder is absent (see [`common::captures`]).
 
 mod assets;
+mod budget;
 mod common;
 mod files;
 mod frames;
