@@ -122,7 +122,8 @@ impl<'a> Pieces<'a> {
                         self.done = true;
                         break;
                     }
-                    bytes += if wanted { block.declared_bytes() } else { UNWANTED_BYTES };
+                    let more = if wanted { block.declared_bytes() } else { UNWANTED_BYTES };
+                    bytes = bytes.saturating_add(more);
                     piece.blocks.push((block, wanted));
                 }
             }
