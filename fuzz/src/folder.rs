@@ -157,7 +157,8 @@ fn column(file: &mut Vec<u8>, start: usize, columns: usize, rng: &mut Rng) {
     let Some(from) = before.map(|b| heads + columns * COLUMN + 8 + b) else { return };
     let Some(bytes) = file.get(from..from + stored) else { return };
     let mut scratch = Scratch::new();
-    let Ok(plain) = Payload::compressed(bytes, Compression::Zstd, raw as u64, 0, 0).bytes(&mut scratch) else {
+    let Ok(plain) = Payload::compressed(bytes, Compression::Zstd, raw as u64, 0, 0).bytes(&mut scratch)
+    else {
         return;
     };
     let mut plain = plain.to_vec();

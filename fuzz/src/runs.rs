@@ -151,7 +151,8 @@ impl Runs {
         };
         match compare(&self.base, &run, &wanted) {
             Ok(c) => {
-                for text in [export::as_text(&c), export::as_markdown(&c), export::as_junit(&c), export::as_csv(&c)]
+                for text in
+                    [export::as_text(&c), export::as_markdown(&c), export::as_junit(&c), export::as_csv(&c)]
                 {
                     assert!(!text.is_empty());
                 }
@@ -249,7 +250,14 @@ fn suite() -> serde_json::Value {
 }
 
 fn swizzle(rng: &mut Rng) -> Vec<u8> {
-    let s = Swizzle { frame: 1, launch: 0, size: [4, 2, 1], method: "m".into(), seed: 1, indices: (0..8).collect() };
+    let s = Swizzle {
+        frame: 1,
+        launch: 0,
+        size: [4, 2, 1],
+        method: "m".into(),
+        seed: 1,
+        indices: (0..8).collect(),
+    };
     let mut file = s.bytes();
     let end = file.len() - 8;
     file.truncate(end);
@@ -267,7 +275,9 @@ fn swizzle(rng: &mut Rng) -> Vec<u8> {
 /// A profile of blocks, with a sum that is right (`analyses/src/blocks/profile.rs`).
 fn profile_file(rng: &mut Rng) -> Vec<u8> {
     if rng.chance(1, 3) {
-        let mut text = b":ir\n:entry_first\nmain.0\n# Func Hash:\n42\n# Num Counters:\n2\n# Counter Values:\n5\n7\n".to_vec();
+        let mut text =
+            b":ir\n:entry_first\nmain.0\n# Func Hash:\n42\n# Num Counters:\n2\n# Counter Values:\n5\n7\n"
+                .to_vec();
         mutate_bytes(&mut text, rng);
         return text;
     }

@@ -1,8 +1,9 @@
 //! Target "trace": folders of a trace with changed files, and records that nobody measured.
 //!
 //! Half of the inputs are folders: what reads them must end in rows or in an error that says where. The other half are rows of
-//! a real trace with other values, or made up from what the tables say of their columns: every question must answer them or
-//! refuse them. Guarantees: seed and index name an input as long as the captures are the same.
+//! a real trace with other values, or made up from what the tables say of their columns. These go to the questions from memory,
+//! past [`trace::dir`], which refuses values that add up to too much: a sum that overflows here is a finding only if a folder
+//! with the same rows is read. Guarantees: seed and index name an input as long as the captures are the same.
 
 use std::path::Path;
 

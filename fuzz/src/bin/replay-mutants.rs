@@ -120,7 +120,13 @@ fn work(args: &Args) -> Result<ExitCode, String> {
             let _ = writeln!(file, "{}", record.json(plan.seed));
         }
         if record.outcome.is_bad() {
-            eprintln!("#{} {} {}: {:?}", record.mutant.index, record.capture, record.outcome.name(), record.mutant.changes);
+            eprintln!(
+                "#{} {} {}: {:?}",
+                record.mutant.index,
+                record.capture,
+                record.outcome.name(),
+                record.mutant.changes
+            );
         }
         done += 1;
         if done % 1000 == 0 {

@@ -174,7 +174,9 @@ impl Call<'_> {
             .places
             .iter()
             .filter(|p| p.what == What::Text)
-            .filter_map(|p| Some((p, self.fields.arrays.iter().find(|a| a.elements.first() == Some(&p.start))?)))
+            .filter_map(|p| {
+                Some((p, self.fields.arrays.iter().find(|a| a.elements.first() == Some(&p.start))?))
+            })
             .filter(|(_, a)| a.length.is_some())
             .collect();
         let &(place, array) = one(&texts, rng)?;

@@ -120,8 +120,7 @@ fn field(block: &[u8], ty: u16, seed: &Seed, rng: &mut Rng) -> Option<(Vec<u8>, 
     let threadless = [id::BUILD_ACCELERATION, id::COPY_ACCELERATION, id::WRITE_ACCELERATION].contains(&ty);
     let which = rng.below(layout.len());
     let (name, width) = layout[which];
-    let start =
-        BEFORE + if threadless { 0 } else { 8 } + layout[..which].iter().map(|f| f.1).sum::<usize>();
+    let start = BEFORE + if threadless { 0 } else { 8 } + layout[..which].iter().map(|f| f.1).sum::<usize>();
     let mut old = [0; 8];
     old[..width].copy_from_slice(block.get(start..start + width)?);
     let old = u64::from_le_bytes(old);

@@ -37,8 +37,8 @@ impl Class {
     /// Its name in tables.
     pub fn name(self) -> &'static str {
         const NAMES: [&str; 14] = [
-            "null", "length", "count", "value", "enum", "handle", "text", "chain", "order", "meta", "spirv", "cut",
-            "bytes", "several",
+            "null", "length", "count", "value", "enum", "handle", "text", "chain", "order", "meta", "spirv",
+            "cut", "bytes", "several",
         ];
         NAMES[self as usize]
     }

@@ -207,7 +207,9 @@ fn weighted(weights: &[u32], rng: &mut Rng) -> usize {
 
 /// What a block is, in words.
 fn name(block: &[u8]) -> String {
-    let Some(parsed) = Blocks::new(block, 0, Default::default()).next() else { return "no block".to_string() };
+    let Some(parsed) = Blocks::new(block, 0, Default::default()).next() else {
+        return "no block".to_string();
+    };
     match (parsed.call_id().and_then(command), parsed.meta_type()) {
         (Some(c), _) => c.name.to_string(),
         (_, Some(ty)) => gfxr_parse::meta::name(ty).unwrap_or("metadata").to_string(),
@@ -260,7 +262,8 @@ fn bytes(header: &mut [u8], list: &mut List, rng: &mut Rng) -> Option<(String, S
         let at = rng.below(if head { block.len().min(40) } else { block.len() });
         block[at] = if rng.chance(1, 2) { block[at] ^ 1 << rng.below(8) } else { rng.u64() as u8 };
     }
-    let text = format!("block {n}, {name}: {times} bytes changed{}", if head { " near its head" } else { "" });
+    let text =
+        format!("block {n}, {name}: {times} bytes changed{}", if head { " near its head" } else { "" });
     Some((name, text))
 }
 

@@ -1,6 +1,6 @@
 //! What became of a mutant, in one word.
 //!
-//! Guarantees: what is not known to be the driver's counts as ours. Refuses nothing.
+//! Guarantees: a crash that is not known to be the driver's counts as ours, and so does every hang and runaway. Refuses nothing.
 
 use super::places::{Place, Whose};
 use super::process::{End, Ended};
@@ -10,7 +10,7 @@ use super::process::{End, Ended};
 pub enum Outcome {
     /// Replayed: what was wrong did no harm.
     Done,
-    /// Refused, with an error that says where, or what the device lacks.
+    /// It ended with an error and said so on stderr; whether that names the block is not looked at here.
     Refused,
     /// An exit status or an error that says nothing.
     Unclear,

@@ -60,7 +60,8 @@ pub fn crash(
     environment: &[(String, String)],
     said: &Path,
 ) -> Option<Place> {
-    let mut words: Vec<String> = ["-nx", "-q", "-batch", "-ex", "set debuginfod enabled off"].map(String::from).into();
+    let mut words: Vec<String> =
+        ["-nx", "-q", "-batch", "-ex", "set debuginfod enabled off"].map(String::from).into();
     words.extend(["-ex", "run", "-ex", FRAMES, "-ex", "info sharedlibrary"].map(String::from));
     words.extend(["--args".to_string(), program.to_string_lossy().into_owned()]);
     words.extend_from_slice(arguments);
@@ -69,7 +70,8 @@ pub fn crash(
 
 /// Looks where the first thread of a process is.
 pub fn at(process: u32, said: &Path) -> Option<Place> {
-    let mut words: Vec<String> = ["-nx", "-q", "-batch", "-ex", "set debuginfod enabled off"].map(String::from).into();
+    let mut words: Vec<String> =
+        ["-nx", "-q", "-batch", "-ex", "set debuginfod enabled off"].map(String::from).into();
     words.extend(["-ex", "thread 1", "-ex", FRAMES, "-ex", "info sharedlibrary", "-p"].map(String::from));
     words.push(process.to_string());
     ask(&words, &[], said)
@@ -105,7 +107,8 @@ impl<'a> Frame<'a> {
     }
     /// Of the C library: where it crashes, who called it is to blame.
     fn is_libc(&self) -> bool {
-        const OF_LIBC: [&str; 6] = ["../sysdeps/", "./nptl/", "./string/", "./stdlib/", "./malloc/", "./assert/"];
+        const OF_LIBC: [&str; 6] =
+            ["../sysdeps/", "./nptl/", "./string/", "./stdlib/", "./malloc/", "./assert/"];
         self.source.is_some_and(|s| OF_LIBC.iter().any(|l| s.starts_with(l)) || s.starts_with("./"))
             && !self.source.is_some_and(|s| s.contains(".rs:"))
             || self.library.is_some_and(|l| l.contains("/libc.so") || l.contains("/libc-"))
@@ -124,9 +127,8 @@ fn of_frames(text: &str) -> Option<Place> {
     let stack: Vec<Frame> = lines[first..].iter().filter_map(|l| Frame::read(l)).collect();
     let frame = stack.iter().find(|f| !f.is_libc()).or(stack.first())?;
     let ours = stack.iter().find(|f| f.is_ours() && f.source.is_some_and(|s| !s.contains("library/")));
-    let caller = ours.map_or(String::new(), |f| {
-        format!("{} at {}", short(f.function), f.source.unwrap_or("?"))
-    });
+    let caller =
+        ours.map_or(String::new(), |f| format!("{} at {}", short(f.function), f.source.unwrap_or("?")));
     let whose = if frame.is_ours() { Whose::Ours } else { Whose::Driver };
     let function = match (frame.library, frame.function) {
         _ if whose == Whose::Ours => caller.clone(),
@@ -149,6 +151,7 @@ fn file(path: &str) -> &str {
 /// How far behind the start of its library's code an address lies.
 fn offset(text: &str, library: &str, address: Option<u64>) -> u64 {
     let line = text.lines().find(|l| l.starts_with("0x") && l.contains(" Yes ") && l.ends_with(library));
-    let from = line.and_then(|l| u64::from_str_radix(l.split_whitespace().next()?.strip_prefix("0x")?, 16).ok());
+    let from =
+        line.and_then(|l| u64::from_str_radix(l.split_whitespace().next()?.strip_prefix("0x")?, 16).ok());
     address.zip(from).map_or(0, |(a, f)| a.wrapping_sub(f))
 }

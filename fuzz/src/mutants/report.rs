@@ -104,6 +104,12 @@ fn groups(out: &mut String, head: &str, records: &[&Record], key: impl Fn(&Recor
     for (key, of) in counts.iter().take(MOST_PLACES) {
         let example = of[0];
         let change = example.mutant.changes.first().map_or("", String::as_str);
-        let _ = writeln!(out, "  {:>5}  {key}   (#{} {}: {change})", of.len(), example.mutant.index, example.capture);
+        let _ = writeln!(
+            out,
+            "  {:>5}  {key}   (#{} {}: {change})",
+            of.len(),
+            example.mutant.index,
+            example.capture
+        );
     }
 }

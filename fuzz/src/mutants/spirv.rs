@@ -71,7 +71,9 @@ fn one_change(words: &mut [u32], starts: &[usize], rng: &mut Rng) -> String {
             let types: Vec<usize> = starts
                 .iter()
                 .copied()
-                .filter(|&s| TYPES.contains(&(words[s] & 0xFFFF)) && words[s] >> 16 > 2 && s + 2 < words.len())
+                .filter(|&s| {
+                    TYPES.contains(&(words[s] & 0xFFFF)) && words[s] >> 16 > 2 && s + 2 < words.len()
+                })
                 .collect();
             let Some(&at) = one(&types, rng) else { return String::new() };
             let n = ((words[at] >> 16) as usize).min(words.len() - at);
