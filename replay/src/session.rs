@@ -493,7 +493,8 @@ impl<'a> Run<'_, 'a> {
                 |cx: &mut Executor| if checked.done { Ok(()) } else { compare(cx, capture, checked) };
             return l.run(&mut self.cx, self.progress, &mut self.looped, &mut before);
         }
-        self.ends(self.frame + 1)
+        // (a damaged marker may have numbered it the last there can be)
+        self.ends(self.frame.saturating_add(1))
     }
 
     /// The frame ends, and this one comes.
