@@ -42,8 +42,10 @@ fn escaped(text: &str, kept: &[char]) -> String {
 
 /// Whether bytes are plain: ASCII that is printed, and what is kept. Most text is, and is passed on as it is.
 fn plain(bytes: &[u8], kept: [u8; 2]) -> bool {
-    // (no early end: so it is done many bytes at once)
-    !bytes.iter().fold(false, |found, &b| found | (!(b' '..0x7f).contains(&b) & !kept.contains(&b)))
+    // (no early end, and all of it in bytes: so it is done many at once)
+    let odd =
+        |b: u8| u8::from(b.wrapping_sub(b' ') >= 0x5f) & u8::from(b != kept[0]) & u8::from(b != kept[1]);
+    bytes.iter().fold(0, |found, &b| found | odd(b)) == 0
 }
 
 /// A value, or a sentence that has values in it: it stays on its line.
