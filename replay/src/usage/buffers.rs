@@ -2,7 +2,7 @@
 //!
 //! Guarantees: no range ends behind its buffer. Refuses the others.
 
-use super::{Check, Cx, at_most, each, n32, n64, within};
+use super::{Check, Cx, at_most, each, n32, n64, one, within};
 use gfxr_parse::error::Result;
 use gfxr_parse::view::View;
 
@@ -12,7 +12,7 @@ pub(super) const CHECKS: &[(&str, Check)] = &[
     ("vkCmdBindVertexBuffers", bind_vertex_buffers),
     ("vkCmdBindVertexBuffers2", bind_vertex_buffers),
     ("vkCmdCopyBuffer", |c, v| copy(c, v, v)),
-    ("vkCmdCopyBuffer2", |c, v| info(v, "pCopyBufferInfo", |i| copy(c, i, i))),
+    ("vkCmdCopyBuffer2", |c, v| one(v, "pCopyBufferInfo", |i| copy(c, i, i))),
     ("vkCmdDispatchIndirect", |c, v| range(c, v, "buffer", "offset", 12)),
     ("vkCmdDrawIndexedIndirect", |c, v| indirect(c, v, 20)),
     ("vkCmdDrawIndexedIndirectCount", |c, v| indirect_count(c, v, 20)),
@@ -26,15 +26,10 @@ pub(super) const CHECKS: &[(&str, Check)] = &[
         range(c, v, "dstBuffer", "dstOffset", n64(v, "dataSize"))
     }),
     ("vkCreateAccelerationStructureKHR", |c, v| {
-        info(v, "pCreateInfo", |i| range(c, i, "buffer", "offset", n64(i, "size")))
+        one(v, "pCreateInfo", |i| range(c, i, "buffer", "offset", n64(i, "size")))
     }),
-    ("vkCreateBufferView", |c, v| info(v, "pCreateInfo", |i| view(c, i))),
+    ("vkCreateBufferView", |c, v| one(v, "pCreateInfo", |i| view(c, i))),
 ];
-
-/// The struct that holds what the command is about.
-fn info(v: View<'_>, name: &str, look: impl FnOnce(View<'_>) -> Result<()>) -> Result<()> {
-    v.one(name).map_or(Ok(()), look).map_err(|e| e.within(name))
-}
 
 /// The bytes of the buffer with this id, if it is followed. One of none is not valid, yet programs make it and use it: it is
 /// held against nothing.

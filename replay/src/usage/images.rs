@@ -3,7 +3,7 @@
 //! Guarantees: no level, layer or texel behind an image's last is named. Refuses the others. Rows of buffers that texels come
 //! from or go to are held against the buffer where the format's blocks are known.
 
-use super::{Check, Cx, at_most, each, n32, n64, within};
+use super::{Check, Cx, at_most, each, n32, n64, one, within};
 use crate::follow::objects::Image;
 use crate::formats;
 use gfxr_parse::error::{Error, Result};
@@ -17,36 +17,32 @@ pub(super) const CHECKS: &[(&str, Check)] = &[
     ("vkCmdBeginRenderPass", begin_render_pass),
     ("vkCmdBeginRenderPass2", begin_render_pass),
     ("vkCmdBlitImage", |c, v| blit(c, v)),
-    ("vkCmdBlitImage2", |c, v| info(v, "pBlitImageInfo", |i| blit(c, i))),
+    ("vkCmdBlitImage2", |c, v| one(v, "pBlitImageInfo", |i| blit(c, i))),
     ("vkCmdClearColorImage", |c, v| clear(c, v)),
     ("vkCmdClearDepthStencilImage", |c, v| clear(c, v)),
     ("vkCmdCopyBufferToImage", |c, v| with_buffer(c, v, "srcBuffer", "dstImage")),
     ("vkCmdCopyBufferToImage2", |c, v| {
-        info(v, "pCopyBufferToImageInfo", |i| with_buffer(c, i, "srcBuffer", "dstImage"))
+        one(v, "pCopyBufferToImageInfo", |i| with_buffer(c, i, "srcBuffer", "dstImage"))
     }),
     ("vkCmdCopyImage", |c, v| between(c, v)),
-    ("vkCmdCopyImage2", |c, v| info(v, "pCopyImageInfo", |i| between(c, i))),
+    ("vkCmdCopyImage2", |c, v| one(v, "pCopyImageInfo", |i| between(c, i))),
     ("vkCmdCopyImageToBuffer", |c, v| with_buffer(c, v, "dstBuffer", "srcImage")),
     ("vkCmdCopyImageToBuffer2", |c, v| {
-        info(v, "pCopyImageToBufferInfo", |i| with_buffer(c, i, "dstBuffer", "srcImage"))
+        one(v, "pCopyImageToBufferInfo", |i| with_buffer(c, i, "dstBuffer", "srcImage"))
     }),
     ("vkCmdPipelineBarrier", |c, v| barriers(c, v)),
-    ("vkCmdPipelineBarrier2", |c, v| info(v, "pDependencyInfo", |i| barriers(c, i))),
+    ("vkCmdPipelineBarrier2", |c, v| one(v, "pDependencyInfo", |i| barriers(c, i))),
     ("vkCmdResolveImage", |c, v| between(c, v)),
-    ("vkCmdResolveImage2", |c, v| info(v, "pResolveImageInfo", |i| between(c, i))),
-    ("vkCreateFramebuffer", |c, v| info(v, "pCreateInfo", |i| framebuffer(c, i))),
-    ("vkCreateImage", |c, v| info(v, "pCreateInfo", |i| create(c, i))),
+    ("vkCmdResolveImage2", |c, v| one(v, "pResolveImageInfo", |i| between(c, i))),
+    ("vkCreateFramebuffer", |c, v| one(v, "pCreateInfo", |i| framebuffer(c, i))),
+    ("vkCreateImage", |c, v| one(v, "pCreateInfo", |i| create(c, i))),
     ("vkCreateImageView", |c, v| {
-        info(v, "pCreateInfo", |i| match c.world.images.get(&n64(i, "image")) {
-            Some(image) => info(i, "subresourceRange", |r| range(image, r)),
+        one(v, "pCreateInfo", |i| match c.world.images.get(&n64(i, "image")) {
+            Some(image) => one(i, "subresourceRange", |r| range(image, r)),
             None => Ok(()),
         })
     }),
 ];
-
-fn info(v: View<'_>, name: &str, look: impl FnOnce(View<'_>) -> Result<()>) -> Result<()> {
-    v.one(name).map_or(Ok(()), look).map_err(|e| e.within(name))
-}
 
 /// The device's limits of extents, layers and levels.
 fn create(c: &Cx<'_>, v: View<'_>) -> Result<()> {
@@ -58,7 +54,7 @@ fn create(c: &Cx<'_>, v: View<'_>) -> Result<()> {
         _ if n32(v, "flags") & CUBE != 0 => (limits.max_image_dimension_cube, "maxImageDimensionCube"),
         _ => (limits.max_image_dimension2_d, "maxImageDimension2D"),
     };
-    info(v, "extent", |e| {
+    one(v, "extent", |e| {
         ["width", "height", "depth"]
             .iter()
             .try_for_each(|side| at_most(n32(e, side).into(), most.into(), name).map_err(|e| e.within(side)))
@@ -215,7 +211,7 @@ fn clear(c: &Cx<'_>, v: View<'_>) -> Result<()> {
 
 fn barriers(c: &Cx<'_>, v: View<'_>) -> Result<()> {
     each(v, "pImageMemoryBarriers", |b| match c.world.images.get(&n64(b, "image")) {
-        Some(image) => info(b, "subresourceRange", |r| range(image, r)),
+        Some(image) => one(b, "subresourceRange", |r| range(image, r)),
         None => Ok(()),
     })
 }
@@ -252,7 +248,7 @@ fn framebuffer(c: &Cx<'_>, v: View<'_>) -> Result<()> {
 /// The area lies in the framebuffer, which is made for such a pass; what is cleared has a value.
 fn begin_render_pass(c: &Cx<'_>, v: View<'_>) -> Result<()> {
     const CLEAR: u32 = 1;
-    info(v, "pRenderPassBegin", |b| {
+    one(v, "pRenderPassBegin", |b| {
         let pass = c.world.render_passes.get(&n64(b, "renderPass"));
         let framebuffer = c.world.framebuffers.get(&n64(b, "framebuffer"));
         if let Some(pass) = pass {

@@ -13,11 +13,10 @@ mod images;
 mod pipelines;
 mod queries;
 mod shaders;
-#[cfg(test)]
-mod tests;
 
 use crate::exec::{Call, Outcome};
 use crate::follow::{Follow, World};
+use crate::span::Span;
 use ash::vk;
 use gfxr_parse::error::{Error, Result};
 use gfxr_parse::schema::generated::COMMANDS;
@@ -82,6 +81,11 @@ fn n32(v: View<'_>, name: &str) -> u32 {
     v.u32(name).unwrap_or(0)
 }
 
+/// The struct that a parameter or member leads to.
+fn one(v: View<'_>, name: &str, look: impl FnOnce(View<'_>) -> Result<()>) -> Result<()> {
+    v.one(name).map_or(Ok(()), look).map_err(|e| e.within(name))
+}
+
 /// Each struct of an array.
 fn each(v: View<'_>, name: &str, mut one: impl FnMut(View<'_>) -> Result<()>) -> Result<()> {
     v.structs(name)
@@ -91,9 +95,9 @@ fn each(v: View<'_>, name: &str, mut one: impl FnMut(View<'_>) -> Result<()>) ->
 
 /// A range lies within so many bytes (or queries, bindings, …) of what it is a range of.
 fn within(offset: u64, len: u64, size: u64, of: &str) -> Result<()> {
-    match offset.checked_add(len) {
-        Some(end) if end <= size => Ok(()),
-        _ => Err(outside(offset, len, size, of)),
+    match Span::within(offset, len, size) {
+        Some(_) => Ok(()),
+        None => Err(outside(offset, len, size, of)),
     }
 }
 

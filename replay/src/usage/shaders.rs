@@ -5,7 +5,7 @@
 //! shader names is not asked for: programs that run everywhere name some that it has not.) What is wrong with a module
 //! otherwise, only drivers find.
 
-use super::{Check, Cx, each, n32, n64};
+use super::{Check, Cx, each, n32, n64, one};
 use gfxr_parse::error::{Error, Result};
 use gfxr_parse::view::View;
 use pointers::Checked;
@@ -33,11 +33,6 @@ pub(super) const CHECKS: &[(&str, Check)] = &[
 
 /// VK_SHADER_CODE_TYPE_SPIRV_EXT.
 const SPIRV: u32 = 1;
-
-/// A struct that a member leads to, if it does.
-fn one(v: View<'_>, name: &str, look: impl FnOnce(View<'_>) -> Result<()>) -> Result<()> {
-    v.one(name).map_or(Ok(()), |s| look(s).map_err(|e| e.within(name)))
-}
 
 /// Checks the code of a create info, and looks at it.
 fn code(info: View<'_>, look: impl FnOnce(Checked<'_>) -> Result<()>) -> Result<()> {
