@@ -31,6 +31,8 @@ pub trait Backend {
         linked: &mut Linked,
         report: &mut Report,
     ) -> Result<Outcome>;
+    /// A call was refused, or did not do what it did at capture: the replay may go on without it.
+    fn left_out(&mut self, _: &mut Objects, _: &Call) {}
     /// A metadata block.
     fn meta(&mut self, objects: &mut Objects, meta: &mut MetaBlock<'_>, report: &mut Report) -> Result<()>;
     /// The limits of the device that calls go to, once there is one.

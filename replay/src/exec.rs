@@ -150,6 +150,10 @@ impl Executor {
             Err(e) => self.refused(call, e),
         };
         let r = r.map_err(|e| e.at(|| format!("block {}, {}", call.block, call.command.name)));
+        // What is only missing here says nothing against what follows.
+        if r.as_ref().is_err_and(|e| matches!(e.kind(), Kind::Divergence | Kind::Capture)) {
+            self.backend.left_out(&mut self.objects, call);
+        }
         self.pass_over(r)
     }
 

@@ -95,7 +95,7 @@ impl Seed {
         let (mut scratch, mut image) = (Scratch::new(), Image::default());
         let mut calls: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         let mut metas: BTreeMap<u16, Vec<usize>> = BTreeMap::new();
-        let mut frames = FrameCounter::with_rule(FrameRule::detect(capture.header(), capture.blocks()));
+        let mut frames = FrameCounter::with_rule(FrameRule::detect(&capture));
         for (i, block) in capture.blocks().enumerate() {
             let start = block.offset as usize;
             self.blocks.push(start..start + block.raw().len());

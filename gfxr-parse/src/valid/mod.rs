@@ -184,7 +184,7 @@ impl Checker<'_> {
         if count == 0 {
             // An array that is there all the same is no array that its count counts.
             return match self.len(at) {
-                n if n > 0 && !out => Err(another_length(n, &elements_of(0, true))),
+                n if n > 0 => Err(another_length(n, &elements_of(0, true))),
                 _ => Ok(None),
             };
         }
@@ -210,8 +210,8 @@ impl Checker<'_> {
                 _ => Ok(None),
             };
         };
-        // What the driver writes may have more room than it needs, and a lone element may come as an array.
-        if p.len < count || (p.len > count && !out && is_array) {
+        // A lone element may come as an array.
+        if p.len < count || (p.len > count && is_array) {
             return Err(another_length(p.len, &elements_of(count, is_array)));
         }
         Ok((p.to != 0).then_some(p.to))

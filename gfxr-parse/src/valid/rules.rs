@@ -45,6 +45,14 @@ pub const COMMANDS_WITH_RULES: &[(&str, Rule)] = &[
         None => Err(absent("a color").within("pColor")),
         Some(_) => Ok(()),
     }),
+    // A build may have no geometries, and then no counts.
+    ("vkGetAccelerationStructureBuildSizesKHR", |_, v| match v.one("pBuildInfo") {
+        Some(info) if number(&info, "geometryCount") > 0 && !leads(v, "pMaxPrimitiveCounts") => {
+            Err(absent(&elements_of(number(&info, "geometryCount").into(), true))
+                .within("pMaxPrimitiveCounts"))
+        }
+        _ => Ok(()),
+    }),
     ("vkFreeCommandBuffers", |_, v| counted(v, "commandBufferCount", "pCommandBuffers")),
     ("vkFreeDescriptorSets", |_, v| counted(v, "descriptorSetCount", "pDescriptorSets")),
     // Writes that are pushed leave dstSet open.
@@ -194,8 +202,14 @@ fn write_descriptor_set(v: &View<'_>) -> Result<()> {
     in_chain(v, name, |s| agrees(s, what, number(v, "descriptorCount"), "descriptorCount"))
 }
 
-/// Samplers that never change are there; flags are for each binding or for none.
+/// No binding is there twice; samplers that never change are there; flags are for each binding or for none.
 fn descriptor_set_layout(v: &View<'_>) -> Result<()> {
+    let mut numbers: Vec<u32> = v.structs("pBindings").map(|b| number(&b, "binding")).collect();
+    numbers.sort_unstable();
+    if let Some(twice) = numbers.windows(2).find(|pair| pair[0] == pair[1]) {
+        let text = format!("expected bindings of different numbers, found {} twice", twice[0]);
+        return Err(Error::malformed(text).within("pBindings"));
+    }
     each(v, "pBindings", |b| match number(b, "descriptorType") {
         descriptor::SAMPLER | descriptor::COMBINED_IMAGE_SAMPLER if leads(b, "pImmutableSamplers") => {
             match b.u64s("pImmutableSamplers").iter().position(|s| *s == 0) {

@@ -112,7 +112,10 @@ fn gpu_families(w: &mut World, call: &Call) {
 }
 
 fn device(w: &mut World, call: &Call) {
-    w.devices.insert(created(call), Device { gpu: call.image.u64(0) });
+    let info = View::call(&call.image).one("pCreateInfo");
+    let queues = info.into_iter().flat_map(|i| i.structs("pQueueCreateInfos"));
+    let queues = queues.map(|q| (n32(q, "queueFamilyIndex"), n32(q, "queueCount"))).collect();
+    w.devices.insert(created(call), Device { gpu: call.image.u64(0), queues });
 }
 
 fn queue(w: &mut World, call: &Call) {
@@ -192,43 +195,44 @@ fn destroy_buffer(w: &mut World, call: &Call) {
     }
 }
 
-/// The binds of a vkBind…Memory, or 2: (resource, bound, plane).
-fn binds(call: &Call, resource: &str) -> Vec<(u64, Bound, usize)> {
-    let v = View::call(&call.image);
-    let one = |v: View<'_>| {
-        let bound = Bound { memory: n64(v, "memory"), offset: n64(v, "memoryOffset") };
-        // VkImageAspectFlagBits: planes are bits 4, 5, 6; memory planes 7 to 10.
-        let plane = v.next("VkBindImagePlaneMemoryInfo").map_or(0, |p| match n32(p, "planeAspect") {
-            0x20 | 0x100 => 1,
-            0x40 | 0x200 => 2,
-            0x400 => 3,
-            _ => 0,
-        });
-        (n64(v, resource), bound, plane)
-    };
-    match v.u64("bindInfoCount") {
-        Some(_) => v.structs("pBindInfos").map(one).collect(),
-        None => vec![one(v)],
-    }
+/// The binds of a vkBind…Memory, or 2.
+pub(crate) fn binds(v: View<'_>) -> impl Iterator<Item = View<'_>> {
+    let many = v.u64("bindInfoCount").is_some();
+    (!many).then_some(v).into_iter().chain(v.structs("pBindInfos"))
+}
+
+/// The memory that a bind names.
+fn bound_to(v: View<'_>) -> Bound {
+    Bound { memory: n64(v, "memory"), offset: n64(v, "memoryOffset") }
 }
 
 fn bind_buffer(w: &mut World, call: &Call) {
-    for (id, bound, _) in binds(call, "buffer") {
-        if let Some(b) = w.buffers.get_mut(&id) {
-            b.bound = Some(bound);
+    for bind in binds(View::call(&call.image)) {
+        if let Some(b) = w.buffers.get_mut(&n64(bind, "buffer")) {
+            b.bound = Some(bound_to(bind));
         }
     }
 }
 
 fn bind_image(w: &mut World, call: &Call) {
-    for (id, bound, plane) in binds(call, "image") {
-        // Without memory it is an image of a swapchain (VkBindImageMemorySwapchainInfoKHR).
-        if let Some(i) = w.images.get_mut(&id).filter(|_| bound.memory != 0) {
-            if i.bound.len() <= plane {
-                i.bound.resize(plane + 1, bound);
-            }
-            i.bound[plane] = bound;
+    for bind in binds(View::call(&call.image)) {
+        let Some(i) = w.images.get_mut(&n64(bind, "image")) else { continue };
+        let bound = bound_to(bind);
+        if bound.memory == 0 {
+            i.swapchain = bind.next("VkBindImageMemorySwapchainInfoKHR").map_or(0, |s| n64(s, "swapchain"));
+            continue;
         }
+        // VkImageAspectFlagBits: planes are bits 4, 5, 6; memory planes 7 to 10.
+        let plane = bind.next("VkBindImagePlaneMemoryInfo").map_or(0, |p| match n32(p, "planeAspect") {
+            0x20 | 0x100 => 1,
+            0x40 | 0x200 => 2,
+            0x400 => 3,
+            _ => 0,
+        });
+        if i.bound.len() <= plane {
+            i.bound.resize(plane + 1, bound);
+        }
+        i.bound[plane] = bound;
     }
 }
 

@@ -9,7 +9,7 @@
 
 pub mod bytes;
 pub mod commands;
-mod create;
+pub(crate) mod create;
 pub mod effects;
 mod execute;
 pub mod generated;

@@ -11,6 +11,8 @@ use std::rc::Rc;
 pub struct Device {
     /// Its physical device.
     pub gpu: u64,
+    /// The queues that it was made with: family, and how many.
+    pub queues: Vec<(u32, u32)>,
 }
 
 /// What the capture says of a physical device.

@@ -1,8 +1,8 @@
 //! Buffers: what is copied, filled, viewed, bound and read from them lies within them.
 //!
-//! Guarantees: no range ends behind its buffer. Refuses the others.
+//! Guarantees: no range ends behind its buffer, and the buffer lies in memory. Refuses the others.
 
-use super::{Check, Cx, at_most, each, n32, n64, one, within};
+use super::{Check, Cx, at_most, each, memory, n32, n64, one, within};
 use gfxr_parse::error::Result;
 use gfxr_parse::view::View;
 
@@ -39,7 +39,9 @@ pub(super) fn size(c: &Cx<'_>, id: u64) -> Option<u64> {
 
 /// So many bytes from an offset on.
 pub(super) fn range(c: &Cx<'_>, v: View<'_>, buffer: &str, offset: &str, len: u64) -> Result<()> {
-    let Some(size) = size(c, n64(v, buffer)) else { return Ok(()) };
+    let id = n64(v, buffer);
+    let Some(size) = size(c, id) else { return Ok(()) };
+    memory::buffer(c, id, buffer)?;
     within(n64(v, offset), len, size, "buffer").map_err(|e| e.within(offset))
 }
 
@@ -57,6 +59,7 @@ fn bind_vertex_buffers(c: &Cx<'_>, v: View<'_>) -> Result<()> {
     let (buffers, offsets) = (v.u64s("pBuffers"), v.u64s("pOffsets"));
     for (i, (buffer, offset)) in buffers.iter().zip(offsets).enumerate() {
         if let Some(size) = size(c, *buffer) {
+            memory::buffer(c, *buffer, &format!("[{i}]")).map_err(|e| e.within("pBuffers"))?;
             within(offset, 0, size, "buffer").map_err(|e| e.within(&format!("[{i}]")).within("pOffsets"))?;
         }
     }
@@ -64,8 +67,10 @@ fn bind_vertex_buffers(c: &Cx<'_>, v: View<'_>) -> Result<()> {
 }
 
 fn copy(c: &Cx<'_>, buffers: View<'_>, regions: View<'_>) -> Result<()> {
-    let of = |name| size(c, n64(buffers, name));
-    let (src, dst) = (of("srcBuffer"), of("dstBuffer"));
+    let of = |name| match n64(buffers, name) {
+        id => memory::buffer(c, id, name).map(|()| size(c, id)),
+    };
+    let (src, dst) = (of("srcBuffer")?, of("dstBuffer")?);
     each(regions, "pRegions", |r| {
         for (size, offset) in [(src, "srcOffset"), (dst, "dstOffset")] {
             if let Some(size) = size {

@@ -2,7 +2,7 @@
 //!
 //! Guarantees: no descriptor outside of its set is written or copied, and no dynamic offset is missing. Refuses the others.
 
-use super::{Check, Cx, at_most, each, n32, n64, within};
+use super::{Check, Cx, at_most, each, memory, n32, n64, within};
 use crate::follow::layouts::{SetLayout, ty};
 use crate::follow::objects::Set;
 use gfxr_parse::error::{Error, Result};
@@ -33,6 +33,8 @@ pub(super) const CHECKS: &[(&str, Check)] = &[
     ("vkUpdateDescriptorSets", update),
 ];
 
+/// Types of descriptors that pBufferInfo describes.
+const BUFFERS: std::ops::RangeInclusive<u32> = ty::UNIFORM_BUFFER..=ty::STORAGE_BUFFER_DYNAMIC;
 /// Binding numbers beyond this are no program's: drivers make room for every number below the largest.
 const MOST_BINDING: u32 = 1 << 20;
 /// Descriptors of a binding beyond this are no device's (maxPerSetDescriptors is at most some millions).
@@ -142,6 +144,9 @@ fn update(c: &Cx<'_>, v: View<'_>) -> Result<()> {
     each(v, "pDescriptorWrites", |w| {
         let set = set(c, w, "dstSet")?;
         let ty = n32(w, "descriptorType");
+        if BUFFERS.contains(&ty) {
+            each(w, "pBufferInfo", |b| memory::buffer(c, n64(b, "buffer"), "buffer"))?;
+        }
         descriptors(&set.layout, set.contents.variable, w, "dstBinding", "dstArrayElement", Some(ty))
     })?;
     each(v, "pDescriptorCopies", |w| {

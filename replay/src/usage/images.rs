@@ -3,7 +3,7 @@
 //! Guarantees: no level, layer or texel behind an image's last is named. Refuses the others. Rows of buffers that texels come
 //! from or go to are held against the buffer where the format's blocks are known.
 
-use super::{Check, Cx, at_most, each, n32, n64, one, within};
+use super::{Check, Cx, at_most, each, memory, n32, n64, one, within};
 use crate::follow::objects::Image;
 use crate::formats;
 use gfxr_parse::error::{Error, Result};
@@ -16,6 +16,7 @@ const REMAINING: u32 = u32::MAX;
 pub(super) const CHECKS: &[(&str, Check)] = &[
     ("vkCmdBeginRenderPass", begin_render_pass),
     ("vkCmdBeginRenderPass2", begin_render_pass),
+    ("vkCmdBeginRendering", |c, v| one(v, "pRenderingInfo", |i| rendering(c, i))),
     ("vkCmdBlitImage", |c, v| blit(c, v)),
     ("vkCmdBlitImage2", |c, v| one(v, "pBlitImageInfo", |i| blit(c, i))),
     ("vkCmdClearColorImage", |c, v| clear(c, v)),
@@ -37,10 +38,16 @@ pub(super) const CHECKS: &[(&str, Check)] = &[
     ("vkCreateFramebuffer", |c, v| one(v, "pCreateInfo", |i| framebuffer(c, i))),
     ("vkCreateImage", |c, v| one(v, "pCreateInfo", |i| create(c, i))),
     ("vkCreateImageView", |c, v| {
-        one(v, "pCreateInfo", |i| match c.world.images.get(&n64(i, "image")) {
-            Some(image) => one(i, "subresourceRange", |r| range(image, r)),
-            None => Ok(()),
+        one(v, "pCreateInfo", |i| {
+            let id = n64(i, "image");
+            let Some(image) = c.world.images.get(&id) else { return Ok(()) };
+            memory::image(c, id, image, "image")?;
+            one(i, "subresourceRange", |r| range(image, r))
         })
+    }),
+    ("vkGetImageSubresourceLayout", |c, v| one(v, "pSubresource", |s| subresource(c, v, s))),
+    ("vkGetImageSubresourceLayout2", |c, v| {
+        one(v, "pSubresource", |s| one(s, "imageSubresource", |s| subresource(c, v, s)))
     }),
 ];
 
@@ -78,6 +85,15 @@ fn range(image: &Image, r: View<'_>) -> Result<()> {
         within(n32(r, base).into(), n.into(), has.into(), of).map_err(|e| e.within(base))?;
     }
     Ok(())
+}
+
+/// VkImageSubresource.
+fn subresource(c: &Cx<'_>, v: View<'_>, s: View<'_>) -> Result<()> {
+    let Some(image) = c.world.images.get(&n64(v, "image")) else { return Ok(()) };
+    within(n32(s, "mipLevel").into(), 1, image.levels.into(), "image's levels")
+        .map_err(|e| e.within("mipLevel"))?;
+    within(n32(s, "arrayLayer").into(), 1, image.layers.into(), "image's layers")
+        .map_err(|e| e.within("arrayLayer"))
 }
 
 /// VkImageSubresourceLayers, and the extent of its level.
@@ -149,7 +165,9 @@ fn between(c: &Cx<'_>, v: View<'_>) -> Result<()> {
 /// Copies between a buffer and an image.
 fn with_buffer(c: &Cx<'_>, v: View<'_>, buffer: &str, image: &str) -> Result<()> {
     let Some(image) = c.world.images.get(&n64(v, image)) else { return Ok(()) };
-    let size = super::buffers::size(c, n64(v, buffer));
+    let id = n64(v, buffer);
+    memory::buffer(c, id, buffer)?;
+    let size = super::buffers::size(c, id);
     each(v, "pRegions", |r| {
         let extent = sides(r, "imageExtent");
         region(image, r, "imageSubresource", "imageOffset", extent)?;
@@ -243,6 +261,13 @@ fn framebuffer(c: &Cx<'_>, v: View<'_>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Attachments that the device has.
+fn rendering(c: &Cx<'_>, v: View<'_>) -> Result<()> {
+    let Some(limits) = c.limits else { return Ok(()) };
+    at_most(n32(v, "colorAttachmentCount").into(), limits.max_color_attachments.into(), "maxColorAttachments")
+        .map_err(|e| e.within("colorAttachmentCount"))
 }
 
 /// The area lies in the framebuffer, which is made for such a pass; what is cleared has a value.

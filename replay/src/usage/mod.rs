@@ -10,6 +10,7 @@
 mod buffers;
 mod descriptors;
 mod images;
+mod memory;
 mod pipelines;
 mod queries;
 mod shaders;
@@ -44,6 +45,7 @@ impl Default for Usage {
         let tables = [
             buffers::CHECKS,
             images::CHECKS,
+            memory::CHECKS,
             descriptors::CHECKS,
             pipelines::CHECKS,
             queries::CHECKS,

@@ -480,6 +480,10 @@ impl Backend for Vulkan {
         outcome
     }
 
+    fn left_out(&mut self, objects: &mut Objects, call: &Call) {
+        order::left_out(&mut self.order, objects, call);
+    }
+
     fn meta(&mut self, objects: &mut Objects, meta: &mut MetaBlock<'_>, report: &mut Report) -> Result<()> {
         init::meta(self, objects, meta, report)
     }

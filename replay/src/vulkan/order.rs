@@ -7,7 +7,8 @@
 //! of a recording; a recording begun twice, or ended twice, or within its render pass; submissions and executions of what was
 //! not recorded or is of the other level; draws outside of a render pass; draws, dispatches and traces without a pipeline or
 //! shaders; indexed draws without indices; render passes in each other, and subpasses that the pass has not got; queries
-//! ended that were not begun, and begun twice; freeing one object twice in a call, or out of another pool.
+//! ended that were not begun, and begun twice; freeing one object twice in a call, or out of another pool; and what depends on
+//! a call that was refused and left out: draws behind a bind, binds of sets that were to be written.
 //!
 //! Only the driver can know, and so is the driver's: whether the device still executes a command buffer that is recorded
 //! again or freed, whether what a recording names was destroyed since, whether a fence or a semaphore is in use, and
@@ -33,6 +34,10 @@ const RAYS: u32 = 1 << 7;
 const INDICES: u32 = 1 << 8;
 /// Queries were begun: `Order::queries` says which.
 const QUERIES: u32 = 1 << 9;
+/// A call that sets what draws, dispatches and traces use was left out.
+const UNSET: u32 = 1 << 10;
+/// Of a descriptor set: a call that writes to it was left out.
+const UNWRITTEN: u32 = 1;
 /// From here on: the subpasses of the pass that come behind the current one.
 const SUBPASS_SHIFT: u32 = 16;
 const SUBPASSES: u32 = u32::MAX << SUBPASS_SHIFT;
@@ -58,6 +63,8 @@ enum Meaning {
     Execute,
     BindPipeline,
     BindShaders,
+    BindSets,
+    WriteSets,
     BeginPass,
     NextSubpass,
     BeginQuery,
@@ -83,6 +90,9 @@ type Query = (u64, u32, u32);
 pub struct Order {
     rules: Vec<Rule>,
     command_buffer: HandleId,
+    descriptor_set: HandleId,
+    /// A call that writes to sets was.
+    left_out: bool,
     /// Command buffers of the second level.
     secondary: Ids<()>,
     /// Subpasses of render passes.
@@ -96,6 +106,8 @@ impl Order {
         Order {
             rules: COMMANDS.iter().map(rule_of).collect(),
             command_buffer: handle_named("VkCommandBuffer").expect("a core handle"),
+            descriptor_set: handle_named("VkDescriptorSet").expect("a core handle"),
+            left_out: false,
             secondary: Ids::default(),
             subpasses: Ids::default(),
             queries: Ids::default(),
@@ -115,6 +127,7 @@ fn rule_of(c: &CommandDef) -> Rule {
         "vkQueueSubmit" | "vkQueueSubmit2" => Meaning::Submit,
         "vkFreeCommandBuffers" | "vkFreeDescriptorSets" => Meaning::Free,
         "vkCreateRenderPass" | "vkCreateRenderPass2" => Meaning::CreatePass,
+        "vkUpdateDescriptorSets" => Meaning::WriteSets,
         _ => {
             let Some(rest) = name.strip_prefix("vkCmd") else { return r };
             r.needs = RECORDING;
@@ -122,12 +135,16 @@ fn rule_of(c: &CommandDef) -> Rule {
             match () {
                 () if begins(&["Draw"]) => {
                     r.needs |= PASS | GRAPHICS;
+                    r.forbids |= UNSET;
                     if rest.contains("Indexed") {
                         r.needs |= INDICES;
                     }
                 }
                 () if begins(&["ClearAttachments"]) => r.needs |= PASS,
-                () if begins(&["TraceRays"]) && !name.ends_with("NV") => r.needs |= RAYS,
+                () if begins(&["TraceRays"]) => {
+                    r.needs |= if name.ends_with("NV") { 0 } else { RAYS };
+                    r.forbids |= UNSET;
+                }
                 () if begins(&["BindIndexBuffer"]) => r.sets = INDICES,
                 () if begins(&["BindPipelineShaderGroup"]) => r.sets = GRAPHICS,
                 () if begins(&["BeginRendering"]) => (r.forbids, r.sets) = (PASS, PASS),
@@ -140,10 +157,12 @@ fn rule_of(c: &CommandDef) -> Rule {
             match rest {
                 "Dispatch" | "DispatchBase" | "DispatchIndirect" => {
                     r.needs |= COMPUTE;
+                    r.forbids |= UNSET;
                     Meaning::Plain
                 }
                 "BindPipeline" => Meaning::BindPipeline,
                 "BindShadersEXT" => Meaning::BindShaders,
+                "BindDescriptorSets" | "BindDescriptorSets2" => Meaning::BindSets,
                 "ExecuteCommands" => Meaning::Execute,
                 "BeginRenderPass" | "BeginRenderPass2" => {
                     r.forbids = PASS;
@@ -178,6 +197,9 @@ fn refused(id: u64, state: u32, r: &Rule) -> Error {
         }
         () if missing & RAYS != 0 => format!("no ray-tracing pipeline is bound in VkCommandBuffer {id}"),
         () if missing & INDICES != 0 => format!("no index buffer is bound in VkCommandBuffer {id}"),
+        () if state & r.forbids & UNSET != 0 => {
+            format!("a call before it in VkCommandBuffer {id}, that sets what it uses, was left out")
+        }
         () if state & r.forbids & INHERITED != 0 => {
             format!("the render pass of VkCommandBuffer {id} is that of whoever executes it")
         }
@@ -300,7 +322,28 @@ fn special(order: &mut Order, objects: &mut Objects, call: &Call, meaning: Meani
             query(order, objects, call, meaning == Meaning::BeginQuery)?
         }
         Meaning::Free => freed_once(objects, call)?,
-        Meaning::Plain | Meaning::Reset | Meaning::ResetPool | Meaning::Allocate | Meaning::CreatePass => {}
+        Meaning::BindSets if order.left_out => {
+            for set in named(call, order.descriptor_set) {
+                if of(objects, set) & UNWRITTEN != 0 {
+                    let text = format!("a call that writes to VkDescriptorSet {set} was left out");
+                    return Err(Error::divergence(text));
+                }
+            }
+        }
+        Meaning::WriteSets if order.left_out => {
+            for set in named(call, order.descriptor_set) {
+                if let Some(state) = objects.state(set) {
+                    *state &= !UNWRITTEN;
+                }
+            }
+        }
+        Meaning::Plain
+        | Meaning::Reset
+        | Meaning::ResetPool
+        | Meaning::Allocate
+        | Meaning::CreatePass
+        | Meaning::BindSets
+        | Meaning::WriteSets => {}
     }
     Ok(())
 }
@@ -361,6 +404,24 @@ fn freed_once(objects: &Objects, call: &Call) -> Result<()> {
 pub fn was_reset(objects: &mut Objects, buffer: u64) {
     if let Some(state) = objects.state(buffer) {
         *state &= SECONDARY;
+    }
+}
+
+/// A call was refused, and the replay goes on without it: what depends on it will be refused, too.
+pub fn left_out(order: &mut Order, objects: &mut Objects, call: &Call) {
+    let name = call.command.canonical;
+    let (of, bit) = match name.strip_prefix("vkCmd") {
+        Some(rest) if ["Bind", "Push", "Set"].iter().any(|w| rest.starts_with(w)) => {
+            (vec![call.image.u64(0)], UNSET)
+        }
+        None if name == "vkUpdateDescriptorSets" => (named(call, order.descriptor_set).collect(), UNWRITTEN),
+        _ => return,
+    };
+    order.left_out |= bit == UNWRITTEN;
+    for id in of {
+        if let Some(state) = objects.state(id) {
+            *state |= bit;
+        }
     }
 }
 

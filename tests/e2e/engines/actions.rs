@@ -16,7 +16,7 @@ use std::process::Command;
 
 const INSTALLS: &str = "Install software Vulkan and reray-replay";
 /// A plan of the same name that takes longer: what a pull request that slows shaders down looks like.
-const SLOW: &str = "[[plan]]\nname = \"plain\"\npasses = [\"burn:turns=3000\"]\n";
+const SLOW: &str = "[[plan]]\nname = \"plain\"\npasses = [\"burn:turns=30000\"]\n";
 
 fn file() -> Value {
     let mut all = yaml::documents(&engine("github-actions.yml"), "github-actions.yml");
