@@ -32,19 +32,14 @@ impl<'i> View<'i> {
         View { image, members: def.members, at, name: def.name }
     }
 
-    /// The definition and the offset of a member.
-    pub(crate) fn definition(&self, name: &str) -> Option<(&'static Member, u32)> {
-        self.member(name)
-    }
-
-    /// The offset and definition of a member.
-    fn member(&self, name: &str) -> Option<(&'static Member, u32)> {
+    /// The definition of a member, and where it lies in the image.
+    pub fn definition(&self, name: &str) -> Option<(&'static Member, u32)> {
         self.members.iter().find(|m| m.name == name).map(|m| (m, self.at + m.at))
     }
 
     /// Where a member's elements lie, and how many there are.
     fn elements(&self, name: &str) -> Option<(&'static Member, u32, u64)> {
-        let (m, at) = self.member(name)?;
+        let (m, at) = self.definition(name)?;
         match m.shape {
             Shape::Value => Some((m, at, 1)),
             Shape::Fixed(_) | Shape::Fixed2(..) | Shape::FixedStr(_) => {
@@ -99,7 +94,7 @@ impl<'i> View<'i> {
 
     /// The bytes that a pointer leads to whose kind the capture says by itself (the host's memory of image copies).
     pub fn pointed(&self, name: &str) -> Option<&'i [u8]> {
-        let (_, at) = self.member(name)?;
+        let (_, at) = self.definition(name)?;
         let p = self.image.ptr(at).filter(|p| p.has_data() && p.at == at)?;
         self.image.bytes().get(p.to as usize..p.to as usize + p.len as usize)
     }
@@ -140,7 +135,7 @@ impl<'i> View<'i> {
     /// The structs of the pNext chain.
     pub fn chain(&self) -> impl Iterator<Item = View<'i>> + use<'i> {
         let image = self.image;
-        let mut slot = self.member("pNext").map(|(_, at)| at);
+        let mut slot = self.definition("pNext").map(|(_, at)| at);
         std::iter::from_fn(move || {
             let to = image.target(slot?)?;
             let id = struct_by_stype(image.u32(to))?;

@@ -35,6 +35,7 @@ mod math;
 mod matrix;
 mod measured;
 mod memory;
+mod mutants;
 mod order;
 mod ordering;
 mod parity;

@@ -3,7 +3,7 @@
 //! Guarantees: no range ends behind its buffer, and the buffer lies in memory. Refuses the others.
 
 use super::{Check, Cx, at_most, each, memory, n32, n64, one, within};
-use gfxr_parse::error::Result;
+use gfxr_parse::error::{Error, Result};
 use gfxr_parse::view::View;
 
 /// By canonical name.
@@ -93,7 +93,12 @@ fn view(c: &Cx<'_>, v: View<'_>) -> Result<()> {
 
 /// Several commands of `size` bytes, `stride` apart.
 fn indirect(c: &Cx<'_>, v: View<'_>, size: u64) -> Result<()> {
-    commands(c, v, n32(v, "drawCount").into(), size)
+    let count = n32(v, "drawCount").into();
+    if let Some(limits) = c.limits {
+        at_most(count, limits.max_draw_indirect_count.into(), "maxDrawIndirectCount")
+            .map_err(|e| e.within("drawCount"))?;
+    }
+    commands(c, v, count, size)
 }
 
 fn indirect_count(c: &Cx<'_>, v: View<'_>, size: u64) -> Result<()> {
@@ -102,9 +107,14 @@ fn indirect_count(c: &Cx<'_>, v: View<'_>, size: u64) -> Result<()> {
 }
 
 fn commands(c: &Cx<'_>, v: View<'_>, count: u64, size: u64) -> Result<()> {
+    let stride = u64::from(n32(v, "stride"));
     match count.checked_sub(1) {
         None => Ok(()),
+        Some(1..) if stride < size => {
+            let text = format!("expected {size} or more, as each command has, found {stride}");
+            Err(Error::malformed(text).within("stride"))
+        }
         // The last one ends where it ends, however far apart they are.
-        Some(before) => range(c, v, "buffer", "offset", before * u64::from(n32(v, "stride")) + size),
+        Some(before) => range(c, v, "buffer", "offset", before * stride + size),
     }
 }

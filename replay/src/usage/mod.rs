@@ -14,6 +14,8 @@ mod memory;
 mod pipelines;
 mod queries;
 mod shaders;
+#[cfg(test)]
+mod tests;
 
 use crate::exec::{Call, Outcome};
 use crate::follow::{Follow, World};

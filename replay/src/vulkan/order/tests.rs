@@ -227,3 +227,48 @@ fn what_is_freed_is_freed_once_and_out_of_its_pool() {
     says(free(&mut b, 4, &[5]), "VkCommandBuffer 5 is not of the pool that it is freed from");
     free(&mut b, POOL, &[0, 5, 0, 6]).expect("each once");
 }
+
+#[test]
+fn what_depends_on_a_call_that_was_left_out_is_refused() {
+    let mut b = Bench::new();
+    let dispatch = |b: &mut Bench| b.plain("vkCmdDispatch", BUFFER, &[1, 1, 1]);
+    let left_out = |b: &mut Bench, name: &str, params: &dyn Fn(&mut ParamWriter)| {
+        let call = crate::follow::tests::bench::call(name, params);
+        super::left_out(&mut b.order, &mut b.objects, &call);
+    };
+    b.begin(BUFFER, 0, false).expect("it begins");
+    b.bind(1).expect("a compute pipeline");
+    dispatch(&mut b).expect("it has a pipeline");
+    // A copy sets nothing that a dispatch uses.
+    left_out(&mut b, "vkCmdFillBuffer", &|w| _ = w.u64(BUFFER).u64(9).u64(0).u64(4).u32(0));
+    dispatch(&mut b).expect("it has a pipeline");
+    left_out(&mut b, "vkCmdSetLineWidth", &|w| _ = w.u64(BUFFER).u32(0));
+    says(dispatch(&mut b), "a call before it in VkCommandBuffer 5, that sets what it uses, was left out");
+    b.end(BUFFER).expect("it ends");
+    b.begin(BUFFER, 0, false).expect("it begins anew");
+    b.bind(1).expect("a compute pipeline");
+    dispatch(&mut b).expect("the next recording has lost nothing");
+
+    // A set that was to be written is not bound, until it is.
+    const SET: u64 = 8;
+    let ty = b.order.descriptor_set;
+    b.objects.insert_in_pool(SET, SET, ty, POOL);
+    let write = |w: &mut ParamWriter| {
+        w.u64(1).u32(1);
+        w.structures(1, |w, _| {
+            w.u32(stype("VkWriteDescriptorSet")).null_struct().u64(SET).u32(0).u32(0).u32(0).u32(6);
+            w.null_struct().null_struct().u64_array(&[]);
+        });
+        w.u32(0).null_struct();
+    };
+    let bind = |b: &mut Bench| {
+        b.call("vkCmdBindDescriptorSets", |w| {
+            w.u64(BUFFER).u32(1).u64(7).u32(0).u32(1).u64_array(&[SET]).u32(0).u32_array(&[]);
+        })
+    };
+    bind(&mut b).expect("it is a set");
+    left_out(&mut b, "vkUpdateDescriptorSets", &write);
+    says(bind(&mut b), "a call that writes to VkDescriptorSet 8 was left out");
+    b.call("vkUpdateDescriptorSets", write).expect("it is written");
+    bind(&mut b).expect("it was written since");
+}
