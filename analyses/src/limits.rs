@@ -1,8 +1,13 @@
 //! Every limit of what analyses make of a trace's numbers. A trace may be anybody's: what a row declares is no reason to take
 //! memory without end. What is beyond a limit is refused with a message that names it.
 
-/// Invocations of all launches whose rays were recorded: each takes about 40 bytes before there is an event.
+/// Invocations of all launches whose rays, or clocks, were recorded: each takes about 40 bytes before there is an event.
 pub const INVOCATIONS: u64 = 1 << 27;
+
+/// Values of the maps of launches that are drawn: each is kept twice, in 4 bytes.
+pub const MAP_VALUES: usize = 1 << 28;
+/// Invocations of a subgroup: Vulkan has no larger ones (VkPhysicalDeviceSubgroupProperties).
+pub const SUBGROUP: u64 = 128;
 
 /// Bytes of a uniform block, as far as its members go: no device binds more at once.
 pub const BLOCK_BYTES: u64 = 1 << 31;

@@ -23,8 +23,9 @@ const MAX_SPARE: usize = 256 << 20;
 /// doubles.
 const OBJECT_TABLE: usize = (1 << 24) * 24;
 
-/// What records of a few kilobytes may ask for: a picture of them, and a column as the format allows it.
-const MOST_OF_RECORDS: usize = 256 << 20;
+/// What records of a few kilobytes may ask for: eight bytes an invocation of the largest launch that `analyses` takes
+/// (`limits.rs`, `INVOCATIONS`).
+const MOST_OF_RECORDS: usize = 8 << 27;
 
 /// The fewest bytes on the wire that the decoder asks for before it sets memory aside for an element, as it counts
 /// them.

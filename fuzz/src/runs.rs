@@ -67,7 +67,7 @@ impl Runs {
                 Input::Run(files)
             }
             3 => {
-                let mut wrong = |_: &Table, _: &str, v: u64| match rng.below(40) {
+                let mut wrong = |_: &Table, _: &str, v: u64| match rng.below(1000) {
                     0 => rng.edge(),
                     1 => v.wrapping_add(1),
                     2 => 0,

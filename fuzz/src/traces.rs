@@ -2,8 +2,7 @@
 //!
 //! Half of the inputs are folders: what reads them must end in rows or in an error that says where. The other half are rows of
 //! a real trace with other values, or made up from what the tables say of their columns. These go to the questions from memory,
-//! past [`trace::dir`], which refuses values that add up to too much: a sum that overflows here is a finding only if a folder
-//! with the same rows is read. Guarantees: seed and index name an input as long as the captures are the same.
+//! past [`trace::dir`], and keep to what it lets through: values that add up to too much are among the folders. Guarantees: seed and index name an input as long as the captures are the same.
 
 use std::path::Path;
 
@@ -11,7 +10,7 @@ use analyses::{QUESTIONS, Question};
 use gfxr_parse::container::Capture;
 use trace::dir::{Dir, Manifest, Writer};
 use trace::tables::TABLES;
-use trace::{ColumnData, Columns, Memory, Source, Table, Value, table::Kind};
+use trace::{Column, ColumnData, Columns, Memory, Source, Table, Value, table::Kind};
 
 use crate::answers;
 use crate::folder::{self, Folder, WORDS};
@@ -21,6 +20,8 @@ use crate::targets::Ran;
 
 /// Most rows of a table that are used.
 const MOST_ROWS: usize = 200;
+/// Values of columns that are summed: [`MOST_ROWS`] of them stay below what the reader of traces lets through.
+const MOST_SUMMED: u64 = 1 << 47;
 /// Traces that inputs are made of.
 const BASES: usize = 10;
 
@@ -94,7 +95,7 @@ impl Traces {
                     let mut row = row(columns, n);
                     if wrong && rng.chance(1, 4) {
                         let c = rng.below(row.len());
-                        row[c] = self.value(&columns.table().columns[c].kind, n, rng);
+                        row[c] = self.value(&columns.table().columns[c], n, rng);
                     }
                     if !rng.chance(1, 200) {
                         memory.put(columns.table(), &row);
@@ -115,20 +116,21 @@ impl Traces {
     /// Rows whose numbers are small most of the time, so that they refer to each other.
     fn made_up(&self, table: &'static Table, memory: &mut Memory, rng: &mut Rng) {
         for n in 0..1 + rng.below(12) {
-            let row: Vec<Value> = table.columns.iter().map(|c| self.value(&c.kind, n, rng)).collect();
+            let row: Vec<Value> = table.columns.iter().map(|c| self.value(c, n, rng)).collect();
             memory.put(table, &row);
         }
     }
 
-    fn value(&self, kind: &Kind, row: usize, rng: &mut Rng) -> Value<'_> {
-        match kind {
-            Kind::U64 => Value::U64(match rng.below(16) {
+    fn value(&self, column: &Column, row: usize, rng: &mut Rng) -> Value<'_> {
+        let most = if column.adds_up() { MOST_SUMMED } else { u64::MAX };
+        match column.kind {
+            Kind::U64 => Value::U64(most.min(match rng.below(16) {
                 0..=6 => rng.below(4) as u64,
                 7..=11 => row as u64,
                 12 | 13 => rng.below(1000) as u64,
                 14 => rng.edge(),
                 _ => u64::MAX,
-            }),
+            })),
             Kind::F64 => {
                 Value::F64([0.0, 1.0, 0.5, -1.0, 1e300, f64::NAN, f64::INFINITY, 1e-300][rng.below(8)])
             }

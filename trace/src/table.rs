@@ -42,7 +42,7 @@ pub struct Column {
 impl Column {
     /// Whether its values may be added up, as far as its unit says: they are neither names of something nor points in time.
     /// Nanoseconds are added as [`crate::Nanos`], which stay at the largest value.
-    pub(crate) fn adds_up(&self) -> bool {
+    pub fn adds_up(&self) -> bool {
         const NAMES: [&str; 18] = [
             "",
             "number",

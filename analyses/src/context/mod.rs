@@ -11,6 +11,7 @@
 #[cfg(test)]
 pub mod sample;
 
+use crate::limits;
 use crate::report::{Cell, Column, Cost, Unit};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -91,8 +92,13 @@ impl Context {
     pub fn read(trace: &dyn Source) -> Result<Context, Unreadable> {
         let mut context = Context::default();
         let t = trace.read(&FRAMES)?;
-        let sizes = t.u64("frame").iter().zip(t.u64("subgroup_size"));
-        context.subgroup_sizes = sizes.map(|(&f, &n)| (f, n)).collect();
+        let sizes = || t.u64("frame").iter().zip(t.u64("subgroup_size"));
+        if let Some((frame, n)) = sizes().find(|s| *s.1 > limits::SUBGROUP) {
+            let most = limits::SUBGROUP;
+            let text = format!("table frames, frame {frame}: subgroups of {n}, expected at most {most}");
+            return Err(Unreadable(text));
+        }
+        context.subgroup_sizes = sizes().map(|(&f, &n)| (f, n)).collect();
         let t = trace.read(&PIPELINES)?;
         for row in 0..t.len() {
             let (id, kind) = (t.u64("pipeline")[row], t.text("kind")[row].clone());

@@ -27,6 +27,7 @@ mod tests;
 use crate::Question;
 use crate::context::Context;
 use crate::events::{CHUNK, Events, Launch, NO, Outcome, Walk, Wants, read};
+use crate::limits;
 use crate::repack::npy;
 use crate::replayer::{Packing, Replayer};
 use crate::report::{Cell, Column, File, Image, Report, Table, Unit};
@@ -80,11 +81,15 @@ impl Question for RayMaps {
         let events = read(trace, &context, WANTS)?;
         let classes = crate::boxes::maps(trace, &events)?;
         let mut report = Report::new(self.name(), "Maps of launches");
-        let mut rows = vec![];
+        let (mut rows, mut drawn, mut values_drawn) = (vec![], 0, 0);
         for (number, launch) in events.launches.iter().enumerate() {
-            for (name, column, values) in maps(&events, launch, &classes[number]) {
+            let maps = maps(&events, launch, &classes[number]);
+            values_drawn += maps.iter().map(|m| m.2.len()).sum::<usize>();
+            let draws = number < PICTURES && values_drawn <= limits::MAP_VALUES;
+            drawn += usize::from(draws);
+            for (name, column, values) in maps {
                 rows.push(row(launch, name, &values));
-                if number < PICTURES {
+                if draws && !values.is_empty() {
                     let stem = format!("{name}_frame{}_launch{}", launch.frame, launch.launch);
                     let [w, h, d] = launch.size;
                     let bytes = values.iter().flat_map(|v| v.to_le_bytes());
@@ -118,10 +123,8 @@ impl Question for RayMaps {
             ],
             rows,
         }];
-        if events.launches.len() > PICTURES {
-            report
-                .notes
-                .push(format!("Of {} launches the first {PICTURES} are drawn.", events.launches.len()));
+        if events.launches.len() > drawn {
+            report.notes.push(format!("Of {} launches the first {drawn} are drawn.", events.launches.len()));
         }
         Ok(report)
     }

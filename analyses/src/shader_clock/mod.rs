@@ -25,6 +25,7 @@ mod tests;
 pub use panels::panels;
 
 use crate::Question;
+use crate::limits;
 use crate::repack::npy;
 use crate::report::{Cell, Column, File, Image, Report, Table, Unit};
 use std::collections::{BTreeMap, HashMap};
@@ -37,8 +38,6 @@ pub struct ShaderClock;
 
 /// Launches that are drawn: the first.
 const PICTURES: usize = 8;
-/// The most invocations of a launch.
-const MOST: u64 = 1 << 30;
 
 /// A launch: one value for each invocation, not a number where it left none.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -64,11 +63,16 @@ pub struct Launch {
 /// The launches of a trace, in their order.
 pub fn read(trace: &dyn Source) -> Result<Vec<Launch>, Unreadable> {
     let mut launches: BTreeMap<(u64, u64), Launch> = BTreeMap::new();
-    trace.each(&SHADER_CLOCK, &mut |rows| put(rows, &mut launches))?;
+    let mut invocations = 0;
+    trace.each(&SHADER_CLOCK, &mut |rows| put(rows, &mut launches, &mut invocations))?;
     Ok(launches.into_values().collect())
 }
 
-fn put(t: &Columns, launches: &mut BTreeMap<(u64, u64), Launch>) -> Result<(), Unreadable> {
+fn put(
+    t: &Columns,
+    launches: &mut BTreeMap<(u64, u64), Launch>,
+    invocations: &mut u64,
+) -> Result<(), Unreadable> {
     let names = ["frame", "launch", "width", "height", "depth", "invocation", "begin", "end"];
     let [frame, launch, width, height, depth, invocation, begin, end] = names.map(|n| t.u64(n));
     let [sm, warp, last_sm, last_warp] = ["sm", "warp", "last_sm", "last_warp"].map(|n| t.u64(n));
@@ -81,8 +85,16 @@ fn put(t: &Columns, launches: &mut BTreeMap<(u64, u64), Launch>) -> Result<(), U
                 key.0, key.1
             ))
         };
-        let threads = size.iter().try_fold(1u64, |n, s| n.checked_mul(*s)).filter(|n| *n <= MOST);
-        let threads = threads.ok_or_else(|| wrong(format!("{size:?} invocations")))? as usize;
+        let most = limits::INVOCATIONS;
+        let threads = size.iter().try_fold(1u64, |n, s| n.checked_mul(*s)).filter(|n| *n <= most);
+        let threads = threads.ok_or_else(|| wrong(format!("{size:?} invocations")))?;
+        if !launches.contains_key(&key) {
+            *invocations += threads;
+            if *invocations > most {
+                return Err(wrong(format!("with it there are more than {most} invocations in all")));
+            }
+        }
+        let threads = threads as usize;
         let l = launches.entry(key).or_insert_with(|| Launch {
             frame: key.0,
             launch: key.1,

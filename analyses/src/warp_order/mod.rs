@@ -111,7 +111,8 @@ impl Question for WarpOrder {
             }
             rows.push(row);
         }
-        for launch in events.launches.iter().filter(|l| l.size[2] == 1).take(PICTURES) {
+        let flat = |l: &&crate::events::Launch| l.size[2] == 1 && !l.subgroup.is_empty();
+        for launch in events.launches.iter().filter(flat).take(PICTURES) {
             report.images.push(Image {
                 name: format!("frame_{}_launch_{}", launch.frame, launch.launch),
                 title: format!("Order of subgroups, {}", launch.words()),
