@@ -40,12 +40,19 @@ fn escaped(text: &str, kept: &[char]) -> String {
     out
 }
 
-/// Whether bytes are plain: ASCII that is printed, and what is kept. Most text is, and is passed on as it is.
+/// Whether bytes are plain: ASCII that is printed, and the two that are kept. Most text is, and is passed on as it is.
 fn plain(bytes: &[u8], kept: [u8; 2]) -> bool {
-    // (no early end, and all of it in bytes: so it is done many at once)
-    let odd =
-        |b: u8| u8::from(b.wrapping_sub(b' ') >= 0x5f) & u8::from(b != kept[0]) & u8::from(b != kept[1]);
-    bytes.iter().fold(0, |found, &b| found | odd(b)) == 0
+    // (masks of bytes, no early end, a row at a time: so many bytes are looked at at once)
+    let mask = |is: bool| if is { u8::MAX } else { 0 };
+    // As signed numbers, what is no ASCII lies below the control characters.
+    let odd = |b: u8| (mask((b as i8) < 0x20) & mask(b != kept[0]) & mask(b != kept[1])) | mask(b == 0x7f);
+    let (rows, rest) = bytes.as_chunks::<64>();
+    let mut found = [0; 64];
+    for row in rows {
+        found.iter_mut().zip(row).for_each(|(f, b)| *f |= odd(*b));
+    }
+    let rest = rest.iter().fold(0, |all, b| all | odd(*b));
+    found.iter().fold(rest, |all, f| all | f) == 0
 }
 
 /// A value, or a sentence that has values in it: it stays on its line.

@@ -125,7 +125,8 @@ pub fn create(
     };
     info.p_next = p_next;
     let exact;
-    // SAFETY: the linker made the chain: every struct of it lies in the call's memory, and its sType says what it is.
+    // SAFETY: linking made the chain of structs that were decoded: each lies whole in the call's memory and is what its sType
+    // says (`gfxr_parse::valid`, **present**).
     unsafe {
         let Some(instance) = vk.instances.get(&instance_id) else {
             return Err(Error::divergence("the device's instance is gone"));

@@ -256,8 +256,9 @@ impl Vulkan {
                 format!("this device and driver have no {}", call.command.name),
             ));
         };
-        // SAFETY: the shape belongs to the command, the arguments were linked against live objects, and every array was
-        // checked against its count.
+        // SAFETY: the shape belongs to the command, and the arguments were linked against live objects. The executor has
+        // checked that the call keeps to the promise of `gfxr_parse::valid`: arrays are **counted**, pointers **present**,
+        // strings **ended**, unions **chosen**.
         let invoke = || unsafe { crate::generated::invoke(call.command.abi, f, linked.words()) };
         let ret = match self.handlers.patience(call.index) {
             Patience::Queues => self.under_way.in_driver(invoke),

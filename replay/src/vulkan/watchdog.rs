@@ -226,10 +226,8 @@ pub fn reset_fences(
     linked: &mut Linked,
     report: &mut Report,
 ) -> Result<Outcome> {
-    let (n, fences) = (linked.arg(1) as u32 as usize, linked.ptr::<vk::Fence>(2));
-    for i in (0..n).filter(|_| !fences.is_null()) {
-        // SAFETY: linked memory holds `n` fences (the linker checked the count).
-        vk.watch.finished(unsafe { *fences.add(i) });
+    for fence in linked.params::<vk::Fence>(2, linked.arg(1) as u32 as usize).unwrap_or_default() {
+        vk.watch.finished(*fence);
     }
     vk.raw(call, linked, report)
 }
