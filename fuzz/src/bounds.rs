@@ -19,9 +19,9 @@ const FIXED: usize = 1 << 20;
 /// `replay`'s limit (`link.rs`, of the same name) on memory for results whose contents the capture left out.
 const MAX_SPARE: usize = 256 << 20;
 
-/// `replay`'s table of objects (`objects.rs`): ids below its `DENSE` lie in an array of entries of 24 bytes, which
+/// `replay`'s table of objects (`objects.rs`): ids below its `DENSE` lie in an array of entries of 40 bytes at most, which
 /// doubles.
-const OBJECT_TABLE: usize = (1 << 24) * 24;
+const OBJECT_TABLE: usize = (1 << 22) * 40;
 
 /// What records of a few kilobytes may ask for: eight bytes an invocation of the largest launch that `analyses` takes
 /// (`limits.rs`, `INVOCATIONS`).

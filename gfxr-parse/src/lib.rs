@@ -3,6 +3,7 @@
 //! Knows no driver and holds no `unsafe`.
 #![forbid(unsafe_code)]
 
+pub mod ahead;
 pub mod annotation;
 pub mod apis;
 pub mod container;

@@ -10,10 +10,11 @@ use std::sync::LazyLock;
 use divan::Bencher;
 use divan::counter::ItemsCount;
 
+use gfxr_parse::ahead::Call;
+use gfxr_parse::ahead::{What, read};
 use gfxr_parse::container::{Capture, FrameCounter, Scratch, read_file};
-use replay::ahead::{What, read};
 use replay::backend::Echo;
-use replay::exec::{Call, Executor};
+use replay::exec::Executor;
 use replay::hook::{Commands, Hook};
 use replay::options::Options;
 

@@ -1,12 +1,13 @@
 //! Who answers the calls: a driver, or the capture itself.
 
 use crate::error::Result;
-use crate::exec::{Call, Outcome};
-use crate::hook::Frame;
 use crate::link::{Lenience, Linked};
 use crate::objects::Objects;
 use crate::report::{InFlight, Report};
-use gfxr_parse::meta::Meta;
+use gfxr_parse::ahead::Call;
+use world::Frame;
+use world::MetaBlock;
+use world::Outcome;
 
 /// See the module's header.
 pub trait Backend {
@@ -59,16 +60,6 @@ pub trait Backend {
     fn vulkan(&mut self) -> Option<&mut crate::vulkan::Vulkan> {
         None
     }
-}
-
-/// A metadata block with its payload decompressed where it has one.
-pub struct MetaBlock<'a> {
-    /// The block.
-    pub meta: &'a Meta<'a>,
-    /// Its data, decompressed.
-    pub data: &'a [u8],
-    /// Block index.
-    pub block: u64,
 }
 
 /// Answers with what the capture recorded: the whole chain runs with no GPU. Live handles are the captured ids.

@@ -4,11 +4,12 @@
 //! tracked. Once without a hook, once with two that do nothing: one sees every call before it is linked, one around the driver. Guarantees: the
 //! best of several rounds each, in turn, so that both see the same machine.
 
-use crate::ahead::{What, read};
 use crate::backend::Echo;
-use crate::exec::{Call, Executor};
+use crate::exec::Executor;
 use crate::hook::{Commands, Hook};
 use crate::options::Options;
+use gfxr_parse::ahead::Call;
+use gfxr_parse::ahead::{What, read};
 use gfxr_parse::container::{Capture, FrameCounter, Scratch};
 use std::time::Instant;
 

@@ -3,60 +3,23 @@
 //! Guarantees: calls happen in the order they are given; the table knows a new object before the next call and forgets
 //! a destroyed one after its destroy. Refuses (by default) to go on after a divergence; with `keep_going` it is counted.
 
-use crate::backend::{Backend, MetaBlock};
+use crate::backend::Backend;
 use crate::error::{Error, Kind, Result};
-use crate::hook::{Frame, Hook, Next};
+use crate::hook::{Hook, Next};
 use crate::link::{Linked, invalid};
 use crate::objects::Objects;
 use crate::options::Options;
 use crate::report::{InFlight, Report};
 use crate::under_way::{self, UnderWay};
 use crate::usage::Usage;
-use gfxr_parse::image::Image;
+use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::schema::{CommandDef, Ty, handle_named};
 use gfxr_parse::valid::{self, Level};
 use std::time::Instant;
-
-/// A decoded call and where it stands in the capture.
-#[derive(Clone)]
-pub struct Call {
-    /// Its definition.
-    pub command: &'static CommandDef,
-    /// The definition's index in the schema's table.
-    pub index: usize,
-    /// The decoded parameters.
-    pub image: Image,
-    /// Block index in the capture.
-    pub block: u64,
-    /// The thread that made it.
-    pub thread: u64,
-    /// The frame it belongs to.
-    pub frame: u64,
-    /// Part of a trimmed capture's state snapshot.
-    pub in_state: bool,
-}
-
-/// How a call ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outcome {
-    /// The raw return value (a VkResult in the low 32 bits, or an address); the captured one if nothing was called.
-    pub ret: u64,
-    /// The driver was called.
-    pub called: bool,
-}
-
-impl Outcome {
-    /// Answered with what the capture recorded.
-    pub fn captured(call: &Call) -> Self {
-        let ret = call.command.ret.map_or(0, |_| call.image.u64(call.image.ret_at()));
-        Outcome { ret, called: false }
-    }
-    /// The return value as a VkResult.
-    pub fn result(self) -> i32 {
-        self.ret as u32 as i32
-    }
-}
+use world::Frame;
+use world::MetaBlock;
+use world::Outcome;
 
 /// What a command does to the object table beyond new handles in its outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

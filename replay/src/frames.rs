@@ -3,8 +3,8 @@
 //! Labels in command buffers count where they are recorded, not where they execute. Refuses nothing; a rule that never
 //! fires leaves the whole file one frame.
 
-use crate::exec::Call;
 use crate::options::FrameBy;
+use gfxr_parse::ahead::Call;
 use gfxr_parse::container::{Capture, Place};
 use gfxr_parse::image::{Image, attrib};
 use gfxr_parse::schema::{command_named, struct_named};

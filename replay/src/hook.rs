@@ -5,12 +5,15 @@
 //! addresses: timestamps go there, so that nobody times another hook's work. A hook's own objects go straight to `ash`
 //! and never enter the object table.
 
-use crate::backend::MetaBlock;
 use crate::error::{Error, Result};
-use crate::exec::{Call, Executor, Outcome};
+use crate::exec::Executor;
 use crate::link::Linked;
 use crate::report::InFlight;
+use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::{CommandDef, command_named, generated::COMMANDS};
+use world::Frame;
+use world::MetaBlock;
+use world::Outcome;
 
 /// What a hook asks of the device, merged once before vkCreateDevice.
 #[derive(Clone, Debug, Default)]
@@ -115,17 +118,6 @@ impl Next {
     pub fn run(self, cx: &mut Executor, call: &mut Call) -> Result<Outcome> {
         cx.run_from(self.0, call)
     }
-}
-
-/// A frame has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Frame {
-    /// The capture's number of the frame that ended; 0 is the load (everything before the first frame's calls).
-    pub number: u64,
-    /// That of the frame that comes next, if one does: a trimmed capture's first is not 1.
-    pub next: u64,
-    /// Which repetition of the selected frames, from 0.
-    pub repeat: u32,
 }
 
 /// See the module's header.

@@ -7,13 +7,10 @@
 //! `unsafe` is allowed in `link.rs`, `generated/` and `vulkan/` only: where memory is linked and where the driver is
 //! called.
 
-pub mod ahead;
 pub mod backend;
 pub mod chain;
 pub mod error;
 pub mod exec;
-pub mod follow;
-pub mod formats;
 pub mod frames;
 #[allow(missing_docs)]
 #[rustfmt::skip]
@@ -26,7 +23,6 @@ pub mod options;
 pub mod places;
 pub mod report;
 pub mod session;
-pub mod span;
 pub mod under_way;
 pub mod unused;
 pub mod usage;

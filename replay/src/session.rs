@@ -4,12 +4,11 @@
 //! it where frames end. Guarantees: an error leaves the report of what happened until then. Refuses captures without a
 //! single call.
 
-use crate::ahead::{self, What};
-use crate::backend::{Backend, Echo, MetaBlock};
+use crate::backend::{Backend, Echo};
 use crate::error::{Error, Kind, Result};
 use crate::exec::Executor;
 use crate::frames::{Framer, resolve};
-use crate::hook::{Frame, Hook};
+use crate::hook::Hook;
 use crate::looped::{Looped, Looping};
 use crate::options::{AddressMode, FrameBy, MemoryMode, Options};
 use crate::report::{InFlight, Report};
@@ -17,10 +16,13 @@ use crate::unused;
 use crate::vulkan::check::Verdict;
 use crate::vulkan::{CapturedGpu, ObjectAddress, Prologue, Vulkan, negotiate};
 use crate::{places, wants};
+use gfxr_parse::ahead::{self, What};
 use gfxr_parse::apis::{self, api_of, apis};
 use gfxr_parse::container::{Capture, FrameCounter, FrameRule, Place, Scratch};
 use gfxr_parse::meta::Meta;
 use std::ops::ControlFlow;
+use world::Frame;
+use world::MetaBlock;
 
 /// Who answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

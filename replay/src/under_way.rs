@@ -51,14 +51,9 @@ pub fn latest() -> Option<&'static UnderWay> {
     LATEST.get().copied()
 }
 
-/// This thread is one of ours that calls no driver.
-pub(crate) fn no_driver() {
-    HERE.set(Some(&READS));
-}
-
 /// This thread's, if it replays.
 pub fn known() -> Option<&'static UnderWay> {
-    HERE.get()
+    HERE.get().or_else(|| gfxr_parse::ahead::reads_here().then_some(&READS))
 }
 
 /// This thread makes calls for that one from now on.

@@ -10,13 +10,15 @@
 //! devices that are the processor, whose clock is another matter.
 
 use super::timestamps::{record, submit_and_wait};
+use gfxr_parse::ahead::Call;
 use replay::ash::{self, vk};
 use replay::error::{Error, Kind, Result};
-use replay::exec::{Call, Executor, Outcome};
+use replay::exec::Executor;
 use replay::hook::{Commands, Hook, Next};
 use replay::link::Linked;
 use replay::vulkan::{DeviceState, QueueState};
 use std::time::{Duration, Instant};
+use world::Outcome;
 
 /// Bytes that a fill fills.
 const SIZE: u64 = 32 << 20;

@@ -7,17 +7,19 @@
 //! What a hook asks of the driver in the capture's place it may put on the same clock ([`CallClock::add`]).
 
 use super::executables::Put;
+use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::schema::{CommandDef, command_named};
 use replay::error::Result;
-use replay::exec::{Call, Executor};
-use replay::hook::{Commands, Frame, Hook, index_of};
+use replay::exec::Executor;
+use replay::hook::{Commands, Hook, index_of};
 use replay::link::Linked;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 use trace::Value;
 use trace::tables::CALL_COSTS;
+use world::Frame;
 
 /// Pairs of readings of the clock, one directly behind the other.
 const READINGS: usize = 257;

@@ -6,9 +6,10 @@
 //! nor has a pipeline of NVIDIA's older ray-tracing extension that the driver does not report.
 
 use super::pipeline_flags::{self, CREATE};
+use gfxr_parse::ahead::Call;
 use replay::ash::{self, vk};
 use replay::error::{Error, Kind, Result};
-use replay::exec::{Call, Executor};
+use replay::exec::Executor;
 use replay::hook::{Commands, Feature, Hook, Needs};
 use replay::link::Linked;
 use std::collections::HashMap;

@@ -5,10 +5,11 @@
 //! (device groups, protected work) stay as they are and are not timed; so do queues without timestamps.
 
 use super::timestamps::{Pair, Timer};
+use gfxr_parse::ahead::Call;
 use replay::ash::vk;
 use replay::error::{Error, Result};
-use replay::exec::{Call, Executor, Outcome};
-use replay::hook::{Commands, Frame, Hook, Next};
+use replay::exec::Executor;
+use replay::hook::{Commands, Hook, Next};
 use replay::link::{Linked, Plain};
 use replay::report::InFlight;
 use std::cell::RefCell;
@@ -17,6 +18,8 @@ use std::rc::Rc;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use trace::{FrameTime, Nanos};
+use world::Frame;
+use world::Outcome;
 
 /// Results beyond which reading them is not put off any longer. Asking for results may block until the GPU is done (a
 /// software driver holds a lock while it works); that wait would be missing from the frame that the application itself

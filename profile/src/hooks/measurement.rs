@@ -6,10 +6,11 @@
 
 use replay::error::Result;
 use replay::exec::Executor;
-use replay::hook::{Frame, Hook};
+use replay::hook::Hook;
 use rustix::time::{ClockId, clock_gettime};
 use std::cell::RefCell;
 use std::rc::Rc;
+use world::Frame;
 
 /// Nanoseconds on three clocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,10 +4,10 @@
 //! application chained none, one of ours is. Guarantees: the application's own flags stay, but for those that make a
 //! driver refuse to compile; structs of ours lie in the call's memory. Two hooks may add to one pipeline.
 
+use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::Ty;
 use gfxr_parse::schema::generated::STRUCTS;
 use replay::ash::vk;
-use replay::exec::Call;
 use replay::link::Linked;
 
 /// The commands that take flags in this way.

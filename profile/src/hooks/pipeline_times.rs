@@ -3,8 +3,9 @@
 //! The innermost hook: wall time between the call of the driver and its return, on the thread that replays. What a driver
 //! leaves for later (deferred operations, compiling at first use) is not in it; what it has in a cache is quick.
 
+use gfxr_parse::ahead::Call;
 use replay::error::Result;
-use replay::exec::{Call, Executor};
+use replay::exec::Executor;
 use replay::hook::{Commands, Hook};
 use replay::link::Linked;
 use std::cell::RefCell;

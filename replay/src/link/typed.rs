@@ -6,9 +6,9 @@
 #![allow(unsafe_code)]
 
 use super::Linked;
-use crate::span::Span;
 use ash::vk;
 use std::ffi::{CStr, CString, c_char, c_void};
+use world::span::Span;
 
 /// A C type of which every pattern of bits is a value: numbers, pointers, and structs and unions of them.
 ///

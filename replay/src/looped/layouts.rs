@@ -1,7 +1,7 @@
 //! PREINITIALIZED is a layout that no image ever returns to. Before each further iteration the contents' restoring puts
 //! such images into GENERAL, which holds the same bytes; the frame's own barriers are rewritten to say so.
 
-use crate::exec::Call;
+use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::Ty;
 use gfxr_parse::schema::generated::STRUCTS;
 

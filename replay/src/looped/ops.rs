@@ -1,6 +1,6 @@
 //! Which semaphores a call waits for and signals, in the order in which it does.
 
-use crate::exec::Call;
+use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
 
 /// One of them.

@@ -8,7 +8,7 @@
 use super::policy::{When, when};
 use super::track::{Layout, Recording, Sync, SyncKind, Tracker, created};
 use crate::error::{Error, Kind, Result};
-use crate::exec::Call;
+use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
@@ -234,7 +234,9 @@ impl Walk<'_> {
     }
 
     fn queries(&mut self, pool: u64, first: u32, count: u32, did: Did, copied: bool) {
-        for q in first..first.saturating_add(count) {
+        // A damaged capture may name more than there are.
+        let has = self.tracker.queries.get(&pool).map_or(0, |p| p.count);
+        for q in first..first.saturating_add(count).min(has) {
             let entry =
                 self.queries.entry((pool, q)).or_insert(Query { first: did, last: did, copied: false });
             // Results of the frame itself, and results that nothing replaces, need no care.

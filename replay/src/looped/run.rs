@@ -4,18 +4,19 @@ use super::plan::{Plan, plan};
 use super::policy::{When, when};
 use super::track::Tracker;
 use super::{Compared, Iteration, Loop, Looped, layouts};
-use crate::ahead::{Item, What};
-use crate::backend::MetaBlock;
 use crate::error::{Error, Kind, Result};
-use crate::exec::{Call, Executor};
-use crate::hook::Frame;
+use crate::exec::Executor;
 use crate::session::Progress;
 use crate::vulkan::contents::{Snapshot, Tracking};
 use crate::vulkan::looped::{State, idle};
 use crate::vulkan::presented;
+use gfxr_parse::ahead::Call;
+use gfxr_parse::ahead::{Item, What};
 use gfxr_parse::container::Budget;
 use gfxr_parse::meta::{Meta, MetaBlock as Parsed};
 use std::time::Instant;
+use world::Frame;
+use world::MetaBlock;
 
 /// What the session does before each call that is made for the first time.
 pub type Before<'f> = dyn FnMut(&mut Executor) -> Result<()> + 'f;

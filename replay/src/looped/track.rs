@@ -5,13 +5,13 @@
 //! that point, provided that the device has finished. A recording is kept as its calls, so that it can be made again.
 
 use super::ops::{Op, Value, of_call};
-use crate::backend::MetaBlock;
-use crate::exec::Call;
+use gfxr_parse::ahead::Call;
 use gfxr_parse::meta::Meta;
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::view::View;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
+use world::MetaBlock;
 
 /// What a command buffer holds.
 #[derive(Clone, Default)]
@@ -90,6 +90,8 @@ pub struct Queries {
     pub device: u64,
     /// VkQueryType.
     pub ty: i32,
+    /// How many it has.
+    pub count: u32,
 }
 
 /// What one entry of an update template writes: binding, first element, count.
@@ -288,8 +290,8 @@ impl Tracker {
                 self.templates.extend(created(call).into_iter().map(|id| (id, Rc::clone(&entries))));
             }
             "vkCreateQueryPool" => {
-                let ty = v.one("pCreateInfo").and_then(|i| i.u32("queryType")).unwrap_or(0) as i32;
-                let pool = Queries { device: first, ty };
+                let n = |name| v.one("pCreateInfo").and_then(|i| i.u32(name)).unwrap_or(0);
+                let pool = Queries { device: first, ty: n("queryType") as i32, count: n("queryCount") };
                 self.queries.extend(created(call).into_iter().map(|id| (id, pool)));
             }
             "vkDestroyQueryPool" => drop(self.queries.remove(&second())),

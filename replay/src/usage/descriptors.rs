@@ -3,11 +3,11 @@
 //! Guarantees: no descriptor outside of its set is written or copied, and no dynamic offset is missing. Refuses the others.
 
 use super::{Check, Cx, at_most, each, memory, n32, n64, within};
-use crate::follow::layouts::{SetLayout, ty};
-use crate::follow::objects::Set;
 use gfxr_parse::error::{Error, Result};
 use gfxr_parse::view::View;
 use std::rc::Rc;
+use world::layouts::{SetLayout, ty};
+use world::objects::Set;
 
 /// By canonical name.
 pub(super) const CHECKS: &[(&str, Check)] = &[

@@ -4,10 +4,10 @@
 //! from or go to are held against the buffer where the format's blocks are known.
 
 use super::{Check, Cx, at_most, each, memory, n32, n64, one, within};
-use crate::follow::objects::Image;
-use crate::formats;
 use gfxr_parse::error::{Error, Result};
 use gfxr_parse::view::View;
+use world::formats;
+use world::objects::Image;
 
 /// VK_REMAINING_MIP_LEVELS, VK_REMAINING_ARRAY_LAYERS.
 const REMAINING: u32 = u32::MAX;
@@ -277,7 +277,7 @@ fn begin_render_pass(c: &Cx<'_>, v: View<'_>) -> Result<()> {
         let pass = c.world.render_passes.get(&n64(b, "renderPass"));
         let framebuffer = c.world.framebuffers.get(&n64(b, "framebuffer"));
         if let Some(pass) = pass {
-            let clears = |a: &crate::follow::passes::AttachmentDescription| {
+            let clears = |a: &world::passes::AttachmentDescription| {
                 a.load == CLEAR
                     || (a.stencil_load == CLEAR
                         && formats::aspects(a.format as i32).contains(&formats::STENCIL))

@@ -5,10 +5,10 @@
 //! queues, and held against nothing; what memory an image needs only the driver knows.
 
 use super::{Check, Cx, n32, n64, one, within};
-use crate::follow::create::binds;
-use crate::follow::objects::Image;
 use gfxr_parse::error::{Error, Result};
 use gfxr_parse::view::View;
+use world::create::binds;
+use world::objects::Image;
 
 /// By canonical name.
 pub(super) const CHECKS: &[(&str, Check)] = &[
@@ -62,7 +62,7 @@ pub(super) fn buffer(c: &Cx<'_>, id: u64, name: &str) -> Result<()> {
 
 /// An image that is used lies in memory, or is a swapchain's.
 pub(super) fn image(c: &Cx<'_>, id: u64, i: &Image, name: &str) -> Result<()> {
-    let bound = |b: &crate::follow::objects::Bound| c.world.memories.contains_key(&b.memory);
+    let bound = |b: &world::objects::Bound| c.world.memories.contains_key(&b.memory);
     match i.flags & SPARSE != 0 || i.swapchain != 0 || !i.bound.is_empty() && i.bound.iter().all(bound) {
         true => Ok(()),
         false => Err(unbound("VkImage", id).within(name)),

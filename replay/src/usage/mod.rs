@@ -1,7 +1,7 @@
 //! What a call says of the objects it uses, held against what they are: the specification's explicit valid usage that drivers
 //! are known to trust, checked before the call is made.
 //!
-//! `gfxr_parse::valid` has looked at the call by itself; here the state is known (`crate::follow`): how large a buffer is,
+//! `gfxr_parse::valid` has looked at the call by itself; here the state is known (`world`): how large a buffer is,
 //! what a set's layout has, how many queries a pool has, what the device's limits are. Guarantees: a range that is copied,
 //! bound, queried or viewed lies within its object, indices of bindings, sets, subpasses and viewports exist. Refuses, with
 //! the member's path. What only the driver can know (memory requirements, formats' features, contents of memory) is the
@@ -17,13 +17,14 @@ mod shaders;
 #[cfg(test)]
 mod tests;
 
-use crate::exec::{Call, Outcome};
-use crate::follow::{Follow, World};
-use crate::span::Span;
 use ash::vk;
+use gfxr_parse::ahead::Call;
 use gfxr_parse::error::{Error, Result};
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::view::View;
+use world::Outcome;
+use world::span::Span;
+use world::{Follow, World};
 
 /// What a check may look at.
 struct Cx<'w> {

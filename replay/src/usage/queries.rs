@@ -2,7 +2,7 @@
 //!
 //! Guarantees: no query behind a pool's last is named. Refuses the others.
 
-use super::{Check, Cx, n32, n64, within};
+use super::{Check, Cx, at_most, n32, n64, within};
 use gfxr_parse::error::{Error, Result};
 use gfxr_parse::view::View;
 
@@ -10,6 +10,9 @@ use gfxr_parse::view::View;
 const TIMESTAMP: u32 = 2;
 /// VK_QUERY_RESULT_64_BIT.
 const WIDE: u32 = 1;
+
+/// More queries in a pool are no program's; what is known of each takes memory.
+const MOST_QUERIES: u64 = 1 << 20;
 
 /// By canonical name.
 pub(super) const CHECKS: &[(&str, Check)] = &[
@@ -21,6 +24,12 @@ pub(super) const CHECKS: &[(&str, Check)] = &[
     ("vkCmdResetQueryPool", many),
     ("vkCmdWriteTimestamp", |c, v| one(c, v, true)),
     ("vkCmdWriteTimestamp2", |c, v| one(c, v, true)),
+    ("vkCreateQueryPool", |_, v| {
+        super::one(v, "pCreateInfo", |i| {
+            at_most(n32(i, "queryCount").into(), MOST_QUERIES, "queries of a pool")
+                .map_err(|e| e.within("queryCount"))
+        })
+    }),
     ("vkGetQueryPoolResults", results),
     ("vkResetQueryPool", many),
 ];

@@ -1,7 +1,7 @@
 //! Calls of the samples with one member changed: each is refused, with that member's path; unchanged, none is.
 
 use super::*;
-use crate::ahead::{self, What};
+use gfxr_parse::ahead::{self, What};
 use gfxr_parse::container::Capture;
 use gfxr_parse::schema::Shape;
 use std::ops::ControlFlow;
@@ -227,6 +227,13 @@ const CASES: &[(&str, &str, &str, u64, &str)] = &[
         "attachmentCount: expected at most 8",
     ),
     // (queries.rs)
+    (
+        "feedback",
+        "vkCreateQueryPool",
+        "pCreateInfo.queryCount",
+        1 << 30,
+        "queryCount: expected at most 1048576",
+    ),
     ("feedback", "vkCmdBeginQuery", "query", 9999, "query: expected 1 from 9999 on"),
     ("feedback", "vkCmdResetQueryPool", "queryCount", 9999, "firstQuery: expected 9999"),
     ("feedback", "vkCmdCopyQueryPoolResults", "dstOffset", 1 << 40, "dstOffset: expected"),

@@ -3,12 +3,13 @@
 
 use super::Vulkan;
 use crate::error::Result;
-use crate::exec::{Call, Outcome};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
+use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::Ty;
 use gfxr_parse::schema::generated::{ENUMS, HANDLES, STRUCTS};
+use world::Outcome;
 
 /// vkSetDebugUtilsObjectNameEXT and its kin; their results never matter.
 pub fn set(

@@ -3,12 +3,13 @@
 use super::upload::Upload;
 use super::{Gpu, Vulkan, memory, negotiate};
 use crate::error::{Error, Kind, Result};
-use crate::exec::{Call, Outcome};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
 use ash::vk::{self, Handle};
+use gfxr_parse::ahead::Call;
 use std::ffi::{CString, c_char};
+use world::Outcome;
 
 /// A live device.
 pub struct DeviceState {

@@ -5,12 +5,13 @@ use super::{
     surface, swapchain, template, wait, watchdog,
 };
 use crate::error::Result;
-use crate::exec::{Call, Outcome};
 use crate::link::{Lenience, Linked};
 use crate::objects::Objects;
 use crate::report::Report;
+use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::schema::{CommandDef, Shape, Ty, struct_named};
+use world::Outcome;
 
 /// A handler that sees live arguments.
 pub type Typed = fn(&mut Vulkan, &mut Objects, &Call, &mut Linked, &mut Report) -> Result<Outcome>;

@@ -4,12 +4,12 @@ use super::contents::extent;
 use super::resources::ImageState;
 use super::upload::Region;
 use super::{Vulkan, descriptors, exact, init_draw, memory, ray, region, swapchain};
-use crate::backend::MetaBlock;
 use crate::error::{Error, Kind, Result};
 use crate::objects::Objects;
 use crate::report::Report;
 use ash::vk;
 use gfxr_parse::meta::{InitImage, Meta, SwapchainImages};
+use world::MetaBlock;
 
 /// One metadata block.
 pub fn meta(

@@ -2,12 +2,13 @@
 
 use super::{Vk, Vulkan, gpu};
 use crate::error::{Error, Kind, Result};
-use crate::exec::{Call, Outcome};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
 use ash::vk::{self, Handle};
+use gfxr_parse::ahead::Call;
 use std::ffi::{CStr, CString, c_char};
+use world::Outcome;
 
 /// A live instance.
 pub struct InstanceState {

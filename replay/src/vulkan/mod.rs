@@ -55,20 +55,24 @@ pub use ray::{Counters, inputs};
 pub use resources::{BufferState, ImageState};
 pub use swapchain::{SwapchainState, presented};
 
-use crate::backend::{Backend, MetaBlock};
+use crate::backend::Backend;
 use crate::error::{Error, Kind, Result};
-use crate::exec::{Call, Outcome};
-use crate::hook::{Frame, Needs};
+use crate::hook::Needs;
 use crate::link::Linked;
-use crate::objects::{Ids, Objects};
+use crate::objects::Objects;
 use crate::options::Options;
 use crate::report::{InFlight, Report};
 use crate::under_way::{self, UnderWay};
 use ash::vk;
+use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::{HandleId, handle_named};
 use handlers::{Handler, Handlers, Patience};
 use std::collections::HashMap;
 use table::Table;
+use world::Frame;
+use world::Ids;
+use world::MetaBlock;
+use world::Outcome;
 
 /// What the capture says about itself before its first device is made; collected by the session.
 #[derive(Clone, Debug, Default)]

@@ -16,10 +16,12 @@
 //! within a render pass are left to it, too, as programs have them and drivers do them.
 
 use crate::error::{Error, Result};
-use crate::exec::{Call, Outcome};
-use crate::objects::{Ids, Objects};
+use crate::objects::Objects;
+use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::generated::{COMMANDS, HANDLES};
 use gfxr_parse::schema::{CommandDef, HandleId, handle_named};
+use world::Ids;
+use world::Outcome;
 
 const RECORDING: u32 = 1;
 const EXECUTABLE: u32 = 1 << 1;

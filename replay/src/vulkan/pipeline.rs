@@ -2,12 +2,13 @@
 
 use super::Vulkan;
 use crate::error::{Error, Result};
-use crate::exec::{Call, Outcome};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
 use ash::vk;
+use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::{Ty, generated::STRUCTS};
+use world::Outcome;
 
 /// vkCreate{Graphics,Compute,RayTracing}Pipelines: a pipeline may take as long to compile here as it likes.
 pub fn create_pipelines(

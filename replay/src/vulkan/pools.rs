@@ -7,11 +7,12 @@
 
 use super::Vulkan;
 use crate::error::Result;
-use crate::exec::{Call, Outcome};
 use crate::link::Linked;
 use crate::report::Report;
 use ash::vk::{self, Handle};
+use gfxr_parse::ahead::Call;
 use std::collections::HashMap;
+use world::Outcome;
 
 /// What is known of the pools, by the capture's id.
 #[derive(Default)]

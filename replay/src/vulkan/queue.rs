@@ -2,13 +2,14 @@
 
 use super::Vulkan;
 use crate::error::{Error, Kind, Result};
-use crate::exec::{Call, Outcome};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::options::MemoryMode;
 use crate::report::Report;
 use ash::vk::Handle;
+use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::{Ty, generated::STRUCTS};
+use world::Outcome;
 
 /// vkQueueSubmit, vkQueueSubmit2.
 pub fn submit(

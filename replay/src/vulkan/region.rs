@@ -7,8 +7,8 @@ use super::contents::{extent, format, rows};
 use super::resources::ImageState;
 use super::upload::Region;
 use crate::error::{Error, Kind, Result};
-use crate::span::Span;
 use ash::vk;
+use world::span::Span;
 
 /// Refuses a region that leaves the image or the `size` bytes of the buffer.
 pub(crate) fn inside(image: &ImageState, region: &Region, size: u64) -> Result<()> {

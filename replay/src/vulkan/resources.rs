@@ -3,12 +3,13 @@
 use super::memory::{Alloc, Rows};
 use super::{Vulkan, descriptors, exact, init_draw, require_handles};
 use crate::error::{Error, Kind, Result};
-use crate::exec::{Call, Outcome};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::options::MemoryMode;
 use crate::report::Report;
 use ash::vk::{self, Handle};
+use gfxr_parse::ahead::Call;
+use world::Outcome;
 
 /// A live buffer.
 #[derive(Clone)]

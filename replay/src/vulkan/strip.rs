@@ -3,9 +3,9 @@
 //! Only where there are such: a module is changed in the linked call, and the changed words live until the call was made.
 
 use super::Vulkan;
-use crate::exec::Call;
 use crate::link::Linked;
 use ash::vk;
+use gfxr_parse::ahead::Call;
 
 /// Changes every module of a call. Called after linking.
 pub(super) fn strip(vk: &mut Vulkan, call: &Call, linked: &mut Linked) {

@@ -2,10 +2,11 @@
 
 use super::Vulkan;
 use crate::error::Result;
-use crate::exec::{Call, Outcome};
 use crate::objects::Objects;
 use crate::report::Report;
+use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::{CommandDef, Shape, Ty, generated::HANDLES};
+use world::Outcome;
 
 /// A command whose output is a VkSurfaceKHR, of whatever window system.
 pub fn creates_surface(c: &CommandDef) -> bool {

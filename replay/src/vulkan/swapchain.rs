@@ -10,11 +10,12 @@ use super::memory::{Alloc, AllocKind};
 use super::resources::{ImageState, new_object};
 use super::{QueueState, Vk, Vulkan};
 use crate::error::{Error, Result};
-use crate::exec::{Call, Outcome};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
 use ash::vk::{self, Handle};
+use gfxr_parse::ahead::Call;
+use world::Outcome;
 
 /// A virtual swapchain.
 #[derive(Clone)]

@@ -3,13 +3,14 @@
 
 use super::Vulkan;
 use crate::error::{Error, Result};
-use crate::exec::{Call, Outcome};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
 use ash::vk;
+use gfxr_parse::ahead::Call;
 use gfxr_parse::decode::template::{HEADER_BYTES, TAIL_HEADER_BYTES};
 use gfxr_parse::image::Image;
+use world::Outcome;
 
 /// Bytes of each kind in a packed template's data.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,12 +5,13 @@
 
 use super::{Vk, Vulkan};
 use crate::error::{Error, Result};
-use crate::exec::{Call, Outcome};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
 use ash::vk::{self, Handle};
+use gfxr_parse::ahead::Call;
 use std::time::{Duration, Instant};
+use world::Outcome;
 
 const SUCCESS: i32 = 0;
 const TIMEOUT: i32 = 2;

@@ -8,12 +8,13 @@
 
 use super::{DeviceState, Vk, Vulkan};
 use crate::error::{Error, Result};
-use crate::exec::{Call, Outcome};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::{InFlight, Report};
 use ash::vk::{self, Handle};
+use gfxr_parse::ahead::Call;
 use std::collections::VecDeque;
+use world::Outcome;
 
 /// Submissions remembered at most. More than that are under way only where nothing ever waits.
 const MOST: usize = 256;

@@ -1,7 +1,7 @@
 //! Which crate may name which.
 //!
 //! ```text
-//! gfxr-parse, pointers <- replay <- profile <- src          trace <- profile      trace <- analyses <- src
+//! gfxr-parse, pointers <- world <- replay <- profile <- src   trace <- profile      trace <- analyses <- src
 //! ```
 //!
 //! Nothing lower names anything higher. A few crates are also kept away from libraries whose presence would
@@ -24,15 +24,16 @@ struct Rule {
 const RULES: &[Rule] = &[
     Rule { name: "gfxr-parse", ours: &[], barred: &["ash", "rspirv"], tests_may: true },
     Rule { name: "reray-pointers", ours: &[], barred: &["ash"], tests_may: false },
+    Rule { name: "reray-world", ours: &["gfxr-parse"], barred: &["ash", "rspirv"], tests_may: false },
     Rule {
         name: "reray-replay-vulkan",
-        ours: &["gfxr-parse", "reray-pointers"],
+        ours: &["gfxr-parse", "reray-pointers", "reray-world"],
         barred: &["rspirv"],
         tests_may: false,
     },
     Rule {
         name: "reray-profile",
-        ours: &["gfxr-parse", "reray-pointers", "reray-replay-vulkan", "reray-trace"],
+        ours: &["gfxr-parse", "reray-pointers", "reray-world", "reray-replay-vulkan", "reray-trace"],
         barred: &[],
         tests_may: false,
     },
@@ -43,6 +44,7 @@ const RULES: &[Rule] = &[
         name: "reray-replay",
         ours: &[
             "gfxr-parse",
+            "reray-world",
             "reray-replay-vulkan",
             "reray-profile",
             "reray-trace",

@@ -6,9 +6,9 @@
 //! they left can still be read. Not handled, and named where they occur: commands that the device generates itself.
 
 use super::command_times::commands::{Bind, Role, role};
+use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::view::View;
-use replay::exec::Call;
 use std::collections::{BTreeMap, HashMap};
 use trace::{Table, Value};
 

@@ -15,15 +15,18 @@ use super::command_times::commands::Bind;
 use super::pipeline_flags::{self, CREATE};
 use crate::passes::counters::source::{CounterSource, Metric, Results, write_metrics, write_results};
 use device::Functions;
+use gfxr_parse::ahead::Call;
 use replay::ash::vk::{self, Handle};
 use replay::error::{Error, Kind, Result};
-use replay::exec::{Call, Executor, Outcome};
-use replay::hook::{Commands, Feature, Frame, Hook, Needs, Next};
+use replay::exec::Executor;
+use replay::hook::{Commands, Feature, Hook, Needs, Next};
 use replay::link::Linked;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 use trace::{Table, Value};
+use world::Frame;
+use world::Outcome;
 
 /// What a device has to have: the extension, and flags of more than 32 bits.
 pub const FEATURES: [Feature; 2] = [

@@ -1,9 +1,9 @@
 //! One queue's submissions: a command buffer of ours before each, a fence of ours after it.
 
 use super::marks::{Marks, Slot};
+use gfxr_parse::ahead::Call;
 use replay::ash::{self, vk};
 use replay::error::{Error, Result};
-use replay::exec::Call;
 use replay::vulkan::{DeviceState, QueueState, driver};
 use std::collections::VecDeque;
 

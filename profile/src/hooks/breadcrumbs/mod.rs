@@ -12,19 +12,21 @@ mod lane;
 mod marks;
 mod trail;
 
+use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::view::View;
 use lane::{Lane, Pending};
 use marks::{END, Marks, Slot};
 use replay::ash::vk::{self, Handle};
 use replay::error::{Error, Result};
-use replay::exec::{Call, Executor, Outcome};
+use replay::exec::Executor;
 use replay::hook::{Commands, Hook, Needs, Next};
 use replay::link::Linked;
 use replay::report::InFlight;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use trail::{Role, Trail, role};
+use world::Outcome;
 
 /// A command buffer.
 struct Buffer {

@@ -5,13 +5,16 @@
 //! device has no calibrated timestamps that is said, and the clocks stay apart.
 
 use super::{CommandTimes, CommandTimesHook};
+use gfxr_parse::ahead::Call;
 use replay::error::Result;
-use replay::exec::{Call, Executor, Outcome};
-use replay::hook::{Commands, Frame, Hook, Next};
+use replay::exec::Executor;
+use replay::hook::{Commands, Hook, Next};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 use trace::{Calibration, CpuSpan, Nanos};
+use world::Frame;
+use world::Outcome;
 
 /// Calls that submit, wait or present.
 pub const WAITS: &[&str] = &[

@@ -32,13 +32,14 @@ pub use cpu::CpuSpansHook;
 
 use clock::Clock;
 use commands::{Role, role};
+use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::generated::COMMANDS;
 use queries::{Shared, Spare};
 use recording::Recording;
 use replay::ash::vk;
 use replay::error::Result;
-use replay::exec::{Call, Executor, Outcome};
-use replay::hook::{Commands, Frame, Hook, Needs, Next};
+use replay::exec::Executor;
+use replay::hook::{Commands, Hook, Needs, Next};
 use replay::link::Linked;
 use replay::vulkan::Clocks;
 use secondary::Secondary;
@@ -49,6 +50,8 @@ use std::rc::Rc;
 use std::time::Instant;
 use submit::{Current, Waiting};
 use trace::{Calibration, CommandCounters, CommandTime, CpuSpan, Nanos, TimeNames};
+use world::Frame;
+use world::Outcome;
 
 /// How much is timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -2,10 +2,10 @@
 
 use super::super::debug_names;
 use super::{Buffer, CommandTimesHook};
+use gfxr_parse::ahead::Call;
 use gfxr_parse::image::Image;
 use gfxr_parse::shaders;
 use gfxr_parse::view::View;
-use replay::exec::Call;
 use std::rc::Rc;
 
 /// Commands that [`CommandTimesHook::remember`] wants to see.

@@ -3,12 +3,14 @@
 use super::commands::{Bind, Role};
 use super::recording::{Pass, Recording, Target};
 use super::{CommandTimesHook, Level};
+use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
 use replay::ash::vk::{self, Handle};
 use replay::error::Result;
-use replay::exec::{Call, Executor, Outcome};
+use replay::exec::Executor;
 use replay::hook::Next;
 use std::rc::Rc;
+use world::Outcome;
 
 impl CommandTimesHook {
     /// vkBeginCommandBuffer has succeeded.

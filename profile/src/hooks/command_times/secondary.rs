@@ -9,12 +9,14 @@
 use super::commands::Role;
 use super::recording::Pass;
 use super::{CommandTimesHook, Settings};
+use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
 use replay::ash::vk::{self, Handle};
 use replay::error::{Error, Result};
-use replay::exec::{Call, Executor, Outcome};
+use replay::exec::Executor;
 use replay::hook::Next;
 use std::rc::Rc;
+use world::Outcome;
 
 /// A secondary command buffer as the application recorded it.
 #[derive(Default)]

@@ -16,16 +16,19 @@ mod tests;
 
 use decode::{Decoded, Instance};
 use follow::{Content, Follow, Traced};
+use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
 use replay::error::Result;
-use replay::exec::{Call, Executor, Outcome};
-use replay::hook::{Commands, Frame, Hook, Next};
+use replay::exec::Executor;
+use replay::hook::{Commands, Hook, Next};
 use replay::vulkan::Vulkan;
 use replay::vulkan::inputs::Build;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use trace::tables::{BOXES, GEOMETRIES, INSTANCES, LAUNCH_STRUCTURES, NOT_KNOWN, STRUCTURES, TRIANGLES};
 use trace::{Table, Value};
+use world::Frame;
+use world::Outcome;
 
 /// Takes records.
 pub type Put = Box<dyn FnMut(&'static Table, &[Value<'_>]) -> Result<()>>;

@@ -15,11 +15,12 @@ use super::plan::Done;
 use crate::hooks::command_times::commands::{Bind, Role, role};
 use crate::hooks::screenshot::submitted;
 use crate::{Launch, Stage};
+use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::view::View;
 use replay::ash::vk::{self, Handle};
 use replay::error::Result;
-use replay::exec::{Call, Executor};
+use replay::exec::Executor;
 use std::collections::{BTreeMap, HashMap};
 
 /// Words of the log's header.

@@ -37,13 +37,14 @@ pub use sessions::{Measured, Measurement, Session, Window, measure};
 use super::actions::Recording;
 use crate::rewrite::{Key, Variant};
 use code::{Code, Modules};
+use gfxr_parse::ahead::Call;
 use gfxr_parse::shaders::shaders;
 use launches::Launches;
 use memory::{Memory, Place};
 use per_action::PerAction;
 use replay::error::{Error, Result};
-use replay::exec::{Call, Executor, Outcome};
-use replay::hook::{Commands, Frame, Hook, Needs, Next};
+use replay::exec::Executor;
+use replay::hook::{Commands, Hook, Needs, Next};
 use replay::link::Linked;
 use replay::report::InFlight;
 use replay::vulkan::{Vulkan, presented};
@@ -52,6 +53,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
+use world::Frame;
+use world::Outcome;
 
 /// What a frame's probes left behind, as it was read back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

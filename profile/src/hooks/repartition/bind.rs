@@ -1,14 +1,14 @@
 //! What the driver has bound in command buffers: what the application asked for, and in its place what is ours.
 //!
-//! What the application has bound is followed elsewhere ([`replay::follow`]). Guarantees: where ours was bound, nothing of the
+//! What the application has bound is followed elsewhere ([`world`]). Guarantees: where ours was bound, nothing of the
 //! application's counts as bound any more, and the other way round.
 
 use gfxr_parse::view::View;
 use replay::ash::vk;
-use replay::follow::World;
-use replay::follow::objects::BindPoint;
 use std::collections::HashMap;
 use std::ops::Range;
+use world::World;
+use world::objects::BindPoint;
 
 /// What is bound where.
 pub const POINTS: [(BindPoint, vk::PipelineBindPoint); 3] = [
@@ -138,14 +138,15 @@ pub fn runs(command: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gfxr_parse::ahead::Call;
     use gfxr_parse::decode::decode_call;
     use gfxr_parse::image::Image;
     use gfxr_parse::schema::generated::{COMMANDS, STRUCTS};
     use gfxr_parse::schema::{command_named, struct_named};
     use gfxr_parse::writer::ParamWriter;
-    use replay::exec::{Call, Outcome};
-    use replay::follow::Follow;
     use replay::hook::index_of;
+    use world::Follow;
+    use world::Outcome;
 
     fn call(name: &str, params: impl FnOnce(&mut ParamWriter)) -> Call {
         let command = command_named(name).expect(name);
@@ -171,7 +172,7 @@ mod tests {
             });
             w.null_struct().u64_ptr(45).i32(0);
         });
-        follow.call(&template, Outcome::captured(&template), &mut ()).expect("it is followed");
+        follow.call(&template, Outcome::captured(&template), &mut ());
         let of = |name: &str, params: &dyn Fn(&mut ParamWriter)| {
             Binds::of(View::call(&call(name, |w| params(w)).image), follow.world())
         };

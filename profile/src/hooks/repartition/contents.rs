@@ -5,9 +5,9 @@
 
 use replay::ash::{vk, vk::Handle};
 use replay::error::{Error, Kind, Result};
-use replay::follow::layouts::{Binding, ty};
-use replay::follow::sets::{Contents, Descriptor};
 use replay::objects::Objects;
+use world::layouts::{Binding, ty};
+use world::sets::{Contents, Descriptor};
 
 /// What a binding contains.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -215,8 +215,8 @@ impl Info {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use replay::follow::layouts::SetLayout;
     use std::rc::Rc;
+    use world::layouts::SetLayout;
 
     /// Binding, element and bytes (or none) of each write.
     fn all(changes: &[Change<'_>]) -> Vec<(u32, u32, Option<Vec<u8>>)> {

@@ -10,12 +10,12 @@ use super::{CallClock, RepartitionHook, internal};
 use replay::ash::vk::{self, Handle};
 use replay::error::Result;
 use replay::exec::Executor;
-use replay::follow::World;
-use replay::follow::commands::BoundSet;
-use replay::follow::layouts::{Binding, PipelineLayout};
-use replay::follow::sets::Contents;
 use replay::objects::Objects;
 use std::time::Instant;
+use world::World;
+use world::commands::BoundSet;
+use world::layouts::{Binding, PipelineLayout};
+use world::sets::Contents;
 
 impl RepartitionHook {
     /// Something is drawn, dispatched or traced: what its pipeline wants is bound first.

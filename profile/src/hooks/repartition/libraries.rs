@@ -5,9 +5,9 @@
 //! that are made before the layout is, and a group that has a part which cannot be rewritten.
 
 use super::partition::Sets;
-use replay::follow::layouts::PipelineLayout;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
+use world::layouts::PipelineLayout;
 
 /// A pipeline or library, as it is created.
 #[derive(Clone, Debug, Default)]
@@ -110,7 +110,7 @@ fn groups(parts: &BTreeMap<u64, Part>) -> Vec<Vec<u64>> {
 mod tests {
     use super::*;
     use crate::hooks::repartition::partition::{Partition, sets};
-    use replay::follow::layouts::{Binding, Classes, SetLayout};
+    use world::layouts::{Binding, Classes, SetLayout};
 
     /// Layouts, sets of those that are rewritten, and the order in which they were made.
     type World = (HashMap<u64, Rc<PipelineLayout>>, BTreeMap<u64, Sets>, HashMap<u64, usize>);

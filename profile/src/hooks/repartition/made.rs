@@ -10,11 +10,11 @@ use super::contents::{Change, Content, Writes};
 use super::partition::{NewSet, SET_LAYOUT_LATE, Sets};
 use replay::ash::{self, vk, vk::Handle};
 use replay::error::{Error, Result};
-use replay::follow::layouts::{PushRange, ty};
-use replay::follow::sets::Contents;
 use replay::objects::Objects;
 use std::collections::HashMap;
 use std::time::Instant;
+use world::layouts::{PushRange, ty};
+use world::sets::Contents;
 
 /// Sets of a pool, at most, and descriptors of its sets, if they are more than one.
 const POOL_SETS: u32 = 64;
@@ -62,7 +62,7 @@ struct Late {
 pub struct Made {
     layouts: Vec<SetLayout>,
     pipeline_layouts: Vec<vk::PipelineLayout>,
-    /// By the application's set ([`replay::follow::objects::Set::born`]).
+    /// By the application's set ([`world::objects::Set::born`]).
     late: HashMap<u64, Vec<Late>>,
     /// Sets that were made, and the descriptors in them.
     pub sets: u64,

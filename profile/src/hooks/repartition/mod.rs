@@ -3,7 +3,7 @@
 //! A partition says where each slot of a layout goes ([`Partition`]). Its pipelines, and the libraries that they are made of
 //! (`libraries`), are made with a layout of ours and with shaders that look for their descriptors there (`shaders`). Sets come
 //! into being when something is drawn, dispatched or traced: what the application has bound then is followed
-//! ([`replay::follow`]), and each new set is the one of these contents (`made`), bound only if another is; descriptors that are
+//! ([`world`]), and each new set is the one of these contents (`made`), bound only if another is; descriptors that are
 //! updated after they are bound follow what the application writes, and push descriptors are pushed, as far as they are others.
 //! The application's own sets are neither allocated nor written where only such layouts use them. Guarantees: everything else
 //! goes to the driver as it came; what the application bound is bound again where a pipeline of another layout comes next; in
@@ -27,6 +27,7 @@ pub use shaders::Places;
 
 use super::call_costs::CallClock;
 use bind::{BINDS, Binds, Buffers};
+use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::schema::handle_named;
 use gfxr_parse::shaders::shaders as modules_of;
@@ -34,16 +35,18 @@ use gfxr_parse::view::View;
 use made::{Layout, Made};
 use replay::ash::vk;
 use replay::error::{Error, Kind, Result};
-use replay::exec::{Call, Executor, Outcome};
-use replay::follow::Follow;
-use replay::follow::sets::Contents;
-use replay::hook::{Commands, Frame, Hook, Next};
+use replay::exec::Executor;
+use replay::hook::{Commands, Hook, Next};
 use replay::link::Linked;
 use replay::vulkan::Vulkan;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
+use world::Follow;
+use world::Frame;
+use world::Outcome;
+use world::sets::Contents;
 
 /// What came of it.
 #[derive(Clone, Debug, Default)]
@@ -164,7 +167,7 @@ impl RepartitionHook {
                 _ => {}
             }
         }
-        self.follow.call(call, outcome, &mut ())?;
+        self.follow.call(call, outcome, &mut ());
         match call.command.canonical {
             "vkCreatePipelineLayout" if outcome.result() >= 0 => self.layout(cx, call)?,
             "vkUpdateDescriptorSets" | "vkUpdateDescriptorSetWithTemplate" => {
@@ -219,7 +222,7 @@ impl RepartitionHook {
             }
         }
         let outcome = if told { next.run(cx, call)? } else { Outcome::captured(call) };
-        self.follow.call(call, outcome, &mut ())?;
+        self.follow.call(call, outcome, &mut ());
         Ok(outcome)
     }
 }
@@ -322,7 +325,7 @@ impl Hook for RepartitionHook {
         }
         let outcome = next.run(cx, call)?;
         if RECORDED.contains(&name) {
-            self.follow.call(call, outcome, &mut ())?;
+            self.follow.call(call, outcome, &mut ());
         }
         Ok(outcome)
     }

@@ -6,8 +6,8 @@
 //! (whatever its number), a binding of variable count that is not its set's last, dynamic offsets beside what is updated after
 //! it is bound, mutable descriptors, descriptor buffers.
 
-use replay::follow::layouts::{Binding, PipelineLayout, SET_LAYOUT_PUSH, SetLayout, binding_flags, ty};
 use std::collections::{BTreeMap, BTreeSet};
+use world::layouts::{Binding, PipelineLayout, SET_LAYOUT_PUSH, SetLayout, binding_flags, ty};
 
 /// A slot: set and binding.
 pub type Slot = (u32, u32);

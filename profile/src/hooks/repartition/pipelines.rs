@@ -4,10 +4,10 @@
 
 use super::{RepartitionHook, internal, shaders, words_of};
 use crate::hooks::instrument::stages::{Stage, infos};
+use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
 use replay::ash::vk;
 use replay::error::{Error, Result};
-use replay::exec::Call;
 use replay::link::Linked;
 use replay::vulkan::Vulkan;
 

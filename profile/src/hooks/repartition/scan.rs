@@ -6,15 +6,16 @@
 use super::libraries::{Part, group};
 use super::partition::{Partition, Sets, sets};
 use super::shaders::Places;
+use gfxr_parse::ahead::Call;
 use gfxr_parse::container::{BlockKind, Capture, Scratch};
 use gfxr_parse::decode::decode_found;
 use gfxr_parse::image::Image;
 use gfxr_parse::schema::command;
 use gfxr_parse::view::View;
-use replay::exec::{Call, Outcome};
-use replay::follow::Follow;
 use replay::hook::index_of;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use world::Follow;
+use world::Outcome;
 
 /// What the hook goes by.
 #[derive(Clone, Debug, Default)]

@@ -68,7 +68,7 @@ fn place(inst: &Inst) -> Option<(u32, Decoration, u32)> {
 mod tests {
     use super::*;
     use crate::hooks::repartition::partition::{Moved, NewSet};
-    use replay::follow::layouts::Binding;
+    use world::layouts::Binding;
 
     /// Names of variables and where they are bound.
     fn slots(words: &[u32]) -> Vec<(String, Slot)> {

@@ -6,10 +6,11 @@
 
 use super::landing::Landings;
 use crate::hooks::frame_times::counted_elsewhere;
+use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
 use replay::ash::{self, vk};
 use replay::error::{Error, Result};
-use replay::exec::{Call, Executor};
+use replay::exec::Executor;
 use replay::link::Linked;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

@@ -10,11 +10,11 @@ use super::program::Facts;
 use super::reads::{self, Found, Read};
 use super::rows::Rows;
 use replay::error::Result;
-use replay::follow::bytes::Hole;
-use replay::follow::{Invocation, World};
 use std::collections::HashMap;
 use trace::Value::{Text, U64};
 use trace::tables::{CONTENT_WORDS, INVOCATION_BLOCKS};
+use world::bytes::Hole;
+use world::{Invocation, World};
 
 /// Contents by number, and how much of them is known.
 #[derive(Clone, Copy, Debug, Default)]

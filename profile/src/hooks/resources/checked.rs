@@ -1,7 +1,7 @@
 //! What came of comparing with a device: counts, and differences with what caused them.
 
-use replay::follow::At;
 use std::fmt;
+use world::At;
 
 /// What came of it.
 #[derive(Clone, Debug, Default)]

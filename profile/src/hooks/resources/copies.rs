@@ -9,17 +9,18 @@
 use super::landing::Landings;
 use super::plan::{self, Plan};
 use super::trail::{Base, By};
+use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
 use replay::ash;
 use replay::ash::vk::{self, Handle};
 use replay::error::Result;
-use replay::exec::{Call, Executor};
-use replay::follow::World;
+use replay::exec::Executor;
 use replay::link::Linked;
-use replay::span::Span;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
+use world::World;
+use world::span::Span;
 
 /// What a command buffer is being recorded into, or was last.
 #[derive(Clone, Copy)]

@@ -17,17 +17,18 @@ use super::plan::{self, Plan};
 use super::reads::Read;
 use super::trail::{Base, By, Spot, Trail};
 use crate::hooks::screenshot::read::buffer as read_buffer;
+use gfxr_parse::ahead::Call;
 use replay::error::Result;
-use replay::exec::{Call, Executor};
-use replay::follow::bytes::{Cause, Hole, Writer};
-use replay::follow::commands::Command;
-use replay::follow::recording::Recording;
-use replay::follow::{At, Invocation, World};
+use replay::exec::Executor;
 use replay::link::Linked;
 use replay::vulkan::Vulkan;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
+use world::bytes::{Cause, Hole, Writer};
+use world::commands::Command;
+use world::recording::Recording;
+use world::{At, Invocation, World};
 
 /// Submit calls.
 const SUBMITS: [&str; 2] = ["vkQueueSubmit", "vkQueueSubmit2"];

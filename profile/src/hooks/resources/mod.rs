@@ -1,6 +1,6 @@
 //! What a capture's invocations bound, and the bytes that their uniform blocks had, as the tables of `trace::tables` hold it.
 //!
-//! The hook follows the capture's calls ([`replay::follow`]), with a device or without one, asks [`crate::reflect`] what shaders
+//! The hook follows the capture's calls ([`world`]), with a device or without one, asks [`crate::reflect`] what shaders
 //! do with what is bound, and writes rows for every invocation of the wanted frames. Guarantees: what shaders may write is not
 //! known afterwards; equal descriptors, sets and bytes have equal numbers. With a device, [`device`] compares what is
 //! followed with what the device's memory holds, or reads what shaders wrote, at each invocation: [`PlanHook`] says in a walk
@@ -26,22 +26,25 @@ pub use plan::{Plan, PlanHook};
 
 use super::sync::Synchronisation;
 use device::Device;
+use gfxr_parse::ahead::Call;
 use gfxr_parse::meta::Meta;
 use gfxr_parse::view::View;
-use replay::backend::MetaBlock;
 use replay::error::Result;
-use replay::exec::{Call, Executor, Outcome};
-use replay::follow::bytes::Writer;
-use replay::follow::commands::Command;
-use replay::follow::recording::Recording;
-use replay::follow::{At, Follow, Invocation, Observer, Submission, World};
-use replay::hook::{Commands, Frame, Hook, Needs, Next};
+use replay::exec::Executor;
+use replay::hook::{Commands, Hook, Needs, Next};
 use replay::link::Linked;
 use rows::Rows;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 use trace::{Table, Value};
+use world::Frame;
+use world::MetaBlock;
+use world::Outcome;
+use world::bytes::Writer;
+use world::commands::Command;
+use world::recording::Recording;
+use world::{At, Follow, Invocation, Observer, Submission, World};
 
 /// Takes rows.
 pub type Put = Box<dyn FnMut(&'static Table, &[Value<'_>]) -> Result<()>>;
@@ -117,10 +120,10 @@ impl ResourcesHook {
     }
 
     /// Follows a call, and tells both.
-    fn follow(&mut self, call: &Call, outcome: Outcome) -> Result<()> {
+    fn follow(&mut self, call: &Call, outcome: Outcome) {
         let Some(sync) = &mut self.sync else { return self.follow.call(call, outcome, &mut self.told) };
         sync.call(self.follow.world(), call);
-        self.follow.call(call, outcome, &mut Both(&mut self.told, sync))
+        self.follow.call(call, outcome, &mut Both(&mut self.told, sync));
     }
 
     /// Bytes that come with calls: push constants and inline uniform blocks.
@@ -278,7 +281,7 @@ impl Hook for ResourcesHook {
         if let Some(d) = &self.told.device {
             d.borrow_mut().copies.after(cx, call, self.follow.world())?;
         }
-        self.follow(call, outcome)?;
+        self.follow(call, outcome);
         self.count(call);
         self.failed()?;
         if let Some(d) = self.told.device.as_ref().filter(|d| d.borrow().is_pending()) {
@@ -293,7 +296,8 @@ impl Hook for ResourcesHook {
         if let (Some(sync), Meta::FillMemory(_)) = (&mut self.sync, &block.meta) {
             sync.filled(block.block);
         }
-        self.follow.meta(block)
+        self.follow.meta(block);
+        Ok(())
     }
 
     fn frame(&mut self, _: &mut Executor, frame: Frame) -> Result<()> {
@@ -345,7 +349,7 @@ impl ResourcesHook {
             self.told.rows.hold();
         }
         let captured = Outcome::captured(call);
-        self.follow(call, captured)?;
+        self.follow(call, captured);
         self.failed()?;
         self.told.rows.settle(self.follow.world());
         let waiting = self.follow.is_waiting();

@@ -10,17 +10,20 @@ use super::program::Programs;
 use super::reads::{self, Found, Read};
 use super::trail::{By, Spot, Trail};
 use super::{At, WantsFrame};
+use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
-use replay::backend::MetaBlock;
 use replay::error::Result;
-use replay::exec::{Call, Executor, Outcome};
-use replay::follow::commands::Command;
-use replay::follow::recording::Recording;
-use replay::follow::{Follow, Invocation, Observer, World};
-use replay::hook::{Commands, Frame, Hook, Next};
+use replay::exec::Executor;
+use replay::hook::{Commands, Hook, Next};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
+use world::Frame;
+use world::MetaBlock;
+use world::Outcome;
+use world::commands::Command;
+use world::recording::Recording;
+use world::{Follow, Invocation, Observer, World};
 
 /// Most bytes of a storage buffer that are looked at.
 pub const OF_STORAGE: u64 = 1 << 20;
@@ -227,13 +230,14 @@ impl Hook for PlanHook {
 
     fn call(&mut self, cx: &mut Executor, call: &mut Call, next: Next) -> Result<Outcome> {
         let outcome = next.run(cx, call)?;
-        self.follow.call(call, outcome, &mut self.learner)?;
+        self.follow.call(call, outcome, &mut self.learner);
         self.note(call);
         Ok(outcome)
     }
 
     fn meta(&mut self, _: &mut Executor, block: &MetaBlock<'_>) -> Result<()> {
-        self.follow.meta(block)
+        self.follow.meta(block);
+        Ok(())
     }
 
     fn frame(&mut self, _: &mut Executor, frame: Frame) -> Result<()> {

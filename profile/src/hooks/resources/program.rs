@@ -6,12 +6,12 @@
 use super::words;
 use crate::Stage;
 use crate::reflect::{Access, Block, Elements, Kind, Reflection, Specialization, reflect};
-use replay::follow::commands::{Invoke, Program};
-use replay::follow::effects::Written;
-use replay::follow::layouts::ty;
-use replay::follow::objects::Stage as Bound;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
+use world::commands::{Invoke, Program};
+use world::effects::Written;
+use world::layouts::ty;
+use world::objects::Stage as Bound;
 
 /// Most bytes that are looked at where a shader does not say how many it declares.
 const UNDECLARED: u64 = 1 << 16;
@@ -100,7 +100,7 @@ type Key = (blake3::Hash, Stage, Rc<str>, Specialization);
 /// Reflects, each entry point once.
 #[derive(Default)]
 pub struct Reflector {
-    modules: HashMap<*const u32, (blake3::Hash, Rc<str>, Rc<replay::follow::objects::Module>)>,
+    modules: HashMap<*const u32, (blake3::Hash, Rc<str>, Rc<world::objects::Module>)>,
     known: HashMap<Key, Option<Rc<Reflection>>>,
 }
 

@@ -6,9 +6,9 @@
 
 use super::program::UsedBlock;
 use replay::error::Result;
-use replay::follow::commands::Invoke;
-use replay::follow::sets::{Contents, Descriptor};
-use replay::follow::{AtSet, World};
+use world::commands::Invoke;
+use world::sets::{Contents, Descriptor};
+use world::{AtSet, World};
 
 /// A block that lies in a buffer, as it is followed.
 #[derive(Clone, Debug)]
@@ -121,8 +121,8 @@ fn one<'w>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use replay::follow::layouts::ty;
-    use replay::follow::objects::Buffer;
+    use world::layouts::ty;
+    use world::objects::Buffer;
 
     /// What is found behind a descriptor: (bytes, whether a shader declares more), or why that is not known.
     fn found(d: Descriptor, declared: bool) -> Vec<Result<(u64, bool), &'static str>> {

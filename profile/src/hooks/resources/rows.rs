@@ -10,11 +10,6 @@ use super::program::{Facts, Programs};
 use super::reads::Read;
 use super::words;
 use replay::error::Result;
-use replay::follow::bytes::{Into, Upload};
-use replay::follow::commands::{Invoke, Program};
-use replay::follow::layouts::SetLayout;
-use replay::follow::sets::{Contents, Descriptor};
-use replay::follow::{At, AtSet, Invocation, World};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 use trace::Value::{self, Text, U64};
@@ -22,6 +17,11 @@ use trace::tables::{
     DESCRIPTORS, DYNAMIC_OFFSETS, INVOCATION_SETS, INVOCATIONS, RESOURCE_BUFFERS, RESOURCE_MEMBERS,
     RESOURCE_PIPELINES, RESOURCE_SLOTS, RESOURCE_STAGES, SET_CONTENTS, UPLOADS,
 };
+use world::bytes::{Into, Upload};
+use world::commands::{Invoke, Program};
+use world::layouts::SetLayout;
+use world::sets::{Contents, Descriptor};
+use world::{At, AtSet, Invocation, World};
 
 /// See the module's header.
 pub struct Rows {
@@ -165,7 +165,7 @@ impl Rows {
         let layout = program.layout();
         let compatible = layout.map_or(String::new(), |l| l.words());
         // (of a capture with several devices: the most that any of them has)
-        let limit = |of: fn(&replay::follow::objects::Gpu) -> u32| {
+        let limit = |of: fn(&world::objects::Gpu) -> u32| {
             let used = w.devices.values().filter_map(|d| w.gpus.get(&d.gpu));
             U64(used.map(of).max().unwrap_or(0).into())
         };
@@ -270,7 +270,7 @@ impl Rows {
                 (0, self.described(w, &rows, None)?, 0)
             }
             AtSet::Embedded { layout } => {
-                let of = |b: &replay::follow::layouts::Binding| {
+                let of = |b: &world::layouts::Binding| {
                     let samplers = (0..).zip(b.immutable.clone());
                     let number = b.binding;
                     samplers.map(move |(e, sampler)| (number, e, Descriptor::Sampler { sampler })).collect()
@@ -289,7 +289,7 @@ impl Rows {
             return Ok(number);
         }
         let bindings = c.layout.bindings.iter();
-        let of = |b: &replay::follow::layouts::Binding| {
+        let of = |b: &world::layouts::Binding| {
             let binding = b.binding;
             c.written(binding).map(move |(e, d)| (binding, e, d)).collect::<Vec<_>>()
         };

@@ -4,9 +4,9 @@
 //! rendering that was suspended and goes on, the one that began it first), whichever command buffer recorded that.
 //! Guarantees: both walks over a capture find the same places. Refuses nothing.
 
-use replay::follow::commands::{Command, RENDERING_RESUMING, RENDERING_SUSPENDING};
-use replay::follow::{At, World};
 use std::collections::HashMap;
+use world::commands::{Command, RENDERING_RESUMING, RENDERING_SUSPENDING};
+use world::{At, World};
 
 /// Where what one execution copied lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

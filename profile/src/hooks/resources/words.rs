@@ -6,7 +6,7 @@ use crate::Stage;
 use crate::hooks::instrument::stage_of_bit;
 use gfxr_parse::schema::generated::ENUMS;
 use replay::ash::vk;
-use replay::follow::layouts::{SetLayout, binding_flags, ty};
+use world::layouts::{SetLayout, binding_flags, ty};
 
 /// A descriptor type.
 pub fn descriptor(of: u32) -> &'static str {

@@ -3,10 +3,10 @@
 use super::layouts::{self, Layouts};
 use super::recorded::{self, Copy, Recorded, Step};
 use super::{Rank, for_copies_alone};
+use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::view::View;
 use replay::ash::vk;
-use replay::exec::Call;
 use replay::objects::Objects;
 use replay::vulkan::Vulkan;
 use std::collections::HashSet;

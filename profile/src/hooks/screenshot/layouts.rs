@@ -4,9 +4,9 @@
 //! ([`Layouts::recorded`]), executing makes it so ([`Layouts::set`]). Images nobody has moved are where the replay left
 //! them when it made or loaded them. Refuses nothing; layouts of other levels and layers are not known here.
 
+use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
 use replay::ash::vk;
-use replay::exec::Call;
 use replay::vulkan::Vulkan;
 use std::collections::HashMap;
 
@@ -138,8 +138,8 @@ fn dependency(v: View<'_>, member: &str) -> Vec<Moved> {
 mod tests {
     use super::super::recorded::{self, Recorded, Step};
     use super::*;
+    use gfxr_parse::ahead::{self, What};
     use gfxr_parse::container::{Capture, FrameCounter, Scratch, read_file};
-    use replay::ahead::{self, What};
     use replay::objects::Objects;
     use std::path::Path;
 

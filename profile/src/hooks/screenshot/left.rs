@@ -10,14 +10,17 @@
 use super::follow::{Follow, Followed, all_names};
 use super::read::{self, Read};
 use super::recorded::Copy;
+use gfxr_parse::ahead::Call;
 use replay::ash::vk;
 use replay::error::Result;
-use replay::exec::{Call, Executor, Outcome};
-use replay::hook::{Commands, Frame, Hook, Needs, Next};
+use replay::exec::Executor;
+use replay::hook::{Commands, Hook, Needs, Next};
 use replay::vulkan::{BufferState, Vulkan};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
+use world::Frame;
+use world::Outcome;
 
 /// Commands that make what shaders may write to.
 const CREATE: [&str; 2] = ["vkCreateBuffer", "vkCreateImage"];

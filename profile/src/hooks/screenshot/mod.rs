@@ -28,6 +28,7 @@ pub(super) use recorded::submitted;
 pub use wish::{Seen, Shot, Taker, What, Wish};
 
 use follow::{Follow, Followed, all_names};
+use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
 use held::{Contents, Held, Rank};
 use names::Names;
@@ -35,11 +36,13 @@ use read::{Read, Texels};
 use recorded::Copy;
 use replay::ash::vk;
 use replay::error::{Error, Kind, Result};
-use replay::exec::{Call, Executor, Outcome};
-use replay::hook::{Commands, Frame, Hook, Needs, Next};
+use replay::exec::Executor;
+use replay::hook::{Commands, Hook, Needs, Next};
 use replay::vulkan::{BufferState, Vulkan, presented};
 use std::cell::RefCell;
 use std::rc::Rc;
+use world::Frame;
+use world::Outcome;
 
 /// See the module's header.
 pub struct ScreenshotHook {

@@ -4,9 +4,9 @@
 //! primary executes them. Refuses nothing; what is nested deeper than `NESTED` is not seen.
 
 use super::layouts::Moved;
+use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
 use replay::ash::vk;
-use replay::exec::Call;
 use replay::objects::Objects;
 use std::collections::HashMap;
 

@@ -6,15 +6,15 @@ use super::lists::{ANYTHING, QUIET};
 use super::rows::{ADDRESSED, How, Part};
 use gfxr_parse::image::Image;
 use gfxr_parse::view::View;
-use replay::follow::commands::{
+use std::rc::Rc;
+use world::commands::{
     Attachment, BufferImageRegion, Command, ImageCopyKind, Invoke, Pass, Place, Sizes, Use,
 };
-use replay::follow::generated::{Layout, Token};
-use replay::follow::objects::Subresources;
-use replay::follow::passes::RenderPass;
-use replay::follow::{At, World};
-use replay::formats::planes;
-use std::rc::Rc;
+use world::formats::planes;
+use world::generated::{Layout, Token};
+use world::objects::Subresources;
+use world::passes::RenderPass;
+use world::{At, World};
 
 /// Where attachments are said to be accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 use super::Synchronisation;
 use super::accesses::Running;
 use super::rows::{BarrierRow, Part, of_image};
-use replay::follow::commands::Barrier;
-use replay::follow::passes::RenderPass;
-use replay::follow::{At, World};
+use world::commands::Barrier;
+use world::passes::RenderPass;
+use world::{At, World};
 
 /// What lies outside of a render pass.
 const EXTERNAL: u32 = u32::MAX;

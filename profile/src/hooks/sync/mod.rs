@@ -1,6 +1,6 @@
 //! What the device is told to wait for, and what its commands read and write: rows for the synchronisation report.
 //!
-//! An observer of what is followed ([`replay::follow`]), with a device or without one; [`super::resources`] has it beside its own. Guarantees: commands are numbered in
+//! An observer of what is followed ([`world`]), with a device or without one; [`super::resources`] has it beside its own. Guarantees: commands are numbered in
 //! the order of execution over all queues; what an executed command may access is written down, or that it may be anything; an
 //! access that happened already since the queue's last barrier is written once; rows of all frames are written, as those that were asked
 //! for depend on the others. Shaders access what [`crate::reflect`] says; where that fails, all
@@ -15,13 +15,13 @@ mod shaders;
 
 use super::executables::Put;
 use accesses::When;
+use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
 use replay::error::Result;
-use replay::exec::Call;
-use replay::follow::commands::{Command, Label};
-use replay::follow::{At, Invocation, Observer, Submission, World};
 use rows::Rows;
 use std::collections::HashMap;
+use world::commands::{Command, Label};
+use world::{At, Invocation, Observer, Submission, World};
 
 /// Calls by which the host may learn what the device did, or give it something.
 const HOST: &[&str] = &[

@@ -3,11 +3,11 @@
 use super::super::executables::Put;
 use super::bits::*;
 use replay::error::{Error, Result};
-use replay::follow::objects::{Subresources, Sync};
-use replay::follow::{At, Submission, World};
 use std::collections::{HashMap, HashSet};
 use trace::tables::{SYNC_ACCESSES, SYNC_BARRIERS, SYNC_OBJECTS, SYNC_SUBMISSIONS, SYNC_WAITS};
 use trace::{Table, Value};
+use world::objects::{Subresources, Sync};
+use world::{At, Submission, World};
 
 /// Stands for every buffer that has an address.
 pub const ADDRESSED: u64 = u64::MAX;
@@ -36,7 +36,7 @@ pub struct Part {
 pub struct BarrierRow {
     pub part: u64,
     pub kind: &'static str,
-    pub scopes: replay::follow::commands::Scopes,
+    pub scopes: world::commands::Scopes,
     pub of: Part,
     pub layouts: [u32; 2],
     pub transfer: bool,

@@ -6,13 +6,13 @@ use super::rows::How;
 use crate::hooks::instrument::stage_of_bit;
 use crate::reflect::{Specialization, reflect};
 use replay::ash::vk;
-use replay::follow::commands::{Invoke, Program};
-use replay::follow::layouts::ty;
-use replay::follow::objects::Stage as Bound;
-use replay::follow::sets::{Contents, Descriptor};
-use replay::follow::{AtSet, World};
 use std::collections::HashMap;
 use std::rc::Rc;
+use world::commands::{Invoke, Program};
+use world::layouts::ty;
+use world::objects::Stage as Bound;
+use world::sets::{Contents, Descriptor};
+use world::{AtSet, World};
 
 /// A slot that shaders access.
 #[derive(Clone, Copy, Debug)]

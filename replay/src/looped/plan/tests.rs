@@ -1,7 +1,7 @@
 //! Plans of frames of the sample `feedback`, whose source says what a frame leaves to the next.
 
 use super::*;
-use crate::ahead::{self, What};
+use gfxr_parse::ahead::{self, What};
 use gfxr_parse::container::Capture;
 use std::ops::ControlFlow;
 use std::path::Path;

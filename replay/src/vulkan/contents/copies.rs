@@ -5,9 +5,9 @@
 
 use super::format::{self, Plane};
 use super::layouts::{Layouts, Move, Part};
-use crate::formats::level_size;
 use crate::vulkan::ImageState;
 use ash::vk;
+use world::formats::level_size;
 
 /// Everything before is complete and visible to everything after.
 pub(super) fn full_barrier(d: &ash::Device, cmd: vk::CommandBuffer) {

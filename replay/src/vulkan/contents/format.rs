@@ -1,11 +1,11 @@
-//! What copies need to know of a format ([`crate::formats`]), in `ash`'s types.
+//! What copies need to know of a format ([`world::formats`]), in `ash`'s types.
 //!
 //! Guarantees: the numbers of the specification's table of compatible formats. Refuses (by `None`) formats it does not
 //! know: such images are copied as a whole and never looked into.
 
-use crate::formats;
 use ash::vk;
 use vk::ImageAspectFlags as A;
+use world::formats;
 
 /// One aspect (of depth and stencil formats) or plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@
 //! Refuses nothing: a call about an object that is not known says nothing.
 
 use super::layouts::Range;
-use crate::exec::Call;
 use ash::vk;
+use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
 use std::collections::HashMap;
 use vk::ImageAspectFlags as A;

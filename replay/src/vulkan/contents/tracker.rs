@@ -9,17 +9,19 @@ use super::layouts::Layouts;
 use super::scan::{self, Event, Scan};
 use super::{format, host};
 use crate::error::Result;
-use crate::exec::{Call, Executor, Outcome};
+use crate::exec::Executor;
 use crate::hook::{Commands, Hook, Needs, Next};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::vulkan::{ImageState, Vulkan};
 use ash::vk::{self, Handle};
+use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::view::View;
 use std::cell::{Ref, RefCell, RefMut};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
+use world::Outcome;
 
 /// Secondary command buffers cannot nest without VK_EXT_nested_command_buffer.
 const NESTED: u32 = 8;

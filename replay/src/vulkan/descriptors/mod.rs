@@ -14,15 +14,16 @@ mod table;
 
 use super::{Vulkan, memory};
 use crate::error::{Error, Kind, Result};
-use crate::exec::{Call, Outcome};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
 use ash::vk;
+use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
 use std::collections::{HashMap, HashSet};
 pub(crate) use table::Piece;
 use table::{TELLING, Table};
+use world::Outcome;
 
 /// See the module's header.
 #[derive(Default)]

@@ -17,14 +17,15 @@ mod features;
 
 use super::{DeviceState, Gpu, Vulkan};
 use crate::error::{Error, Kind, Result};
-use crate::exec::{Call, Outcome};
 use crate::link::Linked;
 use crate::options::{AddressMode, MemoryMode};
 use crate::report::Report;
 use ash::vk;
 use features::Features;
+use gfxr_parse::ahead::Call;
 use gfxr_parse::meta::Meta;
 use std::collections::HashMap;
+use world::Outcome;
 
 /// See the module's header.
 #[derive(Default)]

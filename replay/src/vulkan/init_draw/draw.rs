@@ -5,11 +5,11 @@ use super::owned::Owned;
 use super::plan::{Plan, Shader, Source};
 use super::{layer_bytes, slack};
 use crate::error::{Error, Kind, Result};
-use crate::span::Span;
 use crate::vulkan::memory::{Alloc, AllocKind};
 use crate::vulkan::upload::{Region, reachable, transition};
 use crate::vulkan::{DeviceState, ImageState, Vk};
 use ash::vk;
+use world::span::Span;
 
 /// Push constants; `part.glsl` says what they are.
 #[derive(Clone, Copy, Default)]

@@ -24,17 +24,18 @@ pub(crate) use track::{bind_pipeline, forget, pushed, traced};
 pub(crate) use walk::before_submit;
 
 use crate::error::Result;
-use crate::exec::{Call, Outcome};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
 use crate::vulkan::Vulkan;
+use gfxr_parse::ahead::Call;
 use gfxr_parse::image::Image;
 use gfxr_parse::schema::generated::STRUCTS;
 use gfxr_parse::schema::{StructDef, StructId, Ty, struct_named};
 use pointers::{Checked, Module, Root};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
+use world::Outcome;
 
 /// VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO.
 const MODULE_INFO: u32 = 16;

@@ -6,15 +6,16 @@
 
 use super::Pipeline;
 use crate::error::Result;
-use crate::exec::{Call, Outcome};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
 use crate::vulkan::{Vulkan, descriptors, pools};
+use gfxr_parse::ahead::Call;
 use gfxr_parse::image::Image;
 use pointers::Module;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
+use world::Outcome;
 
 /// A buffer in a descriptor.
 #[derive(Clone, Copy)]

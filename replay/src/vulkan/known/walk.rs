@@ -12,12 +12,12 @@ use super::journal::Journal;
 use super::track::{InSet, Item};
 use super::{Pipeline, Stage};
 use crate::error::Result;
-use crate::exec::Call;
-use crate::span::Span;
 use crate::vulkan::{BufferState, Vulkan, memory};
+use gfxr_parse::ahead::Call;
 use pointers::{Module, Root, Target};
 use std::collections::HashSet;
 use std::rc::Rc;
+use world::span::Span;
 
 /// Command buffers within command buffers, at most.
 const DEEPEST: u32 = 8;

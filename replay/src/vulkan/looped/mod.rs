@@ -11,9 +11,10 @@ mod sync;
 
 use super::{Vk, Vulkan};
 use crate::error::{Error, Result};
-use crate::exec::{Call, Executor};
+use crate::exec::Executor;
 use crate::looped::plan::Plan;
 use descriptors::Descriptors;
+use gfxr_parse::ahead::Call;
 use maps::Maps;
 use std::collections::HashMap;
 use sync::Syncs;

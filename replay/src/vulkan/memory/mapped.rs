@@ -3,7 +3,7 @@
 //! Guarantees: no byte outside the mapping is touched, whatever offsets a capture names. Refuses (by `false` or `None`)
 //! ranges that leave the mapping; nothing of such a range is written.
 
-use crate::span::Span;
+use world::span::Span;
 
 /// Mapped bytes of a memory object; offsets are the memory object's, not the mapping's.
 pub(crate) struct Mapped {

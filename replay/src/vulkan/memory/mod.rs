@@ -19,14 +19,16 @@ pub use rows::subresource_layout;
 
 use super::{Gpu, Prologue, Vulkan, require_handles};
 use crate::error::{Error, Kind, Result};
-use crate::exec::{Call, Outcome};
 use crate::link::Linked;
-use crate::objects::{Ids, Objects};
+use crate::objects::Objects;
 use crate::options::{MemoryMode, Options};
 use crate::report::Report;
-use crate::span::{Span, common, extent};
 use ash::vk::{self, Handle};
+use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
+use world::Ids;
+use world::Outcome;
+use world::span::{Span, common, extent};
 
 /// All captured memory objects.
 #[derive(Default)]

@@ -6,10 +6,10 @@
 
 use super::mapped::Mapped;
 use crate::error::{Error, Kind, Result};
-use crate::span::Span;
 use ash::vk;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
+use world::span::Span;
 
 /// Size of a block unless a piece wants more.
 const BLOCK_BYTES: u64 = 32 << 20;

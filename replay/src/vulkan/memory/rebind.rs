@@ -11,9 +11,9 @@ use super::{Bound, rows};
 use crate::error::{Error, Result};
 use crate::places::Group;
 use crate::report::Report;
-use crate::span::{Span, common, extent};
 use crate::vulkan::{DeviceState, Vk, Vulkan};
 use ash::vk;
+use world::span::{Span, common, extent};
 
 /// Memory that resources share.
 pub(crate) struct Arena {

@@ -6,16 +6,17 @@
 //! image whose layout the capture never asked for, the rows are taken to lie as here.
 
 use crate::error::Result;
-use crate::exec::{Call, Outcome};
-use crate::formats::level_size;
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::options::MemoryMode;
 use crate::report::Report;
-use crate::span::extent;
 use crate::vulkan::Vulkan;
 use ash::vk::{self, SubresourceLayout};
+use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
+use world::Outcome;
+use world::formats::level_size;
+use world::span::extent;
 
 /// The rows of one mip level of one array layer.
 #[derive(Clone, Copy, Debug)]

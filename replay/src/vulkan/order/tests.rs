@@ -1,6 +1,15 @@
 use super::*;
-use crate::follow::tests::bench::stype;
 use gfxr_parse::writer::ParamWriter;
+
+/// The VkStructureType of a struct.
+fn stype(name: &str) -> u32 {
+    let id = gfxr_parse::schema::struct_named(name).expect(name);
+    gfxr_parse::schema::generated::STRUCTS[usize::from(id)].stype.expect("it has one")
+}
+
+fn call(name: &str, params: impl FnOnce(&mut ParamWriter)) -> Call {
+    Call::written(name, params).unwrap_or_else(|e| panic!("{name}: {e}"))
+}
 
 /// A command buffer, and a secondary one.
 const BUFFER: u64 = 5;
@@ -24,7 +33,7 @@ impl Bench {
 
     /// One call; the driver does as it is told.
     fn call(&mut self, name: &str, params: impl FnOnce(&mut ParamWriter)) -> Result<(), String> {
-        let call = crate::follow::tests::bench::call(name, params);
+        let call = call(name, params);
         let more = before(&mut self.order, &mut self.objects, &call).map_err(|e| {
             assert_eq!(e.kind(), crate::error::Kind::Divergence);
             e.to_string()
@@ -233,7 +242,7 @@ fn what_depends_on_a_call_that_was_left_out_is_refused() {
     let mut b = Bench::new();
     let dispatch = |b: &mut Bench| b.plain("vkCmdDispatch", BUFFER, &[1, 1, 1]);
     let left_out = |b: &mut Bench, name: &str, params: &dyn Fn(&mut ParamWriter)| {
-        let call = crate::follow::tests::bench::call(name, params);
+        let call = call(name, params);
         super::left_out(&mut b.order, &mut b.objects, &call);
     };
     b.begin(BUFFER, 0, false).expect("it begins");

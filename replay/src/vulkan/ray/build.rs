@@ -6,12 +6,13 @@ use super::own::Own;
 use super::structures::{ensure, filled, loader};
 use super::{Patcher, with_patcher};
 use crate::error::{Error, Kind, Result};
-use crate::exec::{Call, Outcome};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
 use crate::vulkan::Vulkan;
 use ash::vk::{self, Handle};
+use gfxr_parse::ahead::Call;
+use world::Outcome;
 
 /// Bytes of a VkAccelerationStructureInstanceKHR.
 pub(super) const INSTANCE_BYTES: u64 = 64;

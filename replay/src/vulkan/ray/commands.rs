@@ -2,12 +2,13 @@
 
 use super::{Own, Patcher, words};
 use crate::error::Result;
-use crate::exec::{Call, Outcome};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
 use crate::vulkan::Vulkan;
 use ash::vk::{self, Handle};
+use gfxr_parse::ahead::Call;
+use world::Outcome;
 
 /// What has been recorded into a command buffer since it began.
 #[derive(Default)]

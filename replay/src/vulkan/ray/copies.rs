@@ -19,14 +19,15 @@ use super::queries::{ask_now, serialised};
 use super::structures::{ensure, filled, loader};
 use super::with_patcher;
 use crate::error::{Error, Kind, Result};
-use crate::exec::{Call, Outcome};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::options::MemoryMode;
 use crate::report::Report;
-use crate::span::Span;
 use crate::vulkan::Vulkan;
 use ash::vk::{self, Handle};
+use gfxr_parse::ahead::Call;
+use world::Outcome;
+use world::span::Span;
 
 /// What serialised data and their addresses are a multiple of.
 const SERIAL_ALIGN: u64 = 256;

@@ -2,12 +2,13 @@
 
 use super::with_patcher;
 use crate::error::{Error, Kind, Result};
-use crate::exec::{Call, Outcome};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
 use crate::vulkan::{Vk, Vulkan, exact};
 use ash::vk::{self, Handle};
+use gfxr_parse::ahead::Call;
+use world::Outcome;
 
 /// vkCreateRayTracingPipelinesKHR: at once, also where the application deferred it; handles are this device's own.
 pub fn create_pipelines(

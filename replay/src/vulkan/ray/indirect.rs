@@ -15,12 +15,13 @@ use super::own::Own;
 use super::structures::loader;
 use super::{Patcher, with_patcher};
 use crate::error::{Error, Kind, Result};
-use crate::exec::{Call, Outcome};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
 use crate::vulkan::Vulkan;
 use ash::vk::{self, Handle};
+use gfxr_parse::ahead::Call;
+use world::Outcome;
 
 /// Bytes of a VkAccelerationStructureBuildRangeInfoKHR.
 const RANGE_BYTES: u64 = 16;

@@ -8,14 +8,15 @@
 
 use super::structures::loader;
 use crate::error::{Error, Result};
-use crate::exec::{Call, Outcome};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
 use crate::vulkan::resources::new_object;
 use crate::vulkan::{Vk, Vulkan};
 use ash::vk::{self, Handle};
+use gfxr_parse::ahead::Call;
 use std::collections::HashMap;
+use world::Outcome;
 
 /// What a pool of queries asks about structures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,10 +4,11 @@
 //! refused, by name.
 
 use crate::error::{Error, Kind, Result};
-use crate::exec::{Call, Outcome};
 use crate::objects::Objects;
 use crate::report::Report;
 use crate::vulkan::Vulkan;
+use gfxr_parse::ahead::Call;
+use world::Outcome;
 
 /// Commands, and what of theirs is not translated.
 const REFUSED: &[(&str, &str)] = &[

@@ -6,11 +6,12 @@
 //! as there can be of them. A stack is never made smaller. An application that never asked keeps its number.
 
 use crate::error::Result;
-use crate::exec::{Call, Outcome};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
 use crate::vulkan::Vulkan;
+use gfxr_parse::ahead::Call;
+use world::Outcome;
 
 /// Shaders on a stack at most: the deepest recursion of any device (31), a ray generation shader, two callable ones.
 const MOST_FRAMES: u64 = 34;

@@ -8,13 +8,14 @@
 use super::own::Own;
 use super::queries;
 use crate::error::{Error, Kind, Result};
-use crate::exec::{Call, Outcome};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
 use crate::vulkan::resources::new_object;
 use crate::vulkan::{Vk, Vulkan, exact};
 use ash::vk::{self, Handle};
+use gfxr_parse::ahead::Call;
+use world::Outcome;
 
 /// A live acceleration structure.
 pub struct Structure {

@@ -5,12 +5,13 @@ use super::commands::{arguments, state};
 use super::own::Own;
 use super::with_patcher;
 use crate::error::{Error, Kind, Result};
-use crate::exec::{Call, Outcome};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
 use crate::vulkan::Vulkan;
 use ash::vk::{self, Handle};
+use gfxr_parse::ahead::Call;
+use world::Outcome;
 
 /// vkCmdTraceRaysKHR, vkCmdTraceRaysIndirectKHR.
 pub fn trace(

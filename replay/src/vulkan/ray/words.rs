@@ -20,15 +20,16 @@
 
 use super::commands::remember;
 use crate::error::Result;
-use crate::exec::{Call, Outcome};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::options::AddressMode;
 use crate::report::Report;
-use crate::span::{common, extent};
 use crate::vulkan::known::{self, Verdict, Word};
 use crate::vulkan::{Vulkan, descriptors};
 use ash::vk;
+use gfxr_parse::ahead::Call;
+use world::Outcome;
+use world::span::{common, extent};
 
 /// Halves of an address below this may as well be indices or sizes.
 const SMALL: u64 = 1 << 24;

@@ -1,0 +1,120 @@
+//! What shaders write: all of it is known no longer.
+//!
+//! Guarantees: without knowing a program's shaders, everything that they could write counts as written. Refuses nothing.
+
+use super::super::bytes::{Reason, Why};
+use super::super::commands::Invoke;
+use super::super::layouts::ty;
+use super::super::sets::{Contents, Descriptor};
+use crate::{AtSet, World};
+
+/// What a program's shaders may write.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Set and binding, and which elements; none for all of them.
+    pub slots: Vec<(u32, u32, Option<Vec<u32>>)>,
+    /// They write through pointers: everything that has an address.
+    pub pointers: bool,
+    /// They take descriptors that are not known here: everything that any descriptor could name.
+    pub anything: bool,
+}
+
+impl Written {
+    /// Everything that a program could write, for all that its layout says.
+    pub fn all(invoke: &Invoke) -> Self {
+        let Some(layout) = invoke.bindings.program.layout() else {
+            return Written { pointers: true, ..Written::default() };
+        };
+        let sets = (0..).zip(&layout.sets).filter_map(|(n, s)| Some((n, s.as_ref()?)));
+        let slots = sets.flat_map(|(n, s)| {
+            s.bindings.iter().filter(|b| ty::writable(b.ty)).map(move |b| (n, b.binding, None))
+        });
+        Written { slots: slots.collect(), pointers: true, anything: false }
+    }
+    /// Nothing.
+    pub fn is_nothing(&self) -> bool {
+        self.slots.is_empty() && !self.pointers && !self.anything
+    }
+}
+
+impl World {
+    /// An invocation ran whose shaders may have written this.
+    pub fn wrote(&mut self, invoke: &Invoke, written: &Written, block: u64) {
+        if written.is_nothing() {
+            return;
+        }
+        let why = Why::new(Reason::Shader, block);
+        if written.anything {
+            self.bytes.forget_everything(why);
+            return;
+        }
+        let mut found = Vec::new();
+        for (set, binding, elements) in &written.slots {
+            self.bound_at(invoke, *set, *binding, elements.as_deref(), &mut found);
+        }
+        if found.iter().any(|d| matches!(d, Descriptor::Unknown { .. })) {
+            return self.bytes.forget_everything(why);
+        }
+        found.into_iter().for_each(|d| self.wrote_through(&d, why));
+        if written.pointers && !self.addresses.is_empty() {
+            self.forget_addressed(Why::new(Reason::Pointer, block));
+        }
+    }
+
+    /// Descriptors of a binding of an invocation, with their dynamic offsets.
+    fn bound_at(
+        &self,
+        invoke: &Invoke,
+        set: u32,
+        binding: u32,
+        elements: Option<&[u32]>,
+        found: &mut Vec<Descriptor>,
+    ) {
+        let wanted = |e: u32| elements.is_none_or(|all| all.contains(&e));
+        let all = |contents: &Contents, offsets: &[u32], found: &mut Vec<Descriptor>| {
+            let start = contents.layout.binding(binding).filter(|b| b.is_dynamic()).map(|b| b.dynamic_start);
+            for (e, mut d) in contents.written(binding).filter(|d| wanted(d.0)) {
+                if let (Some(start), Descriptor::Buffer { offset, range, buffer, .. }) = (start, &mut d) {
+                    // (a whole rest is one from where the descriptor begins)
+                    *range = self.range_of(*buffer, *offset, *range);
+                    let own = offsets.get(start.saturating_add(e) as usize).copied().unwrap_or(0);
+                    *offset = offset.saturating_add(own.into());
+                }
+                found.push(d);
+            }
+        };
+        match self.set(invoke, set as usize) {
+            AtSet::Set { contents, offsets, .. } => all(contents, offsets, found),
+            AtSet::Push { contents } => all(contents, &[], found),
+            AtSet::Buffer { address, layout } => {
+                let slots = layout.binding(binding).map_or(0, |b| b.slots());
+                for e in (0..slots).filter(|e| wanted(*e)) {
+                    found.push(self.in_descriptor_buffer(address, layout, binding, e));
+                }
+            }
+            AtSet::Nothing | AtSet::Embedded { .. } => {}
+        }
+    }
+
+    /// What a shader may have written through a descriptor.
+    fn wrote_through(&mut self, d: &Descriptor, why: Why) {
+        match *d {
+            Descriptor::Buffer { buffer, offset, range, .. } => {
+                let range = self.range_of(buffer, offset, range);
+                self.forget_buffer(buffer, offset, range, why);
+            }
+            Descriptor::Texel { view, .. } => {
+                if let Some(v) = self.buffer_views.get(&view).copied() {
+                    self.forget_buffer(v.buffer, v.offset, v.range, why);
+                }
+            }
+            Descriptor::Image { view, .. } => self.forget_view(view, why),
+            Descriptor::Address { address, range, .. } => self.forget_address(address, range, why),
+            Descriptor::Unknown { .. }
+            | Descriptor::Unwritten
+            | Descriptor::Sampler { .. }
+            | Descriptor::Structure { .. }
+            | Descriptor::Inline => {}
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Everything that is followed, as it is now.
+//!
+//! Guarantees: objects are there from the call that made them until the one that destroyed them, by captured id; an id that
+//! comes again (a trimmed capture's temporary objects) replaces what it named. Refuses nothing.
+
+use super::bytes::Bytes;
+use super::commands::{BoundSet, Invoke};
+use super::layouts::{Classes, PipelineLayout, SetLayout};
+use super::objects::*;
+use super::passes::RenderPass;
+use super::recording::CommandBuffer;
+use super::sets::{Contents, Descriptor};
+use crate::Ids;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// Buffers that begin behind the one which an address is in, at most; beyond them it is not found.
+const MOST_OVERLAPPING: usize = 64;
+
+/// See the module's header.
+#[derive(Default)]
+#[allow(missing_docs, reason = "named as what they hold, by captured id")]
+pub struct World {
+    /// Contents of memory.
+    pub bytes: Bytes,
+    /// The frame that runs: the capture's number.
+    pub frame: u64,
+    /// VkObjectType names that the program gave.
+    pub names: Ids<Rc<str>>,
+    pub gpus: Ids<Gpu>,
+    pub devices: Ids<Device>,
+    pub queues: Ids<Queue>,
+    pub memories: Ids<Memory>,
+    pub buffers: Ids<Buffer>,
+    pub buffer_views: Ids<BufferView>,
+    pub images: Ids<Image>,
+    pub image_views: Ids<ImageView>,
+    pub structures: Ids<Structure>,
+    pub modules: Ids<Rc<Module>>,
+    pub pipelines: Ids<Rc<Pipeline>>,
+    pub shaders: Ids<Rc<Shader>>,
+    pub set_layouts: Ids<Rc<SetLayout>>,
+    pub pipeline_layouts: Ids<Rc<PipelineLayout>>,
+    pub descriptor_pools: Ids<DescriptorPool>,
+    pub sets: Ids<Set>,
+    pub templates: Ids<Rc<Template>>,
+    pub render_passes: Ids<Rc<RenderPass>>,
+    pub generated: Ids<Rc<super::generated::Layout>>,
+    pub framebuffers: Ids<Framebuffer>,
+    pub swapchains: Ids<Swapchain>,
+    pub syncs: Ids<Sync>,
+    pub query_pools: Ids<Queries>,
+    pub command_pools: Ids<CommandPool>,
+    pub command_buffers: Ids<CommandBuffer>,
+    /// Buffers by their device address.
+    pub addresses: std::collections::BTreeMap<u64, u64>,
+    /// Descriptors by the bytes that the program was given for them (vkGetDescriptorEXT).
+    pub descriptor_bytes: HashMap<Box<[u8]>, Descriptor>,
+    /// Where bindings lie in a descriptor buffer: by class of the set layout and binding.
+    pub binding_offsets: HashMap<(u32, u32), u64>,
+    /// Bytes of a descriptor in a descriptor buffer, by VkDescriptorType, as far as the program said.
+    pub descriptor_sizes: HashMap<u32, u64>,
+    /// Combinations of shader objects, in the order of their numbers.
+    pub combinations: Vec<Rc<Combination>>,
+    /// The values that timeline semaphores have reached.
+    pub reached: Ids<u64>,
+    pub(super) combination_of: HashMap<Vec<u64>, usize>,
+    pub(super) classes: Classes,
+    /// Counts up with everything that changes.
+    pub(super) version: u64,
+    /// Recordings so far.
+    pub(super) recordings: u64,
+}
+
+/// A set at an invocation.
+#[derive(Debug)]
+pub enum AtSet<'w> {
+    /// Nothing compatible is bound.
+    Nothing,
+    /// A descriptor set and its dynamic offsets.
+    Set {
+        /// It.
+        set: u64,
+        /// What it contains now.
+        contents: &'w Contents,
+        /// Its dynamic offsets, by binding and element.
+        offsets: &'w [u32],
+    },
+    /// Push descriptors.
+    Push {
+        /// What was pushed.
+        contents: &'w Contents,
+    },
+    /// Part of a descriptor buffer: [`World::in_descriptor_buffer`] reads it.
+    Buffer {
+        /// The address of its first byte.
+        address: u64,
+        /// What it is made of.
+        layout: &'w Rc<SetLayout>,
+    },
+    /// Embedded immutable samplers.
+    Embedded {
+        /// The layout that has them.
+        layout: &'w Rc<SetLayout>,
+    },
+}
+
+impl World {
+    /// The application's name for an object; empty if it gave none.
+    pub fn name(&self, id: u64) -> &str {
+        self.names.get(&id).map_or("", |n| n)
+    }
+
+    /// What is bound for a set of an invocation's layout, as it is now: at submit time.
+    pub fn set<'w>(&'w self, invoke: &'w Invoke, n: usize) -> AtSet<'w> {
+        let Some(layout) = invoke.bindings.program.layout() else { return AtSet::Nothing };
+        let bound = invoke.bindings.sets.get(n).unwrap_or(&BoundSet::Nothing);
+        if bound.layout().is_none_or(|l| !l.compatible(layout, n)) {
+            return AtSet::Nothing;
+        }
+        match bound {
+            BoundSet::Nothing => AtSet::Nothing,
+            BoundSet::Set { set, offsets, .. } => match self.sets.get(set) {
+                Some(s) => AtSet::Set { set: *set, contents: &s.contents, offsets },
+                None => AtSet::Nothing,
+            },
+            BoundSet::Push { contents, .. } => AtSet::Push { contents },
+            BoundSet::Buffer { address, .. } => match layout.set(n) {
+                Some(layout) => AtSet::Buffer { address: *address, layout },
+                None => AtSet::Nothing,
+            },
+            BoundSet::Embedded { .. } => match layout.set(n) {
+                Some(layout) => AtSet::Embedded { layout },
+                None => AtSet::Nothing,
+            },
+        }
+    }
+
+    /// The buffer at an address, and the offset in it. Where buffers overlap (several in the same memory) it is the one that
+    /// begins last.
+    pub fn at_address(&self, address: u64) -> Option<(u64, u64)> {
+        let holds = |(base, buffer): (&u64, &u64)| {
+            let size = self.buffers.get(buffer)?.size;
+            (address - base < size).then(|| (*buffer, address - base))
+        };
+        // A small buffer may lie in front, in a larger one.
+        self.addresses.range(..=address).rev().take(MOST_OVERLAPPING).find_map(holds)
+    }
+
+    /// The bytes of a buffer's range, resolved where it says all that is left.
+    pub fn range_of(&self, buffer: u64, offset: u64, range: u64) -> u64 {
+        if range != u64::MAX {
+            return range;
+        }
+        self.buffers.get(&buffer).map_or(0, |b| b.size.saturating_sub(offset))
+    }
+}
