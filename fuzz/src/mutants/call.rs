@@ -160,7 +160,7 @@ impl Call<'_> {
                 (*one(one(&types, rng)?, rng)?, "one of another type")
             }
             6 => (0, "null"),
-            7 => (made.values().flatten().max().copied().unwrap_or(0) + 1000, "one never made"),
+            7 => (made.values().flatten().max().copied().unwrap_or(0).wrapping_add(1000), "one never made"),
             _ => (*one(&self.seed.destroyed, rng)?, "one that is destroyed"),
         };
         let ty = HANDLES[usize::from(ty)].name;
