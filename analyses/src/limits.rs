@@ -3,6 +3,15 @@
 
 /// Invocations of all launches whose rays, or clocks, were recorded: each takes about 40 bytes before there is an event.
 pub const INVOCATIONS: u64 = 1 << 27;
+/// Of these, as many as no row has to account for.
+const WITHOUT_ROWS: u64 = 1 << 24;
+/// Invocations that one row accounts for: where not one in so many left anything, nobody asks about launches.
+const EACH_ROW: u64 = 256;
+
+/// The most invocations of all launches of a table with so many rows.
+pub fn invocations(rows: u64) -> u64 {
+    INVOCATIONS.min(WITHOUT_ROWS + rows.saturating_mul(EACH_ROW))
+}
 
 /// Values of the maps of launches that are drawn: each is kept twice, in 4 bytes.
 pub const MAP_VALUES: usize = 1 << 28;

@@ -108,8 +108,19 @@ fn fresh(trace: &dyn Source, context: &Context, wants: Wants) -> Result<Events, 
     Ok(reader.finish())
 }
 
+/// How many rows of rays there are.
+fn rays(trace: &dyn Source) -> Result<u64, Unreadable> {
+    let count = |n: &mut u64, rows: &Columns| {
+        *n += rows.len() as u64;
+        Ok(())
+    };
+    fold(trace, &RAYS, &["kind"], || 0, count, |a, b| a + b)
+}
+
 fn launches(trace: &dyn Source, context: &Context) -> Result<Vec<Launch>, Unreadable> {
     let t = trace.read(&RAY_LAUNCHES)?;
+    // (rows are counted only where it matters)
+    let mut most = limits::invocations(0);
     let (mut all, mut sum) = (vec![], 0);
     for row in 0..t.len() {
         let side = |name: &str| {
@@ -121,10 +132,13 @@ fn launches(trace: &dyn Source, context: &Context) -> Result<Vec<Launch>, Unread
         let threads = threads
             .ok_or_else(|| Unreadable(format!("table ray_launches, row {row}: {size:?} invocations")))?;
         sum += u64::from(threads);
-        if sum > limits::INVOCATIONS {
+        if sum > most {
+            most = limits::invocations(rays(trace)?);
+        }
+        if sum > most {
             return Err(Unreadable(format!(
-                "table ray_launches, row {row}: more than {} invocations in all; profile fewer frames",
-                limits::INVOCATIONS
+                "table ray_launches, row {row}: more than {most} invocations in all, which is what is taken where as many rays \
+                 were recorded; profile fewer frames"
             )));
         }
         let frame = t.u64("frame")[row];

@@ -63,16 +63,17 @@ pub struct Launch {
 /// The launches of a trace, in their order.
 pub fn read(trace: &dyn Source) -> Result<Vec<Launch>, Unreadable> {
     let mut launches: BTreeMap<(u64, u64), Launch> = BTreeMap::new();
-    let mut invocations = 0;
-    trace.each(&SHADER_CLOCK, &mut |rows| put(rows, &mut launches, &mut invocations))?;
+    let mut rows = 0;
+    trace.each_of(&SHADER_CLOCK, &["frame"], &mut |t| {
+        rows += t.len() as u64;
+        Ok(())
+    })?;
+    let mut left = limits::invocations(rows);
+    trace.each(&SHADER_CLOCK, &mut |rows| put(rows, &mut launches, &mut left))?;
     Ok(launches.into_values().collect())
 }
 
-fn put(
-    t: &Columns,
-    launches: &mut BTreeMap<(u64, u64), Launch>,
-    invocations: &mut u64,
-) -> Result<(), Unreadable> {
+fn put(t: &Columns, launches: &mut BTreeMap<(u64, u64), Launch>, left: &mut u64) -> Result<(), Unreadable> {
     let names = ["frame", "launch", "width", "height", "depth", "invocation", "begin", "end"];
     let [frame, launch, width, height, depth, invocation, begin, end] = names.map(|n| t.u64(n));
     let [sm, warp, last_sm, last_warp] = ["sm", "warp", "last_sm", "last_warp"].map(|n| t.u64(n));
@@ -85,14 +86,11 @@ fn put(
                 key.0, key.1
             ))
         };
-        let most = limits::INVOCATIONS;
-        let threads = size.iter().try_fold(1u64, |n, s| n.checked_mul(*s)).filter(|n| *n <= most);
+        let threads = size.iter().try_fold(1u64, |n, s| n.checked_mul(*s));
         let threads = threads.ok_or_else(|| wrong(format!("{size:?} invocations")))?;
         if !launches.contains_key(&key) {
-            *invocations += threads;
-            if *invocations > most {
-                return Err(wrong(format!("with it there are more than {most} invocations in all")));
-            }
+            let too_many = || wrong(format!("{size:?} invocations are more than the rows account for"));
+            *left = left.checked_sub(threads).ok_or_else(too_many)?;
         }
         let threads = threads as usize;
         let l = launches.entry(key).or_insert_with(|| Launch {
