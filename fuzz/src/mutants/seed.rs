@@ -57,7 +57,7 @@ fn find(folder: &Path, paths: &mut Vec<PathBuf>) {
     entries.sort();
     for path in entries {
         let named = |name: &&str| path.file_name().is_some_and(|n| n == *name);
-        if path.is_dir() && !LEFT_OUT.iter().any(|name| named(&name)) {
+        if path.is_dir() && !LEFT_OUT.iter().any(named) {
             find(&path, paths);
         } else if path.extension().is_some_and(|e| e == "gfxr") {
             paths.push(path);
@@ -95,7 +95,7 @@ impl Seed {
         let (mut scratch, mut image) = (Scratch::new(), Image::default());
         let mut calls: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         let mut metas: BTreeMap<u16, Vec<usize>> = BTreeMap::new();
-        let mut frames = FrameCounter::with_rule(FrameRule::detect(&capture));
+        let mut frames = FrameCounter::with_rule(FrameRule::detect(capture));
         for (i, block) in capture.blocks().enumerate() {
             let start = block.offset as usize;
             self.blocks.push(start..start + block.raw().len());

@@ -67,8 +67,9 @@ fn bind_vertex_buffers(c: &Cx<'_>, v: View<'_>) -> Result<()> {
 }
 
 fn copy(c: &Cx<'_>, buffers: View<'_>, regions: View<'_>) -> Result<()> {
-    let of = |name| match n64(buffers, name) {
-        id => memory::buffer(c, id, name).map(|()| size(c, id)),
+    let of = |name| {
+        let id = n64(buffers, name);
+        memory::buffer(c, id, name).map(|()| size(c, id))
     };
     let (src, dst) = (of("srcBuffer")?, of("dstBuffer")?);
     each(regions, "pRegions", |r| {

@@ -45,6 +45,8 @@ pub(super) const CHECKS: &[(&str, Check)] = &[
             one(i, "subresourceRange", |r| range(image, r))
         })
     }),
+    ("vkCreateRenderPass", |c, v| one(v, "pCreateInfo", |i| render_pass(c, i))),
+    ("vkCreateRenderPass2", |c, v| one(v, "pCreateInfo", |i| render_pass(c, i))),
     ("vkGetImageSubresourceLayout", |c, v| one(v, "pSubresource", |s| subresource(c, v, s))),
     ("vkGetImageSubresourceLayout2", |c, v| {
         one(v, "pSubresource", |s| one(s, "imageSubresource", |s| subresource(c, v, s)))
@@ -261,6 +263,11 @@ fn framebuffer(c: &Cx<'_>, v: View<'_>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// No subpass has more attachments than the device.
+fn render_pass(c: &Cx<'_>, v: View<'_>) -> Result<()> {
+    each(v, "pSubpasses", |s| rendering(c, s))
 }
 
 /// Attachments that the device has.

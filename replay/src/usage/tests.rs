@@ -98,6 +98,13 @@ const CASES: &[(&str, &str, &str, u64, &str)] = &[
     ("uniforms", "vkCmdUpdateBuffer", "dstOffset", 1 << 40, "dstOffset: expected"),
     ("rays", "vkCreateAccelerationStructureKHR", "pCreateInfo.size", 1 << 40, "pCreateInfo.offset: expected"),
     // (images.rs)
+    (
+        "cubes",
+        "vkCreateRenderPass",
+        "pCreateInfo.pSubpasses[0].colorAttachmentCount",
+        9,
+        "colorAttachmentCount: expected at most 8",
+    ),
     ("memory", "vkCmdClearColorImage", "pRanges[0].baseMipLevel", 99, "pRanges[0].baseMipLevel: expected"),
     (
         "memory",

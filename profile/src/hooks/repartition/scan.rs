@@ -162,7 +162,7 @@ pub fn scan(capture: &Capture, partition: &Partition, most_sets: u32) -> Plan {
                 in_state: false,
             };
             // (what it does not understand, it says where the capture is replayed)
-            let _ = follow.call(&call, Outcome::captured(&call), &mut ());
+            follow.call(&call, Outcome::captured(&call), &mut ());
             image = call.image;
         }
     }
