@@ -5,9 +5,7 @@ use crate::link::{Lenience, Linked};
 use crate::objects::Objects;
 use crate::report::{InFlight, Report};
 use gfxr_parse::ahead::Call;
-use world::Frame;
-use world::MetaBlock;
-use world::Outcome;
+use world::{Frame, MetaBlock, Outcome};
 
 /// See the module's header.
 pub trait Backend {

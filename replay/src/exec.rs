@@ -105,9 +105,7 @@ impl Executor {
         }
         let r = match self.check(call) {
             Ok(()) => self.run_from(0, call).and_then(|outcome| {
-                if let Some(usage) = &mut self.usage {
-                    usage.made(call, outcome);
-                }
+                self.objects.follow().call(call, outcome, &mut ());
                 self.judge(call, outcome)
             }),
             Err(e) => self.refused(call, e),
@@ -127,7 +125,7 @@ impl Executor {
             None => valid::check(&mut call.image, Level::Memory),
             Some(usage) => {
                 valid::check(&mut call.image, Level::Usage)?;
-                usage.check(call, self.backend.limits())
+                usage.check(call, self.objects.world(), self.backend.limits())
             }
         }
     }
@@ -277,6 +275,7 @@ impl Executor {
         self.under_way.block(block.block);
         self.around(self.all_hooks(), |hook, cx| hook.meta(cx, block))?;
         let r = self.backend.meta(&mut self.objects, block, &mut self.report);
+        self.objects.follow().meta(block);
         self.pass_over(r)
     }
 
@@ -318,6 +317,7 @@ impl Executor {
     /// Tells the backend and every hook that a frame has ended.
     pub fn frame(&mut self, frame: Frame) -> Result<()> {
         self.backend.frame(frame)?;
+        self.objects.follow().frame(frame);
         self.around(self.all_hooks(), |hook, cx| hook.frame(cx, frame))?;
         self.frame_started = None;
         Ok(())

@@ -1,4 +1,4 @@
-//! The object table: the capture's handle ids -> live handles.
+//! The object table: the capture's handle ids -> live handles, and what the capture's calls have made of them.
 //!
 //! gfxreconstruct counts ids from 1 and never shares one between types, so the table is an array. An id that comes again
 //! (a trimmed capture's temporary objects) replaces what it named. Guarantees: a look-up with the wrong type fails as
@@ -6,6 +6,7 @@
 
 use gfxr_parse::schema::HandleId;
 use std::collections::HashMap;
+use world::{Depth, Follow, World};
 
 /// Ids beyond this go to a map: no capture needs them, a damaged one may hold them.
 const DENSE: u64 = 1 << 22;
@@ -35,9 +36,24 @@ pub struct Objects {
     dense: Vec<Entry>,
     sparse: HashMap<u64, Entry>,
     children: HashMap<u64, Vec<u64>>,
+    world: Follow,
 }
 
 impl Objects {
+    /// What the capture's calls until now have made, by captured ids: nobody else follows them.
+    #[inline]
+    pub fn world(&self) -> &World {
+        self.world.world()
+    }
+    /// The calls from here on are followed at least so deep.
+    pub fn follow_to(&mut self, depth: Depth) {
+        self.world.deepen(depth);
+    }
+    /// What follows them.
+    #[inline]
+    pub(crate) fn follow(&mut self) -> &mut Follow {
+        &mut self.world
+    }
     /// Names a live object.
     pub fn insert(&mut self, id: u64, live: u64, ty: HandleId) {
         self.put(id, Entry { live, ty, alive: true, ..Entry::default() });

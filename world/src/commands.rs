@@ -130,6 +130,8 @@ pub struct Invoke {
     pub bindings: Rc<Bindings>,
     /// Vertex, index and transform-feedback buffers; for draws.
     pub inputs: Option<Rc<Inputs>>,
+    /// The shader binding tables of a trace whose size alone comes from memory.
+    pub tables: Option<Box<[Table; 4]>>,
 }
 
 impl Invoke {

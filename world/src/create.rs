@@ -183,16 +183,20 @@ fn buffer(w: &mut World, call: &Call) {
         address: 0,
         frame: call.frame,
     };
-    w.buffers.insert(id, buffer);
+    let before = w.buffers.insert(id, buffer);
+    address_gone(w, id, before);
+}
+
+fn address_gone(w: &mut World, id: u64, b: Option<Buffer>) {
+    if let Some(b) = b.filter(|b| b.address != 0) {
+        w.addresses.remove(b.address, id);
+    }
 }
 
 fn destroy_buffer(w: &mut World, call: &Call) {
     let id = call.image.u64(8);
-    if let Some(b) = w.buffers.remove(&id)
-        && w.addresses.get(&b.address) == Some(&id)
-    {
-        w.addresses.remove(&b.address);
-    }
+    let b = w.buffers.remove(&id);
+    address_gone(w, id, b);
 }
 
 /// The binds of a vkBind…Memory, or 2.
@@ -242,7 +246,7 @@ fn buffer_address(w: &mut World, call: &Call) {
     let address = call.image.u64(call.image.ret_at());
     if let Some(b) = w.buffers.get_mut(&id).filter(|_| address != 0) {
         b.address = address;
-        w.addresses.insert(address, id);
+        w.addresses.insert(address, id, b.size, ());
     }
 }
 

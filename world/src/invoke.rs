@@ -76,10 +76,9 @@ pub(super) fn sizes(name: &str, v: View<'_>) -> Sizes {
         "vkCmdDrawMeshTasksNV" => {
             Sizes::Groups { base: [n("firstTask"), 0, 0], count: [n("taskCount"), 1, 1] }
         }
-        "vkCmdTraceRaysKHR" => Sizes::Trace {
-            size: [n("width"), n("height"), n("depth")],
-            tables: ["Raygen", "Miss", "Hit", "Callable"].map(|t| region(v, t)),
-        },
+        "vkCmdTraceRaysKHR" => {
+            Sizes::Trace { size: [n("width"), n("height"), n("depth")], tables: tables(v) }
+        }
         "vkCmdTraceRaysNV" => Sizes::Trace {
             size: [n("width"), n("height"), n("depth")],
             tables: ["raygen", "miss", "hit", "callable"].map(|t| {
@@ -104,6 +103,11 @@ pub(super) fn sizes(name: &str, v: View<'_>) -> Sizes {
 
 fn multi(v: View<'_>, draws: Box<[(u32, u32, i32)]>) -> Sizes {
     Sizes::Multi { draws, instances: n32(v, "instanceCount"), first_instance: n32(v, "firstInstance") }
+}
+
+/// The shader binding tables of a trace.
+pub(super) fn tables(v: View<'_>) -> [Table; 4] {
+    ["Raygen", "Miss", "Hit", "Callable"].map(|t| region(v, t))
 }
 
 fn region(v: View<'_>, table: &str) -> Table {

@@ -7,6 +7,8 @@
 //! difference elsewhere. What is not followed is named in `roles.rs`, and a test holds that list against the schema.
 //! Refuses nothing: a handle that is not known is passed on as it is.
 
+#[cfg(any(test, feature = "bench"))]
+pub mod bench;
 pub mod bytes;
 pub mod commands;
 pub mod create;
@@ -20,6 +22,7 @@ mod invoke;
 pub mod layouts;
 pub mod objects;
 pub mod passes;
+pub mod ranges;
 mod read;
 mod record;
 pub mod recording;
@@ -149,8 +152,21 @@ impl Observer for () {
     fn invoked(&mut self, _: &mut World, _: &At, _: &Invocation<'_>) {}
 }
 
+/// How much is followed: each knows what those before it know.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Depth {
+    /// Which objects there are, and what they are made of.
+    #[default]
+    Objects,
+    /// What sets contain and command buffers record, too; nothing is executed, and nobody is told.
+    Commands,
+    /// Submissions are executed, and the bytes of memory known as far as anybody says.
+    Execution,
+}
+
 /// See the module's header.
 pub struct Follow {
+    depth: Depth,
     world: World,
     /// By index in the schema's table.
     roles: Vec<Role>,
@@ -160,9 +176,11 @@ pub struct Follow {
 }
 
 impl Default for Follow {
+    /// Nothing has happened yet, and only objects are followed.
     fn default() -> Self {
         let all = roles::roles();
         Follow {
+            depth: Depth::default(),
             world: World::default(),
             roles: COMMANDS.iter().map(|c| roles::role(&all, c.canonical)).collect(),
             states: Ids::default(),
@@ -172,9 +190,14 @@ impl Default for Follow {
 }
 
 impl Follow {
-    /// Nothing has happened yet.
+    /// Nothing has happened yet, and everything is followed.
     pub fn new() -> Self {
-        Self::default()
+        Follow { depth: Depth::Execution, ..Self::default() }
+    }
+
+    /// From now on as deep as this, at least. What came before is not known any deeper than it was.
+    pub fn deepen(&mut self, depth: Depth) {
+        self.depth = self.depth.max(depth);
     }
 
     /// A call that ran.
@@ -185,24 +208,21 @@ impl Follow {
         let role = self.roles[call.index];
         match role {
             Role::Nothing => {}
-            Role::Change(handler) => handler(&mut self.world, call),
+            Role::Change(handler) => {
+                if self.depth > Depth::Objects || !update::is_of_contents(call.command.canonical) {
+                    handler(&mut self.world, call);
+                }
+            }
+            _ if self.depth == Depth::Objects => {}
             Role::Buffers(what) => self.buffers(what, call, to),
             Role::Invoke | Role::Record(_) | Role::Keep | Role::Count => {
                 self.record(role, call);
                 return;
             }
         }
-        // What it does to memory, once the objects know of it.
-        effects::call(&mut self.world, call);
-    }
-
-    /// The same for whoever wants to know only which objects there are, and what they are made of: recordings, the contents
-    /// of sets and memory are not followed.
-    pub fn objects(&mut self, call: &Call, outcome: Outcome) {
-        let Role::Change(handler) = self.roles[call.index] else { return };
-        let failed = matches!(call.command.ret, Some(Ty::Enum(_))) && outcome.result() < 0;
-        if !failed && !update::is_of_contents(call.command.canonical) {
-            handler(&mut self.world, call);
+        if self.depth == Depth::Execution {
+            // What it does to memory, once the objects know of it.
+            effects::call(&mut self.world, call);
         }
     }
 
@@ -223,6 +243,13 @@ impl Follow {
 
     fn buffers(&mut self, what: Buffers, call: &Call, to: &mut dyn Observer) {
         let (v, first, world) = (View::call(&call.image), call.image.u64(0), &mut self.world);
+        let executes = matches!(
+            what,
+            Buffers::Submit | Buffers::Submit2 | Buffers::BindSparse | Buffers::Signal | Buffers::Waited
+        );
+        if executes && self.depth < Depth::Execution {
+            return;
+        }
         match what {
             Buffers::CreatePool => {
                 let family = v.one("pCreateInfo").and_then(|i| i.u32("queueFamilyIndex")).unwrap_or(0);
@@ -305,7 +332,9 @@ impl Follow {
             }
             _ => {}
         }
-        effects::meta(&mut self.world, block);
+        if self.depth == Depth::Execution {
+            effects::meta(&mut self.world, block);
+        }
     }
 
     /// A frame has ended.

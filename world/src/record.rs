@@ -104,7 +104,15 @@ pub(super) fn invocation(s: &mut State, w: &mut World, call: &Call) -> Command {
         bindings = generated(w, &bindings, known);
         inputs = inputs.map(|i| inputs_of_generated(&i, known));
     }
-    Command::Invoke(Box::new(Invoke { command: call.command, bind_point: point, sizes, bindings, inputs }))
+    let tables = (name == "vkCmdTraceRaysIndirectKHR").then(|| Box::new(invoke::tables(v)));
+    Command::Invoke(Box::new(Invoke {
+        command: call.command,
+        bind_point: point,
+        sizes,
+        bindings,
+        inputs,
+        tables,
+    }))
 }
 
 /// What is bound while sequences run: what they bind themselves is not known.

@@ -139,6 +139,7 @@ fn pipelines(w: &mut World, call: &Call) {
     let made = v.u64s("pPipelines");
     for (id, info) in made.into_iter().zip(v.structs("pCreateInfos")).filter(|p| p.0 != 0) {
         let p = pipeline(w, id, bind_point, info, call.frame);
+        w.pipelines_made += 1;
         w.pipelines.insert(id, Rc::new(p));
     }
 }

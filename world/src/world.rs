@@ -8,14 +8,12 @@ use super::commands::{BoundSet, Invoke};
 use super::layouts::{Classes, PipelineLayout, SetLayout};
 use super::objects::*;
 use super::passes::RenderPass;
+use super::ranges::Ranges;
 use super::recording::CommandBuffer;
 use super::sets::{Contents, Descriptor};
 use crate::Ids;
 use std::collections::HashMap;
 use std::rc::Rc;
-
-/// Buffers that begin behind the one which an address is in, at most; beyond them it is not found.
-const MOST_OVERLAPPING: usize = 64;
 
 /// See the module's header.
 #[derive(Default)]
@@ -53,7 +51,7 @@ pub struct World {
     pub command_pools: Ids<CommandPool>,
     pub command_buffers: Ids<CommandBuffer>,
     /// Buffers by their device address.
-    pub addresses: std::collections::BTreeMap<u64, u64>,
+    pub addresses: Ranges<()>,
     /// Descriptors by the bytes that the program was given for them (vkGetDescriptorEXT).
     pub descriptor_bytes: HashMap<Box<[u8]>, Descriptor>,
     /// Where bindings lie in a descriptor buffer: by class of the set layout and binding.
@@ -64,6 +62,8 @@ pub struct World {
     pub combinations: Vec<Rc<Combination>>,
     /// The values that timeline semaphores have reached.
     pub reached: Ids<u64>,
+    /// Pipelines made until now.
+    pub pipelines_made: u64,
     pub(super) combination_of: HashMap<Vec<u64>, usize>,
     pub(super) classes: Classes,
     /// Counts up with everything that changes.
@@ -136,15 +136,45 @@ impl World {
         }
     }
 
-    /// The buffer at an address, and the offset in it. Where buffers overlap (several in the same memory) it is the one that
-    /// begins last.
-    pub fn at_address(&self, address: u64) -> Option<(u64, u64)> {
-        let holds = |(base, buffer): (&u64, &u64)| {
-            let size = self.buffers.get(buffer)?.size;
-            (address - base < size).then(|| (*buffer, address - base))
+    /// Adds to `found` the descriptors that an invocation finds in a binding, dynamic offsets added; some elements only, or
+    /// all that were written.
+    pub fn bound_at(
+        &self,
+        invoke: &Invoke,
+        set: u32,
+        binding: u32,
+        elements: Option<&[u32]>,
+        found: &mut Vec<Descriptor>,
+    ) {
+        let wanted = |e: u32| elements.is_none_or(|all| all.contains(&e));
+        let all = |contents: &Contents, offsets: &[u32], found: &mut Vec<Descriptor>| {
+            let start = contents.layout.binding(binding).filter(|b| b.is_dynamic()).map(|b| b.dynamic_start);
+            for (e, mut d) in contents.written(binding).filter(|d| wanted(d.0)) {
+                if let (Some(start), Descriptor::Buffer { offset, range, buffer, .. }) = (start, &mut d) {
+                    // (a whole rest is one from where the descriptor begins)
+                    *range = self.range_of(*buffer, *offset, *range);
+                    let own = offsets.get(start.saturating_add(e) as usize).copied().unwrap_or(0);
+                    *offset = offset.saturating_add(own.into());
+                }
+                found.push(d);
+            }
         };
-        // A small buffer may lie in front, in a larger one.
-        self.addresses.range(..=address).rev().take(MOST_OVERLAPPING).find_map(holds)
+        match self.set(invoke, set as usize) {
+            AtSet::Set { contents, offsets, .. } => all(contents, offsets, found),
+            AtSet::Push { contents } => all(contents, &[], found),
+            AtSet::Buffer { address, layout } => {
+                let slots = layout.binding(binding).map_or(0, |b| b.slots());
+                for e in (0..slots).filter(|e| wanted(*e)) {
+                    found.push(self.in_descriptor_buffer(address, layout, binding, e));
+                }
+            }
+            AtSet::Nothing | AtSet::Embedded { .. } => {}
+        }
+    }
+
+    /// The buffer at an address, and the offset in it. Where buffers overlap (several in the same memory) it is one of them.
+    pub fn at_address(&self, address: u64) -> Option<(u64, u64)> {
+        self.addresses.at(address).map(|(buffer, offset, _, ())| (buffer, offset))
     }
 
     /// The bytes of a buffer's range, resolved where it says all that is left.

@@ -22,9 +22,8 @@ use gfxr_parse::ahead::Call;
 use gfxr_parse::error::{Error, Result};
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::view::View;
-use world::Outcome;
+use world::World;
 use world::span::Span;
-use world::{Follow, World};
 
 /// What a check may look at.
 struct Cx<'w> {
@@ -38,7 +37,6 @@ type Check = fn(&Cx<'_>, View<'_>) -> Result<()>;
 
 /// See the module's header.
 pub struct Usage {
-    follow: Follow,
     /// By index in the schema's table.
     checks: Vec<Option<Check>>,
 }
@@ -55,24 +53,18 @@ impl Default for Usage {
             shaders::CHECKS,
         ];
         let of = |name: &str| tables.iter().flat_map(|t| t.iter()).find(|c| c.0 == name).map(|c| c.1);
-        Usage { follow: Follow::new(), checks: COMMANDS.iter().map(|c| of(c.canonical)).collect() }
+        Usage { checks: COMMANDS.iter().map(|c| of(c.canonical)).collect() }
     }
 }
 
 impl Usage {
     /// Looks at a call that is to be made.
     #[inline]
-    pub fn check(&self, call: &Call, limits: Option<&vk::PhysicalDeviceLimits>) -> Result<()> {
+    pub fn check(&self, call: &Call, world: &World, limits: Option<&vk::PhysicalDeviceLimits>) -> Result<()> {
         match self.checks[call.index] {
-            Some(check) => check(&Cx { world: self.follow.world(), limits }, View::call(&call.image)),
+            Some(check) => check(&Cx { world, limits }, View::call(&call.image)),
             None => Ok(()),
         }
-    }
-
-    /// It was made.
-    #[inline]
-    pub fn made(&mut self, call: &Call, outcome: Outcome) {
-        self.follow.objects(call, outcome);
     }
 }
 

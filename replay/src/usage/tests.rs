@@ -5,6 +5,7 @@ use gfxr_parse::ahead::{self, What};
 use gfxr_parse::container::Capture;
 use gfxr_parse::schema::Shape;
 use std::ops::ControlFlow;
+use world::{Follow, Outcome};
 
 /// What every device has at least, but for what samples need.
 fn limits() -> vk::PhysicalDeviceLimits {
@@ -278,26 +279,26 @@ fn what_goes_beyond_an_object_or_the_device_is_refused() {
     samples.dedup();
     for name in samples {
         let capture = sample(name);
-        let mut usage = Usage::default();
+        let (usage, mut follow) = (Usage::default(), Follow::default());
         let mut left: Vec<_> = CASES.iter().filter(|c| c.0 == name).collect();
         let stopped = ahead::run(&capture, |item| {
             if let What::Call(call) = &mut item.what {
                 usage
-                    .check(call, Some(&limits))
+                    .check(call, follow.world(), Some(&limits))
                     .unwrap_or_else(|e| panic!("{name}, block {}: {e}", call.block));
                 left.retain(|(_, command, path, value, said)| {
                     let mut changed = Call { image: call.image.clone(), ..**call };
                     if changed.command.name != *command || !change(&mut changed, path, *value) {
                         return true;
                     }
-                    match usage.check(&changed, Some(&limits)) {
+                    match usage.check(&changed, follow.world(), Some(&limits)) {
                         Err(e) if e.to_string().contains(said) => {}
                         Err(e) => wrong.push(format!("{command} {path}: expected {said:?}, found {e}")),
                         Ok(()) => wrong.push(format!("{command} {path}: {value} is taken")),
                     }
                     false
                 });
-                usage.made(call, Outcome::captured(call));
+                follow.call(call, Outcome::captured(call), &mut ());
             }
             ControlFlow::<()>::Continue(())
         });
@@ -315,15 +316,15 @@ fn what_lies_in_no_memory_is_not_used() {
         ("vkBindImageMemory", "vkCreateImageView", "expected a VkImage that is bound to memory"),
     ] {
         let capture = sample("cubes");
-        let mut usage = Usage::default();
+        let (usage, mut follow) = (Usage::default(), Follow::default());
         let refused = ahead::run(&capture, |item| {
             let What::Call(call) = &item.what else { return ControlFlow::Continue(()) };
-            match usage.check(call, None) {
+            match usage.check(call, follow.world(), None) {
                 Err(e) if call.command.name == user => return ControlFlow::Break(e.to_string()),
                 Err(e) => panic!("{}: {e}", call.command.name),
                 // As if the capture had not bound it.
                 Ok(()) if call.command.name == bind => {}
-                Ok(()) => usage.made(call, Outcome::captured(call)),
+                Ok(()) => follow.call(call, Outcome::captured(call), &mut ()),
             }
             ControlFlow::Continue(())
         });

@@ -214,7 +214,9 @@ pub fn create(
     vk.devices_made += 1;
     super::ray::device_made(vk, id);
     super::exact::device_made(vk, id, exact);
-    super::known::device_made(vk, buffer_addresses);
+    if buffer_addresses {
+        super::shader_pointers::device_made(vk, objects, call);
+    }
     Ok(outcome)
 }
 

@@ -1,7 +1,7 @@
 //! Which commands have a meaning of their own. Everything else goes through the schema-driven path.
 
 use super::{
-    Vulkan, debug_names, descriptors, device, instance, known, memory, pipeline, queue, ray, resources,
+    Vulkan, debug_names, descriptors, device, instance, memory, pipeline, pools, queue, ray, resources,
     surface, swapchain, template, wait, watchdog,
 };
 use crate::error::Result;
@@ -181,19 +181,11 @@ fn handler_of(c: &CommandDef) -> (Handler, bool) {
             typed(pipeline::create_pipelines)
         }
         "vkCreateRayTracingPipelines" if c.name.ends_with("KHR") => typed(ray::create_pipelines),
-        "vkCreateShaderModule" => typed(known::create_module),
-        "vkDestroyShaderModule" => typed(known::destroy_module),
-        "vkDestroyPipeline" => typed(known::destroy_pipeline),
-        "vkCreatePipelineLayout" => typed(known::create_layout),
-        "vkCreateDescriptorPool" => typed(known::create_pool),
-        "vkAllocateDescriptorSets" => typed(known::allocate_sets),
-        "vkFreeDescriptorSets" => typed(known::free_sets),
-        "vkResetDescriptorPool" | "vkDestroyDescriptorPool" => typed(known::empty_pool),
-        "vkUpdateDescriptorSets" => typed(known::update_sets),
-        "vkCmdBindDescriptorSets" => typed(known::bind_sets),
-        "vkCmdCopyBuffer" | "vkCmdCopyBuffer2" => typed(known::copy_buffer),
-        "vkCmdExecuteCommands" => typed(known::execute),
-        "vkDestroyPipelineLayout" => typed(known::destroy_layout),
+        "vkCreateDescriptorPool" => typed(pools::create),
+        "vkAllocateDescriptorSets" => typed(pools::allocate),
+        "vkFreeDescriptorSets" => typed(pools::free),
+        "vkResetDescriptorPool" | "vkDestroyDescriptorPool" => typed(pools::empty),
+        "vkCmdCopyBuffer" | "vkCmdCopyBuffer2" => typed(descriptors::copy),
         "vkCreatePipelineCache" => typed(pipeline::create_cache),
         "vkCreateDescriptorUpdateTemplate" => typed(template::create),
         "vkDestroyDescriptorUpdateTemplate" => typed(template::destroy),

@@ -56,9 +56,9 @@ fn foresee(vk: &mut Vulkan) {
         let Some(b) = vk.buffers.get(&a.object).filter(|_| !a.structure) else { continue };
         let bound = b.memory.is_some() && b.usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS);
         let (live, size, device) = (b.live, b.size, b.device);
-        if let Some(d) = vk.devices.get(&device).filter(|_| bound && vk.addresses.known(captured).is_none()) {
+        if let Some(d) = vk.devices.get(&device).filter(|_| bound && !vk.addresses.has(captured, a.object)) {
             let now = d.address_of(live);
-            vk.addresses.insert(captured, now, size);
+            vk.addresses.insert(captured, a.object, now, size);
         }
     }
 }

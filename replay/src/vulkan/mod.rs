@@ -24,7 +24,6 @@ mod init;
 mod init_draw;
 pub mod inspect;
 mod instance;
-mod known;
 mod leave;
 pub(crate) mod looped;
 pub mod memory;
@@ -38,6 +37,7 @@ mod queue;
 mod ray;
 mod region;
 mod resources;
+mod shader_pointers;
 mod strip;
 mod surface;
 mod swapchain;
@@ -173,7 +173,7 @@ pub struct Vulkan {
     pub(crate) addresses: addresses::Addresses,
     pub(crate) ray: ray::Ray,
     pub(crate) exact: exact::Exact,
-    pub(crate) known: known::Known,
+    pub(crate) shader_pointers: shader_pointers::ShaderPointers,
     pub(crate) descriptors: descriptors::Descriptors,
     pub(crate) messages: debug::Messages,
     pub(crate) watch: watchdog::Watch,
@@ -231,7 +231,7 @@ impl Vulkan {
             addresses: addresses::Addresses::default(),
             ray: ray::Ray::default(),
             exact: exact::Exact::default(),
-            known: known::Known::default(),
+            shader_pointers: shader_pointers::ShaderPointers::default(),
             descriptors: descriptors::Descriptors::default(),
             messages: debug::Messages::default(),
             watch: watchdog::Watch::default(),

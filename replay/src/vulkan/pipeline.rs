@@ -19,7 +19,6 @@ pub fn create_pipelines(
     report: &mut Report,
 ) -> Result<Outcome> {
     compile_all(call, linked);
-    super::known::pipelines_made(vk, call);
     vk.raw(call, linked, report)
 }
 

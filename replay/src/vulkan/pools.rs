@@ -8,6 +8,7 @@
 use super::Vulkan;
 use crate::error::Result;
 use crate::link::Linked;
+use crate::objects::Objects;
 use crate::report::Report;
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
@@ -32,8 +33,23 @@ struct Pool {
     more: Vec<vk::DescriptorPool>,
 }
 
-/// After vkCreateDescriptorPool: device, pCreateInfo, pAllocator, pDescriptorPool.
-pub(super) fn created(vk: &mut Vulkan, call: &Call, linked: &mut Linked) {
+/// vkCreateDescriptorPool.
+pub fn create(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
+    let outcome = vk.raw(call, linked, report)?;
+    if outcome.result() >= 0 {
+        created(vk, call, linked);
+    }
+    Ok(outcome)
+}
+
+/// One was made: device, pCreateInfo, pAllocator, pDescriptorPool.
+fn created(vk: &mut Vulkan, call: &Call, linked: &mut Linked) {
     let Ok((id, _)) = super::resources::new_object(call) else { return };
     let Some(info) = linked.param::<vk::DescriptorPoolCreateInfo<'_>>(1).copied() else { return };
     let known = vk::StructureType::DESCRIPTOR_POOL_INLINE_UNIFORM_BLOCK_CREATE_INFO;
@@ -54,8 +70,9 @@ pub(super) fn created(vk: &mut Vulkan, call: &Call, linked: &mut Linked) {
 }
 
 /// vkAllocateDescriptorSets.
-pub(super) fn allocate(
+pub fn allocate(
     vk: &mut Vulkan,
+    _: &mut Objects,
     call: &Call,
     linked: &mut Linked,
     report: &mut Report,
@@ -124,8 +141,9 @@ fn another(vk: &mut Vulkan, device: u64, id: u64) -> Result<vk::DescriptorPool> 
 }
 
 /// vkFreeDescriptorSets: device, descriptorPool, descriptorSetCount, pDescriptorSets.
-pub(super) fn free(
+pub fn free(
     vk: &mut Vulkan,
+    _: &mut Objects,
     call: &Call,
     linked: &mut Linked,
     report: &mut Report,
@@ -147,8 +165,20 @@ pub(super) fn free(
     vk.raw(call, linked, report)
 }
 
-/// Before vkResetDescriptorPool and vkDestroyDescriptorPool: device, descriptorPool.
-pub(super) fn emptied(vk: &mut Vulkan, call: &Call) {
+/// vkResetDescriptorPool, vkDestroyDescriptorPool.
+pub fn empty(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
+    emptied(vk, call);
+    vk.raw(call, linked, report)
+}
+
+/// Before a pool is reset or destroyed: device, descriptorPool.
+fn emptied(vk: &mut Vulkan, call: &Call) {
     let destroyed = call.command.name == "vkDestroyDescriptorPool";
     let id = call.image.u64(8);
     let Some(pool) = vk.pools.by_id.get(&id) else { return };

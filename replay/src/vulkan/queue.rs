@@ -14,13 +14,16 @@ use world::Outcome;
 /// vkQueueSubmit, vkQueueSubmit2.
 pub fn submit(
     vk: &mut Vulkan,
-    _: &mut Objects,
+    objects: &mut Objects,
     call: &Call,
     linked: &mut Linked,
     report: &mut Report,
 ) -> Result<Outcome> {
     super::swapchain::settle(vk)?;
-    super::known::before_submit(vk, call)?;
+    super::shader_pointers::before_submit(vk, objects.world(), call)?;
+    if std::mem::take(&mut vk.shader_pointers.untold) {
+        report.note("shaders were not understood; their pointers are found by what words look like");
+    }
     if vk.ray.on {
         super::ray::refresh(vk)?;
     }

@@ -186,11 +186,10 @@ pub fn destroy_buffer(
 ) -> Result<Outcome> {
     let id = call.image.u64(8);
     let state = vk.buffers.remove(&id);
-    vk.known.journal.forget(id);
+    vk.shader_pointers.journal.forget(id);
     descriptors::buffer_gone(vk, id);
     if let Some(b) = state.as_ref().filter(|b| b.captured_address != 0) {
-        vk.addresses.remove(b.captured_address);
-        vk.known.by_address.remove(&b.captured_address);
+        vk.addresses.remove(b.captured_address, id);
     }
     if let Some((memory, _)) = state.as_ref().and_then(|b| b.memory) {
         vk.memory.unbind(memory, id);
@@ -298,9 +297,8 @@ pub fn buffer_address(
     let buffer = call.image.target(8).map_or(0, |to| call.image.u64(to + 16));
     let size = vk.buffers.get(&buffer).map_or(1, |b| b.size);
     let captured = call.image.u64(call.image.ret_at());
-    vk.addresses.insert(captured, outcome.ret, size);
+    vk.addresses.insert(captured, buffer, outcome.ret, size);
     exact::compare(vk, call.image.u64(0), captured, outcome.ret);
-    vk.known.by_address.insert(captured, buffer);
     if let Some(b) = vk.buffers.get_mut(&buffer) {
         b.captured_address = captured;
     }

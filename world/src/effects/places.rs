@@ -148,7 +148,7 @@ impl World {
         if self.bytes.pointers_at == self.bytes.now() && self.bytes.now() != 0 {
             return; // and nothing has been since
         }
-        let all: Vec<u64> = self.addresses.values().copied().collect();
+        let all: Vec<u64> = self.addresses.all().map(|b| b.0).collect();
         all.into_iter().for_each(|b| self.forget_buffer(b, 0, u64::MAX, why));
         self.bytes.pointers_at = self.bytes.now();
     }

@@ -5,8 +5,8 @@
 use super::super::bytes::{Reason, Why};
 use super::super::commands::Invoke;
 use super::super::layouts::ty;
-use super::super::sets::{Contents, Descriptor};
-use crate::{AtSet, World};
+use super::super::sets::Descriptor;
+use crate::World;
 
 /// What a program's shaders may write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,41 +58,6 @@ impl World {
         found.into_iter().for_each(|d| self.wrote_through(&d, why));
         if written.pointers && !self.addresses.is_empty() {
             self.forget_addressed(Why::new(Reason::Pointer, block));
-        }
-    }
-
-    /// Descriptors of a binding of an invocation, with their dynamic offsets.
-    fn bound_at(
-        &self,
-        invoke: &Invoke,
-        set: u32,
-        binding: u32,
-        elements: Option<&[u32]>,
-        found: &mut Vec<Descriptor>,
-    ) {
-        let wanted = |e: u32| elements.is_none_or(|all| all.contains(&e));
-        let all = |contents: &Contents, offsets: &[u32], found: &mut Vec<Descriptor>| {
-            let start = contents.layout.binding(binding).filter(|b| b.is_dynamic()).map(|b| b.dynamic_start);
-            for (e, mut d) in contents.written(binding).filter(|d| wanted(d.0)) {
-                if let (Some(start), Descriptor::Buffer { offset, range, buffer, .. }) = (start, &mut d) {
-                    // (a whole rest is one from where the descriptor begins)
-                    *range = self.range_of(*buffer, *offset, *range);
-                    let own = offsets.get(start.saturating_add(e) as usize).copied().unwrap_or(0);
-                    *offset = offset.saturating_add(own.into());
-                }
-                found.push(d);
-            }
-        };
-        match self.set(invoke, set as usize) {
-            AtSet::Set { contents, offsets, .. } => all(contents, offsets, found),
-            AtSet::Push { contents } => all(contents, &[], found),
-            AtSet::Buffer { address, layout } => {
-                let slots = layout.binding(binding).map_or(0, |b| b.slots());
-                for e in (0..slots).filter(|e| wanted(*e)) {
-                    found.push(self.in_descriptor_buffer(address, layout, binding, e));
-                }
-            }
-            AtSet::Nothing | AtSet::Embedded { .. } => {}
         }
     }
 

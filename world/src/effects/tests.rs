@@ -177,7 +177,8 @@ fn addresses_stand_for_their_buffers() {
     let mut w = world();
     buffer(&mut w, 2, 0, 256);
     buffer(&mut w, 3, 256, 256);
-    w.addresses.extend([(0x1000, 2), (0x2000, 3)]);
+    w.addresses.insert(0x1000, 2, 256, ());
+    w.addresses.insert(0x2000, 3, 256, ());
     update(&mut w, 2, &[1; 256]);
     update(&mut w, 3, &[2; 256]);
     w.forget_address(0x1080, 16, Why::new(Reason::Query, 1));

@@ -1,6 +1,6 @@
 //! What is bound at an invocation.
 
-use super::bench::*;
+use crate::bench::*;
 use crate::layouts::ty;
 
 /// Two set layouts that differ, and pipelines with layouts made of them: 30 [one, two], 31 [one, one], 32 [one alike, two].

@@ -1,6 +1,6 @@
 //! Descriptor buffers.
 
-use super::bench::*;
+use crate::bench::*;
 use crate::commands::Sizes;
 use crate::layouts::ty;
 use crate::sets::Descriptor;

@@ -1,7 +1,7 @@
 //! Calls of a sample with bytes changed: nothing that decodes does harm.
 
-use super::bench::Ear;
 use crate::Outcome;
+use crate::bench::Ear;
 use crate::{At, Command, Follow, Invocation, Observer, World};
 use gfxr_parse::ahead::Call;
 use gfxr_parse::ahead::{self, What};

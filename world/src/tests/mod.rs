@@ -1,6 +1,5 @@
-//! Hand-made calls, and the samples.
+//! Hand-made calls (`bench.rs`), and the samples.
 
-pub(crate) mod bench;
 mod binds;
 mod buffers;
 mod damaged;

@@ -1,6 +1,6 @@
 //! What the device runs, and when.
 
-use super::bench::*;
+use crate::bench::*;
 use crate::layouts::ty;
 
 fn one() -> Bench {

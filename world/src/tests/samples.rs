@@ -1,8 +1,8 @@
 //! The committed samples, against a count that knows nothing of what is followed.
 
-use super::bench::Ear;
 use crate::MetaBlock;
 use crate::Outcome;
+use crate::bench::Ear;
 use crate::commands::{RENDERING_RESUMING, Sizes};
 use crate::{At, AtSet, Command, Follow, Invocation, Observer, World};
 use gfxr_parse::ahead::Call;

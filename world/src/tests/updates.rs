@@ -1,6 +1,6 @@
 //! How descriptors come into sets.
 
-use super::bench::*;
+use crate::bench::*;
 use crate::layouts::ty;
 use crate::sets::Descriptor;
 

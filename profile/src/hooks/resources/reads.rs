@@ -128,7 +128,7 @@ mod tests {
     fn found(d: Descriptor, declared: bool) -> Vec<Result<(u64, bool), &'static str>> {
         let mut w = World::default();
         w.buffers.insert(7, Buffer { size: 256, ..Buffer::default() });
-        w.addresses.insert(0x1000, 7);
+        w.addresses.insert(0x1000, 7, 256, ());
         let block = UsedBlock { set: 1, binding: 2, elements: None, bytes: 64, declared, storage: false };
         let mut all = vec![];
         let take = &mut |f: Found<'_>| {

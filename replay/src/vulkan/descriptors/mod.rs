@@ -107,12 +107,23 @@ pub(crate) fn updated(vk: &mut Vulkan, buffer: u64, at: u64, data: &[u8]) -> Vec
     pieces
 }
 
-/// A copy into a buffer is recorded.
-pub(crate) fn copied(vk: &Vulkan, to: u64, report: &mut Report) {
+/// vkCmdCopyBuffer (commandBuffer, srcBuffer, dstBuffer, …), vkCmdCopyBuffer2 (commandBuffer, pCopyBufferInfo).
+pub fn copy(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     let d = &vk.descriptors;
-    if d.buffers.contains_key(&to) && d.table.any_small() {
-        report.note("descriptors of fewer than 16 bytes that are copied into a descriptor buffer were left as captured");
+    if d.table.any_small() {
+        let v = View::call(&call.image);
+        let to = v.one("pCopyBufferInfo").unwrap_or(v).u64("dstBuffer").unwrap_or(0);
+        if d.buffers.contains_key(&to) {
+            report.note("descriptors of fewer than 16 bytes that are copied into a descriptor buffer were left as captured");
+        }
     }
+    vk.raw(call, linked, report)
 }
 
 fn refuse(vk: &Vulkan, what: String, instead: &str, report: &mut Report) -> Result<()> {

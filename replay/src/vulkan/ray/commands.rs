@@ -26,16 +26,14 @@ pub struct CommandState {
 /// vkBeginCommandBuffer: whatever it held is no longer in flight.
 pub fn begin(
     vk: &mut Vulkan,
-    objects: &mut Objects,
+    _: &mut Objects,
     call: &Call,
     linked: &mut Linked,
     report: &mut Report,
 ) -> Result<Outcome> {
-    crate::vulkan::known::forget(vk, call.image.u64(0));
     if vk.ray.on {
         forget(vk, call.image.u64(0))?;
     }
-    let _ = objects;
     vk.raw(call, linked, report)
 }
 
@@ -49,7 +47,6 @@ pub fn free(
 ) -> Result<Outcome> {
     if let Some(p) = call.image.ptr(24).filter(|p| p.has_data()) {
         for i in 0..p.len as u32 {
-            crate::vulkan::known::forget(vk, call.image.u64(p.to + i * 8));
             forget(vk, call.image.u64(p.to + i * 8))?;
         }
     }
@@ -75,7 +72,6 @@ pub fn bind_pipeline(
     linked: &mut Linked,
     report: &mut Report,
 ) -> Result<Outcome> {
-    crate::vulkan::known::bind_pipeline(vk, call);
     if vk.ray.on && linked.arg(1) as u32 == vk::PipelineBindPoint::COMPUTE.as_raw() as u32 {
         state(vk, call.image.u64(0)).compute = vk::Pipeline::from_raw(linked.arg(2));
     }
@@ -85,14 +81,14 @@ pub fn bind_pipeline(
 /// vkCmdPushConstants.
 pub fn push_constants(
     vk: &mut Vulkan,
-    _: &mut Objects,
+    objects: &mut Objects,
     call: &Call,
     linked: &mut Linked,
     report: &mut Report,
 ) -> Result<Outcome> {
     if let Some(p) = call.image.ptr(40).filter(|p| p.has_data()) {
         let about = (linked.arg(1), linked.arg(2) as u32, linked.arg(3) as u32);
-        words::push(vk, call, linked, about, (p.to, p.len));
+        words::push(vk, objects.world(), call, linked, about, (p.to, p.len));
     }
     vk.raw(call, linked, report)
 }
@@ -100,7 +96,7 @@ pub fn push_constants(
 /// vkCmdPushConstants2. VkPushConstantsInfo: sType, pNext, layout, stageFlags, offset, size, pValues.
 pub fn push_constants2(
     vk: &mut Vulkan,
-    _: &mut Objects,
+    objects: &mut Objects,
     call: &Call,
     linked: &mut Linked,
     report: &mut Report,
@@ -109,7 +105,7 @@ pub fn push_constants2(
         && let Some(p) = call.image.ptr(info + 40).filter(|p| p.has_data())
     {
         let about = (linked.word_at(info + 16), call.image.u32(info + 24), call.image.u32(info + 28));
-        words::push(vk, call, linked, about, (p.to, p.len));
+        words::push(vk, objects.world(), call, linked, about, (p.to, p.len));
     }
     vk.raw(call, linked, report)
 }

@@ -20,7 +20,6 @@ pub fn create_pipelines(
 ) -> Result<Outcome> {
     crate::vulkan::pipeline::compile_all(call, linked);
     linked.set_arg(1, 0); // the deferred operation
-    crate::vulkan::known::pipelines_made(vk, call);
     let outcome = exact::create_pipelines(vk, call, linked, report)?;
     // VK_OPERATION_DEFERRED_KHR at capture is no other outcome than this one.
     Ok(outcome)

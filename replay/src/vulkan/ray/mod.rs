@@ -50,6 +50,7 @@ pub(crate) use structures::Structure;
 pub(crate) use structures::foresee;
 pub use structures::{address, build_sizes, create, destroy};
 pub(crate) use tables::refresh;
+pub(crate) use trace::captured_handle_bytes;
 pub use trace::{trace, trace_indirect2};
 pub use words::update_buffer;
 pub(crate) use words::{buffer_written, memory_written};

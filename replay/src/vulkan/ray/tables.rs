@@ -32,7 +32,8 @@ pub(crate) fn refresh(vk: &mut Vulkan) -> Result<()> {
 fn write(vk: &Vulkan, p: &mut Patcher) -> Result<()> {
     let references = vk.ray.references.iter().map(|(c, l)| (*c, 1, *l));
     p.references.write(0, &fitting(address_table(references), REFERENCE_BYTES, "acceleration structures")?);
-    p.ranges.write(0, &fitting(address_table(vk.addresses.ranges()), RANGE_BYTES, "buffers with addresses")?);
+    p.ranges
+        .write(0, &fitting(address_table(vk.addresses.segments()), RANGE_BYTES, "buffers with addresses")?);
     let mut table = Vec::new();
     table.extend_from_slice(&(vk.ray.handles.len() as u64).to_le_bytes());
     for (captured, live) in &vk.ray.handles {

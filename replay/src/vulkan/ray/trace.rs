@@ -26,7 +26,6 @@ pub fn trace(
         return vk.raw(call, linked, report);
     }
     let captured_bytes = captured_handle_bytes(vk)?;
-    crate::vulkan::known::traced(vk, call, captured_bytes.into());
     let cmd_id = call.image.u64(0);
     let cmd = vk::CommandBuffer::from_raw(linked.arg(0));
     with_patcher(vk, device, |vk, p| {
@@ -147,7 +146,8 @@ pub fn trace_indirect2(
 }
 
 /// Bytes of a shader group's handle at capture.
-fn captured_handle_bytes(vk: &Vulkan) -> Result<u32> {
+/// Bytes of a shader group's handle at capture.
+pub(crate) fn captured_handle_bytes(vk: &Vulkan) -> Result<u32> {
     match vk.ray.handles.keys().next() {
         Some(handle) => Ok(handle.len() as u32),
         None if vk.prologue.trimmed => Err(Error::new(

@@ -8,7 +8,7 @@
 //! Some drivers' addresses look like two small numbers: 0xE0_0000_00C0 is also the indices 192 and 224 of a mesh. Such a
 //! word is taken for a pointer only where shaders read structures: in push constants, and in buffers made for storage,
 //! uniforms or addresses and for neither vertices, indices nor build inputs. Elsewhere, as in staging buffers, it is
-//! left alone and counted, until a shader that finds it says otherwise (`known/`). What shaders say of push constants is
+//! left alone and counted, until a shader that finds it says otherwise (`shader_pointers/`). What shaders say of push constants is
 //! final. With `--addresses known` nothing but what they say is translated, except in updates of buffers, whose data cannot
 //! be changed once they are recorded.
 //!
@@ -24,12 +24,12 @@ use crate::link::Linked;
 use crate::objects::Objects;
 use crate::options::AddressMode;
 use crate::report::Report;
-use crate::vulkan::known::{self, Verdict, Word};
+use crate::vulkan::shader_pointers::{Verdict, Word};
 use crate::vulkan::{Vulkan, descriptors};
 use ash::vk;
 use gfxr_parse::ahead::Call;
-use world::Outcome;
 use world::span::{common, extent};
+use world::{Outcome, World};
 
 /// Halves of an address below this may as well be indices or sizes.
 const SMALL: u64 = 1 << 24;
@@ -82,7 +82,7 @@ fn put(data: &mut [u8], found: &[Found]) {
 /// The bytes of a write `at` bytes into a memory, with its pointers translated; none if it has no pointers.
 pub(crate) fn memory_written(vk: &mut Vulkan, memory: u64, at: u64, data: &[u8]) -> Result<Option<Vec<u8>>> {
     let found = pointers(vk, at, data);
-    if found.is_empty() && vk.known.journal.is_empty() && vk.descriptors.is_unused() {
+    if found.is_empty() && vk.shader_pointers.journal.is_empty() && vk.descriptors.is_unused() {
         return Ok(None);
     }
     let all = extent(at, data.len() as u64);
@@ -92,7 +92,7 @@ pub(crate) fn memory_written(vk: &mut Vulkan, memory: u64, at: u64, data: &[u8])
     let buffers: Vec<(u64, u64, u64)> = reached.map(|b| (b.resource, b.offset, b.extent().end)).collect();
     for &(buffer, from, to) in &buffers {
         let start = at.max(from);
-        vk.known.journal.overwritten(buffer, start - from, end.min(to) - start);
+        vk.shader_pointers.journal.overwritten(buffer, start - from, end.min(to) - start);
     }
     let mut pieces = Vec::new();
     for &(buffer, from, to) in &buffers {
@@ -113,7 +113,7 @@ pub(crate) fn memory_written(vk: &mut Vulkan, memory: u64, at: u64, data: &[u8])
 
 /// The same for the contents of one buffer.
 pub(crate) fn buffer_written(vk: &mut Vulkan, buffer: u64, data: &[u8]) -> Result<Option<Vec<u8>>> {
-    vk.known.journal.overwritten(buffer, 0, data.len() as u64);
+    vk.shader_pointers.journal.overwritten(buffer, 0, data.len() as u64);
     let pieces = descriptors::written(vk, buffer, 0, data)?;
     let found = outside(pointers(vk, 0, data), &pieces);
     let found = found.into_iter().map(|f| (Some((buffer, f.place as u64)), f)).collect();
@@ -174,7 +174,7 @@ fn settle(vk: &mut Vulkan, found: Vec<Placed>, last_chance: bool) -> Vec<Found> 
             && (fate != Fate::Left || !last_chance)
         {
             // What is translated where it is used is not to be touched before, but leads on.
-            vk.known.journal.put(buffer, at, Word::new(f.captured, f.live, fate != Fate::Left));
+            vk.shader_pointers.journal.put(buffer, at, Word::new(f.captured, f.live, fate != Fate::Left));
         }
         vk.ray.totals.written_addresses += u64::from(done);
         vk.ray.totals.doubtful_addresses += u64::from(fate == Fate::Left);
@@ -212,13 +212,14 @@ fn put_linked(linked: &mut Linked, to: u32, found: &[Found]) {
 /// Push constants at image offset `to`: translated in the linked call, and remembered so.
 pub(super) fn push(
     vk: &mut Vulkan,
+    world: &World,
     call: &Call,
     linked: &mut Linked,
     (layout, stages, offset): (u64, u32, u32),
     (to, len): (u32, u64),
 ) {
     let mut values = call.image.bytes()[to as usize..to as usize + len as usize].to_vec();
-    let found = if to % 4 == 0 { pushed(vk, call, stages, offset, &values) } else { Vec::new() };
+    let found = if to % 4 == 0 { pushed(vk, world, call, (stages, offset), &values) } else { Vec::new() };
     put(&mut values, &found);
     put_linked(linked, to, &found);
     vk.ray.totals.push_constant_addresses += found.len() as u64;
@@ -228,7 +229,13 @@ pub(super) fn push(
 }
 
 /// The pointers among push constants: those that shaders know, and what looks like one where they say nothing.
-fn pushed(vk: &mut Vulkan, call: &Call, stages: u32, offset: u32, values: &[u8]) -> Vec<Found> {
+fn pushed(
+    vk: &mut Vulkan,
+    world: &World,
+    call: &Call,
+    (stages, offset): (u32, u32),
+    values: &[u8],
+) -> Vec<Found> {
     let mut found = pointers(vk, u64::from(offset), values);
     if vk.addresses.nothing_moved() && vk.ray.nothing_moved() {
         return found;
@@ -238,9 +245,10 @@ fn pushed(vk: &mut Vulkan, call: &Call, stages: u32, offset: u32, values: &[u8])
         2 => call.image.target(8).map_or(0, |info| call.image.u64(info + 16)),
         _ => call.image.u64(8),
     };
-    let places = known::pointer_places(&vk.known, layout, stages, offset, values.len() as u32);
+    let shaders = vk.shader_pointers.of_layout(world, layout);
+    let places = shaders.pointer_places(stages, offset, values.len() as u32);
     let guessed: Vec<u32> = found.iter().map(|f| offset.saturating_add(f.place as u32)).collect();
-    let mut verdicts = known::verdicts(&vk.known, layout, stages, &guessed).into_iter();
+    let mut verdicts = shaders.verdicts(stages, &guessed).into_iter();
     let before = found.len();
     found.retain(|_| verdicts.next() == Some(Verdict::Open));
     let looked_like = before - found.len();
@@ -249,7 +257,7 @@ fn pushed(vk: &mut Vulkan, call: &Call, stages: u32, offset: u32, values: &[u8])
         found.clear();
     }
     let mut sure = 0;
-    for (at, verdict) in places.iter().zip(known::verdicts(&vk.known, layout, stages, &places)) {
+    for (at, verdict) in places.iter().zip(shaders.verdicts(stages, &places)) {
         let Verdict::Pointer { structure } = verdict else { continue };
         sure += usize::from(guessed.contains(at));
         let place = at.saturating_sub(offset) as usize;
@@ -260,12 +268,7 @@ fn pushed(vk: &mut Vulkan, call: &Call, stages: u32, offset: u32, values: &[u8])
             false => vk.addresses.known(word),
         };
         match live {
-            Some(live) => {
-                if let Some((module, behind)) = known::behind(&vk.known, layout, stages, *at) {
-                    known::pushed(vk, call, module, behind, word);
-                }
-                found.push(Found { place, captured: word, live, doubtful: false });
-            }
+            Some(live) => found.push(Found { place, captured: word, live, doubtful: false }),
             None => vk.ray.totals.push_constant_unknown += u64::from(word != 0),
         }
     }
@@ -284,7 +287,7 @@ pub fn update_buffer(
     if let Some(p) = call.image.ptr(32).filter(|p| p.has_data() && p.to % 4 == 0) {
         let data = &call.image.bytes()[p.to as usize..p.to as usize + p.len as usize];
         let (buffer, at) = (call.image.u64(8), call.image.u64(16));
-        vk.known.journal.overwritten(buffer, at, data.len() as u64);
+        vk.shader_pointers.journal.overwritten(buffer, at, data.len() as u64);
         let pieces = descriptors::updated(vk, buffer, at, data);
         let found = outside(pointers(vk, at, data), &pieces);
         let found =

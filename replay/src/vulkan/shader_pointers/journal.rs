@@ -80,8 +80,8 @@ impl Journal {
             self.left -= usize::from(!old.done);
         }
     }
-    /// A copy that is about to be submitted.
-    pub fn copied(&mut self, from: u64, to: u64, (at, target, len): (u64, u64, u64)) {
+    /// A copy that is about to be submitted; whether it brings any words.
+    pub fn copied(&mut self, from: u64, to: u64, (at, target, len): (u64, u64, u64)) -> bool {
         let end = at.saturating_add(len);
         let words: Vec<(u64, Word)> = match self.buffers.get(&from) {
             Some(all) if at < end => {
@@ -90,11 +90,13 @@ impl Journal {
             _ => Vec::new(),
         };
         self.overwritten(to, target, len);
+        let any = !words.is_empty();
         for (place, w) in words {
             let Some(there) = target.checked_add(place - at) else { continue };
             self.put(to, there, Word { from: Some((from, place)), ..w });
             self.coming.push((to, there));
         }
+        any
     }
     /// The submission has been handed over: its copies happen.
     pub fn handed_over(&mut self) {

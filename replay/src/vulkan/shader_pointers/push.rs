@@ -1,8 +1,7 @@
 //! Push constants: what the shaders of a layout make of each word.
 
-use super::{Known, Stage};
-use pointers::{Module, Root, Target};
-use std::rc::Rc;
+use super::{Shaders, Stage};
+use pointers::{Root, Target};
 
 /// What a word of push constants is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,34 +17,27 @@ pub(crate) enum Verdict {
     Open,
 }
 
-/// What eight bytes at each of `places` (bytes from the first push constant) are, pushed with a layout for some stages.
-pub(crate) fn verdicts(known: &Known, layout: u64, stages: u32, places: &[u32]) -> Vec<Verdict> {
-    let Some(shaders) = known.layouts.get(&layout).filter(|_| known.on) else {
-        return vec![Verdict::Open; places.len()];
-    };
-    let seen: Vec<&Stage> = shaders.stages.iter().filter(|s| s.flags & stages != 0).collect();
-    places.iter().map(|&at| verdict(&seen, shaders.open, at)).collect()
-}
+impl Shaders {
+    /// What eight bytes at each of `places` (bytes from the first push constant) are, pushed for some stages.
+    pub(crate) fn verdicts(&self, stages: u32, places: &[u32]) -> Vec<Verdict> {
+        let seen = self.of_stages(stages);
+        places.iter().map(|&at| verdict(&seen, self.open, at)).collect()
+    }
 
-/// Whether any shader of this layout says where pointers are; the places, in `[from, from + len)`.
-pub(crate) fn pointer_places(known: &Known, layout: u64, stages: u32, from: u32, len: u32) -> Vec<u32> {
-    let Some(shaders) = known.layouts.get(&layout).filter(|_| known.on) else { return Vec::new() };
-    let seen: Vec<&Stage> = shaders.stages.iter().filter(|s| s.flags & stages != 0).collect();
-    let end = from.saturating_add(len).saturating_sub(7);
-    (from..end).step_by(4).filter(|at| seen.iter().any(|s| pointer_at(s, *at).is_some())).collect()
+    /// Where any of them says that pointers are, in `[from, from + len)`.
+    pub(crate) fn pointer_places(&self, stages: u32, from: u32, len: u32) -> Vec<u32> {
+        let seen = self.of_stages(stages);
+        let end = from.saturating_add(len).saturating_sub(7);
+        (from..end).step_by(4).filter(|at| seen.iter().any(|s| pointer_at(s, *at).is_some())).collect()
+    }
+
+    fn of_stages(&self, stages: u32) -> Vec<&Stage> {
+        self.stages.iter().filter(|s| s.flags & stages != 0).collect()
+    }
 }
 
 fn pointer_at(stage: &Stage, at: u32) -> Option<Target> {
     layout(stage)?.fields.iter().find(|f| f.is_at(u64::from(at))).map(|f| f.target)
-}
-
-/// The shader that says a pointer is there, and the layout behind it.
-pub(crate) fn behind(known: &Known, layout: u64, stages: u32, at: u32) -> Option<(Rc<Module>, usize)> {
-    let shaders = known.layouts.get(&layout)?;
-    shaders.stages.iter().filter(|s| s.flags & stages != 0).find_map(|s| match pointer_at(s, at)? {
-        Target::Layout(to) => Some((s.module.clone(), to)),
-        Target::Structure => None,
-    })
 }
 
 fn layout(stage: &Stage) -> Option<&pointers::Layout> {
@@ -75,7 +67,8 @@ fn verdict(shaders: &[&Stage], open: bool, at: u32) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pointers::{Entry, Field, Layout};
+    use pointers::{Entry, Field, Layout, Module};
+    use std::rc::Rc;
 
     fn stage(fields: &[u32], declared: &[(u32, u32)], untraced: u32) -> Stage {
         let fields =

@@ -1,4 +1,6 @@
-//! What the tests record with: objects by small numbers, calls as the layer writes them.
+//! What tests record with: objects by small numbers, calls as the layer writes them. For the tests of this crate, and with
+//! the feature `bench` for those of others.
+#![allow(missing_docs, reason = "each is the command that it is named after")]
 
 use crate::Outcome;
 use crate::sets::Descriptor;
@@ -121,9 +123,15 @@ pub fn write(w: &mut ParamWriter, &(set, binding, element, ty, buffers): &Write<
     w.null_array();
 }
 
+impl Default for Bench {
+    fn default() -> Self {
+        Bench { follow: Follow::new(), ear: Ear::default(), blocks: 0 }
+    }
+}
+
 impl Bench {
     pub fn new() -> Self {
-        Bench { follow: Follow::new(), ear: Ear::default(), blocks: 0 }
+        Self::default()
     }
 
     pub fn see(&mut self, name: &str, params: impl FnOnce(&mut ParamWriter)) {
