@@ -20,13 +20,11 @@ pub mod link;
 pub mod looped;
 pub mod objects;
 pub mod options;
-pub mod places;
+pub mod preflight;
 pub mod report;
 pub mod session;
 pub mod under_way;
-pub mod unused;
 pub mod usage;
 pub mod vulkan;
-pub mod wants;
 
 pub use ash;

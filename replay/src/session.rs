@@ -11,11 +11,10 @@ use crate::frames::{Framer, resolve};
 use crate::hook::Hook;
 use crate::looped::{Looped, Looping};
 use crate::options::{AddressMode, FrameBy, MemoryMode, Options};
+use crate::preflight::{asked, shaders, sharing};
 use crate::report::{InFlight, Report};
-use crate::unused;
-use crate::vulkan::check::Verdict;
-use crate::vulkan::{CapturedGpu, ObjectAddress, Prologue, Vulkan, negotiate};
-use crate::{places, wants};
+use crate::vulkan::portability::{self, Verdict};
+use crate::vulkan::{CapturedGpu, ObjectAddress, Prologue, Vulkan};
 use gfxr_parse::ahead::{self, What};
 use gfxr_parse::apis::{self, api_of, apis};
 use gfxr_parse::container::{Capture, FrameCounter, FrameRule, Place, Scratch};
@@ -68,7 +67,7 @@ pub struct Summary {
     /// The memory mode in force, on Vulkan.
     pub memory: Option<MemoryMode>,
     /// What was asked for and what was done.
-    pub negotiation: Vec<negotiate::Line>,
+    pub negotiation: Vec<portability::Line>,
     /// Addresses that were passed on without being known.
     pub unknown_addresses: u64,
     /// How addresses become those of this device, on Vulkan.
@@ -170,9 +169,7 @@ fn refuse_other_apis(capture: &Capture) -> Result<()> {
 
 /// What replaying a capture here would take, without replaying it.
 pub fn check(capture: &Capture, options: &Options) -> Result<Verdict> {
-    crate::vulkan::check::check(&wants::scan(capture), &prologue(capture).0, options, || {
-        unused::needed(capture)
-    })
+    portability::check(&asked::scan(capture), &prologue(capture).0, options, || shaders::scan(capture))
 }
 
 fn create_device_id() -> u32 {
@@ -280,12 +277,12 @@ pub fn replay_as_far(
     }
 }
 
-/// Whether the capture's wishes were compared with the device, and what they are once somebody wanted to know.
+/// Whether the capture's wishes were compared with the device, and what they are once somebody asked.
 #[derive(Default)]
 struct Checked {
     done: bool,
     placed: bool,
-    wants: Option<wants::Wants>,
+    asked: Option<asked::Asked>,
 }
 
 /// Once there are devices to choose from: what this one lacks is refused, all of it, before one is made. On the driver that
@@ -296,14 +293,14 @@ fn compare(cx: &mut Executor, capture: &Capture, checked: &mut Checked) -> Resul
         return Ok(());
     };
     if !checked.placed && vk.may_rebind() {
-        vk.places = places::scan(capture);
+        vk.sharing = sharing::scan(capture);
         checked.placed = true;
     }
     checked.done = match vk.is_foreign() {
         None => false,
         Some(foreign) if foreign || vk.options().whole_table || vk.options().rehearse.bare => {
-            let wants = checked.wants.get_or_insert_with(|| wants::scan(capture));
-            vk.compare(wants, || unused::needed(capture))?
+            let asked = checked.asked.get_or_insert_with(|| asked::scan(capture));
+            vk.compare(asked, || shaders::scan(capture))?
         }
         Some(_) => {
             vk.refuse_sparse()?;

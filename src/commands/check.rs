@@ -11,8 +11,8 @@ use crate::output;
 use analyses::report::escape;
 use gfxr_parse::container::Capture;
 use replay::session::check;
-use replay::vulkan::check::Verdict;
-use replay::vulkan::negotiate::{Done, Line};
+use replay::vulkan::portability::Verdict;
+use replay::vulkan::portability::{Done, Line};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 

@@ -295,7 +295,7 @@ fn complaints(args: &ReplayArgs, s: &Summary) -> Exit {
         exit::several("", super::check::table(&s.negotiation).trim_end());
     }
     if exit::verbose() {
-        for l in s.negotiation.iter().filter(|l| l.done != replay::vulkan::negotiate::Done::Kept) {
+        for l in s.negotiation.iter().filter(|l| l.done != replay::vulkan::portability::Done::Kept) {
             detail(format_args!("{} {}", l.what, l.done.name()));
         }
         s.report.notes.iter().for_each(|(what, n)| detail(format_args!("{n} × {what}")));

@@ -1,7 +1,7 @@
 //! Devices and queues.
 
 use super::upload::Upload;
-use super::{Gpu, Vulkan, memory, negotiate};
+use super::{Gpu, Vulkan, memory, portability};
 use crate::error::{Error, Kind, Result};
 use crate::link::Linked;
 use crate::objects::Objects;
@@ -108,7 +108,7 @@ pub fn create(
     let asked = asked.ok_or_else(|| short("ppEnabledExtensionNames"))?;
     let mut lines = Vec::new();
     let mut extensions =
-        negotiate::extensions(&gpu, &asked, vk.options.remove_unsupported, &vk.unused, &mut lines);
+        portability::extensions(&gpu, &asked, vk.options.remove_unsupported, &vk.unused, &mut lines);
     let optional = vk.needs.optional_device_extensions.iter().filter(|n| gpu.has(n));
     for need in vk.needs.device_extensions.iter().chain(optional) {
         let need = CString::new(*need).expect("a constant");
@@ -135,14 +135,14 @@ pub fn create(
         let memory = memory::choose_mode(&vk.options, &vk.prologue, gpu_id, &gpu);
         exact = super::exact::negotiate(vk, &instance.ash, gpu_id, &gpu, info, memory)?;
         let remove = vk.options.remove_unsupported;
-        negotiate::features(&vk.entry, &instance.ash, &gpu, info, remove, &vk.unused, &mut lines)?;
+        portability::features(&vk.entry, &instance.ash, &gpu, info, remove, &vk.unused, &mut lines)?;
     }
-    negotiate::refuse(&lines, &gpu)?;
+    portability::refuse(&lines, &gpu)?;
     if !vk.whole_table {
         vk.negotiation = lines;
     }
     // SAFETY: as above.
-    let buffer_addresses = unsafe { negotiate::asks_for_buffer_addresses(info) };
+    let buffer_addresses = unsafe { portability::asks_for_buffer_addresses(info) };
     let mut core = vk::PhysicalDeviceFeatures::default();
     // SAFETY: as above.
     let statistics = unsafe {

@@ -1,6 +1,6 @@
 //! Instances and physical devices.
 
-use super::{Vk, Vulkan, gpu};
+use super::{Vk, Vulkan, gpu, portability};
 use crate::error::{Error, Kind, Result};
 use crate::link::Linked;
 use crate::objects::Objects;
@@ -29,17 +29,6 @@ impl InstanceState {
 
 const VALIDATION: &CStr = c"VK_LAYER_KHRONOS_validation";
 
-/// Instance extensions that bring nothing to a replay without a window, or only watch.
-pub(super) fn droppable(name: &str) -> bool {
-    name.contains("_surface")
-        || name.contains("display")
-        || name.contains("debug")
-        || name.contains("validation")
-        || name == "VK_KHR_portability_enumeration"
-        || name == "VK_EXT_swapchain_colorspace"
-        || name == "VK_EXT_layer_settings"
-}
-
 /// vkCreateInstance: window-system extensions and layers go, callbacks into the captured process go.
 pub fn create(
     vk: &mut Vulkan,
@@ -62,7 +51,7 @@ pub fn create(
         // Platforms' surfaces (…_surface) are never made here; VK_KHR_surface itself is what VK_KHR_swapchain stands on.
         if here && (text == "VK_KHR_surface" || !text.ends_with("_surface")) {
             names.push(name);
-        } else if droppable(&text) || vk.options.remove_unsupported {
+        } else if portability::droppable(&text) || vk.options.remove_unsupported {
             if !text.ends_with("_surface") {
                 report.note(&format!("instance extension {text} dropped"));
             }

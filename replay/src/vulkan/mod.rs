@@ -7,7 +7,6 @@
 #![allow(unsafe_code)]
 
 mod addresses;
-pub mod check;
 pub mod contents;
 pub mod crash;
 mod debug;
@@ -27,18 +26,17 @@ mod instance;
 mod leave;
 pub(crate) mod looped;
 pub mod memory;
-pub mod negotiate;
 mod order;
 #[cfg(target_os = "linux")]
 mod pin;
 mod pipeline;
 mod pools;
+pub mod portability;
 mod queue;
 mod ray;
 mod region;
 mod resources;
 mod shader_pointers;
-mod strip;
 mod surface;
 mod swapchain;
 mod table;
@@ -163,7 +161,7 @@ pub struct Vulkan {
     pub(crate) queues: Ids<QueueState>,
     pub(crate) memory: memory::Memories,
     /// Which resources shared memory at capture; of use where it is rebound.
-    pub places: crate::places::Places,
+    pub sharing: crate::preflight::sharing::Sharing,
     pub(crate) images: Ids<ImageState>,
     pub(crate) buffers: Ids<BufferState>,
     pub(crate) swapchains: Ids<SwapchainState>,
@@ -185,12 +183,12 @@ pub struct Vulkan {
     /// How many devices there were.
     devices_made: u32,
     /// What no shader needs and this device lacks.
-    unused: crate::unused::Unused,
+    unused: portability::Unused,
     pools: pools::Pools,
     /// Modules without that, for the call under way.
     stripped: Vec<Vec<u32>>,
     /// What the negotiation decided, for `-v` and the JSON.
-    pub negotiation: Vec<negotiate::Line>,
+    pub negotiation: Vec<portability::Line>,
     /// Name of the physical device the latest device was made on.
     pub last_gpu: Option<String>,
     /// The memory mode in force, once a device exists.
@@ -222,7 +220,7 @@ impl Vulkan {
             devices: Ids::default(),
             queues: Ids::default(),
             memory: memory::Memories::default(),
-            places: Default::default(),
+            sharing: Default::default(),
             images: Ids::default(),
             buffers: Ids::default(),
             swapchains: Ids::default(),
@@ -314,7 +312,7 @@ impl Vulkan {
 
     /// Refuses, before there is a device, what is bound page by page where memory will be rebound.
     pub fn refuse_sparse(&self) -> Result<()> {
-        match self.places.sparse {
+        match self.sharing.sparse {
             n if n > 0 && self.may_rebind() && !self.options.keep_going => Err(resources::no_sparse(
                 &format!("{n} sparse {}", if n == 1 { "resource" } else { "resources" }),
             )),
@@ -331,26 +329,18 @@ impl Vulkan {
     /// capture uses has not been enumerated yet (programs look around with an instance of its own first).
     pub fn compare(
         &mut self,
-        wants: &crate::wants::Wants,
-        needed: impl FnOnce() -> crate::unused::Needed,
+        asked: &crate::preflight::asked::Asked,
+        needed: impl FnOnce() -> crate::preflight::shaders::ShaderNeeds,
     ) -> Result<bool> {
-        let id = wants.devices.first().map_or(0, |d| d.gpu);
+        let id = asked.devices.first().map_or(0, |d| d.gpu);
         let Some(gpu) = self.gpus.get(&id).cloned() else { return Ok(false) };
         let Some(instance) = self.instances.get(&gpu.instance) else { return Ok(false) };
-        let here = instance::instance_extensions(&self.entry, self.options.validate)?;
-        let mut lines = check::instance_lines(wants, &here, &self.options);
-        lines.extend(check::device_lines(
-            &self.entry,
-            &instance.ash,
-            &gpu,
-            wants,
-            &self.prologue,
-            &self.options,
-        ));
-        self.unused = negotiate::forgive(&mut lines, wants, needed);
+        let (prologue, options) = (&self.prologue, &self.options);
+        let mut lines = portability::table(&self.entry, &instance.ash, &gpu, asked, prologue, options)?;
+        self.unused = portability::forgive(&mut lines, asked, needed);
         self.whole_table = true;
         self.negotiation = lines;
-        negotiate::refuse(&self.negotiation, &gpu)?;
+        portability::refuse(&self.negotiation, &gpu)?;
         Ok(true)
     }
 
@@ -456,7 +446,7 @@ impl Backend for Vulkan {
         linked.link(&call.image, objects, lenience, |a| self.addresses.map(a))?;
         linked.stamp(call.command, &call.image);
         if !self.unused.is_empty() {
-            strip::strip(self, call, linked);
+            portability::strip(self, call, linked);
         }
         if let Some(slot) = self.handlers.allocator_slot(call.index) {
             linked.set_arg(slot, 0);

@@ -1,6 +1,6 @@
 //! `rebind`: each resource has memory of its own; captured memory objects are shadows.
 //!
-//! Resources that alias each other at any time (`places.rs` knows that ahead) get one piece of memory for all of them,
+//! Resources that alias each other at any time (`preflight/sharing.rs` knows that ahead) get one piece of memory for all of them,
 //! laid out as it was. One that cannot lie there (it is larger here and would reach into its neighbour, wants another
 //! memory type, alignment, or an allocation of its own) has memory of its own, and the run says so in its notes. An
 //! allocation of its own gets also what the capture gave one, and what the driver prefers to. Rows of linear images:
@@ -9,7 +9,7 @@
 use super::pool::{Alloc, AllocKind, Only};
 use super::{Bound, rows};
 use crate::error::{Error, Result};
-use crate::places::Group;
+use crate::preflight::sharing::Group;
 use crate::report::Report;
 use crate::vulkan::{DeviceState, Vk, Vulkan};
 use ash::vk;
@@ -157,7 +157,7 @@ pub fn bind(
     let must = if linear { visible } else { vk::MemoryPropertyFlags::empty() };
     let like = m.flags & (vk::MemoryPropertyFlags::DEVICE_LOCAL | vk::MemoryPropertyFlags::HOST_CACHED);
     let limits = &d.gpu.properties.limits;
-    let place = vk.places.of(resource);
+    let place = vk.sharing.of(resource);
     let own = alone(
         &need,
         m.dedicated,

@@ -5,22 +5,12 @@
 //! those are taken out of the modules. Guarantees: a capability counts as needed if an instruction or operand of any
 //! module names it, or if a module could not be read.
 
-use gfxr_parse::container::{BlockKind, Capture, Scratch};
-use gfxr_parse::decode::decode_found;
-use gfxr_parse::image::Image;
-use gfxr_parse::schema::generated::{SHADER_EXTENSIONS, SHADER_FEATURES, STRUCTS};
-use gfxr_parse::schema::{command, struct_named};
-use gfxr_parse::shaders::{concerns, shaders};
-use pointers::{Capabilities, Checked};
+use super::{Done, Line, Sort};
+use crate::preflight::asked::Asked;
+use crate::preflight::shaders::{ShaderNeeds, capabilities};
+use gfxr_parse::schema::generated::{SHADER_EXTENSIONS, STRUCTS};
+use gfxr_parse::schema::struct_named;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// What the shaders of a capture need.
-#[derive(Clone, Debug, Default)]
-pub struct Needed {
-    capabilities: BTreeSet<String>,
-    /// A module could not be read: everything counts as needed.
-    unknown: bool,
-}
 
 /// What may be left out of a device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,43 +27,11 @@ pub struct Unused {
     pub spirv_extensions: Vec<&'static str>,
 }
 
-/// Looks through every module of a capture.
-pub fn needed(capture: &Capture) -> Needed {
-    let (mut out, mut scratch, mut image) = (Needed::default(), Scratch::new(), Image::default());
-    for block in capture.blocks() {
-        let Some(c) = block.call_id().and_then(command).filter(|c| concerns(c.name)) else { continue };
-        let Ok(BlockKind::Call(call)) = block.kind() else { continue };
-        if decode_found(c, &block, &call, &mut scratch, &mut image).is_err() {
-            continue;
-        }
-        for s in shaders(&image) {
-            let words: Vec<u32> =
-                s.code.chunks_exact(4).map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]])).collect();
-            let needed = Checked::new(&words).ok().and_then(|w| Capabilities::of(w).ok());
-            match needed {
-                Some(c) => out.capabilities.extend(c.needed),
-                None => out.unknown = true,
-            }
-        }
-    }
-    out
-}
-
-fn capabilities(member: &str) -> Option<&'static [&'static str]> {
-    SHADER_FEATURES.binary_search_by_key(&member, |f| f.0).ok().map(|i| SHADER_FEATURES[i].1)
-}
-
-impl Needed {
-    fn is_needed(&self, member: &str) -> bool {
-        self.unknown || capabilities(member).is_none_or(|c| c.iter().any(|c| self.capabilities.contains(*c)))
-    }
-}
-
 impl Unused {
     /// Of what is asked for and missing here. `missing` are extensions and (struct, member) of features; `asked` are all
     /// features that are asked for.
     pub fn of(
-        needed: &Needed,
+        needed: &ShaderNeeds,
         extensions: &[&str],
         missing: &[(&str, &str)],
         asked: &BTreeMap<String, Vec<String>>,
@@ -111,6 +69,38 @@ impl Unused {
     }
 }
 
+/// Takes back refusals of what no shader needs. What shaders need is asked for only if there is one to take back.
+pub(in crate::vulkan) fn forgive(
+    lines: &mut [Line],
+    asked: &Asked,
+    needed: impl FnOnce() -> ShaderNeeds,
+) -> Unused {
+    let refused = |sort: Sort| move |l: &&Line| l.sort == sort && l.done == Done::Refused;
+    let extensions: Vec<&str> =
+        lines.iter().filter(refused(Sort::DeviceExtension)).map(|l| &*l.what).collect();
+    let features: Vec<(&str, &str)> =
+        lines.iter().filter(refused(Sort::Feature)).filter_map(|l| l.what.split_once('.')).collect();
+    if extensions.is_empty() && features.is_empty() {
+        return Unused::default();
+    }
+    let mut features_asked: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for &(id, member) in asked.devices.iter().flat_map(|d| &d.features) {
+        features_asked.entry(STRUCTS[id as usize].name.to_owned()).or_default().push(member.to_owned());
+    }
+    let unused = Unused::of(&needed(), &extensions, &features, &features_asked);
+    for l in lines.iter_mut().filter(|l| l.done == Done::Refused) {
+        let left_out = match l.sort {
+            Sort::DeviceExtension => unused.extensions.contains(&l.what),
+            Sort::Feature => l.what.split_once('.').is_some_and(|(_, m)| unused.features.contains(m)),
+            _ => false,
+        };
+        if left_out {
+            l.done = Done::Unused;
+        }
+    }
+    unused
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,15 +113,15 @@ mod tests {
     fn what_no_shader_needs_is_left_out_with_its_extension() {
         let s = "VkPhysicalDeviceRayQueryFeaturesKHR";
         let (missing, asked) = ([(s, "rayQuery")], asked(s, &["rayQuery"]));
-        let none = Needed { capabilities: ["Shader".to_owned()].into(), unknown: false };
+        let none = ShaderNeeds { capabilities: ["Shader".to_owned()].into(), unknown: false };
         let u = Unused::of(&none, &["VK_KHR_ray_query", "VK_KHR_ray_tracing_pipeline"], &missing, &asked);
         assert_eq!(u.extensions, ["VK_KHR_ray_query".to_owned()].into());
         assert_eq!(u.features, ["rayQuery".to_owned()].into());
         assert_eq!(u.capabilities, ["RayQueryKHR", "RayTraversalPrimitiveCullingKHR"]);
         assert_eq!(u.spirv_extensions, ["SPV_KHR_ray_query"]);
         for needed in [
-            Needed { capabilities: ["RayQueryKHR".to_owned()].into(), unknown: false },
-            Needed { capabilities: BTreeSet::new(), unknown: true },
+            ShaderNeeds { capabilities: ["RayQueryKHR".to_owned()].into(), unknown: false },
+            ShaderNeeds { capabilities: BTreeSet::new(), unknown: true },
         ] {
             assert!(Unused::of(&needed, &["VK_KHR_ray_query"], &missing, &asked).is_empty());
         }
@@ -140,8 +130,12 @@ mod tests {
     #[test]
     fn what_calls_use_too_stays() {
         let s = "VkPhysicalDeviceFeatures";
-        let u =
-            Unused::of(&Needed::default(), &[], &[(s, "geometryShader"), (s, "shaderInt16")], &asked(s, &[]));
+        let u = Unused::of(
+            &ShaderNeeds::default(),
+            &[],
+            &[(s, "geometryShader"), (s, "shaderInt16")],
+            &asked(s, &[]),
+        );
         assert_eq!(u.features, ["shaderInt16".to_owned()].into());
     }
 }

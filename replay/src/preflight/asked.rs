@@ -1,7 +1,7 @@
 //! What a capture asks of its device, all of it, before any of it runs.
 //!
 //! One pass over the blocks; only the calls that make instances, devices and resources are decoded. Guarantees: a call
-//! that failed at capture asks for nothing; the same wish counts once. Refuses nothing: a call that cannot be decoded
+//! that failed at capture asks for nothing; the same kind counts once. Refuses nothing: a call that cannot be decoded
 //! asks for nothing here, and is an error where it is replayed.
 
 use gfxr_parse::container::{BlockKind, Capture, Scratch};
@@ -15,15 +15,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// See the module's header.
 #[derive(Clone, Debug, Default)]
-pub struct Wants {
+pub struct Asked {
     /// apiVersion of the instance; 0 if it did not say.
     pub api: u32,
     /// Instance extensions.
     pub instance_extensions: Vec<String>,
     /// Devices that are made.
-    pub devices: Vec<DeviceWants>,
+    pub devices: Vec<AskedDevice>,
     /// Images, those of swapchains too, and how large and how many of each kind.
-    pub images: BTreeMap<ImageWish, ImageSizes>,
+    pub images: BTreeMap<ImageKind, ImageSizes>,
     /// Formats of buffer views and whether they are stored to: (format, storage).
     pub texel_buffers: BTreeSet<(u32, bool)>,
     /// Formats of vertex attributes.
@@ -48,7 +48,7 @@ pub struct Wants {
 
 /// What one vkCreateDevice asks for.
 #[derive(Clone, Debug, Default)]
-pub struct DeviceWants {
+pub struct AskedDevice {
     /// The physical device, by the capture's id.
     pub gpu: u64,
     /// Extensions.
@@ -63,7 +63,7 @@ pub struct DeviceWants {
 
 /// What vkGetPhysicalDeviceImageFormatProperties is asked about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ImageWish {
+pub struct ImageKind {
     /// VkFormat.
     pub format: u32,
     /// VkImageType.
@@ -120,7 +120,7 @@ const IMPORTS: &[&str] = &[
 const SPARSE_BINDING: u32 = 1;
 
 /// Looks through a capture.
-pub fn scan(capture: &Capture) -> Wants {
+pub fn scan(capture: &Capture) -> Asked {
     let ids: HashMap<u32, &str> =
         LOOKED_AT.iter().map(|n| (command_named(n).expect("known").id, *n)).collect();
     let mut s = Scan::default();
@@ -146,7 +146,7 @@ pub fn scan(capture: &Capture) -> Wants {
 
 #[derive(Default)]
 struct Scan {
-    out: Wants,
+    out: Asked,
     /// Uses of texel buffers by buffer.
     texels: HashMap<u64, bool>,
     memory: HashMap<u64, u64>,
@@ -219,7 +219,7 @@ impl Scan {
                 self.out.instance_extensions = names.into_iter().map(|n| n.into_owned()).collect();
             }
             "vkCreateDevice" => {
-                let wants = DeviceWants {
+                let asked = AskedDevice {
                     gpu: v.u64("physicalDevice").unwrap_or(0),
                     extensions: info
                         .texts("ppEnabledExtensionNames")
@@ -236,12 +236,12 @@ impl Scan {
                         .and_then(|g| g.u64("physicalDeviceCount"))
                         .unwrap_or(1),
                 };
-                self.out.devices.push(wants);
+                self.out.devices.push(asked);
             }
             "vkCreateImage" => {
                 let extent = info.one("extent");
                 let size = |n| extent.and_then(|e| e.u32(n)).unwrap_or(1);
-                let wish = ImageWish {
+                let kind = ImageKind {
                     format: number("format"),
                     kind: number("imageType"),
                     tiling: number("tiling"),
@@ -255,10 +255,10 @@ impl Scan {
                     layers: number("arrayLayers"),
                     samples: number("samples"),
                 };
-                self.out.sparse += u64::from(wish.flags & SPARSE_BINDING);
+                self.out.sparse += u64::from(kind.flags & SPARSE_BINDING);
                 let external = info.next("VkExternalFormatANDROID").and_then(|f| f.u64("externalFormat"));
                 self.out.external_formats += u64::from(external.is_some_and(|f| f != 0));
-                self.image(wish, sizes);
+                self.image(kind, sizes);
             }
             "vkCreateSwapchainKHR" => {
                 let extent = info.one("imageExtent");
@@ -267,7 +267,7 @@ impl Scan {
                 let extent = [size("width"), size("height"), 1];
                 let layers = number("imageArrayLayers");
                 self.image(
-                    ImageWish { format, kind: 1, tiling: 0, usage, flags: 0 },
+                    ImageKind { format, kind: 1, tiling: 0, usage, flags: 0 },
                     ImageSizes { count: 1, extent, levels: 1, layers, samples: 1 },
                 );
             }
@@ -312,8 +312,8 @@ impl Scan {
         }
     }
 
-    fn image(&mut self, wish: ImageWish, one: ImageSizes) {
-        let all = self.out.images.entry(wish).or_default();
+    fn image(&mut self, kind: ImageKind, one: ImageSizes) {
+        let all = self.out.images.entry(kind).or_default();
         all.count += 1;
         all.extent = std::array::from_fn(|i| all.extent[i].max(one.extent[i]));
         all.levels = all.levels.max(one.levels);

@@ -15,8 +15,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// See the module's header.
 #[derive(Clone, Debug, Default)]
-pub struct Places {
-    by_resource: HashMap<u64, Place>,
+pub struct Sharing {
+    by_resource: HashMap<u64, Share>,
     groups: Vec<Group>,
     /// Images and buffers that are bound page by page.
     pub sparse: u64,
@@ -24,7 +24,7 @@ pub struct Places {
 
 /// A resource that shares memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Share {
     /// Its group.
     pub group: usize,
     /// Bytes from its beginning to the next resource of the group that lay behind it.
@@ -44,9 +44,9 @@ pub struct Group {
     pub addresses: bool,
 }
 
-impl Places {
+impl Sharing {
     /// Where a resource lay, if it shared its memory.
-    pub fn of(&self, resource: u64) -> Option<(Place, Group)> {
+    pub fn of(&self, resource: u64) -> Option<(Share, Group)> {
         let place = *self.by_resource.get(&resource)?;
         Some((place, self.groups[place.group]))
     }
@@ -76,7 +76,7 @@ const ADDRESS: u32 = 0x20000;
 const SPARSE: u32 = 1;
 
 /// Looks through a capture.
-pub fn scan(capture: &Capture) -> Places {
+pub fn scan(capture: &Capture) -> Sharing {
     let plain = |name: &'static str| name.strip_suffix("KHR").unwrap_or(name);
     let ids: HashMap<u32, &str> =
         COMMANDS.iter().map(|c| (c.id, plain(c.name))).filter(|(_, name)| LOOKED_AT.contains(name)).collect();
@@ -217,12 +217,12 @@ impl Seen {
         }
     }
 
-    fn places(self) -> Places {
+    fn places(self) -> Sharing {
         let mut members: BTreeMap<u64, Vec<(u64, Bound)>> = BTreeMap::new();
         for &resource in &self.shared {
             members.entry(self.root(resource)).or_default().push((resource, self.bound[&resource]));
         }
-        let mut out = Places { sparse: self.sparse, ..Default::default() };
+        let mut out = Sharing { sparse: self.sparse, ..Default::default() };
         for mut all in members.into_values() {
             all.sort_unstable_by_key(|(resource, b)| (b.offset, *resource));
             let end = |b: &Bound| b.offset.saturating_add(b.kind.size);
@@ -230,7 +230,7 @@ impl Seen {
             for (resource, b) in &all {
                 let next = all.partition_point(|(_, o)| o.offset < end(b));
                 let room = all.get(next).map_or(u64::MAX, |(_, o)| o.offset - b.offset);
-                out.by_resource.insert(*resource, Place { group, room });
+                out.by_resource.insert(*resource, Share { group, room });
             }
             out.groups.push(Group {
                 from: all[0].1.offset,
@@ -262,9 +262,9 @@ mod tests {
         s.bind(5, 8, 100);
         let p = s.places();
         let group = Group { from: 0, to: 340, images: false, addresses: false };
-        assert_eq!(p.of(1), Some((Place { group: 0, room: 190 }, group)));
-        assert_eq!(p.of(2), Some((Place { group: 0, room: u64::MAX }, group)));
-        assert_eq!(p.of(3), Some((Place { group: 0, room: u64::MAX }, group)));
+        assert_eq!(p.of(1), Some((Share { group: 0, room: 190 }, group)));
+        assert_eq!(p.of(2), Some((Share { group: 0, room: u64::MAX }, group)));
+        assert_eq!(p.of(3), Some((Share { group: 0, room: u64::MAX }, group)));
         assert_eq!((p.of(4), p.of(5)), (None, None), "beside them, and in other memory");
     }
 

@@ -2,13 +2,13 @@
 //!
 //! Only where there are such: a module is changed in the linked call, and the changed words live until the call was made.
 
-use super::Vulkan;
 use crate::link::Linked;
+use crate::vulkan::Vulkan;
 use ash::vk;
 use gfxr_parse::ahead::Call;
 
 /// Changes every module of a call. Called after linking.
-pub(super) fn strip(vk: &mut Vulkan, call: &Call, linked: &mut Linked) {
+pub(in crate::vulkan) fn strip(vk: &mut Vulkan, call: &Call, linked: &mut Linked) {
     vk.stripped.clear();
     // Where the code is, and where a stage's chain begins: what is found first is changed afterwards.
     let mut codes: Vec<Code> = Vec::new();

@@ -1,0 +1,139 @@
+//! Extensions: those that only watch or belong to windows are done without, and so is what nothing uses.
+//!
+//! Refused by name: what is used and is not here, unless the user has it removed.
+
+use super::unused::Unused;
+use super::{Compare, Done, Line, Sort};
+use crate::options::Options;
+use crate::preflight::asked::{Asked, AskedDevice};
+use crate::vulkan::Gpu;
+use std::ffi::CString;
+
+/// Device extensions a replay can do without: they only observe, or belong to the window system, which is virtual.
+const DROPPABLE: &[&str] = &[
+    "VK_KHR_swapchain",
+    "VK_KHR_swapchain_mutable_format",
+    "VK_EXT_swapchain_maintenance1",
+    "VK_KHR_swapchain_maintenance1",
+    "VK_KHR_display_swapchain",
+    "VK_KHR_incremental_present",
+    "VK_KHR_present_id",
+    "VK_KHR_present_id2",
+    "VK_KHR_present_wait",
+    "VK_KHR_present_wait2",
+    "VK_EXT_present_timing",
+    "VK_KHR_shared_presentable_image",
+    "VK_EXT_display_control",
+    "VK_EXT_full_screen_exclusive",
+    "VK_EXT_hdr_metadata",
+    "VK_AMD_display_native_hdr",
+    "VK_GOOGLE_display_timing",
+    "VK_EXT_debug_marker",
+    "VK_EXT_tooling_info",
+    "VK_EXT_device_memory_report",
+    "VK_EXT_frame_boundary",
+    "VK_EXT_validation_cache",
+    "VK_EXT_private_data",
+    "VK_EXT_calibrated_timestamps",
+    "VK_KHR_calibrated_timestamps",
+    "VK_KHR_external_memory_fd",
+    "VK_KHR_external_memory_win32",
+    "VK_KHR_external_semaphore_fd",
+    "VK_KHR_external_semaphore_win32",
+    "VK_KHR_external_fence_fd",
+    "VK_KHR_external_fence_win32",
+    "VK_EXT_external_memory_dma_buf",
+    "VK_EXT_external_memory_host",
+    "VK_EXT_queue_family_foreign",
+    "VK_KHR_win32_keyed_mutex",
+    "VK_KHR_portability_subset",
+    "VK_KHR_pipeline_binary",
+    "VK_EXT_pipeline_creation_feedback",
+    "VK_EXT_memory_budget",
+    "VK_EXT_memory_priority",
+    "VK_EXT_pageable_device_local_memory",
+    "VK_NV_low_latency",
+    "VK_NV_low_latency2",
+    "VK_AMD_anti_lag",
+];
+
+/// Instance extensions that bring nothing to a replay without a window, or only watch.
+pub(in crate::vulkan) fn droppable(name: &str) -> bool {
+    name.contains("_surface")
+        || name.contains("display")
+        || name.contains("debug")
+        || name.contains("validation")
+        || name == "VK_KHR_portability_enumeration"
+        || name == "VK_EXT_swapchain_colorspace"
+        || name == "VK_EXT_layer_settings"
+}
+
+/// The instance's part.
+pub(super) fn of_instance(asked: &Asked, here: &[String], options: &Options) -> Vec<Line> {
+    let one = |name: &String| {
+        let has = here.contains(name);
+        let surface = name.ends_with("_surface") && name != "VK_KHR_surface";
+        let done = match () {
+            () if surface => Done::Dropped,
+            () if has => Done::Kept,
+            () if droppable(name) => Done::Dropped,
+            () if options.remove_unsupported => Done::Removed,
+            () => Done::Refused,
+        };
+        Line::new(Sort::InstanceExtension, name, has, done)
+    };
+    asked.instance_extensions.iter().map(one).collect()
+}
+
+/// What is done about a device extension.
+fn extension(name: &str, here: bool, remove: bool, unused: &Unused) -> Done {
+    match here {
+        true => Done::Kept,
+        false if DROPPABLE.contains(&name) => Done::Dropped,
+        false if unused.extensions.contains(name) => Done::Unused,
+        false if remove => Done::Removed,
+        false => Done::Refused,
+    }
+}
+
+/// The extensions to ask for.
+pub(in crate::vulkan) fn extensions(
+    gpu: &Gpu,
+    asked: &[CString],
+    remove: bool,
+    unused: &Unused,
+    lines: &mut Vec<Line>,
+) -> Vec<CString> {
+    let mut names = Vec::new();
+    for name in asked {
+        let text = name.to_string_lossy().into_owned();
+        let here = gpu.has(&text);
+        let done = extension(&text, here, remove, unused);
+        if done == Done::Kept {
+            names.push(name.clone());
+        }
+        lines.push(Line::new(Sort::DeviceExtension, &text, here, done));
+    }
+    // The specification wants it asked for wherever it is there.
+    if gpu.has("VK_KHR_portability_subset")
+        && !names.iter().any(|n| n.as_bytes() == b"VK_KHR_portability_subset")
+    {
+        names.push(c"VK_KHR_portability_subset".to_owned());
+    }
+    names
+}
+
+impl Compare<'_> {
+    pub(super) fn extensions(&mut self, d: &AskedDevice) {
+        for name in &d.extensions {
+            let has = self.gpu.has(name);
+            let done = extension(name, has, self.options.remove_unsupported, &Unused::default());
+            self.push(Line::new(Sort::DeviceExtension, name, has, done));
+        }
+        if d.group > 1 {
+            let done = self.must(false);
+            let line = Line::new(Sort::Queue, "a device made of several physical devices", false, done);
+            self.push(line.of(format!("{} devices", d.group), "one".into()));
+        }
+    }
+}

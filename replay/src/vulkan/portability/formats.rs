@@ -1,0 +1,148 @@
+//! Formats and images, with what they are used for.
+//!
+//! Refused by name: a format, a size, a number of samples or a layout that this device does not have for that use.
+
+use super::{Compare, Line, Sort};
+use crate::preflight::asked::{ImageKind, ImageSizes};
+use ash::vk;
+use gfxr_parse::schema::generated::ENUMS;
+
+impl Compare<'_> {
+    pub(super) fn formats(&mut self) {
+        for (wish, sizes) in &self.asked.images {
+            let refusal = self.image(wish, sizes);
+            let has = refusal.is_none();
+            let line = Line::new(Sort::Format, &image_text(wish, sizes.samples), has, self.must(has));
+            let times = if sizes.count == 1 { String::new() } else { format!(", {} images", sizes.count) };
+            let [w, h, d] = sizes.extent;
+            let size = if d > 1 { format!("{w}×{h}×{d}") } else { format!("{w}×{h}") };
+            self.push(line.of(format!("{size}{times}"), refusal.unwrap_or("yes".into())));
+        }
+        let features = |format: u32| {
+            // SAFETY: a query.
+            unsafe {
+                self.instance.get_physical_device_format_properties(
+                    self.gpu.handle,
+                    vk::Format::from_raw(format as i32),
+                )
+            }
+            .buffer_features
+        };
+        use vk::FormatFeatureFlags as F;
+        let texels = self.asked.texel_buffers.iter().map(|&(f, storage)| {
+            let (what, flag) = match storage {
+                true => ("storage texel buffer", F::STORAGE_TEXEL_BUFFER),
+                false => ("uniform texel buffer", F::UNIFORM_TEXEL_BUFFER),
+            };
+            (f, what, flag)
+        });
+        let vertices = self.asked.vertices.iter().map(|&f| (f, "vertex attribute", F::VERTEX_BUFFER));
+        let lines: Vec<Line> = texels
+            .chain(vertices)
+            .map(|(f, what, flag)| {
+                let has = features(f).contains(flag);
+                Line::new(Sort::Format, &format!("{} as {what}", format_name(f)), has, self.must(has))
+            })
+            .collect();
+        lines.into_iter().for_each(|l| self.push(l));
+        if self.asked.external_formats > 0 {
+            let line = Line::new(Sort::Format, "external formats (Android)", false, self.must(false));
+            self.push(line.of(format!("{} images", self.asked.external_formats), String::new()));
+        }
+    }
+
+    /// Why there can be no such image, if there cannot.
+    fn image(&self, w: &ImageKind, s: &ImageSizes) -> Option<String> {
+        const DRM: i32 = 1_000_158_000;
+        if w.tiling as i32 == DRM {
+            return Some("layouts of other devices (DRM modifiers) are not made here".into());
+        }
+        // SAFETY: a query.
+        let found = unsafe {
+            self.instance.get_physical_device_image_format_properties(
+                self.gpu.handle,
+                vk::Format::from_raw(w.format as i32),
+                vk::ImageType::from_raw(w.kind as i32),
+                vk::ImageTiling::from_raw(w.tiling as i32),
+                vk::ImageUsageFlags::from_raw(w.usage),
+                vk::ImageCreateFlags::from_raw(w.flags),
+            )
+        };
+        let most = match found {
+            Ok(most) => most,
+            Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED) => return Some("not supported".into()),
+            Err(e) => return Some(format!("{e:?}")),
+        };
+        let extent = most.max_extent;
+        let fits = s.extent[0] <= extent.width && s.extent[1] <= extent.height && s.extent[2] <= extent.depth;
+        match () {
+            () if !fits => Some(format!("at most {}×{}×{}", extent.width, extent.height, extent.depth)),
+            () if s.levels > most.max_mip_levels => Some(format!("at most {} levels", most.max_mip_levels)),
+            () if s.layers > most.max_array_layers => {
+                Some(format!("at most {} layers", most.max_array_layers))
+            }
+            () if s.samples & !most.sample_counts.as_raw() != 0 => {
+                Some(format!("not with {} samples", s.samples & !most.sample_counts.as_raw()))
+            }
+            () => None,
+        }
+    }
+}
+
+fn named(of: &str, value: i64) -> Option<&'static str> {
+    let def = ENUMS.iter().find(|e| e.name == of)?;
+    def.values.iter().find(|v| v.0 == value).map(|v| v.1)
+}
+
+fn format_name(f: u32) -> String {
+    named("VkFormat", f.into()).map_or_else(|| format!("VkFormat {f}"), str::to_owned)
+}
+
+/// An image in words: format, kind where it is not the usual one, what it is for.
+fn image_text(w: &ImageKind, samples: u32) -> String {
+    let mut t = format_name(w.format);
+    let kind = |t: &mut String, what: &str| {
+        *t += " ";
+        *t += what;
+    };
+    match w.kind {
+        0 => kind(&mut t, "1D"),
+        2 => kind(&mut t, "3D"),
+        _ => {}
+    }
+    if w.tiling == 1 {
+        kind(&mut t, "linear");
+    }
+    if samples > 1 {
+        let counts: Vec<String> =
+            (0..7).map(|b| 1 << b).filter(|n| samples & n != 0).map(|n| n.to_string()).collect();
+        kind(&mut t, &format!("{} samples", counts.join(", ")));
+    }
+    let bits = |of: &str, prefix: &str, v: u32| {
+        let names = (0..32).filter(|b| v >> b & 1 != 0).map(|b| {
+            let name = named(of, 1 << b).unwrap_or("?");
+            name.trim_start_matches(prefix).trim_end_matches("_BIT").to_owned()
+        });
+        names.collect::<Vec<_>>().join(" | ")
+    };
+    if w.flags != 0 {
+        kind(&mut t, &bits("VkImageCreateFlagBits", "VK_IMAGE_CREATE_", w.flags));
+    }
+    format!("{t} for {}", bits("VkImageUsageFlagBits", "VK_IMAGE_USAGE_", w.usage))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_is_named_by_what_makes_it_special() {
+        let w = ImageKind { format: 37, kind: 1, tiling: 0, usage: 0x14, flags: 0 };
+        assert_eq!(image_text(&w, 1), "VK_FORMAT_R8G8B8A8_UNORM for SAMPLED | COLOR_ATTACHMENT");
+        let odd = ImageKind { kind: 2, tiling: 1, flags: 1, usage: 8, ..w };
+        assert_eq!(
+            image_text(&odd, 5),
+            "VK_FORMAT_R8G8B8A8_UNORM 3D linear 1, 4 samples SPARSE_BINDING for STORAGE"
+        );
+    }
+}

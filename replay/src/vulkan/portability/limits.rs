@@ -1,0 +1,33 @@
+//! Limits that the capture comes near.
+//!
+//! Refused by name: a use beyond this device's.
+
+use super::{Compare, Line, Sort};
+use crate::options::MemoryMode;
+
+impl Compare<'_> {
+    pub(super) fn limits(&mut self, mode: MemoryMode) {
+        let l = &self.gpu.properties.limits;
+        for (&name, &used) in &self.asked.limits {
+            let most: u64 = match name {
+                "maxBoundDescriptorSets" => l.max_bound_descriptor_sets.into(),
+                "maxPushConstantsSize" => l.max_push_constants_size.into(),
+                "maxSamplerAnisotropy" => l.max_sampler_anisotropy as u64,
+                "maxVertexInputAttributes" => l.max_vertex_input_attributes.into(),
+                "maxVertexInputBindings" => l.max_vertex_input_bindings.into(),
+                "maxFramebufferWidth" => l.max_framebuffer_width.into(),
+                "maxFramebufferHeight" => l.max_framebuffer_height.into(),
+                "maxFramebufferLayers" => l.max_framebuffer_layers.into(),
+                // Memory of our own comes in few allocations.
+                "maxMemoryAllocationCount" if mode == MemoryMode::Rebind => continue,
+                "maxMemoryAllocationCount" => l.max_memory_allocation_count.into(),
+                _ => continue,
+            };
+            let line = Line::new(Sort::Limit, name, used <= most, self.must(used <= most));
+            let line = line.of(used.to_string(), most.to_string());
+            if !self.lines.contains(&line) {
+                self.lines.push(line);
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Memory: types and heaps, memory from outside of the process, sparse binding.
+//!
+//! Types are translated (`memory/`), what was imported becomes memory of the replay's own. Refused: sparse binding where each
+//! resource has memory of its own.
+
+use super::{Compare, Done, Line, Sort};
+use crate::options::MemoryMode;
+use crate::preflight::asked::AskedDevice;
+use crate::vulkan::Prologue;
+use ash::vk;
+
+impl Compare<'_> {
+    pub(super) fn memory(&mut self, d: &AskedDevice, prologue: &Prologue, mode: MemoryMode) {
+        let here = &self.gpu.memory.memory_types[..self.gpu.memory.memory_type_count as usize];
+        let flags = |f: u32| format!("{:?}", vk::MemoryPropertyFlags::from_raw(f));
+        let then = prologue.memory.get(&d.gpu).cloned().unwrap_or_default();
+        let lines: Vec<Line> = then
+            .iter()
+            .enumerate()
+            .map(|(i, f)| {
+                let now = here.get(i).map(|t| t.property_flags.as_raw());
+                let kept = mode == MemoryMode::None;
+                let done = if kept { Done::Kept } else { Done::Replaced };
+                let line = Line::new(Sort::Memory, &format!("memory type {i}"), now == Some(*f), done);
+                line.of(flags(*f), now.map_or("none".into(), flags))
+            })
+            .collect();
+        lines.into_iter().for_each(|l| self.push(l));
+        let heaps = &self.gpu.memory.memory_heaps[..self.gpu.memory.memory_heap_count as usize];
+        let largest = heaps.iter().map(|h| h.size).max().unwrap_or(0);
+        let total: u64 = heaps.iter().map(|h| h.size).sum();
+        let fits = self.asked.peak_bytes <= total;
+        let done = if fits { Done::Kept } else { Done::Risked };
+        let line = Line::new(Sort::Memory, "memory allocated at one time", fits, done);
+        self.push(line.of(bytes(self.asked.peak_bytes), format!("largest heap {}", bytes(largest))));
+        for (name, n) in self.asked.imports.clone() {
+            let line = Line::new(Sort::Memory, name, false, Done::Replaced);
+            self.push(line.of(format!("{n} times"), "memory of the replay's own".into()));
+        }
+        if self.asked.sparse > 0 {
+            let has = mode != MemoryMode::Rebind;
+            let line = Line::new(Sort::Memory, "sparse binding", has, self.must(has));
+            let found = if has { "memory as captured" } else { "memory rebind: each resource has its own" };
+            self.push(line.of(format!("{} resources", self.asked.sparse), found.into()));
+        }
+    }
+}
+
+fn bytes(n: u64) -> String {
+    format!("{:.1} MiB", n as f64 / f64::from(1 << 20))
+}
