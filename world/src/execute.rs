@@ -74,19 +74,24 @@ fn newer(v: View<'_>) -> (Vec<SemaphoreUse>, Vec<u64>, Vec<SemaphoreUse>) {
     (of("pWaitSemaphoreInfos"), buffers, of("pSignalSemaphoreInfos"))
 }
 
+/// What each batch of a vkQueueSubmit, or 2, waits for, executes and signals.
+pub fn batches(call: &Call) -> Vec<(Vec<SemaphoreUse>, Vec<u64>, Vec<SemaphoreUse>)> {
+    let two = call.command.canonical == "vkQueueSubmit2";
+    View::call(&call.image).structs("pSubmits").map(|b| if two { newer(b) } else { older(b) }).collect()
+}
+
 impl Queues {
     /// vkQueueSubmit, and 2.
     pub fn submit(&mut self, world: &mut World, call: &Call, to: &mut dyn Observer) {
         let v = View::call(&call.image);
-        let two = call.command.canonical == "vkQueueSubmit2";
-        let batches: Vec<View<'_>> = v.structs("pSubmits").collect();
-        for (i, &batch) in batches.iter().enumerate() {
-            let (waits, command_buffers, signals) = if two { newer(batch) } else { older(batch) };
+        let batches = batches(call);
+        let of = batches.len() as u32;
+        for (i, (waits, command_buffers, signals)) in (0..).zip(batches) {
             let s = Submission {
                 number: self.submissions,
                 frame: call.frame,
                 block: call.block,
-                batch: (i as u32, batches.len() as u32),
+                batch: (i, of),
                 queue: call.image.u64(0),
                 waits,
                 signals,

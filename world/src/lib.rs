@@ -38,6 +38,7 @@ mod update;
 mod world;
 
 pub use commands::{Command, Invoke};
+pub use execute::batches;
 pub use ids::{IdHasher, Ids};
 pub use input::{Frame, MetaBlock, Outcome};
 pub use world::{AtSet, World};

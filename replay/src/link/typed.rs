@@ -24,7 +24,7 @@ macro_rules! plain {
 }
 
 plain! {
-    u8, u32, u64, *const c_char, *const vk::AccelerationStructureGeometryKHR<'_>,
+    u8, u32, u64, f32, *const c_char, *const vk::AccelerationStructureGeometryKHR<'_>,
     *const vk::AccelerationStructureBuildRangeInfoKHR, *const u32,
     vk::AccelerationStructureBuildGeometryInfoKHR<'_>, vk::AccelerationStructureBuildRangeInfoKHR,
     vk::AccelerationStructureCreateInfoKHR<'_>, vk::AccelerationStructureGeometryKHR<'_>, vk::ApplicationInfo<'_>,

@@ -57,6 +57,10 @@ pub struct AskedDevice {
     pub features: Vec<(StructId, &'static str)>,
     /// (family, number of queues).
     pub queues: Vec<(u32, u32)>,
+    /// Families whose queues get work.
+    pub works: BTreeSet<u32>,
+    /// Its captured id.
+    id: u64,
     /// Physical devices it is made of.
     pub group: u64,
 }
@@ -105,6 +109,12 @@ const LOOKED_AT: &[&str] = &[
     "vkCreateFramebuffer",
     "vkAllocateMemory",
     "vkFreeMemory",
+    "vkGetDeviceQueue",
+    "vkGetDeviceQueue2",
+    "vkQueueSubmit",
+    "vkQueueSubmit2",
+    "vkQueueSubmit2KHR",
+    "vkQueueBindSparse",
     "vkGetPhysicalDeviceQueueFamilyProperties",
     "vkGetPhysicalDeviceQueueFamilyProperties2",
     "vkGetPhysicalDeviceQueueFamilyProperties2KHR",
@@ -149,6 +159,8 @@ struct Scan {
     out: Asked,
     /// Uses of texel buffers by buffer.
     texels: HashMap<u64, bool>,
+    /// By queue: its device and family.
+    queues: HashMap<u64, (u64, u32)>,
     memory: HashMap<u64, u64>,
     allocated: u64,
 }
@@ -178,6 +190,18 @@ impl Scan {
             "vkFreeMemory" => {
                 if let Some(size) = v.u64("memory").and_then(|m| self.memory.remove(&m)) {
                     self.allocated -= size;
+                }
+            }
+            "vkGetDeviceQueue" | "vkGetDeviceQueue2" => {
+                let family = v.one("pQueueInfo").unwrap_or(v).u32("queueFamilyIndex").unwrap_or(0);
+                self.queues.insert(created(), (v.u64("device").unwrap_or(0), family));
+            }
+            "vkQueueSubmit" | "vkQueueSubmit2" | "vkQueueSubmit2KHR" | "vkQueueBindSparse" => {
+                let queue = v.u64("queue").and_then(|q| self.queues.get(&q)).copied();
+                let empty = v.u32("submitCount").or_else(|| v.u32("bindInfoCount")) == Some(0);
+                for d in self.out.devices.iter_mut().filter(|d| !empty && queue.is_some_and(|q| q.0 == d.id))
+                {
+                    d.works.extend(queue.map(|q| q.1));
                 }
             }
             "vkCreateGraphicsPipelines" => {
@@ -220,6 +244,8 @@ impl Scan {
             }
             "vkCreateDevice" => {
                 let asked = AskedDevice {
+                    id,
+                    works: BTreeSet::new(),
                     gpu: v.u64("physicalDevice").unwrap_or(0),
                     extensions: info
                         .texts("ppEnabledExtensionNames")

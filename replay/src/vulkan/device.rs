@@ -1,5 +1,6 @@
 //! Devices and queues.
 
+use super::portability::Folding;
 use super::upload::Upload;
 use super::{Gpu, Vulkan, memory, portability};
 use crate::error::{Error, Kind, Result};
@@ -8,6 +9,7 @@ use crate::objects::Objects;
 use crate::report::Report;
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
+use gfxr_parse::view::View;
 use std::ffi::{CString, c_char};
 use world::Outcome;
 
@@ -23,8 +25,8 @@ pub struct DeviceState {
     pub gpu_id: u64,
     /// Captured id of its instance.
     pub instance_id: u64,
-    /// Queue families it was made with: (family, number of queues).
-    pub families: Vec<(u32, u32)>,
+    /// Where the captured device's queues are.
+    pub folding: Folding,
     /// Buffer device addresses were asked for.
     pub buffer_addresses: bool,
     /// vkGetBufferDeviceAddress by whichever name the device has.
@@ -64,7 +66,8 @@ impl DeviceState {
     /// A queue for our own work: the first of the most capable family the device was made with.
     pub fn own_queue(&self) -> (vk::Queue, u32) {
         let able = |f: u32| self.gpu.families.get(f as usize).map_or(0, |p| p.queue_flags.as_raw() & 0b111);
-        let family = self.families.iter().map(|f| f.0).max_by_key(|&f| (able(f) & 1, able(f))).unwrap_or(0);
+        let family =
+            self.folding.made.iter().map(|f| f.0).max_by_key(|&f| (able(f) & 1, able(f))).unwrap_or(0);
         // SAFETY: the device was made with at least one queue of this family.
         (unsafe { self.ash.get_device_queue(family, 0) }, family)
     }
@@ -87,23 +90,24 @@ pub fn create(
         return Err(Error::divergence("pCreateInfo is missing"));
     };
     let short = |what: &str| Error::new(Kind::Capture, format!("{what} holds fewer than its count says"));
-    let mut families = Vec::new();
     let queues = linked.all(info.p_queue_create_infos, info.queue_create_info_count);
-    for q in queues.ok_or_else(|| short("pQueueCreateInfos"))? {
-        let have = gpu.families.get(q.queue_family_index as usize).map_or(0, |f| f.queue_count);
-        if q.queue_count > have {
-            return Err(Error::new(
-                Kind::Unsupported,
-                format!(
-                    "the capture uses {} queues of family {}, {} has {have}",
-                    q.queue_count,
-                    q.queue_family_index,
-                    gpu.name()
-                ),
-            ));
-        }
-        families.push((q.queue_family_index, q.queue_count));
-    }
+    let queues = queues.ok_or_else(|| short("pQueueCreateInfos"))?.iter();
+    let queues = queues
+        .map(|q| Some((q.queue_family_index, linked.all(q.p_queue_priorities, q.queue_count)?.to_vec())));
+    let queues: Vec<(u32, Vec<f32>)> =
+        queues.collect::<Option<_>>().ok_or_else(|| short("pQueuePriorities"))?;
+    let asked: Vec<(u32, u32)> = queues.iter().map(|q| (q.0, q.1.len() as u32)).collect();
+    let then = vk.captured_families.get(&gpu_id).map(Vec::as_slice);
+    let folding = Folding::new(&asked, then, &gpu.families);
+    let priorities = folding.priorities(&queues);
+    let families: Vec<_> = folding
+        .made
+        .iter()
+        .zip(&priorities)
+        .map(|(&(family, _), p)| {
+            vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(p)
+        })
+        .collect();
     let asked = linked.texts(info.pp_enabled_extension_names, info.enabled_extension_count);
     let asked = asked.ok_or_else(|| short("ppEnabledExtensionNames"))?;
     let mut lines = Vec::new();
@@ -125,6 +129,10 @@ pub fn create(
         return Err(Error::divergence("pCreateInfo is missing"));
     };
     info.p_next = p_next;
+    if folding.changed {
+        info.queue_create_info_count = families.len() as u32;
+        info.p_queue_create_infos = families.as_ptr().cast();
+    }
     let exact;
     // SAFETY: linking made the chain of structs that were decoded: each lies whole in the call's memory and is what its sType
     // says (`gfxr_parse::valid`, **present**).
@@ -196,7 +204,7 @@ pub fn create(
         gpu,
         gpu_id,
         instance_id,
-        families,
+        folding,
         buffer_addresses,
         extensions,
         statistics,
@@ -209,6 +217,11 @@ pub fn create(
     };
     if state.runs_on_host() {
         super::driver::is_software();
+    }
+    if state.folding.changed {
+        // Which family a command buffer is for says which half of a transfer of ownership it records.
+        objects.follow_to(world::Depth::Commands);
+        vk.folded = true;
     }
     vk.devices.insert(id, state);
     vk.devices_made += 1;
@@ -275,14 +288,24 @@ pub fn get_queue(
     linked: &mut Linked,
     report: &mut Report,
 ) -> Result<Outcome> {
+    let v = View::call(&call.image);
+    let info = v.one("pQueueInfo").unwrap_or(v);
+    let captured = (info.u32("queueFamilyIndex").unwrap_or(0), info.u32("queueIndex").unwrap_or(0));
+    let folding = vk.devices.get(&call.image.u64(0)).map(|d| &d.folding).filter(|f| f.changed);
+    let (family, index) = folding.map_or(captured, |f| f.queue(captured));
+    if folding.is_some() {
+        let (members, plain) =
+            ([("queueFamilyIndex", family), ("queueIndex", index), ("flags", 0)], info.name == v.name);
+        for (name, value) in members {
+            match info.definition(name) {
+                Some((m, _)) if plain => linked.set_arg(m.at as usize / 8, value.into()),
+                Some((_, at)) => linked.set_u32_at(at, value),
+                None => {}
+            }
+        }
+    }
     let outcome = vk.raw(call, linked, report)?;
     let out = call.image.handles.iter().find(|h| h.out && h.ty == vk.types.queue);
-    let family = if call.command.params.len() == 4 {
-        call.image.u32(8)
-    } else {
-        // VkDeviceQueueInfo2: sType, pNext, flags, queueFamilyIndex.
-        call.image.target(8).map_or(0, |to| call.image.u32(to + 20))
-    };
     if let Some(h) = out {
         let (id, live) = (call.image.u64(h.at), vk::Queue::from_raw(linked.word_at(h.at)));
         let device = call.image.u64(0);

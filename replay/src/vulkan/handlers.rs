@@ -1,8 +1,8 @@
 //! Which commands have a meaning of their own. Everything else goes through the schema-driven path.
 
 use super::{
-    Vulkan, debug_names, descriptors, device, instance, memory, pipeline, pools, queue, ray, resources,
-    surface, swapchain, template, wait, watchdog,
+    Vulkan, debug_names, descriptors, device, instance, memory, pipeline, pools, portability, queue, ray,
+    resources, surface, swapchain, template, wait, watchdog,
 };
 use crate::error::Result;
 use crate::link::{Lenience, Linked};
@@ -165,6 +165,7 @@ fn handler_of(c: &CommandDef) -> (Handler, bool) {
         "vkDestroySurface" => (Captured, false),
 
         "vkQueueSubmit" | "vkQueueSubmit2" => typed(queue::submit),
+        "vkSignalSemaphore" => typed(portability::signal),
         "vkQueueBindSparse" => typed(queue::bind_sparse),
         "vkWaitForFences" => typed(wait::wait_for_fences),
         "vkDeviceWaitIdle" => typed(watchdog::device_wait_idle),

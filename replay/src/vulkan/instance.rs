@@ -14,7 +14,7 @@ use world::Outcome;
 pub struct InstanceState {
     /// For our own calls.
     pub ash: ash::Instance,
-    /// The Vulkan version that the application named; 0 if none.
+    /// The Vulkan version that it was made for.
     pub api: u32,
     messenger: Option<(ash::ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
 }
@@ -98,13 +98,13 @@ pub fn create(
     });
     let mut application = info.p_application_info;
     let own;
-    if vk.needs.api > vk::API_VERSION_1_0 {
-        match linked.one_mut(application) {
-            Some(app) => app.api_version = app.api_version.max(vk.needs.api),
-            None => {
-                own = vk::ApplicationInfo::default().api_version(vk.needs.api);
-                application = &raw const own;
-            }
+    let asked = linked.one(application).map_or(0, |a| a.api_version);
+    let api = portability::instance_version(&vk.entry, asked).max(vk.needs.api);
+    match linked.one_mut(application) {
+        Some(app) => app.api_version = api,
+        None => {
+            own = vk::ApplicationInfo::default().api_version(api);
+            application = &raw const own;
         }
     }
     let mut create = vk.messages.create_info();
@@ -161,8 +161,6 @@ pub fn create(
     for driver in super::pin::drivers() {
         tracing::debug!("{driver} stays loaded");
     }
-    let info = gfxr_parse::view::View::call(&call.image).one("pCreateInfo");
-    let api = info.and_then(|i| i.one("pApplicationInfo")).and_then(|a| a.u32("apiVersion")).unwrap_or(0);
     vk.instances.insert(call.image.u64(to), InstanceState { ash, api, messenger });
     let _ = objects;
     Ok(outcome)

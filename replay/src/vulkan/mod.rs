@@ -185,6 +185,11 @@ pub struct Vulkan {
     /// What no shader needs and this device lacks.
     unused: portability::Unused,
     pools: pools::Pools,
+    held: portability::Held,
+    /// Some device has its queues in other families than at capture.
+    folded: bool,
+    /// Flags of the captured devices' queue families, by physical device, where the capture says.
+    captured_families: HashMap<u64, Vec<u32>>,
     /// Modules without that, for the call under way.
     stripped: Vec<Vec<u32>>,
     /// What the negotiation decided, for `-v` and the JSON.
@@ -239,6 +244,9 @@ impl Vulkan {
             devices_made: 0,
             unused: Default::default(),
             pools: pools::Pools::default(),
+            held: portability::Held::default(),
+            folded: false,
+            captured_families: HashMap::new(),
             stripped: Vec::new(),
             negotiation: Vec::new(),
             memory_mode: None,
@@ -339,6 +347,7 @@ impl Vulkan {
         let mut lines = portability::table(&self.entry, &instance.ash, &gpu, asked, prologue, options)?;
         self.unused = portability::forgive(&mut lines, asked, needed);
         self.whole_table = true;
+        self.captured_families.clone_from(&asked.families);
         self.negotiation = lines;
         portability::refuse(&self.negotiation, &gpu)?;
         Ok(true)
@@ -406,6 +415,10 @@ impl Vulkan {
         let words = pointers::Checked::new(words).ok()?;
         pointers::without(words, &self.unused.capabilities, &self.unused.spirv_extensions)
     }
+    /// A queue family here, by the captured one.
+    pub fn queue_family(&self, device: u64, captured: u32) -> u32 {
+        self.devices.get(&device).map_or(captured, |d| d.folding.family(captured))
+    }
     /// Queues by captured id.
     pub fn queue(&self, id: u64) -> Option<&QueueState> {
         self.queues.get(&id)
@@ -447,6 +460,9 @@ impl Backend for Vulkan {
         linked.stamp(call.command, &call.image);
         if !self.unused.is_empty() {
             portability::strip(self, call, linked);
+        }
+        if self.folded {
+            portability::exchange(self, objects, call, linked);
         }
         if let Some(slot) = self.handlers.allocator_slot(call.index) {
             linked.set_arg(slot, 0);
@@ -493,6 +509,9 @@ impl Backend for Vulkan {
 
     fn finish(&mut self, report: &mut Report) -> Result<()> {
         swapchain::settle(self)?;
+        if self.held.len() > 0 {
+            report.note("submissions that wait for what nothing signals: not made");
+        }
         for d in self.devices.values() {
             d.wait_idle()?;
         }

@@ -19,6 +19,21 @@ pub fn submit(
     linked: &mut Linked,
     report: &mut Report,
 ) -> Result<Outcome> {
+    let device = vk.queues.get(&call.image.u64(0)).and_then(|q| vk.devices.get(&q.device));
+    if device.is_some_and(|d| d.folding.shares) {
+        return super::portability::submit(vk, objects, call, linked, report);
+    }
+    hand_over(vk, objects, call, linked, report)
+}
+
+/// A linked submission is handed over.
+pub(super) fn hand_over(
+    vk: &mut Vulkan,
+    objects: &Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
     super::swapchain::settle(vk)?;
     super::shader_pointers::before_submit(vk, objects.world(), call)?;
     if std::mem::take(&mut vk.shader_pointers.untold) {

@@ -1,4 +1,5 @@
-//! Function pointers by command, loaded when first called.
+//! Function pointers by command, loaded when first called: by its name, or by another name of the same command (core, KHR,
+//! EXT) where the driver has only that.
 //!
 //! With one device its own pointers are used; with several the loader's trampolines, which find the device from the
 //! first argument.
@@ -52,10 +53,18 @@ impl Table {
 
     #[cold]
     fn load(&mut self, entry: &ash::Entry, c: &CommandDef, index: usize) -> Option<Command> {
+        let same = |d: &&CommandDef| d.canonical == c.canonical && d.abi == c.abi && d.name != c.name;
+        let others = || COMMANDS.iter().filter(same).find_map(|d| self.find(entry, d));
+        let f = self.find(entry, c).or_else(others);
+        self.slots[index] = f.map_or(Slot::Missing, Slot::At);
+        f
+    }
+
+    fn find(&self, entry: &ash::Entry, c: &CommandDef) -> Option<Command> {
         let name = CString::new(c.name).expect("command names hold no zero");
         let instance = if c.dispatch == Dispatch::Global { 0 } else { self.instance };
         // SAFETY: the instance and device are alive (the table is reset when they go) and the name is a C string.
-        let f = unsafe {
+        unsafe {
             match (c.dispatch, self.device) {
                 (Dispatch::Device, Some(device)) => {
                     let get = entry.get_instance_proc_addr(
@@ -67,8 +76,6 @@ impl Table {
                 }
                 _ => entry.get_instance_proc_addr(vk::Instance::from_raw(instance), name.as_ptr()),
             }
-        };
-        self.slots[index] = f.map_or(Slot::Missing, Slot::At);
-        f
+        }
     }
 }

@@ -164,7 +164,7 @@ impl BreadcrumbsHook {
             "vkCreateCommandPool" => {
                 let family = v.one("pCreateInfo").and_then(|i| i.u32("queueFamilyIndex")).unwrap_or(0);
                 let device = cx.backend.vulkan().and_then(|vk| vk.device(call.image.u64(0)).ok());
-                let copies = device.is_some_and(|d| lane::copies(d, family));
+                let copies = device.is_some_and(|d| lane::copies(d, d.folding.family(family)));
                 self.pools.extend(created().map(|id| (id, copies)));
             }
             "vkAllocateCommandBuffers" => {

@@ -347,7 +347,7 @@ impl Hook for CommandTimesHook {
             }
             _ => {
                 let outcome = next.run(cx, call)?;
-                self.remember(call);
+                self.remember(cx, call);
                 Ok(outcome)
             }
         }

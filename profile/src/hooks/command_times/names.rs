@@ -6,6 +6,7 @@ use gfxr_parse::ahead::Call;
 use gfxr_parse::image::Image;
 use gfxr_parse::shaders;
 use gfxr_parse::view::View;
+use replay::exec::Executor;
 use std::rc::Rc;
 
 /// Commands that [`CommandTimesHook::remember`] wants to see.
@@ -42,7 +43,7 @@ fn stage(bit: u32) -> &'static str {
 
 impl CommandTimesHook {
     /// A call that has succeeded.
-    pub(super) fn remember(&mut self, call: &Call) {
+    pub(super) fn remember(&mut self, cx: &mut Executor, call: &Call) {
         let v = View::call(&call.image);
         let created = || call.image.handles.iter().filter(|h| h.out).map(|h| call.image.u64(h.at));
         match call.command.canonical {
@@ -64,7 +65,8 @@ impl CommandTimesHook {
             }
             "vkCreateCommandPool" => {
                 let family = v.one("pCreateInfo").and_then(|i| i.u32("queueFamilyIndex")).unwrap_or(0);
-                self.pools.extend(created().map(|id| (id, family)));
+                let here = cx.backend.vulkan().map(|vk| vk.queue_family(call.image.u64(0), family));
+                self.pools.extend(created().map(|id| (id, here.unwrap_or(family))));
             }
             "vkAllocateCommandBuffers" => {
                 let Some(info) = v.one("pAllocateInfo") else { return };

@@ -93,6 +93,7 @@ impl Bench {
             }
             let ash = instance.create_device(gpu.handle, &info, None).ok()?;
             let get_address = structures.then_some(ash.fp_v1_2().get_buffer_device_address);
+            let folding = crate::vulkan::portability::Folding::new(&[(family, 1)], None, &gpu.families);
             let state = DeviceState {
                 id: DEVICE,
                 ash,
@@ -100,7 +101,7 @@ impl Bench {
                 gpu,
                 gpu_id: 3,
                 instance_id: INSTANCE,
-                families: vec![(family, 1)],
+                folding,
                 buffer_addresses: structures,
                 extensions: Vec::new(),
                 statistics: Default::default(),

@@ -8,16 +8,21 @@
 mod extensions;
 mod features;
 mod formats;
+mod held;
 mod limits;
 mod memory_types;
 mod queues;
 mod strip;
 mod unused;
+mod versions;
 
 pub(super) use extensions::{droppable, extensions};
 pub(super) use features::{asks_for_buffer_addresses, compare as features};
+pub(super) use held::{Held, signal, submit};
+pub(super) use queues::{Folding, exchange};
 pub(super) use strip::strip;
 pub(super) use unused::{Unused, forgive};
+pub(super) use versions::of_instance as instance_version;
 
 use super::{Gpu, Prologue, Vk, gpu, memory};
 use crate::error::{Error, Kind, Result};
@@ -248,23 +253,6 @@ impl Compare<'_> {
             false => Done::Refused,
         }
     }
-
-    fn api(&mut self) {
-        // A version is never refused for itself: what it brings is asked for by name.
-        let here = self.gpu.properties.api_version;
-        let has = version(here) >= version(self.asked.api);
-        let done = if has { Done::Kept } else { Done::Removed };
-        let line = Line::new(Sort::Api, "Vulkan", has, done);
-        self.push(line.of(text(self.asked.api), text(here)));
-    }
-}
-
-fn version(v: u32) -> (u32, u32) {
-    (vk::api_version_major(v), vk::api_version_minor(v))
-}
-
-fn text(v: u32) -> String {
-    format!("{}.{}", version(v).0.max(1), version(v).1)
 }
 
 /// Fails with the whole list if anything was refused.
@@ -291,15 +279,4 @@ pub fn refuse(lines: &[Line], gpu: &Gpu) -> Result<()> {
         text += ", or try all the same with --keep-going";
     }
     Err(error.with(&text))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_version_is_two_numbers() {
-        assert_eq!(text(0), "1.0");
-        assert_eq!(text(vk::API_VERSION_1_3), "1.3");
-    }
 }

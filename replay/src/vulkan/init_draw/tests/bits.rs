@@ -41,6 +41,7 @@ impl Bench {
                 [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0])];
             let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues);
             let ash = instance.create_device(gpu.handle, &info, None).ok()?;
+            let folding = crate::vulkan::portability::Folding::new(&[(family, 1)], None, &gpu.families);
             let state = DeviceState {
                 id: 1,
                 ash,
@@ -48,7 +49,7 @@ impl Bench {
                 gpu,
                 gpu_id: 2,
                 instance_id: 3,
-                families: vec![(family, 1)],
+                folding,
                 buffer_addresses: false,
                 extensions: Vec::new(),
                 statistics: Default::default(),

@@ -1,0 +1,153 @@
+//! Batches that wait for a timeline value which a later call signals, where both captured queues are one queue here.
+//!
+//! On two queues the one waits while the other goes on; on one, nothing behind the wait would ever run. So such a batch, and
+//! what its captured queue gets behind it, is kept until what it waits for has been submitted, or signalled by the host.
+//! Costs: the names and values of semaphores of each submission, on devices whose queues are shared. Refuses nothing; what
+//! nothing signals until the replay ends is not submitted, and said.
+
+use crate::backend::Backend;
+use crate::error::Result;
+use crate::link::Linked;
+use crate::objects::Objects;
+use crate::report::Report;
+use crate::vulkan::{Vulkan, queue};
+use gfxr_parse::ahead::Call;
+use gfxr_parse::schema::{Ty, generated::STRUCTS};
+use gfxr_parse::view::View;
+use std::collections::HashMap;
+use world::objects::Sync;
+use world::{Outcome, SemaphoreUse, World};
+
+/// See the module's header.
+#[derive(Default)]
+pub struct Held {
+    waiting: Vec<Waiting>,
+    /// Values that are signalled by what has been submitted, or by the host.
+    reached: HashMap<u64, u64>,
+}
+
+/// Batches of a call, from one on.
+struct Waiting {
+    call: Call,
+    from: usize,
+}
+
+impl Held {
+    /// How many calls wait.
+    pub fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// The first batch from `from` on that has to wait; what those before it signal counts.
+    fn ready(&mut self, world: &World, call: &Call, from: usize) -> (usize, usize) {
+        let batches = world::batches(call);
+        let timeline = |u: &&SemaphoreUse| world.syncs.get(&u.semaphore) == Some(&Sync::Timeline);
+        for (i, (waits, _, signals)) in batches.iter().enumerate().skip(from) {
+            let is_there = |w: &SemaphoreUse| {
+                let reached = self.reached.get(&w.semaphore).or_else(|| world.reached.get(&w.semaphore));
+                reached.is_some_and(|r| *r >= w.value)
+            };
+            if !waits.iter().filter(timeline).all(is_there) {
+                return (i, batches.len());
+            }
+            signals.iter().filter(timeline).for_each(|s| self.signal(s.semaphore, s.value));
+        }
+        (batches.len(), batches.len())
+    }
+
+    fn signal(&mut self, semaphore: u64, value: u64) {
+        let reached = self.reached.entry(semaphore).or_default();
+        *reached = value.max(*reached);
+    }
+}
+
+/// vkQueueSubmit, vkQueueSubmit2, on a device whose queues are shared.
+pub(in crate::vulkan) fn submit(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
+    let queue = call.image.u64(0);
+    let behind = vk.held.waiting.iter().any(|w| w.call.image.u64(0) == queue);
+    let (to, of) = if behind { (0, 1) } else { vk.held.ready(objects.world(), call, 0) };
+    let mut outcome = Outcome { called: true, ..Outcome::captured(call) };
+    if to == of || to > 0 {
+        outcome = part(vk, objects, call, linked, (0, to, of), report)?;
+    }
+    if to < of {
+        report.note("submissions that wait for a later one on a queue that is the same here: made behind it");
+        vk.held.waiting.push(Waiting { call: call.clone(), from: to });
+    }
+    wake(vk, objects, report)?;
+    Ok(outcome)
+}
+
+/// vkSignalSemaphore: device, pSignalInfo.
+pub(in crate::vulkan) fn signal(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
+    let outcome = vk.raw(call, linked, report)?;
+    if let Some(info) = View::call(&call.image).one("pSignalInfo")
+        && let (Some(semaphore), Some(value)) = (info.u64("semaphore"), info.u64("value"))
+    {
+        vk.held.signal(semaphore, value);
+        wake(vk, objects, report)?;
+    }
+    Ok(outcome)
+}
+
+/// Batches `from` to before `to` of a linked call.
+fn part(
+    vk: &mut Vulkan,
+    objects: &Objects,
+    call: &Call,
+    linked: &mut Linked,
+    (from, to, of): (usize, usize, usize),
+    report: &mut Report,
+) -> Result<Outcome> {
+    if (from, to) != (0, of) {
+        let size = match call.command.params[2].ty {
+            Ty::Struct(id) => STRUCTS[usize::from(id)].size,
+            _ => 0,
+        };
+        // queue, submitCount, pSubmits, fence.
+        linked.set_arg(1, (to - from) as u64);
+        linked.set_arg(2, linked.arg(2) + from as u64 * u64::from(size));
+        if to < of {
+            linked.set_arg(3, 0);
+        }
+    }
+    queue::hand_over(vk, objects, call, linked, report)
+}
+
+/// Submits what does not have to wait any more.
+fn wake(vk: &mut Vulkan, objects: &mut Objects, report: &mut Report) -> Result<()> {
+    let mut i = 0;
+    while i < vk.held.waiting.len() {
+        let queue = |w: &Waiting| w.call.image.u64(0);
+        let own = queue(&vk.held.waiting[i]);
+        if vk.held.waiting[..i].iter().any(|w| queue(w) == own) {
+            i += 1;
+            continue;
+        }
+        let Waiting { call, from } = vk.held.waiting.remove(i);
+        let (to, of) = vk.held.ready(objects.world(), &call, from);
+        if to > from || to == of {
+            let mut linked = Linked::default();
+            vk.link(objects, &call, &mut linked)?;
+            part(vk, objects, &call, &mut linked, (from, to, of), report)?;
+        }
+        if to < of {
+            vk.held.waiting.insert(i, Waiting { call, from: to });
+        }
+        // What it signals may be what an earlier one waits for.
+        i = if to > from { 0 } else { i + 1 };
+    }
+    Ok(())
+}
