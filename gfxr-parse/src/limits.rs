@@ -4,10 +4,11 @@
 //! consumed, and where C memory is larger than the wire (a `char[256]` holding three letters) the growth is capped
 //! by [`MAX_IMAGE_BYTES`].
 
-/// Deepest pNext chain. The longest legal chain is every extension struct once; real ones stay below 80.
-pub const MAX_PNEXT: usize = 256;
-/// Deepest nesting of structs within one call (pNext links included). Protects the stack.
-pub const MAX_DEPTH: usize = 320;
+/// Deepest pNext chain. The registry has some 1,600 structs, of which a few may stand in a chain more than once; each link
+/// takes stack of its own ([`deeper`]), so that this is what a damaged capture may take of memory for it.
+pub const MAX_PNEXT: usize = 4096;
+/// Deepest nesting of structs within one call, from one link of a chain to the next. Protects the stack.
+pub const MAX_DEPTH: usize = 64;
 /// Largest decoded image of one call, in bytes. Real calls stay below a few hundred MiB (vkCmdUpdateBuffer, shaders).
 pub const MAX_IMAGE_BYTES: usize = 1 << 30;
 /// Largest uncompressed size of one block, in bytes.
@@ -40,3 +41,9 @@ pub const MAX_ASSET_RUNS: u64 = 1 << 22;
 /// Most blocks taken from other files in one pass over a capture, for the same reason: a short file of many blocks that
 /// runs itself many times stays below [`MAX_ASSET_RUNS`] and still offers billions of blocks.
 pub const MAX_ASSET_BLOCKS: u64 = 1 << 26;
+
+/// Goes on behind a link of a pNext chain, on more stack where there is little left.
+pub(crate) fn deeper<T>(f: impl FnOnce() -> T) -> T {
+    // (between two links there are at most `MAX_DEPTH` structs)
+    stacker::maybe_grow(256 << 10, 4 << 20, f)
+}

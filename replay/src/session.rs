@@ -11,7 +11,7 @@ use crate::frames::{Framer, resolve};
 use crate::hook::Hook;
 use crate::looped::{Looped, Looping};
 use crate::options::{AddressMode, FrameBy, MemoryMode, Options};
-use crate::preflight::{asked, shaders, sharing};
+use crate::preflight::{asked, sharing, used};
 use crate::report::{InFlight, Report};
 use crate::vulkan::portability::{self, Verdict};
 use crate::vulkan::{CapturedGpu, ObjectAddress, Prologue, Vulkan};
@@ -169,7 +169,7 @@ fn refuse_other_apis(capture: &Capture) -> Result<()> {
 
 /// What replaying a capture here would take, without replaying it.
 pub fn check(capture: &Capture, options: &Options) -> Result<Verdict> {
-    portability::check(&asked::scan(capture), &prologue(capture).0, options, || shaders::scan(capture))
+    portability::check(&asked::scan(capture), &prologue(capture).0, options, || used::scan(capture))
 }
 
 fn create_device_id() -> u32 {
@@ -300,7 +300,7 @@ fn compare(cx: &mut Executor, capture: &Capture, checked: &mut Checked) -> Resul
         None => false,
         Some(foreign) if foreign || vk.options().whole_table || vk.options().rehearse.bare => {
             let asked = checked.asked.get_or_insert_with(|| asked::scan(capture));
-            vk.compare(asked, || shaders::scan(capture))?
+            vk.compare(asked, || used::scan(capture))?
         }
         Some(_) => {
             vk.refuse_sparse()?;

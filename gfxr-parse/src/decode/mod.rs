@@ -21,7 +21,7 @@ pub mod template {
 use crate::container::{Block, Budget, FunctionCall, Scratch};
 use crate::error::{Error, Kind, Result};
 use crate::image::{HandleAt, Image, Ptr, attrib};
-use crate::limits::{MAX_DEPTH, MAX_IMAGE_BYTES, MAX_PNEXT};
+use crate::limits::{MAX_DEPTH, MAX_IMAGE_BYTES, MAX_PNEXT, deeper};
 use crate::schema::generated::STRUCTS;
 use crate::schema::{CommandDef, Member, Shape, Special, StructId, TRAILING, Ty, struct_by_stype};
 
@@ -431,7 +431,9 @@ impl<'a, 'i> Decoder<'a, 'i> {
         let def = &STRUCTS[id as usize];
         p.to = self.alloc(def.size as usize)?;
         self.record(p);
-        self.strukt(id, p.to).map_err(|e| e.within(&format!("<{}>", def.name)))?;
+        let depth = std::mem::take(&mut self.depth);
+        deeper(|| self.strukt(id, p.to)).map_err(|e| e.within(&format!("<{}>", def.name)))?;
+        self.depth = depth;
         self.chain -= 1;
         Ok(())
     }

@@ -139,6 +139,25 @@ pub enum Inner {
     Field(u8, u8),
 }
 
+/// What a device extension adds.
+#[derive(Clone, Copy, Debug)]
+pub struct Extension {
+    /// Its name.
+    pub name: &'static str,
+    /// Major and minor number of the Vulkan version that took it in; (0, 0) if none has.
+    pub promoted: (u32, u32),
+    /// Its commands, by the names that they have in it.
+    pub commands: &'static [&'static str],
+    /// Its structs by canonical name, but for those of features and properties.
+    pub structs: &'static [&'static str],
+    /// Its structs of features.
+    pub features: &'static [&'static str],
+    /// Its enumerants and bits: (enum, value). sTypes, types of objects and results are not among them.
+    pub values: &'static [(&'static str, i64)],
+    /// The SPIR-V extensions that it lets shaders use.
+    pub spirv: &'static [&'static str],
+}
+
 /// Whether a value may be zero, or a pointer null: what the registry's `optional` and `noautovalidity` say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {

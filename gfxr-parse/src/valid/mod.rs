@@ -34,6 +34,7 @@ mod tests;
 use crate::decode::special::{descriptor, token_member, union_member};
 use crate::error::{Error, Result};
 use crate::image::Image;
+use crate::limits::deeper;
 use crate::schema::generated::{ENUMS, HANDLES, STRUCTS};
 use crate::schema::{Inner, Len, Member, Presence, Shape, Special, StructDef, StructId, Ty, struct_by_stype};
 use crate::view::View;
@@ -298,7 +299,8 @@ impl Checker<'_> {
     fn chain(&self, at: u32, out: bool) -> Result<()> {
         let Some(to) = self.image.target(at) else { return Ok(()) };
         let Some(id) = struct_by_stype(self.image.u32(to)) else { return Ok(()) };
-        self.strukt(id, to, out).map_err(|e| e.within(&format!("<{}>", STRUCTS[usize::from(id)].name)))
+        deeper(|| self.strukt(id, to, out))
+            .map_err(|e| e.within(&format!("<{}>", STRUCTS[usize::from(id)].name)))
     }
 
     /// Structs whose members do not say everything: what lies in a union, or which array is meant.

@@ -8,6 +8,7 @@ mod special;
 
 use crate::decode::special::union_members;
 use crate::image::{Image, Ptr};
+use crate::limits::deeper;
 use crate::schema::generated::STRUCTS;
 use crate::schema::{CommandDef, Member, Shape, Special, StructDef, StructId, TRAILING, Ty, struct_by_stype};
 
@@ -243,7 +244,7 @@ impl<V: Visitor> Walker<'_, '_, V> {
         if p.has_data()
             && let Some(id) = struct_by_stype(self.image.u32(p.to))
         {
-            self.strukt(&STRUCTS[id as usize], p.to);
+            deeper(|| self.strukt(&STRUCTS[id as usize], p.to));
         }
     }
 

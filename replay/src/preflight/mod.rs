@@ -1,9 +1,9 @@
 //! What a capture asks for, before any of it runs: passes over all of its blocks, those of its siblings too.
 //!
 //! Each pass decodes the calls that it is about and no other, and is made only where somebody wants to know: what is asked of the
-//! device (`asked`), what its shaders need (`shaders`), which resources share memory (`sharing`). Refuses nothing: a call that
+//! device (`asked`), what of that is used (`used`), which resources share memory (`sharing`). Refuses nothing: a call that
 //! cannot be decoded asks for nothing here, and is an error where it is replayed.
 
 pub mod asked;
-pub mod shaders;
 pub mod sharing;
+pub mod used;

@@ -233,7 +233,7 @@ fn handler_of(c: &CommandDef) -> (Handler, bool) {
 }
 
 /// Queries about the world outside the device, and calls whose effect belongs to the captured process.
-fn answered_by_capture(name: &str) -> bool {
+pub(super) fn answered_by_capture(name: &str) -> bool {
     const EXACT: &[&str] = &[
         "vkEnumerateInstanceVersion",
         "vkEnumerateInstanceExtensionProperties",
@@ -312,7 +312,7 @@ fn answered_by_capture(name: &str) -> bool {
 
 /// Commands without which a replay draws the same: markers and labels.
 pub fn may_be_missing(name: &str) -> bool {
-    name.contains("DebugUtils") || name.contains("DebugMarker") || name.contains("vkTrimCommandPool")
+    ["DebugUtils", "DebugMarker", "vkTrimCommandPool", "vkFrameBoundary"].iter().any(|n| name.contains(n))
 }
 
 #[cfg(test)]

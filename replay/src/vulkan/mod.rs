@@ -338,14 +338,14 @@ impl Vulkan {
     pub fn compare(
         &mut self,
         asked: &crate::preflight::asked::Asked,
-        needed: impl FnOnce() -> crate::preflight::shaders::ShaderNeeds,
+        used: impl FnOnce() -> crate::preflight::used::Used,
     ) -> Result<bool> {
         let id = asked.devices.first().map_or(0, |d| d.gpu);
         let Some(gpu) = self.gpus.get(&id).cloned() else { return Ok(false) };
         let Some(instance) = self.instances.get(&gpu.instance) else { return Ok(false) };
         let (prologue, options) = (&self.prologue, &self.options);
         let mut lines = portability::table(&self.entry, &instance.ash, &gpu, asked, prologue, options)?;
-        self.unused = portability::forgive(&mut lines, asked, needed);
+        self.unused = portability::forgive(&mut lines, asked, used);
         self.whole_table = true;
         self.captured_families.clone_from(&asked.families);
         self.negotiation = lines;

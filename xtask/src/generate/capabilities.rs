@@ -6,7 +6,7 @@
 
 use super::emit::header;
 use super::model::Tables;
-use super::registry::Registry;
+use super::registry::{Extension, Registry};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -16,28 +16,34 @@ pub fn file(tables: &Tables, registry: &Registry) -> String {
         let s = tables.structs.iter().find(|s| s.name == name);
         s.into_iter().flat_map(|s| s.members.iter().map(|m| m.name.as_str()))
     };
-    let mut members: BTreeSet<&str> =
-        registry.shader_extensions.values().flatten().flat_map(|s| members_of(s)).collect();
+    let shaders_alone = |e: &&Extension| e.commands.is_empty() && e.structs.is_empty();
+    let features = registry.extensions.values().filter(shaders_alone).flat_map(|e| &e.features);
+    let mut members: BTreeSet<&str> = features.flat_map(|s| members_of(s)).collect();
     members.extend(members_of("VkPhysicalDeviceFeatures").filter(|m| m.starts_with("shader")));
-    let mut out = header(tables, "What device features mean to shaders.");
+    let mut out = header(tables, "What device features mean to shaders, and what device extensions add.");
+    out.push_str("use super::super::Extension;\n\n");
     out.push_str("/// Features that only shaders use, sorted by name: the capabilities that a shader declares to use them.\n");
     let used: Vec<_> = registry.capabilities.iter().filter(|c| members.contains(c.0.as_str())).collect();
     let _ = writeln!(out, "pub static SHADER_FEATURES: [(&str, &[&str]); {}] = [", used.len());
     for (feature, capabilities) in used {
         let _ = writeln!(out, "    ({feature:?}, &{:?}),", capabilities.iter().collect::<Vec<_>>());
     }
-    out.push_str(
-        "];\n\n/// A device extension's name, the structs of its features, the SPIR-V extensions that it stands for.\n",
-    );
-    out.push_str(
-        "pub type ShaderExtension = (&'static str, &'static [&'static str], &'static [&'static str]);\n\n",
-    );
-    out.push_str("/// Device extensions that add nothing but such features, sorted by name.\n");
-    let n = registry.shader_extensions.len();
-    let _ = writeln!(out, "pub static SHADER_EXTENSIONS: [ShaderExtension; {n}] = [");
-    for (name, structs) in &registry.shader_extensions {
+    out.push_str("];\n\n/// Device extensions, sorted by name.\n");
+    let _ = writeln!(out, "pub static EXTENSIONS: [Extension; {}] = [", registry.extensions.len());
+    for (name, e) in &registry.extensions {
+        let known = |s: &&String| tables.structs.iter().any(|d| d.name == **s);
+        let structs: Vec<_> = e.structs.iter().filter(known).collect();
+        let enumerated = |v: &&(String, i64)| tables.enums.iter().any(|d| d.name == v.0);
+        let values: Vec<_> = e.values.iter().filter(enumerated).collect();
         let spirv: Vec<_> = registry.spirv_extensions.get(name).into_iter().flatten().collect();
-        let _ = writeln!(out, "    ({name:?}, &{:?}, &{spirv:?}),", structs.iter().collect::<Vec<_>>());
+        let _ = writeln!(
+            out,
+            "    Extension {{ name: {name:?}, promoted: {:?}, commands: &{:?}, structs: &{structs:?}, features: &{:?}, values: \
+             &{values:?}, spirv: &{spirv:?} }},",
+            e.promoted,
+            e.commands.iter().collect::<Vec<_>>(),
+            e.features.iter().collect::<Vec<_>>(),
+        );
     }
     out.push_str("];\n");
     out

@@ -37,7 +37,7 @@ fn module(tables: &Tables) -> String {
         let _ = writeln!(out, "#[rustfmt::skip]\nmod {part};");
     }
     out.push_str("#[cfg(test)]\n#[rustfmt::skip]\npub mod layout_test;\n\n");
-    out.push_str("pub use capabilities::{SHADER_EXTENSIONS, SHADER_FEATURES, ShaderExtension};\n");
+    out.push_str("pub use capabilities::{EXTENSIONS, SHADER_FEATURES};\n");
     out.push_str("pub use commands::{COMMANDS, COMMANDS_BY_NAME, UNDECODABLE};\n");
     out.push_str("pub use enums::ENUMS;\npub use handles::HANDLES;\npub use shapes::SHAPES;\n");
     out.push_str("pub use structs::STRUCTS;\npub use stypes::STYPES;\n\n");

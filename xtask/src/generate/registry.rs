@@ -84,8 +84,23 @@ pub struct Registry {
     pub capabilities: BTreeMap<String, BTreeSet<String>>,
     /// SPIR-V extensions by the device extension that lets shaders use them.
     pub spirv_extensions: BTreeMap<String, BTreeSet<String>>,
-    /// Device extensions that add feature structs and nothing that is called or passed: name, structs.
-    pub shader_extensions: BTreeMap<String, BTreeSet<String>>,
+    /// Device extensions by name.
+    pub extensions: BTreeMap<String, Extension>,
+}
+
+/// What a device extension adds.
+#[derive(Default)]
+pub struct Extension {
+    /// Major and minor number of the Vulkan version that took it in; (0, 0) if none has.
+    pub promoted: (u32, u32),
+    /// Commands, by the names that they have here.
+    pub commands: BTreeSet<String>,
+    /// Structs by canonical name, but for those of features and properties.
+    pub structs: BTreeSet<String>,
+    /// Structs of features.
+    pub features: BTreeSet<String>,
+    /// Enumerants and bits: (enum, value); sTypes, types of objects and results are not among them.
+    pub values: BTreeSet<(String, i64)>,
 }
 
 /// Names that only Vulkan SC requires.
@@ -138,7 +153,9 @@ impl Registry {
             }
         }
         self.add_capabilities(root);
-        self.add_extensions(root).map_err(|e| format!("{file}: {e}"))
+        self.add_extensions(root).map_err(|e| format!("{file}: {e}"))?;
+        self.add_what_extensions_add(root);
+        Ok(())
     }
 
     fn add_capabilities(&mut self, root: Node) {
@@ -156,25 +173,46 @@ impl Registry {
                 }
             }
         }
+    }
+
+    /// What each device extension adds; once the enumerants have their values.
+    fn add_what_extensions_add(&mut self, root: Node) {
         for x in root.descendants().filter(|n| n.has_tag_name("extension")) {
-            let device = x.attribute("type") == Some("device");
             let vulkan = x.attribute("supported").is_some_and(|s| s.split(',').any(|s| s == "vulkan"));
-            let items = || x.children().filter(|c| c.has_tag_name("require")).flat_map(|r| r.children());
-            let types: BTreeSet<&str> =
-                items().filter(|i| i.has_tag_name("type")).filter_map(|i| i.attribute("name")).collect();
-            let called = items().any(|i| i.has_tag_name("command"));
-            let structs: BTreeSet<String> = types
-                .iter()
-                .filter(|t| t.starts_with("VkPhysicalDevice") && t.contains("Features"))
-                .map(|t| self.canonical(t).to_owned())
-                .collect();
-            let described = |t: &str| t.starts_with("VkPhysicalDevice");
-            if let Some(name) = x.attribute("name").filter(|_| device && vulkan && !called)
-                && !structs.is_empty()
-                && types.iter().all(|t| described(t))
+            let Some(name) = x.attribute("name").filter(|_| vulkan && x.attribute("type") == Some("device"))
+            else {
+                continue;
+            };
+            let mut e = Extension::default();
+            if let Some((major, minor)) = x
+                .attribute("promotedto")
+                .and_then(|p| p.strip_prefix("VK_VERSION_"))
+                .and_then(|v| v.split_once('_'))
             {
-                self.shader_extensions.insert(name.to_owned(), structs);
+                e.promoted = (major.parse().unwrap_or(0), minor.parse().unwrap_or(0));
             }
+            let requires = x.children().filter(|c| c.has_tag_name("require"));
+            for i in requires.flat_map(|r| r.children()) {
+                let named = i.attribute("name").unwrap_or_default();
+                match i.tag_name().name() {
+                    "command" => drop(e.commands.insert(named.to_owned())),
+                    "type" if named.starts_with("VkPhysicalDevice") => {
+                        if named.contains("Features") {
+                            e.features.insert(self.canonical(named).to_owned());
+                        }
+                    }
+                    "type" => drop(e.structs.insert(self.canonical(named).to_owned())),
+                    "enum" => {
+                        let of = i.attribute("extends").unwrap_or_default();
+                        let counts = !matches!(of, "" | "VkStructureType" | "VkObjectType" | "VkResult");
+                        if let Some(v) = self.enumerants.get(named).filter(|_| counts) {
+                            e.values.insert((self.canonical(of).to_owned(), *v));
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            self.extensions.insert(name.to_owned(), e);
         }
     }
 

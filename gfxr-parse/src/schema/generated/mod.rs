@@ -19,7 +19,7 @@ mod stypes;
 #[rustfmt::skip]
 pub mod layout_test;
 
-pub use capabilities::{SHADER_EXTENSIONS, SHADER_FEATURES, ShaderExtension};
+pub use capabilities::{EXTENSIONS, SHADER_FEATURES};
 pub use commands::{COMMANDS, COMMANDS_BY_NAME, UNDECODABLE};
 pub use enums::ENUMS;
 pub use handles::HANDLES;

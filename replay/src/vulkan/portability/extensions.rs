@@ -10,7 +10,7 @@ use crate::vulkan::Gpu;
 use std::ffi::CString;
 
 /// Device extensions a replay can do without: they only observe, or belong to the window system, which is virtual.
-const DROPPABLE: &[&str] = &[
+pub(super) const DROPPABLE: &[&str] = &[
     "VK_KHR_swapchain",
     "VK_KHR_swapchain_mutable_format",
     "VK_EXT_swapchain_maintenance1",
@@ -50,6 +50,10 @@ const DROPPABLE: &[&str] = &[
     "VK_KHR_pipeline_binary",
     "VK_EXT_pipeline_creation_feedback",
     "VK_EXT_memory_budget",
+    "VK_EXT_global_priority",
+    "VK_KHR_global_priority",
+    "VK_EXT_global_priority_query",
+    "VK_ANDROID_frame_boundary",
     "VK_EXT_memory_priority",
     "VK_EXT_pageable_device_local_memory",
     "VK_NV_low_latency",

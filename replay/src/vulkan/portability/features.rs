@@ -3,7 +3,8 @@
 //!
 //! Refused by name: what is missing, unless nothing uses it, its commands are done by other means, or the user has it removed.
 
-use super::unused::Unused;
+use super::extensions::DROPPABLE;
+use super::unused::{Unused, brings};
 use super::{Compare, Done, Line, Sort};
 use crate::error::Result;
 use crate::options::AddressMode;
@@ -18,10 +19,11 @@ use std::ffi::c_void;
 const BY_OTHER_MEANS: &[&str] = &["accelerationStructureIndirectBuild", "accelerationStructureHostCommands"];
 
 /// What is done about a feature. All but what is kept or refused is to be cleared.
-fn feature(member: &str, here: bool, remove: bool, unused: &Unused) -> Done {
+fn feature(structure: &str, member: &str, here: bool, remove: bool, unused: &Unused) -> Done {
     match here {
         true => Done::Kept,
         false if BY_OTHER_MEANS.contains(&member) => Done::Dropped,
+        false if brings(structure).any(|e| DROPPABLE.contains(&e.name)) => Done::Dropped,
         false if unused.features.contains(member) => Done::Unused,
         false if remove => Done::Removed,
         false => Done::Refused,
@@ -91,7 +93,7 @@ pub(in crate::vulkan) unsafe fn compare(
                 continue;
             }
             let here = have != 0 && !gpu.hides(def.name);
-            let done = feature(name, here, remove, unused);
+            let done = feature(def.name, name, here, remove, unused);
             if !matches!(done, Done::Kept | Done::Refused) {
                 // SAFETY: as above.
                 unsafe { *asked = 0 };
@@ -146,10 +148,11 @@ impl Compare<'_> {
             // Addresses and handles that are not as captured are translated.
             let translated =
                 member.ends_with("CaptureReplay") && self.options.addresses != AddressMode::Exact;
-            let done = match feature(member, has, self.options.remove_unsupported, &Unused::default()) {
-                Done::Removed | Done::Refused if translated => Done::Dropped,
-                done => done,
-            };
+            let done =
+                match feature(def.name, member, has, self.options.remove_unsupported, &Unused::default()) {
+                    Done::Removed | Done::Refused if translated => Done::Dropped,
+                    done => done,
+                };
             self.push(Line::new(Sort::Feature, &format!("{}.{member}", def.name), has, done));
         }
     }

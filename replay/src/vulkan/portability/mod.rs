@@ -28,7 +28,7 @@ use super::{Gpu, Prologue, Vk, gpu, memory};
 use crate::error::{Error, Kind, Result};
 use crate::options::{MemoryMode, Options};
 use crate::preflight::asked::Asked;
-use crate::preflight::shaders::ShaderNeeds;
+use crate::preflight::used::Used;
 use ash::vk;
 use gfxr_parse::schema::StructId;
 use std::collections::BTreeMap;
@@ -157,7 +157,7 @@ pub fn check(
     asked: &Asked,
     prologue: &Prologue,
     options: &Options,
-    needed: impl FnOnce() -> ShaderNeeds,
+    used: impl FnOnce() -> Used,
 ) -> Result<Verdict> {
     // SAFETY: loading the system's loader runs its initialisers, which is what the user asked for.
     let entry = unsafe { ash::Entry::load() }
@@ -178,7 +178,7 @@ pub fn check(
         let id = asked.devices.first().map_or(0, |d| d.gpu);
         let gpu = gpu::choose(&gpus, options.gpu.as_deref(), prologue.gpus.get(&id))?;
         let mut lines = table(&entry, &instance, gpu, asked, prologue, options)?;
-        forgive(&mut lines, asked, needed);
+        forgive(&mut lines, asked, used);
         Ok(Verdict {
             gpu: gpu.name(),
             memory: memory::choose_mode(options, prologue, id, gpu),

@@ -1,15 +1,16 @@
-//! What a capture asks of its device and no shader of it uses.
+//! What a capture asks of its device and never uses.
 //!
-//! Programs turn on every feature they find. One that only shaders can use, and that none of the capture's shaders needs,
-//! is no reason to refuse a device without it: it is left out, and said. Compilers declare capabilities in advance, too;
-//! those are taken out of the modules. Guarantees: a capability counts as needed if an instruction or operand of any
-//! module names it, or if a module could not be read.
+//! Programs turn on every extension and feature that they find. What no call, struct, enumerant or shader of the capture uses is
+//! no reason to refuse a device without it: it is left out, and said. Compilers declare capabilities in advance, too; those are
+//! taken out of the modules. Refused: what is used, with the first call that does, and what leaves no trace in a capture where
+//! it is used (robust accesses, layouts of blocks in shaders).
 
 use super::{Done, Line, Sort};
 use crate::preflight::asked::Asked;
-use crate::preflight::shaders::{ShaderNeeds, capabilities};
-use gfxr_parse::schema::generated::{SHADER_EXTENSIONS, STRUCTS};
-use gfxr_parse::schema::struct_named;
+use crate::preflight::used::{First, Used, capabilities};
+use crate::vulkan::handlers::answered_by_capture;
+use gfxr_parse::schema::generated::{EXTENSIONS, STRUCTS};
+use gfxr_parse::schema::{Extension, command_named, struct_named};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What may be left out of a device.
@@ -27,40 +28,155 @@ pub struct Unused {
     pub spirv_extensions: Vec<&'static str>,
 }
 
-impl Unused {
-    /// Of what is asked for and missing here. `missing` are extensions and (struct, member) of features; `asked` are all
-    /// features that are asked for.
-    pub fn of(
-        needed: &ShaderNeeds,
-        extensions: &[&str],
-        missing: &[(&str, &str)],
-        asked: &BTreeMap<String, Vec<String>>,
-    ) -> Self {
-        let mut out = Unused::default();
-        for &(_, member) in missing.iter().filter(|m| !needed.is_needed(m.1)) {
-            out.features.insert(member.to_owned());
-            out.capabilities.extend(capabilities(member).unwrap_or_default());
+/// What shows that a feature of Vulkan 1.0 is used.
+enum Sign {
+    /// An enumerant from one to another.
+    Value(&'static str, i64, i64),
+    /// A state that is turned on.
+    State(&'static str),
+}
+
+/// Features of VkPhysicalDeviceFeatures, and what shows that they are used.
+const SIGNS: &[(&str, &[Sign])] = {
+    use Sign::{State, Value};
+    &[
+        ("textureCompressionBC", &[Value("VkFormat", 131, 146)]),
+        ("textureCompressionETC2", &[Value("VkFormat", 147, 156)]),
+        ("textureCompressionASTC_LDR", &[Value("VkFormat", 157, 184)]),
+        ("geometryShader", &[Value("VkShaderStageFlagBits", 8, 8)]),
+        ("tessellationShader", &[Value("VkShaderStageFlagBits", 2, 4)]),
+        ("imageCubeArray", &[Value("VkImageViewType", 6, 6)]),
+        ("dualSrcBlend", &[Value("VkBlendFactor", 15, 18)]),
+        ("fillModeNonSolid", &[Value("VkPolygonMode", 1, 2)]),
+        ("occlusionQueryPrecise", &[Value("VkQueryControlFlagBits", 1, 1)]),
+        ("pipelineStatisticsQuery", &[Value("VkQueryType", 1, 1)]),
+        ("sampleRateShading", &[State("sampleShadingEnable")]),
+        ("logicOp", &[State("logicOpEnable")]),
+        ("depthClamp", &[State("depthClampEnable")]),
+        ("depthBiasClamp", &[State("depthBiasEnable")]),
+        ("depthBounds", &[State("depthBoundsTestEnable")]),
+        ("alphaToOne", &[State("alphaToOneEnable")]),
+        ("samplerAnisotropy", &[State("anisotropyEnable")]),
+        ("sparseBinding", &[Value("VkImageCreateFlagBits", 1, 1), Value("VkBufferCreateFlagBits", 1, 1)]),
+    ]
+};
+
+/// The extension's entry in the registry.
+pub(super) fn extension(name: &str) -> Option<&'static Extension> {
+    EXTENSIONS.binary_search_by_key(&name, |e| e.name).ok().map(|i| &EXTENSIONS[i])
+}
+
+/// The extension that brings a struct of features.
+pub(super) fn brings(structure: &str) -> impl Iterator<Item = &'static Extension> {
+    EXTENSIONS.iter().filter(move |e| e.features.contains(&structure))
+}
+
+/// How something is used.
+enum Use {
+    /// Not at all.
+    No,
+    /// First by this call.
+    By(First),
+    /// By shaders.
+    Shaders,
+    /// Nobody can tell.
+    Unknown,
+}
+
+impl Used {
+    /// How an extension is used, of whose features these are turned on.
+    fn extension(&self, e: &Extension, features: &[&String]) -> Use {
+        let canonical = |name: &&&str| command_named(name).map(|c| c.canonical);
+        let called = e.commands.iter().filter(|n| !answered_by_capture(n)).filter_map(|n| canonical(&n));
+        let by = called.filter_map(|c| self.commands.get(c));
+        let by = by.chain(e.structs.iter().filter_map(|s| self.structs.get(s)));
+        let mut by = by.chain(e.values.iter().filter_map(|v| self.values.get(v)));
+        if let Some(first) = by.next() {
+            return Use::By(*first);
         }
-        for name in extensions {
-            let Ok(i) = SHADER_EXTENSIONS.binary_search_by_key(name, |x| x.0) else { continue };
-            let (_, structs, spirv) = SHADER_EXTENSIONS[i];
-            // With an extension all its features go.
-            let features: Vec<&String> = structs.iter().filter_map(|s| asked.get(*s)).flatten().collect();
-            if structs.iter().any(|s| struct_named(s).is_none())
-                || features.iter().any(|f| needed.is_needed(f))
-            {
-                continue;
+        let leaves_traces = !(e.commands.is_empty() && e.structs.is_empty() && e.values.is_empty());
+        for f in features {
+            match self.by_shaders(f) {
+                Some(true) => return Use::Shaders,
+                None if !leaves_traces => return Use::Unknown,
+                _ => {}
             }
-            out.extensions.insert((*name).to_owned());
-            let stype = |s: &&str| struct_named(s).and_then(|id| STRUCTS[id as usize].stype);
-            out.structs.extend(structs.iter().filter_map(stype));
-            out.features.extend(features.iter().map(|f| (*f).clone()));
-            out.capabilities.extend(features.iter().flat_map(|f| capabilities(f).unwrap_or_default()));
-            out.spirv_extensions.extend(spirv);
+        }
+        Use::No
+    }
+
+    /// How a feature is used.
+    fn feature(&self, structure: &str, member: &str) -> Use {
+        match self.by_shaders(member) {
+            Some(true) => return Use::Shaders,
+            Some(false) => return Use::No,
+            None => {}
+        }
+        if let Some((_, signs)) = SIGNS.iter().find(|s| s.0 == member) {
+            let first = signs.iter().find_map(|s| match *s {
+                Sign::Value(of, from, to) => (from..=to).find_map(|v| self.values.get(&(of, v))),
+                Sign::State(name) => self.states.get(name),
+            });
+            return first.map_or(Use::No, |f| Use::By(*f));
+        }
+        let member = member.to_owned();
+        brings(structure).next().map_or(Use::Unknown, |e| self.extension(e, &[&member]))
+    }
+}
+
+impl Unused {
+    /// Of what is asked for and refused here; `asked` are all features that are asked for, by struct. What is used is said in
+    /// its line.
+    fn of(used: &Used, lines: &mut [Line], asked: &BTreeMap<&str, Vec<String>>) -> Self {
+        let mut out = Unused::default();
+        for line in lines.iter_mut().filter(|l| l.done == Done::Refused) {
+            let found = match line.sort {
+                Sort::DeviceExtension => {
+                    let Some(e) = extension(&line.what) else { continue };
+                    let features: Vec<&String> =
+                        e.features.iter().filter_map(|s| asked.get(s)).flatten().collect();
+                    let found = used.extension(e, &features);
+                    if matches!(found, Use::No) {
+                        out.extension(e, &features);
+                    }
+                    found
+                }
+                Sort::Feature => {
+                    let Some((structure, member)) = line.what.split_once('.') else { continue };
+                    let found = used.feature(structure, member);
+                    if matches!(found, Use::No) {
+                        out.features.insert(member.to_owned());
+                        out.capabilities.extend(capabilities(member).unwrap_or_default());
+                    }
+                    found
+                }
+                _ => continue,
+            };
+            match found {
+                Use::No => line.done = Done::Unused,
+                Use::By((block, command)) => line.asked = format!("first in block {block}, {command}"),
+                Use::Shaders => line.asked = "by shaders".into(),
+                Use::Unknown => {}
+            }
+        }
+        // With an extension all its features go.
+        for line in lines.iter_mut().filter(|l| l.done == Done::Refused && l.sort == Sort::Feature) {
+            if line.what.split_once('.').is_some_and(|(_, m)| out.features.contains(m)) {
+                line.done = Done::Unused;
+            }
         }
         out.capabilities.sort_unstable();
         out.capabilities.dedup();
         out
+    }
+
+    fn extension(&mut self, e: &Extension, features: &[&String]) {
+        self.extensions.insert(e.name.to_owned());
+        let stype = |s: &&str| struct_named(s).and_then(|id| STRUCTS[usize::from(id)].stype);
+        self.structs.extend(e.features.iter().filter_map(stype));
+        self.features.extend(features.iter().map(|f| (*f).clone()));
+        self.capabilities.extend(features.iter().flat_map(|f| capabilities(f).unwrap_or_default()));
+        self.spirv_extensions.extend(e.spirv);
     }
 
     /// Nothing is.
@@ -69,73 +185,101 @@ impl Unused {
     }
 }
 
-/// Takes back refusals of what no shader needs. What shaders need is asked for only if there is one to take back.
-pub(in crate::vulkan) fn forgive(
-    lines: &mut [Line],
-    asked: &Asked,
-    needed: impl FnOnce() -> ShaderNeeds,
-) -> Unused {
-    let refused = |sort: Sort| move |l: &&Line| l.sort == sort && l.done == Done::Refused;
-    let extensions: Vec<&str> =
-        lines.iter().filter(refused(Sort::DeviceExtension)).map(|l| &*l.what).collect();
-    let features: Vec<(&str, &str)> =
-        lines.iter().filter(refused(Sort::Feature)).filter_map(|l| l.what.split_once('.')).collect();
-    if extensions.is_empty() && features.is_empty() {
+/// Takes back refusals of what is not used. What is used is looked for only if there is one to take back.
+pub(in crate::vulkan) fn forgive(lines: &mut [Line], asked: &Asked, used: impl FnOnce() -> Used) -> Unused {
+    let removable = |l: &Line| matches!(l.sort, Sort::DeviceExtension | Sort::Feature);
+    if !lines.iter().any(|l| l.done == Done::Refused && removable(l)) {
         return Unused::default();
     }
-    let mut features_asked: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut features: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for &(id, member) in asked.devices.iter().flat_map(|d| &d.features) {
-        features_asked.entry(STRUCTS[id as usize].name.to_owned()).or_default().push(member.to_owned());
+        features.entry(STRUCTS[usize::from(id)].name).or_default().push(member.to_owned());
     }
-    let unused = Unused::of(&needed(), &extensions, &features, &features_asked);
-    for l in lines.iter_mut().filter(|l| l.done == Done::Refused) {
-        let left_out = match l.sort {
-            Sort::DeviceExtension => unused.extensions.contains(&l.what),
-            Sort::Feature => l.what.split_once('.').is_some_and(|(_, m)| unused.features.contains(m)),
-            _ => false,
-        };
-        if left_out {
-            l.done = Done::Unused;
-        }
-    }
-    unused
+    Unused::of(&used(), lines, &features)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn asked(s: &str, members: &[&str]) -> BTreeMap<String, Vec<String>> {
-        [(s.to_owned(), members.iter().map(|m| (*m).to_owned()).collect())].into()
+    fn asked(s: &'static str, members: &[&str]) -> BTreeMap<&'static str, Vec<String>> {
+        [(s, members.iter().map(|m| (*m).to_owned()).collect())].into()
+    }
+
+    fn refused(all: &[(Sort, &str)]) -> Vec<Line> {
+        all.iter().map(|(sort, what)| Line::new(*sort, what, false, Done::Refused)).collect()
     }
 
     #[test]
     fn what_no_shader_needs_is_left_out_with_its_extension() {
         let s = "VkPhysicalDeviceRayQueryFeaturesKHR";
-        let (missing, asked) = ([(s, "rayQuery")], asked(s, &["rayQuery"]));
-        let none = ShaderNeeds { capabilities: ["Shader".to_owned()].into(), unknown: false };
-        let u = Unused::of(&none, &["VK_KHR_ray_query", "VK_KHR_ray_tracing_pipeline"], &missing, &asked);
+        let asked = asked(s, &["rayQuery"]);
+        let all = [
+            (Sort::DeviceExtension, "VK_KHR_ray_query"),
+            (Sort::Feature, "VkPhysicalDeviceRayQueryFeaturesKHR.rayQuery"),
+        ];
+        let none = Used { capabilities: ["Shader".to_owned()].into(), ..Used::default() };
+        let mut lines = refused(&all);
+        let u = Unused::of(&none, &mut lines, &asked);
+        assert!(lines.iter().all(|l| l.done == Done::Unused));
         assert_eq!(u.extensions, ["VK_KHR_ray_query".to_owned()].into());
         assert_eq!(u.features, ["rayQuery".to_owned()].into());
         assert_eq!(u.capabilities, ["RayQueryKHR", "RayTraversalPrimitiveCullingKHR"]);
         assert_eq!(u.spirv_extensions, ["SPV_KHR_ray_query"]);
-        for needed in [
-            ShaderNeeds { capabilities: ["RayQueryKHR".to_owned()].into(), unknown: false },
-            ShaderNeeds { capabilities: BTreeSet::new(), unknown: true },
+        for used in [
+            Used { capabilities: ["RayQueryKHR".to_owned()].into(), ..Used::default() },
+            Used { unknown_shaders: true, ..Used::default() },
         ] {
-            assert!(Unused::of(&needed, &["VK_KHR_ray_query"], &missing, &asked).is_empty());
+            let mut lines = refused(&all);
+            assert!(Unused::of(&used, &mut lines, &asked).is_empty());
+            assert!(lines.iter().all(|l| l.done == Done::Refused && l.asked == "by shaders"));
         }
     }
 
     #[test]
-    fn what_calls_use_too_stays() {
-        let s = "VkPhysicalDeviceFeatures";
-        let u = Unused::of(
-            &ShaderNeeds::default(),
-            &[],
-            &[(s, "geometryShader"), (s, "shaderInt16")],
-            &asked(s, &[]),
-        );
-        assert_eq!(u.features, ["shaderInt16".to_owned()].into());
+    fn what_calls_use_stays_and_is_said() {
+        let features = "VkPhysicalDeviceFeatures";
+        let all = [
+            (Sort::DeviceExtension, "VK_EXT_device_fault"),
+            (Sort::DeviceExtension, "VK_EXT_robustness2"),
+            (Sort::Feature, "VkPhysicalDeviceFeatures.textureCompressionETC2"),
+            (Sort::Feature, "VkPhysicalDeviceFeatures.robustBufferAccess"),
+            (Sort::Feature, "VkPhysicalDeviceFeatures.shaderInt16"),
+        ];
+        let asked = {
+            let mut all = asked(features, &["textureCompressionETC2", "robustBufferAccess", "shaderInt16"]);
+            all.insert("VkPhysicalDeviceRobustness2FeaturesKHR", vec!["nullDescriptor".into()]);
+            all
+        };
+        let mut used = Used::default();
+        let mut lines = refused(&all);
+        let u = Unused::of(&used, &mut lines, &asked);
+        let left = |lines: &[Line]| lines.iter().map(|l| l.done == Done::Unused).collect::<Vec<_>>();
+        assert_eq!(left(&lines), [true, false, true, false, true], "robust accesses leave no traces: {u:?}");
+        used.commands.insert("vkGetDeviceFaultInfoEXT", (7, "vkGetDeviceFaultInfoEXT"));
+        used.values.insert(("VkFormat", 150), (9, "vkCreateImage"));
+        let mut lines = refused(&all);
+        Unused::of(&used, &mut lines, &asked);
+        assert_eq!(left(&lines), [false, false, false, false, true]);
+        assert_eq!(lines[2].asked, "first in block 9, vkCreateImage");
+    }
+
+    #[test]
+    fn what_shows_a_use_is_in_the_schema() {
+        use gfxr_parse::schema::generated::ENUMS;
+        let core = &STRUCTS[usize::from(struct_named("VkPhysicalDeviceFeatures").expect("core"))];
+        for (feature, signs) in SIGNS {
+            assert!(core.members.iter().any(|m| m.name == *feature), "{feature}");
+            for s in *signs {
+                let known = match *s {
+                    Sign::Value(of, from, to) => {
+                        let values = ENUMS.iter().find(|e| e.name == of).map_or(&[][..], |e| e.values);
+                        [from, to].iter().all(|v| values.iter().any(|x| x.0 == *v))
+                    }
+                    Sign::State(name) => STRUCTS.iter().any(|d| d.members.iter().any(|m| m.name == name)),
+                };
+                assert!(known, "{feature}");
+            }
+        }
     }
 }
