@@ -187,6 +187,7 @@ fn handler_of(c: &CommandDef) -> (Handler, bool) {
         "vkFreeDescriptorSets" => typed(pools::free),
         "vkResetDescriptorPool" | "vkDestroyDescriptorPool" => typed(pools::empty),
         "vkCmdCopyBuffer" | "vkCmdCopyBuffer2" => typed(descriptors::copy),
+        "vkCreatePipelineBinaries" => (Answer(portability::create_binaries), false),
         "vkCreatePipelineCache" => typed(pipeline::create_cache),
         "vkCreateDescriptorUpdateTemplate" => typed(template::create),
         "vkDestroyDescriptorUpdateTemplate" => typed(template::destroy),
@@ -301,6 +302,7 @@ pub(super) fn answered_by_capture(name: &str) -> bool {
         "vkGetMemoryHostPointerPropertiesEXT",
     ];
     EXACT.contains(&name)
+        || portability::ANSWERED_BINARIES.contains(&name)
         || name.starts_with("vkGetPhysicalDeviceSurface")
         || name.starts_with("vkGetPhysicalDeviceDisplay")
         || name.starts_with("vkGetDisplay")

@@ -1,6 +1,6 @@
 //! Pipelines and their caches.
 
-use super::Vulkan;
+use super::{Vulkan, portability};
 use crate::error::{Error, Result};
 use crate::link::Linked;
 use crate::objects::Objects;
@@ -8,6 +8,7 @@ use crate::report::Report;
 use ash::vk;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::{Ty, generated::STRUCTS};
+use gfxr_parse::view::View;
 use world::Outcome;
 
 /// vkCreate{Graphics,Compute,RayTracing}Pipelines: a pipeline may take as long to compile here as it likes.
@@ -18,12 +19,12 @@ pub fn create_pipelines(
     linked: &mut Linked,
     report: &mut Report,
 ) -> Result<Outcome> {
-    compile_all(call, linked);
+    compile_all(call, linked)?;
     vk.raw(call, linked, report)
 }
 
-/// Takes the flags away that would have pipelines only where they need not be compiled.
-pub(super) fn compile_all(call: &Call, linked: &mut Linked) {
+/// Takes away what would have pipelines only where they need not be compiled, or compiled already.
+pub(super) fn compile_all(call: &Call, linked: &mut Linked) -> Result<()> {
     let infos = call.command.params.iter().find(|p| p.name == "pCreateInfos");
     if let Some(infos) = infos
         && let (Ty::Struct(id), Some(p)) = (infos.ty, call.image.ptr(infos.at))
@@ -31,7 +32,9 @@ pub(super) fn compile_all(call: &Call, linked: &mut Linked) {
     {
         let drop = vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED
             | vk::PipelineCreateFlags::EARLY_RETURN_ON_FAILURE;
-        for i in 0..p.len as u32 {
+        let views = View::call(&call.image).structs("pCreateInfos");
+        for (i, view) in (0..p.len as u32).zip(views) {
+            portability::take_binaries(call, linked, view, p.to + i * STRUCTS[id as usize].size)?;
             // All create infos: sType, pNext, flags.
             let at = p.to + i * STRUCTS[id as usize].size + 16;
             linked.set_u32_at(at, linked.u32_at(at) & !drop.as_raw());
@@ -39,10 +42,12 @@ pub(super) fn compile_all(call: &Call, linked: &mut Linked) {
             if let Some(to) = call.image.chain_find(at - 8, flags_2) {
                 // The low bits are those of the older flags.
                 let at = to + 16;
-                linked.set_u32_at(at, linked.u32_at(at) & !drop.as_raw());
+                let drop = drop.as_raw() | portability::CAPTURE_DATA;
+                linked.set_u32_at(at, linked.u32_at(at) & !drop);
             }
         }
     }
+    Ok(())
 }
 
 /// vkCreatePipelineCache: the captured driver's data mean nothing here, or would hide compile time.

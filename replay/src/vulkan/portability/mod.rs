@@ -5,6 +5,7 @@
 //! what it refuses. Guarantees: whatever is refused, everything that is refused is in the table, and nothing of the capture has
 //! run on the device yet.
 
+mod binaries;
 mod extensions;
 mod features;
 mod formats;
@@ -16,6 +17,9 @@ mod strip;
 mod unused;
 mod versions;
 
+pub(super) use binaries::{
+    ANSWERED as ANSWERED_BINARIES, CAPTURE_DATA, create as create_binaries, take as take_binaries,
+};
 pub(super) use extensions::{droppable, extensions};
 pub(super) use features::{asks_for_buffer_addresses, compare as features};
 pub(super) use held::{Held, signal, submit};

@@ -18,7 +18,7 @@ pub fn create_pipelines(
     linked: &mut Linked,
     report: &mut Report,
 ) -> Result<Outcome> {
-    crate::vulkan::pipeline::compile_all(call, linked);
+    crate::vulkan::pipeline::compile_all(call, linked)?;
     linked.set_arg(1, 0); // the deferred operation
     let outcome = exact::create_pipelines(vk, call, linked, report)?;
     // VK_OPERATION_DEFERRED_KHR at capture is no other outcome than this one.
