@@ -188,6 +188,8 @@ pub struct Vulkan {
     held: portability::Held,
     /// Some device has its queues in other families than at capture.
     folded: bool,
+    /// Numbers of samples that are others here.
+    samples: portability::Samples,
     /// Flags of the captured devices' queue families, by physical device, where the capture says.
     captured_families: HashMap<u64, Vec<u32>>,
     /// Modules without that, for the call under way.
@@ -246,6 +248,7 @@ impl Vulkan {
             pools: pools::Pools::default(),
             held: portability::Held::default(),
             folded: false,
+            samples: Default::default(),
             captured_families: HashMap::new(),
             stripped: Vec::new(),
             negotiation: Vec::new(),
@@ -344,7 +347,9 @@ impl Vulkan {
         let Some(gpu) = self.gpus.get(&id).cloned() else { return Ok(false) };
         let Some(instance) = self.instances.get(&gpu.instance) else { return Ok(false) };
         let (prologue, options) = (&self.prologue, &self.options);
-        let mut lines = portability::table(&self.entry, &instance.ash, &gpu, asked, prologue, options)?;
+        let (mut lines, samples) =
+            portability::table(&self.entry, &instance.ash, &gpu, asked, prologue, options)?;
+        self.samples = samples;
         self.unused = portability::forgive(&mut lines, asked, used);
         self.whole_table = true;
         self.captured_families.clone_from(&asked.families);
@@ -461,7 +466,7 @@ impl Backend for Vulkan {
         if !self.unused.is_empty() {
             portability::strip(self, call, linked);
         }
-        if self.folded {
+        if self.folded || !self.samples.is_empty() {
             portability::exchange(self, objects, call, linked);
         }
         if let Some(slot) = self.handlers.allocator_slot(call.index) {

@@ -1,22 +1,28 @@
 //! Formats and images, with what they are used for.
 //!
-//! Refused by name: a format, a size, a number of samples or a layout that this device does not have for that use.
+//! Refused by name: a format, a size or a layout that this device does not have for that use.
 
-use super::{Compare, Line, Sort};
+use super::{Compare, Done, Line, Samples, Sort};
 use crate::preflight::asked::{ImageKind, ImageSizes};
 use ash::vk;
 use gfxr_parse::schema::generated::ENUMS;
 
 impl Compare<'_> {
-    pub(super) fn formats(&mut self) {
+    pub(super) fn formats(&mut self, samples: &Samples) {
         for (wish, sizes) in &self.asked.images {
-            let refusal = self.image(wish, sizes);
-            let has = refusal.is_none();
-            let line = Line::new(Sort::Format, &image_text(wish, sizes.samples), has, self.must(has));
+            let others = samples.iter().filter(|s| sizes.samples & s.0 != 0);
+            let others: Vec<String> = others.map(|(then, now)| format!("{now} samples for {then}")).collect();
+            let refusal = self.image(wish, sizes, samples);
+            let (has, bridged) = (refusal.is_none() && others.is_empty(), refusal.is_none());
+            let done = if has || !bridged { self.must(has) } else { Done::Replaced };
+            let line = Line::new(Sort::Format, &image_text(wish, sizes.samples), has, done);
             let times = if sizes.count == 1 { String::new() } else { format!(", {} images", sizes.count) };
             let [w, h, d] = sizes.extent;
             let size = if d > 1 { format!("{w}×{h}×{d}") } else { format!("{w}×{h}") };
-            self.push(line.of(format!("{size}{times}"), refusal.unwrap_or("yes".into())));
+            self.push(line.of(
+                format!("{size}{times}"),
+                refusal.unwrap_or(if has { "yes".into() } else { others.join(", ") }),
+            ));
         }
         let features = |format: u32| {
             // SAFETY: a query.
@@ -52,23 +58,13 @@ impl Compare<'_> {
     }
 
     /// Why there can be no such image, if there cannot.
-    fn image(&self, w: &ImageKind, s: &ImageSizes) -> Option<String> {
+    fn image(&self, w: &ImageKind, s: &ImageSizes, samples: &Samples) -> Option<String> {
+        let bridged = samples.keys().fold(0, |all, n| all | n);
         const DRM: i32 = 1_000_158_000;
         if w.tiling as i32 == DRM {
             return Some("layouts of other devices (DRM modifiers) are not made here".into());
         }
-        // SAFETY: a query.
-        let found = unsafe {
-            self.instance.get_physical_device_image_format_properties(
-                self.gpu.handle,
-                vk::Format::from_raw(w.format as i32),
-                vk::ImageType::from_raw(w.kind as i32),
-                vk::ImageTiling::from_raw(w.tiling as i32),
-                vk::ImageUsageFlags::from_raw(w.usage),
-                vk::ImageCreateFlags::from_raw(w.flags),
-            )
-        };
-        let most = match found {
+        let most = match self.limits_of(w) {
             Ok(most) => most,
             Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED) => return Some("not supported".into()),
             Err(e) => return Some(format!("{e:?}")),
@@ -81,8 +77,8 @@ impl Compare<'_> {
             () if s.layers > most.max_array_layers => {
                 Some(format!("at most {} layers", most.max_array_layers))
             }
-            () if s.samples & !most.sample_counts.as_raw() != 0 => {
-                Some(format!("not with {} samples", s.samples & !most.sample_counts.as_raw()))
+            () if s.samples & !bridged & !most.sample_counts.as_raw() != 0 => {
+                Some(format!("not with {} samples", s.samples & !bridged & !most.sample_counts.as_raw()))
             }
             () => None,
         }

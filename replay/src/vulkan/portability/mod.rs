@@ -6,6 +6,7 @@
 //! run on the device yet.
 
 mod binaries;
+mod exchange;
 mod extensions;
 mod features;
 mod formats;
@@ -13,6 +14,7 @@ mod held;
 mod limits;
 mod memory_types;
 mod queues;
+mod samples;
 mod strip;
 mod unused;
 mod versions;
@@ -20,10 +22,12 @@ mod versions;
 pub(super) use binaries::{
     ANSWERED as ANSWERED_BINARIES, CAPTURE_DATA, create as create_binaries, take as take_binaries,
 };
+pub(super) use exchange::exchange;
 pub(super) use extensions::{droppable, extensions};
 pub(super) use features::{asks_for_buffer_addresses, compare as features};
 pub(super) use held::{Held, signal, submit};
-pub(super) use queues::{Folding, exchange};
+pub(super) use queues::Folding;
+pub(super) use samples::Samples;
 pub(super) use strip::strip;
 pub(super) use unused::{Unused, forgive};
 pub(super) use versions::of_instance as instance_version;
@@ -181,7 +185,7 @@ pub fn check(
     let verdict = gpu::list_gpus(&instance).and_then(|gpus| {
         let id = asked.devices.first().map_or(0, |d| d.gpu);
         let gpu = gpu::choose(&gpus, options.gpu.as_deref(), prologue.gpus.get(&id))?;
-        let mut lines = table(&entry, &instance, gpu, asked, prologue, options)?;
+        let (mut lines, _) = table(&entry, &instance, gpu, asked, prologue, options)?;
         forgive(&mut lines, asked, used);
         Ok(Verdict {
             gpu: gpu.name(),
@@ -195,7 +199,7 @@ pub fn check(
     verdict
 }
 
-/// All that is asked for, against this device and the instance extensions that are here.
+/// All that is asked for, against this device and the instance extensions that are here; which numbers of samples are others.
 pub(super) fn table(
     entry: &ash::Entry,
     instance: &ash::Instance,
@@ -203,7 +207,7 @@ pub(super) fn table(
     asked: &Asked,
     prologue: &Prologue,
     options: &Options,
-) -> Result<Vec<Line>> {
+) -> Result<(Vec<Line>, Samples)> {
     let here = super::instance::instance_extensions(entry, options.validate)?;
     let mut lines = extensions::of_instance(asked, &here, options);
     let mut c = Compare {
@@ -224,10 +228,11 @@ pub(super) fn table(
         c.memory(d, prologue, mode);
         c.limits(mode);
     }
-    c.formats();
+    let samples = c.samples();
+    c.formats(&samples);
     c.lines.dedup();
     lines.append(&mut c.lines);
-    Ok(lines)
+    Ok((lines, samples))
 }
 
 /// A comparison under way.

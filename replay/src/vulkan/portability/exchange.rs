@@ -1,0 +1,105 @@
+//! Values in linked calls that are others here: one walk over the calls that may hold any, each difference saying which.
+//!
+//! Guarantees: a device without such differences walks nothing.
+
+use super::{queues, samples};
+use crate::link::Linked;
+use crate::objects::Objects;
+use crate::vulkan::Vulkan;
+use gfxr_parse::ahead::Call;
+use gfxr_parse::image::{Image, Ptr};
+use gfxr_parse::schema::generated::{COMMANDS, STRUCTS};
+use gfxr_parse::schema::{Member, StructDef, Ty};
+use gfxr_parse::walk::{Pointee, Visitor, walk_call};
+use std::sync::LazyLock;
+
+/// By command: whether it leads to indices of queue families, and to numbers of samples.
+static CONCERNED: LazyLock<Vec<(bool, bool)>> = LazyLock::new(|| {
+    let (families, counts) = (leading_to(queues::is_index), leading_to(samples::is_count));
+    families.into_iter().zip(counts).collect()
+});
+
+/// Commands that lead to a member of this kind; what may stand in chains aside.
+fn leading_to(kind: fn(&Member) -> bool) -> Vec<bool> {
+    let mut structs: Vec<bool> = STRUCTS.iter().map(|s| s.members.iter().any(kind)).collect();
+    let leads =
+        |m: &Member, structs: &[bool]| kind(m) || matches!(m.ty, Ty::Struct(id) if structs[usize::from(id)]);
+    loop {
+        let more: Vec<usize> = (0..STRUCTS.len())
+            .filter(|&i| !structs[i] && STRUCTS[i].members.iter().any(|m| leads(m, &structs)))
+            .collect();
+        if more.is_empty() {
+            break;
+        }
+        more.into_iter().for_each(|i| structs[i] = true);
+    }
+    COMMANDS.iter().map(|c| c.params.iter().any(|m| leads(m, &structs))).collect()
+}
+
+/// Exchanges what is another here in a linked call.
+pub(in crate::vulkan) fn exchange(vk: &Vulkan, objects: &Objects, call: &Call, linked: &mut Linked) {
+    let (families, counts) = CONCERNED[call.index];
+    let first = call.image.u64(0);
+    let device = objects.any(first).filter(|_| families).and_then(|e| vk.devices.get(&e.owner));
+    let folding = device.map(|d| &d.folding).filter(|f| f.changed);
+    let samples = &vk.samples;
+    if folding.is_none() && (!counts || samples.is_empty()) {
+        return;
+    }
+    let world = objects.world();
+    let pool = world.command_buffers.get(&first).and_then(|b| world.command_pools.get(&b.pool));
+    let folding = folding.map(|f| (f, pool.map(|p| p.family)));
+    let mut walk = Exchange { folding, samples, all: Vec::new() };
+    walk_call(&call.image, &mut walk);
+    walk.all.into_iter().for_each(|(at, v)| linked.set_u32_at(at, v));
+}
+
+struct Exchange<'v> {
+    /// Where queues are, and the captured family of the command buffer that records.
+    folding: Option<(&'v queues::Folding, Option<u32>)>,
+    samples: &'v samples::Samples,
+    /// What is written where.
+    all: Vec<(u32, u32)>,
+}
+
+impl Visitor for Exchange<'_> {
+    fn value(&mut self, image: &Image, ty: Ty, at: u32) {
+        if let Some(here) = samples::here(self.samples, ty, image.u32(at)) {
+            self.all.push((at, here));
+        }
+    }
+    fn pointer(&mut self, _: &Image, _: &Ptr, _: Pointee) {}
+    fn text(&mut self, _: &Image, _: u32, _: u64, _: u32) {}
+    fn begin_struct(&mut self, image: &Image, def: &'static StructDef, at: u32) {
+        if let Some((folding, family)) = self.folding {
+            folding.in_struct(family, image, (def, at), &mut self.all);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_that_lead_to_them_are_found() {
+        let named = |kind| {
+            let all = leading_to(kind);
+            COMMANDS.iter().zip(all).filter(|c| c.1).map(|c| c.0.name).collect::<Vec<_>>()
+        };
+        let families = named(queues::is_index);
+        for name in ["vkCreateCommandPool", "vkCmdPipelineBarrier2", "vkCmdWaitEvents", "vkCreateBuffer"] {
+            assert!(families.contains(&name), "{name}: {families:?}");
+        }
+        let counts = named(samples::is_count);
+        for name in [
+            "vkCreateImage",
+            "vkCreateRenderPass2",
+            "vkCreateGraphicsPipelines",
+            "vkCmdSetRasterizationSamplesEXT",
+        ] {
+            assert!(counts.contains(&name), "{name}: {counts:?}");
+        }
+        assert!(!families.contains(&"vkCmdDraw") && !counts.contains(&"vkCmdDraw"));
+    }
+}
