@@ -704,7 +704,7 @@ and every format with its use; beside it what this device has, and what a replay
   dropped   left out; it only watches, or only concerns windows or addresses, which are handled otherwise
   replaced  something else stands in for it
   risked    tried all the same; it may fail
-  unused    left out: only shaders could use it, and none of the capture's does
+  unused    left out: no call, format or shader of the capture uses it
   removed   left out because of --remove-unsupported or --keep-going; the replay may differ
   refused   the capture cannot replay here
 Exit code 0 if it would replay, 77 if something is refused.

@@ -12,7 +12,7 @@ use analyses::report::escape;
 use gfxr_parse::container::Capture;
 use replay::session::check;
 use replay::vulkan::portability::Verdict;
-use replay::vulkan::portability::{Done, Line};
+use replay::vulkan::portability::{Done, Line, Sort};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -54,6 +54,7 @@ fn amounts(l: &Line) -> String {
     match (l.asked.is_empty(), l.found.is_empty()) {
         (true, true) => String::new(),
         (true, false) => format!(" (here: {})", l.found),
+        (false, true) if matches!(l.sort, Sort::DeviceExtension | Sort::Feature) => format!(" ({})", l.asked),
         (false, true) => format!(" (asked: {})", l.asked),
         (false, false) => format!(" (asked: {}; here: {})", l.asked, l.found),
     }

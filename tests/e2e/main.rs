@@ -45,6 +45,7 @@ mod pictures;
 mod plans;
 mod planted;
 mod pointers;
+mod portability;
 mod profile;
 mod ray;
 mod ray_dump;

@@ -45,7 +45,7 @@ fn asks(name: &str) -> bool {
 /// Looks through a capture.
 pub fn scan(capture: &Capture) -> Used {
     let (mut used, mut scratch, mut image) = (Used::default(), Scratch::new(), Image::default());
-    for (block_number, block) in (0..).zip(capture.blocks()) {
+    for block in capture.blocks() {
         let Some(c) = block.call_id().and_then(command).filter(|c| !asks(c.name)) else { continue };
         let Ok(BlockKind::Call(call)) = block.kind() else { continue };
         if decode_found(c, &block, &call, &mut scratch, &mut image).is_err()
@@ -53,7 +53,7 @@ pub fn scan(capture: &Capture) -> Used {
         {
             continue;
         }
-        let first = (block_number, c.name);
+        let first = (block.index, c.name);
         used.commands.entry(c.canonical).or_insert(first);
         walk_call(&image, &mut Sight { used: &mut used, first, member: "" });
         if concerns(c.name) {

@@ -196,11 +196,10 @@ impl Registry {
                 let named = i.attribute("name").unwrap_or_default();
                 match i.tag_name().name() {
                     "command" => drop(e.commands.insert(named.to_owned())),
-                    "type" if named.starts_with("VkPhysicalDevice") => {
-                        if named.contains("Features") {
-                            e.features.insert(self.canonical(named).to_owned());
-                        }
+                    "type" if named.starts_with("VkPhysicalDevice") && named.contains("Features") => {
+                        e.features.insert(self.canonical(named).to_owned());
                     }
+                    "type" if named.starts_with("VkPhysicalDevice") => {}
                     "type" => drop(e.structs.insert(self.canonical(named).to_owned())),
                     "enum" => {
                         let of = i.attribute("extends").unwrap_or_default();

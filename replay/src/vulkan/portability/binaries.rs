@@ -48,13 +48,13 @@ pub(in crate::vulkan) fn take(call: &Call, linked: &mut Linked, info: View<'_>, 
     if info.next(INFO).is_none() {
         return Ok(());
     }
-    let stages = info.structs("pStages").chain(info.one("stage"));
+    let mut stages = info.structs("pStages").chain(info.one("stage"));
     let has = |s: View<'_>| {
         s.u64("module").is_some_and(|m| m != 0)
             || s.next("VkShaderModuleCreateInfo").is_some()
             || s.next("VkPipelineShaderStageModuleIdentifierCreateInfoEXT").is_some()
     };
-    if !stages.map(has).all(|has| has) {
+    if !stages.all(has) {
         let text = format!(
             "{}: a pipeline of which the capture has only the captured driver's binaries",
             call.command.name

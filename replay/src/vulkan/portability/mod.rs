@@ -50,7 +50,7 @@ pub enum Done {
     Dropped,
     /// Left out because the user said so; the replay may differ.
     Removed,
-    /// Left out: only shaders could use it, and none of the capture's does.
+    /// Left out: nothing in the capture uses it.
     Unused,
     /// Something else stands in for it.
     Replaced,
@@ -272,15 +272,17 @@ pub fn refuse(lines: &[Line], gpu: &Gpu) -> Result<()> {
     }
     let text = format!("{} lacks what the capture asks for:", gpu.name());
     let mut error = Error::new(Kind::Unsupported, text);
+    let removable = |s| matches!(s, Sort::InstanceExtension | Sort::DeviceExtension | Sort::Feature);
     for l in &refused {
         let mut text = format!("  {}", l.what);
-        if !l.asked.is_empty() || !l.found.is_empty() {
+        if !l.asked.is_empty() && removable(l.sort) {
+            text += &format!(" ({})", l.asked);
+        } else if !l.asked.is_empty() || !l.found.is_empty() {
             text += &format!(" (asked: {}; here: {})", l.asked, l.found);
         }
         error = error.with(&text);
     }
     let mut text = "Replay on another device (--gpu; `reray-replay devices` lists them)".to_owned();
-    let removable = |s| matches!(s, Sort::InstanceExtension | Sort::DeviceExtension | Sort::Feature);
     if refused.iter().any(|l| removable(l.sort)) {
         text += ", drop extensions and features with --remove-unsupported";
     }

@@ -154,8 +154,8 @@ impl Unused {
             };
             match found {
                 Use::No => line.done = Done::Unused,
-                Use::By((block, command)) => line.asked = format!("first in block {block}, {command}"),
-                Use::Shaders => line.asked = "by shaders".into(),
+                Use::By((block, command)) => line.asked = format!("used first in block {block}, {command}"),
+                Use::Shaders => line.asked = "used by shaders".into(),
                 Use::Unknown => {}
             }
         }
@@ -232,7 +232,7 @@ mod tests {
         ] {
             let mut lines = refused(&all);
             assert!(Unused::of(&used, &mut lines, &asked).is_empty());
-            assert!(lines.iter().all(|l| l.done == Done::Refused && l.asked == "by shaders"));
+            assert!(lines.iter().all(|l| l.done == Done::Refused && l.asked == "used by shaders"));
         }
     }
 
@@ -261,7 +261,7 @@ mod tests {
         let mut lines = refused(&all);
         Unused::of(&used, &mut lines, &asked);
         assert_eq!(left(&lines), [false, false, false, false, true]);
-        assert_eq!(lines[2].asked, "first in block 9, vkCreateImage");
+        assert_eq!(lines[2].asked, "used first in block 9, vkCreateImage");
     }
 
     #[test]
