@@ -5,7 +5,7 @@
 //! by [`MAX_IMAGE_BYTES`].
 
 /// Deepest pNext chain. The registry has some 1,600 structs, of which a few may stand in a chain more than once; each link
-/// takes stack of its own ([`deeper`]), so that this is what a damaged capture may take of memory for it.
+/// takes stack of its own (`deeper`), so that this is what a damaged capture may take of memory for it.
 pub const MAX_PNEXT: usize = 4096;
 /// Deepest nesting of structs within one call, from one link of a chain to the next. Protects the stack.
 pub const MAX_DEPTH: usize = 64;

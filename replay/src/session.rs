@@ -11,7 +11,7 @@ use crate::frames::{Framer, resolve};
 use crate::hook::Hook;
 use crate::looped::{Looped, Looping};
 use crate::options::{AddressMode, FrameBy, MemoryMode, Options};
-use crate::preflight::{asked, sharing, used};
+use crate::preflight::{asked, scratch, sharing, used};
 use crate::report::{InFlight, Report};
 use crate::vulkan::portability::{self, Verdict};
 use crate::vulkan::{CapturedGpu, ObjectAddress, Prologue, Vulkan};
@@ -300,6 +300,10 @@ fn compare(cx: &mut Executor, capture: &Capture, checked: &mut Checked) -> Resul
         None => false,
         Some(foreign) if foreign || vk.options().whole_table || vk.options().rehearse.bare => {
             let asked = checked.asked.get_or_insert_with(|| asked::scan(capture));
+            if asked.devices.iter().any(|d| d.extensions.iter().any(|e| e == "VK_KHR_acceleration_structure"))
+            {
+                vk.scratch = scratch::scan(capture);
+            }
             vk.compare(asked, || used::scan(capture))?
         }
         Some(_) => {

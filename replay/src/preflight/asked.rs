@@ -4,6 +4,7 @@
 //! that failed at capture asks for nothing; the same kind counts once. Refuses nothing: a call that cannot be decoded
 //! asks for nothing here, and is an error where it is replayed.
 
+use super::alignment::{self, Alignments};
 use gfxr_parse::container::{BlockKind, Capture, Scratch};
 use gfxr_parse::decode::decode_found;
 use gfxr_parse::image::Image;
@@ -30,6 +31,8 @@ pub struct Asked {
     pub vertices: BTreeSet<u32>,
     /// Limits, by their name in VkPhysicalDeviceLimits, and the largest use.
     pub limits: BTreeMap<&'static str, u64>,
+    /// How offsets of descriptors are aligned.
+    pub alignments: Alignments,
     /// Images and buffers bound page by page.
     pub sparse: u64,
     /// Memory that came from outside of the process, by the struct that says so.
@@ -151,6 +154,7 @@ pub fn scan(capture: &Capture) -> Asked {
             s.call(name, &image);
         }
     }
+    s.out.alignments = alignment::scan(capture);
     s.out
 }
 

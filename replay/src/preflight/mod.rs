@@ -1,9 +1,12 @@
 //! What a capture asks for, before any of it runs: passes over all of its blocks, those of its siblings too.
 //!
 //! Each pass decodes the calls that it is about and no other, and is made only where somebody wants to know: what is asked of the
-//! device (`asked`), what of that is used (`used`), which resources share memory (`sharing`). Refuses nothing: a call that
-//! cannot be decoded asks for nothing here, and is an error where it is replayed.
+//! device (`asked`), what of that is used (`used`), which resources share memory (`sharing`), how descriptors' offsets are aligned
+//! (`alignment`), how much room scratch memory has (`scratch`). Refuses nothing: a call that cannot be decoded asks for nothing
+//! here, and is an error where it is replayed.
 
+pub mod alignment;
 pub mod asked;
+pub mod scratch;
 pub mod sharing;
 pub mod used;

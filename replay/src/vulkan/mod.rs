@@ -162,6 +162,8 @@ pub struct Vulkan {
     pub(crate) memory: memory::Memories,
     /// Which resources shared memory at capture; of use where it is rebound.
     pub sharing: crate::preflight::sharing::Sharing,
+    /// Where the capture's builds have their scratch memory; of use on another driver than the captured one.
+    pub scratch: crate::preflight::scratch::Scratch,
     pub(crate) images: Ids<ImageState>,
     pub(crate) buffers: Ids<BufferState>,
     pub(crate) swapchains: Ids<SwapchainState>,
@@ -228,6 +230,7 @@ impl Vulkan {
             queues: Ids::default(),
             memory: memory::Memories::default(),
             sharing: Default::default(),
+            scratch: Default::default(),
             images: Ids::default(),
             buffers: Ids::default(),
             swapchains: Ids::default(),

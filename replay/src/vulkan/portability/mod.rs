@@ -228,6 +228,7 @@ pub(super) fn table(
         c.memory(d, prologue, mode);
         c.limits(mode);
     }
+    c.alignments();
     let samples = c.samples();
     c.formats(&samples);
     c.lines.dedup();

@@ -322,7 +322,8 @@ pub(super) fn needs(
     Ok(sizes)
 }
 
-/// The target must be large enough; scratch of our own where the application's is too small or badly aligned.
+/// The target must be large enough; scratch of our own where the application's is too small, badly aligned, or followed too
+/// closely by another build's.
 pub(super) fn fit(
     vk: &mut Vulkan,
     device: u64,
@@ -340,7 +341,7 @@ pub(super) fn fit(
     let need = if update { sizes.update_scratch_size } else { sizes.build_scratch_size };
     // SAFETY: a union of two 64-bit values.
     let here = unsafe { info.scratch_data.device_address };
-    let left = vk.addresses.left(captured);
+    let left = vk.addresses.left(captured).min(vk.scratch.room(captured));
     let align = u64::from(alignment);
     if need <= left && here.is_multiple_of(align) {
         return Ok(());

@@ -1,0 +1,184 @@
+//! How far from one another a capture's descriptors have the buffers that they begin in: the alignments of their offsets.
+//!
+//! Looks at what is written into descriptors and at dynamic offsets where sets are bound. Guarantees: an offset of 0 asks for
+//! nothing. Not seen: descriptors that were in sets before the capture begins. Refuses nothing.
+
+use super::used::First;
+use gfxr_parse::ahead::Call;
+use gfxr_parse::container::{BlockKind, Capture, Scratch};
+use gfxr_parse::decode::decode_found;
+use gfxr_parse::image::Image;
+use gfxr_parse::schema::command;
+use gfxr_parse::schema::generated::COMMANDS;
+use gfxr_parse::view::View;
+use world::layouts::ty;
+use world::sets::{Contents, Descriptor};
+use world::{Depth, Follow, Outcome, World};
+
+/// Offsets of a kind: all are multiples of `least`, the largest power of two that divides them; and the first that is no
+/// multiple of more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Alignment {
+    /// Bytes.
+    pub least: u64,
+    /// The call.
+    pub first: First,
+}
+
+/// See the module's header. None: no offset but 0.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Alignments {
+    /// Uniform buffers.
+    pub uniform: Option<Alignment>,
+    /// Storage buffers.
+    pub storage: Option<Alignment>,
+    /// Texel buffers.
+    pub texel: Option<Alignment>,
+}
+
+impl Alignments {
+    fn see(&mut self, kind: u32, offset: u64, first: First) {
+        let of = match kind {
+            ty::UNIFORM_BUFFER | ty::UNIFORM_BUFFER_DYNAMIC => &mut self.uniform,
+            ty::STORAGE_BUFFER | ty::STORAGE_BUFFER_DYNAMIC => &mut self.storage,
+            ty::UNIFORM_TEXEL_BUFFER | ty::STORAGE_TEXEL_BUFFER => &mut self.texel,
+            _ => return,
+        };
+        let least = offset & offset.wrapping_neg();
+        if least != 0 && of.is_none_or(|a| least < a.least) {
+            *of = Some(Alignment { least, first });
+        }
+    }
+
+    fn contents(&mut self, contents: &Contents, first: First) {
+        for b in &contents.layout.bindings {
+            for (_, d) in contents.written(b.binding) {
+                if let Descriptor::Buffer { ty, offset, .. } = d {
+                    self.see(ty, offset, first);
+                }
+            }
+        }
+    }
+
+    /// What a call that has been followed asks for.
+    fn call(&mut self, world: &World, call: &Call) {
+        let (v, first) = (View::call(&call.image), (call.block, call.command.name));
+        match call.command.canonical {
+            "vkUpdateDescriptorSets" => self.writes(v, first),
+            "vkCmdPushDescriptorSet" => self.writes(v, first),
+            "vkCmdPushDescriptorSet2" => {
+                if let Some(info) = v.one("pPushDescriptorSetInfo") {
+                    self.writes(info, first);
+                }
+            }
+            "vkUpdateDescriptorSetWithTemplate" => {
+                if let Some(s) = v.u64("descriptorSet").and_then(|s| world.sets.get(&s)) {
+                    self.contents(&s.contents, first);
+                }
+            }
+            "vkCmdBindDescriptorSets" => self.binds(world, v, first),
+            "vkCmdBindDescriptorSets2" => {
+                if let Some(info) = v.one("pBindDescriptorSetsInfo") {
+                    self.binds(world, info, first);
+                }
+            }
+            "vkCreateBufferView" => {
+                let offset = v.one("pCreateInfo").and_then(|i| i.u64("offset")).unwrap_or(0);
+                self.see(ty::UNIFORM_TEXEL_BUFFER, offset, first);
+            }
+            _ => {}
+        }
+    }
+
+    fn writes(&mut self, v: View<'_>, first: First) {
+        for w in v.structs("pDescriptorWrites") {
+            let kind = w.u32("descriptorType").unwrap_or(u32::MAX);
+            w.structs("pBufferInfo").for_each(|b| self.see(kind, b.u64("offset").unwrap_or(0), first));
+        }
+    }
+
+    /// Dynamic offsets go to the dynamic bindings of the sets, in their order.
+    fn binds(&mut self, world: &World, v: View<'_>, first: First) {
+        let offsets = v.u64s("pDynamicOffsets");
+        let mut offsets = offsets.into_iter();
+        if offsets.len() == 0 {
+            return;
+        }
+        for set in v.u64s("pDescriptorSets").iter().filter_map(|s| world.sets.get(s)) {
+            let layout = &set.contents.layout;
+            for b in layout.bindings.iter().filter(|b| b.is_dynamic()) {
+                offsets.by_ref().take(b.count as usize).for_each(|o| self.see(b.ty, o, first));
+            }
+        }
+    }
+}
+
+/// Commands that are followed and looked at, by canonical name.
+const LOOKED_AT: &[&str] = &[
+    "vkCreateDescriptorSetLayout",
+    "vkDestroyDescriptorSetLayout",
+    "vkCreateDescriptorPool",
+    "vkDestroyDescriptorPool",
+    "vkResetDescriptorPool",
+    "vkAllocateDescriptorSets",
+    "vkFreeDescriptorSets",
+    "vkUpdateDescriptorSets",
+    "vkCreateDescriptorUpdateTemplate",
+    "vkDestroyDescriptorUpdateTemplate",
+    "vkUpdateDescriptorSetWithTemplate",
+    "vkCmdPushDescriptorSet",
+    "vkCmdPushDescriptorSet2",
+    "vkCmdBindDescriptorSets",
+    "vkCmdBindDescriptorSets2",
+    "vkCreateBufferView",
+];
+
+/// Looks through a capture.
+pub fn scan(capture: &Capture) -> Alignments {
+    let mut follow = Follow::default();
+    follow.deepen(Depth::Commands);
+    let (mut found, mut scratch, mut image) = (Alignments::default(), Scratch::new(), Image::default());
+    for block in capture.blocks() {
+        let Some(c) = block.call_id().and_then(command).filter(|c| LOOKED_AT.contains(&c.canonical)) else {
+            continue;
+        };
+        let Ok(BlockKind::Call(call)) = block.kind() else { continue };
+        if decode_found(c, &block, &call, &mut scratch, &mut image).is_err() {
+            continue;
+        }
+        let index = COMMANDS.binary_search_by_key(&c.id, |d| d.id).expect("it is from the table");
+        let image_taken = std::mem::take(&mut image);
+        let call = Call {
+            command: c,
+            index,
+            image: image_taken,
+            block: block.index,
+            thread: 0,
+            frame: 0,
+            in_state: false,
+        };
+        follow.call(&call, Outcome::captured(&call), &mut ());
+        found.call(follow.world(), &call);
+        image = call.image;
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_smallest_power_of_two_that_divides_all_offsets() {
+        let mut a = Alignments::default();
+        a.see(ty::UNIFORM_BUFFER, 0, (1, "vkUpdateDescriptorSets"));
+        assert_eq!(a, Alignments::default());
+        a.see(ty::UNIFORM_BUFFER, 256, (2, "vkUpdateDescriptorSets"));
+        a.see(ty::UNIFORM_BUFFER_DYNAMIC, 112, (3, "vkCmdBindDescriptorSets"));
+        a.see(ty::UNIFORM_BUFFER_DYNAMIC, 48, (4, "vkCmdBindDescriptorSets"));
+        a.see(ty::STORAGE_BUFFER, 4, (5, "vkUpdateDescriptorSets"));
+        assert_eq!(a.uniform, Some(Alignment { least: 16, first: (3, "vkCmdBindDescriptorSets") }));
+        assert_eq!(a.storage.map(|a| a.least), Some(4));
+        assert_eq!(a.texel, None);
+    }
+}
