@@ -195,6 +195,8 @@ pub enum Way {
     Indirect,
     /// The device lacks ray queries and atomic floats' minima
     Bare,
+    /// Uniform buffers have to be aligned to 256 bytes
+    Alignment,
 }
 
 /// The sub-commands.

@@ -169,7 +169,9 @@ fn refuse_other_apis(capture: &Capture) -> Result<()> {
 
 /// What replaying a capture here would take, without replaying it.
 pub fn check(capture: &Capture, options: &Options) -> Result<Verdict> {
-    portability::check(&asked::scan(capture), &prologue(capture).0, options, || used::scan(capture))
+    portability::check(&asked::scan(capture), &prologue(capture).0, options, || {
+        used::scan(capture, portability::answered)
+    })
 }
 
 fn create_device_id() -> u32 {
@@ -298,13 +300,18 @@ fn compare(cx: &mut Executor, capture: &Capture, checked: &mut Checked) -> Resul
     }
     checked.done = match vk.is_foreign() {
         None => false,
-        Some(foreign) if foreign || vk.options().whole_table || vk.options().rehearse.bare => {
+        Some(foreign)
+            if foreign
+                || vk.options().whole_table
+                || vk.options().rehearse.bare
+                || vk.options().rehearse.alignment =>
+        {
             let asked = checked.asked.get_or_insert_with(|| asked::scan(capture));
             if asked.devices.iter().any(|d| d.extensions.iter().any(|e| e == "VK_KHR_acceleration_structure"))
             {
                 vk.scratch = scratch::scan(capture);
             }
-            vk.compare(asked, || used::scan(capture))?
+            vk.compare(asked, || used::scan(capture, portability::answered))?
         }
         Some(_) => {
             vk.refuse_sparse()?;

@@ -193,6 +193,7 @@ pub fn options(args: &RunArgs) -> Result<Options, Failure> {
             growth: args.rehearse.contains(&Way::Growth),
             indirect: args.rehearse.contains(&Way::Indirect),
             bare: args.rehearse.contains(&Way::Bare),
+            alignment: args.rehearse.contains(&Way::Alignment),
         },
         whole_table: args.negotiation,
         frame_by,

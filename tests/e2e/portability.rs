@@ -337,6 +337,31 @@ fn families_are_said_as_they_are_folded() {
     replay(&file, &[]);
 }
 
+/// Uniform buffers at offsets in steps of 112 bytes, on a device that wants multiples of 256.
+#[test]
+fn uniform_buffers_are_where_the_device_wants_them() {
+    if !device("alignments of uniform buffers") {
+        return;
+    }
+    let folder = shared_captures().map(|f| f.join("foreign/warzone_frames_1_6.gfxr"));
+    let Some(capture) = folder.filter(|f| f.is_file()) else {
+        return skip("alignments of uniform buffers", "../shared/captures/foreign is absent");
+    };
+    let (capture, scratch) = (capture.to_str().expect("plain"), Scratch::new("portability-alignment"));
+    let pictures = |name: &str, flags: &[&str]| {
+        let to = scratch.path(name);
+        let folder = to.to_str().expect("plain");
+        let out = run(["screenshot", capture, "--frames", "3,6", "-o", folder].iter().chain(flags));
+        assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
+        [3, 6].map(|n| std::fs::read(to.join(format!("frame_{n}.png"))).expect("a picture"))
+    };
+    assert!(pictures("as it is", &[]) == pictures("aligned", &["--rehearse", "alignment"]));
+    let out = run(["check", capture, "--rehearse", "alignment"]);
+    let said = text(&out.stdout);
+    let line = said.lines().find(|l| l.contains("minUniformBufferOffsetAlignment")).expect("a line");
+    assert!(line.contains("16, first in block") && line.trim_end().ends_with("replaced"), "{line}");
+}
+
 /// Captures that nobody of this project made, by default: each replays to its end.
 #[test]
 fn captures_of_other_programs_replay() {

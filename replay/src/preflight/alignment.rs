@@ -11,6 +11,7 @@ use gfxr_parse::image::Image;
 use gfxr_parse::schema::command;
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::view::View;
+use std::collections::{BTreeMap, BTreeSet};
 use world::layouts::ty;
 use world::sets::{Contents, Descriptor};
 use world::{Depth, Follow, Outcome, World};
@@ -34,6 +35,47 @@ pub struct Alignments {
     pub storage: Option<Alignment>,
     /// Texel buffers.
     pub texel: Option<Alignment>,
+    /// By buffer, where uniform descriptors begin in it and how much they see: (offset, bytes).
+    pub uniforms: BTreeMap<u64, BTreeSet<(u64, u64)>>,
+    /// Buffers in uniform descriptors that templates write.
+    pub templated: BTreeSet<u64>,
+}
+
+/// A dynamic descriptor that is bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dynamic {
+    /// Which of pDynamicOffsets is its.
+    pub index: usize,
+    /// VkDescriptorType.
+    pub ty: u32,
+    /// Its buffer.
+    pub buffer: u64,
+    /// Where it begins, with its dynamic offset.
+    pub offset: u64,
+    /// Bytes that it sees.
+    pub range: u64,
+}
+
+/// The dynamic descriptors of a vkCmdBindDescriptorSets, or of its struct.
+pub fn dynamic(world: &World, v: View<'_>) -> Vec<Dynamic> {
+    let (offsets, mut all, mut before) = (v.u64s("pDynamicOffsets"), Vec::new(), 0);
+    for set in if offsets.is_empty() { vec![] } else { v.u64s("pDescriptorSets") } {
+        // Whose offsets come next is not known behind a set that is not.
+        let Some(set) = world.sets.get(&set) else { break };
+        let dynamic = || set.contents.layout.bindings.iter().filter(|b| b.is_dynamic());
+        for b in dynamic() {
+            for e in 0..b.slots() {
+                let index = before + (b.dynamic_start + e) as usize;
+                let Some(own) = offsets.get(index) else { return all };
+                if let Descriptor::Buffer { buffer, offset, range, .. } = set.contents.get(b.binding, e) {
+                    let range = world.range_of(buffer, offset, range);
+                    all.push(Dynamic { index, ty: b.ty, buffer, offset: offset.saturating_add(*own), range });
+                }
+            }
+        }
+        before += dynamic().map(|b| b.slots() as usize).sum::<usize>();
+    }
+    all
 }
 
 impl Alignments {
@@ -50,13 +92,32 @@ impl Alignments {
         }
     }
 
-    fn contents(&mut self, contents: &Contents, first: First) {
+    /// A descriptor of `bytes` from an offset of a buffer.
+    fn place(&mut self, kind: u32, (buffer, offset, bytes): (u64, u64, u64), first: First) {
+        self.see(kind, offset, first);
+        if matches!(kind, ty::UNIFORM_BUFFER | ty::UNIFORM_BUFFER_DYNAMIC) {
+            self.uniforms.entry(buffer).or_default().insert((offset, bytes));
+        }
+    }
+
+    fn contents(&mut self, world: &World, contents: &Contents, first: First) {
         for b in &contents.layout.bindings {
             for (_, d) in contents.written(b.binding) {
-                if let Descriptor::Buffer { ty, offset, .. } = d {
-                    self.see(ty, offset, first);
+                if let Descriptor::Buffer { ty, buffer, offset, range } = d {
+                    if matches!(ty, ty::UNIFORM_BUFFER | ty::UNIFORM_BUFFER_DYNAMIC) {
+                        self.templated.insert(buffer);
+                    }
+                    self.written(world, ty, (buffer, offset, range), first);
                 }
             }
+        }
+    }
+
+    /// A descriptor is written; of a dynamic one the place is known where it is bound.
+    fn written(&mut self, world: &World, kind: u32, (buffer, offset, range): (u64, u64, u64), first: First) {
+        match kind {
+            ty::UNIFORM_BUFFER_DYNAMIC | ty::STORAGE_BUFFER_DYNAMIC => self.see(kind, offset, first),
+            _ => self.place(kind, (buffer, offset, world.range_of(buffer, offset, range)), first),
         }
     }
 
@@ -64,16 +125,15 @@ impl Alignments {
     fn call(&mut self, world: &World, call: &Call) {
         let (v, first) = (View::call(&call.image), (call.block, call.command.name));
         match call.command.canonical {
-            "vkUpdateDescriptorSets" => self.writes(v, first),
-            "vkCmdPushDescriptorSet" => self.writes(v, first),
+            "vkUpdateDescriptorSets" | "vkCmdPushDescriptorSet" => self.writes(world, v, first),
             "vkCmdPushDescriptorSet2" => {
                 if let Some(info) = v.one("pPushDescriptorSetInfo") {
-                    self.writes(info, first);
+                    self.writes(world, info, first);
                 }
             }
             "vkUpdateDescriptorSetWithTemplate" => {
                 if let Some(s) = v.u64("descriptorSet").and_then(|s| world.sets.get(&s)) {
-                    self.contents(&s.contents, first);
+                    self.contents(world, &s.contents, first);
                 }
             }
             "vkCmdBindDescriptorSets" => self.binds(world, v, first),
@@ -90,31 +150,27 @@ impl Alignments {
         }
     }
 
-    fn writes(&mut self, v: View<'_>, first: First) {
+    fn writes(&mut self, world: &World, v: View<'_>, first: First) {
         for w in v.structs("pDescriptorWrites") {
             let kind = w.u32("descriptorType").unwrap_or(u32::MAX);
-            w.structs("pBufferInfo").for_each(|b| self.see(kind, b.u64("offset").unwrap_or(0), first));
+            for b in w.structs("pBufferInfo") {
+                let n = |name| b.u64(name).unwrap_or(0);
+                self.written(world, kind, (n("buffer"), n("offset"), n("range")), first);
+            }
         }
     }
 
-    /// Dynamic offsets go to the dynamic bindings of the sets, in their order.
     fn binds(&mut self, world: &World, v: View<'_>, first: First) {
-        let offsets = v.u64s("pDynamicOffsets");
-        let mut offsets = offsets.into_iter();
-        if offsets.len() == 0 {
-            return;
-        }
-        for set in v.u64s("pDescriptorSets").iter().filter_map(|s| world.sets.get(s)) {
-            let layout = &set.contents.layout;
-            for b in layout.bindings.iter().filter(|b| b.is_dynamic()) {
-                offsets.by_ref().take(b.count as usize).for_each(|o| self.see(b.ty, o, first));
-            }
+        for d in dynamic(world, v) {
+            self.place(d.ty, (d.buffer, d.offset, d.range), first);
         }
     }
 }
 
 /// Commands that are followed and looked at, by canonical name.
 const LOOKED_AT: &[&str] = &[
+    "vkCreateBuffer",
+    "vkDestroyBuffer",
     "vkCreateDescriptorSetLayout",
     "vkDestroyDescriptorSetLayout",
     "vkCreateDescriptorPool",

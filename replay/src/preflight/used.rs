@@ -1,7 +1,7 @@
 //! What a capture uses, as against what it has turned on: commands, structs, enumerants, states, and what its shaders need.
 //!
 //! One pass that decodes everything, made only where something is missing that may not be used. Guarantees: queries of the
-//! physical device, and the creation of the instance and of devices, use nothing; a call that failed at capture uses nothing; a
+//! physical device, the creation of the instance and of devices, and what the capture itself answers use nothing; a call that failed at capture uses nothing; a
 //! capability counts as needed if an instruction or operand of any module names it, or if a module could not be read. Refuses
 //! nothing.
 
@@ -42,11 +42,13 @@ fn asks(name: &str) -> bool {
         || matches!(name, "vkCreateInstance" | "vkCreateDevice")
 }
 
-/// Looks through a capture.
-pub fn scan(capture: &Capture) -> Used {
+/// Looks through a capture; `answered`: commands that no driver is asked, and that use nothing.
+pub fn scan(capture: &Capture, answered: fn(&str) -> bool) -> Used {
     let (mut used, mut scratch, mut image) = (Used::default(), Scratch::new(), Image::default());
     for block in capture.blocks() {
-        let Some(c) = block.call_id().and_then(command).filter(|c| !asks(c.name)) else { continue };
+        let Some(c) = block.call_id().and_then(command).filter(|c| !asks(c.name) && !answered(c.name)) else {
+            continue;
+        };
         let Ok(BlockKind::Call(call)) = block.kind() else { continue };
         if decode_found(c, &block, &call, &mut scratch, &mut image).is_err()
             || image.ret().is_some_and(|r| r < 0)

@@ -223,6 +223,10 @@ pub fn create(
         objects.follow_to(world::Depth::Commands);
         vk.folded = true;
     }
+    if !vk.realigned.is_empty() {
+        // What sets contain says where dynamic offsets lead.
+        objects.follow_to(world::Depth::Commands);
+    }
     vk.devices.insert(id, state);
     vk.devices_made += 1;
     super::ray::device_made(vk, id);

@@ -234,7 +234,7 @@ fn handler_of(c: &CommandDef) -> (Handler, bool) {
 }
 
 /// Queries about the world outside the device, and calls whose effect belongs to the captured process.
-pub(super) fn answered_by_capture(name: &str) -> bool {
+pub fn answered_by_capture(name: &str) -> bool {
     const EXACT: &[&str] = &[
         "vkEnumerateInstanceVersion",
         "vkEnumerateInstanceExtensionProperties",

@@ -84,6 +84,7 @@ fn init_buffer(vk: &mut Vulkan, id: u64, data: &[u8], report: &mut Report) -> Re
     ray::loads(vk, id, data);
     descriptors::loaded(vk, id, data, report)?;
     let translated = super::ray::buffer_written(vk, id, data)?;
+    super::portability::buffer_written(vk, id, 0, translated.as_deref().unwrap_or(data));
     let data = translated.as_deref().unwrap_or(data);
     if data.is_empty() || memory::write_resource(vk, id, false, data)? {
         return Ok(());

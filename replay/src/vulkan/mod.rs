@@ -192,6 +192,8 @@ pub struct Vulkan {
     folded: bool,
     /// Numbers of samples that are others here.
     samples: portability::Samples,
+    /// Buffers whose uniform descriptors name a copy.
+    realigned: portability::Realigned,
     /// Flags of the captured devices' queue families, by physical device, where the capture says.
     captured_families: HashMap<u64, Vec<u32>>,
     /// Modules without that, for the call under way.
@@ -252,6 +254,7 @@ impl Vulkan {
             held: portability::Held::default(),
             folded: false,
             samples: Default::default(),
+            realigned: Default::default(),
             captured_families: HashMap::new(),
             stripped: Vec::new(),
             negotiation: Vec::new(),
@@ -350,9 +353,12 @@ impl Vulkan {
         let Some(gpu) = self.gpus.get(&id).cloned() else { return Ok(false) };
         let Some(instance) = self.instances.get(&gpu.instance) else { return Ok(false) };
         let (prologue, options) = (&self.prologue, &self.options);
-        let (mut lines, samples) =
+        let (mut lines, samples, realigned) =
             portability::table(&self.entry, &instance.ash, &gpu, asked, prologue, options)?;
         self.samples = samples;
+        // What commands write to a buffer is copied out of it.
+        self.needs.transfer_src |= !realigned.is_empty();
+        self.realigned = realigned;
         self.unused = portability::forgive(&mut lines, asked, used);
         self.whole_table = true;
         self.captured_families.clone_from(&asked.families);
@@ -469,6 +475,9 @@ impl Backend for Vulkan {
         if !self.unused.is_empty() {
             portability::strip(self, call, linked);
         }
+        if !self.realigned.is_empty() {
+            portability::realign(self, objects.world(), call, linked);
+        }
         if self.folded || !self.samples.is_empty() {
             portability::exchange(self, objects, call, linked);
         }
@@ -493,6 +502,9 @@ impl Backend for Vulkan {
             Handler::Typed(f) => f(self, objects, call, linked, report),
             _ => self.raw(call, linked, report),
         };
+        if !self.realigned.is_empty() && outcome.is_ok() {
+            portability::recorded(self, objects, call, linked);
+        }
         if more && let Ok(outcome) = &outcome {
             order::after(&mut self.order, objects, call, *outcome);
         }

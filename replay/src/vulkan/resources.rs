@@ -1,7 +1,7 @@
 //! Buffers, images and their addresses: what handlers and hooks need to know of them.
 
 use super::memory::{Alloc, Rows};
-use super::{Vulkan, descriptors, exact, init_draw, require_handles};
+use super::{Vulkan, descriptors, exact, init_draw, portability, require_handles};
 use crate::error::{Error, Kind, Result};
 use crate::link::Linked;
 use crate::objects::Objects;
@@ -172,6 +172,7 @@ pub fn create_buffer(
         };
         vk.buffers.insert(id, state);
         descriptors::buffer_made(vk, call, id);
+        portability::buffer_made(vk, call.image.u64(0), id)?;
     }
     Ok(outcome)
 }
@@ -188,6 +189,7 @@ pub fn destroy_buffer(
     let state = vk.buffers.remove(&id);
     vk.shader_pointers.journal.forget(id);
     descriptors::buffer_gone(vk, id);
+    portability::buffer_gone(vk, id);
     if let Some(b) = state.as_ref().filter(|b| b.captured_address != 0) {
         vk.addresses.remove(b.captured_address, id);
     }

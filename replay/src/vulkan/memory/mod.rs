@@ -523,6 +523,9 @@ pub fn fill(vk: &mut Vulkan, memory: u64, offset: u64, data: &[u8], report: &mut
         )));
     };
     let translated = super::ray::memory_written(vk, memory, span.start(), data)?;
+    if !vk.realigned.is_empty() {
+        super::portability::memory_written(vk, memory, span.start(), translated.as_deref().unwrap_or(data));
+    }
     let data = translated.as_deref().unwrap_or(data);
     let Some(m) = vk.memory.by_id.get(&memory) else { return Ok(()) };
     if m.live == vk::DeviceMemory::null() {

@@ -44,6 +44,7 @@ pub(super) const DROPPABLE: &[&str] = &[
     "VK_KHR_external_fence_win32",
     "VK_EXT_external_memory_dma_buf",
     "VK_EXT_external_memory_host",
+    "VK_ANDROID_external_memory_android_hardware_buffer",
     "VK_EXT_queue_family_foreign",
     "VK_KHR_win32_keyed_mutex",
     "VK_KHR_portability_subset",

@@ -1,29 +1,11 @@
-//! Limits that the capture comes near, and alignments of offsets that its descriptors keep to.
+//! Limits that the capture comes near.
 //!
-//! Refused by name, with the first call that goes beyond: a device that reads from elsewhere than it was told, or is lost, is worse.
+//! Refused by name: a use beyond this device's.
 
 use super::{Compare, Line, Sort};
 use crate::options::MemoryMode;
 
 impl Compare<'_> {
-    pub(super) fn alignments(&mut self) {
-        let (l, a) = (&self.gpu.properties.limits, &self.asked.alignments);
-        let all = [
-            ("minUniformBufferOffsetAlignment", a.uniform, l.min_uniform_buffer_offset_alignment),
-            ("minStorageBufferOffsetAlignment", a.storage, l.min_storage_buffer_offset_alignment),
-            ("minTexelBufferOffsetAlignment", a.texel, l.min_texel_buffer_offset_alignment),
-        ];
-        for (name, asked, least) in all {
-            let Some(asked) = asked else { continue };
-            let has = asked.least >= least;
-            let line = Line::new(Sort::Limit, name, has, self.must(has));
-            let (block, command) = asked.first;
-            self.push(
-                line.of(format!("{}, first in block {block}, {command}", asked.least), least.to_string()),
-            );
-        }
-    }
-
     pub(super) fn limits(&mut self, mode: MemoryMode) {
         let l = &self.gpu.properties.limits;
         for (&name, &used) in &self.asked.limits {

@@ -5,6 +5,7 @@
 //! what it refuses. Guarantees: whatever is refused, everything that is refused is in the table, and nothing of the capture has
 //! run on the device yet.
 
+mod alignment;
 mod binaries;
 mod exchange;
 mod extensions;
@@ -19,6 +20,12 @@ mod strip;
 mod unused;
 mod versions;
 
+/// Commands that the capture answers, whatever the device.
+pub use super::handlers::answered_by_capture as answered;
+pub(super) use alignment::{
+    Realigned, buffer_gone, buffer_made, in_call as realign, memory_written, recorded,
+    written as buffer_written,
+};
 pub(super) use binaries::{
     ANSWERED as ANSWERED_BINARIES, CAPTURE_DATA, create as create_binaries, take as take_binaries,
 };
@@ -185,7 +192,7 @@ pub fn check(
     let verdict = gpu::list_gpus(&instance).and_then(|gpus| {
         let id = asked.devices.first().map_or(0, |d| d.gpu);
         let gpu = gpu::choose(&gpus, options.gpu.as_deref(), prologue.gpus.get(&id))?;
-        let (mut lines, _) = table(&entry, &instance, gpu, asked, prologue, options)?;
+        let (mut lines, ..) = table(&entry, &instance, gpu, asked, prologue, options)?;
         forgive(&mut lines, asked, used);
         Ok(Verdict {
             gpu: gpu.name(),
@@ -199,7 +206,8 @@ pub fn check(
     verdict
 }
 
-/// All that is asked for, against this device and the instance extensions that are here; which numbers of samples are others.
+/// All that is asked for, against this device and the instance extensions that are here; which numbers of samples are others,
+/// and which buffers have aligned copies.
 pub(super) fn table(
     entry: &ash::Entry,
     instance: &ash::Instance,
@@ -207,7 +215,7 @@ pub(super) fn table(
     asked: &Asked,
     prologue: &Prologue,
     options: &Options,
-) -> Result<(Vec<Line>, Samples)> {
+) -> Result<(Vec<Line>, Samples, Realigned)> {
     let here = super::instance::instance_extensions(entry, options.validate)?;
     let mut lines = extensions::of_instance(asked, &here, options);
     let mut c = Compare {
@@ -228,12 +236,12 @@ pub(super) fn table(
         c.memory(d, prologue, mode);
         c.limits(mode);
     }
-    c.alignments();
+    let realigned = c.alignments();
     let samples = c.samples();
     c.formats(&samples);
     c.lines.dedup();
     lines.append(&mut c.lines);
-    Ok((lines, samples))
+    Ok((lines, samples, realigned))
 }
 
 /// A comparison under way.

@@ -8,7 +8,6 @@
 use super::{Done, Line, Sort};
 use crate::preflight::asked::Asked;
 use crate::preflight::used::{First, Used, capabilities};
-use crate::vulkan::handlers::answered_by_capture;
 use gfxr_parse::schema::generated::{EXTENSIONS, STRUCTS};
 use gfxr_parse::schema::{Extension, command_named, struct_named};
 use std::collections::{BTreeMap, BTreeSet};
@@ -87,7 +86,7 @@ impl Used {
     /// How an extension is used, of whose features these are turned on.
     fn extension(&self, e: &Extension, features: &[&String]) -> Use {
         let canonical = |name: &&&str| command_named(name).map(|c| c.canonical);
-        let called = e.commands.iter().filter(|n| !answered_by_capture(n)).filter_map(|n| canonical(&n));
+        let called = e.commands.iter().filter_map(|n| canonical(&n));
         let by = called.filter_map(|c| self.commands.get(c));
         let by = by.chain(e.structs.iter().filter_map(|s| self.structs.get(s)));
         let mut by = by.chain(e.values.iter().filter_map(|v| self.values.get(v)));
