@@ -313,10 +313,7 @@ fn compare(cx: &mut Executor, capture: &Capture, checked: &mut Checked) -> Resul
             }
             vk.compare(asked, || used::scan(capture, portability::answered))?
         }
-        Some(_) => {
-            vk.refuse_sparse()?;
-            true
-        }
+        Some(_) => true,
     };
     Ok(())
 }

@@ -362,6 +362,59 @@ fn uniform_buffers_are_where_the_device_wants_them() {
     assert!(line.contains("16, first in block") && line.trim_end().ends_with("replaced"), "{line}");
 }
 
+/// A sparse buffer, bound page by page in the middle of the capture, where each resource has memory of its own.
+#[test]
+fn sparse_resources_have_all_of_their_memory() {
+    if !device("sparse resources in memory of their own") {
+        return;
+    }
+    let scratch = Scratch::new("portability-sparse");
+    let mut f = File::new();
+    f.device();
+    f.image(false);
+    f.call("vkCreateBuffer", |w| {
+        w.u64(DEVICE);
+        w.structure(|w| {
+            // Bound page by page; copied to.
+            w.u32(12).null_struct().u32(1).u64(1 << 16).u32(2).u32(0).u32(0).null_array();
+        });
+        w.null_struct().u64_ptr(60).i32(0);
+    });
+    f.call("vkQueueBindSparse", |w| {
+        w.u64(10).u32(1);
+        w.structures(1, |w, _| {
+            w.u32(7);
+            w.structure(|w| {
+                w.u32(stype("VkTimelineSemaphoreSubmitInfo")).null_struct();
+                w.u32(1).u64_array(&[0]).u32(1).u64_array(&[1]);
+            });
+            w.u32(1).u64_array(&[TIMELINE]).u32(1);
+            w.structures(1, |w, _| {
+                w.u64(60).u32(1);
+                w.structures(1, |w, _| {
+                    w.u64(0).u64(1 << 16).u64(MEMORY).u64(0).u32(0);
+                });
+            });
+            w.u32(0).null_structs().u32(0).null_structs().u32(1).u64_array(&[TIMELINE]);
+        });
+        w.u64(0).i32(0);
+    });
+    f.begin(BUFFERS[0]);
+    f.call("vkCmdFillBuffer", |w| {
+        w.u64(BUFFERS[0]).u64(60).u64(0).u64(1 << 16).u32(7);
+    });
+    f.end(BUFFERS[0]);
+    f.submit(10, &[(1, &BUFFERS[..1], 2)]);
+    f.idle();
+    let file = f.write(&scratch, "sparse.gfxr");
+    let said = replay(&file, &["--memory", "rebind"]);
+    assert!(said.contains("all of their memory from the beginning"), "{said}");
+    let out = run(["check", file.to_str().expect("plain"), "--memory", "rebind"]);
+    let table = text(&out.stdout);
+    let line = table.lines().find(|l| l.contains("sparse binding")).unwrap_or_else(|| panic!("{table}"));
+    assert!(line.trim_end().ends_with("replaced"), "{line}");
+}
+
 /// Captures that nobody of this project made, by default: each replays to its end.
 #[test]
 fn captures_of_other_programs_replay() {

@@ -18,8 +18,6 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 pub struct Sharing {
     by_resource: HashMap<u64, Share>,
     groups: Vec<Group>,
-    /// Images and buffers that are bound page by page.
-    pub sparse: u64,
 }
 
 /// A resource that shares memory.
@@ -71,9 +69,6 @@ const LOOKED_AT: &[&str] = &[
 
 /// VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT.
 const ADDRESS: u32 = 0x20000;
-
-/// VK_BUFFER_CREATE_SPARSE_BINDING_BIT, VK_IMAGE_CREATE_SPARSE_BINDING_BIT.
-const SPARSE: u32 = 1;
 
 /// Looks through a capture.
 pub fn scan(capture: &Capture) -> Sharing {
@@ -128,7 +123,6 @@ struct Seen {
     /// What lies in a memory object at the moment.
     there: HashMap<u64, There>,
     shared: HashSet<u64>,
-    sparse: u64,
 }
 
 impl Seen {
@@ -139,7 +133,6 @@ impl Seen {
             "vkCreateBuffer" | "vkCreateImage" => {
                 let made = image.handles.iter().find(|h| h.out).map_or(0, |h| image.u64(h.at));
                 let Some(info) = v.one("pCreateInfo") else { return };
-                self.sparse += u64::from(info.u32("flags").unwrap_or(0) & SPARSE);
                 let kind = match name {
                     "vkCreateImage" => Kind { size: 1, image: true, addresses: false },
                     _ => Kind {
@@ -222,7 +215,7 @@ impl Seen {
         for &resource in &self.shared {
             members.entry(self.root(resource)).or_default().push((resource, self.bound[&resource]));
         }
-        let mut out = Sharing { sparse: self.sparse, ..Default::default() };
+        let mut out = Sharing::default();
         for mut all in members.into_values() {
             all.sort_unstable_by_key(|(resource, b)| (b.offset, *resource));
             let end = |b: &Bound| b.offset.saturating_add(b.kind.size);

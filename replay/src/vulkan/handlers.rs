@@ -166,7 +166,7 @@ fn handler_of(c: &CommandDef) -> (Handler, bool) {
 
         "vkQueueSubmit" | "vkQueueSubmit2" => typed(queue::submit),
         "vkSignalSemaphore" => typed(portability::signal),
-        "vkQueueBindSparse" => typed(queue::bind_sparse),
+        "vkQueueBindSparse" => lenient(queue::bind_sparse),
         "vkWaitForFences" => typed(wait::wait_for_fences),
         "vkDeviceWaitIdle" => typed(watchdog::device_wait_idle),
         "vkQueueWaitIdle" => typed(watchdog::queue_wait_idle),

@@ -327,16 +327,6 @@ impl Vulkan {
         }
     }
 
-    /// Refuses, before there is a device, what is bound page by page where memory will be rebound.
-    pub fn refuse_sparse(&self) -> Result<()> {
-        match self.sharing.sparse {
-            n if n > 0 && self.may_rebind() && !self.options.keep_going => Err(resources::no_sparse(
-                &format!("{n} sparse {}", if n == 1 { "resource" } else { "resources" }),
-            )),
-            _ => Ok(()),
-        }
-    }
-
     /// What the user chose.
     pub fn options(&self) -> &Options {
         &self.options

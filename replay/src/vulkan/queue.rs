@@ -90,9 +90,9 @@ pub fn bind_sparse(
     linked: &mut Linked,
     report: &mut Report,
 ) -> Result<Outcome> {
-    if vk.memory.mode == MemoryMode::Rebind {
-        return Err(Error::new(Kind::Unsupported, "sparse binding; --memory rebind cannot"));
-    }
     super::swapchain::settle(vk)?;
+    if vk.memory.mode == MemoryMode::Rebind {
+        return super::portability::sparse::bind(vk, call, linked);
+    }
     vk.raw(call, linked, report)
 }

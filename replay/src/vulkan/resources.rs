@@ -2,11 +2,11 @@
 
 use super::memory::{Alloc, Rows};
 use super::{Vulkan, descriptors, exact, init_draw, portability, require_handles};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::link::Linked;
 use crate::objects::Objects;
-use crate::options::MemoryMode;
 use crate::report::Report;
+use crate::vulkan::portability::sparse;
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
 use world::Outcome;
@@ -139,7 +139,8 @@ pub fn create_buffer(
     let Some(mut info) = linked.param::<vk::BufferCreateInfo<'static>>(1).copied() else {
         return Err(Error::divergence("pCreateInfo is missing"));
     };
-    refuse_sparse(vk.memory.mode, info.flags.contains(vk::BufferCreateFlags::SPARSE_BINDING), "buffer")?;
+    let asked_flags = info.flags;
+    info.flags = sparse::buffer_flags(vk, asked_flags, report);
     if vk.prologue.trimmed {
         // Its contents may come as an init block.
         info.usage |= vk::BufferUsageFlags::TRANSFER_DST;
@@ -172,6 +173,9 @@ pub fn create_buffer(
         };
         vk.buffers.insert(id, state);
         descriptors::buffer_made(vk, call, id);
+        if flags != asked_flags {
+            sparse::made(vk, call.image.u64(0), id, false)?;
+        }
         portability::buffer_made(vk, call.image.u64(0), id)?;
     }
     Ok(outcome)
@@ -213,7 +217,8 @@ pub fn create_image(
     let Some(mut info) = linked.param::<vk::ImageCreateInfo<'static>>(1).copied() else {
         return Err(Error::divergence("pCreateInfo is missing"));
     };
-    refuse_sparse(vk.memory.mode, info.flags.contains(vk::ImageCreateFlags::SPARSE_BINDING), "image")?;
+    let asked_flags = info.flags;
+    info.flags = sparse::image_flags(vk, asked_flags, report);
     info.p_next = linked.unchain(info.p_next, |s| s == vk::StructureType::IMAGE_SWAPCHAIN_CREATE_INFO_KHR);
     let transient = info.usage.contains(vk::ImageUsageFlags::TRANSIENT_ATTACHMENT);
     let asked = info.usage;
@@ -247,6 +252,9 @@ pub fn create_image(
         // SAFETY: both are alive.
         let need = unsafe { vk.device(device)?.ash.get_image_memory_requirements(live) };
         vk.images.insert(id, ImageState::new(device, live, &copy, need.size));
+        if info.flags != asked_flags {
+            sparse::made(vk, device, id, true)?;
+        }
     }
     Ok(outcome)
 }
@@ -269,23 +277,6 @@ pub fn destroy_image(
     outcome
 }
 
-fn refuse_sparse(mode: MemoryMode, sparse: bool, what: &str) -> Result<()> {
-    if sparse && mode == MemoryMode::Rebind {
-        return Err(no_sparse(&format!("a sparse {what}")));
-    }
-    Ok(())
-}
-
-/// What the capture makes, and `rebind` cannot.
-pub(super) fn no_sparse(what: &str) -> Error {
-    Error::new(
-        Kind::Unsupported,
-        format!(
-            "the capture makes {what}; --memory rebind cannot, --memory none or remap can where the driver matches"
-        ),
-    )
-}
-
 /// vkGetBufferDeviceAddress: the captured address now means this one.
 pub fn buffer_address(
     vk: &mut Vulkan,
@@ -305,19 +296,4 @@ pub fn buffer_address(
         b.captured_address = captured;
     }
     Ok(outcome)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sparse_resources_are_refused_where_memory_is_rebound() {
-        let refused = |mode, sparse| refuse_sparse(mode, sparse, "image").err().map(|e| e.to_string());
-        let said = refused(MemoryMode::Rebind, true).expect("refused");
-        assert!(said.contains("a sparse image") && said.contains("--memory none or remap"), "{said}");
-        assert_eq!(refused(MemoryMode::Rebind, false), None);
-        assert_eq!(refused(MemoryMode::None, true), None);
-        assert_eq!(refused(MemoryMode::Remap, true), None);
-    }
 }

@@ -2,7 +2,7 @@
 //!
 //! `none` and `remap` pass memory through, the latter with the type index translated. `rebind` gives each resource
 //! memory of its own; the captured memory object becomes a shadow that knows which resources lie where in it, so that
-//! a fill finds them. Refuses in `rebind`: sparse binding, disjoint planes (by name).
+//! a fill finds them. Refuses in `rebind`: disjoint planes (by name).
 
 mod coherent;
 mod mapped;

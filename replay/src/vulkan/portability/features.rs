@@ -18,11 +18,14 @@ use std::ffi::c_void;
 /// Features whose commands are done without them where they are missing (`ray/indirect.rs`, `ray/copies.rs`).
 const BY_OTHER_MEANS: &[&str] = &["accelerationStructureIndirectBuild", "accelerationStructureHostCommands"];
 
+/// Those of sparse resources, which are ordinary ones where they are missing (`sparse.rs`), begin so.
+const SPARSE: &str = "sparse";
+
 /// What is done about a feature. All but what is kept or refused is to be cleared.
 fn feature(structure: &str, member: &str, here: bool, remove: bool, unused: &Unused) -> Done {
     match here {
         true => Done::Kept,
-        false if BY_OTHER_MEANS.contains(&member) => Done::Dropped,
+        false if BY_OTHER_MEANS.contains(&member) || member.starts_with(SPARSE) => Done::Dropped,
         false if brings(structure).any(|e| DROPPABLE.contains(&e.name)) => Done::Dropped,
         false if unused.features.contains(member) => Done::Unused,
         false if remove => Done::Removed,

@@ -1,7 +1,7 @@
 //! Memory: types and heaps, memory from outside of the process, sparse binding.
 //!
-//! Types are translated (`memory/`), what was imported becomes memory of the replay's own. Refused: sparse binding where each
-//! resource has memory of its own.
+//! Types are translated (`memory/`), what was imported becomes memory of the replay's own, and what is bound page by page has all
+//! of its memory at once where each resource has its own (`sparse.rs`). Refuses nothing.
 
 use super::{Compare, Done, Line, Sort};
 use crate::options::MemoryMode;
@@ -39,8 +39,9 @@ impl Compare<'_> {
         }
         if self.asked.sparse > 0 {
             let has = mode != MemoryMode::Rebind;
-            let line = Line::new(Sort::Memory, "sparse binding", has, self.must(has));
-            let found = if has { "memory as captured" } else { "memory rebind: each resource has its own" };
+            let done = if has { Done::Kept } else { Done::Replaced };
+            let line = Line::new(Sort::Memory, "sparse binding", has, done);
+            let found = if has { "memory as captured" } else { "all memory of each resource at once" };
             self.push(line.of(format!("{} resources", self.asked.sparse), found.into()));
         }
     }

@@ -16,6 +16,7 @@ mod limits;
 mod memory_types;
 mod queues;
 mod samples;
+pub(super) mod sparse;
 mod strip;
 mod unused;
 mod versions;
