@@ -406,6 +406,12 @@ impl<'a> Run<'_, 'a> {
             }
             if let Some(vk) = self.cx.backend.vulkan() {
                 vk.abandoned = true;
+                if vk.devices().any(|(_, d)| !d.runs_on_host()) {
+                    e = e.with(
+                        "The GPU may answer no program until it is reset or the machine is restarted; a capture that replayed \
+                         before says whether it does",
+                    );
+                }
             }
         } else {
             // Messages explain failures.

@@ -337,6 +337,42 @@ fn families_are_said_as_they_are_folded() {
     replay(&file, &[]);
 }
 
+/// A program that makes a device beside the one that it uses.
+#[test]
+fn an_extra_device_changes_nothing() {
+    if !device("a second device") {
+        return;
+    }
+    let scratch = Scratch::new("portability-devices");
+    let mut f = File::new();
+    f.device();
+    f.call("vkCreateDevice", |w| {
+        w.u64(GPU);
+        w.structure(|w| {
+            w.u32(stype("VkDeviceCreateInfo")).null_struct().u32(0).u32(1);
+            w.structures(1, |w, _| {
+                w.u32(2).null_struct().u32(0).u32(1).u32(1).f32_array(&[1.0]);
+            });
+            w.u32(0).null_array().u32(0).null_array().null_struct();
+        });
+        w.null_struct().u64_ptr(103).i32(0);
+    });
+    f.call("vkGetDeviceQueue", |w| {
+        w.u64(103).u32(1).u32(0).u64_ptr(110);
+    });
+    f.submit(11, &[(0, &[], 1)]);
+    f.submit(10, &[(1, &[], 2)]);
+    f.call("vkQueueWaitIdle", |w| {
+        w.u64(110).i32(0);
+    });
+    f.call("vkDestroyDevice", |w| {
+        w.u64(103).null_struct();
+    });
+    f.submit(13, &[(2, &[], 3)]);
+    f.idle();
+    replay(&f.write(&scratch, "devices.gfxr"), &[]);
+}
+
 /// Uniform buffers at offsets in steps of 112 bytes, on a device that wants multiples of 256.
 #[test]
 fn uniform_buffers_are_where_the_device_wants_them() {

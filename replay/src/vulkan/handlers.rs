@@ -252,6 +252,12 @@ pub fn answered_by_capture(name: &str) -> bool {
         "vkCreateDebugUtilsMessengerEXT",
         "vkDestroyDebugUtilsMessengerEXT",
         "vkSubmitDebugUtilsMessageEXT",
+        // Of resources that may be no sparse ones here.
+        "vkGetImageSparseMemoryRequirements",
+        "vkGetImageSparseMemoryRequirements2",
+        "vkGetImageSparseMemoryRequirements2KHR",
+        "vkGetDeviceImageSparseMemoryRequirements",
+        "vkGetDeviceImageSparseMemoryRequirementsKHR",
         // Blobs whose contents belong to the captured driver.
         "vkGetPipelineCacheData",
         "vkGetValidationCacheDataEXT",

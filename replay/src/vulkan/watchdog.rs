@@ -139,7 +139,7 @@ impl DeviceState {
     }
 
     /// The driver is software.
-    pub(super) fn runs_on_host(&self) -> bool {
+    pub fn runs_on_host(&self) -> bool {
         self.gpu.properties.device_type == vk::PhysicalDeviceType::CPU
     }
 
