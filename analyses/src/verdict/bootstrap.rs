@@ -99,9 +99,12 @@ impl Drawn {
     }
 
     fn of_side(side: &[Process], of: &[f64], metric: Metric, drawings: usize, random: &mut Random) -> Drawn {
-        let mut dealt = Dealt::new(side, metric);
+        let mut resampler = Resampler::new(side, metric);
         let drawn = (0..drawings).map(|_| {
-            logarithm((0..side.len()).map(|_| dealt.of(random.below(side.len()), random)).sum::<f64>(), side)
+            logarithm(
+                (0..side.len()).map(|_| resampler.of(random.below(side.len()), random)).sum::<f64>(),
+                side,
+            )
         });
         let mean = mean(of);
         Drawn::new(drawn.collect(), &of.iter().map(|v| v / mean).collect::<Vec<_>>())
@@ -114,7 +117,7 @@ impl Drawn {
         drawings: usize,
         random: &mut Random,
     ) -> Drawn {
-        let mut dealt = sides.map(|s| Dealt::new(s, metric));
+        let mut resampler = sides.map(|s| Resampler::new(s, metric));
         let (n, mut turns) = (sides[0].len(), vec![]);
         let drawn = (0..drawings).map(|_| {
             let mut sums = [0.0; 2];
@@ -125,8 +128,9 @@ impl Drawn {
                 let rounds = sides[1][pair].len() == many;
                 turns.clear();
                 turns.extend((0..if rounds { many } else { 0 }).map(|_| random.below(many)));
-                for (sum, dealt) in sums.iter_mut().zip(&mut dealt) {
-                    *sum += if rounds { dealt.of_turns(pair, &turns) } else { dealt.of(pair, random) };
+                for (sum, resampler) in sums.iter_mut().zip(&mut resampler) {
+                    *sum +=
+                        if rounds { resampler.of_turns(pair, &turns) } else { resampler.of(pair, random) };
                 }
             }
             logarithm(sums[1], sides[1]) - logarithm(sums[0], sides[0])
@@ -213,7 +217,7 @@ type Ordered = (Vec<f64>, Arc<[f64]>);
 /// numbers drawn evenly from 0 to 1 the r-th in order lies below x with the probability I_x(r, n − r + 1) (the regularised
 /// incomplete beta function); a turn is drawn by such a number's place among n equal parts. So k is drawn with that function's
 /// inverse, from a table: the same distribution as drawing n turns and ordering them, at the price of one random number.
-struct Dealt<'s> {
+struct Resampler<'s> {
     side: &'s [Process],
     metric: Metric,
     /// Of each process whose turns are of a frame each.
@@ -221,7 +225,7 @@ struct Dealt<'s> {
     times: Vec<f64>,
 }
 
-impl<'s> Dealt<'s> {
+impl<'s> Resampler<'s> {
     fn new(side: &'s [Process], metric: Metric) -> Self {
         let mut tables: BTreeMap<usize, Arc<[f64]>> = BTreeMap::new();
         let ordered = side
@@ -237,7 +241,7 @@ impl<'s> Dealt<'s> {
                 Some((times, tables.entry(n).or_insert_with(|| cumulative(n, rank(n, p))).clone()))
             })
             .collect();
-        Dealt { side, metric, ordered, times: vec![] }
+        Resampler { side, metric, ordered, times: vec![] }
     }
 
     fn of(&mut self, process: usize, random: &mut Random) -> f64 {

@@ -155,7 +155,7 @@ pub fn create(
     // SAFETY: as above.
     let statistics = unsafe {
         let instance = &vk.instances[&instance_id].ash;
-        super::extras::add(vk, instance, &gpu, info, &mut core)
+        super::statistics::add(vk, instance, &gpu, info, &mut core)
     };
     let mut own = Vec::new();
     // SAFETY: as above.

@@ -190,7 +190,6 @@ fn handler_of(c: &CommandDef) -> (Handler, bool) {
         "vkCreatePipelineBinaries" => (Answer(portability::create_binaries), false),
         "vkCreatePipelineCache" => typed(pipeline::create_cache),
         "vkCreateDescriptorUpdateTemplate" => typed(template::create),
-        "vkDestroyDescriptorUpdateTemplate" => typed(template::destroy),
         "vkUpdateDescriptorSetWithTemplate" | "vkCmdPushDescriptorSetWithTemplate" => typed(template::update),
         "vkCmdPushDescriptorSetWithTemplate2" => typed(template::push2),
 

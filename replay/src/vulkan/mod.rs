@@ -7,6 +7,8 @@
 #![allow(unsafe_code)]
 
 mod addresses;
+mod cleanup;
+mod clocks;
 pub mod contents;
 pub mod crash;
 mod debug;
@@ -15,7 +17,6 @@ mod descriptors;
 mod device;
 pub mod driver;
 mod exact;
-mod extras;
 mod features;
 mod gpu;
 mod handlers;
@@ -23,7 +24,6 @@ mod init;
 mod init_draw;
 pub mod inspect;
 mod instance;
-mod leave;
 pub(crate) mod looped;
 pub mod memory;
 mod order;
@@ -37,6 +37,7 @@ mod ray;
 mod region;
 mod resources;
 mod shader_pointers;
+mod statistics;
 mod surface;
 mod swapchain;
 mod table;
@@ -45,12 +46,13 @@ mod upload;
 mod wait;
 pub mod watchdog;
 
+pub use clocks::{Clocks, Reading};
 pub use device::{DeviceState, QueueState};
 pub use exact::Counts as ExactCounts;
-pub use extras::{Clocks, Reading, Statistics};
 pub use gpu::{Gpu, list_gpus};
 pub use ray::{Counters, inputs};
 pub use resources::{BufferState, ImageState};
+pub use statistics::Statistics;
 pub use swapchain::{SwapchainState, presented};
 
 use crate::backend::Backend;
@@ -169,7 +171,6 @@ pub struct Vulkan {
     pub(crate) swapchains: Ids<SwapchainState>,
     /// A present's wait semaphores that nothing has waited for yet; see `swapchain.rs`.
     pub(crate) presented: Option<swapchain::Presented>,
-    pub(crate) templates: HashMap<u64, template::TemplateState>,
     pub(crate) addresses: addresses::Addresses,
     pub(crate) ray: ray::Ray,
     pub(crate) exact: exact::Exact,
@@ -237,7 +238,6 @@ impl Vulkan {
             buffers: Ids::default(),
             swapchains: Ids::default(),
             presented: None,
-            templates: HashMap::new(),
             addresses: addresses::Addresses::default(),
             ray: ray::Ray::default(),
             exact: exact::Exact::default(),
@@ -531,7 +531,7 @@ impl Backend for Vulkan {
     }
 
     fn give_back(&mut self, objects: &mut Objects) {
-        leave::give_back(self, objects);
+        cleanup::give_back(self, objects);
     }
 
     fn in_flight(&mut self) -> Vec<InFlight> {
@@ -544,7 +544,7 @@ impl Backend for Vulkan {
 }
 
 impl Drop for Vulkan {
-    /// A device that is still there (`leave.rs` says when) dies with the process, as others' objects may be on it.
+    /// A device that is still there (`cleanup.rs` says when) dies with the process, as others' objects may be on it.
     fn drop(&mut self) {
         for d in self.devices.values().filter(|_| !self.abandoned) {
             let _ = d.wait_idle();

@@ -10,13 +10,21 @@ use ash::vk;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::decode::template::{HEADER_BYTES, TAIL_HEADER_BYTES};
 use gfxr_parse::image::Image;
-use world::Outcome;
+use world::{Outcome, World};
 
-/// Bytes of each kind in a packed template's data.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TemplateState {
-    /// Image infos, buffer infos, texel buffer views; acceleration structures, bytes of inline uniform blocks.
-    pub counts: [u64; 5],
+/// How many of each kind packed data hold: image infos, buffer infos, texel buffer views; acceleration structures, bytes of inline
+/// uniform blocks.
+type Counts = [u64; 5];
+
+/// The kind of a VkDescriptorType, by its place in [`Counts`].
+fn kind(ty: u32) -> usize {
+    match ty {
+        0..=3 | 10 => 0,
+        6..=9 => 1,
+        4 | 5 => 2,
+        1_000_150_000 => 3,
+        _ => 4,
+    }
 }
 
 const IMAGE: usize = 24;
@@ -24,18 +32,11 @@ const BUFFER: usize = 24;
 const TEXEL: usize = 8;
 
 /// Gives each entry its place in packed data; none where that is beyond all numbers.
-fn pack(entries: &mut [vk::DescriptorUpdateTemplateEntry]) -> Option<[u64; 5]> {
-    let kind = |t: vk::DescriptorType| match t.as_raw() {
-        0..=3 | 10 => 0,
-        6..=9 => 1,
-        4 | 5 => 2,
-        1_000_150_000 => 3,
-        _ => 4,
-    };
+fn pack(entries: &mut [vk::DescriptorUpdateTemplateEntry]) -> Option<Counts> {
     let sizes = [IMAGE, BUFFER, TEXEL, 8, 1];
     let mut counts = [0usize; 5];
     for e in entries.iter() {
-        let n = &mut counts[kind(e.descriptor_type)];
+        let n = &mut counts[kind(e.descriptor_type.as_raw() as u32)];
         *n = n.checked_add(e.descriptor_count as usize)?;
     }
     let behind = |at: usize, k: usize| at.checked_add(counts[k].checked_mul(sizes[k])?);
@@ -49,7 +50,7 @@ fn pack(entries: &mut [vk::DescriptorUpdateTemplateEntry]) -> Option<[u64; 5]> {
     let after = if counts[3] > 0 { behind(next[3], 3)? } else { end };
     next[4] = after.checked_add(TAIL_HEADER_BYTES)?;
     for e in entries {
-        let k = kind(e.descriptor_type);
+        let k = kind(e.descriptor_type.as_raw() as u32);
         e.offset = next[k];
         e.stride = sizes[k];
         next[k] = next[k].checked_add((e.descriptor_count as usize).checked_mul(sizes[k])?)?;
@@ -69,42 +70,28 @@ pub fn create(
         return Err(Error::divergence("pCreateInfo is missing"));
     };
     let entries = linked.all_mut(info.p_descriptor_update_entries, info.descriptor_update_entry_count);
-    let counts = entries.and_then(pack).ok_or_else(|| {
+    entries.and_then(pack).ok_or_else(|| {
         Error::divergence(
             "pDescriptorUpdateEntries holds fewer than its count says, or more than there can be",
         )
     })?;
-    let outcome = vk.raw(call, linked, report)?;
-    if let Ok((id, _)) = super::resources::new_object(call) {
-        vk.templates.insert(id, TemplateState { counts });
-    }
-    Ok(outcome)
-}
-
-/// vkDestroyDescriptorUpdateTemplate.
-pub fn destroy(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
-    vk.templates.remove(&call.image.u64(8));
     vk.raw(call, linked, report)
 }
 
 /// The packed data must be of the template's shape, or the driver would read past them.
-fn check(vk: &Vulkan, call: &Call, template: u64, blob: u32) -> Result<()> {
-    let state = vk.templates.get(&template);
-    let state = state.ok_or_else(|| {
+fn check(world: &World, call: &Call, template: u64, blob: u32) -> Result<()> {
+    let entries = world.templates.get(&template).map(|t| &t.entries);
+    let entries = entries.ok_or_else(|| {
         Error::divergence(format!("VkDescriptorUpdateTemplate {template} was never created"))
     })?;
+    let mut wanted = Counts::default();
+    entries.iter().for_each(|e| wanted[kind(e.ty)] += u64::from(e.count));
     let found = held(&call.image, blob);
-    if found != Some(state.counts) {
+    if found != Some(wanted) {
         return Err(Error::divergence(format!(
             "template {template} wants {:?} image, buffer and texel descriptors, acceleration structures and inline \
              bytes, the data hold {}",
-            state.counts,
+            wanted,
             found.map_or("others".into(), |f| format!("{f:?}"))
         )));
     }
@@ -112,7 +99,7 @@ fn check(vk: &Vulkan, call: &Call, template: u64, blob: u32) -> Result<()> {
 }
 
 /// What packed data hold of each kind; none if their tails are not in the order that offsets are given in.
-fn held(image: &Image, blob: u32) -> Option<[u64; 5]> {
+fn held(image: &Image, blob: u32) -> Option<Counts> {
     let [images, buffers, texels] = [0, 8, 16].map(|o| image.u64(blob + o));
     let mut held = [images, buffers, texels, 0, 0];
     let packed = images * IMAGE as u64 + buffers * BUFFER as u64 + texels * TEXEL as u64;
@@ -141,7 +128,7 @@ fn held(image: &Image, blob: u32) -> Option<[u64; 5]> {
 /// vkUpdateDescriptorSetWithTemplate, vkCmdPushDescriptorSetWithTemplate: data are the last parameter.
 pub fn update(
     vk: &mut Vulkan,
-    _: &mut Objects,
+    objects: &mut Objects,
     call: &Call,
     linked: &mut Linked,
     report: &mut Report,
@@ -150,7 +137,7 @@ pub fn update(
     let template = call.image.u64(if push { 8 } else { 16 });
     let last = call.command.params.len() - 1;
     if let Some(blob) = call.image.target(last as u32 * 8) {
-        check(vk, call, template, blob)?;
+        check(objects.world(), call, template, blob)?;
         linked.set_arg(last, linked.address_of(blob) + HEADER_BYTES as u64);
     }
     vk.raw(call, linked, report)
@@ -159,7 +146,7 @@ pub fn update(
 /// vkCmdPushDescriptorSetWithTemplate2: the struct points to the data.
 pub fn push2(
     vk: &mut Vulkan,
-    _: &mut Objects,
+    objects: &mut Objects,
     call: &Call,
     linked: &mut Linked,
     report: &mut Report,
@@ -168,7 +155,7 @@ pub fn push2(
     let at = call.image.target(8);
     let template = at.map_or(0, |to| call.image.u64(to + 16));
     if let Some(blob) = at.and_then(|to| call.image.target(to + 40)) {
-        check(vk, call, template, blob)?;
+        check(objects.world(), call, template, blob)?;
         let data = linked.address_of(blob) + HEADER_BYTES as u64;
         if let Some(info) = linked.param_mut::<vk::PushDescriptorSetWithTemplateInfoKHR<'_>>(1) {
             info.p_data = data as *const _;

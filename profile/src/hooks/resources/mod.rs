@@ -13,12 +13,12 @@ mod copies;
 pub mod device;
 mod intern;
 mod landing;
+mod names;
 mod plan;
 mod program;
 mod reads;
 mod rows;
 mod trail;
-mod words;
 
 pub use checked::{Checked, Difference, When};
 pub use device::OnDevice;

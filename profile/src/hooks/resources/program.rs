@@ -3,7 +3,7 @@
 //! Guarantees: a slot that some stage could not be reflected for counts as used there, all elements, read, and written where its
 //! type can be. Refuses nothing.
 
-use super::words;
+use super::names;
 use crate::Stage;
 use crate::reflect::{Access, Block, Elements, Kind, Reflection, Specialization, reflect};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -117,7 +117,7 @@ impl Reflector {
 
     /// A stage's reflection, if it can be had.
     fn stage(&mut self, stage: &Bound, hash: blake3::Hash) -> Option<Rc<Reflection>> {
-        let of = words::stage(stage.stage)?;
+        let of = names::stage(stage.stage)?;
         let constants = stage.specialization.as_ref().map_or_else(Specialization::default, |s| {
             let entries = s.entries.iter().map(|&(id, at, size)| (id, u64::from(at), u64::from(size)));
             Specialization::of(entries, &s.data)
@@ -144,7 +144,7 @@ impl Reflector {
         }
         let mut members = Members::default();
         for stage in program.stages() {
-            let Some(of) = words::stage(stage.stage) else { continue };
+            let Some(of) = names::stage(stage.stage) else { continue };
             let (hash, module) = self.module(stage);
             let reflection = self.stage(stage, hash);
             let unreadable = reflection.is_none();

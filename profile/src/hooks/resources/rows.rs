@@ -6,9 +6,9 @@ use super::Put;
 use super::blocks::Blocks;
 use super::device::Device;
 use super::intern::{Numbers, digest};
+use super::names;
 use super::program::{Facts, Programs};
 use super::reads::Read;
-use super::words;
 use replay::error::Result;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
@@ -242,10 +242,10 @@ impl Rows {
                 U64(id),
                 U64(set.into()),
                 U64(b.binding.into()),
-                Text(words::descriptor(b.ty)),
+                Text(names::descriptor(b.ty)),
                 U64(b.count.into()),
-                Text(&words::stages(b.stages)),
-                Text(&words::flags(l, n)),
+                Text(&names::stages(b.stages)),
+                Text(&names::flags(l, n)),
                 Text(&used.join(" ")),
                 Text(slot.access.text()),
                 Text(indexing),
@@ -328,10 +328,10 @@ impl Rows {
         if new {
             self.buffer(w, key.buffer)?;
             let layout =
-                key.layout.map_or(String::new(), |l| words::value("VkImageLayout", "VK_IMAGE_LAYOUT_", l));
+                key.layout.map_or(String::new(), |l| names::value("VkImageLayout", "VK_IMAGE_LAYOUT_", l));
             let row = [
                 U64(number),
-                Text(words::descriptor(key.ty)),
+                Text(names::descriptor(key.ty)),
                 U64(key.buffer),
                 U64(key.offset),
                 U64(key.range),
@@ -398,10 +398,10 @@ impl Rows {
             U64(id),
             Text(w.name(id)),
             U64(b.size),
-            Text(&words::bits("VkBufferUsageFlagBits", "VK_BUFFER_USAGE_", b.usage)),
+            Text(&names::bits("VkBufferUsageFlagBits", "VK_BUFFER_USAGE_", b.usage)),
             U64(b.bound.map_or(0, |b| b.memory)),
             U64(b.bound.map_or(0, |b| b.offset)),
-            Text(&words::bits("VkMemoryPropertyFlagBits", "VK_MEMORY_PROPERTY_", flags)),
+            Text(&names::bits("VkMemoryPropertyFlagBits", "VK_MEMORY_PROPERTY_", flags)),
             U64(b.frame),
         ];
         (self.put)(&RESOURCE_BUFFERS, &row)

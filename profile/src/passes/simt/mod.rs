@@ -36,7 +36,7 @@ const MOST_HELD: usize = 16;
 /// See the module's header.
 #[derive(Clone, Copy, Debug)]
 pub struct Simt {
-    told_apart: u32,
+    exact_counts: u32,
     most_held: usize,
 }
 
@@ -44,7 +44,7 @@ impl Simt {
     /// With the options of the command line.
     pub fn new(options: &str) -> std::result::Result<Self, String> {
         let (options, most_held) = most_held(options, MOST_HELD)?;
-        let told_apart = match options.as_str() {
+        let exact_counts = match options.as_str() {
             "" | "exact=64" => 64,
             "exact=0" => 0,
             "exact=32" => 32,
@@ -55,11 +55,11 @@ impl Simt {
                 ));
             }
         };
-        Ok(Simt { told_apart, most_held })
+        Ok(Simt { exact_counts, most_held })
     }
 
     fn counters(&self, stage: Stage) -> u32 {
-        self.told_apart + 2 + u32::from(stage == Stage::Fragment)
+        self.exact_counts + 2 + u32::from(stage == Stage::Fragment)
     }
 }
 
@@ -69,7 +69,7 @@ impl Pass for Simt {
     }
 
     fn key(&self) -> String {
-        format!("simt 4 {} {}", self.told_apart, self.most_held)
+        format!("simt 4 {} {}", self.exact_counts, self.most_held)
     }
 
     fn needs(&self, _: Stage) -> Option<Needs> {
@@ -79,11 +79,11 @@ impl Pass for Simt {
     fn run(&self, shader: &mut Shader) -> Result<Change> {
         let wrong = Error::shader(shader.hash);
         let probe = shader.import(&PROBES, "simt_here").map_err(&wrong)?;
-        let told_apart = shader.constant(self.told_apart);
+        let exact_counts = shader.constant(self.exact_counts);
         let here = |shader: &mut Shader| {
             let (counter, in_region) = shader.reserve_counters(self.counters(shader.stage))?;
             let first = shader.constant(counter);
-            Ok((shader.call(probe, &[first, told_apart]), in_region))
+            Ok((shader.call(probe, &[first, exact_counts]), in_region))
         };
         let spots = shader.before_each(traces);
         let mut calls = vec![];
@@ -106,11 +106,11 @@ impl Pass for Simt {
                         shader.reserve_counters(self.counters(shader.stage)).map_err(&wrong)?;
                     let held = shader.import(&PROBES, "simt_held").map_err(&wrong)?;
                     let (first, variable) = (shader.constant(counter), shader.held());
-                    let insts = shader.update_held(variable, held, &[first, told_apart]);
+                    let insts = shader.update_held(variable, held, &[first, exact_counts]);
                     shader.at_begin(function, block, insts);
                     let add = shader.import(&PROBES, "simt_flush").map_err(&wrong)?;
                     let held = shader.load_held(variable, &mut flush);
-                    flush.push(shader.call(add, &[first, told_apart, held]));
+                    flush.push(shader.call(add, &[first, exact_counts, held]));
                     in_region
                 }
                 None => {
@@ -147,17 +147,17 @@ impl Simt {
             let why = format!("the counters of block {} are not there", site.block);
             return Err(Error::Record { word_offset: site.counter.unwrap_or(0) as usize, why });
         };
-        let told_apart = self.told_apart as usize;
+        let exact_counts = self.exact_counts as usize;
         let place = [frame, e.entry.into(), site.function.into(), site.block.into()];
         let mut put = |table: &'static Table, what: &[u64]| {
             let row: Vec<Value<'_>> = place.iter().chain(what).map(|&v| Value::U64(v)).collect();
             out.put(table, &row);
         };
-        let exact = counters[..told_apart].iter().enumerate();
+        let exact = counters[..exact_counts].iter().enumerate();
         let mut rows: Vec<[u64; 3]> =
             exact.filter(|c| *c.1 != 0).map(|(n, &k)| [n as u64 + 1, k, (n as u64 + 1) * k]).collect();
-        if counters[told_apart] != 0 {
-            rows.push([0, counters[told_apart], counters[told_apart + 1]]);
+        if counters[exact_counts] != 0 {
+            rows.push([0, counters[exact_counts], counters[exact_counts + 1]]);
         }
         for row in rows {
             match site.kind {
@@ -165,7 +165,7 @@ impl Simt {
                 _ => put(&SIMT_TRACES, &[&[u64::from(site.word_offset)], &row[..]].concat()),
             }
         }
-        match counters.get(told_apart + 2) {
+        match counters.get(exact_counts + 2) {
             Some(&helpers) if helpers != 0 && site.kind == BLOCK => put(&SIMT_HELPERS, &[helpers]),
             _ => {}
         }

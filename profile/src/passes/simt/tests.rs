@@ -123,7 +123,7 @@ fn counters_become_records() {
     let Some(mut v) = of_text(Box::new(pass), BRANCH) else { return };
     // Of a fragment shader, so that helpers are counted too; told apart: 1 and 2.
     v.stage = Stage::Fragment;
-    let pass = Simt { told_apart: 2, most_held: 16 };
+    let pass = Simt { exact_counts: 2, most_held: 16 };
     for (n, site) in v.regions[0].sites.iter_mut().enumerate() {
         site.counter = Some(5 * n as u32);
     }

@@ -5,7 +5,7 @@ use super::layouts::{Layouts, Part, Range};
 use super::read::{self, Chunk, idle, run};
 use super::take::{comparable, hopeless_buffer, is_bound};
 use super::tracker::untouched;
-use super::{BufferCopy, ImageCopy, Snapshot, format, twin};
+use super::{BufferCopy, ImageCopy, Snapshot, backup, format};
 use crate::error::Result;
 use crate::exec::Executor;
 use crate::vulkan::Vulkan;
@@ -41,11 +41,11 @@ impl Snapshot {
         let new = if self.ended { 0 } else { self.frame_ends(vk) };
         let found = std::mem::take(&mut self.tracking.state_mut().found);
         for (id, bytes) in found {
-            let Some(b) = self.buffers.get_mut(&id).filter(|b| b.twin.is_none()) else { continue };
+            let Some(b) = self.buffers.get_mut(&id).filter(|b| b.backup.is_none()) else { continue };
             let d = vk.device_mut(b.device)?;
-            let twin = twin::buffer(d, b.size, vk::BufferUsageFlags::empty(), &mut self.cost)?;
-            d.write_buffer(twin.live, &bytes)?;
-            b.twin = Some(twin);
+            let backup = backup::buffer(d, b.size, vk::BufferUsageFlags::empty(), &mut self.cost)?;
+            d.write_buffer(backup.live, &bytes)?;
+            b.backup = Some(backup);
         }
         let devices: Vec<u64> = vk.devices.keys().copied().collect();
         for device in devices {
@@ -81,7 +81,7 @@ impl Snapshot {
                     }
                     let copy = ImageCopy {
                         state: image.clone(),
-                        twin: None,
+                        backup: None,
                         start,
                         end: now,
                         used: 0,
@@ -102,7 +102,7 @@ impl Snapshot {
                 device: b.device,
                 live: b.live,
                 size: b.size,
-                twin: None,
+                backup: None,
                 holes: Vec::new(),
                 changed: Vec::new(),
             };
@@ -120,7 +120,7 @@ impl Snapshot {
         // What bytes say nothing about is put back wherever the frame may have written it.
         for (id, i) in &mut self.images {
             let storage = i.state.usage.contains(vk::ImageUsageFlags::STORAGE);
-            if i.twin.is_some() && !by_bytes(i) && (storage || state.written.contains(id)) {
+            if i.backup.is_some() && !by_bytes(i) && (storage || state.written.contains(id)) {
                 i.changed = i.start.parts().filter(|p| i.start.defined(*p)).collect();
             }
         }
@@ -131,17 +131,17 @@ impl Snapshot {
     fn forget_the_gone(&mut self, vk: &Vulkan) {
         self.buffers.retain(|id, b| {
             let there = vk.buffers.get(id).is_some_and(|now| now.live == b.live);
-            if let (false, Some(twin), Some(d)) = (there, &b.twin, vk.devices.get(&b.device)) {
+            if let (false, Some(backup), Some(d)) = (there, &b.backup, vk.devices.get(&b.device)) {
                 // SAFETY: ours, and idle.
-                unsafe { d.ash.destroy_buffer(twin.live, None) };
+                unsafe { d.ash.destroy_buffer(backup.live, None) };
             }
             there
         });
         self.images.retain(|id, i| {
             let there = vk.images.get(id).is_some_and(|now| now.live == i.state.live);
-            if let (false, Some(twin), Some(d)) = (there, &i.twin, vk.devices.get(&i.state.device)) {
+            if let (false, Some(backup), Some(d)) = (there, &i.backup, vk.devices.get(&i.state.device)) {
                 // SAFETY: ours, and idle.
-                unsafe { d.ash.destroy_image(twin.live, None) };
+                unsafe { d.ash.destroy_image(backup.live, None) };
             }
             there
         });
@@ -152,7 +152,7 @@ impl Snapshot {
         let mut of: Vec<u64> = Vec::new();
         for (id, b) in self.buffers.iter().filter(|b| b.1.device == device) {
             for span in outside(b.size, &b.holes) {
-                read::buffer(of.len(), b.live, b.twin.as_ref().map(|t| t.live), span, &mut chunks);
+                read::buffer(of.len(), b.live, b.backup.as_ref().map(|t| t.live), span, &mut chunks);
             }
             of.push(*id);
         }
@@ -176,10 +176,10 @@ impl Snapshot {
         let mut of: Vec<u64> = Vec::new();
         let mut moves: Moves = Vec::new();
         for (id, i) in self.images.iter().filter(|i| i.1.state.device == device) {
-            let Some(twin) = i.twin.as_ref().filter(|_| by_bytes(i)) else { continue };
+            let Some(backup) = i.backup.as_ref().filter(|_| by_bytes(i)) else { continue };
             let parts = comparable(&i.start, &i.end);
             for p in &parts {
-                read::part(of.len(), &i.state, Some(twin.live), &i.end, *p, &mut chunks);
+                read::part(of.len(), &i.state, Some(backup.live), &i.end, *p, &mut chunks);
             }
             moves.push((i.state.live, i.end.clone(), parts));
             of.push(*id);

@@ -18,6 +18,7 @@
 //! images that the device cannot copy or that would need more memory for it. Unsafe, and so
 //! at capture: a resource that is read although another one that shares its memory was written since.
 
+mod backup;
 mod copies;
 pub(crate) mod format;
 mod hash;
@@ -32,7 +33,6 @@ mod take;
 #[cfg(test)]
 mod tests;
 mod tracker;
-mod twin;
 mod usage;
 
 pub(crate) use copies::{extent, rows};
@@ -44,9 +44,9 @@ pub(crate) use usage::{widen_buffer, widen_image};
 use crate::exec::Executor;
 use crate::vulkan::ImageState;
 use ash::vk;
+use backup::{BackupBuffer, BackupImage};
 use layouts::{Layouts, Part};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use twin::{TwinBuffer, TwinImage};
 
 /// What the copies take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,7 +69,7 @@ struct BufferCopy {
     live: vk::Buffer,
     size: u64,
     /// None: it held zeros.
-    twin: Option<TwinBuffer>,
+    backup: Option<BackupBuffer>,
     /// Spans that hold acceleration structures.
     holes: Vec<(u64, u64)>,
     /// Spans that the frame changes, in order, apart from one another.
@@ -79,7 +79,7 @@ struct BufferCopy {
 /// An image, its copy, and what the frame changes of it.
 struct ImageCopy {
     state: ImageState,
-    twin: Option<TwinImage>,
+    backup: Option<BackupImage>,
     /// Its layouts before the frame.
     start: Layouts,
     /// And after it, once that is known.
@@ -98,7 +98,7 @@ struct Work {
     cmd: vk::CommandBuffer,
     fence: vk::Fence,
     queue: vk::Queue,
-    staging: Option<TwinBuffer>,
+    staging: Option<BackupBuffer>,
     /// What the recorded command buffer does; none if it must be recorded.
     recorded: Option<Restored>,
 }
@@ -133,19 +133,19 @@ impl Snapshot {
     /// Frees the copies. Nothing of the device may be in use.
     pub fn release(self, cx: &mut Executor) {
         let Some(vk) = cx.backend.vulkan() else { return };
-        let destroy = |b: TwinBuffer, d: &ash::Device| {
+        let destroy = |b: BackupBuffer, d: &ash::Device| {
             // SAFETY: (here and below) ours, and idle.
             unsafe { d.destroy_buffer(b.live, None) };
         };
         for b in self.buffers.into_values() {
-            if let (Some(d), Some(twin)) = (vk.devices.get(&b.device), b.twin) {
-                destroy(twin, &d.ash);
+            if let (Some(d), Some(backup)) = (vk.devices.get(&b.device), b.backup) {
+                destroy(backup, &d.ash);
             }
         }
         for i in self.images.into_values() {
-            if let (Some(d), Some(twin)) = (vk.devices.get(&i.state.device), i.twin) {
+            if let (Some(d), Some(backup)) = (vk.devices.get(&i.state.device), i.backup) {
                 // SAFETY: as above.
-                unsafe { d.ash.destroy_image(twin.live, None) };
+                unsafe { d.ash.destroy_image(backup.live, None) };
             }
         }
         self.structures.release(vk);

@@ -4,10 +4,10 @@
 //! each full buffer is one submission. Images are to be in TRANSFER_SRC_OPTIMAL. Guarantees: chunks come in the order
 //! asked for; the bits of 24-bit depths that mean nothing are zero. Refuses nothing.
 
+use super::backup::{self, BackupBuffer};
 use super::copies::{extent, full_barrier, rows, to_host};
 use super::format::{self, Plane};
 use super::layouts::{Layouts, Part};
-use super::twin::{self, TwinBuffer};
 use crate::error::{Error, Kind, Result};
 use crate::vulkan::{DeviceState, ImageState};
 use ash::vk;
@@ -30,7 +30,7 @@ pub(super) struct Chunk {
     pub len: u64,
     depth_24: bool,
     from: From,
-    twin: Option<From>,
+    backup: Option<From>,
 }
 
 #[derive(Clone, Copy)]
@@ -43,7 +43,7 @@ enum From {
 pub(super) fn buffer(
     of: usize,
     live: vk::Buffer,
-    twin: Option<vk::Buffer>,
+    backup: Option<vk::Buffer>,
     span: (u64, u64),
     to: &mut Vec<Chunk>,
 ) {
@@ -51,8 +51,8 @@ pub(super) fn buffer(
     let mut at = span.0;
     while at < span.1 {
         let len = most.min(span.1 - at);
-        let (from, twin) = (From::Buffer(live), twin.map(From::Buffer));
-        to.push(Chunk { of, part: None, at, len, depth_24: false, from, twin });
+        let (from, backup) = (From::Buffer(live), backup.map(From::Buffer));
+        to.push(Chunk { of, part: None, at, len, depth_24: false, from, backup });
         at += len;
     }
 }
@@ -61,7 +61,7 @@ pub(super) fn buffer(
 pub(super) fn part(
     of: usize,
     image: &ImageState,
-    twin: Option<vk::Image>,
+    backup: Option<vk::Image>,
     layouts: &Layouts,
     p: Part,
     to: &mut Vec<Chunk>,
@@ -92,7 +92,7 @@ pub(super) fn part(
                 len,
                 depth_24: format::is_depth_24(image.format, plane.aspect),
                 from: From::Image(image.live, region),
-                twin: twin.map(|t| From::Image(t, region)),
+                backup: backup.map(|t| From::Image(t, region)),
             });
             y += tall;
         }
@@ -131,7 +131,7 @@ pub(super) type Bytes<'b> = (&'b Chunk, &'b [u8], &'b [u8]);
 /// Reads chunks, a staging buffer full at a time.
 pub(super) fn read(
     d: &mut DeviceState,
-    staging: &mut Option<TwinBuffer>,
+    staging: &mut Option<BackupBuffer>,
     chunks: &[Chunk],
     mut each: impl FnMut(&[Bytes<'_>]) -> Result<()>,
 ) -> Result<()> {
@@ -139,7 +139,7 @@ pub(super) fn read(
         return Ok(());
     }
     if staging.is_none() {
-        *staging = Some(twin::staging(d, STAGING_BYTES)?);
+        *staging = Some(backup::staging(d, STAGING_BYTES)?);
     }
     let to = staging.as_ref().expect("just made");
     let invisible = || Error::new(Kind::Internal, "staging memory is not mapped");
@@ -160,8 +160,8 @@ pub(super) fn read(
                 full_barrier(d, cmd);
                 for (c, at) in batch.iter().zip(&offsets) {
                     copy_out(d, cmd, c.from, c, to.live, *at);
-                    if let Some(twin) = c.twin {
-                        copy_out(d, cmd, twin, c, to.live, half + *at);
+                    if let Some(backup) = c.backup {
+                        copy_out(d, cmd, backup, c, to.live, half + *at);
                     }
                 }
                 to_host(d, cmd);
@@ -172,7 +172,7 @@ pub(super) fn read(
             .zip(&offsets)
             .map(|(c, at)| {
                 let now = &mapped[*at as usize..(*at + c.len) as usize];
-                let then = match c.twin {
+                let then = match c.backup {
                     Some(_) => &mapped[(half + at) as usize..(half + at + c.len) as usize],
                     None => &[],
                 };

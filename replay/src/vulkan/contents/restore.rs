@@ -81,7 +81,7 @@ impl Snapshot {
     /// Zeros first: what the frame creates may lie where something older does.
     fn buffers(&self, d: &ash::Device, cmd: vk::CommandBuffer, device: u64, done: &mut Restored) {
         let changed = || self.buffers.values().filter(|b| b.device == device && !b.changed.is_empty());
-        for b in changed().filter(|b| b.twin.is_none()) {
+        for b in changed().filter(|b| b.backup.is_none()) {
             done.buffers += 1;
             for (from, to) in &b.changed {
                 let from = from & !3;
@@ -95,7 +95,7 @@ impl Snapshot {
             full_barrier(d, cmd);
         }
         for b in changed() {
-            let Some(twin) = &b.twin else { continue };
+            let Some(backup) = &b.backup else { continue };
             done.buffers += 1;
             let spans: Vec<vk::BufferCopy> = b
                 .changed
@@ -104,7 +104,7 @@ impl Snapshot {
                 .collect();
             done.bytes += spans.iter().map(|s| s.size).sum::<u64>();
             // SAFETY: recording; the spans lie in both.
-            unsafe { d.cmd_copy_buffer(cmd, twin.live, b.live, &spans) };
+            unsafe { d.cmd_copy_buffer(cmd, backup.live, b.live, &spans) };
         }
     }
 
@@ -134,7 +134,7 @@ fn again(start: L) -> Option<L> {
 /// Images are what and where they were.
 fn put_back(d: &ash::Device, cmd: vk::CommandBuffer, images: &[&ImageCopy], done: &mut Restored) {
     let (mut before, mut after) = (Vec::new(), Vec::new());
-    let copied = |i: &ImageCopy, p: Part| i.twin.is_some() && i.changed.contains(&p);
+    let copied = |i: &ImageCopy, p: Part| i.backup.is_some() && i.changed.contains(&p);
     for i in images {
         let mine = |there: bool| {
             i.start.moves(i.start.parts().filter_map(|p| {
@@ -154,13 +154,13 @@ fn put_back(d: &ash::Device, cmd: vk::CommandBuffer, images: &[&ImageCopy], done
     move_images(d, cmd, &before);
     for i in images {
         let parts: Vec<Part> = i.changed.iter().copied().filter(|p| copied(i, *p)).collect();
-        let Some(twin) = i.twin.as_ref().filter(|_| !parts.is_empty()) else { continue };
+        let Some(backup) = i.backup.as_ref().filter(|_| !parts.is_empty()) else { continue };
         done.images += 1;
         done.bytes += bytes(&i.state, &i.start, &parts);
         let regions = regions(&i.state, &i.start, &parts);
         let (from, to) = (L::TRANSFER_SRC_OPTIMAL, L::TRANSFER_DST_OPTIMAL);
         // SAFETY: recording a copy between live images of one shape.
-        unsafe { d.cmd_copy_image(cmd, twin.live, from, i.state.live, to, &regions) };
+        unsafe { d.cmd_copy_image(cmd, backup.live, from, i.state.live, to, &regions) };
     }
     move_images(d, cmd, &after);
 }

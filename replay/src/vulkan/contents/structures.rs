@@ -2,11 +2,11 @@
 //!
 //! A structure's bytes may hold what only the driver can move, so they are copied by
 //! vkCmdCopyAccelerationStructureKHR and never as bytes of their buffer. Guarantees: only structures that had been built
-//! are cloned, into twins of their size and type here. Put back are those that the frame builds, updates or copies into.
+//! are cloned, into backups of their size and type here. Put back are those that the frame builds, updates or copies into.
 
+use super::backup::{self, BackupBuffer};
 use super::copies::full_barrier;
 use super::read::run;
-use super::twin::{self, TwinBuffer};
 use super::{Cost, Tracking};
 use crate::error::{Error, Result};
 use crate::vulkan::{Vk, Vulkan};
@@ -25,9 +25,9 @@ struct Structure {
 struct Clone {
     device: u64,
     live: vk::AccelerationStructureKHR,
-    twin: vk::AccelerationStructureKHR,
+    backup: vk::AccelerationStructureKHR,
     size: u64,
-    buffer: TwinBuffer,
+    buffer: BackupBuffer,
     /// The frame writes it.
     changed: bool,
 }
@@ -50,7 +50,7 @@ impl Clones {
         }
         built.sort_unstable_by_key(|s| s.0);
         for (id, s) in built {
-            let clone = all.twin(vk, &s, cost).map_err(|e| {
+            let clone = all.backup(vk, &s, cost).map_err(|e| {
                 e.at(|| format!("a clone of VkAccelerationStructureKHR {id} of {} bytes", s.size))
             })?;
             all.clones.insert(id, clone);
@@ -59,7 +59,7 @@ impl Clones {
             run(vk.device_mut(*device)?, |d, cmd| {
                 full_barrier(d, cmd);
                 for c in all.clones.values().filter(|c| c.device == *device) {
-                    clone(functions, cmd, c.live, c.twin);
+                    clone(functions, cmd, c.live, c.backup);
                 }
                 full_barrier(d, cmd);
             })?;
@@ -68,7 +68,7 @@ impl Clones {
         Ok(all)
     }
 
-    fn twin(&mut self, vk: &mut Vulkan, s: &Structure, cost: &mut Cost) -> Result<Clone> {
+    fn backup(&mut self, vk: &mut Vulkan, s: &Structure, cost: &mut Cost) -> Result<Clone> {
         let d = vk.devices.get_mut(&s.device);
         let d = d.ok_or_else(|| Error::divergence("the device of a structure is gone"))?;
         let functions = match self.functions.entry(s.device) {
@@ -84,13 +84,13 @@ impl Clones {
         if d.buffer_addresses {
             usage |= vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
         }
-        let buffer = twin::buffer(d, s.size, usage, cost)?;
+        let buffer = backup::buffer(d, s.size, usage, cost)?;
         let info =
             vk::AccelerationStructureCreateInfoKHR::default().buffer(buffer.live).size(s.size).ty(s.ty);
         // SAFETY: a plain creation on a live device; the buffer is that large and made for it.
-        let twin = unsafe { functions.create_acceleration_structure(&info, None) };
-        let twin = twin.what("vkCreateAccelerationStructureKHR (contents)")?;
-        Ok(Clone { device: s.device, live: s.live, twin, size: s.size, buffer, changed: false })
+        let backup = unsafe { functions.create_acceleration_structure(&info, None) };
+        let backup = backup.what("vkCreateAccelerationStructureKHR (contents)")?;
+        Ok(Clone { device: s.device, live: s.live, backup, size: s.size, buffer, changed: false })
     }
 
     /// The frame writes these; says how many are put back.
@@ -108,7 +108,7 @@ impl Clones {
         let Some(functions) = self.functions.get(&device) else { return (0, 0) };
         full_barrier(d, cmd);
         for c in self.clones.values().filter(|c| c.device == device && c.changed) {
-            clone(functions, cmd, c.twin, c.live);
+            clone(functions, cmd, c.backup, c.live);
             n += 1;
             bytes += c.size;
         }
@@ -121,7 +121,7 @@ impl Clones {
             if let (Some(d), Some(f)) = (vk.devices.get(&c.device), self.functions.get(&c.device)) {
                 // SAFETY: ours, and idle.
                 unsafe {
-                    f.destroy_acceleration_structure(c.twin, None);
+                    f.destroy_acceleration_structure(c.backup, None);
                     d.ash.destroy_buffer(c.buffer.live, None);
                 }
             }

@@ -5,7 +5,7 @@ use super::layouts::{Layouts, Part};
 use super::read::{idle, run};
 use super::structures::Clones;
 use super::usage::COPIES;
-use super::{BufferCopy, Cost, ImageCopy, Snapshot, Tracking, twin};
+use super::{BufferCopy, Cost, ImageCopy, Snapshot, Tracking, backup};
 use crate::error::{Error, Kind, Result};
 use crate::exec::Executor;
 use crate::vulkan::{BufferState, ImageState, Vulkan};
@@ -41,7 +41,7 @@ impl Snapshot {
             if e.kind() == Kind::Memory { Error::new(e.kind(), wanted) } else { e }
         })?;
         s.cost.buffers = s.buffers.len() as u64;
-        s.cost.images = s.images.values().filter(|i| i.twin.is_some()).count() as u64;
+        s.cost.images = s.images.values().filter(|i| i.backup.is_some()).count() as u64;
         let mut state = tracking.state_mut();
         state.memories = Some(vk.memory.by_id.keys().copied().collect());
         state.written.clear();
@@ -71,14 +71,14 @@ impl Snapshot {
                 continue;
             }
             let d = vk.device_mut(b.device)?;
-            let twin = twin::buffer(d, b.size, vk::BufferUsageFlags::empty(), &mut self.cost);
-            let twin = twin.map_err(|e| e.at(|| format!("a copy of VkBuffer {id}")))?;
-            copies.entry(b.device).or_default().push((b.live, twin.live, b.size));
+            let backup = backup::buffer(d, b.size, vk::BufferUsageFlags::empty(), &mut self.cost);
+            let backup = backup.map_err(|e| e.at(|| format!("a copy of VkBuffer {id}")))?;
+            copies.entry(b.device).or_default().push((b.live, backup.live, b.size));
             let copy = BufferCopy {
                 device: b.device,
                 live: b.live,
                 size: b.size,
-                twin: Some(twin),
+                backup: Some(backup),
                 holes: Vec::new(),
                 changed: Vec::new(),
             };
@@ -110,7 +110,7 @@ impl Snapshot {
             let tracked = self.tracking.state().image(id, &state);
             let start = tracked.layouts;
             let defined = start.parts().any(|p| start.defined(p));
-            let mut twin = None;
+            let mut backup = None;
             match hopeless_image(&state).filter(|_| defined) {
                 Some(why) => self.note(why),
                 None if defined => {
@@ -119,8 +119,8 @@ impl Snapshot {
                     let instance = vk.instances.get(&d.instance_id);
                     let instance =
                         instance.ok_or_else(|| Error::divergence("the instance of a device is gone"))?;
-                    let made = twin::image(d, &instance.ash, &state, &mut self.cost);
-                    twin = Some(made.map_err(|e| e.at(|| format!("a copy of VkImage {id}")))?);
+                    let made = backup::image(d, &instance.ash, &state, &mut self.cost);
+                    backup = Some(made.map_err(|e| e.at(|| format!("a copy of VkImage {id}")))?);
                     by_device.entry(state.device).or_default().push(id);
                     let own = d.own_queue().1;
                     if tracked.owner.is_some_and(|f| f != own && f < vk::QUEUE_FAMILY_FOREIGN_EXT) {
@@ -130,7 +130,7 @@ impl Snapshot {
                 None => {}
             }
             let copy = ImageCopy {
-                twin,
+                backup,
                 end: start.clone(),
                 start,
                 used: tracked.used,
@@ -152,9 +152,9 @@ impl Snapshot {
     }
 }
 
-/// Copies an image into its twin and leaves it in its layouts, the twin in TRANSFER_SRC_OPTIMAL.
+/// Copies an image into its backup and leaves it in its layouts, the backup in TRANSFER_SRC_OPTIMAL.
 fn copy_image(d: &ash::Device, cmd: vk::CommandBuffer, i: &ImageCopy) {
-    let Some(twin) = &i.twin else { return };
+    let Some(backup) = &i.backup else { return };
     let parts: Vec<Part> = i.start.parts().filter(|p| i.start.defined(*p)).collect();
     let (from, to) = (L::TRANSFER_SRC_OPTIMAL, L::TRANSFER_DST_OPTIMAL);
     let mine = |a: &dyn Fn(Part) -> (L, L)| {
@@ -166,14 +166,14 @@ fn copy_image(d: &ash::Device, cmd: vk::CommandBuffer, i: &ImageCopy) {
     let whole = |from: L, to: L| i.start.moves(i.start.parts().map(|p| (p, from, to)));
     let before = mine(&|p| (i.start.of(p), from));
     let mut all: Vec<_> = barriers(i.state.live, &before).collect();
-    all.extend(barriers(twin.live, &whole(L::UNDEFINED, to)));
+    all.extend(barriers(backup.live, &whole(L::UNDEFINED, to)));
     move_images(d, cmd, &all);
     let regions = regions(&i.state, &i.start, &parts);
     // SAFETY: recording a copy between live images of one shape.
-    unsafe { d.cmd_copy_image(cmd, i.state.live, from, twin.live, to, &regions) };
+    unsafe { d.cmd_copy_image(cmd, i.state.live, from, backup.live, to, &regions) };
     let after = mine(&|p| (from, i.start.of(p)));
     let mut all: Vec<_> = barriers(i.state.live, &after).collect();
-    all.extend(barriers(twin.live, &whole(to, from)));
+    all.extend(barriers(backup.live, &whole(to, from)));
     move_images(d, cmd, &all);
 }
 

@@ -130,7 +130,7 @@ impl Bench {
     fn buffer(&mut self, id: u64, size: u64, more: vk::BufferUsageFlags) {
         let d = self.d();
         let mut cost = Cost::default();
-        let made = twin::buffer(d, size, more, &mut cost).expect("a buffer");
+        let made = backup::buffer(d, size, more, &mut cost).expect("a buffer");
         let usage = vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST | more;
         let state = BufferState {
             device: DEVICE,

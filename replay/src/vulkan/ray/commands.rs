@@ -1,6 +1,6 @@
 //! Command buffers in which something is translated: what the dispatch disturbs, and how it is put back.
 
-use super::{Own, Patcher, words};
+use super::{Own, Patcher, data_pointers};
 use crate::error::Result;
 use crate::link::Linked;
 use crate::objects::Objects;
@@ -88,7 +88,7 @@ pub fn push_constants(
 ) -> Result<Outcome> {
     if let Some(p) = call.image.ptr(40).filter(|p| p.has_data()) {
         let about = (linked.arg(1), linked.arg(2) as u32, linked.arg(3) as u32);
-        words::push(vk, objects.world(), call, linked, about, (p.to, p.len));
+        data_pointers::push(vk, objects.world(), call, linked, about, (p.to, p.len));
     }
     vk.raw(call, linked, report)
 }
@@ -105,7 +105,7 @@ pub fn push_constants2(
         && let Some(p) = call.image.ptr(info + 40).filter(|p| p.has_data())
     {
         let about = (linked.word_at(info + 16), call.image.u32(info + 24), call.image.u32(info + 28));
-        words::push(vk, objects.world(), call, linked, about, (p.to, p.len));
+        data_pointers::push(vk, objects.world(), call, linked, about, (p.to, p.len));
     }
     vk.raw(call, linked, report)
 }

@@ -16,6 +16,7 @@
 mod build;
 mod commands;
 mod copies;
+mod data_pointers;
 mod groups;
 mod indirect;
 pub mod inputs;
@@ -28,7 +29,6 @@ mod stack;
 mod structures;
 mod tables;
 mod trace;
-mod words;
 
 pub use build::build;
 pub use commands::{begin, bind_pipeline, free, push_constants, push_constants2};
@@ -39,6 +39,8 @@ pub use copies::{
 pub use groups::{create_pipelines, group_handles};
 pub use indirect::indirect_build;
 
+pub use data_pointers::update_buffer;
+pub(crate) use data_pointers::{buffer_written, memory_written};
 pub(crate) use queries::learn;
 pub use queries::{ask, create_pool, destroy_pool};
 pub(crate) use refused::is_refused;
@@ -52,8 +54,6 @@ pub use structures::{address, build_sizes, create, destroy};
 pub(crate) use tables::refresh;
 pub(crate) use trace::captured_handle_bytes;
 pub use trace::{trace, trace_indirect2};
-pub use words::update_buffer;
-pub(crate) use words::{buffer_written, memory_written};
 
 use super::{DeviceState, Vk, Vulkan};
 use crate::error::{Error, Result};

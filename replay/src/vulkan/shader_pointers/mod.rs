@@ -6,7 +6,7 @@
 //! (`journal.rs`); what a submission's shaders find there as pointers (`walk.rs`, by what the world says of the recordings) is
 //! translated before it. A device without buffer addresses costs nothing here.
 //!
-//! Not known, and left to what words look like (`ray/words.rs`): push constants of shader objects, shaders given by
+//! Not known, and left to what words look like (`ray/data_pointers.rs`): push constants of shader objects, shaders given by
 //! identifier, layouts that no pipeline was made with.
 
 mod journal;

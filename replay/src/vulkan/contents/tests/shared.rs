@@ -94,7 +94,7 @@ fn memory_that_is_not_there_is_asked_for_by_its_size() {
     // Of no type: software devices give out more than there is.
     let need = vk::MemoryRequirements { size: 4321, alignment: 1, memory_type_bits: 0 };
     let mut cost = Cost { bytes: 1234, ..Cost::default() };
-    let refused = twin::memory(b.d(), need, AllocKind::Linear, false, &mut cost).err().expect("refused");
+    let refused = backup::memory(b.d(), need, AllocKind::Linear, false, &mut cost).err().expect("refused");
     assert_eq!(refused.kind(), crate::error::Kind::Memory);
     let said = refused.to_string();
     assert!(said.contains("1234 bytes") && said.contains("4321"), "{said}");

@@ -11,13 +11,13 @@ use crate::vulkan::{DeviceState, ImageState, Vk};
 use ash::vk;
 
 /// A buffer of ours.
-pub(super) struct TwinBuffer {
+pub(super) struct BackupBuffer {
     pub live: vk::Buffer,
     pub alloc: Alloc,
 }
 
 /// An image of ours.
-pub(super) struct TwinImage {
+pub(super) struct BackupImage {
     pub live: vk::Image,
     /// Holds the memory.
     _alloc: Alloc,
@@ -65,7 +65,7 @@ pub(super) fn buffer(
     size: u64,
     more: vk::BufferUsageFlags,
     cost: &mut Cost,
-) -> Result<TwinBuffer> {
+) -> Result<BackupBuffer> {
     let usage = vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST | more;
     let addresses = usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS);
     let info = vk::BufferCreateInfo::default().size(size).usage(usage);
@@ -82,12 +82,12 @@ pub(super) fn buffer(
         };
         let bound = d.ash.bind_buffer_memory(live, alloc.memory(), alloc.offset());
         bound.what("vkBindBufferMemory (contents)")?;
-        Ok(TwinBuffer { live, alloc })
+        Ok(BackupBuffer { live, alloc })
     }
 }
 
 /// A buffer that the host reads.
-pub(super) fn staging(d: &mut DeviceState, size: u64) -> Result<TwinBuffer> {
+pub(super) fn staging(d: &mut DeviceState, size: u64) -> Result<BackupBuffer> {
     let info = vk::BufferCreateInfo::default().size(size).usage(vk::BufferUsageFlags::TRANSFER_DST);
     let visible = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
     let props = d.gpu.memory;
@@ -99,7 +99,7 @@ pub(super) fn staging(d: &mut DeviceState, size: u64) -> Result<TwinBuffer> {
         let alloc = d.pool.alloc(&d.ash, &props, need, flags, AllocKind::Linear, false)?;
         let bound = d.ash.bind_buffer_memory(live, alloc.memory(), alloc.offset());
         bound.what("vkBindBufferMemory (contents)")?;
-        Ok(TwinBuffer { live, alloc })
+        Ok(BackupBuffer { live, alloc })
     }
 }
 
@@ -109,7 +109,7 @@ pub(super) fn image(
     instance: &ash::Instance,
     of: &ImageState,
     cost: &mut Cost,
-) -> Result<TwinImage> {
+) -> Result<BackupImage> {
     use vk::ImageUsageFlags as U;
     // Sample counts go by use.
     let attachment = match of.samples {
@@ -167,6 +167,6 @@ pub(super) fn image(
         };
         let bound = d.ash.bind_image_memory(live, alloc.memory(), alloc.offset());
         bound.what("vkBindImageMemory (contents)")?;
-        Ok(TwinImage { live, _alloc: alloc })
+        Ok(BackupImage { live, _alloc: alloc })
     }
 }
