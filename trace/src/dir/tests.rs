@@ -7,6 +7,7 @@ use crate::tables::{BLOCKS, SIMT, TABLES};
 use crate::{Column, Columns, Source, Table, Value};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 static MIXED: Table = Table {
     name: "mixed",
@@ -24,7 +25,10 @@ struct Scratch(PathBuf);
 
 impl Scratch {
     fn new(name: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("reray-trace-{}-{name}", std::process::id()));
+        // Tests run side by side, and some make the same file.
+        static MADE: AtomicU64 = AtomicU64::new(0);
+        let made = MADE.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("reray-trace-{}-{name}-{made}", std::process::id()));
         let _ = std::fs::remove_dir_all(&folder);
         Scratch(folder)
     }
