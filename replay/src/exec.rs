@@ -77,8 +77,10 @@ impl Executor {
                 w.1 |= u32::from(linked.has(i)) << h;
             }
         }
+        let mut objects = Objects::default();
+        hooks.iter().for_each(|h| objects.follow_to(h.follows()));
         Executor {
-            objects: Objects::default(),
+            objects,
             backend,
             report: Report::default(),
             measuring: true,

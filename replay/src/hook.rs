@@ -11,9 +11,7 @@ use crate::link::Linked;
 use crate::report::InFlight;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::{CommandDef, command_named, generated::COMMANDS};
-use world::Frame;
-use world::MetaBlock;
-use world::Outcome;
+use world::{Depth, Frame, MetaBlock, Outcome};
 
 /// What a hook asks of the device, merged once before vkCreateDevice.
 #[derive(Clone, Debug, Default)]
@@ -127,6 +125,10 @@ pub trait Hook {
     /// What it asks of the device.
     fn needs(&self) -> Needs {
         Needs::default()
+    }
+    /// How deep it looks into [`crate::objects::Objects::world`].
+    fn follows(&self) -> Depth {
+        Depth::default()
     }
     /// Which commands go through [`Hook::call`].
     fn wants(&self) -> Commands {

@@ -7,9 +7,8 @@
 //! read, is counted ([`Left::passed_over`]). Where buffers have addresses, storage buffers are passed over: what they hold may
 //! be addresses, which are others in each replay.
 
-use super::follow::{Follow, Followed, all_names};
+use super::follow::{Copy, Follow, Followed, all_names};
 use super::read::{self, Read};
-use super::recorded::Copy;
 use gfxr_parse::ahead::Call;
 use replay::ash::vk;
 use replay::error::Result;
@@ -19,8 +18,7 @@ use replay::vulkan::{BufferState, Vulkan};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
-use world::Frame;
-use world::Outcome;
+use world::{Depth, Frame, Outcome};
 
 /// Commands that make what shaders may write to.
 const CREATE: [&str; 2] = ["vkCreateBuffer", "vkCreateImage"];
@@ -109,7 +107,7 @@ impl LeftHook {
 
     /// An image, as it is now.
     fn image(&self, vk: &mut Vulkan, id: u64) -> Result<Read<Vec<u8>>> {
-        let layout = self.follow.layouts.of(vk, id);
+        let layout = self.follow.layout(vk, id);
         Ok(read::image(vk, id, layout)?.map(|t| t.bytes))
     }
 
@@ -145,6 +143,10 @@ impl Hook for LeftHook {
         Commands::named(&all_names(&[&Follow::wants()[..], &CREATE].concat()))
     }
 
+    fn follows(&self) -> Depth {
+        Depth::Commands
+    }
+
     fn call(&mut self, cx: &mut Executor, call: &mut Call, next: Next) -> Result<Outcome> {
         let outcome = next.run(cx, call)?;
         if call.command.ret.is_some() && outcome.result() < 0 {
@@ -161,7 +163,7 @@ impl Hook for LeftHook {
                 }
             }
         }
-        if let Followed::Submitted(copies) = self.follow.see(call, &cx.objects)
+        if let Followed::Submitted(copies) = self.follow.see(call, cx.objects.world())
             && let Some(vk) = cx.backend.vulkan()
         {
             let read: Vec<Copy> = copies.into_iter().filter(|c| self.follow.rank(vk, c).is_some()).collect();

@@ -15,25 +15,22 @@
 mod follow;
 pub mod format;
 mod held;
-mod layouts;
 mod left;
 mod names;
 pub(crate) mod read;
-mod recorded;
 mod wish;
 
+pub(super) use follow::submitted;
 pub use format::Shape;
 pub use left::{ContentsTaker, Left, LeftHook};
-pub(super) use recorded::submitted;
 pub use wish::{Seen, Shot, Taker, What, Wish};
 
-use follow::{Follow, Followed, all_names};
+use follow::{Copy, Follow, Followed, all_names};
 use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
 use held::{Contents, Held, Rank};
 use names::Names;
 use read::{Read, Texels};
-use recorded::Copy;
 use replay::ash::vk;
 use replay::error::{Error, Kind, Result};
 use replay::exec::Executor;
@@ -41,8 +38,7 @@ use replay::hook::{Commands, Hook, Needs, Next};
 use replay::vulkan::{BufferState, Vulkan, presented};
 use std::cell::RefCell;
 use std::rc::Rc;
-use world::Frame;
-use world::Outcome;
+use world::{Depth, Frame, Outcome};
 
 /// See the module's header.
 pub struct ScreenshotHook {
@@ -141,7 +137,7 @@ impl ScreenshotHook {
         };
         queues.into_iter().try_for_each(|q| read::settle(vk, q, self.wish.watchdog_ns))?;
         if let Some(id) = frame_image {
-            let read = read::image(vk, id, self.follow.layouts.of(vk, id))?.map(Contents::Texels);
+            let read = read::image(vk, id, self.follow.layout(vk, id))?.map(Contents::Texels);
             self.hold(read, Rank::Said, None, call.frame);
         } else if let Some((rank, copy)) = best {
             let (read, memory) = self.copied(vk, copy)?;
@@ -156,7 +152,7 @@ impl ScreenshotHook {
         Ok(match copy {
             Copy::Image(id) => {
                 let lies = vk.image(id).and_then(|i| memory(i.memory));
-                (read::image(vk, id, self.follow.layouts.of(vk, id))?.map(Contents::Texels), lies)
+                (read::image(vk, id, self.follow.layout(vk, id))?.map(Contents::Texels), lies)
             }
             Copy::Buffer { buffer, offset, size, .. } => {
                 let lies = vk.buffer(buffer).and_then(|b| memory(b.memory));
@@ -208,7 +204,7 @@ impl ScreenshotHook {
             read::settle(vk, q, self.wish.watchdog_ns)?;
         }
         let read = if vk.image(id).is_some() {
-            read::image(vk, id, self.follow.layouts.of(vk, id))?.map(Contents::Texels)
+            read::image(vk, id, self.follow.layout(vk, id))?.map(Contents::Texels)
         } else {
             let all = read::buffer(vk, id, 0, self.wish.shape.map_or(0, |s| s.bytes()))?;
             all.map(|bytes| Contents::Bytes { buffer: id, bytes })
@@ -273,6 +269,10 @@ impl Hook for ScreenshotHook {
         Commands::named(&all_names(&wanted))
     }
 
+    fn follows(&self) -> Depth {
+        if self.wish.what == What::Presented { Depth::Objects } else { Depth::Commands }
+    }
+
     fn call(&mut self, cx: &mut Executor, call: &mut Call, next: Next) -> Result<Outcome> {
         let outcome = next.run(cx, call)?;
         if call.command.ret.is_some() && outcome.result() < 0 {
@@ -289,7 +289,7 @@ impl Hook for ScreenshotHook {
         if names::COMMANDS.contains(&name) {
             self.names.see(&call.image);
         }
-        match self.follow.see(call, &cx.objects) {
+        match self.follow.see(call, cx.objects.world()) {
             Followed::Submitted(copies) => self.submit(vk, call, &copies)?,
             // What was copied there before is now about to be read.
             Followed::Mapped(memory) => {
