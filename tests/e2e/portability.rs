@@ -398,6 +398,30 @@ fn uniform_buffers_are_where_the_device_wants_them() {
     assert!(line.contains("16, first in block") && line.trim_end().ends_with("replaced"), "{line}");
 }
 
+/// What a device is asked for without queues, nobody can do.
+#[test]
+fn a_device_without_queues_is_refused() {
+    if !device("a device without queues") {
+        return;
+    }
+    let scratch = Scratch::new("portability-no-queues");
+    let mut f = File::new();
+    f.device();
+    f.call("vkCreateDevice", |w| {
+        w.u64(GPU);
+        w.structure(|w| {
+            w.u32(stype("VkDeviceCreateInfo")).null_struct().u32(0).u32(0).null_structs();
+            w.u32(0).null_array().u32(0).null_array().null_struct();
+        });
+        w.null_struct().u64_ptr(103).i32(0);
+    });
+    let file = f.write(&scratch, "no-queues.gfxr");
+    for flags in [&[][..], &["--trust-capture"]] {
+        let out = run([file.to_str().expect("plain")].iter().chain(flags));
+        assert_eq!(out.status.code(), Some(5), "{flags:?}: {}", text(&out.stderr));
+    }
+}
+
 /// A sparse buffer, bound page by page in the middle of the capture, where each resource has memory of its own.
 #[test]
 fn sparse_resources_have_all_of_their_memory() {

@@ -99,6 +99,10 @@ pub fn create(
     let asked: Vec<(u32, u32)> = queues.iter().map(|q| (q.0, q.1.len() as u32)).collect();
     let then = vk.captured_families.get(&gpu_id).map(Vec::as_slice);
     let folding = Folding::new(&asked, then, &gpu.families);
+    if folding.made.is_empty() {
+        // Work of our own needs one.
+        return Err(Error::divergence("a device without queues"));
+    }
     let priorities = folding.priorities(&queues);
     let families: Vec<_> = folding
         .made
