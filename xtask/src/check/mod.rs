@@ -5,6 +5,7 @@
 //! finding is printed, one a line; any finding fails.
 
 mod arrows;
+mod circles;
 mod code;
 mod packages;
 mod sources;
@@ -21,6 +22,7 @@ pub fn run(args: &[String]) -> Result<(), String> {
     let metadata = metadata(root)?;
     let mut findings = arrows::check(&metadata)?;
     findings.extend(packages::check(&metadata)?);
+    findings.extend(circles::check(root, &metadata)?);
     findings.extend(sources::check(root).map_err(|error| format!("reading the sources: {error}"))?);
     if findings.is_empty() {
         println!("check: layering, packages and sources are as they should be");
