@@ -54,8 +54,8 @@ pub trait Backend {
     fn finish(&mut self, report: &mut Report) -> Result<()>;
     /// Destroys what the capture has left behind; nobody asks for it any more.
     fn give_back(&mut self, _: &mut Objects) {}
-    /// The Vulkan backend, if it is one: hooks that need a device ask for it.
-    fn vulkan(&mut self) -> Option<&mut crate::vulkan::Vulkan> {
+    /// Itself, for those who know what it may be (`vulkan/state.rs`).
+    fn as_any(&mut self) -> Option<&mut dyn std::any::Any> {
         None
     }
 }

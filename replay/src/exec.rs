@@ -1,11 +1,12 @@
-//! The executor: one call at a time through the hooks, the linker and the backend, into the object table.
+//! Hooks and the executor: one call at a time through the hooks, the linker and the backend, into the object table.
 //!
 //! Guarantees: calls happen in the order they are given; the table knows a new object before the next call and forgets
 //! a destroyed one after its destroy. Refuses (by default) to go on after a divergence; with `keep_going` it is counted.
 
 use crate::backend::Backend;
 use crate::error::{Error, Kind, Result};
-use crate::hook::{Hook, Next};
+use crate::hook::{Commands, Needs};
+use crate::lifetimes::Lifetimes;
 use crate::link::{Linked, invalid};
 use crate::objects::Objects;
 use crate::options::Options;
@@ -13,28 +14,81 @@ use crate::report::{InFlight, Report};
 use crate::under_way::{self, UnderWay};
 use crate::usage::Usage;
 use gfxr_parse::ahead::Call;
+use gfxr_parse::schema::Ty;
 use gfxr_parse::schema::generated::COMMANDS;
-use gfxr_parse::schema::{CommandDef, Ty, handle_named};
 use gfxr_parse::valid::{self, Level};
 use std::time::Instant;
-use world::Frame;
-use world::MetaBlock;
-use world::Outcome;
+use world::{Depth, Frame, MetaBlock, Outcome};
 
-/// What a command does to the object table beyond new handles in its outputs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Track {
-    Nothing,
-    /// The handle in this parameter is gone afterwards.
-    Destroy(u8),
-    /// The device or the instance in the first parameter is gone, and everything that is its.
-    DestroyOwner,
-    /// The handles in this array parameter are gone.
-    FreeMany(u8),
-    /// Everything allocated from the pool in this parameter is gone.
-    ResetPool(u8),
-    /// New handles are children of the pool at this offset of the struct in this parameter.
-    AllocateFrom(u8, u8),
+/// The rest of the chain.
+#[derive(Clone, Copy)]
+pub struct Next(usize);
+
+impl Next {
+    /// Runs the call through the stages further in.
+    pub fn run(self, cx: &mut Executor, call: &mut Call) -> Result<Outcome> {
+        cx.run_from(self.0, call)
+    }
+}
+
+/// What may stand between the capture's calls and the driver.
+///
+/// An onion: a hook's [`Hook::call`] runs `next` zero, one or several times, so that a call it injects passes only the
+/// stages further in. [`Hook::linked`] and [`Hook::invoked`] stand directly around the driver, where arguments are live
+/// addresses: timestamps go there, so that nobody times another hook's work. A hook's own objects go straight to `ash`
+/// and never enter the object table.
+pub trait Hook {
+    /// Its name, for messages.
+    fn name(&self) -> &'static str;
+    /// What it asks of the device.
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+    /// How deep it looks into [`crate::objects::Objects::world`].
+    fn follows(&self) -> Depth {
+        Depth::default()
+    }
+    /// Which commands go through [`Hook::call`].
+    fn wants(&self) -> Commands {
+        Commands::none()
+    }
+    /// Which commands go through [`Hook::linked`] and [`Hook::invoked`].
+    fn wants_linked(&self) -> Commands {
+        Commands::none()
+    }
+    /// Sees a call before it is linked; must run `next` for it to happen.
+    fn call(&mut self, cx: &mut Executor, call: &mut Call, next: Next) -> Result<Outcome> {
+        next.run(cx, call)
+    }
+    /// Sees a metadata block before the backend does: what a mapping was filled with, what a snapshot's resources hold.
+    fn meta(&mut self, _cx: &mut Executor, _block: &MetaBlock<'_>) -> Result<()> {
+        Ok(())
+    }
+    /// Directly before the driver is called; may change arguments.
+    fn linked(&mut self, _cx: &mut Executor, _call: &Call, _linked: &mut Linked) -> Result<()> {
+        Ok(())
+    }
+    /// Directly after.
+    fn invoked(&mut self, _cx: &mut Executor, _call: &Call, _linked: &mut Linked, _ret: u64) -> Result<()> {
+        Ok(())
+    }
+    /// An iteration of a looped frame begins: the devices are idle, nothing is timed yet.
+    fn frame_begins(&mut self, _cx: &mut Executor) -> Result<()> {
+        Ok(())
+    }
+    /// A frame has ended.
+    fn frame(&mut self, _cx: &mut Executor, _frame: Frame) -> Result<()> {
+        Ok(())
+    }
+    /// The replay stops early. What of the device's work is not done, if the hook knows: with a hang or a lost device
+    /// nothing may wait for it any more.
+    fn stopped(&mut self, _cx: &mut Executor, _e: &Error) -> Vec<InFlight> {
+        Vec::new()
+    }
+    /// The replay has ended; nothing more is called. Devices may already be gone.
+    fn finish(&mut self, _cx: &mut Executor) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// See the module's header.
@@ -54,9 +108,7 @@ pub struct Executor {
     hooks: Vec<Option<Box<dyn Hook>>>,
     /// Per command, the hooks that see it: bit i = hook i; then the same for the linked stage.
     wants: Vec<(u32, u32)>,
-    track: Vec<Track>,
-    pooled: [u16; 2],
-    owners: [u16; 2],
+    lifetimes: Lifetimes,
     /// Memory for the call that runs; absent while one does.
     linked: Option<Box<Linked>>,
     keep_going: bool,
@@ -88,9 +140,7 @@ impl Executor {
             frame_started: None,
             hooks: hooks.into_iter().map(Some).collect(),
             wants,
-            track: COMMANDS.iter().map(track_of).collect(),
-            pooled: ["VkCommandBuffer", "VkDescriptorSet"].map(|n| handle_named(n).expect("a core handle")),
-            owners: ["VkInstance", "VkDevice"].map(|n| handle_named(n).expect("a core handle")),
+            lifetimes: Lifetimes::default(),
             linked: None,
             keep_going: options.keep_going,
             usage: (!options.trust_capture).then(Usage::default),
@@ -169,7 +219,7 @@ impl Executor {
 
     fn execute_with(&mut self, call: &Call, linked: &mut Linked) -> Result<Outcome> {
         if let Some(outcome) = self.backend.answer(&mut self.objects, call, &mut self.report)? {
-            self.forget(call);
+            self.lifetimes.forget(&mut self.objects, call);
             return Ok(outcome);
         }
         self.backend.link(&self.objects, call, linked)?;
@@ -182,9 +232,9 @@ impl Executor {
             self.around(stage, |hook, cx| hook.invoked(cx, call, linked, outcome.ret))?;
         }
         if outcome.called {
-            self.remember(call, linked, outcome);
+            self.lifetimes.remember(&mut self.objects, call, linked, outcome);
         }
-        self.forget(call);
+        self.lifetimes.forget(&mut self.objects, call);
         Ok(outcome)
     }
 
@@ -202,52 +252,6 @@ impl Executor {
             r?;
         }
         Ok(())
-    }
-
-    /// New objects: what the driver wrote where the capture had written ids.
-    fn remember(&mut self, call: &Call, linked: &Linked, outcome: Outcome) {
-        let failed = matches!(call.command.ret, Some(Ty::Enum(_))) && outcome.result() < 0;
-        let Some(first) = call.image.handles.iter().position(|h| h.out) else { return };
-        if failed {
-            return;
-        }
-        let pool = match self.track[call.index] {
-            Track::AllocateFrom(p, at) => {
-                call.image.target(u32::from(p) * 8).map_or(0, |to| call.image.u64(to + u32::from(at)))
-            }
-            _ => 0,
-        };
-        let owner = self.objects.any(call.image.u64(0)).map_or(0, |e| e.owner);
-        for h in call.image.handles[first..].iter().filter(|h| h.out) {
-            let (id, live) = (call.image.u64(h.at), linked.word_at(h.at));
-            if live == 0 {
-                continue; // a pipeline that only failed at replay, a slot the driver did not fill
-            }
-            if pool != 0 && self.pooled.contains(&h.ty) {
-                self.objects.insert_in_pool(id, live, h.ty, pool);
-            } else {
-                self.objects.insert(id, live, h.ty);
-            }
-            let owner = if self.owners.contains(&h.ty) { id } else { owner };
-            self.objects.belongs_to(id, owner);
-        }
-    }
-
-    fn forget(&mut self, call: &Call) {
-        let image = &call.image;
-        match self.track[call.index] {
-            Track::Nothing | Track::AllocateFrom(..) => {}
-            Track::DestroyOwner => self.objects.remove_owner(image.u64(0)),
-            Track::Destroy(p) => self.objects.remove(image.u64(u32::from(p) * 8)),
-            Track::ResetPool(p) => self.objects.remove_children(image.u64(u32::from(p) * 8)),
-            Track::FreeMany(p) => {
-                if let Some(ptr) = image.ptr(u32::from(p) * 8).filter(|ptr| ptr.has_data()) {
-                    for i in 0..ptr.len as u32 {
-                        self.objects.remove(image.u64(ptr.to + i * 8));
-                    }
-                }
-            }
-        }
     }
 
     /// A call that succeeded at capture must not fail now.
@@ -363,19 +367,4 @@ pub fn result_name(v: i32) -> String {
     let e = gfxr_parse::schema::generated::ENUMS.iter().find(|e| e.name == "VkResult");
     let named = e.and_then(|e| e.values.iter().find(|x| x.0 == i64::from(v)));
     named.map_or_else(|| format!("VkResult {v}"), |x| x.1.to_string())
-}
-
-fn track_of(c: &CommandDef) -> Track {
-    let param = |n: &str| c.params.iter().position(|p| p.name == n).map(|i| i as u8);
-    match c.name {
-        "vkFreeCommandBuffers" => Track::FreeMany(param("pCommandBuffers").expect("it has one")),
-        "vkFreeDescriptorSets" => Track::FreeMany(param("pDescriptorSets").expect("it has one")),
-        "vkResetDescriptorPool" => Track::ResetPool(1),
-        // Both structs have the pool right after pNext.
-        "vkAllocateCommandBuffers" | "vkAllocateDescriptorSets" => Track::AllocateFrom(1, 16),
-        "vkDestroyInstance" | "vkDestroyDevice" => Track::DestroyOwner,
-        "vkFreeMemory" => Track::Destroy(1),
-        n if n.starts_with("vkDestroy") => Track::Destroy(1),
-        _ => Track::Nothing,
-    }
 }

@@ -16,11 +16,13 @@ pub mod frames;
 #[rustfmt::skip]
 pub mod generated;
 pub mod hook;
+mod lifetimes;
 pub mod link;
 pub mod looped;
 pub mod objects;
 pub mod options;
 pub mod preflight;
+pub mod progress;
 pub mod report;
 pub mod session;
 pub mod under_way;

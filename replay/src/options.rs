@@ -97,6 +97,21 @@ impl Rehearse {
     }
 }
 
+/// What to run again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loop {
+    /// The frame's number.
+    pub frame: u64,
+    /// Timed iterations.
+    pub iterations: u32,
+    /// Iterations before these, at least one: the first creates what the frame creates.
+    pub warmup: u32,
+    /// An iteration whose image differs is counted instead of ending the replay.
+    pub allow_drift: bool,
+    /// Leave contents as the iteration before left them. For tests: what restoring is worth.
+    pub leave_contents: bool,
+}
+
 /// See the module's header.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
@@ -125,7 +140,7 @@ pub struct Options {
     /// See [`Rehearse`].
     pub rehearse: Rehearse,
     /// Run one frame again and again; nothing after it is replayed.
-    pub looped: Option<crate::looped::Loop>,
+    pub looped: Option<Loop>,
 }
 
 impl Options {

@@ -12,6 +12,7 @@ use crate::hook::Hook;
 use crate::looped::{Looped, Looping};
 use crate::options::{AddressMode, FrameBy, MemoryMode, Options};
 use crate::preflight::{asked, scratch, sharing, used};
+pub use crate::progress::Progress;
 use crate::report::{InFlight, Report};
 use crate::vulkan::portability::{self, Verdict};
 use crate::vulkan::{CapturedGpu, ObjectAddress, Prologue, Vulkan};
@@ -30,23 +31,6 @@ pub enum On {
     Vulkan,
     /// The capture itself.
     Echo,
-}
-
-/// Told how far a session is.
-pub trait Progress {
-    /// `bytes` of the file are behind, frame `frame` is running.
-    fn at(&mut self, bytes: u64, frame: u64);
-    /// `done` of `all` iterations of a looped frame are behind.
-    fn iteration(&mut self, _done: u32, _all: u32) {}
-    /// Whether a looped frame ran often enough, however often it was to run. Asked after each timed iteration.
-    fn enough(&mut self) -> bool {
-        false
-    }
-}
-
-/// No one is told.
-impl Progress for () {
-    fn at(&mut self, _: u64, _: u64) {}
 }
 
 /// What a session leaves behind.

@@ -17,24 +17,10 @@ pub mod policy;
 mod run;
 pub mod track;
 
+pub use crate::options::Loop;
 pub use run::Looping;
 
 use std::collections::BTreeMap;
-
-/// What to run again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Loop {
-    /// The frame's number.
-    pub frame: u64,
-    /// Timed iterations.
-    pub iterations: u32,
-    /// Iterations before these, at least one: the first creates what the frame creates.
-    pub warmup: u32,
-    /// An iteration whose image differs is counted instead of ending the replay.
-    pub allow_drift: bool,
-    /// Leave contents as the iteration before left them. For tests: what restoring is worth.
-    pub leave_contents: bool,
-}
 
 /// What was compared after each iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use super::track::Tracker;
 use super::{Compared, Iteration, Loop, Looped, layouts};
 use crate::error::{Error, Kind, Result};
 use crate::exec::Executor;
-use crate::session::Progress;
+use crate::progress::Progress;
 use crate::vulkan::contents::{Snapshot, Tracking};
 use crate::vulkan::looped::{State, idle};
 use crate::vulkan::presented;

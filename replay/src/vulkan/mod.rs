@@ -538,8 +538,15 @@ impl Backend for Vulkan {
         watchdog::in_flight(self)
     }
 
-    fn vulkan(&mut self) -> Option<&mut Vulkan> {
+    fn as_any(&mut self) -> Option<&mut dyn std::any::Any> {
         Some(self)
+    }
+}
+
+impl dyn Backend {
+    /// The Vulkan backend, if it is one: hooks that need a device ask for it.
+    pub fn vulkan(&mut self) -> Option<&mut Vulkan> {
+        self.as_any()?.downcast_mut()
     }
 }
 
