@@ -131,3 +131,15 @@ impl From<gfxr_parse::error::Error> for Error {
         Error::new(Kind::Capture, e.to_string())
     }
 }
+
+/// `Ok` or our own driver error.
+pub(crate) trait Vk<T> {
+    /// Names the call that failed.
+    fn what(self, call: &str) -> Result<T>;
+}
+
+impl<T> Vk<T> for ash::prelude::VkResult<T> {
+    fn what(self, call: &str) -> Result<T> {
+        self.map_err(|e: ash::vk::Result| Error::driver(call, e))
+    }
+}

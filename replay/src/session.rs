@@ -11,15 +11,15 @@ use crate::frames::{Framer, resolve};
 use crate::hook::Hook;
 use crate::looped::{Looped, Looping};
 use crate::options::{AddressMode, FrameBy, MemoryMode, Options};
+pub use crate::preflight::prologue::prologue;
 use crate::preflight::{asked, scratch, sharing, used};
 pub use crate::progress::Progress;
 use crate::report::{InFlight, Report};
 use crate::vulkan::portability::{self, Verdict};
-use crate::vulkan::{CapturedGpu, ObjectAddress, Prologue, Vulkan};
+use crate::vulkan::{Driver, Vulkan};
 use gfxr_parse::ahead::{self, What};
 use gfxr_parse::apis::{self, api_of, apis};
-use gfxr_parse::container::{Capture, FrameCounter, FrameRule, Place, Scratch};
-use gfxr_parse::meta::Meta;
+use gfxr_parse::container::{Capture, Place};
 use std::ops::ControlFlow;
 use world::Frame;
 use world::MetaBlock;
@@ -64,76 +64,6 @@ pub struct Summary {
     pub looped: Option<Looped>,
 }
 
-/// What the capture says about its devices before it makes one; and whether it is trimmed.
-pub fn prologue(capture: &Capture) -> (Prologue, bool) {
-    let mut p = Prologue::default();
-    let mut scratch = Scratch::new();
-    let mut boundary = false;
-    let mut counter = FrameCounter::with_rule(FrameRule::Presents);
-    for block in capture.blocks() {
-        let place = counter.feed(&block);
-        p.trimmed |= place.state;
-        let wanted = matches!(block.meta_type(), Some(11 | 12))
-            || block
-                .call_id()
-                .is_some_and(|id| id == create_device_id() || place.state && address_ids().contains(&id));
-        if !wanted {
-            if place.frame > 1 && !p.trimmed {
-                break;
-            }
-            continue;
-        }
-        match ahead::read(&block, place, None, &mut scratch) {
-            Ok(What::Meta(m, _)) => match &m.meta {
-                Meta::DeviceProperties(d) => {
-                    let gpu = CapturedGpu {
-                        name: String::from_utf8_lossy(d.name.0).trim_end_matches('\0').to_string(),
-                        vendor: d.vendor,
-                        device: d.device,
-                        driver: d.driver_version,
-                        kind: d.device_type as i32,
-                        cache_uuid: d.pipeline_cache_uuid,
-                    };
-                    p.gpus.insert(d.physical_device, gpu);
-                }
-                Meta::DeviceMemory(d) => {
-                    p.memory.insert(d.physical_device, d.types.iter().map(|t| t.flags).collect());
-                }
-                _ => {}
-            },
-            Ok(What::Call(call)) if call.command.id != create_device_id() => {
-                // vkGet…DeviceAddress: device, an info struct whose third member is the object.
-                let object = call.image.target(8).map_or(0, |to| call.image.u64(to + 16));
-                let address = call.image.u64(call.image.ret_at());
-                let structure = call.command.name == "vkGetAccelerationStructureDeviceAddressKHR";
-                p.addresses.push(ObjectAddress { object, address, structure });
-            }
-            Ok(What::Call(call)) => {
-                boundary |= call.image.bytes().windows(21).any(|w| w == b"VK_EXT_frame_boundary");
-                if !p.trimmed {
-                    break;
-                }
-            }
-            _ => {}
-        }
-    }
-    (p, boundary)
-}
-
-/// The calls that say at which addresses a snapshot's objects were.
-fn address_ids() -> [u32; 4] {
-    static IDS: std::sync::LazyLock<[u32; 4]> = std::sync::LazyLock::new(|| {
-        [
-            "vkGetBufferDeviceAddress",
-            "vkGetBufferDeviceAddressKHR",
-            "vkGetBufferDeviceAddressEXT",
-            "vkGetAccelerationStructureDeviceAddressKHR",
-        ]
-        .map(|n| gfxr_parse::schema::command_named(n).expect("it is in the schema").id)
-    });
-    *IDS
-}
-
 /// A capture of Direct3D says so, instead of failing at its first call.
 fn refuse_other_apis(capture: &Capture) -> Result<()> {
     let mut calls = capture.blocks().filter_map(|b| b.call_id()).peekable();
@@ -156,10 +86,6 @@ pub fn check(capture: &Capture, options: &Options) -> Result<Verdict> {
     portability::check(&asked::scan(capture), &prologue(capture).0, options, || {
         used::scan(capture, portability::answered)
     })
-}
-
-fn create_device_id() -> u32 {
-    gfxr_parse::schema::command_named("vkCreateDevice").expect("core").id
 }
 
 /// Replays a capture. Hooks stand around it, outermost first.
@@ -199,7 +125,7 @@ pub fn replay_as_far(
         needs.add(h.needs());
     }
     let backend: Box<dyn Backend> = match on {
-        On::Vulkan => Box::new(Vulkan::new(options.clone(), prologue, needs)?),
+        On::Vulkan => Box::new(Driver::new(Vulkan::new(options.clone(), prologue, needs)?)),
         On::Echo => Box::new(Echo::default()),
     };
     let rule = resolve(&options.frame_by, capture, boundary);
@@ -295,7 +221,7 @@ fn compare(cx: &mut Executor, capture: &Capture, checked: &mut Checked) -> Resul
             {
                 vk.scratch = scratch::scan(capture);
             }
-            vk.compare(asked, || used::scan(capture, portability::answered))?
+            portability::compare(vk, asked, || used::scan(capture, portability::answered))?
         }
         Some(_) => true,
     };

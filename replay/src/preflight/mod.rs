@@ -7,6 +7,7 @@
 
 pub mod alignment;
 pub mod asked;
+pub mod prologue;
 pub mod scratch;
 pub mod sharing;
 pub mod used;

@@ -1,77 +1,19 @@
 //! Devices and queues.
 
 use super::portability::Folding;
-use super::upload::Upload;
-use super::{Gpu, Vulkan, memory, portability};
+use super::{Vulkan, memory, portability};
 use crate::error::{Error, Kind, Result};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
+use crate::vulkan::live::DeviceState;
+use crate::vulkan::live::QueueState;
+use crate::vulkan::memory::mode::choose_mode;
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
 use std::ffi::{CString, c_char};
 use world::Outcome;
-
-/// A live device.
-pub struct DeviceState {
-    /// Captured id.
-    pub id: u64,
-    /// For our own calls.
-    pub ash: ash::Device,
-    /// What it was made on.
-    pub gpu: Gpu,
-    /// Captured id of that physical device.
-    pub gpu_id: u64,
-    /// Captured id of its instance.
-    pub instance_id: u64,
-    /// Where the captured device's queues are.
-    pub folding: Folding,
-    /// Buffer device addresses were asked for.
-    pub buffer_addresses: bool,
-    /// vkGetBufferDeviceAddress by whichever name the device has.
-    pub(crate) get_address: Option<vk::PFN_vkGetBufferDeviceAddress>,
-    /// Names of the extensions it was made with.
-    pub extensions: Vec<String>,
-    /// Pipeline statistics that hooks asked for, as far as the device has them.
-    pub statistics: super::Statistics,
-    /// Its clock beside the CPU's, where a hook wished for it and the device has it.
-    pub clocks: Option<super::Clocks>,
-    /// Copies of our own; made when first needed.
-    pub(crate) upload: Option<Upload>,
-    /// Memory of our own.
-    pub(crate) pool: memory::Pool,
-    /// Buffers of our own that may be used again.
-    pub(crate) spare: super::ray::Spare,
-    /// Queues that the application got hold of.
-    pub(crate) queues: Vec<vk::Queue>,
-    /// How long any wait for it may take.
-    pub watchdog_ns: u64,
-}
-
-/// A queue the application asked for.
-#[derive(Clone, Copy, Debug)]
-pub struct QueueState {
-    /// Captured id.
-    pub id: u64,
-    /// Captured id of its device.
-    pub device: u64,
-    /// Queue family here.
-    pub family: u32,
-    /// Live handle.
-    pub live: vk::Queue,
-}
-
-impl DeviceState {
-    /// A queue for our own work: the first of the most capable family the device was made with.
-    pub fn own_queue(&self) -> (vk::Queue, u32) {
-        let able = |f: u32| self.gpu.families.get(f as usize).map_or(0, |p| p.queue_flags.as_raw() & 0b111);
-        let family =
-            self.folding.made.iter().map(|f| f.0).max_by_key(|&f| (able(f) & 1, able(f))).unwrap_or(0);
-        // SAFETY: the device was made with at least one queue of this family.
-        (unsafe { self.ash.get_device_queue(family, 0) }, family)
-    }
-}
 
 /// vkCreateDevice: negotiates extensions and features, then chooses the memory mode.
 pub fn create(
@@ -144,7 +86,7 @@ pub fn create(
         let Some(instance) = vk.instances.get(&instance_id) else {
             return Err(Error::divergence("the device's instance is gone"));
         };
-        let memory = memory::choose_mode(&vk.options, &vk.prologue, gpu_id, &gpu);
+        let memory = choose_mode(&vk.options, &vk.prologue, gpu_id, &gpu);
         exact = super::exact::negotiate(vk, &instance.ash, gpu_id, &gpu, info, memory)?;
         let remove = vk.options.remove_unsupported;
         portability::features(&vk.entry, &instance.ash, &gpu, info, remove, &vk.unused, &mut lines)?;
@@ -159,7 +101,10 @@ pub fn create(
     // SAFETY: as above.
     let statistics = unsafe {
         let instance = &vk.instances[&instance_id].ash;
-        super::statistics::add(vk, instance, &gpu, info, &mut core)
+        match vk.needs.statistics {
+            true => super::statistics::add(&vk.entry, instance, &gpu, info, &mut core),
+            false => Default::default(),
+        }
     };
     let mut own = Vec::new();
     // SAFETY: as above.
@@ -184,7 +129,7 @@ pub fn create(
     // SAFETY: a live device just made by this instance.
     let ash = unsafe { ash::Device::load(vk.instances[&instance_id].ash.fp_v1_0(), live) };
     let id = call.image.u64(to);
-    let mode = memory::choose_mode(&vk.options, &vk.prologue, gpu_id, &gpu);
+    let mode = choose_mode(&vk.options, &vk.prologue, gpu_id, &gpu);
     vk.memory_mode = Some(mode);
     vk.last_gpu = Some(gpu.name());
     vk.memory.mode = mode;

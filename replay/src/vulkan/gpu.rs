@@ -1,7 +1,8 @@
 //! Physical devices: what is here, and which one a capture gets.
 
-use super::{CapturedGpu, Vk};
+use crate::error::Vk;
 use crate::error::{Error, Kind, Result};
+use crate::preflight::prologue::CapturedGpu;
 use ash::vk;
 
 /// A physical device of this machine.

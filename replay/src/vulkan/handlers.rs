@@ -1,8 +1,10 @@
 //! Which commands have a meaning of their own. Everything else goes through the schema-driven path.
 
+use super::answered::answered_by_capture;
+use super::descriptors::{pools, template};
 use super::{
-    Vulkan, debug_names, descriptors, device, instance, memory, pipeline, pools, portability, queue, ray,
-    resources, surface, swapchain, template, wait, watchdog,
+    Vulkan, debug_names, descriptors, device, instance, memory, pipeline, portability, queue, ray, resources,
+    surface, swapchain, wait, watchdog,
 };
 use crate::error::Result;
 use crate::link::{Lenience, Linked};
@@ -31,25 +33,11 @@ pub enum Handler {
     Typed(Typed),
 }
 
-/// How long the driver may have a call for itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Patience {
-    /// It does not wait for the GPU: the replay calls it without more ado.
-    Queues,
-    /// It hands work to the GPU: the watchdog's time, where the driver may be the GPU or wait for it.
-    Submits,
-    /// It waits for the GPU: the watchdog's time.
-    Waits,
-    /// It may compile: the watchdog's time for each of as many as this parameter says.
-    Compiles(u8),
-}
-
 #[derive(Clone, Copy)]
 struct Entry {
     handler: Handler,
     lenience: Lenience,
     allocator: Option<u8>,
-    patience: Patience,
 }
 
 /// The table, by command index.
@@ -71,7 +59,6 @@ impl Handlers {
                         handler,
                         lenience: Lenience { handles: lenient },
                         allocator: allocator.map(|i| i as u8),
-                        patience: patience_with(c),
                     }
                 })
                 .collect(),
@@ -87,33 +74,11 @@ impl Handlers {
     pub fn lenience(&self, index: usize) -> Lenience {
         self.0[index].lenience
     }
-    /// How long the driver may have it.
-    #[inline]
-    pub fn patience(&self, index: usize) -> Patience {
-        self.0[index].patience
-    }
     /// Which parameter holds the application's allocator, which is never used.
     #[inline]
     pub fn allocator_slot(&self, index: usize) -> Option<usize> {
         self.0[index].allocator.map(usize::from)
     }
-}
-
-/// How long the driver may have a command.
-fn patience_with(c: &CommandDef) -> Patience {
-    let name = c.name;
-    if name.starts_with("vkQueueSubmit") || name == "vkQueueBindSparse" {
-        return Patience::Submits;
-    }
-    if name.ends_with("WaitIdle") {
-        return Patience::Waits;
-    }
-    if name.starts_with("vkCreate")
-        && let Some(count) = c.params.iter().position(|p| p.name == "createInfoCount")
-    {
-        return Patience::Compiles(count as u8);
-    }
-    Patience::Queues
 }
 
 /// The handler, and whether virtual or unknown handles become null for it.
@@ -232,96 +197,6 @@ fn handler_of(c: &CommandDef) -> (Handler, bool) {
     }
 }
 
-/// Queries about the world outside the device, and calls whose effect belongs to the captured process.
-pub fn answered_by_capture(name: &str) -> bool {
-    const EXACT: &[&str] = &[
-        "vkEnumerateInstanceVersion",
-        "vkEnumerateInstanceExtensionProperties",
-        "vkEnumerateInstanceLayerProperties",
-        "vkEnumerateDeviceExtensionProperties",
-        "vkEnumerateDeviceLayerProperties",
-        "vkGetInstanceProcAddr",
-        "vkGetDeviceProcAddr",
-        "vkGetPhysicalDeviceToolProperties",
-        "vkGetPhysicalDeviceToolPropertiesEXT",
-        // Callbacks into the captured process.
-        "vkCreateDebugReportCallbackEXT",
-        "vkDestroyDebugReportCallbackEXT",
-        "vkDebugReportMessageEXT",
-        "vkCreateDebugUtilsMessengerEXT",
-        "vkDestroyDebugUtilsMessengerEXT",
-        "vkSubmitDebugUtilsMessageEXT",
-        // Of resources that may be no sparse ones here.
-        "vkGetImageSparseMemoryRequirements",
-        "vkGetImageSparseMemoryRequirements2",
-        "vkGetImageSparseMemoryRequirements2KHR",
-        "vkGetDeviceImageSparseMemoryRequirements",
-        "vkGetDeviceImageSparseMemoryRequirementsKHR",
-        // Blobs whose contents belong to the captured driver.
-        "vkGetPipelineCacheData",
-        "vkGetValidationCacheDataEXT",
-        // The application's own labels on objects.
-        "vkSetPrivateData",
-        "vkSetPrivateDataEXT",
-        "vkGetPrivateData",
-        "vkGetPrivateDataEXT",
-        // Clocks and the window system.
-        "vkGetCalibratedTimestampsKHR",
-        "vkGetCalibratedTimestampsEXT",
-        "vkGetRefreshCycleDurationGOOGLE",
-        "vkGetPastPresentationTimingGOOGLE",
-        "vkWaitForPresentKHR",
-        "vkWaitForPresent2KHR",
-        "vkGetSwapchainStatusKHR",
-        "vkGetSwapchainCounterEXT",
-        "vkSetHdrMetadataEXT",
-        "vkSetLocalDimmingAMD",
-        "vkReleaseSwapchainImagesEXT",
-        "vkReleaseSwapchainImagesKHR",
-        "vkAcquireFullScreenExclusiveModeEXT",
-        "vkReleaseFullScreenExclusiveModeEXT",
-        "vkGetDeviceGroupSurfacePresentModesKHR",
-        "vkGetDeviceGroupSurfacePresentModes2EXT",
-        "vkGetDeviceGroupPresentCapabilitiesKHR",
-        "vkGetPhysicalDevicePresentRectanglesKHR",
-        "vkDisplayPowerControlEXT",
-        "vkCreateDisplayModeKHR",
-        "vkReleaseDisplayEXT",
-        "vkAcquireXlibDisplayEXT",
-        "vkAcquireDrmDisplayEXT",
-        "vkGetDrmDisplayEXT",
-        "vkGetRandROutputDisplayEXT",
-        // What only the captured device could give or take back.
-        "vkGetRayTracingCaptureReplayShaderGroupHandlesKHR",
-        // Pipelines are made at once.
-        "vkDeferredOperationJoinKHR",
-        "vkGetDeferredOperationResultKHR",
-        "vkGetDeferredOperationMaxConcurrencyKHR",
-        // Handles of the operating system.
-        "vkGetMemoryFdKHR",
-        "vkGetMemoryFdPropertiesKHR",
-        "vkGetSemaphoreFdKHR",
-        "vkGetFenceFdKHR",
-        "vkImportSemaphoreFdKHR",
-        "vkImportFenceFdKHR",
-        "vkGetMemoryHostPointerPropertiesEXT",
-    ];
-    EXACT.contains(&name)
-        || portability::ANSWERED_BINARIES.contains(&name)
-        || name.starts_with("vkGetPhysicalDeviceSurface")
-        || name.starts_with("vkGetPhysicalDeviceDisplay")
-        || name.starts_with("vkGetDisplay")
-        || (name.starts_with("vkGetPhysicalDevice") && name.contains("PresentationSupport"))
-        || ["Win32", "AndroidHardwareBuffer", "ZirconHandle"]
-            .iter()
-            .any(|w| name.contains(w) && (name.starts_with("vkGet") || name.starts_with("vkImport")))
-}
-
-/// Commands without which a replay draws the same: markers and labels.
-pub fn may_be_missing(name: &str) -> bool {
-    ["DebugUtils", "DebugMarker", "vkTrimCommandPool", "vkFrameBoundary"].iter().any(|n| name.contains(n))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -335,32 +210,6 @@ mod tests {
         }
         let typed = COMMANDS.iter().filter(|c| matches!(handler_of(c).0, Handler::Typed(_))).count();
         assert!(typed > 50, "{typed} typed handlers");
-    }
-
-    #[test]
-    fn what_may_take_long_is_not_waited_for_without_end() {
-        let of = |n: &str| patience_with(gfxr_parse::schema::command_named(n).expect("in the registry"));
-        for n in ["vkQueueSubmit", "vkQueueSubmit2KHR", "vkQueueBindSparse"] {
-            assert_eq!(of(n), Patience::Submits, "{n}");
-        }
-        for n in ["vkQueueWaitIdle", "vkDeviceWaitIdle"] {
-            assert_eq!(of(n), Patience::Waits, "{n}");
-        }
-        for (n, count) in [
-            ("vkCreateGraphicsPipelines", 2),
-            ("vkCreateComputePipelines", 2),
-            ("vkCreateRayTracingPipelinesKHR", 3),
-            ("vkCreateRayTracingPipelinesNV", 2),
-            ("vkCreateShadersEXT", 1),
-        ] {
-            assert_eq!(of(n), Patience::Compiles(count), "{n}");
-        }
-        for n in ["vkCmdDraw", "vkCreateBuffer", "vkWaitForFences", "vkCreateShaderModule"] {
-            assert_eq!(of(n), Patience::Queues, "{n}");
-        }
-        let compiles = COMMANDS.iter().filter(|c| matches!(patience_with(c), Patience::Compiles(_)));
-        let names: Vec<_> = compiles.map(|c| c.name).collect();
-        assert!(names.len() < 9, "others take it for theirs: {names:?}");
     }
 
     #[test]

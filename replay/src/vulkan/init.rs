@@ -1,12 +1,12 @@
 //! Metadata blocks: what is written to memory, and what a trimmed capture's snapshot loads.
 
 use super::contents::extent;
-use super::resources::ImageState;
 use super::upload::Region;
 use super::{Vulkan, descriptors, exact, init_draw, memory, ray, region, swapchain};
 use crate::error::{Error, Kind, Result};
 use crate::objects::Objects;
 use crate::report::Report;
+use crate::vulkan::live::ImageState;
 use ash::vk;
 use gfxr_parse::meta::{InitImage, Meta, SwapchainImages};
 use world::MetaBlock;

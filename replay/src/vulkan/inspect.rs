@@ -5,7 +5,8 @@
 //! device is an empty list.
 
 use super::instance::instance_extensions;
-use super::{Gpu, Vk, list_gpus};
+use super::{Gpu, list_gpus};
+use crate::error::Vk;
 use crate::error::{Error, Kind, Result};
 use ash::vk;
 use gfxr_parse::schema::generated::STRUCTS;

@@ -1,31 +1,16 @@
 //! Instances and physical devices.
 
-use super::{Vk, Vulkan, gpu, portability};
+use super::{Vulkan, gpu, portability};
+use crate::error::Vk;
 use crate::error::{Error, Kind, Result};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
+use crate::vulkan::live::InstanceState;
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
 use std::ffi::{CStr, CString, c_char};
 use world::Outcome;
-
-/// A live instance.
-pub struct InstanceState {
-    /// For our own calls.
-    pub ash: ash::Instance,
-    /// The Vulkan version that it was made for.
-    pub api: u32,
-    messenger: Option<(ash::ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
-}
-
-#[cfg(test)]
-impl InstanceState {
-    /// One that a test has made itself.
-    pub fn bare(ash: ash::Instance) -> Self {
-        InstanceState { ash, api: vk::API_VERSION_1_1, messenger: None }
-    }
-}
 
 const VALIDATION: &CStr = c"VK_LAYER_KHRONOS_validation";
 

@@ -4,9 +4,9 @@
 //! Refuses, with what was expected: other regions, aspects that the format has not, formats of unknown size.
 
 use super::contents::{extent, format, rows};
-use super::resources::ImageState;
 use super::upload::Region;
 use crate::error::{Error, Kind, Result};
+use crate::vulkan::live::ImageState;
 use ash::vk;
 use world::span::Span;
 

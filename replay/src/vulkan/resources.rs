@@ -1,131 +1,17 @@
 //! Buffers, images and their addresses: what handlers and hooks need to know of them.
 
-use super::memory::{Alloc, Rows};
 use super::{Vulkan, descriptors, exact, init_draw, portability, require_handles};
 use crate::error::{Error, Result};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
+use crate::vulkan::arguments::new_object;
+use crate::vulkan::live::BufferState;
+use crate::vulkan::live::ImageState;
 use crate::vulkan::portability::sparse;
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
 use world::Outcome;
-
-/// A live buffer.
-#[derive(Clone)]
-pub struct BufferState {
-    /// Captured id of its device.
-    pub device: u64,
-    /// Live handle.
-    pub live: vk::Buffer,
-    /// In bytes.
-    pub size: u64,
-    /// As created here.
-    pub usage: vk::BufferUsageFlags,
-    /// As created here.
-    pub flags: vk::BufferCreateFlags,
-    /// Captured memory object and offset.
-    pub memory: Option<(u64, u64)>,
-    /// The address it had at capture, once the application asked for it.
-    pub captured_address: u64,
-    pub(crate) alloc: Option<Alloc>,
-}
-
-/// A live image.
-#[derive(Clone)]
-pub struct ImageState {
-    /// Captured id of its device.
-    pub device: u64,
-    /// Live handle.
-    pub live: vk::Image,
-    /// 1D, 2D or 3D.
-    pub kind: vk::ImageType,
-    /// Its format.
-    pub format: vk::Format,
-    /// Size of mip level 0.
-    pub extent: vk::Extent3D,
-    /// Mip levels.
-    pub levels: u32,
-    /// Array layers.
-    pub layers: u32,
-    /// Samples per texel.
-    pub samples: vk::SampleCountFlags,
-    /// As created here.
-    pub usage: vk::ImageUsageFlags,
-    /// As created here.
-    pub flags: vk::ImageCreateFlags,
-    /// Linear, optimal or by DRM modifier.
-    pub tiling: vk::ImageTiling,
-    /// Bytes of memory it takes here.
-    pub size: u64,
-    /// Captured memory object and offset.
-    pub memory: Option<(u64, u64)>,
-    /// The layout our own transitions left it in while a state snapshot is loaded.
-    pub layout: vk::ImageLayout,
-    /// Captured id of the virtual swapchain that owns it.
-    pub swapchain: Option<u64>,
-    pub(crate) alloc: Option<Alloc>,
-    /// Linear, memory rebound: its rows, where they lie otherwise than at capture.
-    pub(crate) rows: Vec<Rows>,
-}
-
-impl ImageState {
-    /// One that has just been made with these parameters.
-    pub fn new(device: u64, live: vk::Image, info: &vk::ImageCreateInfo<'_>, size: u64) -> Self {
-        ImageState {
-            device,
-            live,
-            kind: info.image_type,
-            format: info.format,
-            extent: info.extent,
-            levels: info.mip_levels,
-            layers: info.array_layers,
-            samples: info.samples,
-            usage: info.usage,
-            flags: info.flags,
-            tiling: info.tiling,
-            size,
-            memory: None,
-            layout: info.initial_layout,
-            swapchain: None,
-            alloc: None,
-            rows: Vec::new(),
-        }
-    }
-    /// Every aspect its format has.
-    pub fn aspects(&self) -> vk::ImageAspectFlags {
-        aspects_of(self.format)
-    }
-    /// All of it.
-    pub fn range(&self) -> vk::ImageSubresourceRange {
-        vk::ImageSubresourceRange {
-            aspect_mask: self.aspects(),
-            base_mip_level: 0,
-            level_count: vk::REMAINING_MIP_LEVELS,
-            base_array_layer: 0,
-            layer_count: vk::REMAINING_ARRAY_LAYERS,
-        }
-    }
-}
-
-/// Every aspect a format has.
-pub(super) fn aspects_of(format: vk::Format) -> vk::ImageAspectFlags {
-    use vk::{Format as F, ImageAspectFlags as A};
-    match format {
-        F::D16_UNORM | F::X8_D24_UNORM_PACK32 | F::D32_SFLOAT => A::DEPTH,
-        F::S8_UINT => A::STENCIL,
-        F::D16_UNORM_S8_UINT | F::D24_UNORM_S8_UINT | F::D32_SFLOAT_S8_UINT => A::DEPTH | A::STENCIL,
-        _ => A::COLOR,
-    }
-}
-
-/// The id the capture gave the new object in the last parameter, and where it lies.
-pub(crate) fn new_object(call: &Call) -> Result<(u64, u32)> {
-    let at = call.command.params.last().map_or(0, |p| p.at);
-    let to =
-        call.image.target(at).ok_or_else(|| Error::divergence("the capture has no id for the new object"))?;
-    Ok((call.image.u64(to), to))
-}
 
 /// vkCreateBuffer.
 pub fn create_buffer(

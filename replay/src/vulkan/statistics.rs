@@ -2,7 +2,7 @@
 //!
 //! Guarantees: nothing the capture asked for changes; what was added is in the device's state, and in no negotiation.
 
-use super::{Gpu, Vulkan};
+use super::gpu::Gpu;
 use ash::vk;
 
 /// Which pipeline statistics a device counts.
@@ -19,16 +19,13 @@ pub struct Statistics {
 /// # Safety
 /// `info` is a linked VkDeviceCreateInfo whose memory may be written; the instance is alive.
 pub(super) unsafe fn add(
-    vk: &Vulkan,
+    entry: &ash::Entry,
     instance: &ash::Instance,
     gpu: &Gpu,
     info: &mut vk::DeviceCreateInfo<'_>,
     core: &mut vk::PhysicalDeviceFeatures,
 ) -> Statistics {
     let mut found = Statistics::default();
-    if !vk.needs.statistics {
-        return found;
-    }
     // SAFETY: the caller's promise; a chain's structs begin with sType and pNext.
     unsafe {
         let here = instance.get_physical_device_features(gpu.handle);
@@ -58,7 +55,7 @@ pub(super) unsafe fn add(
         if let Some(mesh) = mesh.as_mut().filter(|m| m.mesh_shader != 0) {
             let mut able = vk::PhysicalDeviceMeshShaderFeaturesEXT::default();
             let mut all = vk::PhysicalDeviceFeatures2::default().push_next(&mut able);
-            let query = ash::khr::get_physical_device_properties2::Instance::new(&vk.entry, instance);
+            let query = ash::khr::get_physical_device_properties2::Instance::new(entry, instance);
             query.get_physical_device_features2(gpu.handle, &mut all);
             if able.mesh_shader_queries != 0 {
                 mesh.mesh_shader_queries = vk::TRUE;

@@ -7,41 +7,19 @@
 //! ever shown.
 
 use super::memory::{Alloc, AllocKind};
-use super::resources::{ImageState, new_object};
-use super::{QueueState, Vk, Vulkan};
+use super::{QueueState, Vulkan};
+use crate::error::Vk;
 use crate::error::{Error, Result};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
+use crate::vulkan::arguments::new_object;
+use crate::vulkan::live::ImageState;
+use crate::vulkan::live::Presented;
+use crate::vulkan::live::SwapchainState;
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
 use world::Outcome;
-
-/// A virtual swapchain.
-#[derive(Clone)]
-pub struct SwapchainState {
-    /// Captured id of its device.
-    pub device: u64,
-    /// Its images' format.
-    pub format: vk::Format,
-    /// Their size.
-    pub extent: vk::Extent2D,
-    /// Captured ids of its images, by index.
-    pub images: Vec<u64>,
-    flags: vk::SwapchainCreateFlagsKHR,
-    layers: u32,
-    usage: vk::ImageUsageFlags,
-    /// Formats its images may be viewed as; empty if just its own.
-    view_formats: Vec<vk::Format>,
-    families: Vec<u32>,
-}
-
-/// Wait semaphores of a present that has not been made up for yet.
-pub struct Presented {
-    device: u64,
-    queue: vk::Queue,
-    waits: Vec<vk::Semaphore>,
-}
 
 /// Makes up for the last present. Before any other submission, and before a semaphore is destroyed.
 pub(crate) fn settle(vk: &mut Vulkan) -> Result<()> {
@@ -375,4 +353,11 @@ pub fn presented(vk: &Vulkan, call: &Call) -> Vec<(u64, u64)> {
             Some((chain, *vk.swapchains.get(&chain)?.images.get(index)?))
         })
         .collect()
+}
+
+impl Vulkan {
+    /// Waits on the GPU for what the last present waited for; whoever reads what was presented does so first.
+    pub fn finish_present(&mut self) -> Result<()> {
+        settle(self)
+    }
 }

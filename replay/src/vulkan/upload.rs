@@ -3,36 +3,14 @@
 //! One command buffer, one fence, one staging buffer a device; every copy is submitted and waited for. Nothing here is
 //! in the object table, and nothing is timed.
 
-use super::memory::{Mapped, fits, pool_best_type};
-use super::{DeviceState, ImageState, Vk, region};
+use super::memory::{Mapped, pool_best_type};
+use super::{DeviceState, ImageState, region};
+use crate::error::Vk;
 use crate::error::{Error, Kind, Result};
+use crate::vulkan::memory::pool::fits;
+use crate::vulkan::staging::Staging;
+use crate::vulkan::staging::Upload;
 use ash::vk;
-
-/// See the module's header.
-pub struct Upload {
-    pool: vk::CommandPool,
-    cmd: vk::CommandBuffer,
-    fence: vk::Fence,
-    queue: vk::Queue,
-    staging: Option<Staging>,
-    watchdog_ns: u64,
-}
-
-struct Staging {
-    buffer: vk::Buffer,
-    memory: vk::DeviceMemory,
-    mapped: Mapped,
-}
-
-impl Staging {
-    fn size(&self) -> u64 {
-        self.mapped.range().1
-    }
-    /// The first `size` bytes, which a copy that has been waited for wrote.
-    fn read(&self, size: u64) -> Result<Vec<u8>> {
-        self.mapped.read(0, size).ok_or_else(|| Error::new(Kind::Internal, "the staging buffer is too small"))
-    }
-}
 
 /// A copy between one mip level (of all or some layers) of an image and the staging buffer.
 pub type Region = vk::BufferImageCopy;

@@ -3,7 +3,8 @@
 //! What had finished then must have finished now before the next call, and what had not must not hold the replay up.
 //! Every wait is bounded by the watchdog: a GPU that never finishes ends the replay with a message instead of a hang.
 
-use super::{Vk, Vulkan};
+use super::Vulkan;
+use crate::error::Vk;
 use crate::error::{Error, Result};
 use crate::link::Linked;
 use crate::objects::Objects;

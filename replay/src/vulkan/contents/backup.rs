@@ -5,9 +5,10 @@
 
 use super::usage::COPIES;
 use super::{Cost, format};
+use crate::error::Vk;
 use crate::error::{Error, Kind, Result};
 use crate::vulkan::memory::{Alloc, AllocKind, pool_best_type};
-use crate::vulkan::{DeviceState, ImageState, Vk};
+use crate::vulkan::{DeviceState, ImageState};
 use ash::vk;
 
 /// A buffer of ours.

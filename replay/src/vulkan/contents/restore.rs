@@ -5,8 +5,9 @@ use super::layouts::{Part, is_defined};
 use super::read::idle;
 use super::{ImageCopy, Snapshot, Work};
 use crate::error::Result;
+use crate::error::Vk;
 use crate::exec::Executor;
-use crate::vulkan::{DeviceState, Vk, Vulkan};
+use crate::vulkan::{DeviceState, Vulkan};
 use ash::vk::{self, ImageLayout as L};
 
 /// What was put back.

@@ -10,11 +10,12 @@ use super::copies::{barriers, extent, move_images, rows};
 use super::*;
 use crate::hook::Needs;
 use crate::options::Options;
+use crate::preflight::prologue::Prologue;
 use crate::vulkan::debug::Messages;
-use crate::vulkan::instance::InstanceState;
+use crate::vulkan::live::InstanceState;
 use crate::vulkan::memory::{AllocKind, Pool};
 use crate::vulkan::upload::Region;
-use crate::vulkan::{BufferState, DeviceState, Prologue, Vulkan, gpu, list_gpus};
+use crate::vulkan::{BufferState, DeviceState, Driver, Vulkan, gpu, list_gpus};
 use ash::vk::Handle;
 use vk::{Format as F, ImageLayout as L, ImageType, ImageUsageFlags as U, SampleCountFlags as S};
 
@@ -114,7 +115,7 @@ impl Bench {
             };
             vulkan.devices.insert(DEVICE, state);
             vulkan.instances.insert(INSTANCE, InstanceState::bare(instance));
-            let cx = Executor::new(Box::new(vulkan), Vec::new(), &Options::default());
+            let cx = Executor::new(Box::new(Driver::new(vulkan)), Vec::new(), &Options::default());
             Some(Bench { cx, tracking: Tracking::default(), messages, structures })
         }
     }
@@ -512,7 +513,7 @@ fn what_cannot_be_put_back_is_named() {
 #[test]
 fn before_there_is_a_device_there_is_nothing_to_put_back() {
     let Ok(vulkan) = Vulkan::new(Options::default(), Prologue::default(), Needs::default()) else { return };
-    let mut cx = Executor::new(Box::new(vulkan), Vec::new(), &Options::default());
+    let mut cx = Executor::new(Box::new(Driver::new(vulkan)), Vec::new(), &Options::default());
     let mut s = Snapshot::take(&mut cx, &Tracking::default()).expect("an empty snapshot");
     assert_eq!(s.learn(&mut cx).expect("nothing"), Learned::default());
     assert_eq!(s.restore(&mut cx).expect("nothing"), Restored::default());

@@ -13,6 +13,7 @@ use crate::exec::Executor;
 use crate::hook::{Commands, Hook, Needs, Next};
 use crate::link::Linked;
 use crate::objects::Objects;
+use crate::vulkan::arguments::new_object;
 use crate::vulkan::{ImageState, Vulkan};
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
@@ -300,7 +301,7 @@ impl Hook for Tracker {
         if (ret as u32 as i32) < 0 {
             return Ok(());
         }
-        let (id, _) = crate::vulkan::resources::new_object(call)?;
+        let (id, _) = new_object(call)?;
         let place = Place { buffer: info.buffer, offset: info.offset, size: info.size };
         self.0.state_mut().places.insert(id, place);
         Ok(())

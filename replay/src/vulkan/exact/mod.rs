@@ -14,6 +14,9 @@
 //! features, likewise. Not given back: descriptors' capture-replay data (VK_EXT_descriptor_buffer); the run says so.
 
 mod features;
+mod state;
+
+pub use state::{Counts, Exact};
 
 use super::{DeviceState, Gpu, Vulkan};
 use crate::error::{Error, Kind, Result};
@@ -24,32 +27,7 @@ use ash::vk;
 use features::Features;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::meta::Meta;
-use std::collections::HashMap;
 use world::Outcome;
-
-/// See the module's header.
-#[derive(Default)]
-pub struct Exact {
-    /// What is turned on, by captured id of the device.
-    devices: HashMap<u64, Features>,
-    /// Opaque addresses of objects that are made next, by captured id.
-    addresses: HashMap<u64, u64>,
-    /// Replay handles of shader groups of pipelines that are made next.
-    groups: HashMap<u64, Vec<u8>>,
-    /// What came of it.
-    pub counts: Counts,
-}
-
-/// What came of exact addresses and handles.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Addresses of buffers and acceleration structures: as captured, and not.
-    pub addresses: [u64; 2],
-    /// Shader-group handles likewise.
-    pub handles: [u64; 2],
-    /// Objects that the driver would not make at their address or with their handles.
-    pub refused: u64,
-}
 
 /// A metadata block that says what to tell the driver; any other is left alone.
 pub(crate) fn remember(vk: &mut Vulkan, meta: &Meta<'_>, report: &mut Report) {

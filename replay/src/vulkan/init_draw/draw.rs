@@ -4,10 +4,11 @@ use super::objects::{descriptors, pass, pipeline, staged, staged_info, targets};
 use super::owned::Owned;
 use super::plan::{Plan, Shader, Source};
 use super::{layer_bytes, slack};
+use crate::error::Vk;
 use crate::error::{Error, Kind, Result};
 use crate::vulkan::memory::{Alloc, AllocKind};
 use crate::vulkan::upload::{Region, reachable, transition};
-use crate::vulkan::{DeviceState, ImageState, Vk};
+use crate::vulkan::{DeviceState, ImageState};
 use ash::vk;
 use world::span::Span;
 

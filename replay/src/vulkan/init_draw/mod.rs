@@ -31,7 +31,7 @@ use plan::{Plan, Source, attachment_usage};
 
 /// A multisampled or transient image may have to be drawn to: adds the use where the device can do so.
 pub(super) fn widen(vk: &Vulkan, device: u64, info: &mut vk::ImageCreateInfo<'_>) -> Result<()> {
-    let wanted = attachment_usage(super::resources::aspects_of(info.format));
+    let wanted = attachment_usage(super::live::aspects_of(info.format));
     if info.usage.contains(wanted) {
         return Ok(());
     }

@@ -4,9 +4,10 @@ use super::draw::{Part, Staged, Target};
 use super::layer_bytes;
 use super::owned::Owned;
 use super::plan::{Plan, Shader, Source};
+use crate::error::Vk;
 use crate::error::{Error, Kind, Result};
+use crate::vulkan::ImageState;
 use crate::vulkan::upload::Region;
-use crate::vulkan::{ImageState, Vk};
 use ash::vk;
 
 pub(super) fn staged_info(image: &ImageState, format: vk::Format) -> vk::ImageCreateInfo<'static> {

@@ -5,10 +5,11 @@
 //! frame writes, with the same types, and as many elements as it reaches.
 
 use crate::error::Result;
+use crate::error::Vk;
 use crate::looped::plan::{Plan, Span};
 use crate::looped::track::Layout;
 use crate::objects::Objects;
-use crate::vulkan::{Vk, Vulkan};
+use crate::vulkan::Vulkan;
 use ash::vk::{self, Handle};
 use std::collections::{BTreeMap, HashMap};
 

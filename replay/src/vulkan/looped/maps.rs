@@ -1,8 +1,9 @@
 //! Which memory is mapped, and from where: a frame that maps and unmaps does so in each iteration.
 
 use crate::error::Result;
+use crate::error::Vk;
+use crate::vulkan::Vulkan;
 use crate::vulkan::memory::Mapped;
-use crate::vulkan::{Vk, Vulkan};
 use ash::vk;
 use std::collections::HashMap;
 

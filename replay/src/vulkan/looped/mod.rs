@@ -9,7 +9,8 @@ mod maps;
 mod queries;
 mod sync;
 
-use super::{Vk, Vulkan};
+use super::Vulkan;
+use crate::error::Vk;
 use crate::error::{Error, Result};
 use crate::exec::Executor;
 use crate::looped::plan::Plan;

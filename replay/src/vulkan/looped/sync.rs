@@ -5,10 +5,11 @@
 
 use super::gone;
 use crate::error::Result;
+use crate::error::Vk;
 use crate::looped::plan::Plan;
 use crate::looped::track::SyncKind;
 use crate::objects::Objects;
-use crate::vulkan::{DeviceState, Vk, Vulkan};
+use crate::vulkan::{DeviceState, Vulkan};
 use ash::vk::{self, Handle};
 use std::collections::{BTreeMap, HashMap};
 

@@ -134,7 +134,7 @@ impl Block {
         addresses: bool,
         only: Option<Only>,
     ) -> Result<Self> {
-        super::fits(props, ty, size)?;
+        fits(props, ty, size)?;
         let mut address_info =
             vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
         let mut dedicated = match only {
@@ -317,6 +317,17 @@ fn heap_share(props: &vk::PhysicalDeviceMemoryProperties, ty: u32) -> u64 {
     (props.memory_heaps[heap].size / 8).max(1 << 20)
 }
 
+/// More than a heap holds is refused here: software drivers have been seen to crash.
+pub(crate) fn fits(props: &vk::PhysicalDeviceMemoryProperties, ty: u32, size: u64) -> Result<()> {
+    let heap = props.memory_types.get(ty as usize).map_or(0, |t| t.heap_index) as usize;
+    let most = props.memory_heaps.get(heap).map_or(0, |h| h.size);
+    if size <= most {
+        return Ok(());
+    }
+    let text = format!("{size} bytes are allocated at once, the memory has {most}");
+    Err(Error::failed(text, vk::Result::ERROR_OUT_OF_DEVICE_MEMORY).unwrap_or_else(Error::divergence))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -381,5 +392,18 @@ mod tests {
         b.give_back(a, 100);
         b.give_back(d, 700);
         assert_eq!(b.free, BTreeMap::from([(0, 1024)]));
+    }
+
+    #[test]
+    fn types_are_chosen_by_what_they_must_be_then_by_likeness() {
+        let f = vk::MemoryPropertyFlags::from_raw;
+        let mut memory = vk::PhysicalDeviceMemoryProperties { memory_type_count: 4, ..Default::default() };
+        for (t, flags) in memory.memory_types.iter_mut().zip([0b0001, 0b0110, 0b0111, 0b1110]) {
+            t.property_flags = f(flags);
+        }
+        assert_eq!(best_type(&memory, u32::MAX, f(0b0110), f(0)), Some(1));
+        assert_eq!(best_type(&memory, u32::MAX, f(0b0110), f(0b0001)), Some(2));
+        assert_eq!(best_type(&memory, 0b1000, f(0b0110), f(0b0001)), Some(3));
+        assert_eq!(best_type(&memory, 0b0001, f(0b0110), f(0)), None);
     }
 }

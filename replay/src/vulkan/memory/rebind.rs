@@ -7,21 +7,16 @@
 //! `rows.rs`.
 
 use super::pool::{Alloc, AllocKind, Only};
-use super::{Bound, rows};
+use super::rows;
+use crate::error::Vk;
 use crate::error::{Error, Result};
 use crate::preflight::sharing::Group;
 use crate::report::Report;
-use crate::vulkan::{DeviceState, Vk, Vulkan};
+use crate::vulkan::memory::state::Arena;
+use crate::vulkan::memory::state::Bound;
+use crate::vulkan::{DeviceState, Vulkan};
 use ash::vk;
 use world::span::{Span, common, extent};
-
-/// Memory that resources share.
-pub(crate) struct Arena {
-    group: usize,
-    /// The captured offset that it begins at.
-    base: u64,
-    alloc: Alloc,
-}
 
 /// What the driver says of a resource's memory.
 struct Needs {
@@ -225,7 +220,7 @@ pub fn bind(
     };
     let new = Bound { resource, image: is_image, device_only, offset, size };
     for (at, data) in &m.pending {
-        for (at, part) in super::host_parts(&there, *at, data) {
+        for (at, part) in super::contents::host_parts(&there, *at, data) {
             write(vk, &new, at, part);
         }
     }

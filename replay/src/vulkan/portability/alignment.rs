@@ -6,88 +6,23 @@
 //! behind them. Costs: memory for each place, and the writes. Refused: storage and texel buffers at such offsets, descriptors that
 //! templates write, and copies of more than 1 GiB. Not kept in step: what shaders, images and queries write to such a buffer.
 
-use super::{Compare, Done, Line, Sort};
+use super::aligned::{AlignedCopy, Realigned};
 use crate::error::Result;
+use crate::error::Vk;
 use crate::link::Linked;
 use crate::objects::Objects;
-use crate::preflight::alignment::{Alignments, dynamic};
-use crate::vulkan::memory::{Alloc, AllocKind};
-use crate::vulkan::{Vk, Vulkan};
+use crate::preflight::alignment::dynamic;
+use crate::vulkan::Vulkan;
+use crate::vulkan::memory::AllocKind;
+use crate::vulkan::portability::compare::Compare;
+use crate::vulkan::portability::line::Done;
+use crate::vulkan::portability::line::Line;
+use crate::vulkan::portability::line::Sort;
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
-use std::collections::{BTreeMap, HashMap};
 use world::World;
 use world::layouts::ty;
-
-/// Most bytes of all copies.
-const MOST: u64 = 1 << 30;
-
-/// See the module's header.
-#[derive(Default)]
-pub struct Realigned {
-    /// By captured buffer.
-    places: HashMap<u64, Places>,
-    copies: HashMap<u64, Copy>,
-}
-
-/// Where each place of a buffer lies in its copy.
-#[derive(Clone, Debug, Default)]
-struct Places {
-    /// By offset and bytes.
-    at: BTreeMap<(u64, u64), u64>,
-    /// The bytes of the largest.
-    widest: u64,
-    size: u64,
-}
-
-struct Copy {
-    device: u64,
-    buffer: vk::Buffer,
-    alloc: Alloc,
-}
-
-impl Places {
-    fn of(all: impl Iterator<Item = (u64, u64)>, align: u64) -> Self {
-        let mut p = Places::default();
-        for (offset, bytes) in all {
-            p.at.insert((offset, bytes), p.size);
-            p.widest = p.widest.max(bytes);
-            p.size = p.size.saturating_add(bytes.max(1)).saturating_add(align - 1) & !(align - 1);
-        }
-        p
-    }
-
-    /// Parts of a range of the buffer: where each begins in it, how long it is, and where it lies in the copy.
-    fn parts(&self, from: u64, len: u64) -> impl Iterator<Item = (u64, u64, u64)> {
-        let to = from.saturating_add(len);
-        self.at.range((from.saturating_sub(self.widest), 0)..(to, 0)).filter_map(
-            move |(&(offset, bytes), &at)| {
-                let (start, end) = (offset.max(from), offset.saturating_add(bytes).min(to));
-                (start < end).then(|| (start, end - start, at + (start - offset)))
-            },
-        )
-    }
-}
-
-impl Realigned {
-    /// For what a capture asks for and a device that wants uniform buffers so aligned; none if that is too much.
-    fn new(asked: &Alignments, align: u64) -> Option<Self> {
-        let mut r = Realigned::default();
-        let odd = asked.uniforms.iter().filter(|b| b.1.iter().any(|p| p.0 % align != 0));
-        for (&buffer, places) in odd {
-            r.places.insert(buffer, Places::of(places.iter().copied(), align));
-        }
-        let size = r.places.values().fold(0u64, |all, p| all.saturating_add(p.size));
-        let templated = asked.templated.iter().any(|b| r.places.contains_key(b));
-        (size <= MOST && !templated).then_some(r)
-    }
-
-    /// No buffer has a copy.
-    pub fn is_empty(&self) -> bool {
-        self.places.is_empty()
-    }
-}
 
 impl Compare<'_> {
     /// Alignments that descriptors' offsets keep to; what stands in for those that do not do here.
@@ -129,7 +64,7 @@ pub(in crate::vulkan) fn buffer_made(vk: &mut Vulkan, device: u64, id: u64) -> R
         let need = d.ash.get_buffer_memory_requirements(buffer);
         let alloc = d.pool.alloc(&d.ash, &props, need, (must, like), AllocKind::Linear, false)?;
         d.ash.bind_buffer_memory(buffer, alloc.memory(), alloc.offset()).what("vkBindBufferMemory")?;
-        Copy { device, buffer, alloc }
+        AlignedCopy { device, buffer, alloc }
     };
     if let Some(old) = vk.realigned.copies.insert(id, copy) {
         gone(vk, old);
@@ -137,7 +72,7 @@ pub(in crate::vulkan) fn buffer_made(vk: &mut Vulkan, device: u64, id: u64) -> R
     Ok(())
 }
 
-fn gone(vk: &Vulkan, copy: Copy) {
+fn gone(vk: &Vulkan, copy: AlignedCopy) {
     if let Some(d) = vk.devices.get(&copy.device) {
         // SAFETY: ours, and as little in use as the buffer that it stands for.
         unsafe { d.ash.destroy_buffer(copy.buffer, None) };
@@ -268,37 +203,5 @@ pub(in crate::vulkan) fn recorded(vk: &Vulkan, objects: &Objects, call: &Call, l
         d.ash.cmd_pipeline_barrier(cmd, all, copies, none, &before, &[], &[]);
         d.ash.cmd_copy_buffer(cmd, buffer.live, copy.buffer, &regions);
         d.ash.cmd_pipeline_barrier(cmd, copies, all, none, &after, &[], &[]);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_place_lies_aligned_by_itself() {
-        let p = Places::of([(0, 112), (112, 112), (224, 64)].into_iter(), 64);
-        assert_eq!(p.at.values().copied().collect::<Vec<_>>(), [0, 128, 256]);
-        assert_eq!((p.size, p.widest), (320, 112));
-        let parts = |from, len| p.parts(from, len).collect::<Vec<_>>();
-        assert_eq!(parts(100, 20), [(100, 12, 100), (112, 8, 128)]);
-        assert_eq!(parts(223, 1000), [(223, 1, 239), (224, 64, 256)]);
-        assert!(parts(288, 8).is_empty());
-    }
-
-    #[test]
-    fn only_buffers_with_such_offsets_have_copies() {
-        let mut asked = Alignments::default();
-        asked.uniforms.insert(1, [(0, 64), (256, 64)].into());
-        asked.uniforms.insert(2, [(0, 64), (16, 64)].into());
-        let r = Realigned::new(&asked, 64).expect("it is little");
-        assert!(!r.places.contains_key(&1) && r.places.contains_key(&2));
-        asked.templated.insert(1);
-        assert!(Realigned::new(&asked, 64).is_some());
-        asked.templated.insert(2);
-        assert!(Realigned::new(&asked, 64).is_none());
-        asked.templated.clear();
-        asked.uniforms.insert(3, [(16, u64::MAX)].into());
-        assert!(Realigned::new(&asked, 64).is_none(), "too much");
     }
 }

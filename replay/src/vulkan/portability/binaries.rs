@@ -21,14 +21,6 @@ const INFO: &str = "VkPipelineBinaryInfoKHR";
 /// VK_PIPELINE_CREATE_2_CAPTURE_DATA_BIT_KHR: there is nothing to ask for.
 pub(in crate::vulkan) const CAPTURE_DATA: u32 = 1 << 31;
 
-/// Commands that the capture answers.
-pub(in crate::vulkan) const ANSWERED: &[&str] = &[
-    "vkGetPipelineKeyKHR",
-    "vkGetPipelineBinaryDataKHR",
-    "vkReleaseCapturedPipelineDataKHR",
-    "vkDestroyPipelineBinaryKHR",
-];
-
 /// vkCreatePipelineBinariesKHR.
 pub(in crate::vulkan) fn create(
     _: &mut Vulkan,

@@ -3,10 +3,13 @@
 //! Refused by name: what is used and is not here, unless the user has it removed.
 
 use super::unused::Unused;
-use super::{Compare, Done, Line, Sort};
 use crate::options::Options;
 use crate::preflight::asked::{Asked, AskedDevice};
 use crate::vulkan::Gpu;
+use crate::vulkan::portability::compare::Compare;
+use crate::vulkan::portability::line::Done;
+use crate::vulkan::portability::line::Line;
+use crate::vulkan::portability::line::Sort;
 use std::ffi::CString;
 
 /// Device extensions a replay can do without: they only observe, or belong to the window system, which is virtual.

@@ -5,11 +5,14 @@
 
 use super::extensions::DROPPABLE;
 use super::unused::{Unused, brings};
-use super::{Compare, Done, Line, Sort};
 use crate::error::Result;
 use crate::options::AddressMode;
 use crate::preflight::asked::AskedDevice;
 use crate::vulkan::Gpu;
+use crate::vulkan::portability::compare::Compare;
+use crate::vulkan::portability::line::Done;
+use crate::vulkan::portability::line::Line;
+use crate::vulkan::portability::line::Sort;
 use ash::vk;
 use gfxr_parse::schema::generated::STRUCTS;
 use gfxr_parse::schema::{Shape, StructDef, StructId, Ty, struct_by_stype, struct_named};

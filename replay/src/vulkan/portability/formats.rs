@@ -2,8 +2,12 @@
 //!
 //! Refused by name: a format, a size or a layout that this device does not have for that use.
 
-use super::{Compare, Done, Line, Samples, Sort};
+use super::Samples;
 use crate::preflight::asked::{ImageKind, ImageSizes};
+use crate::vulkan::portability::compare::Compare;
+use crate::vulkan::portability::line::Done;
+use crate::vulkan::portability::line::Line;
+use crate::vulkan::portability::line::Sort;
 use ash::vk;
 use gfxr_parse::schema::generated::ENUMS;
 

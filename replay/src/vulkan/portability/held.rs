@@ -5,61 +5,17 @@
 //! Costs: the names and values of semaphores of each submission, on devices whose queues are shared. Refuses nothing; what
 //! nothing signals until the replay ends is not submitted, and said.
 
-use crate::backend::Backend;
+use super::link::link;
 use crate::error::Result;
-use crate::link::Linked;
+use crate::link::{Lenience, Linked};
 use crate::objects::Objects;
 use crate::report::Report;
+use crate::vulkan::portability::waiting::Waiting;
 use crate::vulkan::{Vulkan, queue};
 use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::{Ty, generated::STRUCTS};
 use gfxr_parse::view::View;
-use std::collections::HashMap;
-use world::objects::Sync;
-use world::{Outcome, SemaphoreUse, World};
-
-/// See the module's header.
-#[derive(Default)]
-pub struct Held {
-    waiting: Vec<Waiting>,
-    /// Values that are signalled by what has been submitted, or by the host.
-    reached: HashMap<u64, u64>,
-}
-
-/// Batches of a call, from one on.
-struct Waiting {
-    call: Call,
-    from: usize,
-}
-
-impl Held {
-    /// How many calls wait.
-    pub fn len(&self) -> usize {
-        self.waiting.len()
-    }
-
-    /// The first batch from `from` on that has to wait; what those before it signal counts.
-    fn ready(&mut self, world: &World, call: &Call, from: usize) -> (usize, usize) {
-        let batches = world::batches(call);
-        let timeline = |u: &&SemaphoreUse| world.syncs.get(&u.semaphore) == Some(&Sync::Timeline);
-        for (i, (waits, _, signals)) in batches.iter().enumerate().skip(from) {
-            let is_there = |w: &SemaphoreUse| {
-                let reached = self.reached.get(&w.semaphore).or_else(|| world.reached.get(&w.semaphore));
-                reached.is_some_and(|r| *r >= w.value)
-            };
-            if !waits.iter().filter(timeline).all(is_there) {
-                return (i, batches.len());
-            }
-            signals.iter().filter(timeline).for_each(|s| self.signal(s.semaphore, s.value));
-        }
-        (batches.len(), batches.len())
-    }
-
-    fn signal(&mut self, semaphore: u64, value: u64) {
-        let reached = self.reached.entry(semaphore).or_default();
-        *reached = value.max(*reached);
-    }
-}
+use world::Outcome;
 
 /// vkQueueSubmit, vkQueueSubmit2, on a device whose queues are shared.
 pub(in crate::vulkan) fn submit(
@@ -140,7 +96,7 @@ fn wake(vk: &mut Vulkan, objects: &mut Objects, report: &mut Report) -> Result<(
         let (to, of) = vk.held.ready(objects.world(), &call, from);
         if to > from || to == of {
             let mut linked = Linked::default();
-            vk.link(objects, &call, &mut linked)?;
+            link(vk, objects, &call, Lenience::default(), &mut linked)?;
             part(vk, objects, &call, &mut linked, (from, to, of), report)?;
         }
         if to < of {

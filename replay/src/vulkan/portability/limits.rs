@@ -2,8 +2,10 @@
 //!
 //! Refused by name: a use beyond this device's.
 
-use super::{Compare, Line, Sort};
 use crate::options::MemoryMode;
+use crate::vulkan::portability::compare::Compare;
+use crate::vulkan::portability::line::Line;
+use crate::vulkan::portability::line::Sort;
 
 impl Compare<'_> {
     pub(super) fn limits(&mut self, mode: MemoryMode) {

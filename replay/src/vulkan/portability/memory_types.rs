@@ -3,10 +3,13 @@
 //! Types are translated (`memory/`), what was imported becomes memory of the replay's own, and what is bound page by page has all
 //! of its memory at once where each resource has its own (`sparse.rs`). Refuses nothing.
 
-use super::{Compare, Done, Line, Sort};
 use crate::options::MemoryMode;
 use crate::preflight::asked::AskedDevice;
-use crate::vulkan::Prologue;
+use crate::preflight::prologue::Prologue;
+use crate::vulkan::portability::compare::Compare;
+use crate::vulkan::portability::line::Done;
+use crate::vulkan::portability::line::Line;
+use crate::vulkan::portability::line::Sort;
 use ash::vk;
 
 impl Compare<'_> {

@@ -8,8 +8,11 @@
 //! order. Costs: a walk over those calls; nothing where families and queues are as captured. Refused: work of a kind
 //! (graphics, compute, transfers) that no family here does.
 
-use super::{Compare, Done, Line, Sort};
 use crate::preflight::asked::AskedDevice;
+use crate::vulkan::portability::compare::Compare;
+use crate::vulkan::portability::line::Done;
+use crate::vulkan::portability::line::Line;
+use crate::vulkan::portability::line::Sort;
 use ash::vk;
 use gfxr_parse::image::Image;
 use gfxr_parse::schema::{Member, StructDef};

@@ -5,7 +5,7 @@
 //! resolved from them is as smooth or smoother, and not the same picture where it is another number. Costs: memory and time by
 //! the samples. Refused: a number for which there is no other but one, as there is nothing to resolve then.
 
-use super::Compare;
+use crate::vulkan::portability::compare::Compare;
 use ash::vk;
 use gfxr_parse::schema::generated::ENUMS;
 use gfxr_parse::schema::{Member, Ty};

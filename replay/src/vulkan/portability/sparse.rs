@@ -4,12 +4,13 @@
 //! from the beginning; binding pages only waits and signals. Costs: the memory of pages that the capture never bound. Not the same:
 //! what is read where nothing was bound, resources whose pages share memory, and pages that the host writes through a mapping.
 
+use crate::error::Vk;
 use crate::error::{Error, Kind, Result};
 use crate::link::Linked;
 use crate::options::MemoryMode;
 use crate::report::Report;
+use crate::vulkan::Vulkan;
 use crate::vulkan::memory::AllocKind;
-use crate::vulkan::{Vk, Vulkan};
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
 use world::Outcome;

@@ -5,9 +5,11 @@
 //! taken out of the modules. Refused: what is used, with the first call that does, and what leaves no trace in a capture where
 //! it is used (robust accesses, layouts of blocks in shaders).
 
-use super::{Done, Line, Sort};
 use crate::preflight::asked::Asked;
 use crate::preflight::used::{First, Used, capabilities};
+use crate::vulkan::portability::line::Done;
+use crate::vulkan::portability::line::Line;
+use crate::vulkan::portability::line::Sort;
 use gfxr_parse::schema::generated::{EXTENSIONS, STRUCTS};
 use gfxr_parse::schema::{Extension, command_named, struct_named};
 use std::collections::{BTreeMap, BTreeSet};

@@ -4,7 +4,10 @@
 //! has ([`crate::vulkan`]'s table). An instance of 1.0 is made for all that the loader has, as its drivers hide from it what its
 //! programs use all the same.
 
-use super::{Compare, Done, Line, Sort};
+use crate::vulkan::portability::compare::Compare;
+use crate::vulkan::portability::line::Done;
+use crate::vulkan::portability::line::Line;
+use crate::vulkan::portability::line::Sort;
 use ash::vk;
 
 /// The version that an instance is made for here.

@@ -1,15 +1,17 @@
 //! Builds of acceleration structures: from translated instances, with scratch memory as large as this device wants.
 
-use super::commands::{arguments, state};
+use super::commands::state;
 use super::inputs::{self, Ranges};
-use super::own::Own;
 use super::structures::{ensure, filled, loader};
-use super::{Patcher, with_patcher};
 use crate::error::{Error, Kind, Result};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
 use crate::vulkan::Vulkan;
+use crate::vulkan::ray::patcher::arguments;
+use crate::vulkan::ray::patcher::with_patcher;
+use crate::vulkan::ray::spare::Own;
+use crate::vulkan::ray::state::Patcher;
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
 use world::Outcome;

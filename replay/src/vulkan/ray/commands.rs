@@ -1,27 +1,15 @@
 //! Command buffers in which something is translated: what the dispatch disturbs, and how it is put back.
 
-use super::{Own, Patcher, data_pointers};
+use super::data_pointers;
 use crate::error::Result;
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
 use crate::vulkan::Vulkan;
+use crate::vulkan::ray::state::CommandState;
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
 use world::Outcome;
-
-/// What has been recorded into a command buffer since it began.
-#[derive(Default)]
-pub struct CommandState {
-    /// Captured id of its device.
-    pub device: u64,
-    /// Live compute pipeline, or null.
-    compute: vk::Pipeline,
-    /// Push constants: layout, stages, offset, values.
-    pushed: Vec<(vk::PipelineLayout, vk::ShaderStageFlags, u32, Vec<u8>)>,
-    /// Buffers its translations write; they live until it begins anew.
-    pub own: Vec<Own>,
-}
 
 /// vkBeginCommandBuffer: whatever it held is no longer in flight.
 pub fn begin(
@@ -122,47 +110,4 @@ pub(super) fn remember(vk: &mut Vulkan, id: u64, layout: u64, stages: u32, offse
 /// The state of a command buffer (captured id), whose device is the one it was allocated from.
 pub fn state(vk: &mut Vulkan, id: u64) -> &mut CommandState {
     vk.ray.commands.entry(id).or_default()
-}
-
-impl Patcher {
-    /// Records one translation into the application's command buffer and puts back what that disturbs.
-    pub(super) fn record(
-        &self,
-        d: &ash::Device,
-        cmd: vk::CommandBuffer,
-        pipeline: vk::Pipeline,
-        arguments: &[u8],
-        count: u32,
-        state: &CommandState,
-    ) {
-        let compute = vk::ShaderStageFlags::COMPUTE;
-        let before = vk::MemoryBarrier::default()
-            .src_access_mask(vk::AccessFlags::MEMORY_WRITE)
-            .dst_access_mask(vk::AccessFlags::SHADER_READ | vk::AccessFlags::SHADER_WRITE);
-        let after = vk::MemoryBarrier::default()
-            .src_access_mask(vk::AccessFlags::SHADER_WRITE)
-            .dst_access_mask(vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE);
-        let (all, here) = (vk::PipelineStageFlags::ALL_COMMANDS, vk::PipelineStageFlags::COMPUTE_SHADER);
-        // SAFETY: recording into a command buffer that the application is recording; all handles are alive.
-        unsafe {
-            d.cmd_pipeline_barrier(cmd, all, here, vk::DependencyFlags::empty(), &[before], &[], &[]);
-            d.cmd_bind_pipeline(cmd, vk::PipelineBindPoint::COMPUTE, pipeline);
-            d.cmd_push_constants(cmd, self.layout, compute, 0, arguments);
-            d.cmd_dispatch(cmd, count.div_ceil(64), 1, 1);
-            d.cmd_pipeline_barrier(cmd, here, all, vk::DependencyFlags::empty(), &[after], &[], &[]);
-            if state.compute != vk::Pipeline::null() {
-                d.cmd_bind_pipeline(cmd, vk::PipelineBindPoint::COMPUTE, state.compute);
-            }
-            for (layout, stages, offset, values) in &state.pushed {
-                d.cmd_push_constants(cmd, *layout, *stages, *offset, values);
-            }
-        }
-    }
-}
-
-/// Push-constant bytes of a translation shader: addresses, then 32-bit values.
-pub fn arguments(addresses: &[u64], values: &[u32]) -> Vec<u8> {
-    let mut bytes: Vec<u8> = addresses.iter().flat_map(|a| a.to_le_bytes()).collect();
-    bytes.extend(values.iter().flat_map(|v| v.to_le_bytes()));
-    bytes
 }

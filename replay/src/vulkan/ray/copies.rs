@@ -12,18 +12,21 @@
 //! host copies out of memory of the captured process, whose contents no capture holds.
 
 use super::build::device_of;
-use super::commands::{arguments, state};
-use super::inputs::{Event, note};
-use super::own::Own;
+use super::commands::state;
+use super::inputs::note;
 use super::queries::{ask_now, serialised};
 use super::structures::{ensure, filled, loader};
-use super::with_patcher;
 use crate::error::{Error, Kind, Result};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::options::MemoryMode;
 use crate::report::Report;
 use crate::vulkan::Vulkan;
+use crate::vulkan::ray::noted::Event;
+use crate::vulkan::ray::patcher::arguments;
+use crate::vulkan::ray::patcher::with_patcher;
+use crate::vulkan::ray::spare::Own;
+use crate::vulkan::ray::state::Serial;
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
 use world::Outcome;
@@ -31,23 +34,6 @@ use world::span::Span;
 
 /// What serialised data and their addresses are a multiple of.
 const SERIAL_ALIGN: u64 = 256;
-
-/// A serialised structure that this replay wrote.
-pub struct Serial {
-    own: Own,
-    device: u64,
-}
-
-impl Serial {
-    /// Captured id of its device.
-    pub fn device(&self) -> u64 {
-        self.device
-    }
-    /// Destroys it; nothing of it may be in flight.
-    pub fn destroy(self, d: &ash::Device) {
-        self.own.destroy(d);
-    }
-}
 
 /// Whatever ran before is complete and visible.
 pub(super) fn wait_for_all(d: &ash::Device, cmd: vk::CommandBuffer) {

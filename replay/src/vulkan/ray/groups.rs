@@ -1,11 +1,12 @@
 //! Ray-tracing pipelines and the handles of their shader groups.
 
-use super::with_patcher;
+use crate::error::Vk;
 use crate::error::{Error, Kind, Result};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
-use crate::vulkan::{Vk, Vulkan, exact};
+use crate::vulkan::ray::patcher::with_patcher;
+use crate::vulkan::{Vulkan, exact};
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
 use world::Outcome;
@@ -82,4 +83,34 @@ pub fn group_handles(
         pair(vk, call.image.u64(0), &call.image.bytes()[to..to + len], &now, count);
     }
     Ok(Outcome::captured(call))
+}
+
+/// vkGetRayTracingShaderGroupStackSizeKHR.
+pub fn group_stack_size(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
+    let outcome = vk.raw(call, linked, report)?;
+    vk.ray.stacks.learn(call.image.u64(call.image.ret_at()), outcome.ret);
+    Ok(outcome)
+}
+
+/// vkCmdSetRayTracingPipelineStackSizeKHR: commandBuffer, pipelineStackSize.
+pub fn set_stack_size(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
+    let captured = call.image.u32(8);
+    let here = vk.ray.stacks.sum(captured);
+    if here != captured {
+        report.note("stacks of ray-tracing pipelines made larger");
+        linked.set_arg(1, here.into());
+    }
+    vk.raw(call, linked, report)
 }

@@ -9,16 +9,17 @@
 use super::build::{
     Build, Counted, Step, captured_scratch, fit, keep, places, record, refuse_motion, source_of, translate,
 };
-use super::commands::arguments;
 use super::inputs::{self, Ranges};
-use super::own::Own;
 use super::structures::loader;
-use super::{Patcher, with_patcher};
 use crate::error::{Error, Kind, Result};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
 use crate::vulkan::Vulkan;
+use crate::vulkan::ray::patcher::arguments;
+use crate::vulkan::ray::patcher::with_patcher;
+use crate::vulkan::ray::spare::Own;
+use crate::vulkan::ray::state::Patcher;
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
 use world::Outcome;

@@ -1,41 +1,11 @@
 //! Buffers of our own with an address; where a frame is run again and again, those of a recording are used again.
 
 use crate::error::Result;
-use crate::vulkan::memory::{Alloc, AllocKind};
-use crate::vulkan::{DeviceState, Vk};
+use crate::error::Vk;
+use crate::vulkan::DeviceState;
+use crate::vulkan::memory::AllocKind;
+use crate::vulkan::ray::spare::Own;
 use ash::vk;
-use std::collections::BTreeMap;
-
-/// Buffers that a recording gave back, by size, usage and whether the host sees them.
-#[derive(Default)]
-pub struct Spare {
-    keep: bool,
-    free: BTreeMap<Key, Vec<Own>>,
-    /// How many were made because none was to be had.
-    pub made: u64,
-}
-
-type Key = (u64, u32, bool);
-
-impl Spare {
-    /// None yet; `keep`: those given back are kept.
-    pub fn new(keep: bool) -> Self {
-        Spare { keep, ..Spare::default() }
-    }
-    /// All of them.
-    pub fn drain(&mut self) -> impl Iterator<Item = Own> + use<> {
-        std::mem::take(&mut self.free).into_values().flatten()
-    }
-}
-
-/// A buffer, its memory and its address.
-pub struct Own {
-    buffer: vk::Buffer,
-    key: Key,
-    alloc: Option<Alloc>,
-    /// Where it is on the device.
-    pub address: u64,
-}
 
 impl Own {
     /// Device-local (or whatever the device has), for copies and scratch.

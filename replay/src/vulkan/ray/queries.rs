@@ -6,28 +6,21 @@
 //! structure of unknown size is made: by then the application knew them, so that they are there. The largest that can be
 //! meant is taken.
 
+use super::state::Pool;
 use super::structures::loader;
+use crate::error::Vk;
 use crate::error::{Error, Result};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
-use crate::vulkan::resources::new_object;
-use crate::vulkan::{Vk, Vulkan};
+use crate::vulkan::Vulkan;
+use crate::vulkan::arguments::new_object;
+use crate::vulkan::ray::state::About;
+use crate::vulkan::ray::state::Answers;
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
 use std::collections::HashMap;
 use world::Outcome;
-
-/// What a pool of queries asks about structures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum About {
-    /// ACCELERATION_STRUCTURE_COMPACTED_SIZE.
-    Compacted,
-    /// ACCELERATION_STRUCTURE_SERIALIZATION_SIZE.
-    Serialised,
-    /// Sizes and counts that nothing is made of.
-    Other,
-}
 
 impl About {
     fn of(query: vk::QueryType) -> Option<Self> {
@@ -39,33 +32,6 @@ impl About {
             _ => return None,
         })
     }
-}
-
-/// A pool of such queries.
-pub struct Pool {
-    device: u64,
-    live: vk::QueryPool,
-    about: About,
-    /// Query -> captured id of the structure it asked about, and whether its answer is known.
-    asked: HashMap<u32, (u64, bool)>,
-}
-
-impl Pool {
-    /// Captured id of its device.
-    pub fn device(&self) -> u64 {
-        self.device
-    }
-}
-
-/// What this driver answered about a structure.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Answers {
-    /// Bytes of its compacted copy.
-    pub compacted: Option<u64>,
-    /// Bytes of its serialised copy.
-    pub serialised: Option<u64>,
-    /// The same, as the captured driver had answered.
-    pub serialised_then: Option<u64>,
 }
 
 /// vkCreateQueryPool.

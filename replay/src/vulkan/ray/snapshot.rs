@@ -13,37 +13,27 @@
 //! are, on the captured driver; copies whose originals cannot be told.
 
 use super::build::{Build, needs, prepare};
-use super::commands::CommandState;
 use super::copies::{at_once, fit};
-use super::inputs::{self, Event, note};
+use super::inputs::{self, note};
 use super::queries::{answer, ask_now};
-use super::structures::{Structure, ensure, filled, loader, renew};
-use super::with_patcher;
+use super::structures::{ensure, filled, loader, renew};
 use crate::error::{Error, Kind, Result};
 use crate::link::{Lenience, Linked};
 use crate::objects::Objects;
 use crate::report::Report;
 use crate::vulkan::Vulkan;
+use crate::vulkan::ray::noted::Event;
+use crate::vulkan::ray::patcher::with_patcher;
+use crate::vulkan::ray::state::CommandState;
+use crate::vulkan::ray::state::Structure;
 use ash::vk::{self, Handle};
 use gfxr_parse::decode::{decode_struct_array, decode_struct_array2};
 use gfxr_parse::image::Image;
 use gfxr_parse::meta::{BuildAcceleration, CopyAcceleration, Meta, WriteAcceleration};
 use gfxr_parse::schema::struct_named;
-use std::collections::HashSet;
 
 /// The id under which translations of a snapshot keep their buffers; no capture uses it.
 const OURS: u64 = u64::MAX;
-
-/// What is known while a snapshot is loaded.
-#[derive(Default)]
-pub struct Snapshot {
-    /// Metadata blocks said how structures are built.
-    builds: u64,
-    /// Temporary structures whose copies are not made yet.
-    originals: Vec<Structure>,
-    /// Captured ids of buffers for structures that were not empty.
-    used: HashSet<u64>,
-}
 
 /// The snapshot loads a buffer.
 pub(crate) fn loads(vk: &mut Vulkan, id: u64, data: &[u8]) {

@@ -5,41 +5,19 @@
 //! names it (handles, references in instances, shader binding tables) is translated anyway. Its size is known when it
 //! is made from what sizes the application asked for; where it asked nobody (a snapshot), when it is built.
 
-use super::own::Own;
 use super::queries;
+use crate::error::Vk;
 use crate::error::{Error, Kind, Result};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
-use crate::vulkan::resources::new_object;
-use crate::vulkan::{Vk, Vulkan, exact};
+use crate::vulkan::arguments::new_object;
+use crate::vulkan::ray::spare::Own;
+use crate::vulkan::ray::state::Structure;
+use crate::vulkan::{Vulkan, exact};
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
 use world::Outcome;
-
-/// A live acceleration structure.
-pub struct Structure {
-    /// Its captured id.
-    pub id: u64,
-    /// Captured id of its device.
-    pub device: u64,
-    /// Live handle.
-    pub live: vk::AccelerationStructureKHR,
-    /// Top, bottom or generic.
-    pub kind: vk::AccelerationStructureTypeKHR,
-    /// Bytes the application made it of.
-    pub captured: u64,
-    /// Bytes it has here.
-    pub size: u64,
-    /// Its captured address, once the application asked for it.
-    pub address: u64,
-    /// Something was built or copied into it, as far as was recorded.
-    pub filled: bool,
-    /// Captured id of the application's buffer, if it takes up all of that.
-    pub storage: Option<u64>,
-    /// Where it lives if the application's buffer is too small.
-    own: Option<Own>,
-}
 
 /// vkGetAccelerationStructureBuildSizesKHR: what the captured driver wanted and what this one wants.
 pub fn build_sizes(

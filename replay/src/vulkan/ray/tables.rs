@@ -3,9 +3,10 @@
 //! Written by the host, only when something changed and only while nothing runs. Refuses captures with more entries
 //! than a table holds (tens of thousands).
 
-use super::{Patcher, with_patcher};
 use crate::error::{Error, Kind, Result};
 use crate::vulkan::Vulkan;
+use crate::vulkan::ray::patcher::with_patcher;
+use crate::vulkan::ray::state::Patcher;
 
 /// Room for 16,384 acceleration structures.
 pub const REFERENCE_BYTES: u64 = 8 + 24 * 16_384;

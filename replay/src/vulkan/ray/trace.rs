@@ -1,14 +1,15 @@
 //! Trace commands: shader binding tables are translated into copies of our own right before they are used.
 
 use super::build::device_of;
-use super::commands::{arguments, state};
-use super::own::Own;
-use super::with_patcher;
+use super::commands::state;
 use crate::error::{Error, Kind, Result};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
 use crate::vulkan::Vulkan;
+use crate::vulkan::ray::patcher::arguments;
+use crate::vulkan::ray::patcher::with_patcher;
+use crate::vulkan::ray::spare::Own;
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
 use world::Outcome;

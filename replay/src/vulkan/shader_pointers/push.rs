@@ -1,6 +1,7 @@
 //! Push constants: what the shaders of a layout make of each word.
 
-use super::{Shaders, Stage};
+use crate::vulkan::shader_pointers::shaders::Shaders;
+use crate::vulkan::shader_pointers::shaders::Stage;
 use pointers::{Root, Target};
 
 /// What a word of push constants is.

@@ -1,7 +1,8 @@
 //! Pointers that shaders find, by every way in which a buffer comes to a shader.
 
+use super::Word;
+use super::shaders::ShaderPointers;
 use super::walk::found;
-use super::{ShaderPointers, Word};
 use gfxr_parse::writer::ParamWriter;
 use pointers::{Entry, Field, Layout, Module, Root, Target};
 use std::rc::Rc;

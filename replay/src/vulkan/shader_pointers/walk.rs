@@ -9,8 +9,9 @@
 //! since, as something else than a pointer, would be overwritten here with the pointer it once was; only words that no
 //! shader has used as a pointer before can be.
 
-use super::{ShaderPointers, Shaders};
 use crate::error::Result;
+use crate::vulkan::shader_pointers::shaders::ShaderPointers;
+use crate::vulkan::shader_pointers::shaders::Shaders;
 use crate::vulkan::{BufferState, Vulkan, memory, ray};
 use gfxr_parse::ahead::Call;
 use pointers::{Module, Root, Target};

@@ -1,7 +1,7 @@
 //! Resources that share memory, and memory that there is not.
 
 use super::*;
-use crate::vulkan::memory::{Bound, MemoryState};
+use crate::vulkan::memory::state::{Bound, MemoryState};
 
 const MEMORY: u64 = 400;
 

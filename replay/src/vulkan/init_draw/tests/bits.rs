@@ -6,8 +6,8 @@
 
 use crate::vulkan::init::stage;
 use crate::vulkan::init_draw::plan::{Plan, Source, attachment_usage};
+use crate::vulkan::live::aspects_of;
 use crate::vulkan::memory::{Alloc, AllocKind, Pool};
-use crate::vulkan::resources::aspects_of;
 use crate::vulkan::{DeviceState, ImageState, gpu, list_gpus};
 use ash::vk::{self, Format as F, ImageAspectFlags as A};
 

@@ -1,11 +1,11 @@
 //! Descriptor update templates. The capture holds their data packed by kind, not at the application's offsets: so the
 //! template is made anew with packed offsets, and the data are passed as they lie in the image.
 
-use super::Vulkan;
 use crate::error::{Error, Result};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
+use crate::vulkan::state::Vulkan;
 use ash::vk;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::decode::template::{HEADER_BYTES, TAIL_HEADER_BYTES};

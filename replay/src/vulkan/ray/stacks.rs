@@ -5,28 +5,20 @@
 //! captured sum grows as the term that grows most; and for shaders that took nothing and take something now, by as much
 //! as there can be of them. A stack is never made smaller. An application that never asked keeps its number.
 
-use crate::error::Result;
-use crate::link::Linked;
-use crate::objects::Objects;
-use crate::report::Report;
-use crate::vulkan::Vulkan;
-use gfxr_parse::ahead::Call;
-use world::Outcome;
-
 /// Shaders on a stack at most: the deepest recursion of any device (31), a ray generation shader, two callable ones.
-const MOST_FRAMES: u64 = 34;
+pub(super) const MOST_FRAMES: u64 = 34;
 
 /// What was learnt of shaders' stacks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stacks {
     /// Live and captured bytes of the shader that grew most.
-    growth: Option<(u64, u64)>,
+    pub(super) growth: Option<(u64, u64)>,
     /// The most that a shader takes now that took nothing.
-    from_nothing: u64,
+    pub(super) from_nothing: u64,
 }
 
 impl Stacks {
-    fn learn(&mut self, captured: u64, live: u64) {
+    pub(super) fn learn(&mut self, captured: u64, live: u64) {
         if captured == 0 {
             self.from_nothing = self.from_nothing.max(live);
         } else if live > captured {
@@ -38,7 +30,7 @@ impl Stacks {
         }
     }
     /// What a captured sum has to be here.
-    fn sum(&self, captured: u32) -> u32 {
+    pub(super) fn sum(&self, captured: u32) -> u32 {
         let grown = match self.growth {
             Some((live, then)) => (u128::from(captured) * u128::from(live)).div_ceil(u128::from(then)),
             None => captured.into(),
@@ -46,36 +38,6 @@ impl Stacks {
         let most = grown + u128::from(self.from_nothing) * u128::from(MOST_FRAMES);
         u32::try_from(most).unwrap_or(u32::MAX)
     }
-}
-
-/// vkGetRayTracingShaderGroupStackSizeKHR.
-pub fn group_stack_size(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
-    let outcome = vk.raw(call, linked, report)?;
-    vk.ray.stacks.learn(call.image.u64(call.image.ret_at()), outcome.ret);
-    Ok(outcome)
-}
-
-/// vkCmdSetRayTracingPipelineStackSizeKHR: commandBuffer, pipelineStackSize.
-pub fn set_stack_size(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
-    let captured = call.image.u32(8);
-    let here = vk.ray.stacks.sum(captured);
-    if here != captured {
-        report.note("stacks of ray-tracing pipelines made larger");
-        linked.set_arg(1, here.into());
-    }
-    vk.raw(call, linked, report)
 }
 
 #[cfg(test)]

@@ -5,33 +5,15 @@
 //! comes from another pool made like it, which is freed from, reset and destroyed with the first. Refuses nothing: a pool
 //! with structs that are not known here (mutable descriptor types) stays alone, and the allocation fails as it did.
 
-use super::Vulkan;
 use crate::error::Result;
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
+use crate::vulkan::descriptors::state::Pool;
+use crate::vulkan::state::Vulkan;
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
-use std::collections::HashMap;
 use world::Outcome;
-
-/// What is known of the pools, by the capture's id.
-#[derive(Default)]
-pub struct Pools {
-    by_id: HashMap<u64, Pool>,
-    /// Sets that came from another pool than the capture's, by live handle.
-    elsewhere: HashMap<u64, vk::DescriptorPool>,
-    /// Allocations so far, for rehearsals.
-    allocations: u64,
-}
-
-struct Pool {
-    flags: vk::DescriptorPoolCreateFlags,
-    sets: u32,
-    sizes: Vec<vk::DescriptorPoolSize>,
-    inline_blocks: u32,
-    more: Vec<vk::DescriptorPool>,
-}
 
 /// vkCreateDescriptorPool.
 pub fn create(
@@ -50,7 +32,7 @@ pub fn create(
 
 /// One was made: device, pCreateInfo, pAllocator, pDescriptorPool.
 fn created(vk: &mut Vulkan, call: &Call, linked: &mut Linked) {
-    let Ok((id, _)) = super::resources::new_object(call) else { return };
+    let Ok((id, _)) = crate::vulkan::new_object(call) else { return };
     let Some(info) = linked.param::<vk::DescriptorPoolCreateInfo<'_>>(1).copied() else { return };
     let known = vk::StructureType::DESCRIPTOR_POOL_INLINE_UNIFORM_BLOCK_CREATE_INFO;
     if linked.chain(info.p_next).any(|s| s.1 != known) {

@@ -1,0 +1,206 @@
+//! Descriptor buffers (VK_EXT_descriptor_buffer): the driver's own bytes, found again in what the host writes.
+//!
+//! vkGetDescriptorEXT gave the application bytes that mean something to the captured driver in the captured process. The
+//! driver here is asked the same and answers with others. Where the host writes the first, the second are put: into
+//! descriptor buffers, into buffers that are copied from, and into updates of buffers. A descriptor that one write begins
+//! and another ends is found too, as what the host wrote to descriptor buffers is kept.
+//!
+//! Refuses: a driver that lays sets out otherwise, or whose descriptors have other sizes (offsets in the capture are the
+//! captured driver's); descriptors in the snapshot of a capture that begins later than the first frame, as the capture
+//! layer does not write what they mean. Left as captured, and said: descriptors of fewer than 16 bytes that are copied into
+//! a descriptor buffer from another one, as they look like any number.
+
+use super::table::{Piece, TELLING};
+use crate::error::{Error, Kind, Result};
+use crate::link::Linked;
+use crate::objects::Objects;
+use crate::report::Report;
+use crate::vulkan::memory;
+use crate::vulkan::state::Vulkan;
+use ash::vk;
+use gfxr_parse::ahead::Call;
+use gfxr_parse::view::View;
+use world::Outcome;
+
+/// Whether a buffer holds descriptors. `info`: its VkBufferCreateInfo.
+fn holds_descriptors(info: View<'_>) -> bool {
+    use vk::BufferUsageFlags as U;
+    let kinds = U::RESOURCE_DESCRIPTOR_BUFFER_EXT | U::SAMPLER_DESCRIPTOR_BUFFER_EXT;
+    // VK_BUFFER_USAGE_2_*: the same bits.
+    let more = info.next("VkBufferUsageFlags2CreateInfo").and_then(|i| i.u64("usage")).unwrap_or(0);
+    let usage = info.u64("usage").unwrap_or(0) | more;
+    usage & u64::from(kinds.as_raw()) != 0
+}
+
+/// A buffer was made.
+pub(crate) fn buffer_made(vk: &mut Vulkan, call: &Call, id: u64) {
+    if View::call(&call.image).one("pCreateInfo").is_some_and(holds_descriptors) {
+        vk.descriptors.buffers.insert(id, Vec::new());
+    }
+}
+
+/// A buffer is gone.
+pub(crate) fn buffer_gone(vk: &mut Vulkan, id: u64) {
+    vk.descriptors.buffers.remove(&id);
+}
+
+/// The host writes `data` into a buffer, from its byte `within` on: what of it is to be other bytes.
+pub(crate) fn written(vk: &mut Vulkan, buffer: u64, within: u64, data: &[u8]) -> Result<Vec<Piece>> {
+    let d = &mut vk.descriptors;
+    if d.is_unused() {
+        return Ok(Vec::new());
+    }
+    let Some(shadow) = d.buffers.get_mut(&buffer) else {
+        let copied =
+            vk.buffers.get(&buffer).is_none_or(|b| b.usage.contains(vk::BufferUsageFlags::TRANSFER_SRC));
+        let found = if copied { d.table.find(within, data, TELLING) } else { Vec::new() };
+        let pieces: Vec<Piece> = found.into_iter().map(|(at, live)| (at, live.to_vec())).collect();
+        vk.ray.totals.descriptors += pieces.len() as u64;
+        return Ok(pieces);
+    };
+    let (inside, outside) = d.table.rewritten(shadow, within as usize, data);
+    vk.ray.totals.descriptors += inside.len() as u64;
+    for (at, bytes) in outside {
+        memory::write_within(vk, buffer, false, at as u64, &bytes)?;
+    }
+    Ok(inside)
+}
+
+/// Initial contents of a buffer: refused where they are descriptors that nobody explains.
+pub(crate) fn loaded(vk: &Vulkan, buffer: u64, data: &[u8], report: &mut Report) -> Result<()> {
+    if !vk.descriptors.buffers.contains_key(&buffer) || data.iter().all(|b| *b == 0) {
+        return Ok(());
+    }
+    let what = format!(
+        "VkBuffer {buffer} is a descriptor buffer, and the capture begins behind the calls that say what its descriptors are"
+    );
+    refuse(vk, what, "record from the first frame on", report)
+}
+
+/// An update of a buffer whose `data` lies at image offset `to`: the descriptors among it are put into the linked call.
+pub(crate) fn updated(vk: &mut Vulkan, buffer: u64, at: u64, data: &[u8]) -> Vec<Piece> {
+    let d = &mut vk.descriptors;
+    let least = if d.buffers.contains_key(&buffer) { 0 } else { TELLING };
+    let found = d.table.find(at, data, least).into_iter();
+    let pieces: Vec<Piece> = found.map(|(at, live)| (at, live.to_vec())).collect();
+    vk.ray.totals.descriptors += pieces.len() as u64;
+    pieces
+}
+
+/// vkCmdCopyBuffer (commandBuffer, srcBuffer, dstBuffer, …), vkCmdCopyBuffer2 (commandBuffer, pCopyBufferInfo).
+pub fn copy(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
+    let d = &vk.descriptors;
+    if d.table.any_small() {
+        let v = View::call(&call.image);
+        let to = v.one("pCopyBufferInfo").unwrap_or(v).u64("dstBuffer").unwrap_or(0);
+        if d.buffers.contains_key(&to) {
+            report.note("descriptors of fewer than 16 bytes that are copied into a descriptor buffer were left as captured");
+        }
+    }
+    vk.raw(call, linked, report)
+}
+
+fn refuse(vk: &Vulkan, what: String, instead: &str, report: &mut Report) -> Result<()> {
+    if vk.options.keep_going {
+        report.note(&what);
+        return Ok(());
+    }
+    Err(Error::new(Kind::Unsupported, format!("{what}; {instead}")))
+}
+
+/// What a driver must have in common with the captured one.
+fn same(vk: &Vulkan, what: &str, captured: u64, live: &[u64], report: &mut Report) -> Result<()> {
+    if live.contains(&captured) {
+        return Ok(());
+    }
+    let here = live.first().copied().unwrap_or(0);
+    let what = format!("descriptor buffers: {what} is {captured} in the capture and {here} on this device");
+    refuse(
+        vk,
+        what,
+        "only a driver that lays descriptors out as the captured one did can replay this",
+        report,
+    )
+}
+
+/// Bytes of a descriptor: plain, and where buffer accesses are robust.
+fn sizes_of(vk: &Vulkan, device: u64, ty: vk::DescriptorType) -> Option<[u64; 2]> {
+    use vk::DescriptorType as T;
+    let d = vk.devices.get(&device)?;
+    let instance = vk.instances.get(&d.instance_id)?;
+    let mut p = vk::PhysicalDeviceDescriptorBufferPropertiesEXT::default();
+    let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut p);
+    let query = ash::khr::get_physical_device_properties2::Instance::new(&vk.entry, &instance.ash);
+    // SAFETY: a chain of known structs; the device has the extension, as one of its functions is called.
+    unsafe { query.get_physical_device_properties2(d.gpu.handle, &mut all) };
+    let one = |n: usize| [n, n];
+    let sizes = match ty {
+        T::SAMPLER => one(p.sampler_descriptor_size),
+        T::COMBINED_IMAGE_SAMPLER => one(p.combined_image_sampler_descriptor_size),
+        T::SAMPLED_IMAGE => one(p.sampled_image_descriptor_size),
+        T::STORAGE_IMAGE => one(p.storage_image_descriptor_size),
+        T::INPUT_ATTACHMENT => one(p.input_attachment_descriptor_size),
+        T::ACCELERATION_STRUCTURE_KHR => one(p.acceleration_structure_descriptor_size),
+        T::UNIFORM_TEXEL_BUFFER => {
+            [p.uniform_texel_buffer_descriptor_size, p.robust_uniform_texel_buffer_descriptor_size]
+        }
+        T::STORAGE_TEXEL_BUFFER => {
+            [p.storage_texel_buffer_descriptor_size, p.robust_storage_texel_buffer_descriptor_size]
+        }
+        T::UNIFORM_BUFFER => [p.uniform_buffer_descriptor_size, p.robust_uniform_buffer_descriptor_size],
+        T::STORAGE_BUFFER => [p.storage_buffer_descriptor_size, p.robust_storage_buffer_descriptor_size],
+        _ => return None,
+    };
+    Some(sizes.map(|n| n as u64))
+}
+
+/// vkGetDescriptorEXT: device, pDescriptorInfo, dataSize, pDescriptor. The captured bytes now mean these.
+pub fn get(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
+    let (device, bytes) = (call.image.u64(0), call.image.u64(16));
+    // VkDescriptorGetInfoEXT: sType, pNext, type.
+    let ty = call.image.target(8).map_or(0, |info| call.image.u32(info + 16)) as i32;
+    if vk.descriptors.sizes.insert((device, ty, bytes))
+        && let Some(here) = sizes_of(vk, device, vk::DescriptorType::from_raw(ty))
+    {
+        let what = format!("the size of a descriptor ({:?})", vk::DescriptorType::from_raw(ty));
+        same(vk, &what, bytes, &here, report)?;
+    }
+    let outcome = vk.raw(call, linked, report)?;
+    if let Some(p) = call.image.ptr(24).filter(|p| p.has_data()) {
+        let (to, len) = (p.to as usize, (p.len as usize).min(bytes as usize));
+        let live = linked.bytes_at(p.to, len);
+        vk.descriptors.table.insert(&call.image.bytes()[to..to + len], &live);
+    }
+    Ok(outcome)
+}
+
+/// vkGetDescriptorSetLayoutSizeEXT (device, layout, pLayoutSizeInBytes) and vkGetDescriptorSetLayoutBindingOffsetEXT
+/// (device, layout, binding, pOffset): the application computed with what it was told.
+pub fn layout(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
+    let outcome = vk.raw(call, linked, report)?;
+    let last = call.command.params.last().map_or(0, |p| p.at);
+    if let Some(to) = call.image.target(last) {
+        let what =
+            if call.command.params.len() == 3 { "the size of a set" } else { "the offset of a binding" };
+        same(vk, what, call.image.u64(to), &[linked.word_at(to)], report)?;
+    }
+    Ok(outcome)
+}

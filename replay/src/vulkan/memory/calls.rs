@@ -1,0 +1,383 @@
+//! Commands on memory objects: allocated, mapped, bound.
+
+use super::mapped::Mapped;
+use super::{coherent, pool, rebind};
+use crate::error::{Error, Kind, Result};
+use crate::link::Linked;
+use crate::objects::Objects;
+use crate::options::MemoryMode;
+use crate::report::Report;
+use crate::vulkan::memory::pool::fits;
+use crate::vulkan::memory::state::Bound;
+use crate::vulkan::memory::state::MemoryState;
+use crate::vulkan::{Vulkan, exact, require_handles};
+use ash::vk::{self, Handle};
+use gfxr_parse::ahead::Call;
+use gfxr_parse::view::View;
+use world::Outcome;
+use world::span::Span;
+
+/// Import and export structs that name things of the captured process.
+fn foreign(s: vk::StructureType) -> bool {
+    use vk::StructureType as S;
+    matches!(
+        s,
+        S::IMPORT_MEMORY_FD_INFO_KHR
+            | S::IMPORT_MEMORY_HOST_POINTER_INFO_EXT
+            | S::IMPORT_MEMORY_WIN32_HANDLE_INFO_KHR
+            | S::IMPORT_ANDROID_HARDWARE_BUFFER_INFO_ANDROID
+            | S::EXPORT_MEMORY_WIN32_HANDLE_INFO_KHR
+            | S::EXPORT_MEMORY_ALLOCATE_INFO
+    )
+}
+
+/// The flags of a captured memory type.
+fn captured_flags(vk: &Vulkan, device: u64, index: u32) -> Option<vk::MemoryPropertyFlags> {
+    let gpu = vk.devices.get(&device)?.gpu_id;
+    vk.prologue.memory.get(&gpu)?.get(index as usize).map(|f| vk::MemoryPropertyFlags::from_raw(*f))
+}
+
+/// vkAllocateMemory.
+pub fn allocate(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
+    let device = call.image.u64(0);
+    let id_at = call.image.target(call.command.params[3].at);
+    let id = id_at.map_or(0, |at| call.image.u64(at));
+    let Some(mut info) = linked.param::<vk::MemoryAllocateInfo<'static>>(1).copied() else {
+        return Err(Error::divergence("pAllocateInfo is missing"));
+    };
+    let captured = captured_flags(vk, device, info.memory_type_index);
+    let size = info.allocation_size;
+    if vk.memory.mode == MemoryMode::Rebind {
+        let flags = captured.unwrap_or(vk::MemoryPropertyFlags::empty());
+        let info = View::call(&call.image).one("pAllocateInfo");
+        let dedicated = info.is_some_and(|i| i.next("VkMemoryDedicatedAllocateInfo").is_some());
+        vk.memory.by_id.insert(id, MemoryState { device, size, flags, dedicated, ..Default::default() });
+        objects.insert_virtual(id, vk.types.memory);
+        return Ok(Outcome::captured(call));
+    }
+    require_handles(objects, call, &[])?;
+    info.p_next = linked.unchain(info.p_next, foreign);
+    let props = vk.device(device)?.gpu.memory;
+    if vk.memory.mode == MemoryMode::Remap
+        && let Some(want) = captured
+    {
+        info.memory_type_index = pool::best_type(&props, u32::MAX, want, vk::MemoryPropertyFlags::empty())
+            .ok_or_else(|| {
+                Error::new(
+                    Kind::Unsupported,
+                    format!("no memory type here has {want:?}; --memory rebind chooses others"),
+                )
+            })?;
+    }
+    let types = &props.memory_types[..props.memory_type_count as usize];
+    let Some(here) = types.get(info.memory_type_index as usize).map(|t| t.property_flags) else {
+        return Err(Error::divergence(format!(
+            "memory of type {} is allocated, the device has {} types",
+            info.memory_type_index,
+            types.len()
+        )));
+    };
+    fits(&props, info.memory_type_index, size)?;
+    if let Some(to) = linked.param_mut::<vk::MemoryAllocateInfo<'static>>(1) {
+        *to = info;
+    }
+    let outcome = exact::allocate(vk, id, call, linked, report)?;
+    if outcome.result() >= 0
+        && let Some(at) = id_at
+    {
+        let flush = coherent::wants_flush(here)
+            && captured.is_some_and(|c| c.contains(vk::MemoryPropertyFlags::HOST_COHERENT));
+        let live = vk::DeviceMemory::from_raw(linked.word_at(at));
+        vk.memory
+            .by_id
+            .insert(id, MemoryState { device, size, flags: here, live, flush, ..Default::default() });
+    }
+    Ok(outcome)
+}
+
+/// vkFreeMemory.
+pub fn free(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
+    let state = vk.memory.by_id.remove(&call.image.u64(8));
+    if state.is_some_and(|s| s.live == vk::DeviceMemory::null()) {
+        return Ok(Outcome::captured(call));
+    }
+    require_handles(objects, call, &[])?;
+    vk.raw(call, linked, report)
+}
+
+/// vkMapMemory, vkMapMemory2: our pointer is kept; what the application wrote comes as fill blocks.
+pub fn map(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
+    if call.image.ret().is_some_and(|r| r < 0) {
+        return Ok(Outcome::captured(call));
+    }
+    let image = &call.image;
+    let (id, offset) = if call.command.params.len() == 6 {
+        (image.u64(8), image.u64(16))
+    } else {
+        // VkMemoryMapInfo: sType, pNext, flags, memory, offset, size.
+        image.target(8).map_or((0, 0), |to| (image.u64(to + 24), image.u64(to + 32)))
+    };
+    let at = image.u64(0);
+    let direct = call.command.params.len() == 6;
+    let asked = match direct {
+        true => image.u64(24),
+        false => image.target(8).map_or(vk::WHOLE_SIZE, |to| image.u64(to + 40)),
+    };
+    let Some(m) = vk.memory.by_id.get_mut(&id) else {
+        return Err(Error::divergence(format!("VkDeviceMemory {id} was never allocated")));
+    };
+    if m.mapped.is_some() {
+        return Err(Error::divergence(format!("VkDeviceMemory {id} is already mapped")));
+    }
+    let all = m.size;
+    let size = if asked == vk::WHOLE_SIZE { all.saturating_sub(offset) } else { asked };
+    if Span::within(offset, size, all).is_none() {
+        return Err(Error::divergence(format!(
+            "a mapping of {size} bytes at {offset} leaves VkDeviceMemory {id} of {all} bytes"
+        )));
+    }
+    if m.live == vk::DeviceMemory::null() {
+        m.mapped = Some((offset, Mapped::nothing()));
+        return Ok(Outcome::captured(call));
+    }
+    require_handles(objects, call, &[])?;
+    // What is flushed later in whole atoms must be mapped.
+    let atom = vk.devices.get(&at).map_or(1, |d| d.gpu.properties.limits.non_coherent_atom_size);
+    let (from, bytes) = coherent::whole_atoms((offset, size), atom, all, (0, all));
+    if direct {
+        linked.set_arg(2, from);
+        linked.set_arg(3, bytes);
+    } else if let Some(to) = image.target(8) {
+        linked.set_word_at(to + 32, from);
+        linked.set_word_at(to + 40, bytes);
+    }
+    let mut pointer: *mut u8 = std::ptr::null_mut();
+    let last = call.command.params.len() - 1;
+    linked.set_arg(last, (&raw mut pointer) as u64);
+    let outcome = vk.raw(call, linked, report)?;
+    if let Some(m) = vk.memory.by_id.get_mut(&id) {
+        // SAFETY: the driver has just mapped as many bytes there; unmapping drops it.
+        let mapped = unsafe { Mapped::new(pointer, from, bytes) };
+        m.mapped = (outcome.result() >= 0).then_some((offset, mapped));
+    }
+    Ok(outcome)
+}
+
+/// vkUnmapMemory, vkUnmapMemory2.
+pub fn unmap(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
+    let image = &call.image;
+    let direct = call.command.params[1].shape == gfxr_parse::schema::Shape::Value;
+    // VkMemoryUnmapInfo: sType, pNext, flags, memory.
+    let id = if direct { image.u64(8) } else { image.target(8).map_or(0, |to| image.u64(to + 24)) };
+    let Some(m) = vk.memory.by_id.get_mut(&id) else {
+        return Err(Error::divergence(format!("VkDeviceMemory {id} was never allocated")));
+    };
+    if m.mapped.take().is_none() {
+        return Err(Error::divergence(format!("VkDeviceMemory {id} is not mapped")));
+    }
+    if m.live == vk::DeviceMemory::null() {
+        return Ok(Outcome::captured(call));
+    }
+    require_handles(objects, call, &[])?;
+    vk.raw(call, linked, report)
+}
+
+/// vkFlushMappedMemoryRanges, vkInvalidateMappedMemoryRanges: in this device's atoms. Shadows live in coherent memory:
+/// nothing to do.
+pub fn flush(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
+    if vk.memory.mode == MemoryMode::Rebind {
+        return Ok(Outcome::captured(call));
+    }
+    require_handles(objects, call, &[])?;
+    let image = &call.image;
+    if let Some(p) = image.ptr(16).filter(|p| p.has_data()) {
+        let atom = vk.device(image.u64(0))?.gpu.properties.limits.non_coherent_atom_size;
+        // VkMappedMemoryRange: sType, pNext, memory, offset, size; 40 bytes.
+        for at in (0..p.len).map(|i| p.to + i as u32 * 40) {
+            let Some(m) = vk.memory.by_id.get(&image.u64(at + 16)).filter(|m| m.mapped.is_some()) else {
+                continue;
+            };
+            let (from, bytes) =
+                coherent::whole_atoms((image.u64(at + 24), image.u64(at + 32)), atom, m.size, m.mapping());
+            linked.set_word_at(at + 24, from);
+            linked.set_word_at(at + 32, bytes);
+        }
+    }
+    vk.raw(call, linked, report)
+}
+
+/// Queries about a memory object that may be a shadow.
+pub fn shadow_query(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    _: &mut Report,
+) -> Result<Option<Outcome>> {
+    Ok((vk.memory.mode == MemoryMode::Rebind).then(|| Outcome::captured(call)))
+}
+
+/// A resource must lie inside the memory that it is bound to: drivers do not look.
+fn inside(vk: &Vulkan, resource: u64, is_image: bool, memory: u64, offset: u64) -> Result<()> {
+    let Some(m) = vk.memory.by_id.get(&memory) else { return Ok(()) };
+    let size = if is_image {
+        // Of an image in planes each is bound for itself; of one whose memory is another here, that counts.
+        let known = vk.images.get(&resource).filter(|i| {
+            vk.memory.mode != MemoryMode::Rebind && !i.flags.contains(vk::ImageCreateFlags::DISJOINT)
+        });
+        known.map_or(0, |i| i.size)
+    } else {
+        vk.buffers.get(&resource).map_or(0, |b| b.size)
+    };
+    if Span::within(offset, size, m.size).is_some() {
+        return Ok(());
+    }
+    Err(Error::divergence(format!(
+        "resource {resource} of {size} bytes is bound at byte {offset} of VkDeviceMemory {memory}, which has {}",
+        m.size
+    )))
+}
+
+/// vkBindBufferMemory, vkBindImageMemory.
+pub fn bind(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
+    let image = &call.image;
+    let (resource, memory, offset) = (image.u64(8), image.u64(16), image.u64(24));
+    let is_image = call.command.name.starts_with("vkBindImage");
+    inside(vk, resource, is_image, memory, offset)?;
+    bound_once(vk, resource, is_image)?;
+    let outcome = if vk.memory.mode == MemoryMode::Rebind {
+        require_handles(objects, call, &[vk.types.memory])?;
+        rebind::bind(vk, image.u64(0), resource, is_image, memory, offset, report)?;
+        Outcome::captured(call)
+    } else {
+        require_handles(objects, call, &[])?;
+        rebind::fits(vk, image.u64(0), resource, is_image, memory, offset)?;
+        vk.raw(call, linked, report)?
+    };
+    record(vk, resource, is_image, memory, offset);
+    Ok(outcome)
+}
+
+/// vkBindBufferMemory2, vkBindImageMemory2.
+pub fn bind2(
+    vk: &mut Vulkan,
+    objects: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
+    let image = &call.image;
+    let is_image = call.command.name.starts_with("vkBindImage");
+    // Both structs: sType, pNext, resource, memory, memoryOffset; 40 bytes.
+    let infos: Vec<(u64, u64, u64, bool)> = image.ptr(16).filter(|p| p.has_data()).map_or(Vec::new(), |p| {
+        let at = |i: u64| p.to + i as u32 * 40;
+        (0..p.len)
+            .map(|i| {
+                (
+                    image.u64(at(i) + 16),
+                    image.u64(at(i) + 24),
+                    image.u64(at(i) + 32),
+                    image.u64(at(i) + 8) != 0,
+                )
+            })
+            .collect()
+    });
+    infos
+        .iter()
+        .try_for_each(|&(resource, memory, offset, _)| inside(vk, resource, is_image, memory, offset))?;
+    // Planes are bound one by one, and their structs are in the chain.
+    infos.iter().filter(|i| !i.3).try_for_each(|i| bound_once(vk, i.0, is_image))?;
+    let outcome = if vk.memory.mode == MemoryMode::Rebind {
+        require_handles(objects, call, &[vk.types.memory, vk.types.swapchain])?;
+        for &(resource, memory, offset, chain) in &infos {
+            if chain && is_image {
+                return Err(Error::new(
+                    Kind::Unsupported,
+                    format!(
+                        "VkImage {resource} is bound plane by plane, to a swapchain or across a device group; --memory rebind cannot"
+                    ),
+                ));
+            }
+            rebind::bind(vk, image.u64(0), resource, is_image, memory, offset, report)?;
+        }
+        Outcome::captured(call)
+    } else {
+        require_handles(objects, call, &[])?;
+        // What is bound plane by plane or to a swapchain has other requirements.
+        for &(resource, memory, offset, _) in infos.iter().filter(|i| !i.3) {
+            rebind::fits(vk, image.u64(0), resource, is_image, memory, offset)?;
+        }
+        vk.raw(call, linked, report)?
+    };
+    for (resource, memory, offset, _) in infos {
+        record(vk, resource, is_image, memory, offset);
+    }
+    Ok(outcome)
+}
+
+/// Refuses what has memory already: drivers trust that it has none.
+fn bound_once(vk: &Vulkan, resource: u64, is_image: bool) -> Result<()> {
+    let (bound, name) = if is_image {
+        (vk.images.get(&resource).is_some_and(|i| i.memory.is_some()), "VkImage")
+    } else {
+        (vk.buffers.get(&resource).is_some_and(|b| b.memory.is_some()), "VkBuffer")
+    };
+    if bound {
+        return Err(Error::divergence(format!("{name} {resource} is bound to memory already")));
+    }
+    Ok(())
+}
+
+/// Remembers which resource lies where.
+fn record(vk: &mut Vulkan, resource: u64, is_image: bool, memory: u64, offset: u64) {
+    let (size, device_only) = if is_image {
+        vk.images.get_mut(&resource).map_or((0, false), |i| {
+            i.memory = Some((memory, offset));
+            (i.size, false)
+        })
+    } else {
+        vk.buffers.get_mut(&resource).map_or((0, false), |b| {
+            b.memory = Some((memory, offset));
+            (b.size, b.usage.contains(vk::BufferUsageFlags::ACCELERATION_STRUCTURE_STORAGE_KHR))
+        })
+    };
+    if let Some(m) = vk.memory.by_id.get_mut(&memory) {
+        m.bound.retain(|b| b.resource != resource);
+        m.bound.push(Bound { resource, image: is_image, device_only, offset, size });
+    }
+}

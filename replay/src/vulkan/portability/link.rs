@@ -1,0 +1,30 @@
+//! Linking in this device's terms: where it differs from the captured one, arguments are exchanged.
+
+use super::{alignment, exchange, strip};
+use crate::error::Result;
+use crate::link::{Lenience, Linked};
+use crate::objects::Objects;
+use crate::vulkan::state::Vulkan;
+use gfxr_parse::ahead::Call;
+
+/// Links a call, in this device's terms.
+pub(in crate::vulkan) fn link(
+    vk: &mut Vulkan,
+    objects: &Objects,
+    call: &Call,
+    lenience: Lenience,
+    linked: &mut Linked,
+) -> Result<()> {
+    linked.link(&call.image, objects, lenience, |a| vk.addresses.map(a))?;
+    linked.stamp(call.command, &call.image);
+    if !vk.unused.is_empty() {
+        strip::strip(vk, call, linked);
+    }
+    if !vk.realigned.is_empty() {
+        alignment::in_call(vk, objects.world(), call, linked);
+    }
+    if vk.folded || !vk.samples.is_empty() {
+        exchange::exchange(vk, objects, call, linked);
+    }
+    Ok(())
+}
