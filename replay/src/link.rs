@@ -5,9 +5,10 @@
 //! that name nothing (unless the application may leave rubbish there), arrays shorter than their counts, virtual
 //! objects in calls that go to the driver.
 
+mod plain;
 mod typed;
 
-pub use typed::Plain;
+pub use plain::Plain;
 
 use crate::error::{Error, Kind, Result};
 use crate::objects::Objects;

@@ -21,8 +21,7 @@ use gfxr_parse::ahead::{self, What};
 use gfxr_parse::apis::{self, api_of, apis};
 use gfxr_parse::container::{Capture, Place};
 use std::ops::ControlFlow;
-use world::Frame;
-use world::MetaBlock;
+use world::{Frame, MetaBlock};
 
 /// Who answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,13 +10,11 @@ use crate::progress::Progress;
 use crate::vulkan::contents::{Snapshot, Tracking};
 use crate::vulkan::looped::{State, idle};
 use crate::vulkan::presented;
-use gfxr_parse::ahead::Call;
-use gfxr_parse::ahead::{Item, What};
+use gfxr_parse::ahead::{Call, Item, What};
 use gfxr_parse::container::Budget;
 use gfxr_parse::meta::{Meta, MetaBlock as Parsed};
 use std::time::Instant;
-use world::Frame;
-use world::MetaBlock;
+use world::{Frame, MetaBlock};
 
 /// What the session does before each call that is made for the first time.
 pub type Before<'f> = dyn FnMut(&mut Executor) -> Result<()> + 'f;

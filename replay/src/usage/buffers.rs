@@ -2,7 +2,8 @@
 //!
 //! Guarantees: no range ends behind its buffer, and the buffer lies in memory. Refuses the others.
 
-use super::{Check, Cx, at_most, each, memory, n32, n64, one, within};
+use super::check::{Check, Cx, at_most, each, n32, n64, one, within};
+use super::memory;
 use gfxr_parse::error::{Error, Result};
 use gfxr_parse::view::View;
 

@@ -2,7 +2,8 @@
 //!
 //! Guarantees: no descriptor outside of its set is written or copied, and no dynamic offset is missing. Refuses the others.
 
-use super::{Check, Cx, at_most, each, memory, n32, n64, within};
+use super::check::{Check, Cx, at_most, each, n32, n64, within};
+use super::memory;
 use gfxr_parse::error::{Error, Result};
 use gfxr_parse::view::View;
 use std::rc::Rc;

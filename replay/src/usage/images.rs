@@ -3,7 +3,8 @@
 //! Guarantees: no level, layer or texel behind an image's last is named. Refuses the others. Rows of buffers that texels come
 //! from or go to are held against the buffer where the format's blocks are known.
 
-use super::{Check, Cx, at_most, each, memory, n32, n64, one, within};
+use super::check::{Check, Cx, at_most, each, n32, n64, one, within};
+use super::memory;
 use gfxr_parse::error::{Error, Result};
 use gfxr_parse::view::View;
 use world::formats;

@@ -4,7 +4,7 @@
 //! an image of which a view is made, is bound to memory that is still there. Refuses the others. Sparse resources are bound by
 //! queues, and held against nothing; what memory an image needs only the driver knows.
 
-use super::{Check, Cx, n32, n64, one, within};
+use super::check::{Check, Cx, n32, n64, one, within};
 use gfxr_parse::error::{Error, Result};
 use gfxr_parse::view::View;
 use world::create::binds;

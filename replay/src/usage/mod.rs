@@ -8,6 +8,7 @@
 //! driver's. An object that is not followed is not held against anything.
 
 mod buffers;
+mod check;
 mod descriptors;
 mod images;
 mod memory;
@@ -18,22 +19,12 @@ mod shaders;
 mod tests;
 
 use ash::vk;
+use check::{Check, Cx};
 use gfxr_parse::ahead::Call;
-use gfxr_parse::error::{Error, Result};
+use gfxr_parse::error::Result;
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::view::View;
 use world::World;
-use world::span::Span;
-
-/// What a check may look at.
-struct Cx<'w> {
-    world: &'w World,
-    /// The device's; none before there is one, and without a driver.
-    limits: Option<&'w vk::PhysicalDeviceLimits>,
-}
-
-/// Looks at a call's parameters.
-type Check = fn(&Cx<'_>, View<'_>) -> Result<()>;
 
 /// See the module's header.
 pub struct Usage {
@@ -66,49 +57,4 @@ impl Usage {
             None => Ok(()),
         }
     }
-}
-
-/// 64 bits; 0 where they are missing.
-fn n64(v: View<'_>, name: &str) -> u64 {
-    v.u64(name).unwrap_or(0)
-}
-
-/// 32 bits.
-fn n32(v: View<'_>, name: &str) -> u32 {
-    v.u32(name).unwrap_or(0)
-}
-
-/// The struct that a parameter or member leads to.
-fn one(v: View<'_>, name: &str, look: impl FnOnce(View<'_>) -> Result<()>) -> Result<()> {
-    v.one(name).map_or(Ok(()), look).map_err(|e| e.within(name))
-}
-
-/// Each struct of an array.
-fn each(v: View<'_>, name: &str, mut one: impl FnMut(View<'_>) -> Result<()>) -> Result<()> {
-    v.structs(name)
-        .enumerate()
-        .try_for_each(|(i, s)| one(s).map_err(|e| e.within(&format!("[{i}]")).within(name)))
-}
-
-/// A range lies within so many bytes (or queries, bindings, …) of what it is a range of.
-fn within(offset: u64, len: u64, size: u64, of: &str) -> Result<()> {
-    match Span::within(offset, len, size) {
-        Some(_) => Ok(()),
-        None => Err(outside(offset, len, size, of)),
-    }
-}
-
-#[cold]
-fn outside(offset: u64, len: u64, size: u64, of: &str) -> Error {
-    Error::malformed(format!("expected {len} from {offset} on to lie within the {size} of the {of}"))
-}
-
-/// A number is at most what the device, or an object, allows.
-fn at_most(n: u64, most: u64, what: &str) -> Result<()> {
-    if n <= most { Ok(()) } else { Err(too_many(n, most, what)) }
-}
-
-#[cold]
-fn too_many(n: u64, most: u64, what: &str) -> Error {
-    Error::malformed(format!("expected at most {most} ({what}), found {n}"))
 }

@@ -2,7 +2,7 @@
 //!
 //! Guarantees: no vertex binding, viewport, attachment or workgroup beyond what the device has. Refuses the others.
 
-use super::{Check, Cx, at_most, each, n32, n64, within};
+use super::check::{Check, Cx, at_most, each, n32, n64, within};
 use gfxr_parse::error::Result;
 use gfxr_parse::view::View;
 

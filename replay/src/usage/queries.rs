@@ -2,7 +2,7 @@
 //!
 //! Guarantees: no query behind a pool's last is named. Refuses the others.
 
-use super::{Check, Cx, at_most, n32, n64, within};
+use super::check::{Check, Cx, at_most, n32, n64, within};
 use gfxr_parse::error::{Error, Result};
 use gfxr_parse::view::View;
 
@@ -25,7 +25,7 @@ pub(super) const CHECKS: &[(&str, Check)] = &[
     ("vkCmdWriteTimestamp", |c, v| one(c, v, true)),
     ("vkCmdWriteTimestamp2", |c, v| one(c, v, true)),
     ("vkCreateQueryPool", |_, v| {
-        super::one(v, "pCreateInfo", |i| {
+        super::check::one(v, "pCreateInfo", |i| {
             at_most(n32(i, "queryCount").into(), MOST_QUERIES, "queries of a pool")
                 .map_err(|e| e.within("queryCount"))
         })

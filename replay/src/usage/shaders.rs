@@ -5,7 +5,7 @@
 //! shader names is not asked for: programs that run everywhere name some that it has not.) What is wrong with a module
 //! otherwise, only drivers find.
 
-use super::{Check, Cx, each, n32, n64, one};
+use super::check::{Check, Cx, each, n32, n64, one};
 use gfxr_parse::error::{Error, Result};
 use gfxr_parse::view::View;
 use pointers::Checked;

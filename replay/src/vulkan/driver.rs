@@ -12,8 +12,7 @@
 //!
 //! What handing over costs is in docs/reports.md.
 
-use crate::error::Vk;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Vk};
 use crate::under_way::{self, UnderWay};
 use ash::vk;
 use std::cell::RefCell;

@@ -1,7 +1,6 @@
 //! Physical devices: what is here, and which one a capture gets.
 
-use crate::error::Vk;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, Vk};
 use crate::preflight::prologue::CapturedGpu;
 use ash::vk;
 

@@ -129,7 +129,7 @@ fn handler_of(c: &CommandDef) -> (Handler, bool) {
         "vkDestroySemaphore" => typed(swapchain::destroy_semaphore),
         "vkDestroySurface" => (Captured, false),
 
-        "vkQueueSubmit" | "vkQueueSubmit2" => typed(queue::submit),
+        "vkQueueSubmit" | "vkQueueSubmit2" => typed(portability::submit),
         "vkSignalSemaphore" => typed(portability::signal),
         "vkQueueBindSparse" => lenient(queue::bind_sparse),
         "vkWaitForFences" => typed(wait::wait_for_fences),

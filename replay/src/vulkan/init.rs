@@ -1,12 +1,12 @@
 //! Metadata blocks: what is written to memory, and what a trimmed capture's snapshot loads.
 
 use super::contents::extent;
-use super::upload::Region;
-use super::{Vulkan, descriptors, exact, init_draw, memory, ray, region, swapchain};
+use super::{Vulkan, descriptors, exact, init_draw, memory, portability, ray, region, swapchain};
 use crate::error::{Error, Kind, Result};
 use crate::objects::Objects;
 use crate::report::Report;
 use crate::vulkan::live::ImageState;
+use crate::vulkan::region::Region;
 use ash::vk;
 use gfxr_parse::meta::{InitImage, Meta, SwapchainImages};
 use world::MetaBlock;
@@ -26,7 +26,7 @@ pub fn meta(
             foresee(vk);
             Ok(())
         }
-        Meta::FillMemory(m) => memory::fill(vk, m.memory, m.offset, data, report).map_err(place),
+        Meta::FillMemory(m) => fill_memory(vk, m.memory, m.offset, data, report).map_err(place),
         Meta::InitBuffer(m) => init_buffer(vk, m.buffer, data, report).map_err(place),
         Meta::InitImage(m) => init_image(vk, m, data, report).map_err(place),
         Meta::SwapchainImages(m) => swapchain_images(vk, objects, m, report).map_err(place),
@@ -72,6 +72,17 @@ pub fn state_ends(vk: &mut Vulkan, objects: &mut Objects, report: &mut Report) -
     Ok(())
 }
 
+/// What the host wrote to mapped memory.
+fn fill_memory(vk: &mut Vulkan, memory: u64, offset: u64, data: &[u8], report: &mut Report) -> Result<()> {
+    let Some(at) = memory::mapped_at(vk, memory, offset, data.len(), report)? else { return Ok(()) };
+    let translated = ray::memory_written(vk, memory, at, data)?;
+    let data = translated.as_deref().unwrap_or(data);
+    if !vk.realigned.is_empty() {
+        portability::memory_written(vk, memory, at, data);
+    }
+    memory::fill(vk, memory, at, data)
+}
+
 fn init_buffer(vk: &mut Vulkan, id: u64, data: &[u8], report: &mut Report) -> Result<()> {
     let Some(b) = vk.buffers.get(&id) else {
         report.note("contents of buffers that do not exist were not loaded");
@@ -83,8 +94,8 @@ fn init_buffer(vk: &mut Vulkan, id: u64, data: &[u8], report: &mut Report) -> Re
     }
     ray::loads(vk, id, data);
     descriptors::loaded(vk, id, data, report)?;
-    let translated = super::ray::buffer_written(vk, id, data)?;
-    super::portability::buffer_written(vk, id, 0, translated.as_deref().unwrap_or(data));
+    let translated = ray::buffer_written(vk, id, data)?;
+    portability::buffer_written(vk, id, 0, translated.as_deref().unwrap_or(data));
     let data = translated.as_deref().unwrap_or(data);
     if data.is_empty() || memory::write_resource(vk, id, false, data)? {
         return Ok(());

@@ -6,8 +6,7 @@
 
 use super::instance::instance_extensions;
 use super::{Gpu, list_gpus};
-use crate::error::Vk;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, Vk};
 use ash::vk;
 use gfxr_parse::schema::generated::STRUCTS;
 use gfxr_parse::schema::{Ty, struct_named};

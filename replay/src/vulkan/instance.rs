@@ -1,8 +1,7 @@
 //! Instances and physical devices.
 
 use super::{Vulkan, gpu, portability};
-use crate::error::Vk;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, Vk};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;

@@ -11,21 +11,6 @@ use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::{Ty, generated::STRUCTS};
 use world::Outcome;
 
-/// vkQueueSubmit, vkQueueSubmit2.
-pub fn submit(
-    vk: &mut Vulkan,
-    objects: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
-    let device = vk.queues.get(&call.image.u64(0)).and_then(|q| vk.devices.get(&q.device));
-    if device.is_some_and(|d| d.folding.shares) {
-        return super::portability::submit(vk, objects, call, linked, report);
-    }
-    hand_over(vk, objects, call, linked, report)
-}
-
 /// A linked submission is handed over.
 pub(super) fn hand_over(
     vk: &mut Vulkan,
@@ -60,15 +45,8 @@ pub(super) fn hand_over(
     outcome
 }
 
-/// In place of a submission that is refused, where the replay goes on: what waits for it would wait for ever, so that it
-/// waits and signals, and executes nothing.
-pub fn submit_nothing(
-    vk: &mut Vulkan,
-    objects: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<()> {
+/// A linked submission that executes nothing: it waits and signals.
+pub fn empty(call: &Call, linked: &mut Linked) -> Result<()> {
     let infos = &call.command.params[2];
     if let (Ty::Struct(id), Some(p)) = (infos.ty, call.image.ptr(infos.at).filter(|p| p.has_data())) {
         let def = &STRUCTS[id as usize];
@@ -79,7 +57,7 @@ pub fn submit_nothing(
             linked.set_u32_at(p.to + i * def.size + count.at, 0);
         }
     }
-    submit(vk, objects, call, linked, report).map(|_| ())
+    Ok(())
 }
 
 /// vkQueueBindSparse: passes through where memory does.

@@ -4,11 +4,13 @@
 //! Refuses, with what was expected: other regions, aspects that the format has not, formats of unknown size.
 
 use super::contents::{extent, format, rows};
-use super::upload::Region;
 use crate::error::{Error, Kind, Result};
 use crate::vulkan::live::ImageState;
 use ash::vk;
 use world::span::Span;
+
+/// A copy between one mip level (of all or some layers) of an image and the staging buffer.
+pub type Region = vk::BufferImageCopy;
 
 /// Refuses a region that leaves the image or the `size` bytes of the buffer.
 pub(crate) fn inside(image: &ImageState, region: &Region, size: u64) -> Result<()> {

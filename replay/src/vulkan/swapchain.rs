@@ -8,15 +8,12 @@
 
 use super::memory::{Alloc, AllocKind};
 use super::{QueueState, Vulkan};
-use crate::error::Vk;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Vk};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
 use crate::vulkan::arguments::new_object;
-use crate::vulkan::live::ImageState;
-use crate::vulkan::live::Presented;
-use crate::vulkan::live::SwapchainState;
+use crate::vulkan::live::{ImageState, Presented, SwapchainState};
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
 use world::Outcome;

@@ -5,15 +5,11 @@
 
 use super::memory::{Mapped, pool_best_type};
 use super::{DeviceState, ImageState, region};
-use crate::error::Vk;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, Vk};
 use crate::vulkan::memory::pool::fits;
-use crate::vulkan::staging::Staging;
-use crate::vulkan::staging::Upload;
+use crate::vulkan::region::Region;
+use crate::vulkan::staging::{Staging, Upload};
 use ash::vk;
-
-/// A copy between one mip level (of all or some layers) of an image and the staging buffer.
-pub type Region = vk::BufferImageCopy;
 
 impl Upload {
     /// Makes the objects.

@@ -4,8 +4,7 @@
 //! Every wait is bounded by the watchdog: a GPU that never finishes ends the replay with a message instead of a hang.
 
 use super::Vulkan;
-use crate::error::Vk;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Vk};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;

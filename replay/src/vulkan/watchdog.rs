@@ -7,8 +7,7 @@
 //! be named although it had. Refuses nothing.
 
 use super::{DeviceState, Vulkan};
-use crate::error::Vk;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Vk};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::{InFlight, Report};

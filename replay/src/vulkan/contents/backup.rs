@@ -5,8 +5,7 @@
 
 use super::usage::COPIES;
 use super::{Cost, format};
-use crate::error::Vk;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, Vk};
 use crate::vulkan::memory::{Alloc, AllocKind, pool_best_type};
 use crate::vulkan::{DeviceState, ImageState};
 use ash::vk;

@@ -14,7 +14,7 @@ use crate::preflight::prologue::Prologue;
 use crate::vulkan::debug::Messages;
 use crate::vulkan::live::InstanceState;
 use crate::vulkan::memory::{AllocKind, Pool};
-use crate::vulkan::upload::Region;
+use crate::vulkan::region::Region;
 use crate::vulkan::{BufferState, DeviceState, Driver, Vulkan, gpu, list_gpus};
 use ash::vk::Handle;
 use vk::{Format as F, ImageLayout as L, ImageType, ImageUsageFlags as U, SampleCountFlags as S};

@@ -4,50 +4,14 @@ use super::objects::{descriptors, pass, pipeline, staged, staged_info, targets};
 use super::owned::Owned;
 use super::plan::{Plan, Shader, Source};
 use super::{layer_bytes, slack};
-use crate::error::Vk;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, Vk};
+use crate::vulkan::init_draw::objects::{Part, Staged, Target};
 use crate::vulkan::memory::{Alloc, AllocKind};
-use crate::vulkan::upload::{Region, reachable, transition};
+use crate::vulkan::region::Region;
+use crate::vulkan::upload::{reachable, transition};
 use crate::vulkan::{DeviceState, ImageState};
 use ash::vk;
 use world::span::Span;
-
-/// Push constants; `part.glsl` says what they are.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Part {
-    pub layer: u32,
-    pub level: u32,
-    pub first_byte: u32,
-    pub row_texels: u32,
-    pub encoding: u32,
-    pub bit: u32,
-}
-
-impl Part {
-    /// How many.
-    pub const BYTES: u32 = 24;
-
-    fn bytes(self) -> Vec<u8> {
-        let words = [self.layer, self.level, self.first_byte, self.row_texels, self.encoding, self.bit];
-        words.iter().flat_map(|w| w.to_le_bytes()).collect()
-    }
-}
-
-/// One mip level of one layer of the target.
-pub(super) struct Target {
-    pub framebuffer: vk::Framebuffer,
-    pub extent: vk::Extent2D,
-    pub part: Part,
-    /// Where its descriptor begins in the staging buffer; none if an image is read.
-    pub offset: Option<u32>,
-}
-
-/// A single-sample image that shaders read colours from, and the regions of it that are copied.
-pub(super) struct Staged {
-    pub image: ImageState,
-    pub view: vk::ImageView,
-    pub regions: Vec<Region>,
-}
 
 impl DeviceState {
     /// See [`super::write`].

@@ -22,10 +22,10 @@ mod plan;
 #[cfg(test)]
 mod tests;
 
-use super::upload::Region;
 use super::{DeviceState, ImageState, Vulkan};
 use crate::error::Result;
 use crate::report::Report;
+use crate::vulkan::region::Region;
 use ash::vk;
 use plan::{Plan, Source, attachment_usage};
 

@@ -1,14 +1,49 @@
 //! The objects of a load: the image that colours are read from, the pass, the pipeline, a framebuffer for each target.
 
-use super::draw::{Part, Staged, Target};
 use super::layer_bytes;
 use super::owned::Owned;
 use super::plan::{Plan, Shader, Source};
-use crate::error::Vk;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, Vk};
 use crate::vulkan::ImageState;
-use crate::vulkan::upload::Region;
+use crate::vulkan::region::Region;
 use ash::vk;
+
+/// Push constants; `part.glsl` says what they are.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Part {
+    pub layer: u32,
+    pub level: u32,
+    pub first_byte: u32,
+    pub row_texels: u32,
+    pub encoding: u32,
+    pub bit: u32,
+}
+
+impl Part {
+    /// How many.
+    pub const BYTES: u32 = 24;
+
+    pub(super) fn bytes(self) -> Vec<u8> {
+        let words = [self.layer, self.level, self.first_byte, self.row_texels, self.encoding, self.bit];
+        words.iter().flat_map(|w| w.to_le_bytes()).collect()
+    }
+}
+
+/// One mip level of one layer of the target.
+pub(super) struct Target {
+    pub framebuffer: vk::Framebuffer,
+    pub extent: vk::Extent2D,
+    pub part: Part,
+    /// Where its descriptor begins in the staging buffer; none if an image is read.
+    pub offset: Option<u32>,
+}
+
+/// A single-sample image that shaders read colours from, and the regions of it that are copied.
+pub(super) struct Staged {
+    pub image: ImageState,
+    pub view: vk::ImageView,
+    pub regions: Vec<Region>,
+}
 
 pub(super) fn staged_info(image: &ImageState, format: vk::Format) -> vk::ImageCreateInfo<'static> {
     vk::ImageCreateInfo::default()

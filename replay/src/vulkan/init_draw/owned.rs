@@ -1,7 +1,6 @@
 //! The Vulkan objects of one load, destroyed together when it is over.
 
-use crate::error::Result;
-use crate::error::Vk;
+use crate::error::{Result, Vk};
 use ash::vk;
 
 /// Declares [`Owned`]: one line a kind, with the functions that make and destroy it.

@@ -4,8 +4,7 @@
 //! Copying needs no knowledge of what a descriptor holds, only of its type. A set of our own has the bindings that the
 //! frame writes, with the same types, and as many elements as it reaches.
 
-use crate::error::Result;
-use crate::error::Vk;
+use crate::error::{Result, Vk};
 use crate::looped::plan::{Plan, Span};
 use crate::looped::track::Layout;
 use crate::objects::Objects;

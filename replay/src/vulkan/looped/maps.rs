@@ -1,7 +1,6 @@
 //! Which memory is mapped, and from where: a frame that maps and unmaps does so in each iteration.
 
-use crate::error::Result;
-use crate::error::Vk;
+use crate::error::{Result, Vk};
 use crate::vulkan::Vulkan;
 use crate::vulkan::memory::Mapped;
 use ash::vk;

@@ -10,8 +10,7 @@ mod queries;
 mod sync;
 
 use super::Vulkan;
-use crate::error::Vk;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Vk};
 use crate::exec::Executor;
 use crate::looped::plan::Plan;
 use descriptors::Descriptors;

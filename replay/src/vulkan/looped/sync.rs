@@ -4,8 +4,7 @@
 //! from the calls (`crate::looped::plan`). A timeline semaphore never goes back: it is made anew with the old value.
 
 use super::gone;
-use crate::error::Result;
-use crate::error::Vk;
+use crate::error::{Result, Vk};
 use crate::looped::plan::Plan;
 use crate::looped::track::SyncKind;
 use crate::objects::Objects;

@@ -1,6 +1,7 @@
 //! Commands on memory objects: allocated, mapped, bound.
 
 use super::mapped::Mapped;
+use super::rows::Rows;
 use super::{coherent, pool, rebind};
 use crate::error::{Error, Kind, Result};
 use crate::link::Linked;
@@ -8,13 +9,13 @@ use crate::objects::Objects;
 use crate::options::MemoryMode;
 use crate::report::Report;
 use crate::vulkan::memory::pool::fits;
-use crate::vulkan::memory::state::Bound;
-use crate::vulkan::memory::state::MemoryState;
+use crate::vulkan::memory::state::{Bound, MemoryState};
 use crate::vulkan::{Vulkan, exact, require_handles};
-use ash::vk::{self, Handle};
+use ash::vk::{self, Handle, SubresourceLayout};
 use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
 use world::Outcome;
+use world::formats::level_size;
 use world::span::Span;
 
 /// Import and export structs that name things of the captured process.
@@ -380,4 +381,61 @@ fn record(vk: &mut Vulkan, resource: u64, is_image: bool, memory: u64, offset: u
         m.bound.retain(|b| b.resource != resource);
         m.bound.push(Bound { resource, image: is_image, device_only, offset, size });
     }
+}
+
+/// vkGetImageSubresourceLayout and its successors: what they said at capture is compared with what they say here.
+pub fn subresource_layout(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
+    let outcome = vk.raw(call, linked, report)?;
+    if vk.memory.mode != MemoryMode::Rebind {
+        return Ok(outcome);
+    }
+    let v = View::call(&call.image);
+    let number = |v: View<'_>, n| v.u64(n).unwrap_or(0);
+    let (Some(which), Some(layout)) = (v.one("pSubresource"), v.one("pLayout")) else { return Ok(outcome) };
+    let which = which.one("imageSubresource").unwrap_or(which);
+    let l = layout.one("subresourceLayout").unwrap_or(layout);
+    let then = SubresourceLayout {
+        offset: number(l, "offset"),
+        size: number(l, "size"),
+        row_pitch: number(l, "rowPitch"),
+        array_pitch: number(l, "arrayPitch"),
+        depth_pitch: number(l, "depthPitch"),
+    };
+    let (aspect, mip) = (which.u32("aspectMask").unwrap_or(0), which.u32("mipLevel").unwrap_or(0));
+    let asked = which.u32("arrayLayer").unwrap_or(0);
+    let (device, id) = (number(v, "device"), number(v, "image"));
+    let d = vk.devices.get(&device).map(|d| d.ash.clone());
+    let (Some(d), Some(image)) = (d, vk.images.get_mut(&id)) else { return Ok(outcome) };
+    if image.tiling != vk::ImageTiling::LINEAR || mip >= image.levels {
+        return Ok(outcome);
+    }
+    image.rows.retain(|r| r.mip != mip);
+    for layer in 0..image.layers {
+        let what = vk::ImageSubresource {
+            aspect_mask: vk::ImageAspectFlags::from_raw(aspect),
+            mip_level: mip,
+            array_layer: layer,
+        };
+        // SAFETY: both are alive, the image is linear and has this subresource.
+        let now = unsafe { d.get_image_subresource_layout(image.live, what) };
+        let distance = i128::from(layer) - i128::from(asked);
+        let offset = i128::from(then.offset).saturating_add(distance.saturating_mul(then.array_pitch.into()));
+        let then = SubresourceLayout { offset: u64::try_from(offset).unwrap_or(0), ..then };
+        let height = level_size(image.extent.height, mip);
+        let depth = level_size(image.extent.depth, mip);
+        image.rows.push(Rows { mip, then, now, height, depth });
+    }
+    if image.rows.iter().all(Rows::same) {
+        image.rows.clear();
+    } else {
+        report
+            .note("linear images whose rows lie elsewhere here: what the host writes goes there row by row");
+    }
+    Ok(outcome)
 }

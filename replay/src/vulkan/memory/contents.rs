@@ -4,42 +4,47 @@ use super::mapped::Mapped;
 use super::{coherent, rebind};
 use crate::error::{Error, Result};
 use crate::report::Report;
-use crate::vulkan::memory::state::Bound;
-use crate::vulkan::memory::state::MemoryState;
-use crate::vulkan::{Vulkan, portability, ray};
-use ash::vk::{self};
-use world::span::{Span, common, extent};
+use crate::vulkan::Vulkan;
+use crate::vulkan::memory::state::{MemoryState, host_parts};
+use ash::vk;
+use world::span::Span;
 
-/// A fill-memory block: `offset` counts from the mapped pointer.
-pub fn fill(vk: &mut Vulkan, memory: u64, offset: u64, data: &[u8], report: &mut Report) -> Result<()> {
+/// Where in a memory object a fill of so many bytes begins, whose `offset` counts from the mapped pointer; none, and a note, if
+/// there is no such object.
+pub fn mapped_at(
+    vk: &Vulkan,
+    memory: u64,
+    offset: u64,
+    len: usize,
+    report: &mut Report,
+) -> Result<Option<u64>> {
     let Some(m) = vk.memory.by_id.get(&memory) else {
         report.note("fills of memory that does not exist were skipped");
-        return Ok(());
+        return Ok(None);
     };
     let Some((mapped_at, _)) = m.mapped else {
         return Err(Error::divergence(format!("a fill of VkDeviceMemory {memory}, which is not mapped")));
     };
-    let span = mapped_at.checked_add(offset).and_then(|at| Span::within(at, data.len() as u64, m.size));
+    let span = mapped_at.checked_add(offset).and_then(|at| Span::within(at, len as u64, m.size));
     let Some(span) = span else {
         return Err(Error::divergence(format!(
-            "a fill of {} bytes at {offset} from the mapping at {mapped_at} leaves VkDeviceMemory {memory} of {} bytes",
-            data.len(),
+            "a fill of {len} bytes at {offset} from the mapping at {mapped_at} leaves VkDeviceMemory {memory} of {} bytes",
             m.size
         )));
     };
-    let translated = ray::memory_written(vk, memory, span.start(), data)?;
-    if !vk.realigned.is_empty() {
-        portability::memory_written(vk, memory, span.start(), translated.as_deref().unwrap_or(data));
-    }
-    let data = translated.as_deref().unwrap_or(data);
+    Ok(Some(span.start()))
+}
+
+/// Writes `data` to a mapped memory object, from its byte `start` on.
+pub fn fill(vk: &mut Vulkan, memory: u64, start: u64, data: &[u8]) -> Result<()> {
     let Some(m) = vk.memory.by_id.get(&memory) else { return Ok(()) };
     if m.live == vk::DeviceMemory::null() {
-        return rebind::fill(vk, memory, span.start(), data);
+        return rebind::fill(vk, memory, start, data);
     }
     let Some((_, mapped)) = &m.mapped else { return Ok(()) };
     // The application wrote nothing behind its mapping, whatever whole pages hold.
-    let data = &data[..mapped.range().1.saturating_sub(span.start()).min(data.len() as u64) as usize];
-    for (at, part) in host_parts(&m.bound, span.start(), data) {
+    let data = &data[..mapped.range().1.saturating_sub(start).min(data.len() as u64) as usize];
+    for (at, part) in host_parts(&m.bound, start, data) {
         if !mapped.write(at, part) {
             return Err(Error::divergence(format!(
                 "a fill of {} bytes at {at} of VkDeviceMemory {memory} leaves what is mapped of it",
@@ -48,33 +53,9 @@ pub fn fill(vk: &mut Vulkan, memory: u64, offset: u64, data: &[u8], report: &mut
         }
     }
     if m.flush {
-        flush_ours(vk, m, span.start(), data.len() as u64)?;
+        flush_ours(vk, m, start, data.len() as u64)?;
     }
     Ok(())
-}
-
-/// The parts of a fill at `at` that lie in nothing only the device writes.
-pub(super) fn host_parts<'d>(bound: &[Bound], at: u64, data: &'d [u8]) -> Vec<(u64, &'d [u8])> {
-    let all = extent(at, data.len() as u64);
-    let mut holes: Vec<(u64, u64)> = bound
-        .iter()
-        .filter(|b| b.device_only)
-        .filter_map(|b| common(&b.extent(), &all).map(|c| (c.start, c.end)))
-        .collect();
-    if holes.is_empty() {
-        return vec![(at, data)];
-    }
-    holes.sort_unstable();
-    holes.push((all.end, all.end));
-    let mut parts = Vec::new();
-    let mut from = at;
-    for (a, b) in holes {
-        if a > from {
-            parts.push((from, &data[(from - at) as usize..(a - at) as usize]));
-        }
-        from = from.max(b);
-    }
-    parts
 }
 
 /// Writes into a resource's memory from the host, if that memory is visible there. For init blocks.
@@ -160,29 +141,4 @@ fn flush_ours(vk: &Vulkan, m: &MemoryState, at: u64, len: u64) -> Result<()> {
     // SAFETY: the memory is mapped there.
     unsafe { d.ash.flush_mapped_memory_ranges(&[range]) }
         .map_err(|e| Error::driver("vkFlushMappedMemoryRanges", e))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fills_go_around_what_only_the_device_writes() {
-        let b = |offset, size, device_only| Bound { resource: 1, image: false, device_only, offset, size };
-        let data: Vec<u8> = (0..100).collect();
-        let bound = [b(90, 20, true), b(110, 5, true), b(150, 10, false), b(190, 100, true)];
-        let parts: Vec<_> =
-            host_parts(&bound, 100, &data).iter().map(|(at, p)| (*at, p.len(), p[0])).collect();
-        assert_eq!(parts, [(115, 75, 15)]);
-        assert_eq!(host_parts(&bound[2..3], 100, &data), [(100, &data[..])]);
-    }
-
-    #[test]
-    fn fills_at_the_end_of_all_numbers_wrap_nowhere() {
-        let b = |offset, size| Bound { resource: 1, image: false, device_only: true, offset, size };
-        let data = [1u8; 64];
-        assert_eq!(host_parts(&[b(u64::MAX - 8, u64::MAX)], 0, &data), [(0, &data[..])]);
-        assert_eq!(host_parts(&[b(0, u64::MAX)], 100, &data), []);
-        assert_eq!(host_parts(&[b(8, 16)], u64::MAX - 200, &data), [(u64::MAX - 200, &data[..])]);
-    }
 }

@@ -14,11 +14,10 @@ mod rebind;
 mod rows;
 pub(super) mod state;
 
-pub use calls::{allocate, bind, bind2, flush, free, map, shadow_query, unmap};
-pub(crate) use contents::{fill, read, write_resource, write_within};
+pub use calls::{allocate, bind, bind2, flush, free, map, shadow_query, subresource_layout, unmap};
+pub(crate) use contents::{fill, mapped_at, read, write_resource, write_within};
 pub(crate) use mapped::Mapped;
 pub use pool::Pool;
 pub(crate) use pool::best_type as pool_best_type;
 pub(crate) use pool::{Alloc, AllocKind};
 pub(crate) use rows::Rows;
-pub use rows::subresource_layout;

@@ -8,12 +8,10 @@
 
 use super::pool::{Alloc, AllocKind, Only};
 use super::rows;
-use crate::error::Vk;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Vk};
 use crate::preflight::sharing::Group;
 use crate::report::Report;
-use crate::vulkan::memory::state::Arena;
-use crate::vulkan::memory::state::Bound;
+use crate::vulkan::memory::state::{Arena, Bound, host_parts};
 use crate::vulkan::{DeviceState, Vulkan};
 use ash::vk;
 use world::span::{Span, common, extent};
@@ -220,7 +218,7 @@ pub fn bind(
     };
     let new = Bound { resource, image: is_image, device_only, offset, size };
     for (at, data) in &m.pending {
-        for (at, part) in super::contents::host_parts(&there, *at, data) {
+        for (at, part) in host_parts(&there, *at, data) {
             write(vk, &new, at, part);
         }
     }

@@ -5,17 +5,7 @@
 //! nowhere. Where the layouts are the same, nothing is kept and bytes are copied as they come. Refuses nothing: of an
 //! image whose layout the capture never asked for, the rows are taken to lie as here.
 
-use crate::error::Result;
-use crate::link::Linked;
-use crate::objects::Objects;
-use crate::options::MemoryMode;
-use crate::report::Report;
-use crate::vulkan::Vulkan;
-use ash::vk::{self, SubresourceLayout};
-use gfxr_parse::ahead::Call;
-use gfxr_parse::view::View;
-use world::Outcome;
-use world::formats::level_size;
+use ash::vk::SubresourceLayout;
 use world::span::extent;
 
 /// The rows of one mip level of one array layer.
@@ -35,7 +25,7 @@ pub(crate) struct Rows {
 
 impl Rows {
     /// Whether nothing is elsewhere.
-    fn same(&self) -> bool {
+    pub(super) fn same(&self) -> bool {
         let place = |l: &SubresourceLayout| {
             let depth_pitch = if self.depth > 1 { l.depth_pitch } else { 0 };
             (l.offset, if self.height > 1 { l.row_pitch } else { 0 }, depth_pitch)
@@ -93,63 +83,6 @@ pub(super) fn rewrite<'d>(rows: &[Rows], offset: u64, at: u64, data: &'d [u8]) -
         r.each(at, data.len() as u64, |to, range| out.push((to, &data[range])));
     }
     out
-}
-
-/// vkGetImageSubresourceLayout and its successors: what they said at capture is compared with what they say here.
-pub fn subresource_layout(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
-    let outcome = vk.raw(call, linked, report)?;
-    if vk.memory.mode != MemoryMode::Rebind {
-        return Ok(outcome);
-    }
-    let v = View::call(&call.image);
-    let number = |v: View<'_>, n| v.u64(n).unwrap_or(0);
-    let (Some(which), Some(layout)) = (v.one("pSubresource"), v.one("pLayout")) else { return Ok(outcome) };
-    let which = which.one("imageSubresource").unwrap_or(which);
-    let l = layout.one("subresourceLayout").unwrap_or(layout);
-    let then = SubresourceLayout {
-        offset: number(l, "offset"),
-        size: number(l, "size"),
-        row_pitch: number(l, "rowPitch"),
-        array_pitch: number(l, "arrayPitch"),
-        depth_pitch: number(l, "depthPitch"),
-    };
-    let (aspect, mip) = (which.u32("aspectMask").unwrap_or(0), which.u32("mipLevel").unwrap_or(0));
-    let asked = which.u32("arrayLayer").unwrap_or(0);
-    let (device, id) = (number(v, "device"), number(v, "image"));
-    let d = vk.devices.get(&device).map(|d| d.ash.clone());
-    let (Some(d), Some(image)) = (d, vk.images.get_mut(&id)) else { return Ok(outcome) };
-    if image.tiling != vk::ImageTiling::LINEAR || mip >= image.levels {
-        return Ok(outcome);
-    }
-    image.rows.retain(|r| r.mip != mip);
-    for layer in 0..image.layers {
-        let what = vk::ImageSubresource {
-            aspect_mask: vk::ImageAspectFlags::from_raw(aspect),
-            mip_level: mip,
-            array_layer: layer,
-        };
-        // SAFETY: both are alive, the image is linear and has this subresource.
-        let now = unsafe { d.get_image_subresource_layout(image.live, what) };
-        let distance = i128::from(layer) - i128::from(asked);
-        let offset = i128::from(then.offset).saturating_add(distance.saturating_mul(then.array_pitch.into()));
-        let then = SubresourceLayout { offset: u64::try_from(offset).unwrap_or(0), ..then };
-        let height = level_size(image.extent.height, mip);
-        let depth = level_size(image.extent.depth, mip);
-        image.rows.push(Rows { mip, then, now, height, depth });
-    }
-    if image.rows.iter().all(Rows::same) {
-        image.rows.clear();
-    } else {
-        report
-            .note("linear images whose rows lie elsewhere here: what the host writes goes there row by row");
-    }
-    Ok(outcome)
 }
 
 #[cfg(test)]

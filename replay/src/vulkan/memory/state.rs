@@ -5,7 +5,7 @@ use super::pool::Alloc;
 use crate::options::MemoryMode;
 use ash::vk;
 use world::Ids;
-use world::span::extent;
+use world::span::{common, extent};
 
 /// All captured memory objects.
 #[derive(Default)]
@@ -83,4 +83,53 @@ pub(crate) struct Arena {
     /// The captured offset that it begins at.
     pub(super) base: u64,
     pub(super) alloc: Alloc,
+}
+
+/// The parts of a fill at `at` that lie in nothing only the device writes.
+pub(super) fn host_parts<'d>(bound: &[Bound], at: u64, data: &'d [u8]) -> Vec<(u64, &'d [u8])> {
+    let all = extent(at, data.len() as u64);
+    let mut holes: Vec<(u64, u64)> = bound
+        .iter()
+        .filter(|b| b.device_only)
+        .filter_map(|b| common(&b.extent(), &all).map(|c| (c.start, c.end)))
+        .collect();
+    if holes.is_empty() {
+        return vec![(at, data)];
+    }
+    holes.sort_unstable();
+    holes.push((all.end, all.end));
+    let mut parts = Vec::new();
+    let mut from = at;
+    for (a, b) in holes {
+        if a > from {
+            parts.push((from, &data[(from - at) as usize..(a - at) as usize]));
+        }
+        from = from.max(b);
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fills_go_around_what_only_the_device_writes() {
+        let b = |offset, size, device_only| Bound { resource: 1, image: false, device_only, offset, size };
+        let data: Vec<u8> = (0..100).collect();
+        let bound = [b(90, 20, true), b(110, 5, true), b(150, 10, false), b(190, 100, true)];
+        let parts: Vec<_> =
+            host_parts(&bound, 100, &data).iter().map(|(at, p)| (*at, p.len(), p[0])).collect();
+        assert_eq!(parts, [(115, 75, 15)]);
+        assert_eq!(host_parts(&bound[2..3], 100, &data), [(100, &data[..])]);
+    }
+
+    #[test]
+    fn fills_at_the_end_of_all_numbers_wrap_nowhere() {
+        let b = |offset, size| Bound { resource: 1, image: false, device_only: true, offset, size };
+        let data = [1u8; 64];
+        assert_eq!(host_parts(&[b(u64::MAX - 8, u64::MAX)], 0, &data), [(0, &data[..])]);
+        assert_eq!(host_parts(&[b(0, u64::MAX)], 100, &data), []);
+        assert_eq!(host_parts(&[b(8, 16)], u64::MAX - 200, &data), [(u64::MAX - 200, &data[..])]);
+    }
 }

@@ -7,17 +7,14 @@
 //! templates write, and copies of more than 1 GiB. Not kept in step: what shaders, images and queries write to such a buffer.
 
 use super::aligned::{AlignedCopy, Realigned};
-use crate::error::Result;
-use crate::error::Vk;
+use crate::error::{Result, Vk};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::preflight::alignment::dynamic;
 use crate::vulkan::Vulkan;
 use crate::vulkan::memory::AllocKind;
 use crate::vulkan::portability::compare::Compare;
-use crate::vulkan::portability::line::Done;
-use crate::vulkan::portability::line::Line;
-use crate::vulkan::portability::line::Sort;
+use crate::vulkan::portability::line::{Done, Line, Sort};
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;

@@ -7,9 +7,7 @@ use crate::options::Options;
 use crate::preflight::asked::{Asked, AskedDevice};
 use crate::vulkan::Gpu;
 use crate::vulkan::portability::compare::Compare;
-use crate::vulkan::portability::line::Done;
-use crate::vulkan::portability::line::Line;
-use crate::vulkan::portability::line::Sort;
+use crate::vulkan::portability::line::{Done, Line, Sort};
 use std::ffi::CString;
 
 /// Device extensions a replay can do without: they only observe, or belong to the window system, which is virtual.

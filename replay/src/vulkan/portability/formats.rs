@@ -5,9 +5,7 @@
 use super::Samples;
 use crate::preflight::asked::{ImageKind, ImageSizes};
 use crate::vulkan::portability::compare::Compare;
-use crate::vulkan::portability::line::Done;
-use crate::vulkan::portability::line::Line;
-use crate::vulkan::portability::line::Sort;
+use crate::vulkan::portability::line::{Done, Line, Sort};
 use ash::vk;
 use gfxr_parse::schema::generated::ENUMS;
 

@@ -17,7 +17,7 @@ use gfxr_parse::schema::{Ty, generated::STRUCTS};
 use gfxr_parse::view::View;
 use world::Outcome;
 
-/// vkQueueSubmit, vkQueueSubmit2, on a device whose queues are shared.
+/// vkQueueSubmit, vkQueueSubmit2.
 pub(in crate::vulkan) fn submit(
     vk: &mut Vulkan,
     objects: &mut Objects,
@@ -26,6 +26,10 @@ pub(in crate::vulkan) fn submit(
     report: &mut Report,
 ) -> Result<Outcome> {
     let queue = call.image.u64(0);
+    let device = vk.queues.get(&queue).and_then(|q| vk.devices.get(&q.device));
+    if !device.is_some_and(|d| d.folding.shares) {
+        return queue::hand_over(vk, objects, call, linked, report);
+    }
     let behind = vk.held.waiting.iter().any(|w| w.call.image.u64(0) == queue);
     let (to, of) = if behind { (0, 1) } else { vk.held.ready(objects.world(), call, 0) };
     let mut outcome = Outcome { called: true, ..Outcome::captured(call) };

@@ -4,8 +4,7 @@
 
 use crate::options::MemoryMode;
 use crate::vulkan::portability::compare::Compare;
-use crate::vulkan::portability::line::Line;
-use crate::vulkan::portability::line::Sort;
+use crate::vulkan::portability::line::{Line, Sort};
 
 impl Compare<'_> {
     pub(super) fn limits(&mut self, mode: MemoryMode) {

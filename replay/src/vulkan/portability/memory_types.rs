@@ -7,9 +7,7 @@ use crate::options::MemoryMode;
 use crate::preflight::asked::AskedDevice;
 use crate::preflight::prologue::Prologue;
 use crate::vulkan::portability::compare::Compare;
-use crate::vulkan::portability::line::Done;
-use crate::vulkan::portability::line::Line;
-use crate::vulkan::portability::line::Sort;
+use crate::vulkan::portability::line::{Done, Line, Sort};
 use ash::vk;
 
 impl Compare<'_> {

@@ -10,9 +10,7 @@
 
 use crate::preflight::asked::AskedDevice;
 use crate::vulkan::portability::compare::Compare;
-use crate::vulkan::portability::line::Done;
-use crate::vulkan::portability::line::Line;
-use crate::vulkan::portability::line::Sort;
+use crate::vulkan::portability::line::{Done, Line, Sort};
 use ash::vk;
 use gfxr_parse::image::Image;
 use gfxr_parse::schema::{Member, StructDef};

@@ -4,8 +4,7 @@
 //! from the beginning; binding pages only waits and signals. Costs: the memory of pages that the capture never bound. Not the same:
 //! what is read where nothing was bound, resources whose pages share memory, and pages that the host writes through a mapping.
 
-use crate::error::Vk;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, Vk};
 use crate::link::Linked;
 use crate::options::MemoryMode;
 use crate::report::Report;

@@ -7,9 +7,7 @@
 
 use crate::preflight::asked::Asked;
 use crate::preflight::used::{First, Used, capabilities};
-use crate::vulkan::portability::line::Done;
-use crate::vulkan::portability::line::Line;
-use crate::vulkan::portability::line::Sort;
+use crate::vulkan::portability::line::{Done, Line, Sort};
 use gfxr_parse::schema::generated::{EXTENSIONS, STRUCTS};
 use gfxr_parse::schema::{Extension, command_named, struct_named};
 use std::collections::{BTreeMap, BTreeSet};

@@ -5,9 +5,7 @@
 //! programs use all the same.
 
 use crate::vulkan::portability::compare::Compare;
-use crate::vulkan::portability::line::Done;
-use crate::vulkan::portability::line::Line;
-use crate::vulkan::portability::line::Sort;
+use crate::vulkan::portability::line::{Done, Line, Sort};
 use ash::vk;
 
 /// The version that an instance is made for here.

@@ -1,184 +1,14 @@
 //! Builds of acceleration structures: from translated instances, with scratch memory as large as this device wants.
 
-use super::commands::state;
-use super::inputs::{self, Ranges};
-use super::structures::{ensure, filled, loader};
+use super::structures::{ensure, filled};
 use crate::error::{Error, Kind, Result};
-use crate::link::Linked;
-use crate::objects::Objects;
-use crate::report::Report;
 use crate::vulkan::Vulkan;
+use crate::vulkan::ray::geometry::{INSTANCE_BYTES, Instances, LinkedBuild, Step, refuse_motion, source_of};
 use crate::vulkan::ray::patcher::arguments;
-use crate::vulkan::ray::patcher::with_patcher;
+use crate::vulkan::ray::recording::{keep, loader};
 use crate::vulkan::ray::spare::Own;
 use crate::vulkan::ray::state::Patcher;
-use ash::vk::{self, Handle};
-use gfxr_parse::ahead::Call;
-use world::Outcome;
-
-/// Bytes of a VkAccelerationStructureInstanceKHR.
-pub(super) const INSTANCE_BYTES: u64 = 64;
-
-/// A translation to be recorded before a build.
-pub(super) struct Step {
-    /// Its shader.
-    pub pipeline: vk::Pipeline,
-    /// Its push constants.
-    pub arguments: Vec<u8>,
-    /// Invocations.
-    pub count: u32,
-}
-
-/// A build, copied out of a linked call.
-pub(super) struct Build {
-    info: vk::AccelerationStructureBuildGeometryInfoKHR<'static>,
-    /// As many as the build says.
-    pub geometries: Vec<vk::AccelerationStructureGeometryKHR<'static>>,
-    /// One of each, where the host knows them.
-    pub ranges: Vec<vk::AccelerationStructureBuildRangeInfoKHR>,
-    /// What extends the triangles of each geometry.
-    pub extended: Vec<Option<&'static str>>,
-}
-
-impl Build {
-    /// The build at an address of a linked call; its ranges are at another.
-    pub fn read(linked: &Linked, info: u64, ranges: Option<u64>) -> Result<Self> {
-        let short = || Error::new(Kind::Capture, "a build with fewer geometries or ranges than it says");
-        let info = *linked
-            .one(info as *const vk::AccelerationStructureBuildGeometryInfoKHR<'_>)
-            .ok_or_else(short)?;
-        let n = info.geometry_count;
-        // One of the two arrays is there.
-        let geometries = if info.p_geometries.is_null() {
-            let pointers = linked.all(info.pp_geometries.cast::<*const _>(), n).ok_or_else(short)?;
-            pointers.iter().map(|p| linked.one(*p).copied()).collect::<Option<_>>()
-        } else {
-            linked.all(info.p_geometries, n).map(<[_]>::to_vec)
-        };
-        let geometries: Vec<vk::AccelerationStructureGeometryKHR<'_>> = geometries.ok_or_else(short)?;
-        let ranges = match ranges {
-            Some(at) => linked.all(at as *const _, n).ok_or_else(short)?.to_vec(),
-            None => Vec::new(),
-        };
-        let extended = geometries.iter().map(|g| inputs::extended(linked, g)).collect();
-        Ok(Build { info, geometries, ranges, extended })
-    }
-
-    /// What the driver is told: valid as long as this is there, and the call that it was read from.
-    pub fn info(&self) -> vk::AccelerationStructureBuildGeometryInfoKHR<'_> {
-        vk::AccelerationStructureBuildGeometryInfoKHR {
-            p_geometries: self.geometries.as_ptr(),
-            pp_geometries: std::ptr::null(),
-            geometry_count: self.geometries.len() as u32,
-            ..self.info
-        }
-    }
-    /// To change what is built and where.
-    pub fn info_mut(&mut self) -> &mut vk::AccelerationStructureBuildGeometryInfoKHR<'static> {
-        &mut self.info
-    }
-
-    /// Puts what was changed back to where it was read from.
-    pub fn put_back(&self, linked: &mut Linked, info: u64, ranges: Option<u64>) {
-        let n = self.geometries.len() as u32;
-        if let Some(i) = linked.one_mut(info as *const vk::AccelerationStructureBuildGeometryInfoKHR<'_>) {
-            *i = self.info;
-        }
-        if self.info.p_geometries.is_null() {
-            let pointers: Vec<*const _> =
-                linked.all(self.info.pp_geometries.cast(), n).unwrap_or_default().to_vec();
-            for (p, g) in pointers.into_iter().zip(&self.geometries) {
-                if let Some(to) = linked.one_mut(p) {
-                    *to = *g;
-                }
-            }
-        } else if let Some(to) = linked.all_mut(self.info.p_geometries, n) {
-            to.copy_from_slice(&self.geometries);
-        }
-        if let Some(to) = ranges.and_then(|at| linked.all_mut(at as *const _, n)) {
-            to.copy_from_slice(&self.ranges);
-        }
-    }
-}
-
-/// Where the builds of a call are: the address of each info, and of its ranges in the array of arrays in slot `inner`.
-pub(super) fn places(call: &Call, linked: &Linked, inner: usize) -> Result<Vec<(u64, u64)>> {
-    let n = linked.arg(1) as u32;
-    let short = || Error::new(Kind::Capture, format!("fewer builds than the {n} that the call says"));
-    let infos = linked.params::<vk::AccelerationStructureBuildGeometryInfoKHR<'_>>(2, 1).ok_or_else(short)?;
-    let outer = linked.all(linked.arg(inner) as *const u64, n).ok_or_else(short)?;
-    let inner = call.image.ptr(inner as u32 * 8).filter(|p| p.has_data());
-    for (i, info) in (0..).zip(infos) {
-        // No count member governs these arrays.
-        let have =
-            inner.and_then(|p| call.image.ptr(p.to + i * 8)).filter(|p| p.has_data()).map_or(0, |p| p.len);
-        if have < info.geometry_count.into() {
-            return Err(Error::new(
-                Kind::Capture,
-                format!(
-                    "build {i} has {} geometries and numbers of primitives for {have}",
-                    info.geometry_count
-                ),
-            ));
-        }
-    }
-    Ok(infos.iter().zip(outer).map(|(info, at)| ((&raw const *info) as u64, *at)).collect())
-}
-
-/// vkCmdBuildAccelerationStructuresKHR.
-pub fn build(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
-    let device = device_of(vk, call)?;
-    let cmd_id = call.image.u64(0);
-    let cmd = vk::CommandBuffer::from_raw(linked.arg(0));
-    let places = places(call, linked, 3)?;
-    let mut builds = places
-        .iter()
-        .map(|(info, ranges)| Build::read(linked, *info, Some(*ranges)))
-        .collect::<Result<Vec<_>>>()?;
-    let noted: Vec<_> = builds.iter().map(|b| (b, Ranges::Known(&b.ranges))).collect();
-    let of = inputs::Of { device, command_buffer: Some(cmd_id), command: call.block };
-    inputs::recorded(vk, of, cmd, &noted)?;
-    if vk.options.rehearse.indirect {
-        return super::indirect::rehearsed(vk, call, linked, report, device);
-    }
-    // Captured scratch addresses say how much room the application left behind them.
-    let scratch: Vec<u64> = captured_scratch(call, builds.len());
-    with_patcher(vk, device, |vk, p| {
-        for (build, &scratch) in builds.iter_mut().zip(&scratch) {
-            let steps = prepare(vk, p, device, cmd_id, build, scratch)?;
-            record(vk, p, device, (cmd_id, cmd), &steps);
-        }
-        Ok(())
-    })?;
-    for (build, (info, ranges)) in builds.iter().zip(places) {
-        build.put_back(linked, info, Some(ranges));
-    }
-    vk.raw(call, linked, report)
-}
-
-/// Records translations into the application's command buffer.
-pub(super) fn record(
-    vk: &mut Vulkan,
-    p: &Patcher,
-    device: u64,
-    (cmd_id, cmd): (u64, vk::CommandBuffer),
-    steps: &[Step],
-) {
-    if steps.is_empty() {
-        return;
-    }
-    state(vk, cmd_id).device = device;
-    let d = vk.devices[&device].ash.clone();
-    for s in steps {
-        p.record(&d, cmd, s.pipeline, &s.arguments, s.count, &vk.ray.commands[&cmd_id]);
-    }
-}
+use ash::vk;
 
 /// What one build needs before it can run: instances translated, scratch and target large enough. Changes the build to
 /// use what was made; that lives with the command buffer `cmd_id`. `scratch`: its captured scratch address.
@@ -187,7 +17,7 @@ pub(super) fn prepare(
     p: &Patcher,
     device: u64,
     cmd_id: u64,
-    build: &mut Build,
+    build: &mut LinkedBuild,
     scratch: u64,
 ) -> Result<Vec<Step>> {
     let as_captured = vk.all_as_captured(device);
@@ -210,35 +40,6 @@ pub(super) fn prepare(
     }
     fit(vk, device, build, &counts, cmd_id, scratch, p.properties.scratch_alignment)?;
     Ok(steps)
-}
-
-/// Instances of another shape than the one that is translated.
-pub(super) fn refuse_motion(flags: vk::BuildAccelerationStructureFlagsKHR) -> Result<()> {
-    if flags.contains(vk::BuildAccelerationStructureFlagsKHR::MOTION_NV) {
-        return Err(Error::new(
-            Kind::Unsupported,
-            "a top-level build with motion (VK_NV_ray_tracing_motion_blur): references in its instances are not translated",
-        ));
-    }
-    Ok(())
-}
-
-/// Where a geometry's instances are.
-pub(super) struct Instances {
-    /// The live address of the first, or of the first pointer.
-    pub address: u64,
-    /// They are pointers to instances.
-    pub pointers: bool,
-}
-
-/// A geometry's instances, if it has any.
-pub(super) fn source_of(geometry: &vk::AccelerationStructureGeometryKHR<'_>) -> Option<Instances> {
-    // SAFETY: the caller saw that the geometry is one of instances.
-    let (address, pointers) = unsafe {
-        let i = &geometry.geometry.instances;
-        (i.data.device_address, i.array_of_pointers != 0)
-    };
-    (address != 0).then_some(Instances { address, pointers })
 }
 
 /// Instances whose number lies in device memory: a VkAccelerationStructureBuildRangeInfoKHR, and where to write the one
@@ -280,31 +81,11 @@ pub(super) fn translate(
     Ok((Step { pipeline: p.instances, arguments, count }, target))
 }
 
-/// A buffer that lives as long as what was recorded into a command buffer.
-pub(super) fn keep(vk: &mut Vulkan, device: u64, cmd_id: u64, own: Own) {
-    let commands = state(vk, cmd_id);
-    commands.device = device;
-    commands.own.push(own);
-}
-
-/// The captured scratch address of each build.
-pub(super) fn captured_scratch(call: &Call, n: usize) -> Vec<u64> {
-    use gfxr_parse::schema::{Ty, generated::STRUCTS};
-    let Ty::Struct(id) = call.command.params[2].ty else { return vec![0; n] };
-    let def = &STRUCTS[id as usize];
-    let at = def.members.iter().find(|m| m.name == "scratchData").map_or(0, |m| m.at);
-    let infos = call.image.ptr(16).filter(|p| p.has_data());
-    let of = |i: u32| {
-        infos.filter(|p| u64::from(i) < p.len).map_or(0, |p| call.image.u64(p.to + i * def.size + at))
-    };
-    (0..n as u32).map(of).collect()
-}
-
 /// What a build of so many primitives needs on this device.
 pub(super) fn needs(
     vk: &Vulkan,
     device: u64,
-    build: &Build,
+    build: &LinkedBuild,
     counts: &[u32],
 ) -> Result<vk::AccelerationStructureBuildSizesInfoKHR<'static>> {
     if counts.len() != build.geometries.len() {
@@ -329,7 +110,7 @@ pub(super) fn needs(
 pub(super) fn fit(
     vk: &mut Vulkan,
     device: u64,
-    build: &mut Build,
+    build: &mut LinkedBuild,
     counts: &[u32],
     cmd_id: u64,
     captured: u64,
@@ -352,13 +133,4 @@ pub(super) fn fit(
     info.scratch_data.device_address = own.address.next_multiple_of(align);
     keep(vk, device, cmd_id, own);
     Ok(())
-}
-
-/// The device of the command buffer a call records into: the only one, or the one whose patcher knows it.
-pub(super) fn device_of(vk: &Vulkan, call: &Call) -> Result<u64> {
-    let known = vk.ray.commands.get(&call.image.u64(0)).map(|c| c.device).filter(|d| *d != 0);
-    let only = || vk.devices.keys().next().copied().filter(|_| vk.devices.len() == 1);
-    known
-        .or_else(only)
-        .ok_or_else(|| Error::new(Kind::Unsupported, "ray tracing in a capture with several devices at once"))
 }

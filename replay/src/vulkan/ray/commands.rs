@@ -1,12 +1,16 @@
 //! Command buffers in which something is translated: what the dispatch disturbs, and how it is put back.
 
-use super::data_pointers;
+use super::inputs::Ranges;
+use super::{data_pointers, indirect, inputs};
 use crate::error::Result;
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
 use crate::vulkan::Vulkan;
-use crate::vulkan::ray::state::CommandState;
+use crate::vulkan::ray::build::prepare;
+use crate::vulkan::ray::geometry::{LinkedBuild, captured_scratch, places};
+use crate::vulkan::ray::patcher::with_patcher;
+use crate::vulkan::ray::recording::{device_of, record, state};
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
 use world::Outcome;
@@ -98,16 +102,39 @@ pub fn push_constants2(
     vk.raw(call, linked, report)
 }
 
-/// Push constants that a translation in this command buffer must put back.
-pub(super) fn remember(vk: &mut Vulkan, id: u64, layout: u64, stages: u32, offset: u32, values: Vec<u8>) {
-    let (layout, stages) = (vk::PipelineLayout::from_raw(layout), vk::ShaderStageFlags::from_raw(stages));
-    let pushed = &mut state(vk, id).pushed;
-    // The same range again replaces the one before; order matters, so it moves to the end.
-    pushed.retain(|p| (p.0, p.1, p.2, p.3.len()) != (layout, stages, offset, values.len()));
-    pushed.push((layout, stages, offset, values));
-}
-
-/// The state of a command buffer (captured id), whose device is the one it was allocated from.
-pub fn state(vk: &mut Vulkan, id: u64) -> &mut CommandState {
-    vk.ray.commands.entry(id).or_default()
+/// vkCmdBuildAccelerationStructuresKHR.
+pub fn build(
+    vk: &mut Vulkan,
+    _: &mut Objects,
+    call: &Call,
+    linked: &mut Linked,
+    report: &mut Report,
+) -> Result<Outcome> {
+    let device = device_of(vk, call)?;
+    let cmd_id = call.image.u64(0);
+    let cmd = vk::CommandBuffer::from_raw(linked.arg(0));
+    let places = places(call, linked, 3)?;
+    let mut builds = places
+        .iter()
+        .map(|(info, ranges)| LinkedBuild::read(linked, *info, Some(*ranges)))
+        .collect::<Result<Vec<_>>>()?;
+    let noted: Vec<_> = builds.iter().map(|b| (b, Ranges::Known(&b.ranges))).collect();
+    let of = inputs::Of { device, command_buffer: Some(cmd_id), command: call.block };
+    inputs::recorded(vk, of, cmd, &noted)?;
+    if vk.options.rehearse.indirect {
+        return indirect::rehearsed(vk, call, linked, report, device);
+    }
+    // Captured scratch addresses say how much room the application left behind them.
+    let scratch: Vec<u64> = captured_scratch(call, builds.len());
+    with_patcher(vk, device, |vk, p| {
+        for (build, &scratch) in builds.iter_mut().zip(&scratch) {
+            let steps = prepare(vk, p, device, cmd_id, build, scratch)?;
+            record(vk, p, device, (cmd_id, cmd), &steps);
+        }
+        Ok(())
+    })?;
+    for (build, (info, ranges)) in builds.iter().zip(places) {
+        build.put_back(linked, info, Some(ranges));
+    }
+    vk.raw(call, linked, report)
 }

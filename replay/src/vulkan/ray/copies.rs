@@ -11,11 +11,9 @@
 //! Refuses by name: copies into structures too small for them, serialised data of another driver, and host builds and
 //! host copies out of memory of the captured process, whose contents no capture holds.
 
-use super::build::device_of;
-use super::commands::state;
 use super::inputs::note;
 use super::queries::{ask_now, serialised};
-use super::structures::{ensure, filled, loader};
+use super::structures::{ensure, filled};
 use crate::error::{Error, Kind, Result};
 use crate::link::Linked;
 use crate::objects::Objects;
@@ -23,8 +21,8 @@ use crate::options::MemoryMode;
 use crate::report::Report;
 use crate::vulkan::Vulkan;
 use crate::vulkan::ray::noted::Event;
-use crate::vulkan::ray::patcher::arguments;
-use crate::vulkan::ray::patcher::with_patcher;
+use crate::vulkan::ray::patcher::{arguments, with_patcher};
+use crate::vulkan::ray::recording::{at_once, device_of, loader, state};
 use crate::vulkan::ray::spare::Own;
 use crate::vulkan::ray::state::Serial;
 use ash::vk::{self, Handle};
@@ -34,16 +32,6 @@ use world::span::Span;
 
 /// What serialised data and their addresses are a multiple of.
 const SERIAL_ALIGN: u64 = 256;
-
-/// Whatever ran before is complete and visible.
-pub(super) fn wait_for_all(d: &ash::Device, cmd: vk::CommandBuffer) {
-    let all = vk::PipelineStageFlags::ALL_COMMANDS;
-    let barrier = vk::MemoryBarrier::default()
-        .src_access_mask(vk::AccessFlags::MEMORY_WRITE)
-        .dst_access_mask(vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE);
-    // SAFETY: recording.
-    unsafe { d.cmd_pipeline_barrier(cmd, all, all, vk::DependencyFlags::empty(), &[barrier], &[], &[]) };
-}
 
 /// Makes sure that a copy fits; gives back its target, which a snapshot may have made anew.
 pub(super) fn fit(
@@ -107,17 +95,6 @@ pub fn host_copy(
     // SAFETY: recording; both structures are alive, and the source is built.
     at_once(vk, device, |cmd| unsafe { loader.cmd_copy_acceleration_structure(cmd, info) })?;
     Ok(Outcome::captured(call))
-}
-
-/// Records, submits, waits.
-pub(super) fn at_once(vk: &mut Vulkan, device: u64, record: impl FnOnce(vk::CommandBuffer)) -> Result<()> {
-    super::refresh(vk)?;
-    vk.device_mut(device)?.with_upload(|u, d, _| {
-        u.run(d, |cmd| {
-            wait_for_all(d, cmd);
-            record(cmd);
-        })
-    })
 }
 
 /// A buffer of ours for a serialised structure, and whether the application's room is large enough, too.

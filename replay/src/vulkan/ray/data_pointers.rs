@@ -18,12 +18,12 @@
 //!
 //! Not found: pointers that shaders compute or the application packs otherwise than as aligned 64-bit words.
 
-use super::commands::remember;
 use crate::error::Result;
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::options::AddressMode;
 use crate::report::Report;
+use crate::vulkan::ray::recording::remember;
 use crate::vulkan::shader_pointers::{Verdict, Word};
 use crate::vulkan::{Vulkan, descriptors};
 use ash::vk;

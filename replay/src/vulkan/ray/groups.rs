@@ -1,7 +1,6 @@
 //! Ray-tracing pipelines and the handles of their shader groups.
 
-use crate::error::Vk;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, Vk};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;

@@ -6,18 +6,18 @@
 //! or boxes that are none: rays meet the same primitives under the same numbers. Where the device is a CPU the boxes are
 //! points at a corner of the first one: an inactive box makes Mesa's llvmpipe lose the others.
 
-use super::build::{
-    Build, Counted, Step, captured_scratch, fit, keep, places, record, refuse_motion, source_of, translate,
-};
+use super::build::{Counted, fit, translate};
 use super::inputs::{self, Ranges};
-use super::structures::loader;
 use crate::error::{Error, Kind, Result};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
 use crate::vulkan::Vulkan;
-use crate::vulkan::ray::patcher::arguments;
-use crate::vulkan::ray::patcher::with_patcher;
+use crate::vulkan::ray::geometry::{
+    LinkedBuild, Step, captured_scratch, corner_bytes, index_bytes, places, refuse_motion, source_of,
+};
+use crate::vulkan::ray::patcher::{arguments, with_patcher};
+use crate::vulkan::ray::recording::{device_of, keep, loader, record};
 use crate::vulkan::ray::spare::Own;
 use crate::vulkan::ray::state::Patcher;
 use ash::vk::{self, Handle};
@@ -37,7 +37,7 @@ struct At {
 
 /// One build and where its ranges are.
 struct Indirect {
-    build: Build,
+    build: LinkedBuild,
     /// Live address of the first range, bytes from one to the next.
     ranges: (u64, u32),
     /// Primitives of each geometry at most.
@@ -65,7 +65,7 @@ pub fn indirect_build(
     linked: &mut Linked,
     report: &mut Report,
 ) -> Result<Outcome> {
-    let device = super::build::device_of(vk, call)?;
+    let device = device_of(vk, call)?;
     let at = At { device, cmd_id: call.image.u64(0), cmd: vk::CommandBuffer::from_raw(linked.arg(0)) };
     // commandBuffer, infoCount, pInfos, pIndirectDeviceAddresses, pIndirectStrides, ppMaxPrimitiveCounts.
     let places = places(call, linked, 5)?;
@@ -75,7 +75,7 @@ pub fn indirect_build(
     let scratch = captured_scratch(call, places.len());
     let mut all = Vec::new();
     for (i, (info, most)) in places.iter().enumerate() {
-        let build = Build::read(linked, *info, None)?;
+        let build = LinkedBuild::read(linked, *info, None)?;
         let most = linked.all(*most as *const u32, build.geometries.len() as u32).ok_or_else(short)?.to_vec();
         all.push(Indirect { build, ranges: (addresses[i], strides[i]), most, scratch: scratch[i] });
     }
@@ -171,43 +171,6 @@ fn direct(vk: &mut Vulkan, p: &Patcher, at: At, one: &mut Indirect) -> Result<()
     Ok(())
 }
 
-/// Bytes of a corner; formats that hardware builds from.
-pub(super) fn corner_bytes(format: vk::Format) -> Result<u32> {
-    use vk::Format as F;
-    Ok(match format {
-        F::R8G8_SNORM | F::R8G8_UNORM => 2,
-        F::R8G8B8_SNORM | F::R8G8B8_UNORM => 3,
-        F::R16G16_SFLOAT
-        | F::R16G16_SNORM
-        | F::R16G16_UNORM
-        | F::R8G8B8A8_SNORM
-        | F::R8G8B8A8_UNORM
-        | F::A2B10G10R10_UNORM_PACK32
-        | F::A2B10G10R10_SNORM_PACK32 => 4,
-        F::R16G16B16_SFLOAT | F::R16G16B16_SNORM | F::R16G16B16_UNORM => 6,
-        F::R32G32_SFLOAT | F::R16G16B16A16_SFLOAT | F::R16G16B16A16_SNORM | F::R16G16B16A16_UNORM => 8,
-        F::R32G32B32_SFLOAT => 12,
-        F::R32G32B32A32_SFLOAT => 16,
-        F::R64G64B64_SFLOAT => 24,
-        other => {
-            return Err(Error::new(
-                Kind::Unsupported,
-                format!("an indirect build of corners in {other:?}, on a device without indirect builds"),
-            ));
-        }
-    })
-}
-
-/// Bytes of an index; 0 where there are none.
-pub(super) fn index_bytes(kind: vk::IndexType) -> u32 {
-    match kind {
-        vk::IndexType::UINT16 => 2,
-        vk::IndexType::UINT32 => 4,
-        vk::IndexType::UINT8_EXT => 1,
-        _ => 0,
-    }
-}
-
 const INPUT: vk::BufferUsageFlags = vk::BufferUsageFlags::ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR;
 
 /// A geometry of triangles becomes one of corners without indices, in buffers of ours.
@@ -282,7 +245,7 @@ pub(super) fn rehearsed(
     let scratch = captured_scratch(call, places.len());
     with_patcher(vk, device, |vk, p| {
         for (&(info, ranges), &scratch) in places.iter().zip(&scratch) {
-            let build = Build::read(linked, info, Some(ranges))?;
+            let build = LinkedBuild::read(linked, info, Some(ranges))?;
             let words = build
                 .ranges
                 .iter()

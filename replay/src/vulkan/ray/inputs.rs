@@ -12,18 +12,12 @@
 //! Not copied, and named in [`Geometry::missing`]: corners of odd formats, geometry of the special extensions, motion,
 //! micromaps, data without memory for them.
 
-use super::build::{self, INSTANCE_BYTES, Step};
-use super::indirect::corner_bytes;
 use crate::error::Result;
-use crate::link::Linked;
 use crate::vulkan::Vulkan;
-use crate::vulkan::ray::noted::Build;
-use crate::vulkan::ray::noted::Event;
-use crate::vulkan::ray::noted::Geometry;
-use crate::vulkan::ray::noted::Kind;
-use crate::vulkan::ray::noted::Noted;
-use crate::vulkan::ray::patcher::arguments;
-use crate::vulkan::ray::patcher::with_patcher;
+use crate::vulkan::ray::geometry::{INSTANCE_BYTES, LinkedBuild, Step, corner_bytes, index_bytes};
+pub use crate::vulkan::ray::noted::{Build, Event, Geometry, Kind, Noted};
+use crate::vulkan::ray::patcher::{arguments, with_patcher};
+use crate::vulkan::ray::recording::record;
 use crate::vulkan::ray::spare::Own;
 use crate::vulkan::ray::state::Patcher;
 use ash::vk::{self, Handle};
@@ -70,7 +64,7 @@ pub(super) fn take(
     vk: &mut Vulkan,
     p: &Patcher,
     of: Of,
-    build: &build::Build,
+    build: &LinkedBuild,
     ranges: &Ranges<'_>,
 ) -> Result<Vec<Step>> {
     let info = build.info();
@@ -158,7 +152,7 @@ fn one(
                     t.transform_data.device_address,
                 ];
                 let addresses = [at[0], at[1], at[2], range_at, target, base + TRANSFORM as u64];
-                let index_bytes = super::indirect::index_bytes(t.index_type);
+                let index_bytes = index_bytes(t.index_type);
                 let values = [most, t.vertex_stride as u32, words, index_bytes];
                 steps.push(step(p.triangles, &addresses, &values, most));
             }
@@ -214,27 +208,6 @@ fn shape(geometry: &vk::AccelerationStructureGeometryKHR<'_>, extended: Option<&
     }
 }
 
-/// What extends triangles, if anything does.
-pub(super) fn extended(
-    linked: &Linked,
-    geometry: &vk::AccelerationStructureGeometryKHR<'_>,
-) -> Option<&'static str> {
-    if geometry.geometry_type != vk::GeometryTypeKHR::TRIANGLES {
-        return None;
-    }
-    // SAFETY: the geometry type says which member is meant.
-    let next = unsafe { geometry.geometry.triangles.p_next };
-    let named = |s| match s {
-        vk::StructureType::ACCELERATION_STRUCTURE_TRIANGLES_OPACITY_MICROMAP_EXT => Some("opacity micromaps"),
-        vk::StructureType::ACCELERATION_STRUCTURE_TRIANGLES_DISPLACEMENT_MICROMAP_NV => {
-            Some("displacement micromaps")
-        }
-        vk::StructureType::ACCELERATION_STRUCTURE_GEOMETRY_MOTION_TRIANGLES_DATA_NV => Some("motion"),
-        _ => None,
-    };
-    linked.chain(next).find_map(|s| named(s.1))
-}
-
 /// What was copied is for the host to read.
 pub(super) fn to_host(d: &ash::Device, cmd: vk::CommandBuffer) {
     let barrier = vk::MemoryBarrier::default()
@@ -250,13 +223,13 @@ pub(super) fn recorded(
     vk: &mut Vulkan,
     of: Of,
     cmd: vk::CommandBuffer,
-    builds: &[(&build::Build, Ranges<'_>)],
+    builds: &[(&LinkedBuild, Ranges<'_>)],
 ) -> Result<()> {
     let Some(cmd_id) = of.command_buffer.filter(|_| vk.ray.inputs.on) else { return Ok(()) };
     with_patcher(vk, of.device, |vk, p| {
         for (one, ranges) in builds {
             let steps = take(vk, p, of, one, ranges)?;
-            build::record(vk, p, of.device, (cmd_id, cmd), &steps);
+            record(vk, p, of.device, (cmd_id, cmd), &steps);
         }
         Ok(())
     })?;

@@ -18,6 +18,7 @@ mod commands;
 mod copies;
 mod data_pointers;
 mod device;
+mod geometry;
 mod groups;
 mod indirect;
 pub mod inputs;
@@ -25,6 +26,7 @@ mod noted;
 mod own;
 mod patcher;
 mod queries;
+mod recording;
 mod refused;
 mod sizes;
 mod snapshot;
@@ -35,8 +37,7 @@ mod structures;
 mod tables;
 mod trace;
 
-pub use build::build;
-pub use commands::{begin, bind_pipeline, free, push_constants, push_constants2};
+pub use commands::{begin, bind_pipeline, build, free, push_constants, push_constants2};
 pub use copies::{
     compatibility, copy, deserialise, host_build, host_copy, host_deserialise, host_properties,
     host_serialise, serialise,

@@ -1,7 +1,6 @@
 //! Buffers of our own with an address; where a frame is run again and again, those of a recording are used again.
 
-use crate::error::Result;
-use crate::error::Vk;
+use crate::error::{Result, Vk};
 use crate::vulkan::DeviceState;
 use crate::vulkan::memory::AllocKind;
 use crate::vulkan::ray::spare::Own;

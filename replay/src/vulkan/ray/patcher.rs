@@ -3,11 +3,19 @@
 
 use super::spare::Own;
 use super::state::{CommandState, Patcher, Properties};
-use super::tables;
 use crate::error::{Error, Result, Vk};
 use crate::vulkan::live::DeviceState;
 use crate::vulkan::state::Vulkan;
 use ash::vk;
+
+/// Room for 16,384 acceleration structures.
+pub const REFERENCE_BYTES: u64 = 8 + 24 * 16_384;
+
+/// Room for 65,536 buffers.
+pub const RANGE_BYTES: u64 = 8 + 24 * 65_536;
+
+/// Room for 8,192 shader groups with handles of up to 64 bytes.
+pub const HANDLE_BYTES: u64 = 8 + 128 * 8_192;
 
 const INSTANCES: &[u8] = include_bytes!("shaders/instances.spv");
 
@@ -59,9 +67,9 @@ impl Patcher {
             serials: compute(&d.ash, layout, SERIALS)?,
             triangles: compute(&d.ash, layout, TRIANGLES)?,
             boxes: compute(&d.ash, layout, BOXES)?,
-            references: Own::visible(d, tables::REFERENCE_BYTES)?,
-            ranges: Own::visible(d, tables::RANGE_BYTES)?,
-            handles: Own::visible(d, tables::HANDLE_BYTES)?,
+            references: Own::visible(d, REFERENCE_BYTES)?,
+            ranges: Own::visible(d, RANGE_BYTES)?,
+            handles: Own::visible(d, HANDLE_BYTES)?,
             counters: Own::visible(d, 64)?,
             properties,
         })

@@ -7,16 +7,14 @@
 //! meant is taken.
 
 use super::state::Pool;
-use super::structures::loader;
-use crate::error::Vk;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Vk};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
 use crate::vulkan::Vulkan;
 use crate::vulkan::arguments::new_object;
-use crate::vulkan::ray::state::About;
-use crate::vulkan::ray::state::Answers;
+use crate::vulkan::ray::recording::{loader, wait_for_all};
+use crate::vulkan::ray::state::{About, Answers};
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
 use std::collections::HashMap;
@@ -203,7 +201,7 @@ pub(super) fn ask_now(
     let mut sizes = vec![0u64; structures.len()];
     let done = d.with_upload(|u, d, _| {
         u.run(d, |cmd| {
-            super::copies::wait_for_all(d, cmd);
+            wait_for_all(d, cmd);
             // SAFETY: recording; the structures are alive and built.
             unsafe {
                 d.cmd_reset_query_pool(cmd, pool, 0, n);

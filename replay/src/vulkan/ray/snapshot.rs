@@ -12,11 +12,12 @@
 //! Refuses by name: snapshots whose layer left out how structures were built (0.9), unless their bytes may serve as they
 //! are, on the captured driver; copies whose originals cannot be told.
 
-use super::build::{Build, needs, prepare};
-use super::copies::{at_once, fit};
+use super::build::{needs, prepare};
+use super::copies::fit;
+use super::geometry::LinkedBuild;
 use super::inputs::{self, note};
 use super::queries::{answer, ask_now};
-use super::structures::{ensure, filled, loader, renew};
+use super::structures::{ensure, filled, renew};
 use crate::error::{Error, Kind, Result};
 use crate::link::{Lenience, Linked};
 use crate::objects::Objects;
@@ -24,8 +25,8 @@ use crate::report::Report;
 use crate::vulkan::Vulkan;
 use crate::vulkan::ray::noted::Event;
 use crate::vulkan::ray::patcher::with_patcher;
-use crate::vulkan::ray::state::CommandState;
-use crate::vulkan::ray::state::Structure;
+use crate::vulkan::ray::recording::{at_once, loader, wait_for_all};
+use crate::vulkan::ray::state::{CommandState, Structure};
 use ash::vk::{self, Handle};
 use gfxr_parse::decode::{decode_struct_array, decode_struct_array2};
 use gfxr_parse::image::Image;
@@ -95,7 +96,7 @@ fn build(
     };
     let bytes = size_of::<vk::AccelerationStructureBuildGeometryInfoKHR<'_>>() as u64;
     for i in 0..outer.len {
-        let mut build = Build::read(&linked, linked.address_of(outer.to) + i * bytes, None)?;
+        let mut build = LinkedBuild::read(&linked, linked.address_of(outer.to) + i * bytes, None)?;
         let n = build.geometries.len() as u32;
         let ranges = inner(i).filter(|p| p.len >= n.into());
         let ranges = ranges.and_then(|p| range_linked.all(range_linked.address_of(p.to) as *const _, n));
@@ -113,7 +114,7 @@ fn one(
     vk: &mut Vulkan,
     objects: &mut Objects,
     device: u64,
-    build: &mut Build,
+    build: &mut LinkedBuild,
     report: &mut Report,
 ) -> Result<()> {
     if build.info().ty == vk::AccelerationStructureTypeKHR::TOP_LEVEL {
@@ -146,7 +147,7 @@ fn one(
     with_patcher(vk, device, |vk, p| {
         vk.device_mut(device)?.with_upload(|u, _, _| {
             u.run(&d, |cmd| {
-                super::copies::wait_for_all(&d, cmd);
+                wait_for_all(&d, cmd);
                 for s in &steps {
                     p.record(&d, cmd, s.pipeline, &s.arguments, s.count, &CommandState::default());
                 }
@@ -215,20 +216,6 @@ fn write(vk: &mut Vulkan, objects: &Objects, m: &WriteAcceleration) -> Result<()
     let now = ask_now(vk, m.device, &[live], query)?;
     answer(vk, m.acceleration_structure, query, now[0]);
     Ok(())
-}
-
-/// A structure goes. True: it is a temporary one of a snapshot, and is kept until its copy is made.
-pub(super) fn keeps(vk: &mut Vulkan, id: u64, in_state: bool) -> bool {
-    let bottom = |s: &Structure| s.kind != vk::AccelerationStructureTypeKHR::TOP_LEVEL;
-    let original = |s: &Structure| in_state && s.filled && s.address == 0 && bottom(s);
-    if !vk.ray.structures.get(&id).is_some_and(original) {
-        return false;
-    }
-    if let Some(s) = vk.ray.structures.remove(&id) {
-        vk.ray.by_live.remove(&s.live.as_raw());
-        vk.ray.snapshot.originals.push(s);
-    }
-    true
 }
 
 /// Which original each copy was made of: both given by (captured bytes, bytes of the copy here); copies by their captured

@@ -6,12 +6,12 @@
 //! is made from what sizes the application asked for; where it asked nobody (a snapshot), when it is built.
 
 use super::queries;
-use crate::error::Vk;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, Vk};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
 use crate::vulkan::arguments::new_object;
+use crate::vulkan::ray::recording::loader;
 use crate::vulkan::ray::spare::Own;
 use crate::vulkan::ray::state::Structure;
 use crate::vulkan::{Vulkan, exact};
@@ -91,7 +91,7 @@ pub fn destroy(
     report: &mut Report,
 ) -> Result<Outcome> {
     let id = call.image.u64(8);
-    if super::snapshot::keeps(vk, id, call.in_state) {
+    if keeps(vk, id, call.in_state) {
         return Ok(Outcome::captured(call));
     }
     let outcome = vk.raw(call, linked, report)?;
@@ -133,14 +133,6 @@ pub fn address(
 /// A snapshot will make a structure with this captured address: words of that value are no pointers.
 pub(crate) fn foresee(vk: &mut Vulkan, captured: u64) {
     vk.ray.references.entry(captured).or_insert(captured);
-}
-
-/// The functions of a device.
-pub(super) fn loader(vk: &Vulkan, device: u64) -> Result<ash::khr::acceleration_structure::Device> {
-    let d = vk.device(device)?;
-    let instance =
-        vk.instances.get(&d.instance_id).ok_or_else(|| Error::divergence("the instance is gone"))?;
-    Ok(ash::khr::acceleration_structure::Device::new(&instance.ash, &d.ash))
 }
 
 /// A structure must have room for `need` bytes. In a snapshot it is made anew if it has not: nothing but ids and
@@ -263,4 +255,18 @@ pub(super) fn forget(vk: &mut Vulkan, device: u64) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// A structure goes. True: it is a temporary one of a snapshot, and is kept until its copy is made.
+fn keeps(vk: &mut Vulkan, id: u64, in_state: bool) -> bool {
+    let bottom = |s: &Structure| s.kind != vk::AccelerationStructureTypeKHR::TOP_LEVEL;
+    let original = |s: &Structure| in_state && s.filled && s.address == 0 && bottom(s);
+    if !vk.ray.structures.get(&id).is_some_and(original) {
+        return false;
+    }
+    if let Some(s) = vk.ray.structures.remove(&id) {
+        vk.ray.by_live.remove(&s.live.as_raw());
+        vk.ray.snapshot.originals.push(s);
+    }
+    true
 }

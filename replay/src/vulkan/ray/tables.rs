@@ -5,15 +5,8 @@
 
 use crate::error::{Error, Kind, Result};
 use crate::vulkan::Vulkan;
-use crate::vulkan::ray::patcher::with_patcher;
+use crate::vulkan::ray::patcher::{HANDLE_BYTES, RANGE_BYTES, REFERENCE_BYTES, with_patcher};
 use crate::vulkan::ray::state::Patcher;
-
-/// Room for 16,384 acceleration structures.
-pub const REFERENCE_BYTES: u64 = 8 + 24 * 16_384;
-/// Room for 65,536 buffers.
-pub const RANGE_BYTES: u64 = 8 + 24 * 65_536;
-/// Room for 8,192 shader groups with handles of up to 64 bytes.
-pub const HANDLE_BYTES: u64 = 8 + 128 * 8_192;
 
 /// Before a submission: what it will read must be there.
 pub(crate) fn refresh(vk: &mut Vulkan) -> Result<()> {

@@ -1,14 +1,12 @@
 //! Trace commands: shader binding tables are translated into copies of our own right before they are used.
 
-use super::build::device_of;
-use super::commands::state;
 use crate::error::{Error, Kind, Result};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::report::Report;
 use crate::vulkan::Vulkan;
-use crate::vulkan::ray::patcher::arguments;
-use crate::vulkan::ray::patcher::with_patcher;
+use crate::vulkan::ray::patcher::{arguments, with_patcher};
+use crate::vulkan::ray::recording::{device_of, state};
 use crate::vulkan::ray::spare::Own;
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;

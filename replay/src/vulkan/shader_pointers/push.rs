@@ -1,7 +1,6 @@
 //! Push constants: what the shaders of a layout make of each word.
 
-use crate::vulkan::shader_pointers::shaders::Shaders;
-use crate::vulkan::shader_pointers::shaders::Stage;
+use crate::vulkan::shader_pointers::shaders::{Shaders, Stage};
 use pointers::{Root, Target};
 
 /// What a word of push constants is.

@@ -10,8 +10,7 @@
 //! shader has used as a pointer before can be.
 
 use crate::error::Result;
-use crate::vulkan::shader_pointers::shaders::ShaderPointers;
-use crate::vulkan::shader_pointers::shaders::Shaders;
+use crate::vulkan::shader_pointers::shaders::{ShaderPointers, Shaders};
 use crate::vulkan::{BufferState, Vulkan, memory, ray};
 use gfxr_parse::ahead::Call;
 use pointers::{Module, Root, Target};
