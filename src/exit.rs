@@ -103,7 +103,7 @@ impl Failure {
                 several("reray-replay: ", message);
                 let _ = std::io::Write::flush(&mut io::stdout());
                 // Drivers' own clean-up would wait for the device that hangs.
-                replay::vulkan::watchdog::leave(Exit::Gone as u8)
+                replay::vulkan::driver::leave(Exit::Gone as u8)
             }
             Failure::Error(exit, message) => {
                 several("reray-replay: ", message);

@@ -1,24 +1,15 @@
 //! Names and tags that applications give objects: the id becomes the live handle; names of virtual objects, and those of
 //! objects of another type than the call says, are dropped.
 
-use super::Vulkan;
 use crate::error::Result;
-use crate::link::Linked;
-use crate::objects::Objects;
-use crate::report::Report;
-use gfxr_parse::ahead::Call;
+use crate::vulkan::linked_call::LinkedCall;
 use gfxr_parse::schema::Ty;
 use gfxr_parse::schema::generated::{ENUMS, HANDLES, STRUCTS};
 use world::Outcome;
 
 /// vkSetDebugUtilsObjectNameEXT and its kin; their results never matter.
-pub fn set(
-    vk: &mut Vulkan,
-    objects: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn set(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, objects, call, linked, report } = c;
     let info = &call.command.params[1];
     let (Ty::Struct(id), Some(to)) = (info.ty, call.image.target(info.at)) else {
         return Ok(Outcome::captured(call));

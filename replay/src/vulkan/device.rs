@@ -3,25 +3,18 @@
 use super::portability::Folding;
 use super::{Vulkan, memory, portability};
 use crate::error::{Error, Kind, Result};
-use crate::link::Linked;
 use crate::objects::Objects;
-use crate::report::Report;
+use crate::vulkan::linked_call::LinkedCall;
 use crate::vulkan::live::{DeviceState, QueueState};
 use crate::vulkan::memory::mode::choose_mode;
 use ash::vk::{self, Handle};
-use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
 use std::ffi::{CString, c_char};
 use world::Outcome;
 
 /// vkCreateDevice: negotiates extensions and features, then chooses the memory mode.
-pub fn create(
-    vk: &mut Vulkan,
-    objects: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn create(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, objects, call, linked, report } = c;
     let gpu_id = call.image.u64(0);
     let Some(gpu) = vk.gpus.get(&gpu_id).cloned() else {
         return Err(Error::divergence(format!("VkPhysicalDevice {gpu_id} was never enumerated")));
@@ -177,22 +170,13 @@ pub fn create(
     }
     vk.devices.insert(id, state);
     vk.devices_made += 1;
-    super::ray::device_made(vk, id);
     super::exact::device_made(vk, id, exact);
-    if buffer_addresses {
-        super::shader_pointers::device_made(vk, objects, call);
-    }
     Ok(outcome)
 }
 
 /// vkDestroyDevice: our own objects on it go first.
-pub fn destroy(
-    vk: &mut Vulkan,
-    objects: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn destroy(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, objects, call, linked, report } = c;
     let id = call.image.u64(0);
     if id == 0 {
         return Ok(Outcome::captured(call));
@@ -233,13 +217,8 @@ pub(super) fn release(vk: &mut Vulkan, objects: &mut Objects, id: u64) -> Result
 }
 
 /// vkGetDeviceQueue, vkGetDeviceQueue2.
-pub fn get_queue(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn get_queue(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, call, linked, report, .. } = c;
     let v = View::call(&call.image);
     let info = v.one("pQueueInfo").unwrap_or(v);
     let captured = (info.u32("queueFamilyIndex").unwrap_or(0), info.u32("queueIndex").unwrap_or(0));

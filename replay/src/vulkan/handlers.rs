@@ -1,13 +1,13 @@
 //! Which commands have a meaning of their own. Everything else goes through the schema-driven path.
 
 use super::answered::answered_by_capture;
-use super::descriptors::{pools, template};
+use super::linked_call::{After, Before, LinkedCall, Subscription, Subscriptions};
 use super::{
     Vulkan, debug_names, descriptors, device, instance, memory, pipeline, portability, queue, ray, resources,
-    surface, swapchain, wait, watchdog,
+    shader_pointers, surface, swapchain, wait, watchdog,
 };
 use crate::error::Result;
-use crate::link::{Lenience, Linked};
+use crate::link::Lenience;
 use crate::objects::Objects;
 use crate::report::Report;
 use gfxr_parse::ahead::Call;
@@ -16,7 +16,7 @@ use gfxr_parse::schema::{CommandDef, Shape, Ty, struct_named};
 use world::Outcome;
 
 /// A handler that sees live arguments.
-pub type Typed = fn(&mut Vulkan, &mut Objects, &Call, &mut Linked, &mut Report) -> Result<Outcome>;
+pub type Typed = fn(&mut LinkedCall<'_>) -> Result<Outcome>;
 /// A handler that may answer before linking.
 pub type Answer = fn(&mut Vulkan, &mut Objects, &Call, &mut Report) -> Result<Option<Outcome>>;
 
@@ -33,9 +33,23 @@ pub enum Handler {
     Typed(Typed),
 }
 
-#[derive(Clone, Copy)]
+/// Parts that act on commands that are not theirs, in this order before the driver is called and after it.
+const SUBSCRIBERS: &[Subscriptions] = &[
+    swapchain::SUBSCRIPTIONS,
+    watchdog::SUBSCRIPTIONS,
+    wait::SUBSCRIPTIONS,
+    pipeline::SUBSCRIPTIONS,
+    shader_pointers::SUBSCRIPTIONS,
+    descriptors::SUBSCRIPTIONS,
+    ray::SUBSCRIPTIONS,
+    portability::SUBSCRIPTIONS,
+    resources::SUBSCRIPTIONS,
+];
+
 struct Entry {
+    before: Box<[Before]>,
     handler: Handler,
+    after: Box<[After]>,
     lenience: Lenience,
     allocator: Option<u8>,
 }
@@ -55,14 +69,35 @@ impl Handlers {
                         p.shape == Shape::Ptr && matches!(p.ty, Ty::Struct(s) if Some(s) == callbacks)
                     });
                     let (handler, lenient) = handler_of(c);
+                    let (before, after) = subscribed(stem(c));
                     Entry {
+                        before,
                         handler,
+                        after,
                         lenience: Lenience { handles: lenient },
                         allocator: allocator.map(|i| i as u8),
                     }
                 })
                 .collect(),
         )
+    }
+    /// Passes a linked call to those who act before it, to its handler or the driver, and to those who act after it.
+    #[inline]
+    pub fn run(&self, c: &mut LinkedCall<'_>) -> Result<Outcome> {
+        let entry = &self.0[c.call.index];
+        for act in &entry.before {
+            act(c)?;
+        }
+        let outcome = match entry.handler {
+            Handler::Typed(f) => f(c),
+            _ => c.invoke(),
+        }?;
+        if outcome.called {
+            for act in &entry.after {
+                act(c, outcome)?;
+            }
+        }
+        Ok(outcome)
     }
     /// A command's handler.
     #[inline]
@@ -81,13 +116,29 @@ impl Handlers {
     }
 }
 
+/// A command's name without the tag of an extension that was or is to be core.
+fn stem(c: &CommandDef) -> &'static str {
+    c.name.strip_suffix("KHR").or_else(|| c.name.strip_suffix("EXT")).unwrap_or(c.name)
+}
+
+/// Who acts before a command, and who after it.
+fn subscribed(stem: &str) -> (Box<[Before]>, Box<[After]>) {
+    let (mut before, mut after) = (Vec::new(), Vec::new());
+    for (_, s) in SUBSCRIBERS.iter().copied().flatten().filter(|(names, _)| names.contains(&stem)) {
+        match s {
+            Subscription::Before(f) => before.push(*f),
+            Subscription::After(f) => after.push(*f),
+        }
+    }
+    (before.into(), after.into())
+}
+
 /// The handler, and whether virtual or unknown handles become null for it.
 fn handler_of(c: &CommandDef) -> (Handler, bool) {
     use Handler::{Answer, Captured, Typed};
     let typed = |f: super::handlers::Typed| (Typed(f), false);
     let lenient = |f: super::handlers::Typed| (Typed(f), true);
-    let name = c.name.strip_suffix("KHR").or_else(|| c.name.strip_suffix("EXT")).unwrap_or(c.name);
-    match name {
+    match stem(c) {
         "vkCreateInstance" => typed(instance::create),
         "vkDestroyInstance" => typed(instance::destroy),
         "vkEnumeratePhysicalDevices" => lenient(instance::enumerate_physical_devices),
@@ -109,16 +160,8 @@ fn handler_of(c: &CommandDef) -> (Handler, bool) {
         }
 
         "vkCreateBuffer" => lenient(resources::create_buffer),
-        "vkDestroyBuffer" => typed(resources::destroy_buffer),
         "vkCreateImage" => lenient(resources::create_image),
-        "vkDestroyImage" => typed(resources::destroy_image),
-        "vkGetBufferDeviceAddress" => typed(resources::buffer_address),
         "vkGetDescriptor" => typed(descriptors::get),
-        "vkGetDescriptorSetLayoutSize" | "vkGetDescriptorSetLayoutBindingOffset" => {
-            typed(descriptors::layout)
-        }
-        "vkGetAccelerationStructureDeviceAddress" => typed(ray::address),
-        "vkCreateSemaphore" | "vkCreateFence" => typed(wait::create_sync),
 
         "vkCreateSwapchain" => lenient(swapchain::create),
         "vkDestroySwapchain" => lenient(swapchain::destroy),
@@ -126,49 +169,27 @@ fn handler_of(c: &CommandDef) -> (Handler, bool) {
         "vkAcquireNextImage" | "vkAcquireNextImage2" => lenient(swapchain::acquire),
         "vkQueuePresent" => lenient(swapchain::present),
         "vkCreateSharedSwapchains" => lenient(swapchain::create_shared),
-        "vkDestroySemaphore" => typed(swapchain::destroy_semaphore),
         "vkDestroySurface" => (Captured, false),
 
         "vkQueueSubmit" | "vkQueueSubmit2" => typed(portability::submit),
-        "vkSignalSemaphore" => typed(portability::signal),
         "vkQueueBindSparse" => lenient(queue::bind_sparse),
         "vkWaitForFences" => typed(wait::wait_for_fences),
         "vkDeviceWaitIdle" => typed(watchdog::device_wait_idle),
         "vkQueueWaitIdle" => typed(watchdog::queue_wait_idle),
-        "vkResetFences" => typed(watchdog::reset_fences),
-        "vkDestroyFence" => typed(watchdog::destroy_fence),
         "vkGetFenceStatus" => typed(wait::fence_status),
         "vkWaitSemaphores" => typed(wait::wait_semaphores),
         "vkGetSemaphoreCounterValue" => typed(wait::semaphore_counter),
         "vkGetEventStatus" => typed(wait::event_status),
         "vkGetQueryPoolResults" => typed(wait::query_results),
 
-        "vkCreateGraphicsPipelines" | "vkCreateComputePipelines" | "vkCreateRayTracingPipelinesNV" => {
-            typed(pipeline::create_pipelines)
-        }
         "vkCreateRayTracingPipelines" if c.name.ends_with("KHR") => typed(ray::create_pipelines),
-        "vkCreateDescriptorPool" => typed(pools::create),
-        "vkAllocateDescriptorSets" => typed(pools::allocate),
-        "vkFreeDescriptorSets" => typed(pools::free),
-        "vkResetDescriptorPool" | "vkDestroyDescriptorPool" => typed(pools::empty),
-        "vkCmdCopyBuffer" | "vkCmdCopyBuffer2" => typed(descriptors::copy),
+        "vkAllocateDescriptorSets" => typed(descriptors::allocate),
         "vkCreatePipelineBinaries" => (Answer(portability::create_binaries), false),
-        "vkCreatePipelineCache" => typed(pipeline::create_cache),
-        "vkCreateDescriptorUpdateTemplate" => typed(template::create),
-        "vkUpdateDescriptorSetWithTemplate" | "vkCmdPushDescriptorSetWithTemplate" => typed(template::update),
-        "vkCmdPushDescriptorSetWithTemplate2" => typed(template::push2),
 
         "vkSetDebugUtilsObjectName"
         | "vkSetDebugUtilsObjectTag"
         | "vkDebugMarkerSetObjectName"
         | "vkDebugMarkerSetObjectTag" => typed(debug_names::set),
-        "vkBeginCommandBuffer" => typed(ray::begin),
-        "vkFreeCommandBuffers" => typed(ray::free),
-        "vkCmdBindPipeline" => typed(ray::bind_pipeline),
-        "vkCmdUpdateBuffer" => typed(ray::update_buffer),
-        "vkCmdPushConstants" => typed(ray::push_constants),
-        "vkCmdPushConstants2" => typed(ray::push_constants2),
-        "vkGetAccelerationStructureBuildSizes" => typed(ray::build_sizes),
         "vkCreateAccelerationStructure" => typed(ray::create),
         "vkDestroyAccelerationStructure" => typed(ray::destroy),
         "vkCmdBuildAccelerationStructures" => typed(ray::build),
@@ -181,15 +202,7 @@ fn handler_of(c: &CommandDef) -> (Handler, bool) {
         "vkCopyAccelerationStructureToMemory" => typed(ray::host_serialise),
         "vkCopyMemoryToAccelerationStructure" => typed(ray::host_deserialise),
         "vkWriteAccelerationStructuresProperties" => typed(ray::host_properties),
-        "vkCmdWriteAccelerationStructuresProperties" => typed(ray::ask),
-        "vkGetDeviceAccelerationStructureCompatibility" => typed(ray::compatibility),
-        "vkCreateQueryPool" => typed(ray::create_pool),
-        "vkDestroyQueryPool" => typed(ray::destroy_pool),
-        "vkGetRayTracingShaderGroupStackSize" => typed(ray::group_stack_size),
-        "vkCmdSetRayTracingPipelineStackSize" => typed(ray::set_stack_size),
         "vkGetRayTracingShaderGroupHandles" => typed(ray::group_handles),
-        "vkCmdTraceRays" | "vkCmdTraceRaysIndirect" => typed(ray::trace),
-        "vkCmdTraceRaysIndirect2" => typed(ray::trace_indirect2),
         _ if ray::is_refused(c.name) => (Answer(ray::refused), false),
         _ if surface::creates_surface(c) => (Answer(surface::create), false),
         _ if answered_by_capture(c.name) => (Captured, false),
@@ -210,6 +223,18 @@ mod tests {
         }
         let typed = COMMANDS.iter().filter(|c| matches!(handler_of(c).0, Handler::Typed(_))).count();
         assert!(typed > 50, "{typed} typed handlers");
+    }
+
+    #[test]
+    fn every_subscription_is_to_a_command() {
+        // A misspelt name would silently subscribe to nothing.
+        let names = || SUBSCRIBERS.iter().copied().flatten().flat_map(|(names, _)| names.iter());
+        for n in names() {
+            assert!(COMMANDS.iter().any(|c| stem(c) == *n), "{n}");
+        }
+        let acts = |n: &str| subscribed(n).0.len() + subscribed(n).1.len();
+        assert_eq!(acts("vkDestroyBuffer"), 4, "shaders' pointers, descriptors, bridges, resources");
+        assert_eq!(acts("vkCmdDraw"), 0);
     }
 
     #[test]

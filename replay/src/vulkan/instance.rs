@@ -2,9 +2,8 @@
 
 use super::{Vulkan, gpu, portability};
 use crate::error::{Error, Kind, Result, Vk};
-use crate::link::Linked;
 use crate::objects::Objects;
-use crate::report::Report;
+use crate::vulkan::linked_call::LinkedCall;
 use crate::vulkan::live::InstanceState;
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
@@ -14,13 +13,8 @@ use world::Outcome;
 const VALIDATION: &CStr = c"VK_LAYER_KHRONOS_validation";
 
 /// vkCreateInstance: window-system extensions and layers go, callbacks into the captured process go.
-pub fn create(
-    vk: &mut Vulkan,
-    objects: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn create(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, objects, call, linked, report } = c;
     let available = instance_extensions(&vk.entry, vk.options.validate)?;
     let Some(info) = linked.param::<vk::InstanceCreateInfo<'_>>(0).copied() else {
         return Err(Error::divergence("pCreateInfo is missing"));
@@ -151,13 +145,8 @@ pub fn create(
 }
 
 /// vkDestroyInstance.
-pub fn destroy(
-    vk: &mut Vulkan,
-    objects: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn destroy(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, objects, call, linked, report } = c;
     let id = call.image.u64(0);
     // Devices that were not destroyed are no longer there afterwards, for anybody.
     let left: Vec<u64> = vk.devices.iter().filter(|d| d.1.instance_id == id).map(|d| *d.0).collect();
@@ -181,25 +170,15 @@ pub fn destroy(
 }
 
 /// vkEnumeratePhysicalDevices: every captured device becomes the one chosen for it.
-pub fn enumerate_physical_devices(
-    vk: &mut Vulkan,
-    objects: &mut Objects,
-    call: &Call,
-    _: &mut Linked,
-    _: &mut Report,
-) -> Result<Outcome> {
+pub fn enumerate_physical_devices(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, objects, call, .. } = c;
     map_physical_devices(vk, objects, call)?;
     Ok(Outcome::captured(call))
 }
 
 /// vkEnumeratePhysicalDeviceGroups: likewise.
-pub fn enumerate_physical_device_groups(
-    vk: &mut Vulkan,
-    objects: &mut Objects,
-    call: &Call,
-    _: &mut Linked,
-    _: &mut Report,
-) -> Result<Outcome> {
+pub fn enumerate_physical_device_groups(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, objects, call, .. } = c;
     map_physical_devices(vk, objects, call)?;
     Ok(Outcome::captured(call))
 }

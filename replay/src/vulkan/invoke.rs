@@ -3,6 +3,7 @@
 //! Guarantees: what is not in order reaches no driver. Refuses, by name, what the device has no function for.
 
 use super::handlers::{Handler, Handlers};
+use super::linked_call::LinkedCall;
 use super::order::{self, Order};
 use super::{Vulkan, cleanup, init, portability, queue, ray, swapchain, watchdog};
 use crate::backend::Backend;
@@ -40,7 +41,8 @@ impl Driver {
         if self.vk.options.keep_going
             && call.command.name.starts_with("vkQueueSubmit")
             // What waits for it would wait for ever.
-            && let Err(e) = queue::empty(call, linked).and_then(|()| portability::submit(&mut self.vk, objects, call, linked, report))
+            && let Err(e) = queue::empty(call, linked)
+                .and_then(|()| portability::submit(&mut LinkedCall { vk: &mut self.vk, objects, call, linked, report }))
         {
             return e;
         }
@@ -85,13 +87,7 @@ impl Backend for Driver {
             Ok(more) => more,
             Err(e) => return Err(self.refused(e, objects, call, linked, report)),
         };
-        let outcome = match self.handlers.of(call.index) {
-            Handler::Typed(f) => f(&mut self.vk, objects, call, linked, report),
-            _ => self.vk.raw(call, linked, report),
-        };
-        if !self.vk.realigned.is_empty() && outcome.is_ok() {
-            portability::recorded(&self.vk, objects, call, linked);
-        }
+        let outcome = self.handlers.run(&mut LinkedCall { vk: &mut self.vk, objects, call, linked, report });
         if more && let Ok(outcome) = &outcome {
             order::after(&mut self.order, objects, call, *outcome);
         }

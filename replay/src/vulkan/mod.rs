@@ -26,6 +26,7 @@ mod init_draw;
 pub mod inspect;
 mod instance;
 mod invoke;
+mod linked_call;
 mod live;
 pub(crate) mod looped;
 pub mod memory;

@@ -1,26 +1,28 @@
 //! Pipelines and their caches.
 
-use super::{Vulkan, portability};
+use super::portability;
 use crate::error::{Error, Result};
 use crate::link::Linked;
-use crate::objects::Objects;
-use crate::report::Report;
+use crate::vulkan::linked_call::{LinkedCall, Subscription::Before, Subscriptions};
 use ash::vk;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::{Ty, generated::STRUCTS};
 use gfxr_parse::view::View;
-use world::Outcome;
+
+/// What is compiled is compiled here.
+pub(super) const SUBSCRIPTIONS: Subscriptions = &[
+    (
+        &["vkCreateGraphicsPipelines", "vkCreateComputePipelines", "vkCreateRayTracingPipelinesNV"],
+        Before(create_pipelines),
+    ),
+    (&["vkCreatePipelineCache"], Before(create_cache)),
+];
 
 /// vkCreate{Graphics,Compute,RayTracing}Pipelines: a pipeline may take as long to compile here as it likes.
-pub fn create_pipelines(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn create_pipelines(c: &mut LinkedCall<'_>) -> Result<()> {
+    let LinkedCall { call, linked, .. } = c;
     compile_all(call, linked)?;
-    vk.raw(call, linked, report)
+    Ok(())
 }
 
 /// Takes away what would have pipelines only where they need not be compiled, or compiled already.
@@ -51,17 +53,12 @@ pub(super) fn compile_all(call: &Call, linked: &mut Linked) -> Result<()> {
 }
 
 /// vkCreatePipelineCache: the captured driver's data mean nothing here, or would hide compile time.
-pub fn create_cache(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn create_cache(c: &mut LinkedCall<'_>) -> Result<()> {
+    let LinkedCall { vk: _, linked, .. } = c;
     let Some(info) = linked.param_mut::<vk::PipelineCacheCreateInfo<'_>>(1) else {
         return Err(Error::divergence("pCreateInfo is missing"));
     };
     info.initial_data_size = 0;
     info.p_initial_data = std::ptr::null();
-    vk.raw(call, linked, report)
+    Ok(())
 }

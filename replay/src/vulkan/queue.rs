@@ -1,24 +1,17 @@
 //! Submissions.
 
-use super::Vulkan;
 use crate::error::{Error, Kind, Result};
 use crate::link::Linked;
-use crate::objects::Objects;
 use crate::options::MemoryMode;
-use crate::report::Report;
+use crate::vulkan::linked_call::LinkedCall;
 use ash::vk::Handle;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::{Ty, generated::STRUCTS};
 use world::Outcome;
 
 /// A linked submission is handed over.
-pub(super) fn hand_over(
-    vk: &mut Vulkan,
-    objects: &Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub(super) fn hand_over(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, objects, call, linked, report } = c;
     super::swapchain::settle(vk)?;
     super::shader_pointers::before_submit(vk, objects.world(), call)?;
     if std::mem::take(&mut vk.shader_pointers.untold) {
@@ -61,13 +54,8 @@ pub fn empty(call: &Call, linked: &mut Linked) -> Result<()> {
 }
 
 /// vkQueueBindSparse: passes through where memory does.
-pub fn bind_sparse(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn bind_sparse(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, call, linked, report, .. } = c;
     super::swapchain::settle(vk)?;
     if vk.memory.mode == MemoryMode::Rebind {
         return super::portability::sparse::bind(vk, call, linked);

@@ -1,25 +1,24 @@
 //! Buffers, images and their addresses: what handlers and hooks need to know of them.
 
-use super::{Vulkan, descriptors, exact, init_draw, portability, require_handles};
+use super::{exact, init_draw, require_handles};
 use crate::error::{Error, Result};
-use crate::link::Linked;
-use crate::objects::Objects;
-use crate::report::Report;
 use crate::vulkan::arguments::new_object;
+use crate::vulkan::linked_call::{LinkedCall, Subscription::After, Subscriptions};
 use crate::vulkan::live::{BufferState, ImageState};
 use crate::vulkan::portability::sparse;
 use ash::vk::{self, Handle};
-use gfxr_parse::ahead::Call;
 use world::Outcome;
 
+/// Buffers and images that go, and addresses that are learnt.
+pub(super) const SUBSCRIPTIONS: Subscriptions = &[
+    (&["vkDestroyBuffer"], After(buffer_destroyed)),
+    (&["vkDestroyImage"], After(image_destroyed)),
+    (&["vkGetBufferDeviceAddress"], After(buffer_address)),
+];
+
 /// vkCreateBuffer.
-pub fn create_buffer(
-    vk: &mut Vulkan,
-    objects: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn create_buffer(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, objects, call, linked, report } = c;
     require_handles(objects, call, &[])?;
     let Some(mut info) = linked.param::<vk::BufferCreateInfo<'static>>(1).copied() else {
         return Err(Error::divergence("pCreateInfo is missing"));
@@ -57,47 +56,30 @@ pub fn create_buffer(
             alloc: None,
         };
         vk.buffers.insert(id, state);
-        descriptors::buffer_made(vk, call, id);
         if flags != asked_flags {
             sparse::made(vk, call.image.u64(0), id, false)?;
         }
-        portability::buffer_made(vk, call.image.u64(0), id)?;
     }
     Ok(outcome)
 }
 
-/// vkDestroyBuffer.
-pub fn destroy_buffer(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+/// vkDestroyBuffer: its piece of memory goes back only after the buffer is gone.
+fn buffer_destroyed(c: &mut LinkedCall<'_>, _: Outcome) -> Result<()> {
+    let LinkedCall { vk, call, .. } = c;
     let id = call.image.u64(8);
-    let state = vk.buffers.remove(&id);
-    vk.shader_pointers.journal.forget(id);
-    descriptors::buffer_gone(vk, id);
-    portability::buffer_gone(vk, id);
-    if let Some(b) = state.as_ref().filter(|b| b.captured_address != 0) {
-        vk.addresses.remove(b.captured_address, id);
+    let Some(state) = vk.buffers.remove(&id) else { return Ok(()) };
+    if state.captured_address != 0 {
+        vk.addresses.remove(state.captured_address, id);
     }
-    if let Some((memory, _)) = state.as_ref().and_then(|b| b.memory) {
+    if let Some((memory, _)) = state.memory {
         vk.memory.unbind(memory, id);
     }
-    let outcome = vk.raw(call, linked, report);
-    drop(state); // its piece of memory goes back only after the buffer is gone
-    outcome
+    Ok(())
 }
 
 /// vkCreateImage.
-pub fn create_image(
-    vk: &mut Vulkan,
-    objects: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn create_image(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, objects, call, linked, report } = c;
     require_handles(objects, call, &[vk.types.swapchain])?;
     let Some(mut info) = linked.param::<vk::ImageCreateInfo<'static>>(1).copied() else {
         return Err(Error::divergence("pCreateInfo is missing"));
@@ -144,33 +126,19 @@ pub fn create_image(
     Ok(outcome)
 }
 
-/// vkDestroyImage.
-pub fn destroy_image(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+/// vkDestroyImage: likewise.
+fn image_destroyed(c: &mut LinkedCall<'_>, _: Outcome) -> Result<()> {
+    let LinkedCall { vk, call, .. } = c;
     let id = call.image.u64(8);
-    let state = vk.images.remove(&id);
-    if let Some((memory, _)) = state.as_ref().and_then(|i| i.memory) {
+    if let Some((memory, _)) = vk.images.remove(&id).and_then(|i| i.memory) {
         vk.memory.unbind(memory, id);
     }
-    let outcome = vk.raw(call, linked, report);
-    drop(state);
-    outcome
+    Ok(())
 }
 
 /// vkGetBufferDeviceAddress: the captured address now means this one.
-pub fn buffer_address(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
-    let outcome = vk.raw(call, linked, report)?;
+fn buffer_address(c: &mut LinkedCall<'_>, outcome: Outcome) -> Result<()> {
+    let LinkedCall { vk, call, .. } = c;
     // VkBufferDeviceAddressInfo: sType, pNext, buffer.
     let buffer = call.image.target(8).map_or(0, |to| call.image.u64(to + 16));
     let size = vk.buffers.get(&buffer).map_or(1, |b| b.size);
@@ -180,5 +148,5 @@ pub fn buffer_address(
     if let Some(b) = vk.buffers.get_mut(&buffer) {
         b.captured_address = captured;
     }
-    Ok(outcome)
+    Ok(())
 }

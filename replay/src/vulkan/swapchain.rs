@@ -11,12 +11,15 @@ use super::{QueueState, Vulkan};
 use crate::error::{Error, Result, Vk};
 use crate::link::Linked;
 use crate::objects::Objects;
-use crate::report::Report;
 use crate::vulkan::arguments::new_object;
+use crate::vulkan::linked_call::{LinkedCall, Subscription::Before, Subscriptions};
 use crate::vulkan::live::{ImageState, Presented, SwapchainState};
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
 use world::Outcome;
+
+/// A present may still have to wait for a semaphore.
+pub(super) const SUBSCRIPTIONS: Subscriptions = &[(&["vkDestroySemaphore"], Before(destroy_semaphore))];
 
 /// Makes up for the last present. Before any other submission, and before a semaphore is destroyed.
 pub(crate) fn settle(vk: &mut Vulkan) -> Result<()> {
@@ -26,13 +29,8 @@ pub(crate) fn settle(vk: &mut Vulkan) -> Result<()> {
 }
 
 /// vkDestroySemaphore.
-pub fn destroy_semaphore(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn destroy_semaphore(c: &mut LinkedCall<'_>) -> Result<()> {
+    let LinkedCall { vk, call, linked, .. } = c;
     if let Some(p) = vk.presented.take_if(|p| p.waits.iter().any(|s| s.as_raw() == linked.arg(1))) {
         vk.presented = Some(p);
         settle(vk)?;
@@ -40,17 +38,12 @@ pub fn destroy_semaphore(
         let d = vk.device(call.image.u64(0))?;
         d.wait_idle()?;
     }
-    vk.raw(call, linked, report)
+    Ok(())
 }
 
 /// vkCreateSwapchainKHR.
-pub fn create(
-    vk: &mut Vulkan,
-    objects: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    _: &mut Report,
-) -> Result<Outcome> {
+pub fn create(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, objects, call, linked, .. } = c;
     let Ok((id, _)) = new_object(call) else { return Ok(Outcome::captured(call)) };
     let state = state_of(linked, call.image.u64(0), linked.arg(1))?;
     vk.swapchains.insert(id, state);
@@ -59,13 +52,8 @@ pub fn create(
 }
 
 /// vkCreateSharedSwapchainsKHR.
-pub fn create_shared(
-    vk: &mut Vulkan,
-    objects: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    _: &mut Report,
-) -> Result<Outcome> {
+pub fn create_shared(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, objects, call, linked, .. } = c;
     let bytes = size_of::<vk::SwapchainCreateInfoKHR<'_>>() as u64;
     let out = call.image.handles.iter().filter(|h| h.out).map(|h| call.image.u64(h.at));
     for (i, id) in (0..).zip(out).take(call.image.u32(8) as usize) {
@@ -107,13 +95,8 @@ fn state_of(linked: &mut Linked, device: u64, at: u64) -> Result<SwapchainState>
 }
 
 /// vkGetSwapchainImagesKHR: images are made when the application first learns of them; their number is the capture's.
-pub fn get_images(
-    vk: &mut Vulkan,
-    objects: &mut Objects,
-    call: &Call,
-    _: &mut Linked,
-    _: &mut Report,
-) -> Result<Outcome> {
+pub fn get_images(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, objects, call, .. } = c;
     let id = call.image.u64(8);
     let ids: Vec<u64> = call
         .image
@@ -215,13 +198,8 @@ pub(crate) fn release(vk: &mut Vulkan, objects: &mut Objects, id: u64) -> Result
 }
 
 /// vkDestroySwapchainKHR.
-pub fn destroy(
-    vk: &mut Vulkan,
-    objects: &mut Objects,
-    call: &Call,
-    _: &mut Linked,
-    _: &mut Report,
-) -> Result<Outcome> {
+pub fn destroy(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, objects, call, .. } = c;
     let id = call.image.u64(8);
     settle(vk)?;
     if let Some(s) = vk.swapchains.get(&id) {
@@ -235,13 +213,8 @@ pub fn destroy(
 }
 
 /// vkAcquireNextImageKHR, vkAcquireNextImage2KHR.
-pub fn acquire(
-    vk: &mut Vulkan,
-    objects: &mut Objects,
-    call: &Call,
-    _: &mut Linked,
-    _: &mut Report,
-) -> Result<Outcome> {
+pub fn acquire(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, objects, call, .. } = c;
     let image = &call.image;
     let result = image.ret().unwrap_or(0);
     // An error, a time-out or "not ready" signalled nothing.
@@ -297,13 +270,8 @@ pub(crate) fn signal(
 }
 
 /// vkQueuePresentKHR.
-pub fn present(
-    vk: &mut Vulkan,
-    objects: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn present(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, objects, call, linked, report } = c;
     super::require_handles(objects, call, &[vk.types.swapchain])?;
     let queue: QueueState = *vk
         .queues

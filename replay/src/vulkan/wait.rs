@@ -6,12 +6,16 @@
 use super::Vulkan;
 use crate::error::{Error, Result, Vk};
 use crate::link::Linked;
-use crate::objects::Objects;
 use crate::report::Report;
+use crate::vulkan::linked_call::{LinkedCall, Subscription::Before, Subscriptions};
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
 use std::time::{Duration, Instant};
 use world::Outcome;
+
+/// What is not exported.
+pub(super) const SUBSCRIPTIONS: Subscriptions =
+    &[(&["vkCreateSemaphore", "vkCreateFence"], Before(create_sync))];
 
 const SUCCESS: i32 = 0;
 const TIMEOUT: i32 = 2;
@@ -39,35 +43,20 @@ fn bounded(
 }
 
 /// vkWaitForFences.
-pub fn wait_for_fences(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn wait_for_fences(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, call, linked, report, .. } = c;
     bounded(vk, call, linked, report, 4)
 }
 
 /// vkWaitSemaphores.
-pub fn wait_semaphores(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn wait_semaphores(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, call, linked, report, .. } = c;
     bounded(vk, call, linked, report, 2)
 }
 
 /// vkGetFenceStatus: signalled then means wait now; not signalled then means do not look.
-pub fn fence_status(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    _: &mut Report,
-) -> Result<Outcome> {
+pub fn fence_status(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, call, linked, .. } = c;
     if call.image.ret() != Some(SUCCESS) {
         return Ok(Outcome::captured(call));
     }
@@ -84,13 +73,8 @@ pub fn fence_status(
 }
 
 /// vkGetSemaphoreCounterValue: at least the captured value must have been reached.
-pub fn semaphore_counter(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    _: &mut Report,
-) -> Result<Outcome> {
+pub fn semaphore_counter(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, call, linked, .. } = c;
     let Some(value) = call.image.target(16).map(|to| call.image.u64(to)) else {
         return Ok(Outcome::captured(call));
     };
@@ -123,13 +107,8 @@ pub fn semaphore_counter(
 }
 
 /// vkGetEventStatus: set then means set now, within reason; an event nobody will set is no reason to hang.
-pub fn event_status(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn event_status(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, call, linked, report, .. } = c;
     const EVENT_SET: i32 = 3;
     if call.image.ret() != Some(EVENT_SET) {
         return Ok(Outcome::captured(call));
@@ -149,13 +128,8 @@ pub fn event_status(
 }
 
 /// vkGetQueryPoolResults: available then means wait now, bounded; the values themselves are this run's.
-pub fn query_results(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn query_results(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, call, linked, report, .. } = c;
     if call.image.ret() != Some(SUCCESS) {
         return Ok(Outcome::captured(call));
     }
@@ -166,9 +140,6 @@ pub fn query_results(
     loop {
         let outcome = vk.raw(call, linked, report)?;
         if outcome.result() != vk::Result::NOT_READY.as_raw() {
-            if outcome.result() == SUCCESS {
-                super::ray::learn(vk, call, linked);
-            }
             return Ok(outcome);
         }
         if Instant::now() > until {
@@ -180,13 +151,8 @@ pub fn query_results(
 }
 
 /// vkCreateSemaphore, vkCreateFence: nothing is exported to anybody.
-pub fn create_sync(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn create_sync(c: &mut LinkedCall<'_>) -> Result<()> {
+    let LinkedCall { vk: _, linked, .. } = c;
     use vk::StructureType as S;
     let foreign = |s| {
         matches!(
@@ -204,5 +170,5 @@ pub fn create_sync(
             info.p_next = kept.cast();
         }
     }
-    vk.raw(call, linked, report)
+    Ok(())
 }

@@ -8,12 +8,14 @@
 
 use super::{DeviceState, Vulkan};
 use crate::error::{Error, Result, Vk};
-use crate::link::Linked;
-use crate::objects::Objects;
-use crate::report::{InFlight, Report};
+use crate::report::InFlight;
+use crate::vulkan::linked_call::{LinkedCall, Subscription::Before, Subscriptions};
 use ash::vk::{self, Handle};
-use gfxr_parse::ahead::Call;
 use world::Outcome;
+
+/// What says that submissions are done.
+pub(super) const SUBSCRIPTIONS: Subscriptions =
+    &[(&["vkResetFences"], Before(reset_fences)), (&["vkDestroyFence"], Before(destroy_fence))];
 
 /// Before a submission that waits for semaphores: a software driver runs what was submitted before within that call,
 /// where no watchdog reaches. There, that is waited for first.
@@ -90,13 +92,8 @@ impl DeviceState {
 }
 
 /// vkDeviceWaitIdle.
-pub fn device_wait_idle(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn device_wait_idle(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, call, linked, report, .. } = c;
     if call.image.ret().is_some_and(|r| r < 0) {
         return Ok(Outcome::captured(call));
     }
@@ -107,13 +104,8 @@ pub fn device_wait_idle(
 }
 
 /// vkQueueWaitIdle.
-pub fn queue_wait_idle(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn queue_wait_idle(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, call, linked, report, .. } = c;
     if call.image.ret().is_some_and(|r| r < 0) {
         return Ok(Outcome::captured(call));
     }
@@ -126,27 +118,17 @@ pub fn queue_wait_idle(
 }
 
 /// vkResetFences: fences that are reset are no longer waited for by anybody.
-pub fn reset_fences(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn reset_fences(c: &mut LinkedCall<'_>) -> Result<()> {
+    let LinkedCall { vk, linked, .. } = c;
     for fence in linked.params::<vk::Fence>(2, linked.arg(1) as u32 as usize).unwrap_or_default() {
         vk.watch.finished(*fence);
     }
-    vk.raw(call, linked, report)
+    Ok(())
 }
 
 /// vkDestroyFence.
-pub fn destroy_fence(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn destroy_fence(c: &mut LinkedCall<'_>) -> Result<()> {
+    let LinkedCall { vk, linked, .. } = c;
     vk.watch.finished(vk::Fence::from_raw(linked.arg(1)));
-    vk.raw(call, linked, report)
+    Ok(())
 }

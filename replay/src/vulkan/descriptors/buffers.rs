@@ -12,13 +12,12 @@
 
 use super::table::{Piece, TELLING};
 use crate::error::{Error, Kind, Result};
-use crate::link::Linked;
-use crate::objects::Objects;
 use crate::report::Report;
+use crate::vulkan::arguments::new_object;
+use crate::vulkan::linked_call::LinkedCall;
 use crate::vulkan::memory;
 use crate::vulkan::state::Vulkan;
 use ash::vk;
-use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
 use world::Outcome;
 
@@ -33,15 +32,17 @@ fn holds_descriptors(info: View<'_>) -> bool {
 }
 
 /// A buffer was made.
-pub(crate) fn buffer_made(vk: &mut Vulkan, call: &Call, id: u64) {
-    if View::call(&call.image).one("pCreateInfo").is_some_and(holds_descriptors) {
-        vk.descriptors.buffers.insert(id, Vec::new());
+pub(super) fn buffer_made(c: &mut LinkedCall<'_>, outcome: Outcome) -> Result<()> {
+    if outcome.result() >= 0 && View::call(&c.call.image).one("pCreateInfo").is_some_and(holds_descriptors) {
+        c.vk.descriptors.buffers.insert(new_object(c.call)?.0, Vec::new());
     }
+    Ok(())
 }
 
 /// A buffer is gone.
-pub(crate) fn buffer_gone(vk: &mut Vulkan, id: u64) {
-    vk.descriptors.buffers.remove(&id);
+pub(super) fn buffer_gone(c: &mut LinkedCall<'_>) -> Result<()> {
+    c.vk.descriptors.buffers.remove(&c.call.image.u64(8));
+    Ok(())
 }
 
 /// The host writes `data` into a buffer, from its byte `within` on: what of it is to be other bytes.
@@ -88,13 +89,8 @@ pub(crate) fn updated(vk: &mut Vulkan, buffer: u64, at: u64, data: &[u8]) -> Vec
 }
 
 /// vkCmdCopyBuffer (commandBuffer, srcBuffer, dstBuffer, …), vkCmdCopyBuffer2 (commandBuffer, pCopyBufferInfo).
-pub fn copy(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn copy(c: &mut LinkedCall<'_>) -> Result<()> {
+    let LinkedCall { vk, call, report, .. } = c;
     let d = &vk.descriptors;
     if d.table.any_small() {
         let v = View::call(&call.image);
@@ -103,7 +99,7 @@ pub fn copy(
             report.note("descriptors of fewer than 16 bytes that are copied into a descriptor buffer were left as captured");
         }
     }
-    vk.raw(call, linked, report)
+    Ok(())
 }
 
 fn refuse(vk: &Vulkan, what: String, instead: &str, report: &mut Report) -> Result<()> {
@@ -161,13 +157,8 @@ fn sizes_of(vk: &Vulkan, device: u64, ty: vk::DescriptorType) -> Option<[u64; 2]
 }
 
 /// vkGetDescriptorEXT: device, pDescriptorInfo, dataSize, pDescriptor. The captured bytes now mean these.
-pub fn get(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn get(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, call, linked, report, .. } = c;
     let (device, bytes) = (call.image.u64(0), call.image.u64(16));
     // VkDescriptorGetInfoEXT: sType, pNext, type.
     let ty = call.image.target(8).map_or(0, |info| call.image.u32(info + 16)) as i32;
@@ -188,19 +179,13 @@ pub fn get(
 
 /// vkGetDescriptorSetLayoutSizeEXT (device, layout, pLayoutSizeInBytes) and vkGetDescriptorSetLayoutBindingOffsetEXT
 /// (device, layout, binding, pOffset): the application computed with what it was told.
-pub fn layout(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
-    let outcome = vk.raw(call, linked, report)?;
+pub fn layout(c: &mut LinkedCall<'_>, _: Outcome) -> Result<()> {
+    let LinkedCall { vk, call, linked, report, .. } = c;
     let last = call.command.params.last().map_or(0, |p| p.at);
     if let Some(to) = call.image.target(last) {
         let what =
             if call.command.params.len() == 3 { "the size of a set" } else { "the offset of a binding" };
         same(vk, what, call.image.u64(to), &[linked.word_at(to)], report)?;
     }
-    Ok(outcome)
+    Ok(())
 }

@@ -2,12 +2,28 @@
 //! in descriptor buffers (`buffers.rs`).
 
 mod buffers;
-pub(super) mod pools;
+mod pools;
 pub(super) mod state;
 mod table;
-pub(super) mod template;
+mod template;
 
-pub(crate) use buffers::{buffer_gone, buffer_made, loaded, updated, written};
-pub use buffers::{copy, get, layout};
+use crate::vulkan::linked_call::{Subscription::After, Subscription::Before, Subscriptions};
+pub use buffers::get;
+pub(crate) use buffers::{loaded, updated, written};
+pub use pools::allocate;
 pub(crate) use state::{Descriptors, Pools};
 pub(crate) use table::Piece;
+
+/// Pools, templates, and buffers that hold descriptors.
+pub(super) const SUBSCRIPTIONS: Subscriptions = &[
+    (&["vkCreateDescriptorPool"], After(pools::create)),
+    (&["vkFreeDescriptorSets"], Before(pools::free)),
+    (&["vkResetDescriptorPool", "vkDestroyDescriptorPool"], Before(pools::empty)),
+    (&["vkCreateDescriptorUpdateTemplate"], Before(template::create)),
+    (&["vkUpdateDescriptorSetWithTemplate", "vkCmdPushDescriptorSetWithTemplate"], Before(template::update)),
+    (&["vkCmdPushDescriptorSetWithTemplate2"], Before(template::push2)),
+    (&["vkCmdCopyBuffer", "vkCmdCopyBuffer2"], Before(buffers::copy)),
+    (&["vkGetDescriptorSetLayoutSize", "vkGetDescriptorSetLayoutBindingOffset"], After(buffers::layout)),
+    (&["vkCreateBuffer"], After(buffers::buffer_made)),
+    (&["vkDestroyBuffer"], Before(buffers::buffer_gone)),
+];

@@ -7,27 +7,20 @@
 
 use crate::error::Result;
 use crate::link::Linked;
-use crate::objects::Objects;
-use crate::report::Report;
 use crate::vulkan::descriptors::state::Pool;
+use crate::vulkan::linked_call::LinkedCall;
 use crate::vulkan::state::Vulkan;
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
 use world::Outcome;
 
 /// vkCreateDescriptorPool.
-pub fn create(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
-    let outcome = vk.raw(call, linked, report)?;
+pub fn create(c: &mut LinkedCall<'_>, outcome: Outcome) -> Result<()> {
+    let LinkedCall { vk, call, linked, .. } = c;
     if outcome.result() >= 0 {
         created(vk, call, linked);
     }
-    Ok(outcome)
+    Ok(())
 }
 
 /// One was made: device, pCreateInfo, pAllocator, pDescriptorPool.
@@ -52,13 +45,8 @@ fn created(vk: &mut Vulkan, call: &Call, linked: &mut Linked) {
 }
 
 /// vkAllocateDescriptorSets.
-pub fn allocate(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn allocate(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, call, linked, report, .. } = c;
     vk.pools.allocations += 1;
     // A rehearsal finds every other pool full.
     let full = vk.options.rehearse.bare && vk.pools.allocations.is_multiple_of(2);
@@ -123,13 +111,8 @@ fn another(vk: &mut Vulkan, device: u64, id: u64) -> Result<vk::DescriptorPool> 
 }
 
 /// vkFreeDescriptorSets: device, descriptorPool, descriptorSetCount, pDescriptorSets.
-pub fn free(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn free(c: &mut LinkedCall<'_>) -> Result<()> {
+    let LinkedCall { vk, call, linked, .. } = c;
     if !vk.pools.elsewhere.is_empty()
         && let Some(sets) = linked.params_mut::<u64>(3, 2)
         && let Some(d) = vk.devices.get(&call.image.u64(0))
@@ -144,19 +127,14 @@ pub fn free(
             }
         }
     }
-    vk.raw(call, linked, report)
+    Ok(())
 }
 
 /// vkResetDescriptorPool, vkDestroyDescriptorPool.
-pub fn empty(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn empty(c: &mut LinkedCall<'_>) -> Result<()> {
+    let LinkedCall { vk, call, .. } = c;
     emptied(vk, call);
-    vk.raw(call, linked, report)
+    Ok(())
 }
 
 /// Before a pool is reset or destroyed: device, descriptorPool.

@@ -2,15 +2,12 @@
 //! template is made anew with packed offsets, and the data are passed as they lie in the image.
 
 use crate::error::{Error, Result};
-use crate::link::Linked;
-use crate::objects::Objects;
-use crate::report::Report;
-use crate::vulkan::state::Vulkan;
+use crate::vulkan::linked_call::LinkedCall;
 use ash::vk;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::decode::template::{HEADER_BYTES, TAIL_HEADER_BYTES};
 use gfxr_parse::image::Image;
-use world::{Outcome, World};
+use world::World;
 
 /// How many of each kind packed data hold: image infos, buffer infos, texel buffer views; acceleration structures, bytes of inline
 /// uniform blocks.
@@ -59,13 +56,8 @@ fn pack(entries: &mut [vk::DescriptorUpdateTemplateEntry]) -> Option<Counts> {
 }
 
 /// vkCreateDescriptorUpdateTemplate.
-pub fn create(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn create(c: &mut LinkedCall<'_>) -> Result<()> {
+    let LinkedCall { vk: _, linked, .. } = c;
     let Some(info) = linked.param::<vk::DescriptorUpdateTemplateCreateInfo<'_>>(1).copied() else {
         return Err(Error::divergence("pCreateInfo is missing"));
     };
@@ -75,7 +67,7 @@ pub fn create(
             "pDescriptorUpdateEntries holds fewer than its count says, or more than there can be",
         )
     })?;
-    vk.raw(call, linked, report)
+    Ok(())
 }
 
 /// The packed data must be of the template's shape, or the driver would read past them.
@@ -126,13 +118,8 @@ fn held(image: &Image, blob: u32) -> Option<Counts> {
 }
 
 /// vkUpdateDescriptorSetWithTemplate, vkCmdPushDescriptorSetWithTemplate: data are the last parameter.
-pub fn update(
-    vk: &mut Vulkan,
-    objects: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn update(c: &mut LinkedCall<'_>) -> Result<()> {
+    let LinkedCall { objects, call, linked, .. } = c;
     let push = call.command.name.starts_with("vkCmdPush");
     let template = call.image.u64(if push { 8 } else { 16 });
     let last = call.command.params.len() - 1;
@@ -140,17 +127,12 @@ pub fn update(
         check(objects.world(), call, template, blob)?;
         linked.set_arg(last, linked.address_of(blob) + HEADER_BYTES as u64);
     }
-    vk.raw(call, linked, report)
+    Ok(())
 }
 
 /// vkCmdPushDescriptorSetWithTemplate2: the struct points to the data.
-pub fn push2(
-    vk: &mut Vulkan,
-    objects: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn push2(c: &mut LinkedCall<'_>) -> Result<()> {
+    let LinkedCall { vk: _, objects, call, linked, .. } = c;
     // VkPushDescriptorSetWithTemplateInfo: sType, pNext, descriptorUpdateTemplate, layout, set, pData.
     let at = call.image.target(8);
     let template = at.map_or(0, |to| call.image.u64(to + 16));
@@ -161,7 +143,7 @@ pub fn push2(
             info.p_data = data as *const _;
         }
     }
-    vk.raw(call, linked, report)
+    Ok(())
 }
 
 #[cfg(test)]

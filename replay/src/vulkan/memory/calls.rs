@@ -4,10 +4,10 @@ use super::mapped::Mapped;
 use super::rows::Rows;
 use super::{coherent, pool, rebind};
 use crate::error::{Error, Kind, Result};
-use crate::link::Linked;
 use crate::objects::Objects;
 use crate::options::MemoryMode;
 use crate::report::Report;
+use crate::vulkan::linked_call::LinkedCall;
 use crate::vulkan::memory::pool::fits;
 use crate::vulkan::memory::state::{Bound, MemoryState};
 use crate::vulkan::{Vulkan, exact, require_handles};
@@ -39,13 +39,8 @@ fn captured_flags(vk: &Vulkan, device: u64, index: u32) -> Option<vk::MemoryProp
 }
 
 /// vkAllocateMemory.
-pub fn allocate(
-    vk: &mut Vulkan,
-    objects: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn allocate(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, objects, call, linked, report } = c;
     let device = call.image.u64(0);
     let id_at = call.image.target(call.command.params[3].at);
     let id = id_at.map_or(0, |at| call.image.u64(at));
@@ -103,13 +98,8 @@ pub fn allocate(
 }
 
 /// vkFreeMemory.
-pub fn free(
-    vk: &mut Vulkan,
-    objects: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn free(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, objects, call, linked, report } = c;
     let state = vk.memory.by_id.remove(&call.image.u64(8));
     if state.is_some_and(|s| s.live == vk::DeviceMemory::null()) {
         return Ok(Outcome::captured(call));
@@ -119,13 +109,8 @@ pub fn free(
 }
 
 /// vkMapMemory, vkMapMemory2: our pointer is kept; what the application wrote comes as fill blocks.
-pub fn map(
-    vk: &mut Vulkan,
-    objects: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn map(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, objects, call, linked, report } = c;
     if call.image.ret().is_some_and(|r| r < 0) {
         return Ok(Outcome::captured(call));
     }
@@ -183,13 +168,8 @@ pub fn map(
 }
 
 /// vkUnmapMemory, vkUnmapMemory2.
-pub fn unmap(
-    vk: &mut Vulkan,
-    objects: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn unmap(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, objects, call, linked, report } = c;
     let image = &call.image;
     let direct = call.command.params[1].shape == gfxr_parse::schema::Shape::Value;
     // VkMemoryUnmapInfo: sType, pNext, flags, memory.
@@ -209,13 +189,8 @@ pub fn unmap(
 
 /// vkFlushMappedMemoryRanges, vkInvalidateMappedMemoryRanges: in this device's atoms. Shadows live in coherent memory:
 /// nothing to do.
-pub fn flush(
-    vk: &mut Vulkan,
-    objects: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn flush(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, objects, call, linked, report } = c;
     if vk.memory.mode == MemoryMode::Rebind {
         return Ok(Outcome::captured(call));
     }
@@ -269,13 +244,8 @@ fn inside(vk: &Vulkan, resource: u64, is_image: bool, memory: u64, offset: u64) 
 }
 
 /// vkBindBufferMemory, vkBindImageMemory.
-pub fn bind(
-    vk: &mut Vulkan,
-    objects: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn bind(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, objects, call, linked, report } = c;
     let image = &call.image;
     let (resource, memory, offset) = (image.u64(8), image.u64(16), image.u64(24));
     let is_image = call.command.name.starts_with("vkBindImage");
@@ -295,13 +265,8 @@ pub fn bind(
 }
 
 /// vkBindBufferMemory2, vkBindImageMemory2.
-pub fn bind2(
-    vk: &mut Vulkan,
-    objects: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn bind2(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, objects, call, linked, report } = c;
     let image = &call.image;
     let is_image = call.command.name.starts_with("vkBindImage");
     // Both structs: sType, pNext, resource, memory, memoryOffset; 40 bytes.
@@ -384,13 +349,8 @@ fn record(vk: &mut Vulkan, resource: u64, is_image: bool, memory: u64, offset: u
 }
 
 /// vkGetImageSubresourceLayout and its successors: what they said at capture is compared with what they say here.
-pub fn subresource_layout(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn subresource_layout(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, call, linked, report, .. } = c;
     let outcome = vk.raw(call, linked, report)?;
     if vk.memory.mode != MemoryMode::Rebind {
         return Ok(outcome);

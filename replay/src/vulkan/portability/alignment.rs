@@ -9,17 +9,18 @@
 use super::aligned::{AlignedCopy, Realigned};
 use crate::error::{Result, Vk};
 use crate::link::Linked;
-use crate::objects::Objects;
 use crate::preflight::alignment::dynamic;
 use crate::vulkan::Vulkan;
+use crate::vulkan::arguments::new_object;
+use crate::vulkan::linked_call::LinkedCall;
 use crate::vulkan::memory::AllocKind;
 use crate::vulkan::portability::compare::Compare;
 use crate::vulkan::portability::line::{Done, Line, Sort};
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
-use world::World;
 use world::layouts::ty;
+use world::{Outcome, World};
 
 impl Compare<'_> {
     /// Alignments that descriptors' offsets keep to; what stands in for those that do not do here.
@@ -47,7 +48,11 @@ impl Compare<'_> {
 }
 
 /// A buffer was made: its copy goes with it.
-pub(in crate::vulkan) fn buffer_made(vk: &mut Vulkan, device: u64, id: u64) -> Result<()> {
+pub(super) fn buffer_made(c: &mut LinkedCall<'_>, outcome: Outcome) -> Result<()> {
+    if c.vk.realigned.is_empty() || outcome.result() < 0 {
+        return Ok(());
+    }
+    let (vk, device, id) = (&mut *c.vk, c.call.image.u64(0), new_object(c.call)?.0);
     let Some(size) = vk.realigned.places.get(&id).map(|p| p.size) else { return Ok(()) };
     let d = vk.device_mut(device)?;
     let usage = vk::BufferUsageFlags::UNIFORM_BUFFER | vk::BufferUsageFlags::TRANSFER_DST;
@@ -77,10 +82,11 @@ fn gone(vk: &Vulkan, copy: AlignedCopy) {
 }
 
 /// A buffer is about to be destroyed.
-pub(in crate::vulkan) fn buffer_gone(vk: &mut Vulkan, id: u64) {
-    if let Some(copy) = vk.realigned.copies.remove(&id) {
-        gone(vk, copy);
+pub(super) fn buffer_gone(c: &mut LinkedCall<'_>) -> Result<()> {
+    if let Some(copy) = c.vk.realigned.copies.remove(&c.call.image.u64(8)) {
+        gone(c.vk, copy);
     }
+    Ok(())
 }
 
 /// The host writes `data` into a buffer, from its byte `within` on.
@@ -161,7 +167,11 @@ fn binds(vk: &Vulkan, world: &World, v: View<'_>, linked: &mut Linked) {
 }
 
 /// A command was recorded that may write to such a buffer: its copy is written behind it.
-pub(in crate::vulkan) fn recorded(vk: &Vulkan, objects: &Objects, call: &Call, linked: &Linked) {
+pub(super) fn recorded(c: &mut LinkedCall<'_>, _: Outcome) -> Result<()> {
+    let LinkedCall { vk, objects, call, linked, .. } = c;
+    if vk.realigned.is_empty() {
+        return Ok(());
+    }
     let v = View::call(&call.image);
     let n = |v: View<'_>, name| v.u64(name).unwrap_or(0);
     let (to, ranges): (u64, Vec<(u64, u64)>) = match call.command.canonical {
@@ -172,12 +182,14 @@ pub(in crate::vulkan) fn recorded(vk: &Vulkan, objects: &Objects, call: &Call, l
         }
         "vkCmdUpdateBuffer" => (n(v, "dstBuffer"), vec![(n(v, "dstOffset"), n(v, "dataSize"))]),
         "vkCmdFillBuffer" => (n(v, "dstBuffer"), vec![(n(v, "dstOffset"), n(v, "size"))]),
-        _ => return,
+        _ => return Ok(()),
     };
     let r = &vk.realigned;
-    let (Some(places), Some(copy)) = (r.places.get(&to), r.copies.get(&to)) else { return };
-    let Some(buffer) = vk.buffers.get(&to) else { return };
-    let Some(d) = objects.any(call.image.u64(0)).and_then(|e| vk.devices.get(&e.owner)) else { return };
+    let (Some(places), Some(copy)) = (r.places.get(&to), r.copies.get(&to)) else { return Ok(()) };
+    let Some(buffer) = vk.buffers.get(&to) else { return Ok(()) };
+    let Some(d) = objects.any(call.image.u64(0)).and_then(|e| vk.devices.get(&e.owner)) else {
+        return Ok(());
+    };
     let regions: Vec<vk::BufferCopy> = ranges
         .into_iter()
         .flat_map(|(from, len)| places.parts(from, len))
@@ -185,7 +197,7 @@ pub(in crate::vulkan) fn recorded(vk: &Vulkan, objects: &Objects, call: &Call, l
         .map(|(src_offset, size, dst_offset)| vk::BufferCopy { src_offset, dst_offset, size })
         .collect();
     if regions.is_empty() {
-        return;
+        return Ok(());
     }
     let cmd = vk::CommandBuffer::from_raw(linked.arg(0));
     let (all, copies) = (vk::PipelineStageFlags::ALL_COMMANDS, vk::PipelineStageFlags::TRANSFER);
@@ -201,4 +213,5 @@ pub(in crate::vulkan) fn recorded(vk: &Vulkan, objects: &Objects, call: &Call, l
         d.ash.cmd_copy_buffer(cmd, buffer.live, copy.buffer, &regions);
         d.ash.cmd_pipeline_barrier(cmd, copies, all, none, &after, &[], &[]);
     }
+    Ok(())
 }

@@ -10,31 +10,26 @@ use crate::error::Result;
 use crate::link::{Lenience, Linked};
 use crate::objects::Objects;
 use crate::report::Report;
+use crate::vulkan::linked_call::LinkedCall;
 use crate::vulkan::portability::waiting::Waiting;
 use crate::vulkan::{Vulkan, queue};
-use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::{Ty, generated::STRUCTS};
 use gfxr_parse::view::View;
 use world::Outcome;
 
 /// vkQueueSubmit, vkQueueSubmit2.
-pub(in crate::vulkan) fn submit(
-    vk: &mut Vulkan,
-    objects: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
-    let queue = call.image.u64(0);
-    let device = vk.queues.get(&queue).and_then(|q| vk.devices.get(&q.device));
+pub(in crate::vulkan) fn submit(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let queue = c.call.image.u64(0);
+    let device = c.vk.queues.get(&queue).and_then(|q| c.vk.devices.get(&q.device));
     if !device.is_some_and(|d| d.folding.shares) {
-        return queue::hand_over(vk, objects, call, linked, report);
+        return queue::hand_over(c);
     }
+    let LinkedCall { vk, objects, call, linked, report } = c;
     let behind = vk.held.waiting.iter().any(|w| w.call.image.u64(0) == queue);
     let (to, of) = if behind { (0, 1) } else { vk.held.ready(objects.world(), call, 0) };
     let mut outcome = Outcome { called: true, ..Outcome::captured(call) };
     if to == of || to > 0 {
-        outcome = part(vk, objects, call, linked, (0, to, of), report)?;
+        outcome = part(LinkedCall { vk, objects, call, linked, report }, (0, to, of))?;
     }
     if to < of {
         report.note("submissions that wait for a later one on a queue that is the same here: made behind it");
@@ -45,32 +40,20 @@ pub(in crate::vulkan) fn submit(
 }
 
 /// vkSignalSemaphore: device, pSignalInfo.
-pub(in crate::vulkan) fn signal(
-    vk: &mut Vulkan,
-    objects: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
-    let outcome = vk.raw(call, linked, report)?;
+pub(in crate::vulkan) fn signal(c: &mut LinkedCall<'_>, _: Outcome) -> Result<()> {
+    let LinkedCall { vk, objects, call, report, .. } = c;
     if let Some(info) = View::call(&call.image).one("pSignalInfo")
         && let (Some(semaphore), Some(value)) = (info.u64("semaphore"), info.u64("value"))
     {
         vk.held.signal(semaphore, value);
         wake(vk, objects, report)?;
     }
-    Ok(outcome)
+    Ok(())
 }
 
 /// Batches `from` to before `to` of a linked call.
-fn part(
-    vk: &mut Vulkan,
-    objects: &Objects,
-    call: &Call,
-    linked: &mut Linked,
-    (from, to, of): (usize, usize, usize),
-    report: &mut Report,
-) -> Result<Outcome> {
+fn part(mut c: LinkedCall<'_>, (from, to, of): (usize, usize, usize)) -> Result<Outcome> {
+    let LinkedCall { call, linked, .. } = &mut c;
     if (from, to) != (0, of) {
         let size = match call.command.params[2].ty {
             Ty::Struct(id) => STRUCTS[usize::from(id)].size,
@@ -83,7 +66,7 @@ fn part(
             linked.set_arg(3, 0);
         }
     }
-    queue::hand_over(vk, objects, call, linked, report)
+    queue::hand_over(&mut c)
 }
 
 /// Submits what does not have to wait any more.
@@ -101,7 +84,7 @@ fn wake(vk: &mut Vulkan, objects: &mut Objects, report: &mut Report) -> Result<(
         if to > from || to == of {
             let mut linked = Linked::default();
             link(vk, objects, &call, Lenience::default(), &mut linked)?;
-            part(vk, objects, &call, &mut linked, (from, to, of), report)?;
+            part(LinkedCall { vk, objects, call: &call, linked: &mut linked, report }, (from, to, of))?;
         }
         if to < of {
             vk.held.waiting.insert(i, Waiting { call, from: to });

@@ -29,12 +29,13 @@ pub(super) mod waiting;
 
 /// Commands that the capture answers, whatever the device.
 pub use super::answered::answered_by_capture as answered;
+use crate::vulkan::linked_call::{Subscription::After, Subscription::Before, Subscriptions};
 pub(super) use aligned::Realigned;
-pub(super) use alignment::{buffer_gone, buffer_made, memory_written, recorded, written as buffer_written};
+pub(super) use alignment::{memory_written, written as buffer_written};
 pub(super) use binaries::{CAPTURE_DATA, create as create_binaries, take as take_binaries};
 pub(super) use extensions::{droppable, extensions};
 pub(super) use features::{asks_for_buffer_addresses, compare as features};
-pub(super) use held::{signal, submit};
+pub(super) use held::submit;
 pub(super) use line::refuse;
 pub use line::{Done, Line, Sort};
 pub(super) use link::link;
@@ -43,3 +44,14 @@ pub(super) use samples::Samples;
 pub use table::{Verdict, check, compare};
 pub(super) use unused::Unused;
 pub(super) use versions::of_instance as instance_version;
+
+/// What bridges take part in; `link` is the rest.
+pub(super) const SUBSCRIPTIONS: Subscriptions = &[
+    (&["vkSignalSemaphore"], After(held::signal)),
+    (&["vkCreateBuffer"], After(alignment::buffer_made)),
+    (&["vkDestroyBuffer"], Before(alignment::buffer_gone)),
+    (
+        &["vkCmdCopyBuffer", "vkCmdCopyBuffer2", "vkCmdUpdateBuffer", "vkCmdFillBuffer"],
+        After(alignment::recorded),
+    ),
+];

@@ -3,46 +3,33 @@
 use super::inputs::Ranges;
 use super::{data_pointers, indirect, inputs};
 use crate::error::Result;
-use crate::link::Linked;
-use crate::objects::Objects;
-use crate::report::Report;
 use crate::vulkan::Vulkan;
+use crate::vulkan::linked_call::LinkedCall;
 use crate::vulkan::ray::build::prepare;
 use crate::vulkan::ray::geometry::{LinkedBuild, captured_scratch, places};
 use crate::vulkan::ray::patcher::with_patcher;
 use crate::vulkan::ray::recording::{device_of, record, state};
 use ash::vk::{self, Handle};
-use gfxr_parse::ahead::Call;
 use world::Outcome;
 
 /// vkBeginCommandBuffer: whatever it held is no longer in flight.
-pub fn begin(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn begin(c: &mut LinkedCall<'_>) -> Result<()> {
+    let LinkedCall { vk, call, .. } = c;
     if vk.ray.on {
         forget(vk, call.image.u64(0))?;
     }
-    vk.raw(call, linked, report)
+    Ok(())
 }
 
 /// vkFreeCommandBuffers.
-pub fn free(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn free(c: &mut LinkedCall<'_>) -> Result<()> {
+    let LinkedCall { vk, call, .. } = c;
     if let Some(p) = call.image.ptr(24).filter(|p| p.has_data()) {
         for i in 0..p.len as u32 {
             forget(vk, call.image.u64(p.to + i * 8))?;
         }
     }
-    vk.raw(call, linked, report)
+    Ok(())
 }
 
 /// What was made for a command buffer goes; none of it is in flight.
@@ -57,59 +44,39 @@ pub(super) fn forget(vk: &mut Vulkan, id: u64) -> Result<()> {
 }
 
 /// vkCmdBindPipeline.
-pub fn bind_pipeline(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn bind_pipeline(c: &mut LinkedCall<'_>) -> Result<()> {
+    let LinkedCall { vk, call, linked, .. } = c;
     if vk.ray.on && linked.arg(1) as u32 == vk::PipelineBindPoint::COMPUTE.as_raw() as u32 {
         state(vk, call.image.u64(0)).compute = vk::Pipeline::from_raw(linked.arg(2));
     }
-    vk.raw(call, linked, report)
+    Ok(())
 }
 
 /// vkCmdPushConstants.
-pub fn push_constants(
-    vk: &mut Vulkan,
-    objects: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn push_constants(c: &mut LinkedCall<'_>) -> Result<()> {
+    let LinkedCall { vk, objects, call, linked, .. } = c;
     if let Some(p) = call.image.ptr(40).filter(|p| p.has_data()) {
         let about = (linked.arg(1), linked.arg(2) as u32, linked.arg(3) as u32);
         data_pointers::push(vk, objects.world(), call, linked, about, (p.to, p.len));
     }
-    vk.raw(call, linked, report)
+    Ok(())
 }
 
 /// vkCmdPushConstants2. VkPushConstantsInfo: sType, pNext, layout, stageFlags, offset, size, pValues.
-pub fn push_constants2(
-    vk: &mut Vulkan,
-    objects: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn push_constants2(c: &mut LinkedCall<'_>) -> Result<()> {
+    let LinkedCall { vk, objects, call, linked, .. } = c;
     if let Some(info) = call.image.target(8)
         && let Some(p) = call.image.ptr(info + 40).filter(|p| p.has_data())
     {
         let about = (linked.word_at(info + 16), call.image.u32(info + 24), call.image.u32(info + 28));
         data_pointers::push(vk, objects.world(), call, linked, about, (p.to, p.len));
     }
-    vk.raw(call, linked, report)
+    Ok(())
 }
 
 /// vkCmdBuildAccelerationStructuresKHR.
-pub fn build(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn build(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, call, linked, report, .. } = c;
     let device = device_of(vk, call)?;
     let cmd_id = call.image.u64(0);
     let cmd = vk::CommandBuffer::from_raw(linked.arg(0));

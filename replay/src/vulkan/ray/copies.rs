@@ -15,11 +15,11 @@ use super::inputs::note;
 use super::queries::{ask_now, serialised};
 use super::structures::{ensure, filled};
 use crate::error::{Error, Kind, Result};
-use crate::link::Linked;
 use crate::objects::Objects;
 use crate::options::MemoryMode;
 use crate::report::Report;
 use crate::vulkan::Vulkan;
+use crate::vulkan::linked_call::LinkedCall;
 use crate::vulkan::ray::noted::Event;
 use crate::vulkan::ray::patcher::{arguments, with_patcher};
 use crate::vulkan::ray::recording::{at_once, device_of, loader, state};
@@ -58,13 +58,8 @@ fn ends(call: &Call, argument: u32) -> (u64, u64) {
 }
 
 /// vkCmdCopyAccelerationStructureKHR.
-pub fn copy(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn copy(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, call, linked, report, .. } = c;
     if let Some(info) = linked.param::<vk::CopyAccelerationStructureInfoKHR<'_>>(1) {
         fit(vk, None, info)?;
         filled(vk, info.dst);
@@ -76,13 +71,8 @@ pub fn copy(
 }
 
 /// vkCopyAccelerationStructureKHR: on the device.
-pub fn host_copy(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    _: &mut Report,
-) -> Result<Outcome> {
+pub fn host_copy(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, call, linked, .. } = c;
     let Some(info) = linked.param::<vk::CopyAccelerationStructureInfoKHR<'_>>(2) else {
         return Err(Error::divergence("pInfo is missing"));
     };
@@ -112,13 +102,8 @@ fn shadow(vk: &mut Vulkan, device: u64, id: u64, report: &mut Report) -> Result<
 }
 
 /// vkCmdCopyAccelerationStructureToMemoryKHR.
-pub fn serialise(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn serialise(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, call, linked, report, .. } = c;
     let device = device_of(vk, call)?;
     type Info = vk::CopyAccelerationStructureToMemoryInfoKHR<'static>;
     if let (Some(info), Some(to)) = (linked.param::<Info>(1).copied(), call.image.target(8)) {
@@ -147,13 +132,8 @@ pub fn serialise(
 }
 
 /// vkCopyAccelerationStructureToMemoryKHR: on the device, to a buffer that stands for the host's memory.
-pub fn host_serialise(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn host_serialise(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, call, linked, report, .. } = c;
     let info = linked.param_mut::<vk::CopyAccelerationStructureToMemoryInfoKHR<'_>>(2);
     let (Some(info), Some(to)) = (info, call.image.target(16)) else {
         return Err(Error::divergence("pInfo is missing"));
@@ -176,13 +156,8 @@ pub fn host_serialise(
 }
 
 /// vkCmdCopyMemoryToAccelerationStructureKHR.
-pub fn deserialise(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn deserialise(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, call, linked, report, .. } = c;
     let device = device_of(vk, call)?;
     let cmd = vk::CommandBuffer::from_raw(linked.arg(0));
     let info = linked.param_mut::<vk::CopyMemoryToAccelerationStructureInfoKHR<'_>>(1);
@@ -229,13 +204,8 @@ fn check_driver(vk: &Vulkan) -> Result<()> {
 }
 
 /// vkCopyMemoryToAccelerationStructureKHR: on the device, from what a copy to the same memory left.
-pub fn host_deserialise(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    _: &mut Report,
-) -> Result<Outcome> {
+pub fn host_deserialise(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, call, linked, .. } = c;
     let info = linked.param_mut::<vk::CopyMemoryToAccelerationStructureInfoKHR<'_>>(2);
     let (Some(info), Some(to)) = (info, call.image.target(16)) else {
         return Err(Error::divergence("pInfo is missing"));
@@ -259,13 +229,8 @@ pub fn host_deserialise(
 }
 
 /// vkWriteAccelerationStructuresPropertiesKHR: on the device.
-pub fn host_properties(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    _: &mut Report,
-) -> Result<Outcome> {
+pub fn host_properties(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, call, linked, .. } = c;
     // device, accelerationStructureCount, pAccelerationStructures, queryType, dataSize, pData, stride.
     let device = call.image.u64(0);
     let Some(p) = call.image.ptr(16).filter(|p| p.has_data()).copied() else {
@@ -299,21 +264,15 @@ pub fn host_build(_: &mut Vulkan, _: &mut Objects, _: &Call, _: &mut Report) -> 
 }
 
 /// vkGetDeviceAccelerationStructureCompatibilityKHR: whether this driver reads what the captured one wrote.
-pub fn compatibility(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
-    let outcome = vk.raw(call, linked, report)?;
+pub fn compatibility(c: &mut LinkedCall<'_>, _: Outcome) -> Result<()> {
+    let LinkedCall { vk, call, linked, .. } = c;
     // device, pVersionInfo, pCompatibility.
     if let Some(to) = call.image.target(16) {
         let compatible = vk::AccelerationStructureCompatibilityKHR::COMPATIBLE.as_raw() as u32;
         let (then, now) = (call.image.u32(to), linked.u32_at(to));
         vk.ray.incompatible |= then == compatible && now != compatible;
     }
-    Ok(outcome)
+    Ok(())
 }
 
 /// A device was made: serialised data in the capture are of its driver or of another.

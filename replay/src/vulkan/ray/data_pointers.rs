@@ -20,16 +20,15 @@
 
 use crate::error::Result;
 use crate::link::Linked;
-use crate::objects::Objects;
 use crate::options::AddressMode;
-use crate::report::Report;
+use crate::vulkan::linked_call::LinkedCall;
 use crate::vulkan::ray::recording::remember;
 use crate::vulkan::shader_pointers::{Verdict, Word};
 use crate::vulkan::{Vulkan, descriptors};
 use ash::vk;
 use gfxr_parse::ahead::Call;
+use world::World;
 use world::span::{common, extent};
-use world::{Outcome, World};
 
 /// Halves of an address below this may as well be indices or sizes.
 const SMALL: u64 = 1 << 24;
@@ -277,13 +276,8 @@ fn pushed(
 }
 
 /// vkCmdUpdateBuffer: commandBuffer, dstBuffer, dstOffset, dataSize, pData.
-pub fn update_buffer(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn update_buffer(c: &mut LinkedCall<'_>) -> Result<()> {
+    let LinkedCall { vk, call, linked, .. } = c;
     if let Some(p) = call.image.ptr(32).filter(|p| p.has_data() && p.to % 4 == 0) {
         let data = &call.image.bytes()[p.to as usize..p.to as usize + p.len as usize];
         let (buffer, at) = (call.image.u64(8), call.image.u64(16));
@@ -298,7 +292,7 @@ pub fn update_buffer(
             linked.set_bytes_at(p.to + place.start as u32, &live);
         }
     }
-    vk.raw(call, linked, report)
+    Ok(())
 }
 
 #[cfg(test)]

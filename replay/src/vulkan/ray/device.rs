@@ -3,17 +3,24 @@
 use super::state::Counters;
 use super::{copies, inputs, structures};
 use crate::error::Result;
+use crate::vulkan::arguments::new_object;
+use crate::vulkan::linked_call::LinkedCall;
 use crate::vulkan::state::Vulkan;
 use std::collections::HashMap;
+use world::Outcome;
 
 /// A device was made: whether it needs any of this.
-pub(crate) fn device_made(vk: &mut Vulkan, id: u64) {
-    if let Some(d) = vk.devices.get(&id) {
+pub(super) fn device_made(c: &mut LinkedCall<'_>, outcome: Outcome) -> Result<()> {
+    let LinkedCall { vk, call, .. } = c;
+    if outcome.result() >= 0
+        && let Some(d) = vk.devices.get(&new_object(call)?.0)
+    {
         let has = |n: &str| d.extensions.iter().any(|e| e == n);
         vk.ray.on |= d.buffer_addresses && has("VK_KHR_acceleration_structure");
         let gpu = d.gpu_id;
         copies::device_made(vk, gpu);
     }
+    Ok(())
 }
 
 /// A device is about to go.

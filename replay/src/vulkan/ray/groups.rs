@@ -1,23 +1,15 @@
 //! Ray-tracing pipelines and the handles of their shader groups.
 
 use crate::error::{Error, Kind, Result, Vk};
-use crate::link::Linked;
-use crate::objects::Objects;
-use crate::report::Report;
+use crate::vulkan::linked_call::LinkedCall;
 use crate::vulkan::ray::patcher::with_patcher;
 use crate::vulkan::{Vulkan, exact};
 use ash::vk::{self, Handle};
-use gfxr_parse::ahead::Call;
 use world::Outcome;
 
 /// vkCreateRayTracingPipelinesKHR: at once, also where the application deferred it; handles are this device's own.
-pub fn create_pipelines(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn create_pipelines(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, call, linked, report, .. } = c;
     crate::vulkan::pipeline::compile_all(call, linked)?;
     linked.set_arg(1, 0); // the deferred operation
     let outcome = exact::create_pipelines(vk, call, linked, report)?;
@@ -60,13 +52,8 @@ fn pair(vk: &mut Vulkan, device: u64, captured: &[u8], live: &[u8], count: u32) 
 }
 
 /// vkGetRayTracingShaderGroupHandlesKHR: captured handles beside this device's.
-pub fn group_handles(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    _: &mut Report,
-) -> Result<Outcome> {
+pub fn group_handles(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, call, linked, .. } = c;
     let count = call.image.u32(24);
     let captured = call.image.ptr(40).filter(|p| p.has_data()).map(|p| (p.to as usize, p.len as usize));
     if let (Some((to, len)), true) = (captured, call.image.ret() == Some(0) && count > 0) {
@@ -85,31 +72,20 @@ pub fn group_handles(
 }
 
 /// vkGetRayTracingShaderGroupStackSizeKHR.
-pub fn group_stack_size(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
-    let outcome = vk.raw(call, linked, report)?;
+pub fn group_stack_size(c: &mut LinkedCall<'_>, outcome: Outcome) -> Result<()> {
+    let LinkedCall { vk, call, .. } = c;
     vk.ray.stacks.learn(call.image.u64(call.image.ret_at()), outcome.ret);
-    Ok(outcome)
+    Ok(())
 }
 
 /// vkCmdSetRayTracingPipelineStackSizeKHR: commandBuffer, pipelineStackSize.
-pub fn set_stack_size(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn set_stack_size(c: &mut LinkedCall<'_>) -> Result<()> {
+    let LinkedCall { vk, call, linked, report, .. } = c;
     let captured = call.image.u32(8);
     let here = vk.ray.stacks.sum(captured);
     if here != captured {
         report.note("stacks of ray-tracing pipelines made larger");
         linked.set_arg(1, here.into());
     }
-    vk.raw(call, linked, report)
+    Ok(())
 }

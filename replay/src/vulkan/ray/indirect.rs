@@ -10,9 +10,9 @@ use super::build::{Counted, fit, translate};
 use super::inputs::{self, Ranges};
 use crate::error::{Error, Kind, Result};
 use crate::link::Linked;
-use crate::objects::Objects;
 use crate::report::Report;
 use crate::vulkan::Vulkan;
+use crate::vulkan::linked_call::LinkedCall;
 use crate::vulkan::ray::geometry::{
     LinkedBuild, Step, captured_scratch, corner_bytes, index_bytes, places, refuse_motion, source_of,
 };
@@ -58,13 +58,8 @@ impl Indirect {
 }
 
 /// vkCmdBuildAccelerationStructuresIndirectKHR.
-pub fn indirect_build(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn indirect_build(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, call, linked, report, .. } = c;
     let device = device_of(vk, call)?;
     let at = At { device, cmd_id: call.image.u64(0), cmd: vk::CommandBuffer::from_raw(linked.arg(0)) };
     // commandBuffer, infoCount, pInfos, pIndirectDeviceAddresses, pIndirectStrides, ppMaxPrimitiveCounts.

@@ -37,18 +37,15 @@ mod structures;
 mod tables;
 mod trace;
 
-pub use commands::{begin, bind_pipeline, build, free, push_constants, push_constants2};
+use crate::vulkan::linked_call::{Subscription::After, Subscription::Before, Subscriptions};
+pub use commands::build;
 pub use copies::{
-    compatibility, copy, deserialise, host_build, host_copy, host_deserialise, host_properties,
-    host_serialise, serialise,
+    copy, deserialise, host_build, host_copy, host_deserialise, host_properties, host_serialise, serialise,
 };
-pub use data_pointers::update_buffer;
 pub(crate) use data_pointers::{buffer_written, memory_written};
-pub(crate) use device::{collect, device_gone, device_made};
-pub use groups::{create_pipelines, group_handles, group_stack_size, set_stack_size};
+pub(crate) use device::{collect, device_gone};
+pub use groups::{create_pipelines, group_handles};
 pub use indirect::indirect_build;
-pub(crate) use queries::learn;
-pub use queries::{ask, create_pool, destroy_pool};
 pub(crate) use refused::is_refused;
 pub use refused::refused;
 pub(crate) use snapshot::{ends, loads, meta};
@@ -58,7 +55,28 @@ pub(crate) use state::Ray;
 #[cfg(test)]
 pub(crate) use state::Structure;
 pub(crate) use structures::foresee;
-pub use structures::{address, build_sizes, create, destroy};
+pub use structures::{create, destroy};
 pub(crate) use tables::refresh;
 pub(crate) use trace::captured_handle_bytes;
-pub use trace::{trace, trace_indirect2};
+
+/// What is translated in commands, and what is learnt from answers.
+pub(super) const SUBSCRIPTIONS: Subscriptions = &[
+    (&["vkCreateDevice"], After(device::device_made)),
+    (&["vkBeginCommandBuffer"], Before(commands::begin)),
+    (&["vkFreeCommandBuffers"], Before(commands::free)),
+    (&["vkCmdBindPipeline"], Before(commands::bind_pipeline)),
+    (&["vkCmdUpdateBuffer"], Before(data_pointers::update_buffer)),
+    (&["vkCmdPushConstants"], Before(commands::push_constants)),
+    (&["vkCmdPushConstants2"], Before(commands::push_constants2)),
+    (&["vkGetAccelerationStructureBuildSizes"], After(structures::build_sizes)),
+    (&["vkGetAccelerationStructureDeviceAddress"], After(structures::address)),
+    (&["vkCreateQueryPool"], After(queries::create_pool)),
+    (&["vkDestroyQueryPool"], Before(queries::destroy_pool)),
+    (&["vkCmdWriteAccelerationStructuresProperties"], Before(queries::ask)),
+    (&["vkGetQueryPoolResults"], After(queries::learn)),
+    (&["vkGetRayTracingShaderGroupStackSize"], After(groups::group_stack_size)),
+    (&["vkCmdSetRayTracingPipelineStackSize"], Before(groups::set_stack_size)),
+    (&["vkGetDeviceAccelerationStructureCompatibility"], After(copies::compatibility)),
+    (&["vkCmdTraceRays", "vkCmdTraceRaysIndirect"], Before(trace::trace)),
+    (&["vkCmdTraceRaysIndirect2"], Before(trace::trace_indirect2)),
+];

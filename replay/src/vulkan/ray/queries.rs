@@ -9,10 +9,9 @@
 use super::state::Pool;
 use crate::error::{Error, Result, Vk};
 use crate::link::Linked;
-use crate::objects::Objects;
-use crate::report::Report;
 use crate::vulkan::Vulkan;
 use crate::vulkan::arguments::new_object;
+use crate::vulkan::linked_call::LinkedCall;
 use crate::vulkan::ray::recording::{loader, wait_for_all};
 use crate::vulkan::ray::state::{About, Answers};
 use ash::vk::{self, Handle};
@@ -33,42 +32,26 @@ impl About {
 }
 
 /// vkCreateQueryPool.
-pub fn create_pool(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
-    let outcome = vk.raw(call, linked, report)?;
+pub fn create_pool(c: &mut LinkedCall<'_>, _: Outcome) -> Result<()> {
+    let LinkedCall { vk, call, linked, .. } = c;
     let about = linked.param::<vk::QueryPoolCreateInfo<'_>>(1).and_then(|i| About::of(i.query_type));
     if let (Some(about), Ok((id, at))) = (about, new_object(call)) {
         let live = vk::QueryPool::from_raw(linked.word_at(at));
         vk.ray.pools.insert(id, Pool { device: call.image.u64(0), live, about, asked: HashMap::new() });
     }
-    Ok(outcome)
+    Ok(())
 }
 
 /// vkDestroyQueryPool.
-pub fn destroy_pool(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn destroy_pool(c: &mut LinkedCall<'_>) -> Result<()> {
+    let LinkedCall { vk, call, .. } = c;
     vk.ray.pools.remove(&call.image.u64(8));
-    vk.raw(call, linked, report)
+    Ok(())
 }
 
 /// vkCmdWriteAccelerationStructuresPropertiesKHR.
-pub fn ask(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn ask(c: &mut LinkedCall<'_>) -> Result<()> {
+    let LinkedCall { vk, call, .. } = c;
     let (pool, first) = (call.image.u64(32), call.image.u32(40));
     if let (Some(pool), Some(p)) = (vk.ray.pools.get_mut(&pool), call.image.ptr(16).filter(|p| p.has_data()))
     {
@@ -76,7 +59,7 @@ pub fn ask(
             pool.asked.insert(first.saturating_add(i), (call.image.u64(p.to + i * 8), false));
         }
     }
-    vk.raw(call, linked, report)
+    Ok(())
 }
 
 /// A query's answer, 32 or 64 bits wide.
@@ -91,7 +74,14 @@ fn result(bytes: &[u8], at: usize, wide: bool) -> Option<u64> {
 }
 
 /// vkGetQueryPoolResults has succeeded: what the captured driver had answered beside what this one answers.
-pub(crate) fn learn(vk: &mut Vulkan, call: &Call, linked: &Linked) {
+pub(super) fn learn(c: &mut LinkedCall<'_>, outcome: Outcome) -> Result<()> {
+    if outcome.result() == vk::Result::SUCCESS.as_raw() {
+        learn_from(c.vk, c.call, c.linked);
+    }
+    Ok(())
+}
+
+fn learn_from(vk: &mut Vulkan, call: &Call, linked: &Linked) {
     let Some(pool) = vk.ray.pools.get(&call.image.u64(8)) else { return };
     let about = pool.about;
     let Some(p) = call.image.ptr(40).filter(|p| p.has_data() && p.to != 0) else { return };

@@ -7,44 +7,31 @@
 
 use super::queries;
 use crate::error::{Error, Kind, Result, Vk};
-use crate::link::Linked;
 use crate::objects::Objects;
-use crate::report::Report;
 use crate::vulkan::arguments::new_object;
+use crate::vulkan::linked_call::LinkedCall;
 use crate::vulkan::ray::recording::loader;
 use crate::vulkan::ray::spare::Own;
 use crate::vulkan::ray::state::Structure;
 use crate::vulkan::{Vulkan, exact};
 use ash::vk::{self, Handle};
-use gfxr_parse::ahead::Call;
 use world::Outcome;
 
 /// vkGetAccelerationStructureBuildSizesKHR: what the captured driver wanted and what this one wants.
-pub fn build_sizes(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
-    let outcome = vk.raw(call, linked, report)?;
+pub fn build_sizes(c: &mut LinkedCall<'_>, _: Outcome) -> Result<()> {
+    let LinkedCall { vk, call, linked, .. } = c;
     // VkAccelerationStructureBuildSizesInfoKHR: sType, pNext, accelerationStructureSize.
     if let Some(to) = call.image.target(32) {
         let (then, now) = (call.image.u64(to + 16), linked.word_at(to + 16));
         let now = vk.options.rehearse.made(now);
         vk.ray.sizes.learn(then, now);
     }
-    Ok(outcome)
+    Ok(())
 }
 
 /// vkCreateAccelerationStructureKHR.
-pub fn create(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn create(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, call, linked, report, .. } = c;
     let Some(info) = linked.param_mut::<vk::AccelerationStructureCreateInfoKHR<'_>>(1) else {
         return Err(Error::divergence("pCreateInfo is missing"));
     };
@@ -83,13 +70,8 @@ pub fn create(
 }
 
 /// vkDestroyAccelerationStructureKHR.
-pub fn destroy(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn destroy(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    let LinkedCall { vk, call, linked, report, .. } = c;
     let id = call.image.u64(8);
     if keeps(vk, id, call.in_state) {
         return Ok(Outcome::captured(call));
@@ -108,14 +90,8 @@ pub fn destroy(
 }
 
 /// vkGetAccelerationStructureDeviceAddressKHR.
-pub fn address(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
-    let outcome = vk.raw(call, linked, report)?;
+pub fn address(c: &mut LinkedCall<'_>, outcome: Outcome) -> Result<()> {
+    let LinkedCall { vk, call, .. } = c;
     let captured = call.image.u64(call.image.ret_at());
     vk.ray.references.insert(captured, outcome.ret);
     vk.ray.moved |= captured != outcome.ret;
@@ -127,7 +103,7 @@ pub fn address(
         s.address = captured;
     }
     vk.addresses.changed = true;
-    Ok(outcome)
+    Ok(())
 }
 
 /// A snapshot will make a structure with this captured address: words of that value are no pointers.

@@ -1,28 +1,19 @@
 //! Trace commands: shader binding tables are translated into copies of our own right before they are used.
 
 use crate::error::{Error, Kind, Result};
-use crate::link::Linked;
-use crate::objects::Objects;
-use crate::report::Report;
 use crate::vulkan::Vulkan;
+use crate::vulkan::linked_call::LinkedCall;
 use crate::vulkan::ray::patcher::{arguments, with_patcher};
 use crate::vulkan::ray::recording::{device_of, state};
 use crate::vulkan::ray::spare::Own;
 use ash::vk::{self, Handle};
-use gfxr_parse::ahead::Call;
-use world::Outcome;
 
 /// vkCmdTraceRaysKHR, vkCmdTraceRaysIndirectKHR.
-pub fn trace(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn trace(c: &mut LinkedCall<'_>) -> Result<()> {
+    let LinkedCall { vk, call, linked, .. } = c;
     let device = device_of(vk, call)?;
     if vk.all_as_captured(device) {
-        return vk.raw(call, linked, report);
+        return Ok(());
     }
     let captured_bytes = captured_handle_bytes(vk)?;
     let cmd_id = call.image.u64(0);
@@ -77,7 +68,7 @@ pub fn trace(
         }
         Ok(())
     })?;
-    vk.raw(call, linked, report)
+    Ok(())
 }
 
 /// Bytes of a VkTraceRaysIndirectCommand2KHR.
@@ -88,16 +79,11 @@ const COPIERS: u32 = 1024;
 /// vkCmdTraceRaysIndirect2KHR: where the tables are stands in device memory, and how long they are. A shader copies and
 /// translates them and writes a command that names the copies. None of them is longer than the longest buffer that may
 /// hold one.
-pub fn trace_indirect2(
-    vk: &mut Vulkan,
-    _: &mut Objects,
-    call: &Call,
-    linked: &mut Linked,
-    report: &mut Report,
-) -> Result<Outcome> {
+pub fn trace_indirect2(c: &mut LinkedCall<'_>) -> Result<()> {
+    let LinkedCall { vk, call, linked, .. } = c;
     let device = device_of(vk, call)?;
     if vk.all_as_captured(device) {
-        return vk.raw(call, linked, report);
+        return Ok(());
     }
     let cmd_id = call.image.u64(0);
     let cmd = vk::CommandBuffer::from_raw(linked.arg(0));
@@ -141,7 +127,7 @@ pub fn trace_indirect2(
         linked.set_arg(1, target_command);
         Ok(())
     })?;
-    vk.raw(call, linked, report)
+    Ok(())
 }
 
 /// Bytes of a shader group's handle at capture.

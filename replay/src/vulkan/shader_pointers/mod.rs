@@ -20,18 +20,34 @@ pub(crate) use journal::Word;
 pub(crate) use push::Verdict;
 pub(crate) use walk::before_submit;
 
-use crate::objects::Objects;
-use crate::vulkan::Vulkan;
-use gfxr_parse::ahead::Call;
+use crate::error::Result;
+use crate::vulkan::arguments::new_object;
+use crate::vulkan::linked_call::{LinkedCall, Subscription::After, Subscription::Before, Subscriptions};
 use gfxr_parse::view::View;
-use world::Depth;
+use world::{Depth, Outcome};
+
+/// Devices with addresses, and buffers whose words are no longer of interest.
+pub(super) const SUBSCRIPTIONS: Subscriptions =
+    &[(&["vkCreateDevice"], After(device_made)), (&["vkDestroyBuffer"], Before(buffer_gone))];
 
 /// A device with buffer addresses was made.
-pub(crate) fn device_made(vk: &mut Vulkan, objects: &mut Objects, call: &Call) {
+fn device_made(c: &mut LinkedCall<'_>, outcome: Outcome) -> Result<()> {
+    let LinkedCall { vk, objects, call, .. } = c;
+    let made = || vk.devices.get(&new_object(call).ok()?.0);
+    if outcome.result() < 0 || !made().is_some_and(|d| d.buffer_addresses) {
+        return Ok(());
+    }
     vk.shader_pointers.on = true;
     let info = View::call(&call.image).one("pCreateInfo");
     let buffers = info.and_then(|i| i.next("VkPhysicalDeviceDescriptorBufferFeaturesEXT"));
     let buffers = buffers.is_some_and(|b| b.u32("descriptorBuffer") == Some(1));
     // What descriptor buffers hold are bytes of memory.
     objects.follow_to(if buffers { Depth::Execution } else { Depth::Commands });
+    Ok(())
+}
+
+/// A buffer goes.
+fn buffer_gone(c: &mut LinkedCall<'_>) -> Result<()> {
+    c.vk.shader_pointers.journal.forget(c.call.image.u64(8));
+    Ok(())
 }
