@@ -209,12 +209,7 @@ fn compare(cx: &mut Executor, capture: &Capture, checked: &mut Checked) -> Resul
     }
     checked.done = match vk.is_foreign() {
         None => false,
-        Some(foreign)
-            if foreign
-                || vk.options().whole_table
-                || vk.options().rehearse.bare
-                || vk.options().rehearse.alignment =>
-        {
+        Some(foreign) if foreign || vk.options().whole_table => {
             let asked = checked.asked.get_or_insert_with(|| asked::scan(capture));
             if asked.devices.iter().any(|d| d.extensions.iter().any(|e| e == "VK_KHR_acceleration_structure"))
             {

@@ -195,7 +195,9 @@ pub fn options(args: &RunArgs) -> Result<Options, Failure> {
             bare: args.rehearse.contains(&Way::Bare),
             alignment: args.rehearse.contains(&Way::Alignment),
         },
-        whole_table: args.negotiation,
+        // What a rehearsed device lacks is found by comparing all of it.
+        whole_table: args.negotiation
+            || args.rehearse.iter().any(|w| matches!(w, Way::Bare | Way::Alignment)),
         frame_by,
         frames: None,
         looped: None,

@@ -1,6 +1,7 @@
 //! Physical devices: what is here, and which one a capture gets.
 
 use crate::error::{Error, Kind, Result, Vk};
+use crate::options::Rehearse;
 use crate::preflight::prologue::CapturedGpu;
 use ash::vk;
 
@@ -35,9 +36,14 @@ impl Gpu {
     pub fn hides(&self, features: &str) -> bool {
         BARE.iter().any(|b| b.1 == features && !self.has(b.0))
     }
-    /// For `--rehearse bare`.
-    pub fn make_bare(&mut self) {
-        self.extensions.retain(|e| !BARE.iter().any(|b| b.0 == e));
+    /// Plays a device that has less.
+    pub fn rehearse(&mut self, rehearse: Rehearse) {
+        if rehearse.bare {
+            self.extensions.retain(|e| !BARE.iter().any(|b| b.0 == e));
+        }
+        if rehearse.alignment {
+            self.properties.limits.min_uniform_buffer_offset_alignment = 256;
+        }
     }
     /// Whether it has a device extension.
     pub fn has(&self, extension: &str) -> bool {

@@ -188,9 +188,7 @@ fn map_physical_devices(vk: &mut Vulkan, objects: &mut Objects, call: &Call) -> 
         return Err(Error::divergence("the instance was never created"));
     };
     let mut here = gpu::list_gpus(&instance.ash)?;
-    if vk.options.rehearse.bare {
-        here.iter_mut().for_each(gpu::Gpu::make_bare);
-    }
+    here.iter_mut().for_each(|gpu| gpu.rehearse(vk.options.rehearse));
     for h in call.image.handles.iter().filter(|h| h.out && h.ty == vk.types.physical_device) {
         let id = call.image.u64(h.at);
         let gpu = gpu::choose(&here, vk.options.gpu.as_deref(), vk.prologue.gpus.get(&id))?;

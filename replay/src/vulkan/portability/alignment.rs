@@ -26,8 +26,7 @@ impl Compare<'_> {
     /// Alignments that descriptors' offsets keep to; what stands in for those that do not do here.
     pub(super) fn alignments(&mut self) -> Realigned {
         let (l, a) = (&self.gpu.properties.limits, &self.asked.alignments);
-        let rehearsed = if self.options.rehearse.alignment { 256 } else { 1 };
-        let least = l.min_uniform_buffer_offset_alignment.max(rehearsed);
+        let least = l.min_uniform_buffer_offset_alignment.max(1);
         let too_close = a.uniform.is_some_and(|u| u.least < least);
         let realigned = if too_close { Realigned::new(a, least) } else { None };
         let all = [
