@@ -14,9 +14,9 @@ use gfxr_parse::container::{Capture, FrameCounter, Scratch};
 use std::time::Instant;
 
 /// Calls that are run.
-const CALLS: usize = 4000;
+const CALLS: usize = 1000;
 /// How often, each way.
-const ROUNDS: usize = 7;
+const ROUNDS: usize = 5;
 
 /// Sees everything, before it is linked or after, and does nothing.
 struct Idle {
@@ -91,7 +91,7 @@ mod tests {
         let sample = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../captures/samples/cubes.gfxr");
         let capture = Capture::open(&sample, read_file).expect("the sample capture");
         let c = cost(&capture).expect("it has calls");
-        assert_eq!(c.calls, 2023);
+        assert_eq!(c.calls, CALLS);
         assert!(c.without_ns > 1.0 && c.with_ns > 1.0 && c.with_ns < c.without_ns * 20.0 + 1e4, "{c:?}");
     }
 }
