@@ -4,7 +4,7 @@ use super::fields::{Field, Layout};
 use super::{CLOCK, CLOCK_SM, ENTER, PLAIN, Rays, SM};
 use crate::Stage;
 use crate::passes::loads::{Defs, Emitter};
-use crate::rewrite::prologue::{load_as, workgroup_sides};
+use crate::rewrite::built_ins::{load_as, workgroup_sides};
 use crate::rewrite::{Probes, Shader, Site, Spot};
 use crate::spirv::{Inst, Op, Operand, Result, malformed};
 use rspirv::spirv::{BuiltIn, Capability, StorageClass};
