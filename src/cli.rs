@@ -1,4 +1,4 @@
-//! Every flag, documented once: `--help`, the man page and completions are made from this file.
+//! Every flag, documented once: `--help`, the man page and completions are made from this file and those below.
 //!
 //! `reray-replay FILE` without a sub-command is for replaying: its flags go beside `command` in [`Cli`], flattened
 //! (`args_conflicts_with_subcommands` keeps the two apart). A new sub-command is a variant of [`Command`] and a file in
@@ -10,8 +10,10 @@ mod memory;
 mod rays;
 mod repartition;
 mod report;
+mod run;
 mod suite;
 mod upstream;
+mod values;
 mod verdict;
 
 pub use bench::BenchArgs;
@@ -20,9 +22,11 @@ pub use memory::MemoryArgs;
 pub use rays::{DumpForm, RaysCommand, RaysDumpArgs, ReorderArgs};
 pub use repartition::RepartitionArgs;
 pub use report::ReportArgs;
+pub use run::{RunArgs, Way};
 pub use suite::{Shard, SuiteCommand, SuiteCompareArgs, SuiteListArgs, SuiteMergeArgs, SuiteRunArgs};
 pub use upstream::{ShotFormat, UpstreamArgs};
-pub use verdict::{Clock, CompareArgs, CompareFormat, ProcessesArgs, WorkerArgs, duration, percent};
+pub use values::{duration, percent};
+pub use verdict::{Clock, CompareArgs, CompareFormat, WorkerArgs};
 
 use crate::exit::HELP;
 use crate::select::{Glob, Ranges};
@@ -31,7 +35,7 @@ use gfxr_parse::container::Compression;
 use profile::Stage;
 use profile::hooks::screenshot::Shape;
 use std::path::PathBuf;
-use std::time::Duration;
+use values::tile;
 
 /// Reads a GFXReconstruct capture (.gfxr) and says what is in it and what the GPU did.
 #[derive(Debug, Parser)]
@@ -139,66 +143,6 @@ pub enum TimesLevel {
     Command,
 }
 
-/// How to replay: shared by every sub-command that does.
-#[derive(Clone, Debug, Args)]
-pub struct RunArgs {
-    /// The device: its number in `reray-replay devices`, or part of its name [default: the one most like the capture's]
-    #[arg(long, value_name = "N|NAME")]
-    pub gpu: Option<String>,
-    /// Captured memory: none (as it was), remap (other memory types), rebind (every resource gets its own), auto
-    #[arg(short, long, visible_alias = "memory-translation", value_name = "MODE", default_value = "auto")]
-    pub memory: String,
-    /// Device addresses and shader-group handles: exact (as captured; the capture's own driver, with captureReplay
-    /// features), translate (wherever they are, rewritten), known (the same, but nothing is guessed from what words look
-    /// like), auto
-    #[arg(long, value_name = "MODE", default_value = "auto")]
-    pub addresses: String,
-    /// What ends a frame: present, boundary (VK_EXT_frame_boundary), submit, label:NAME, file, auto
-    #[arg(long, value_name = "RULE", default_value = "auto")]
-    pub frame_by: String,
-    /// Go on when the replay diverges from the capture; the exit code is 5 all the same
-    #[arg(long)]
-    pub keep_going: bool,
-    /// Make calls whose values break Vulkan's rules (unknown enumerants, null handles) instead of refusing them; drivers may
-    /// crash on such
-    #[arg(long)]
-    pub trust_capture: bool,
-    /// Drop features and extensions that the device lacks, instead of refusing
-    #[arg(long)]
-    pub remove_unsupported: bool,
-    /// Run under the Khronos validation layer and print what it says
-    #[arg(long)]
-    pub validate: bool,
-    /// Seconds to wait for the GPU before giving up (fractions too); what had finished until then is reported, exit code 6
-    #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = seconds)]
-    pub watchdog: Duration,
-    /// Print on stderr what the capture asks of the device, what is here, and what was done (as `check` does)
-    #[arg(long)]
-    pub negotiation: bool,
-    /// Mark each command on the GPU, so that a hang or a lost device names the command; slow: commands run one by one
-    #[arg(long)]
-    pub breadcrumbs: bool,
-    /// How much memory reading may take.
-    #[command(flatten)]
-    pub reading: MemoryArgs,
-    /// For tests: take the ways that another driver would make necessary
-    #[arg(long, hide = true, value_name = "WAY", value_delimiter = ',')]
-    pub rehearse: Vec<Way>,
-}
-
-/// What `--rehearse` takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Way {
-    /// Acceleration structures take more bytes than the driver says
-    Growth,
-    /// Builds are done as indirect ones on a device that has none
-    Indirect,
-    /// The device lacks ray queries and atomic floats' minima
-    Bare,
-    /// Uniform buffers have to be aligned to 256 bytes
-    Alignment,
-}
-
 /// The sub-commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -296,12 +240,6 @@ pub struct RepackArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-}
-
-/// `WxH`, neither 0.
-fn tile(text: &str) -> Result<[u32; 2], String> {
-    let sides = text.split_once('x').and_then(|(w, h)| Some([w.parse().ok()?, h.parse().ok()?]));
-    sides.filter(|s| !s.contains(&0)).ok_or_else(|| "say it as WIDTHxHEIGHT, 256x256 for one".into())
 }
 
 /// `profile`
@@ -753,13 +691,4 @@ pub struct RecompressArgs {
     /// How much memory reading may take.
     #[command(flatten)]
     pub memory: MemoryArgs,
-}
-
-/// A time above zero, in seconds.
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| format!("\"{text}\" is not a number of seconds"))?;
-    match Duration::try_from_secs_f64(seconds) {
-        Ok(d) if !d.is_zero() => Ok(d),
-        _ => Err(format!("\"{text}\": it takes more than zero seconds to wait")),
-    }
 }

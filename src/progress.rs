@@ -1,4 +1,4 @@
-//! A progress bar on stderr, for those who watch.
+//! How far work is, on stderr, for those who watch: a bar, or what is being done.
 //!
 //! Guarantees: nothing is written unless stderr is a terminal, nobody asked for quiet, and the work takes longer than a blink.
 
@@ -29,4 +29,11 @@ pub fn iterations() -> ProgressStyle {
 pub fn units() -> ProgressStyle {
     let style = ProgressStyle::with_template("{msg} {bar:40} {pos}/{len} units {eta}");
     style.unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+/// What is being done, for those who watch.
+pub fn step(what: &str) {
+    if std::io::stderr().is_terminal() {
+        crate::exit::note(what);
+    }
 }

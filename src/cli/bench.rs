@@ -1,6 +1,8 @@
 //! The arguments of `bench`.
 
-use super::{ProcessesArgs, RunArgs, tile};
+use super::run::RunArgs;
+use super::values::tile;
+use super::verdict::ProcessesArgs;
 use clap::Args;
 use std::path::PathBuf;
 

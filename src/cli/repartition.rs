@@ -1,6 +1,6 @@
 //! The arguments of `repartition`.
 
-use super::RunArgs;
+use super::run::RunArgs;
 use clap::Args;
 use std::path::PathBuf;
 

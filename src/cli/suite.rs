@@ -1,7 +1,7 @@
 //! The arguments of `suite` and what is below it.
 
-use super::CompareFormat;
-use super::verdict::{percent, written};
+use super::values::percent;
+use super::verdict::{CompareFormat, written};
 use crate::select::Glob;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;

@@ -1,6 +1,7 @@
 //! The arguments of `compare`, of `bench`'s processes, and of the worker that it runs.
 
-use super::RunArgs;
+use super::run::RunArgs;
+use super::values::{duration, percent};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -91,30 +92,6 @@ pub fn written(text: &str) -> Result<(CompareFormat, PathBuf), String> {
     Ok((CompareFormat::from_str(format, false)?, file.into()))
 }
 
-/// `2%`, `2` or `0.5 %`, as a share.
-pub fn percent(text: &str) -> Result<f64, String> {
-    let number = text.trim().trim_end_matches('%').trim().parse::<f64>();
-    match number {
-        Ok(n) if n > 0.0 && n < 1000.0 => Ok(n / 100.0),
-        _ => Err("say it in percent, 2% for one".into()),
-    }
-}
-
-/// `90`, `90s`, `10m`, `2h`.
-pub fn duration(text: &str) -> Result<Duration, String> {
-    let (number, unit) = text.split_at(text.trim_end_matches(|c: char| c.is_ascii_alphabetic()).len());
-    let seconds = match unit {
-        "" | "s" => 1.0,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        _ => return Err("say it as 90s, 10m or 2h".into()),
-    };
-    match number.trim().parse::<f64>() {
-        Ok(n) if n > 0.0 && n < 1e6 => Ok(Duration::from_secs_f64(n * seconds)),
-        _ => Err("say it as 90s, 10m or 2h".into()),
-    }
-}
-
 /// What `bench` takes for a run of several processes.
 #[derive(Clone, Debug, Args)]
 pub struct ProcessesArgs {
@@ -175,12 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn percents_and_times() {
-        assert_eq!([percent("2%"), percent("0.5 %"), percent("3")].map(Result::unwrap), [0.02, 0.005, 0.03]);
-        assert!(percent("-1%").is_err() && percent("x").is_err() && percent("0").is_err());
-        let of = |t| duration(t).map(|d| d.as_secs());
-        assert_eq!([of("90"), of("90s"), of("10m"), of("2h")], [90, 90, 600, 7200].map(Ok));
-        assert!(of("1 day").is_err() && of("").is_err() && of("0").is_err());
+    fn formats_and_their_files() {
         assert_eq!(written("junit=a=b.xml"), Ok((CompareFormat::Junit, "a=b.xml".into())));
         assert!(written("junit").is_err() && written("yaml=x").is_err());
     }

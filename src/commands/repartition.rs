@@ -8,7 +8,7 @@
 //! they are only bound.
 
 use super::profile::pictures::{Compare, Pictures, differs, steady, taker, what_to_compare};
-use super::replay::{Bar, failure, options};
+use super::replaying::{Bar, failure, options};
 use crate::cli::RepartitionArgs;
 use crate::exit::{Exit, Failure, complain, detail};
 use crate::{input, output, progress};

@@ -4,9 +4,9 @@
 //! away. With `--check` a byte that differs makes the exit code 5. Refuses folders that hold something, and frames that the
 //! capture does not have.
 
+use super::folder::{Missing, refuse_full};
 use super::frames::{missing, no_such_frame, there};
-use super::profile::folder::{Missing, refuse_full};
-use super::replay::{Bar, failure, options};
+use super::replaying::{Bar, failure, options};
 use super::{analyze, profile};
 use crate::cli::{AnalyzeArgs, AnalyzeFormat, ResourcesArgs};
 use crate::exit::{Exit, Failure, complain, detail};

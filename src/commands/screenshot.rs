@@ -5,7 +5,7 @@
 //! has: before replaying where presents say how many there are, else after.
 
 use super::frames::{self, missing, no_such_frame};
-use super::replay::{breadcrumbs, failure, options};
+use super::replaying::{breadcrumbs, failure, options};
 use crate::cli::ScreenshotArgs;
 use crate::exit::{Exit, Failure, complain, detail};
 use crate::select::Ranges;

@@ -6,7 +6,7 @@
 //! What frames' own timestamps cost is measured on the device when the first queue is used, and what the chain of hooks
 //! costs without a driver.
 
-use super::replay::{Bar, failure};
+use super::replaying::{Bar, failure};
 use crate::cli::{ReplayArgs, TimesLevel};
 use crate::exit::Failure;
 use crate::output::Output;

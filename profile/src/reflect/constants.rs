@@ -2,10 +2,27 @@
 //!
 //! Guarantees: a value is what the driver would have; what is no whole number or boolean of at most 64 bits has none here.
 
-use super::Specialization;
 use crate::spirv::{Inst, Module, Op, Operand};
 use rspirv::spirv::Decoration;
 use std::collections::HashMap;
+
+/// Values of specialization constants: ids, and their bits.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Specialization(pub Vec<(u32, u64)>);
+
+impl Specialization {
+    /// From the entries of VkSpecializationInfo (constant id, offset, size) and its data. Entries that lie outside of the data
+    /// are left out.
+    pub fn of(entries: impl IntoIterator<Item = (u32, u64, u64)>, data: &[u8]) -> Self {
+        let value = |(id, offset, size): (u32, u64, u64)| {
+            let end = offset.checked_add(size).filter(|_| size <= 8)?;
+            let mut bits = [0; 8];
+            bits[..size as usize].copy_from_slice(data.get(offset as usize..end as usize)?);
+            Some((id, u64::from_le_bytes(bits)))
+        };
+        Specialization(entries.into_iter().filter_map(value).collect())
+    }
+}
 
 /// See the module's header.
 #[derive(Clone, Debug, Default)]

@@ -5,7 +5,8 @@
 //! order of instructions does not matter, and nothing is ever taken back, so that what comes out is what may happen. Refuses
 //! entry points whose values are more parts, or hand them on more often, than [`limits`] says.
 
-use super::{Access, Constants};
+use super::bindings::Access;
+use super::constants::Constants;
 use crate::limits;
 use crate::spirv::{Function, Inst, Module, Op, Operand, Result, malformed};
 use rspirv::spirv::StorageClass;

@@ -4,7 +4,8 @@
 //! of structs are not unrolled: each member of the struct is one member of the block. Names that a module has lost are numbers,
 //! and those longer than [`limits::MOST_NAME_BYTES`] are cut. Sizes beyond 64 bits stay at the largest.
 
-use super::{Block, Constants, Member};
+use super::bindings::{Block, Member};
+use super::constants::Constants;
 use crate::limits;
 use crate::spirv::{Inst, Module, Op, Operand};
 use rspirv::spirv::Decoration;

@@ -1,8 +1,9 @@
 //! Slots, blocks and members, put together from variables and from what is done with them.
 
+use super::bindings::{Access, Block, Elements, Kind, Member, Reflection, Slot};
+use super::constants::{Constants, Specialization};
 use super::flow::{self, Index, Path, Uses};
 use super::layout::{Decorations, Layout, Leaf, Step};
-use super::{Access, Block, Constants, Elements, Kind, Member, Reflection, Slot, Specialization};
 use crate::limits;
 use crate::spirv::{Inst, Module, Op, Operand, Result};
 use rspirv::spirv::{BuiltIn, Decoration, Dim, StorageClass};

@@ -8,10 +8,9 @@
 //!
 //! Where the top is depends on the device: modules are rewritten for [`USUAL`], and [`Variant::set_offsets`] puts
 //! the device's own in. Refuses blocks that reach it, and blocks that are used in ways that SPIR-V for Vulkan forbids.
-//!
-//! [`Variant::set_offsets`]: super::Variant::set_offsets
 
-use super::shader::Shader;
+use super::shader::{Pushed, Shader};
+use super::variant::Variant;
 use crate::spirv::{Inst, Module, Op, Operand, Result, malformed};
 use rspirv::spirv::{Decoration, StorageClass};
 use std::collections::HashSet;
@@ -23,14 +22,16 @@ pub const USUAL: u32 = 256 - BYTES;
 /// Where what is given to a launch lies then.
 pub const GIVEN: u32 = USUAL - BYTES;
 
-/// The member that is pushed: its block's type, and its number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pushed {
-    /// The struct.
-    pub structure: u32,
-    /// The member.
-    pub member: u32,
-    variable: u32,
+impl Variant {
+    /// Its words for a device that has an action's address pushed at this offset, and below it the address of what is given
+    /// to a launch.
+    pub fn set_offsets(&self, words: &mut [u32], offset: u32) {
+        for (at, offset) in [(self.action_offset, offset), (self.given_offset, offset - BYTES)] {
+            if let Some(at) = at {
+                words[at as usize] = offset;
+            }
+        }
+    }
 }
 
 /// Gives the entry point the member that is pushed at an offset, and loads it: the loaded value, two 32-bit words. The lower

@@ -6,9 +6,9 @@
 //! that say where memory is becomes a load of these variables, so that no probe has to know. Refuses probes that make other
 //! constants of those.
 
-use super::actions::{self, Pushed};
+use super::actions;
 use super::libraries::CHOSEN;
-use super::shader::Shader;
+use super::shader::{Pushed, Shader};
 use crate::spirv::{FIRST_SPEC_ID, Inst, Op, Operand, Result, malformed};
 use std::collections::{HashMap, HashSet};
 

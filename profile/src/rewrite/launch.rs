@@ -3,7 +3,7 @@
 //!
 //! The copy is a private variable of the built-in's own type; all that reads the built-in reads it instead, in every function,
 //! through access chains and other names as well, whoever put it there. What is put in later gets the copy from
-//! [`prologue::load`], so that the order of passes does not matter: *the* launch index is that of the work that is done, and so
+//! [`load`], so that the order of passes does not matter: *the* launch index is that of the work that is done, and so
 //! are work ids; subgroups and lanes are where it runs. The prologue maps it before it does anything else
 //! (`probes/swizzle.glsl`), by what the replay pushed the address of: `actions::GIVEN`. A pushed address because one pipeline
 //! serves several launches, each with a table of its own, and all tables that a launch is timed with; a constant could say but
@@ -13,7 +13,7 @@
 //! are no access chains (SPIR-V for Vulkan has none), and built-ins in blocks.
 
 use super::actions;
-use super::prologue::{self, load_raw};
+use super::built_ins::{load, load_raw};
 use super::shader::Shader;
 use crate::probes;
 use crate::rewrite::Probes;
@@ -22,15 +22,6 @@ use rspirv::spirv::{BuiltIn, StorageClass};
 use std::collections::HashSet;
 
 static PROBES: Probes = probes!("swizzle");
-
-/// What is known of a shader's launch index.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Launch {
-    /// It is mapped wherever it is read.
-    mapped: bool,
-    /// The copy, and its type.
-    copy: Option<(u32, u32)>,
-}
 
 impl Shader {
     /// From now on the launch index is that of the work that is done. Whether the shader asked for it so far.
@@ -66,22 +57,6 @@ impl Shader {
             }
             _ => malformed("its launch index is a variable of two types, or an untyped one"),
         }
-    }
-
-    /// The private variable.
-    fn copy(&mut self, ty: u32) -> u32 {
-        if let Some((id, _)) = self.launch.copy {
-            return id;
-        }
-        let pointer = self.types.pointer(&mut self.module, StorageClass::Private, ty);
-        let id = self.module.fresh();
-        let class = vec![Operand::StorageClass(StorageClass::Private)];
-        self.module.globals.push(Inst::new(Op::Variable, Some(pointer), Some(id), class));
-        let name = vec![Operand::IdRef(id), Operand::LiteralString("rr_launch".into())];
-        self.module.names.push(Inst::new(Op::Name, None, None, name));
-        self.module.interface(id, false);
-        self.launch.copy = Some((id, ty));
-        id
     }
 
     /// All that reads the built-in reads the copy.
@@ -128,15 +103,6 @@ impl Shader {
         i.inst.result_type = Some(self.types.pointer(&mut self.module, StorageClass::Private, to));
         Ok(())
     }
-
-    /// The copy of the launch index that a built-in is read from, if it is one, and its type. `ty` is what is asked for.
-    pub(super) fn mapped(&mut self, built_in: BuiltIn, ty: u32) -> Option<(u32, u32)> {
-        if built_in != BuiltIn::LaunchIdKHR || !self.launch.mapped {
-            return None;
-        }
-        self.copy(ty);
-        self.launch.copy
-    }
 }
 
 /// The prologue's first part: the copy gets its value, if anything is going to read it.
@@ -151,7 +117,7 @@ pub(super) fn map(s: &mut Shader, out: &mut Vec<Inst>) -> Result<()> {
     s.given = Some(pushed);
     let uvec3 = s.types.uvec(&mut s.module, 3);
     let id = load_raw(s, BuiltIn::LaunchIdKHR, uvec3, out)?;
-    let size = prologue::load(s, BuiltIn::LaunchSizeKHR, 3, out)?;
+    let size = load(s, BuiltIn::LaunchSizeKHR, 3, out)?;
     let f = s.import(&PROBES, "swizzled")?;
     let (call, mut value) = s.call_for(f, uvec3, &[address, id, size]);
     out.push(call);

@@ -7,6 +7,7 @@
 //! passes' keys, so that it may be kept ([`Variants`]).
 
 pub mod actions;
+pub mod built_ins;
 mod calls;
 mod chosen;
 mod code;
@@ -18,7 +19,7 @@ mod launch;
 mod libraries;
 mod lookup;
 mod places;
-pub mod prologue;
+mod prologue;
 mod shader;
 #[cfg(test)]
 mod tests;

@@ -41,14 +41,34 @@ pub struct Shader {
     pub(super) action_counters: u32,
     pub(super) first_action_counter: u32,
     /// What the replay pushes before each action, where a probe wants it.
-    pub(super) pushed: Option<super::actions::Pushed>,
+    pub(super) pushed: Option<Pushed>,
     /// The same of what is given to a launch.
-    pub(super) given: Option<super::actions::Pushed>,
+    pub(super) given: Option<Pushed>,
     /// What its launch index has become.
-    pub(super) launch: super::launch::Launch,
+    pub(super) launch: Launch,
     pub(super) probes: u32,
     pub(super) sites: Vec<Site>,
     pub(super) notes: Vec<String>,
+}
+
+/// The member that is pushed: its block's type, and its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pushed {
+    /// The struct.
+    pub structure: u32,
+    /// The member.
+    pub member: u32,
+    /// The block.
+    pub(super) variable: u32,
+}
+
+/// What is known of a shader's launch index.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Launch {
+    /// It is mapped wherever it is read.
+    pub(super) mapped: bool,
+    /// The copy, and its type.
+    pub(super) copy: Option<(u32, u32)>,
 }
 
 /// What a device offers that rewriting makes use of, and what its compiler wants.

@@ -1,7 +1,6 @@
 //! A rewritten module, and what is needed to run it and to read what it writes.
 
 use super::Facts;
-use super::actions::BYTES;
 use crate::{ShaderHash, SourceLine, Stage};
 use serde::{Deserialize, Serialize};
 
@@ -105,16 +104,4 @@ pub struct Site {
     pub each: Option<(u32, u32)>,
     /// Whatever else the pass wants to know when it decodes.
     pub data: Vec<u32>,
-}
-
-impl Variant {
-    /// Its words for a device that has an action's address pushed at this offset, and below it the address of what is given
-    /// to a launch.
-    pub fn set_offsets(&self, words: &mut [u32], offset: u32) {
-        for (at, offset) in [(self.action_offset, offset), (self.given_offset, offset - BYTES)] {
-            if let Some(at) = at {
-                words[at as usize] = offset;
-            }
-        }
-    }
 }

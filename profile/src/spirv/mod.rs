@@ -10,6 +10,8 @@
 mod cfg;
 mod edit;
 mod entry;
+mod error;
+mod function;
 mod graph;
 mod index;
 mod link;
@@ -22,30 +24,13 @@ pub mod uniform;
 pub use cfg::{Cfg, Edge, EdgeKind};
 pub use edit::Place;
 pub use entry::{EntryPoint, stage_of};
+pub(crate) use error::malformed;
+pub use error::{Malformed, Result};
+pub use function::{Block, Function, Inst};
 pub use graph::{Graph, Loop};
 pub use link::{FIRST_SPEC_ID, Imported, Library, built_in_of};
-pub use module::{Block, Function, Inst, Module};
+pub use module::Module;
 pub use types::Types;
 
 pub use rspirv::dr::{Instruction, Operand};
 pub use rspirv::spirv::Op;
-use std::fmt;
-
-/// Why a module cannot be rewritten.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Malformed(pub String);
-
-impl fmt::Display for Malformed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Malformed {}
-
-/// What the library answers with.
-pub type Result<T> = std::result::Result<T, Malformed>;
-
-pub(crate) fn malformed<T>(why: impl Into<String>) -> Result<T> {
-    Err(Malformed(why.into()))
-}

@@ -5,113 +5,13 @@
 //! [`pointers::Checked`] says, which passes may assume. Refuses: what does not, opcodes that the grammar of this build does
 //! not have, and sections out of order.
 
-use super::{Result, malformed};
+use super::error::{Malformed, Result, malformed};
+use super::function::{Block, Function, Inst};
+use super::index::Index;
 use rspirv::binary::{Assemble, Consumer, ParseAction, parse_words};
 use rspirv::dr::{Instruction, ModuleHeader, Operand};
 use rspirv::spirv::{AddressingModel, Capability, Op};
 use std::collections::HashSet;
-
-/// An instruction and its first word's offset in the original module.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Inst {
-    /// The instruction.
-    pub inst: Instruction,
-    /// Where it stood; `None` if it was put in.
-    pub at: Option<u32>,
-}
-
-impl Inst {
-    /// One that is put in.
-    pub fn new(op: Op, ty: Option<u32>, id: Option<u32>, operands: Vec<Operand>) -> Self {
-        Inst { inst: Instruction::new(op, ty, id, operands), at: None }
-    }
-    /// Its opcode.
-    pub fn op(&self) -> Op {
-        self.inst.class.opcode
-    }
-    /// Its result.
-    pub fn id(&self) -> Option<u32> {
-        self.inst.result_id
-    }
-    /// The id in operand `i`.
-    pub fn id_at(&self, i: usize) -> Option<u32> {
-        self.inst.operands.get(i).and_then(Operand::id_ref_any)
-    }
-    /// Every id that it uses, its type included.
-    pub fn ids(&self) -> impl Iterator<Item = u32> + '_ {
-        self.inst.result_type.into_iter().chain(self.inst.operands.iter().filter_map(Operand::id_ref_any))
-    }
-    /// It ends a block.
-    pub fn is_terminator(&self) -> bool {
-        is_terminator(self.op())
-    }
-}
-
-fn is_terminator(op: Op) -> bool {
-    // SPV_NV_ray_tracing's OpIgnoreIntersectionNV and OpTerminateRayNV are none: a branch follows them.
-    rspirv::grammar::reflect::is_block_terminator(op)
-}
-
-/// A basic block: everything behind its label, the terminator last.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Block {
-    /// Its label's id.
-    pub label: u32,
-    /// Where the label stood.
-    pub at: Option<u32>,
-    /// Lines before the label.
-    pub lines: Vec<Inst>,
-    /// Its instructions.
-    pub body: Vec<Inst>,
-}
-
-impl Block {
-    /// The terminator.
-    pub fn end(&self) -> &Inst {
-        self.body.last().expect("a block has its terminator")
-    }
-    /// The merge instruction, if there is one.
-    pub fn merge(&self) -> Option<&Inst> {
-        let i = self.body.len().checked_sub(2)?;
-        self.body.get(i).filter(|i| matches!(i.op(), Op::SelectionMerge | Op::LoopMerge))
-    }
-}
-
-/// A function.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Function {
-    /// Lines before OpFunction.
-    pub lines: Vec<Inst>,
-    /// OpFunction.
-    pub def: Inst,
-    /// OpFunctionParameter, with lines between them.
-    pub params: Vec<Inst>,
-    /// Its blocks, the entry first. None in a declaration.
-    pub blocks: Vec<Block>,
-    /// OpFunctionEnd, with the lines before it.
-    end: Vec<Inst>,
-}
-
-impl Function {
-    /// A function with its result id, result type, function type, control bits, parameters and blocks.
-    pub fn new(def: Inst, params: Vec<Inst>, blocks: Vec<Block>) -> Self {
-        Function {
-            lines: vec![],
-            def,
-            params,
-            blocks,
-            end: vec![Inst::new(Op::FunctionEnd, None, None, vec![])],
-        }
-    }
-    /// Its result id.
-    pub fn id(&self) -> u32 {
-        self.def.id().unwrap_or(0)
-    }
-    /// Every instruction but labels.
-    pub fn insts(&self) -> impl Iterator<Item = &Inst> {
-        self.blocks.iter().flat_map(|b| &b.body)
-    }
-}
 
 /// See the module's header.
 #[derive(Clone, Debug, PartialEq)]
@@ -147,18 +47,18 @@ pub struct Module {
     pub functions: Vec<Function>,
     /// Non-semantic instructions behind the last function.
     pub tail: Vec<Inst>,
-    index: super::index::Index,
+    index: Index,
 }
 
 impl Module {
     /// Reads a module.
     pub fn read(words: &[u32]) -> Result<Self> {
-        pointers::Checked::new(words).map_err(|e| super::Malformed(e.to_string()))?;
+        pointers::Checked::new(words).map_err(|e| Malformed(e.to_string()))?;
         let mut reader = Reader { words, at: 5, ..Reader::default() };
         if let Err(e) = parse_words(words, &mut reader) {
             return malformed(format!("word {}: {e}", reader.at));
         }
-        let m = reader.module.ok_or_else(|| super::Malformed("there is no header".into()))?;
+        let m = reader.module.ok_or_else(|| Malformed("there is no header".into()))?;
         let again = m.words();
         if again != words {
             let at =
@@ -421,7 +321,7 @@ impl Consumer for Reader<'_> {
     }
     fn finalize(&mut self) -> ParseAction {
         if self.function.is_some() {
-            return ParseAction::Error(Box::new(super::Malformed("a function without its end".into())));
+            return ParseAction::Error(Box::new(Malformed("a function without its end".into())));
         }
         if let Some(m) = &mut self.module {
             m.tail.append(&mut self.lines);
@@ -449,14 +349,14 @@ impl Consumer for Reader<'_> {
             globals: vec![],
             functions: vec![],
             tail: vec![],
-            index: super::index::Index::default(),
+            index: Index::default(),
         });
         ParseAction::Continue
     }
     fn consume_instruction(&mut self, inst: Instruction) -> ParseAction {
         match self.take(inst) {
             Ok(()) => ParseAction::Continue,
-            Err(e) => ParseAction::Error(Box::new(super::Malformed(e))),
+            Err(e) => ParseAction::Error(Box::new(Malformed(e))),
         }
     }
 }

@@ -1,6 +1,5 @@
 //! `analyze --list`: the questions and tables there are, and, of a trace, what it has and can answer.
 
-use super::missing;
 use crate::cli::AnalyzeFormat;
 use crate::exit::Failure;
 use analyses::report::{Cell, Column, Table, Unit, csv, text};
@@ -49,6 +48,11 @@ pub fn render(dir: Option<&Dir>, format: AnalyzeFormat) -> Result<String, Failur
         AnalyzeFormat::Csv => Ok(tables(&list).iter().map(csv::render).collect::<Vec<_>>().join("\n")),
         AnalyzeFormat::Parquet => Err(Failure::usage("--list prints text, json or csv")),
     }
+}
+
+/// The tables that a question wants and the trace does not have.
+pub fn missing(dir: &Dir, question: &dyn Question) -> Vec<&'static str> {
+    question.wants().iter().filter(|t| dir.rows(t).is_none()).map(|t| t.name).collect()
 }
 
 fn list(dir: Option<&Dir>) -> List {

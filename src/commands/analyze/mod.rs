@@ -13,6 +13,7 @@ use crate::mmap;
 use analyses::events::Wants;
 use analyses::report::{Cost, Report, csv, escape, json, png, records, text};
 use analyses::{QUESTIONS, Question};
+use list::missing;
 use out::Target;
 use serde::Serialize;
 use trace::dir::{Dir, Manifest};
@@ -104,11 +105,6 @@ fn question(name: &str) -> Result<&'static dyn Question, Failure> {
         let known: Vec<&str> = QUESTIONS.iter().map(|q| q.name()).collect();
         Failure::usage(format_args!("there is no question {name:?}; there are {}", known.join(", ")))
     })
-}
-
-/// The tables that a question wants and the trace does not have.
-fn missing(dir: &Dir, question: &dyn Question) -> Vec<&'static str> {
-    question.wants().iter().filter(|t| dir.rows(t).is_none()).map(|t| t.name).collect()
 }
 
 /// The questions of these names, or all that can be answered.

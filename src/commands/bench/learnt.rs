@@ -14,12 +14,15 @@
 //! are, and the run ends as one that diverged. Where it is rounding alone, as the driver compiles changed code otherwise, the
 //! same plan with `precise=yes` shows the same, and is timed instead.
 
+use super::maps::plain;
+use super::plan::{How, With};
 use super::traces::{record, recorded_in};
-use super::{How, With, complain_progress, maps};
-use crate::cli::{BenchArgs, Cli};
-use crate::commands::repartition;
-use crate::commands::replay::options;
+
+use crate::cli::{BenchArgs, Cli, Command};
+use crate::commands::replaying::options;
+use crate::commands::{repartition, resources};
 use crate::exit::{Exit, Failure, complain};
+use crate::progress;
 use analyses::report::{Cell, Column, Table, Unit};
 use clap::Parser;
 use gfxr_parse::container::Capture;
@@ -102,7 +105,7 @@ fn known(
     if folder.exists() {
         return Ok(folder);
     }
-    complain_progress(&format!("recording {what}"));
+    progress::step(&format!("recording {what}"));
     let (pass, _) = LEARN.iter().find(|l| l.1 == what).unwrap_or(&LEARN[0]);
     notes.push(format!(
         "What {pass} knows was recorded in this run, of frames {first} to {}: {}.",
@@ -114,8 +117,11 @@ fn known(
         let words =
             ["reray-replay", "resources", "--no-answers", "--format", "json", "--frames", &frames, "-o"];
         let words = words.iter().map(PathBuf::from).chain([folder.clone(), args.file.clone()]);
-        let cli = Cli::try_parse_from(words).map_err(Failure::new)?;
-        return match crate::commands::run(cli)? {
+        let Some(Command::Resources(flags)) = Cli::try_parse_from(words).map_err(Failure::new)?.command
+        else {
+            return Err(Failure::new("resources has no flags"));
+        };
+        return match resources::run(&flags)? {
             Exit::Done => Ok(folder),
             exit => Err(Failure::with(exit, "the trace of resources is not whole")),
         };
@@ -142,11 +148,11 @@ pub fn check(
     to: &Path,
 ) -> Result<(Vec<With>, Vec<Refused>), Failure> {
     let compare = |plan: &With| {
-        complain_progress(&format!("comparing pictures: {}", plan.name));
+        progress::step(&format!("comparing pictures: {}", plan.name));
         let frames = (args.frame, args.frame);
         let compared = match &plan.how {
             How::Passes(list) => {
-                record(args, list, frames, &to.join("checked").join(maps::plain(&plan.name)), true)
+                record(args, list, frames, &to.join("checked").join(plain(&plan.name)), true)
             }
             How::Repartition(layouts) => {
                 let options = Options { frames: Some(frames), ..options(&args.run)? };

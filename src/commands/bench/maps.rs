@@ -9,12 +9,12 @@
 //!
 //! Guarantees: plans are in the order of the report; a plan whose launches are not the first one's is an error.
 
+use super::plan::{How, With};
 use super::traces::recorded;
-use super::{How, With};
 use crate::cli::BenchArgs;
 use crate::exit::Failure;
-use crate::mmap;
 use crate::output::write_file;
+use crate::{mmap, progress};
 use analyses::Question;
 use analyses::bench::UNMODIFIED;
 use analyses::report::{Cell, Column, Image, Table, Unit, png};
@@ -37,7 +37,7 @@ pub fn maps(args: &BenchArgs, with: &[With], to: &Path) -> Result<(Table, Vec<St
     let own = With::passes(UNMODIFIED.into(), String::new());
     for With { name, how } in std::iter::once(&own).chain(with) {
         let How::Passes(list) = how else { continue };
-        super::complain_progress(&format!("drawing maps: {name}"));
+        progress::step(&format!("drawing maps: {name}"));
         let folder = to.join("clocks").join(plain(name));
         let passes = match plans.is_empty() {
             true => "shader-clock".into(),

@@ -22,22 +22,22 @@ mod maps;
 mod nvml;
 mod order;
 mod out;
+mod plan;
 mod session;
 mod swizzles;
 mod traces;
 pub mod worker;
 
-use super::profile::folder::{Missing, refuse_full};
 use crate::cli::BenchArgs;
+use crate::commands::folder::{self, refuse_full};
 use crate::commands::frames::{self, no_such_frame};
-use crate::commands::repack::methods;
-use crate::commands::replay::options;
-use crate::exit::{Exit, Failure, note};
+use crate::commands::replaying::options;
+use crate::exit::{Exit, Failure};
 use crate::{input, output, progress};
-use analyses::bench::{About, Calls, IDENTITY, Plan, UNMODIFIED, report};
-use analyses::repack::{Options, by_name};
+use analyses::bench::{About, Calls, Plan, UNMODIFIED, report};
 use analyses::report::{Cost, Report, json, text};
 use order::{Turn, order};
+use plan::{How, With, of_plan, with};
 use profile::hooks::busy::Busy;
 use replay::looped::{Compared, Loop};
 use replay::options::AddressMode;
@@ -48,29 +48,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use swizzles::Made;
 use trace::Nanos;
-
-/// A plan whose shaders are rewritten.
-#[derive(Clone, Debug)]
-struct With {
-    name: String,
-    how: How,
-}
-
-/// What rewrites them.
-#[derive(Clone, Debug)]
-enum How {
-    /// Passes, as on the command line.
-    Passes(String),
-    /// Descriptors are in other sets.
-    Repartition(Arc<profile::hooks::repartition::Plan>),
-}
-
-impl With {
-    /// A plan of passes.
-    fn passes(name: String, list: String) -> Self {
-        With { name, how: How::Passes(list) }
-    }
-}
 
 /// A plan that runs: its name, its replay, and its set of swizzles there.
 struct Runs {
@@ -109,29 +86,9 @@ pub fn run(args: &BenchArgs) -> Result<Exit, Failure> {
     {
         return Err(no_such_frame(args.frame, there));
     }
-    let (report, exit) = whole_folder(&args.output, |part| study(args, &capture, part))?;
+    let (report, exit) = folder::whole(&args.output, |part| study(args, &capture, part))?;
     output::print(if args.json { json::render(&report) } else { text::render(&report) }.as_bytes())?;
     Ok(exit)
-}
-
-/// Makes a folder that is there whole or not at all.
-pub fn whole_folder<T>(output: &Path, make: impl FnOnce(&Path) -> Result<T, Failure>) -> Result<T, Failure> {
-    let name = output.file_name().ok_or_else(|| Failure::usage("-o: not a folder's name"))?;
-    let part = output.with_file_name(format!(".{}.{}.part", name.to_string_lossy(), std::process::id()));
-    let missing = Missing::of(&part);
-    output::folder(&part)?;
-    let done = make(&part).and_then(|made| {
-        // (an empty folder may be there)
-        let _ = std::fs::remove_dir(output);
-        std::fs::rename(&part, output)
-            .map_err(|e| Failure::new(format_args!("{}: {e}", output.display())))?;
-        Ok(made)
-    });
-    if done.is_err() {
-        let _ = std::fs::remove_dir_all(&part);
-        missing.take_away();
-    }
-    done
 }
 
 /// Everything, into a folder.
@@ -140,7 +97,7 @@ fn study(
     capture: &gfxr_parse::container::Capture,
     to: &Path,
 ) -> Result<(Report, Exit), Failure> {
-    let made = made(args, to)?;
+    let made = swizzles::made(args, to)?;
     let files = swizzles::write(&to.join("swizzles"), &made)?;
     let mut plans = vec![Plan { name: UNMODIFIED.into(), ..Plan::default() }];
     plans.extend(made.iter().map(|m| Plan {
@@ -152,7 +109,7 @@ fn study(
     if !args.no_efficiency && args.ab.is_empty() {
         let nothing = Vec::new();
         for (plan, files) in plans.iter_mut().zip(std::iter::once(&nothing).chain(&files)) {
-            complain_progress(&format!("counting SIMT efficiency: {}", plan.name));
+            progress::step(&format!("counting SIMT efficiency: {}", plan.name));
             let (actual, said) = traces::efficiency(args, files, &to.join("efficiency").join(&plan.name))?;
             plan.actual = actual;
             uncounted.extend(said.into_iter().filter(|n| !uncounted.contains(n)).collect::<Vec<_>>());
@@ -204,85 +161,6 @@ fn study(
     }
     out::write(to, &report, &plans, args, &loops.turns, &manifest)?;
     Ok((report, if refused.is_empty() { Exit::Done } else { Exit::Diverged }))
-}
-
-/// The methods' swizzles; those of identity come first.
-fn made(args: &BenchArgs, to: &Path) -> Result<Vec<Made>, Failure> {
-    if !swizzles_wanted(args) {
-        return Ok(vec![]);
-    }
-    let all = args.methods.iter().any(|m| m == "all");
-    let mut made = match (&args.swizzles, &args.trace) {
-        (Some(folder), _) => {
-            swizzles::of_files(folder, args.frame, &|m| all || args.methods.iter().any(|n| n == m))?
-        }
-        (None, trace) => {
-            let mut chosen = if all { methods(&[])? } else { methods(&args.methods)? };
-            if chosen.iter().all(|m| m.name() != IDENTITY) {
-                chosen.extend(by_name(IDENTITY));
-            }
-            let folder = match trace {
-                Some(folder) => folder.clone(),
-                None => {
-                    complain_progress("recording rays");
-                    let folder = to.join("rays");
-                    traces::rays(args, &folder)?;
-                    folder
-                }
-            };
-            let options = Options { tile: args.tile, seed: args.seed };
-            swizzles::of_trace(&folder, args.frame, &options, &chosen)?
-        }
-    };
-    match made.iter().position(|m| m.method == IDENTITY) {
-        Some(at) => made[..=at].rotate_right(1),
-        None => made.insert(0, swizzles::identity(&made[0])),
-    }
-    Ok(made)
-}
-
-/// Whether some plans swizzle.
-fn swizzles_wanted(args: &BenchArgs) -> bool {
-    args.ab.is_empty() && args.methods != ["none"]
-}
-
-/// What is being done, for those who watch.
-fn complain_progress(what: &str) {
-    use std::io::IsTerminal;
-    if std::io::stderr().is_terminal() {
-        note(what);
-    }
-}
-
-/// The passes of plans with passes: those that were asked for, and behind each with pass ser one that does not reorder.
-fn with(args: &BenchArgs) -> Result<Vec<With>, Failure> {
-    let mut all = Vec::new();
-    for list in &args.with {
-        all.push(list.clone());
-        let still = still(list);
-        if args.no_reorder && still != *list && !args.with.contains(&still) {
-            all.push(still);
-        }
-    }
-    match args.no_reorder && all == args.with && !args.with.iter().any(|l| l.contains("reorder=no")) {
-        true => Err(Failure::usage("--no-reorder: no --with has pass ser")),
-        false => Ok(all.into_iter().map(|list| With::passes(list.clone(), list)).collect()),
-    }
-}
-
-/// A list of passes whose `ser` leaves the reordering, and what it is told, out.
-fn still(list: &str) -> String {
-    let one = |pass: &str| match pass.split_once(':').unwrap_or((pass, "")) {
-        ("ser", options) => {
-            let kept = options
-                .split('+')
-                .filter(|o| !o.is_empty() && !o.starts_with("hints") && !o.starts_with("reorder"));
-            let options: Vec<&str> = kept.chain(["reorder=no"]).collect();
-            format!("ser:{}", options.join("+"))
-        }
-        _ => pass.to_owned(),
-    };
-    list.split(',').map(one).collect::<Vec<_>>().join(",")
 }
 
 /// All plans in turn.
@@ -363,13 +241,6 @@ fn loops(args: &BenchArgs, with: &[With], made: &[Made], plans: &mut Vec<Plan>) 
     Ok(Loops { turns, times, calls, outcomes, clocks })
 }
 
-fn of_plan(failure: Failure, plan: &str) -> Failure {
-    match failure {
-        Failure::Error(exit, text) => Failure::Error(exit, format!("plan {plan}: {text}")),
-        closed => closed,
-    }
-}
-
 /// All replays present the same image.
 fn same_image(outcomes: &[(&str, &Outcome)]) -> Result<(), Failure> {
     let of = |o: &Outcome| (o.looped.compared == Compared::Presented).then(|| o.looped.hashes.clone());
@@ -408,7 +279,7 @@ fn notes(args: &BenchArgs, loops: &Loops) -> Vec<String> {
          of their own."
             .into()
     }));
-    notes.extend(swizzles_wanted(args).then(|| match args.no_efficiency {
+    notes.extend(swizzles::wanted(args).then(|| match args.no_efficiency {
         false => "With each swizzle the frame shows, or leaves in memory, what it does without: compared bit for bit while \
                   efficiency was counted."
             .into(),
@@ -446,18 +317,4 @@ fn manifest(
         "clocks_before": loops.clocks[0],
         "clocks_after": loops.clocks[1],
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::still;
-
-    #[test]
-    fn what_does_not_reorder_keeps_its_other_options() {
-        assert_eq!(still("ser"), "ser:reorder=no");
-        assert_eq!(still("simt,ser:api=ext+hints=instance:4"), "simt,ser:api=ext+reorder=no");
-        assert_eq!(still("ser:reorder=no"), "ser:reorder=no");
-        assert_eq!(still("ser:reorder=yes"), "ser:reorder=no");
-        assert_eq!(still("simt:exact=4"), "simt:exact=4");
-    }
 }

@@ -8,7 +8,7 @@
 
 use crate::cli::MemoryArgs;
 use crate::commands::profile::plan::{passes, timed};
-use crate::commands::replay::failure;
+use crate::commands::replaying::failure;
 use crate::exit::{Exit, Failure};
 use crate::input;
 use analyses::bench::Calls;

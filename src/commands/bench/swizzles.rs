@@ -1,11 +1,15 @@
 //! The methods' swizzles for every launch of the frame, made from a trace's rays or read from files, and written down.
 
+use super::traces::rays;
+use crate::cli::BenchArgs;
+use crate::commands::repack::methods;
 use crate::exit::Failure;
-use crate::mmap;
 use crate::output::write_file;
+use crate::{mmap, progress};
+use analyses::bench::IDENTITY;
 use analyses::context::Context;
 use analyses::events::{Launch, Wants, read};
-use analyses::repack::{Method, Options, Swizzle, Work};
+use analyses::repack::{Method, Options, Swizzle, Work, by_name};
 use analyses::replayer::Efficiency;
 use std::path::{Path, PathBuf};
 use trace::dir::Dir;
@@ -18,6 +22,44 @@ pub struct Made {
     pub swizzles: Vec<Swizzle>,
     /// Synthetic SIMT efficiency of all launches, in percent.
     pub synthetic: Option<f64>,
+}
+
+/// The methods' swizzles; those of identity come first.
+pub fn made(args: &BenchArgs, to: &Path) -> Result<Vec<Made>, Failure> {
+    if !wanted(args) {
+        return Ok(vec![]);
+    }
+    let all = args.methods.iter().any(|m| m == "all");
+    let mut made = match (&args.swizzles, &args.trace) {
+        (Some(folder), _) => of_files(folder, args.frame, &|m| all || args.methods.iter().any(|n| n == m))?,
+        (None, trace) => {
+            let mut chosen = if all { methods(&[])? } else { methods(&args.methods)? };
+            if chosen.iter().all(|m| m.name() != IDENTITY) {
+                chosen.extend(by_name(IDENTITY));
+            }
+            let folder = match trace {
+                Some(folder) => folder.clone(),
+                None => {
+                    progress::step("recording rays");
+                    let folder = to.join("rays");
+                    rays(args, &folder)?;
+                    folder
+                }
+            };
+            let options = Options { tile: args.tile, seed: args.seed };
+            of_trace(&folder, args.frame, &options, &chosen)?
+        }
+    };
+    match made.iter().position(|m| m.method == IDENTITY) {
+        Some(at) => made[..=at].rotate_right(1),
+        None => made.insert(0, identity(&made[0])),
+    }
+    Ok(made)
+}
+
+/// Whether some plans swizzle.
+pub fn wanted(args: &BenchArgs) -> bool {
+    args.ab.is_empty() && args.methods != ["none"]
 }
 
 /// From the rays of a trace. Launches are numbered as pass `swizzle` numbers them: those of ray-tracing pipelines alone.

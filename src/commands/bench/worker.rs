@@ -9,11 +9,11 @@
 //! whole capture. Finer timestamps are in turns of their own, in a second session.
 
 use super::learnt::REPARTITION;
+use super::machine;
 use super::session::{Hooks, LOOP_WARMUP, Outcome, Session, Shaders, Wanted};
-use super::{machine, options};
 use crate::cli::WorkerArgs;
 use crate::commands::repartition;
-use crate::commands::replay::failure;
+use crate::commands::replaying::{failure, options};
 use crate::exit::{Exit, Failure};
 use crate::input;
 use analyses::command_times::{object, places};

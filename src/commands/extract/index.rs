@@ -3,14 +3,17 @@
 //! Guarantees: entries are in the order of creation; `schema_version` is raised when a member changes its meaning.
 
 use super::spirv::{self, Module};
-use super::{hash, naming};
 use analyses::report::escape;
 use gfxr_parse::container::Block;
 use gfxr_parse::image::Image;
 use gfxr_parse::schema::generated::ENUMS;
 use gfxr_parse::shaders::{self, Origin};
+use gfxr_parse::view::View;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
+
+/// Digits of a hash in a file's name.
+const HASH_DIGITS: usize = 16;
 
 /// The index; what `index.json` holds.
 #[derive(Debug, Serialize)]
@@ -167,4 +170,25 @@ fn stage_name(stage: u32) -> String {
         .iter()
         .fold(name, |n, end| n.strip_suffix(end).unwrap_or(n))
         .to_lowercase()
+}
+
+/// The name of code: the start of its hash.
+pub fn hash(code: &[u8]) -> String {
+    blake3::hash(code).to_hex().as_str()[..HASH_DIGITS].to_string()
+}
+
+/// Whether a command gives objects names.
+pub fn is_naming(command: &str) -> bool {
+    matches!(command, "vkSetDebugUtilsObjectNameEXT" | "vkDebugMarkerSetObjectNameEXT")
+}
+
+/// The object a naming call names: VkObjectType (or the older VkDebugReportObjectTypeEXT), handle and name.
+fn naming(image: &Image) -> Option<(u64, String)> {
+    let call = View::call(image);
+    if !is_naming(call.name) {
+        return None;
+    }
+    let info = call.one("pNameInfo")?;
+    let object = info.u64("objectHandle").or_else(|| info.u64("object"))?;
+    Some((object, info.text("pObjectName")?.into_owned()))
 }

@@ -23,12 +23,9 @@ use gfxr_parse::error::Result;
 use gfxr_parse::image::Image;
 use gfxr_parse::schema::command;
 use gfxr_parse::shaders;
-use gfxr_parse::view::View;
-use index::Index;
+pub use index::hash;
+use index::{Index, is_naming};
 use std::fs;
-
-/// Digits of a hash in a file's name.
-const HASH_DIGITS: usize = 16;
 
 /// Runs the sub-command.
 pub fn run(args: &ExtractArgs) -> std::result::Result<Exit, Failure> {
@@ -77,21 +74,6 @@ fn concerns(command: &str) -> bool {
     shaders::concerns(command) || is_naming(command)
 }
 
-fn is_naming(command: &str) -> bool {
-    matches!(command, "vkSetDebugUtilsObjectNameEXT" | "vkDebugMarkerSetObjectNameEXT")
-}
-
-/// The object a naming call names: VkObjectType (or the older VkDebugReportObjectTypeEXT), handle and name.
-fn naming(image: &Image) -> Option<(u64, String)> {
-    let call = View::call(image);
-    if !is_naming(call.name) {
-        return None;
-    }
-    let info = call.one("pNameInfo")?;
-    let object = info.u64("objectHandle").or_else(|| info.u64("object"))?;
-    Some((object, info.text("pObjectName")?.into_owned()))
-}
-
 /// Decodes calls one after the other.
 #[derive(Default)]
 struct Reader {
@@ -105,9 +87,4 @@ impl Reader {
         let Some(def) = command(call.call_id) else { return Ok(()) };
         decode_found(def, block, &call, &mut self.scratch, &mut self.image).map(|_| ())
     }
-}
-
-/// The name of code: the start of its hash.
-pub fn hash(code: &[u8]) -> String {
-    blake3::hash(code).to_hex().as_str()[..HASH_DIGITS].to_string()
 }

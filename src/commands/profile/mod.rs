@@ -7,20 +7,19 @@
 
 mod checks;
 mod costs;
-pub mod folder;
 mod geometry;
 pub mod pictures;
 pub mod plan;
 mod replays;
 mod summary;
 
+use super::folder::{self, Missing};
 use super::frames::{self, missing, no_such_frame};
-use super::replay::failure;
+use super::replaying::failure;
 use crate::cli::ProfileArgs;
 use crate::exit::{Exit, Failure};
 use crate::{input, mmap, output};
 use costs::Timing;
-use folder::Missing;
 use gfxr_parse::container::Capture;
 use pictures::{Compare, Pictures};
 use profile::hooks::arm::ArmCountersHook;
@@ -55,7 +54,7 @@ pub fn record(args: &ProfileArgs) -> Result<(String, Exit), Failure> {
     let folder = args.output.as_ref().ok_or_else(|| Failure::usage("where to? -o DIR"))?;
     folder::refuse_full(folder)?;
     let capture = input::open(file, &args.run.reading)?;
-    let mut options = super::replay::options(&args.run)?;
+    let mut options = super::replaying::options(&args.run)?;
     if let Some(f) = &args.frames {
         if let Some(there) = frames::there(&capture, &options.frame_by)
             && let Some(n) = missing(f, there)
@@ -161,7 +160,7 @@ fn measure(
     let mut outcome = outcome.map_err(failure)?;
     outcome.done.notes.extend(notes.take());
     if geometry::wanted(args, plan) {
-        geometry::read(replays, plan, writer)?;
+        geometry::read(replays, plan, sink(writer))?;
     }
     let times = times.ok_or_else(|| Failure::new("there was no replay"))?;
     Ok((outcome, taken, times))

@@ -123,7 +123,7 @@ pub fn judge(
     if differs(before, now).is_none() {
         return Ok(());
     }
-    let failure = crate::commands::replay::failure;
+    let failure = crate::commands::replaying::failure;
     let (before, others) = steady(before, &plain(replays, compare, false).map_err(failure)?.0);
     if others > 0 {
         complain(format_args!(
@@ -196,7 +196,7 @@ fn first_difference(
     passes: &str,
     make: &dyn Fn(&str) -> std::result::Result<Plan, Failure>,
 ) -> std::result::Result<String, Failure> {
-    let failure = crate::commands::replay::failure;
+    let failure = crate::commands::replaying::failure;
     let (taker, before) = keeper(replays, compare, wanted);
     let what = "looking for the pixel that differs";
     replays.once(None, vec![taker], what).map_err(failure)?;

@@ -39,7 +39,7 @@ pub fn by_driver(args: &ProfileArgs) -> Result<bool, Failure> {
         CountersBy::Portable => Ok(false),
         CountersBy::Arm => Ok(true),
         CountersBy::Auto => {
-            let all = devices().map_err(super::super::replay::failure)?;
+            let all = devices().map_err(super::super::replaying::failure)?;
             let chosen: Vec<_> = match &args.run.gpu {
                 None => all.iter().collect(),
                 Some(wish) => {

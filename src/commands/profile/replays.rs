@@ -1,7 +1,7 @@
 //! The replays that `profile` makes: each with a bar that says what it is for.
 
 use crate::cli::ProfileArgs;
-use crate::commands::replay::{Bar, breadcrumbs};
+use crate::commands::replaying::{Bar, breadcrumbs};
 use crate::progress;
 use gfxr_parse::container::Capture;
 use replay::error::Result;

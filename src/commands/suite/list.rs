@@ -1,6 +1,6 @@
 //! `suite list`: what a suite file measures, and which shard does.
 
-use super::{Read, read};
+use super::read::{Read, read};
 use crate::cli::SuiteListArgs;
 use crate::exit::{Exit, Failure};
 use crate::output;

@@ -8,7 +8,7 @@
 use super::results::{self, Results};
 use crate::archive::{self, is_archive};
 use crate::cli::SuiteMergeArgs;
-use crate::commands::bench::whole_folder;
+use crate::commands::folder;
 use crate::exit::{Exit, Failure, complain};
 use crate::output::{self, Output, write_file};
 use std::io::{self, Write};
@@ -43,7 +43,7 @@ pub fn run(args: &SuiteMergeArgs) -> Result<Exit, Failure> {
         put(&parts, &note, &from, |name, bytes| writer.file(name, bytes).map_err(fail))?;
         writer.finish().map_err(fail)?.0.finish()?;
     } else {
-        whole_folder(&args.output, |part| {
+        folder::whole(&args.output, |part| {
             put(&parts, &note, &from, |name, bytes| {
                 let path = part.join(name);
                 if let Some(folder) = path.parent() {

@@ -7,8 +7,8 @@
 //! known, and `--resume` goes on there. A unit that fails leaves the others, and is exit code 1. Refuses folders that hold something
 //! else, and those into which another one measures; to go on, another suite file, shard or program than the folder's.
 
+use super::read::{Read, read};
 use super::results::{self, write};
-use super::{PROGRAM, Read, read};
 use crate::cli::{Shard, SuiteRunArgs};
 use crate::commands::bench::many;
 use crate::exit::{self, Exit, Failure, complain, note, verbose};
@@ -129,7 +129,7 @@ fn begin(args: &SuiteRunArgs, all: &Read) -> Result<SuiteNote, Failure> {
     });
     let new = SuiteNote {
         schema_version: SUITE_VERSION,
-        program: PROGRAM.into(),
+        program: concat!("reray-replay ", env!("CARGO_PKG_VERSION")).into(),
         name: all.suite.name.clone(),
         blake3: all.suite.blake3.clone(),
         text: all.suite.text.clone(),

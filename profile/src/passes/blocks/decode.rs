@@ -5,10 +5,17 @@
 
 use super::options::{Options, Places};
 use super::placement::{Placement, Way};
-use super::{EACH, FLOW};
 use crate::pass::{EntryData, Error, FrameData, Result, Sink};
 use trace::Value;
 use trace::tables::{BLOCK_COUNTS, BLOCK_RUNS, EDGE_COUNTS};
+
+/// A site's kind: a counter.
+pub(super) const PLACE: u32 = 0;
+/// A function whose counts follow from some: copies, their stride, the number of call sites that say how often it is
+/// entered, these (function, block), and the placement's words.
+pub(super) const FLOW: u32 = 1;
+/// A function whose blocks have counters: copies, their stride, and for each block its counter's number and 1, or 0.
+pub(super) const EACH: u32 = 2;
 
 /// A function's counts.
 struct Solved {

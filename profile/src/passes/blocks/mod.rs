@@ -24,18 +24,11 @@ mod tests;
 use crate::pass::{Change, Error, FrameData, Pass, Result, Sink};
 use crate::rewrite::{Shader, Site, expected, leaders};
 use crate::{Needs, Stage};
+use decode::{EACH, FLOW, PLACE};
 use options::{Mode, Options, Places};
 use placement::{From, Placement, Way};
 use put::Count;
 use shape::{Known, Program};
-
-/// A site's kind: a counter.
-const PLACE: u32 = 0;
-/// A function whose counts follow from some: copies, their stride, the number of call sites that say how often it is
-/// entered, these (function, block), and the placement's words.
-const FLOW: u32 = 1;
-/// A function whose blocks have counters: copies, their stride, and for each block its counter's number and 1, or 0.
-const EACH: u32 = 2;
 
 /// See the module's header.
 #[derive(Default)]

@@ -19,16 +19,13 @@ pub mod classes;
 pub mod source;
 
 use crate::pass::{Change, Error, FrameData, Pass, Result, Sink};
-use crate::rewrite::{Facts, Lines, Probes, Shader, Site};
+use crate::rewrite::{Lines, Probes, Shader, Site};
 use crate::spirv::Inst;
 use crate::{Needs, Stage};
 use classes::Classes;
-use source::{Portable, write_metrics, write_results};
+use source::{BY_FRAME, Portable, write_metrics, write_results};
 use trace::Value;
 use trace::tables::NOWHERE;
-
-/// [`Site::kind`] where the whole frame is counted.
-const BY_FRAME: u32 = 1;
 
 static PROBES: Probes = crate::probes!("counters");
 
@@ -47,32 +44,6 @@ impl Counters {
             "mode=lane" => Ok(Counters { lane: true }),
             other => Err(format!("pass counters knows mode=lanes and mode=lane; {other:?} was given")),
         }
-    }
-}
-
-/// A block's number among all of its entry point's.
-pub fn basic_block_index(facts: &Facts, function: u32, block: u32) -> u32 {
-    let before: usize = facts.functions[..function as usize].iter().map(|f| f.blocks.len()).sum();
-    before as u32 + block
-}
-
-/// VkShaderStageFlagBits.
-pub fn stage_bit(stage: Stage) -> u32 {
-    match stage {
-        Stage::Vertex => 0x1,
-        Stage::TessellationControl => 0x2,
-        Stage::TessellationEvaluation => 0x4,
-        Stage::Geometry => 0x8,
-        Stage::Fragment => 0x10,
-        Stage::Compute => 0x20,
-        Stage::Task => 0x40,
-        Stage::Mesh => 0x80,
-        Stage::RayGeneration => 0x100,
-        Stage::AnyHit => 0x200,
-        Stage::ClosestHit => 0x400,
-        Stage::Miss => 0x800,
-        Stage::Intersection => 0x1000,
-        Stage::Callable => 0x2000,
     }
 }
 

@@ -1,9 +1,14 @@
 //! Where counters of actions come from, and the records that they become: the same whoever counts.
 
+use super::classes::CLASSES;
+use crate::Stage;
 use crate::pass::{EntryData, FrameData};
-use crate::rewrite::Site;
+use crate::rewrite::{Facts, Site};
 use trace::tables::NOWHERE;
 use trace::{Table, Value};
+
+/// [`Site::kind`] where the whole frame is counted.
+pub(super) const BY_FRAME: u32 = 1;
 
 /// What is counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,7 +104,7 @@ impl CounterSource for Portable<'_> {
 
     fn metrics(&self) -> Vec<Metric> {
         let of = |m: &(&str, &str)| Metric { name: m.0.to_owned(), about: m.1.to_owned() };
-        super::classes::CLASSES.iter().map(of).collect()
+        CLASSES.iter().map(of).collect()
     }
 
     fn results(&self, range: u64) -> Result<Vec<Results>, Self::Error> {
@@ -121,7 +126,7 @@ impl CounterSource for Portable<'_> {
 impl Portable<'_> {
     /// What entry points left that do not know their actions.
     fn by_frame(&self) -> Vec<Results> {
-        let of = |e: &&EntryData<'_>| e.region.sites.first().is_some_and(|s| s.kind == super::BY_FRAME);
+        let of = |e: &&EntryData<'_>| e.region.sites.first().is_some_and(|s| s.kind == BY_FRAME);
         let entries = self.0.entries.iter().filter(of);
         entries
             .flat_map(|e| e.region.sites.iter().map(|s| results(e, s, (u32::MAX, u32::MAX), e.counters)))
@@ -135,9 +140,35 @@ fn results(e: &EntryData<'_>, site: &Site, (index, sub_index): (u32, u32), count
     Results {
         result_index: index,
         result_sub_index: sub_index,
-        stages: super::stage_bit(e.variant.stage),
-        basic_block_index: super::basic_block_index(&e.variant.facts, site.function, site.block),
+        stages: stage_bit(e.variant.stage),
+        basic_block_index: basic_block_index(&e.variant.facts, site.function, site.block),
         entry: Some(e.entry),
         counters: site.data[..6].iter().map(|n| executions * u64::from(*n)).collect(),
+    }
+}
+
+/// A block's number among all of its entry point's.
+fn basic_block_index(facts: &Facts, function: u32, block: u32) -> u32 {
+    let before: usize = facts.functions[..function as usize].iter().map(|f| f.blocks.len()).sum();
+    before as u32 + block
+}
+
+/// VkShaderStageFlagBits.
+fn stage_bit(stage: Stage) -> u32 {
+    match stage {
+        Stage::Vertex => 0x1,
+        Stage::TessellationControl => 0x2,
+        Stage::TessellationEvaluation => 0x4,
+        Stage::Geometry => 0x8,
+        Stage::Fragment => 0x10,
+        Stage::Compute => 0x20,
+        Stage::Task => 0x40,
+        Stage::Mesh => 0x80,
+        Stage::RayGeneration => 0x100,
+        Stage::AnyHit => 0x200,
+        Stage::ClosestHit => 0x400,
+        Stage::Miss => 0x800,
+        Stage::Intersection => 0x1000,
+        Stage::Callable => 0x2000,
     }
 }

@@ -7,12 +7,29 @@
 //! device that lets some invocations run ahead may append their block before another's entry: such records wait.
 
 use super::super::lanes::{Lanes, short, word};
-use super::{BLOCK, CALLED, COUNTED, ENTER, LANE, LEAVE, counters};
+use crate::Stage;
 use crate::pass::{EntryData, Error, FrameData, LogRecord, Result, Sink};
 use crate::rewrite::Site;
 use std::collections::{BTreeMap, HashMap};
 use trace::Value;
 use trace::tables::DIVERGENCE;
+
+/// [`Site::kind`]s.
+pub(super) const BLOCK: u32 = 0;
+pub(super) const ENTER: u32 = 1;
+pub(super) const CALLED: u32 = 2;
+pub(super) const LEAVE: u32 = 3;
+pub(super) const LANE: u32 = 4;
+/// A block with counters; beside the first, which its entry counts.
+pub(super) const COUNTED: u32 = 5;
+/// Room for the mask of those that have left.
+pub(super) const ROOM: u32 = 6;
+
+/// Counters of a block: executions, active, early returns, control flow, executions where nobody knows who has left,
+/// active of those, and for fragments helpers.
+pub(super) fn counters(stage: Stage) -> u32 {
+    6 + u32::from(stage == Stage::Fragment)
+}
 
 /// A subgroup's execution of an entry point.
 #[derive(Default)]

@@ -44,26 +44,10 @@ use crate::pass::{Change, Error, FrameData, Pass, Result, Sink};
 use crate::rewrite::{Probes, Shader, Site, most_held};
 use crate::spirv::{Inst, Op};
 use crate::{Needs, Stage};
+use fold::{BLOCK, CALLED, COUNTED, ENTER, LANE, LEAVE, ROOM, counters};
 use std::collections::HashMap;
 
 static PROBES: Probes = crate::probes!("divergence");
-
-/// [`Site::kind`]s.
-const BLOCK: u32 = 0;
-const ENTER: u32 = 1;
-const CALLED: u32 = 2;
-const LEAVE: u32 = 3;
-const LANE: u32 = 4;
-/// A block with counters; beside the first, which its entry counts.
-const COUNTED: u32 = 5;
-/// Room for the mask of those that have left.
-const ROOM: u32 = 6;
-
-/// Counters of a block: executions, active, early returns, control flow, executions where nobody knows who has left,
-/// active of those, and for fragments helpers.
-fn counters(stage: Stage) -> u32 {
-    6 + u32::from(stage == Stage::Fragment)
-}
 
 /// Numbers that a shader holds at most, where the options say nothing.
 const MOST_HELD: usize = 16;

@@ -1,4 +1,4 @@
-use super::{BLOCK, CALLED, COUNTED, ENTER, LANE, LEAVE, ROOM};
+use super::fold::{BLOCK, CALLED, COUNTED, ENTER, LANE, LEAVE, ROOM};
 use crate::Stage;
 use crate::pass::LogRecord;
 use crate::passes::by_name;

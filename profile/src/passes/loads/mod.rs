@@ -4,15 +4,17 @@
 //! count, in blocks that are reached. Loads of handles (images, samplers, acceleration structures) are sites of class
 //! `handle`: they have an address (which descriptor), and no value that a shader could see.
 
+mod defs;
 mod names;
 mod words;
 
+pub use defs::Defs;
 pub use words::Emitter;
 
 use crate::rewrite::Shader;
-use crate::spirv::{Inst, Module, Op, Operand};
-use rspirv::spirv::{Decoration, StorageClass};
-use std::collections::{HashMap, HashSet};
+use crate::spirv::{Op, Operand};
+use names::Names;
+use rspirv::spirv::StorageClass;
 
 /// What memory a load reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -97,74 +99,7 @@ pub struct Address {
     pub hidden: bool,
 }
 
-/// What a module's definitions are, for quick looks.
-pub struct Defs {
-    by_id: HashMap<u32, Inst>,
-    blocks: HashSet<u32>,
-    constants: HashSet<u32>,
-    names: names::Names,
-}
-
 impl Defs {
-    /// Of a module as it is now.
-    pub fn of(m: &Module) -> Self {
-        let inside = m.functions.iter().flat_map(|f| f.params.iter().chain(f.insts()));
-        let all = m.globals.iter().chain(inside);
-        let decorated = |d: Decoration| {
-            let has = move |a: &&Inst| a.inst.operands.get(1) == Some(&Operand::Decoration(d));
-            m.annotations.iter().filter(has).filter_map(|a| a.id_at(0)).collect()
-        };
-        let constant = |i: &&Inst| {
-            let op = format!("{:?}", i.op());
-            op.starts_with("Constant") || op.starts_with("SpecConstant")
-        };
-        Defs {
-            by_id: all.filter_map(|i| Some((i.id()?, i.clone()))).collect(),
-            blocks: decorated(Decoration::Block),
-            constants: m.globals.iter().filter(constant).filter_map(Inst::id).collect(),
-            names: names::Names::of(m),
-        }
-    }
-
-    /// The instruction that defines an id.
-    pub fn get(&self, id: u32) -> Option<&Inst> {
-        self.by_id.get(&id)
-    }
-
-    /// The type of a value.
-    pub fn type_of(&self, id: u32) -> Option<&Inst> {
-        self.get(self.get(id)?.inst.result_type?)
-    }
-
-    fn class_of(&self, pointer: u32) -> Option<StorageClass> {
-        match self.type_of(pointer)?.inst.operands.first() {
-            Some(Operand::StorageClass(c)) => Some(*c),
-            _ => None,
-        }
-    }
-
-    /// What a pointer starts from, and the indices on the way, the last first.
-    fn chain(&self, pointer: u32) -> (u32, Vec<u32>) {
-        let (mut at, mut indices) = (pointer, Vec::new());
-        while let Some(i) = self.get(at) {
-            match i.op() {
-                Op::AccessChain
-                | Op::InBoundsAccessChain
-                | Op::PtrAccessChain
-                | Op::InBoundsPtrAccessChain => {
-                    indices.extend((1..i.inst.operands.len()).rev().filter_map(|k| i.id_at(k)));
-                }
-                Op::CopyObject => {}
-                _ => break,
-            }
-            match i.id_at(0) {
-                Some(next) => at = next,
-                None => break,
-            }
-        }
-        (at, indices)
-    }
-
     fn address(&self, pointer: u32) -> Address {
         let (root, mut indices) = self.chain(pointer);
         indices.reverse();
@@ -267,6 +202,7 @@ fn is_texel(op: Op) -> bool {
 
 /// Every load site, in the order of functions, blocks and instructions.
 pub fn loads(shader: &Shader, defs: &Defs) -> Vec<Load> {
+    let names = Names::of(&shader.original);
     let mut out = Vec::new();
     for (function, block) in shader.blocks() {
         let (f, b) = shader.block(function, block);
@@ -280,7 +216,7 @@ pub fn loads(shader: &Shader, defs: &Defs) -> Vec<Load> {
                     let address = defs.address(pointer);
                     let dynamic = !address.parts.is_empty();
                     let Some(class) = defs.class_of_load(pointer, ty, dynamic) else { continue };
-                    (class, address, defs.names.path(defs, pointer))
+                    (class, address, names.path(defs, pointer))
                 }
                 op if is_texel(op) => {
                     let image = i.id_at(0).and_then(|image| defs.image_pointer(image));
@@ -288,7 +224,7 @@ pub fn loads(shader: &Shader, defs: &Defs) -> Vec<Load> {
                     address.depends = i.inst.operands.iter().filter_map(Operand::id_ref_any).collect();
                     let rest = i.inst.operands[1..].iter().filter_map(Operand::id_ref_any);
                     address.parts.extend(rest.filter(|id| !defs.constants.contains(id)));
-                    let of = image.map(|p| defs.names.path(defs, p)).unwrap_or_default();
+                    let of = image.map(|p| names.path(defs, p)).unwrap_or_default();
                     (Class::Texture, address, format!("{op:?} {of}").trim_end().to_owned())
                 }
                 _ => continue,

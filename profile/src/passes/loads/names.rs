@@ -1,7 +1,7 @@
 //! What a load reads, in the shader's own words: `camera.view[2].x`. Where the module carries no names, numbers:
 //! `set 0 binding 3, member 1`.
 
-use super::Defs;
+use super::defs::Defs;
 use crate::spirv::{Module, Op, Operand};
 use rspirv::spirv::Decoration;
 use std::collections::HashMap;

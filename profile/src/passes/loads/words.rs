@@ -4,7 +4,8 @@
 //! low one first; what has less than 32 is widened (half floats to floats, integers by zeros). A physical pointer is its
 //! address. Handles and what is wider than [`MOST`] words have none.
 
-use super::{Defs, names::component};
+use super::defs::Defs;
+use super::names::component;
 use crate::rewrite::Shader;
 use crate::spirv::{Inst, Op, Operand};
 

@@ -4,8 +4,7 @@
 //! entered it, and none twice, whichever windows they were recorded in. Refuses events of launches and invocations that
 //! did not say that they began.
 
-use super::ENTER;
-use super::fields::{Field, Layout};
+use super::fields::{ENTER, Field, Layout};
 use super::works::{MOST, Works, of_dispatch};
 use crate::Stage;
 use crate::pass::{At, Error, FrameData, Launch, LogRecord, Result, Sink};

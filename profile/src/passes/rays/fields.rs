@@ -29,6 +29,9 @@ pub enum Field {
     FlagsHigh,
 }
 
+/// [`crate::rewrite::Site::kind`] of where launches begin; others are the events' numbers.
+pub const ENTER: u32 = 100;
+
 /// The last that is a column.
 const COLUMNS: usize = Field::HitKind as usize + 1;
 /// Those that are numbers with fractions.

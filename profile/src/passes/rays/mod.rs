@@ -35,81 +35,27 @@
 
 mod decode;
 mod fields;
+mod options;
 mod put;
 mod query;
 mod works;
 
-use super::lanes::Lanes;
 use crate::pass::{Change, Error, FrameData, Pass, Result, Sink};
-use crate::rewrite::{Probes, Shader};
+use crate::rewrite::Shader;
 use crate::{Needs, Stage};
-
-static PLAIN: Probes = crate::probes!("rays");
-static SM: Probes = crate::probes!("rays_sm");
-static CLOCK: Probes = crate::probes!("rays_clock");
-static CLOCK_SM: Probes = crate::probes!("rays_clock_sm");
-
-/// Whether shaders of the stage run amid a ray's traversal.
-fn amid_traversal(stage: Stage) -> bool {
-    matches!(stage, Stage::AnyHit | Stage::Intersection)
-}
-
-/// [`crate::rewrite::Site::kind`] of where launches begin; others are the events' numbers.
-const ENTER: u32 = 100;
+use options::{Options, Queries};
+use put::amid_traversal;
 
 /// See the module's header.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rays {
-    /// What a mask holds, or the device's subgroups.
-    lanes: Option<Lanes>,
-    /// The multiprocessor is recorded, or not; else if the device says it.
-    sm: Option<bool>,
-    /// A clock is read: the subgroup's, the device's, or the best there is.
-    clock: Option<Option<bool>>,
-    /// In which stages beside those of ray tracing queries are recorded.
-    queries: Queries,
-    /// Any-hit shaders are put where there are none.
-    probe_triangles: bool,
-}
-
-/// See [`Rays::queries`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Queries {
-    /// In those where devices have subgroup operations.
-    #[default]
-    Most,
-    All,
-    None,
+    options: Options,
 }
 
 impl Rays {
     /// With the options of the command line.
     pub fn new(options: &str) -> std::result::Result<Self, String> {
-        let mut new = Rays::default();
-        for option in options.split([',', ':']).filter(|o| !o.is_empty()) {
-            match option {
-                "sm=auto" => new.sm = None,
-                "sm=yes" => new.sm = Some(true),
-                "sm=no" => new.sm = Some(false),
-                "clock=no" => new.clock = None,
-                "clock=auto" => new.clock = Some(None),
-                "clock=device" => new.clock = Some(Some(false)),
-                "clock=subgroup" => new.clock = Some(Some(true)),
-                "probe-triangles" => new.probe_triangles = true,
-                "queries=most" => new.queries = Queries::Most,
-                "queries=all" => new.queries = Queries::All,
-                "queries=no" => new.queries = Queries::None,
-                lanes if lanes.starts_with("lanes=") => new.lanes = Some(Lanes::of("rays", lanes)?),
-                _ => {
-                    return Err(format!(
-                        "pass rays has no option {option:?}; it has lanes=32|64|128, sm=auto|yes|no, \
-                         clock=no|auto|device|subgroup, queries=most|all|no, \
-                         probe-triangles"
-                    ));
-                }
-            }
-        }
-        Ok(new)
+        Ok(Rays { options: Options::read(options)? })
     }
 }
 
@@ -119,24 +65,26 @@ impl Pass for Rays {
     }
 
     fn key(&self) -> String {
-        let more = (self.queries, self.probe_triangles);
-        format!("rays 2 {:?} {:?} {:?} {more:?}", self.lanes, self.sm, self.clock)
+        let o = &self.options;
+        let more = (o.queries, o.probe_triangles);
+        format!("rays 2 {:?} {:?} {:?} {more:?}", o.lanes, o.sm, o.clock)
     }
 
     fn needs(&self, stage: Stage) -> Option<Needs> {
+        let o = &self.options;
         let most = matches!(stage, Stage::Compute | Stage::Fragment | Stage::Task | Stage::Mesh);
-        let queries = self.queries == Queries::All || self.queries == Queries::Most && most;
+        let queries = o.queries == Queries::All || o.queries == Queries::Most && most;
         (stage.is_ray_tracing() || queries).then_some(Needs {
             subgroups: true,
             alone_if_need: true,
             launches: true,
-            any_hits: self.probe_triangles,
-            clock: self.clock == Some(Some(false)),
-            own_clock: self.clock == Some(Some(true)),
-            some_clock: self.clock == Some(None),
+            any_hits: o.probe_triangles,
+            clock: o.clock == Some(Some(false)),
+            own_clock: o.clock == Some(Some(true)),
+            some_clock: o.clock == Some(None),
             own_clock_if_there: amid_traversal(stage),
-            sm_builtins: self.sm == Some(true),
-            sm_if_there: self.sm.is_none(),
+            sm_builtins: o.sm == Some(true),
+            sm_if_there: o.sm.is_none(),
             ..Needs::default()
         })
     }
@@ -147,7 +95,7 @@ impl Pass for Rays {
 
     fn run(&self, shader: &mut Shader) -> Result<Change> {
         let wrong = Error::shader(shader.hash);
-        Ok(match put::put(self, shader).map_err(wrong)? {
+        Ok(match put::put(&self.options, shader).map_err(wrong)? {
             true => Change::Changed,
             false => Change::Unchanged,
         })

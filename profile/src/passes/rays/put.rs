@@ -1,14 +1,24 @@
 //! Puts the probes of pass `rays` in: what each event records, and where.
 
-use super::fields::{Field, Layout};
-use super::{CLOCK, CLOCK_SM, ENTER, PLAIN, Rays, SM};
+use super::fields::{ENTER, Field, Layout};
+use super::options::Options;
 use crate::Stage;
 use crate::passes::loads::{Defs, Emitter};
-use crate::rewrite::prologue::{load_as, workgroup_sides};
+use crate::rewrite::built_ins::{load_as, workgroup_sides};
 use crate::rewrite::{Probes, Shader, Site, Spot};
 use crate::spirv::{Inst, Op, Operand, Result, malformed};
 use rspirv::spirv::{BuiltIn, Capability, StorageClass};
 use trace::tables::RayEvent;
+
+static PLAIN: Probes = crate::probes!("rays");
+static SM: Probes = crate::probes!("rays_sm");
+static CLOCK: Probes = crate::probes!("rays_clock");
+static CLOCK_SM: Probes = crate::probes!("rays_clock_sm");
+
+/// Whether shaders of the stage run amid a ray's traversal.
+pub fn amid_traversal(stage: Stage) -> bool {
+    matches!(stage, Stage::AnyHit | Stage::Intersection)
+}
 
 /// What a word of an event is made of.
 pub(super) enum Word {
@@ -42,8 +52,8 @@ fn executes(op: Op) -> bool {
 }
 
 /// Puts everything in; false if there is nothing.
-pub fn put(pass: &Rays, s: &mut Shader) -> Result<bool> {
-    let mut p = Put::new(pass, s);
+pub fn put(o: &Options, s: &mut Shader) -> Result<bool> {
+    let mut p = Put::new(o, s);
     let mut calls = p.calls()?;
     calls.extend(p.queries()?);
     let entered = match p.s.stage.is_ray_tracing() || calls.is_empty() {
@@ -76,11 +86,11 @@ pub(super) struct Put<'p> {
 }
 
 impl<'p> Put<'p> {
-    fn new(pass: &Rays, s: &'p mut Shader) -> Self {
-        let sm = pass.sm.unwrap_or(s.device.sm_builtins);
-        let alone = s.device.lone_any_hits && super::amid_traversal(s.stage);
+    fn new(o: &Options, s: &'p mut Shader) -> Self {
+        let sm = o.sm.unwrap_or(s.device.sm_builtins);
+        let alone = s.device.lone_any_hits && amid_traversal(s.stage);
         // What the invocations that ran together have in common, where they cannot ask each other.
-        let own_clock = match pass.clock {
+        let own_clock = match o.clock {
             _ if alone => s.device.subgroup_clock.then_some(true),
             Some(own) => Some(own.unwrap_or(s.device.own_clock)),
             None => None,
@@ -91,7 +101,7 @@ impl<'p> Put<'p> {
             (true, false) => &CLOCK,
             (true, true) => &CLOCK_SM,
         };
-        let lanes = match (pass.lanes, s.device.subgroup_size) {
+        let lanes = match (o.lanes, s.device.subgroup_size) {
             (Some(lanes), _) => lanes.words(),
             (None, 0) => 2,
             (None, 1..=32) => 1,
@@ -100,7 +110,7 @@ impl<'p> Put<'p> {
         };
         let defs = Defs::of(&s.module);
         let placed = !s.stage.is_ray_tracing();
-        Put { s, defs, probes, lanes, own_clock, sm, probe_triangles: pass.probe_triangles, alone, placed }
+        Put { s, defs, probes, lanes, own_clock, sm, probe_triangles: o.probe_triangles, alone, placed }
     }
 
     /// Events at instructions.

@@ -1,7 +1,7 @@
 //! The rewrite on every module there is and on an assembly; records become rows.
 
-use super::fields::{Field, Layout};
-use super::{ENTER, Rays};
+use super::Rays;
+use super::fields::{ENTER, Field, Layout};
 use crate::pass::{At, FrameData, Launch, LogRecord};
 use crate::rewrite::{Device, Site};
 use crate::testing::{

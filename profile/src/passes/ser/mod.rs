@@ -23,25 +23,10 @@ mod tests;
 use crate::pass::{Change, Error, FrameData, Pass, Result, Sink};
 use crate::rewrite::Shader;
 use crate::{Needs, Stage};
-use rewrite::Rewrite;
-
-/// What of an object that was hit is handed to the reordering.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Hint {
-    Instance,
-    Geometry,
-    Primitive,
-}
+use rewrite::{Api, Hint, Rewrite};
 
 const HINTS: [(&str, Hint); 3] =
     [("instance", Hint::Instance), ("geometry", Hint::Geometry), ("primitive", Hint::Primitive)];
-
-/// By which extension.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Api {
-    Nv,
-    Ext,
-}
 
 /// See the module's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +99,7 @@ impl Pass for Ser {
 
     fn run(&self, shader: &mut Shader) -> Result<Change> {
         let api = self.api.unwrap_or(if shader.device.reorder_ext { Api::Ext } else { Api::Nv });
-        if !Rewrite::new(self, api).all(shader) {
+        if !Rewrite::new(api, self.reorder, self.hint).all(shader) {
             return Ok(Change::Unchanged);
         }
         // (an entry without counters has nothing that could be read)

@@ -3,7 +3,6 @@
 //! Guarantees: a function that traces has one hit object, a variable of its own; the function that looks at flags is made once
 //! for each payload. A module that has the type of hit objects already keeps it.
 
-use super::{Api, Hint, Ser};
 use crate::rewrite::Shader;
 use crate::spirv::{Block, Function, Inst, Module, Op, Operand};
 use rspirv::spirv::{Capability, FunctionControl, SelectionControl, StorageClass};
@@ -14,6 +13,26 @@ const SKIP_CLOSEST_HIT: u32 = 8;
 
 /// The flags among a trace call's operands.
 const FLAGS: usize = 1;
+
+/// What of an object that was hit is handed to the reordering.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hint {
+    /// Which instance.
+    Instance,
+    /// Which of its geometries.
+    Geometry,
+    /// Which of that one's primitives.
+    Primitive,
+}
+
+/// By which extension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Api {
+    /// SPV_NV_shader_invocation_reorder.
+    Nv,
+    /// SPV_EXT_shader_invocation_reorder.
+    Ext,
+}
 
 /// One extension's instructions.
 struct Words {
@@ -74,18 +93,20 @@ fn traces(i: &Inst) -> bool {
 }
 
 /// One module's rewrite.
-pub struct Rewrite<'a> {
-    ser: &'a Ser,
+pub struct Rewrite {
+    reorder: bool,
+    /// What is handed over, and how many bits of it.
+    hint: Option<(Hint, u32)>,
     words: &'static Words,
     /// The function that executes by flags, of each payload.
     by_flags: HashMap<u32, u32>,
 }
 
-impl<'a> Rewrite<'a> {
+impl Rewrite {
     /// With these options, by this extension.
-    pub fn new(ser: &'a Ser, api: Api) -> Self {
+    pub fn new(api: Api, reorder: bool, hint: Option<(Hint, u32)>) -> Self {
         let words = if api == Api::Nv { &NV } else { &EXT };
-        Rewrite { ser, words, by_flags: HashMap::new() }
+        Rewrite { reorder, hint, words, by_flags: HashMap::new() }
     }
 
     /// Rewrites every trace call that the entry point reaches; whether there was one.
@@ -142,9 +163,9 @@ impl<'a> Rewrite<'a> {
         let operands = std::iter::once(Operand::IdRef(object)).chain(i.inst.operands.iter().cloned());
         // (it is what the original's call was: what is said of its place is said of this)
         out.push(Inst { at: i.at, ..Inst::new(op, None, None, operands.collect()) });
-        if self.ser.reorder {
+        if self.reorder {
             let mut operands = vec![object];
-            if let Some((what, bits)) = self.ser.hint {
+            if let Some((what, bits)) = self.hint {
                 operands.extend([self.hint(s, what, bits, object, out), s.constant(bits)]);
             }
             out.push(plain(self.words.reorder, &operands));

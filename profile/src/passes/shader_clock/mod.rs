@@ -18,7 +18,7 @@ mod tests;
 use super::clock::Clocked;
 use super::launches::Begun;
 use crate::pass::{Change, Error, FrameData, Pass, Result, Sink};
-use crate::rewrite::{Probes, Shader, Site, prologue};
+use crate::rewrite::{Probes, Shader, Site, built_ins};
 use crate::spirv::{Inst, Op, Operand};
 use crate::{Needs, Stage};
 use rspirv::spirv::BuiltIn;
@@ -72,7 +72,7 @@ impl Pass for ShaderClock {
         shader.at_spots(calls);
         let mut insts = vec![];
         let [uint, uvec3] = [1, 3].map(|n| shader.types.uvec(&mut shader.module, n));
-        let size = prologue::load_as(shader, BuiltIn::LaunchSizeKHR, uvec3, &mut insts).map_err(&wrong)?;
+        let size = built_ins::load_as(shader, BuiltIn::LaunchSizeKHR, uvec3, &mut insts).map_err(&wrong)?;
         let sides = [0, 1, 2].map(|n| {
             let id = shader.module.fresh();
             let operands = vec![Operand::IdRef(size), Operand::LiteralBit32(n)];

@@ -3,13 +3,17 @@
 //! An action's counter of a site holds two words: every bit that was 1 in some value, and every bit that was 0 in some. If
 //! they are each other's complement, the action saw one value, the first word; if both are zero, none; else several.
 
-use super::{HEAD, Pass, REGISTERS};
 use crate::pass::{FrameData, Sink};
 use crate::passes::loads::text_of;
 use crate::rewrite::Site;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use trace::Value;
 use trace::tables::{VALUE_CHANGES, VALUE_REGISTERS, VALUE_SITES, VALUES, VALUES_SEEN};
+
+/// Counters before the registers: executions, zeros, overflow. As in `probes/values.glsl`.
+pub(super) const HEAD: u32 = 3;
+/// Registers of HyperLogLog, two in a counter.
+pub(super) const REGISTERS: u32 = 256;
 
 fn numbers(row: impl IntoIterator<Item = u64>) -> Vec<Value<'static>> {
     row.into_iter().map(Value::U64).collect()
@@ -28,17 +32,17 @@ fn say(entry: u32, number: u64, site: &Site, out: &mut dyn Sink) {
     out.put(&VALUE_SITES, &row);
 }
 
-/// What each site saw in the frame.
-pub(super) fn sites(pass: &Pass, frame: &FrameData<'_>, out: &mut dyn Sink) {
+/// What each site, which has this many counters, saw in the frame. Sites of entry points that are not `said` yet are said.
+pub(super) fn sites(counters: u32, said: &mut HashSet<u32>, frame: &FrameData<'_>, out: &mut dyn Sink) {
     for e in &frame.entries {
-        let new = pass.state.lock().expect("nobody panics with it").said.insert(e.entry);
+        let new = said.insert(e.entry);
         for (number, site) in e.region.sites.iter().enumerate() {
             let number = number as u64;
             if new {
                 say(e.entry, number, site, out);
             }
             let first = site.counter.expect("each has its counters") as usize;
-            let of = &e.counters[first..][..pass.counters() as usize];
+            let of = &e.counters[first..][..counters as usize];
             let place = [frame.frame, e.entry.into(), number];
             let [executions, zeros, overflow] = [of[0], of[1], of[2]];
             if executions == 0 {

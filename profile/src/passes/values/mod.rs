@@ -28,30 +28,20 @@ use crate::pass::{Change, Error, FrameData, Result, Sink};
 use crate::rewrite::{Probes, Shader, Site};
 use crate::spirv::{self, Inst, Op, Operand, Place};
 use crate::{Needs, Stage};
+use decode::{HEAD, REGISTERS};
 use rspirv::spirv::StorageClass;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Mutex;
 
 static PROBES: Probes = crate::probes!("values");
 
-/// Counters before the registers: executions, zeros, overflow. As in `probes/values.glsl`.
-const HEAD: u32 = 3;
-/// Registers of HyperLogLog, two in a counter.
-pub const REGISTERS: u32 = 256;
-
 /// See the module's header.
 pub struct Pass {
     slots: u32,
     classes: Vec<Class>,
     changes: bool,
-    state: Mutex<State>,
-}
-
-/// What is remembered from frame to frame.
-#[derive(Default)]
-struct State {
     /// Entry points whose sites are in the trace already.
-    said: HashSet<u32>,
+    said: Mutex<HashSet<u32>>,
 }
 
 const CLASSES: [Class; 4] = [Class::Uniform, Class::Push, Class::Storage, Class::Texture];
@@ -59,7 +49,7 @@ const CLASSES: [Class; 4] = [Class::Uniform, Class::Push, Class::Storage, Class:
 impl Pass {
     /// With its options, colons between them.
     pub fn new(options: &str) -> std::result::Result<Self, String> {
-        let mut pass = Pass { slots: 64, classes: CLASSES.to_vec(), changes: true, state: Mutex::default() };
+        let mut pass = Pass { slots: 64, classes: CLASSES.to_vec(), changes: true, said: Mutex::default() };
         for option in options.split([':', ';']).filter(|o| !o.is_empty()) {
             let (key, value) = option.split_once('=').unwrap_or((option, ""));
             match key {
@@ -218,7 +208,8 @@ impl crate::Pass for Pass {
     }
 
     fn decode(&self, frame: &FrameData<'_>, out: &mut dyn Sink) -> Result<()> {
-        decode::sites(self, frame, out);
+        let mut said = self.said.lock().expect("nobody panics with it");
+        decode::sites(self.counters(), &mut said, frame, out);
         decode::changes(frame, out);
         Ok(())
     }

@@ -20,11 +20,11 @@ mod state;
 mod tests;
 
 use super::order::shuffled;
-use super::whole_folder;
 use super::worker::{BUSY_MS, Found};
 use crate::cli::BenchArgs;
+use crate::commands::folder;
 use crate::commands::frames::{self, no_such_frame};
-use crate::commands::replay::options;
+use crate::commands::replaying::options;
 use crate::exit::{Exit, Failure};
 use crate::output::{self, write_file};
 use crate::{input, progress};
@@ -67,7 +67,7 @@ pub fn wanted(args: &BenchArgs) -> bool {
 
 /// Runs it.
 pub fn run(args: &BenchArgs) -> Result<Exit, Failure> {
-    let run = whole_folder(&args.output, |part| study(args, part))?;
+    let run = folder::whole(&args.output, |part| study(args, part))?;
     let report = report(&run);
     output::print(if args.json { json::render(&report) } else { text::render(&report) }.as_bytes())?;
     Ok(Exit::Done)

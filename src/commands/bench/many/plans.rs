@@ -1,12 +1,13 @@
 //! What a run's plans are, as the command line says them, and what each means for one capture.
 
-use super::super::{How, With, complain_progress, learnt, made, of_plan, swizzles, with};
+use super::super::plan::{How, With, of_plan, with};
+use super::super::{learnt, swizzles};
 use crate::cli::BenchArgs;
 use crate::commands::frames;
 use crate::commands::repack::methods;
-use crate::commands::replay::options;
+use crate::commands::replaying::options;
 use crate::exit::{Exit, Failure};
-use crate::input;
+use crate::{input, progress};
 use std::path::Path;
 use trace::run::PlanNote;
 
@@ -167,9 +168,9 @@ pub fn passes(args: &BenchArgs, plans: &[Asked], to: &Path) -> Result<(Vec<Strin
     let mut notes = vec![];
     let methods: Vec<String> = plans.iter().filter_map(|p| p.method.clone()).collect();
     if !methods.is_empty() {
-        complain_progress("making swizzles");
+        progress::step("making swizzles");
         std::fs::create_dir_all(to).map_err(|e| Failure::new(format_args!("{}: {e}", to.display())))?;
-        let made = made(&BenchArgs { methods, ab: vec![], ..args.clone() }, to)?;
+        let made = swizzles::made(&BenchArgs { methods, ab: vec![], ..args.clone() }, to)?;
         let files = swizzles::write(&to.join("swizzles"), &made)?;
         for (plan, list) in plans.iter().zip(&mut lists) {
             let Some(method) = &plan.method else { continue };

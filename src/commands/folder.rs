@@ -1,6 +1,7 @@
-//! The trace's folder: refused where it holds something, and left as it was where nothing came of it.
+//! The folder that a command writes: refused where it holds something, and left as it was where nothing came of it.
 
 use crate::exit::Failure;
+use crate::output;
 use std::path::{Path, PathBuf};
 
 /// A trace goes to a folder of its own.
@@ -30,6 +31,26 @@ impl Missing {
         let all = self.0.iter().map(std::fs::remove_dir);
         let _ = all.take_while(Result::is_ok).count();
     }
+}
+
+/// Makes a folder that is there whole or not at all.
+pub fn whole<T>(output: &Path, make: impl FnOnce(&Path) -> Result<T, Failure>) -> Result<T, Failure> {
+    let name = output.file_name().ok_or_else(|| Failure::usage("-o: not a folder's name"))?;
+    let part = output.with_file_name(format!(".{}.{}.part", name.to_string_lossy(), std::process::id()));
+    let missing = Missing::of(&part);
+    output::folder(&part)?;
+    let done = make(&part).and_then(|made| {
+        // (an empty folder may be there)
+        let _ = std::fs::remove_dir(output);
+        std::fs::rename(&part, output)
+            .map_err(|e| Failure::new(format_args!("{}: {e}", output.display())))?;
+        Ok(made)
+    });
+    if done.is_err() {
+        let _ = std::fs::remove_dir_all(&part);
+        missing.take_away();
+    }
+    done
 }
 
 #[cfg(test)]

@@ -1,0 +1,67 @@
+//! The arguments of every command that replays: how it does. What words stand for is read where the replay's options are made
+//! (`commands/replaying.rs`), which refuses those that it does not know.
+
+use super::memory::MemoryArgs;
+use super::values::seconds;
+use clap::{Args, ValueEnum};
+use std::time::Duration;
+
+/// How to replay: shared by every sub-command that does.
+#[derive(Clone, Debug, Args)]
+pub struct RunArgs {
+    /// The device: its number in `reray-replay devices`, or part of its name [default: the one most like the capture's]
+    #[arg(long, value_name = "N|NAME")]
+    pub gpu: Option<String>,
+    /// Captured memory: none (as it was), remap (other memory types), rebind (every resource gets its own), auto
+    #[arg(short, long, visible_alias = "memory-translation", value_name = "MODE", default_value = "auto")]
+    pub memory: String,
+    /// Device addresses and shader-group handles: exact (as captured; the capture's own driver, with captureReplay
+    /// features), translate (wherever they are, rewritten), known (the same, but nothing is guessed from what words look
+    /// like), auto
+    #[arg(long, value_name = "MODE", default_value = "auto")]
+    pub addresses: String,
+    /// What ends a frame: present, boundary (VK_EXT_frame_boundary), submit, label:NAME, file, auto
+    #[arg(long, value_name = "RULE", default_value = "auto")]
+    pub frame_by: String,
+    /// Go on when the replay diverges from the capture; the exit code is 5 all the same
+    #[arg(long)]
+    pub keep_going: bool,
+    /// Make calls whose values break Vulkan's rules (unknown enumerants, null handles) instead of refusing them; drivers may
+    /// crash on such
+    #[arg(long)]
+    pub trust_capture: bool,
+    /// Drop features and extensions that the device lacks, instead of refusing
+    #[arg(long)]
+    pub remove_unsupported: bool,
+    /// Run under the Khronos validation layer and print what it says
+    #[arg(long)]
+    pub validate: bool,
+    /// Seconds to wait for the GPU before giving up (fractions too); what had finished until then is reported, exit code 6
+    #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = seconds)]
+    pub watchdog: Duration,
+    /// Print on stderr what the capture asks of the device, what is here, and what was done (as `check` does)
+    #[arg(long)]
+    pub negotiation: bool,
+    /// Mark each command on the GPU, so that a hang or a lost device names the command; slow: commands run one by one
+    #[arg(long)]
+    pub breadcrumbs: bool,
+    /// How much memory reading may take.
+    #[command(flatten)]
+    pub reading: MemoryArgs,
+    /// For tests: take the ways that another driver would make necessary
+    #[arg(long, hide = true, value_name = "WAY", value_delimiter = ',')]
+    pub rehearse: Vec<Way>,
+}
+
+/// What `--rehearse` takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Way {
+    /// Acceleration structures take more bytes than the driver says
+    Growth,
+    /// Builds are done as indirect ones on a device that has none
+    Indirect,
+    /// The device lacks ray queries and atomic floats' minima
+    Bare,
+    /// Uniform buffers have to be aligned to 256 bytes
+    Alignment,
+}
