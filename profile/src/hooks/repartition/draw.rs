@@ -39,7 +39,7 @@ impl RepartitionHook {
         point.ours.resize(layout.sets.len(), None);
         let world = self.follow.world();
         let whole = world.pipeline_layouts.get(&id).ok_or_else(|| internal("a layout is not known"))?;
-        let bound = self.follow.bound(buffer, POINTS[at].0);
+        let bound = self.follow.world().bound(buffer, POINTS[at].0);
         let mut out = self.out.borrow_mut();
         for s in (0..whole.sets.len()).filter_map(|n| source(world, whole, bound, n as u32)) {
             if self.seen.insert(s.contents.version) {
@@ -138,7 +138,7 @@ impl RepartitionHook {
     /// A pipeline of another layout: the driver is told what the application had bound.
     fn tell(&mut self, cx: &mut Executor, buffer: u64, at: usize) -> Result<()> {
         let Some(point) = self.buffers.point(buffer, at) else { return Ok(()) };
-        let (bound, kind) = (self.follow.bound(buffer, POINTS[at].0), POINTS[at].1);
+        let (bound, kind) = (self.follow.world().bound(buffer, POINTS[at].0), POINTS[at].1);
         let commands = vk::CommandBuffer::from_raw(cx.objects.live(buffer));
         for (n, told) in point.told.iter_mut().enumerate().filter(|t| !*t.1) {
             let Some(b) = bound.get(n) else { continue };
