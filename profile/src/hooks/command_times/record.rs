@@ -1,6 +1,6 @@
 //! Commands as they are recorded: what each means to the command buffer's spans.
 
-use super::commands::{Bind, Role};
+use super::commands::Role;
 use super::recording::{Pass, Recording, Target};
 use super::{CommandTimesHook, Level};
 use gfxr_parse::ahead::Call;
@@ -11,6 +11,7 @@ use replay::exec::Executor;
 use replay::hook::Next;
 use std::rc::Rc;
 use world::Outcome;
+use world::objects::BindPoint;
 
 impl CommandTimesHook {
     /// vkBeginCommandBuffer has succeeded.
@@ -91,9 +92,9 @@ impl CommandTimesHook {
             }
             Role::Execute => match self.execute(cx, id, call, next)? {
                 Some(outcome) => Ok(outcome),
-                None => self.work(cx, id, call, next, Bind::None),
+                None => self.work(cx, id, call, next, None),
             },
-            Role::Work(bind) => self.work(cx, id, call, next, bind),
+            Role::Work(point) => self.work(cx, id, call, next, point),
             Role::BeginPass => {
                 let (name, pass) = self.pass(call);
                 let mut out = out.borrow_mut();
@@ -144,7 +145,7 @@ impl CommandTimesHook {
         id: u64,
         call: &mut Call,
         next: Next,
-        bind: Bind,
+        point: Option<BindPoint>,
     ) -> Result<Outcome> {
         let Some(r) = self.recordings.get_mut(&id) else { return next.run(cx, call) };
         let mut out = self.out.borrow_mut();
@@ -155,7 +156,7 @@ impl CommandTimesHook {
         let run = out.names.node(here, &format!("from {}", call.command.name));
         let own = out.names.node(here, call.command.name);
         drop(out);
-        let span = r.before_work(bind, run, own)?;
+        let span = r.before_work(point, run, own)?;
         let outcome = next.run(cx, call)?;
         r.after_work(span)?;
         Ok(outcome)

@@ -8,12 +8,12 @@
 //! not timed. A label begins with the first thing in it that is timed, and shares that timestamp.
 
 use super::Level;
-use super::commands::Bind;
 use super::queries::{Kind, Queries, Shared};
 use replay::ash::{self, vk};
 use replay::error::Result;
 use std::rc::Rc;
 use trace::SpanKind;
+use world::objects::BindPoint;
 
 /// A timestamp. In a pass with several views it takes as many queries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -319,14 +319,14 @@ impl Recording {
     }
 
     /// Before a command that does work; its span, to be ended after it.
-    pub fn before_work(&mut self, bind: Bind, run: u32, own: u32) -> Result<Option<usize>> {
-        let pipeline = match bind {
-            Bind::None => 0,
-            Bind::Graphics => self.here.pipelines[0],
-            Bind::Compute => self.here.pipelines[1],
-            Bind::RayTracing => self.here.pipelines[2],
+    pub fn before_work(&mut self, point: Option<BindPoint>, run: u32, own: u32) -> Result<Option<usize>> {
+        let pipeline = match point {
+            None | Some(BindPoint::Other) => 0,
+            Some(BindPoint::Graphics) => self.here.pipelines[0],
+            Some(BindPoint::Compute) => self.here.pipelines[1],
+            Some(BindPoint::RayTracing) => self.here.pipelines[2],
         };
-        let counted = matches!(bind, Bind::Graphics | Bind::Compute);
+        let counted = matches!(point, Some(BindPoint::Graphics | BindPoint::Compute));
         if self.level == Level::Command {
             let span = self.begin(SpanKind::Command, own, pipeline)?;
             if counted {

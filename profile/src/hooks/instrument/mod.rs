@@ -53,8 +53,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
-use world::Frame;
-use world::Outcome;
+use world::{Depth, Frame, Outcome};
 
 /// What a frame's probes left behind, as it was read back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -253,13 +252,18 @@ impl Hook for InstrumentHook {
         }
     }
 
+    fn follows(&self) -> Depth {
+        match self.per_action.is_some() || self.launches.is_some() {
+            true => Depth::Commands,
+            false => Depth::Objects,
+        }
+    }
+
     fn wants(&self) -> Commands {
         let own = ["vkDestroyDevice", "vkQueuePresentKHR"];
         let mut all = own.to_vec();
         if self.per_action.is_some() {
-            let labels = chosen::QUEUE_LABELS;
-            let labels = if self.plan.select.places.is_some() { &labels[..] } else { &[] };
-            all.extend([labels, &per_action::wants()].concat());
+            all.extend(per_action::wants(self.plan.select.places.is_some()));
         }
         if self.launches.is_some() {
             all.extend(launches::wants());
@@ -381,7 +385,7 @@ impl Hook for InstrumentHook {
         if self.plan.timing {
             if let (Some(p), Some(vk)) = (&mut self.per_action, cx.backend.vulkan()) {
                 p.frame_ends(false);
-                p.restart(vk, false)?;
+                p.restart(vk, cx.objects.world(), false)?;
             }
             return self.frame_begins(cx);
         }
@@ -400,7 +404,7 @@ impl Hook for InstrumentHook {
         self.left = Raw::default();
         if let Some(p) = &mut self.per_action {
             p.frame_ends(this);
-            p.restart(vk, true)?;
+            p.restart(vk, cx.objects.world(), true)?;
         }
         if this || next {
             let window = self.window(frame.next);
