@@ -5,12 +5,19 @@
 //! nothing: command buffers that hold nothing are passed over, as is one that a damaged capture executes within itself.
 
 use super::commands::{Command, Recorded};
+use super::execute::batches;
 use super::recording::Recording;
 use super::world::World;
+use gfxr_parse::ahead::Call;
 use std::rc::Rc;
 
 /// Command buffers that execute others, at most.
 const DEEPEST: usize = 16;
+
+/// The command buffers of a vkQueueSubmit, or 2, in order.
+pub fn submitted(call: &Call) -> Vec<u64> {
+    batches(call).into_iter().flat_map(|b| b.1).collect()
+}
 
 /// A command buffer that is executed, and what it holds.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,6 @@
 //! be read. Not handled, and named where they occur: commands that the device generates itself.
 
 use super::command_times::commands::bind_point;
-use super::screenshot::submitted;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::CommandDef;
 use gfxr_parse::schema::generated::COMMANDS;
@@ -17,7 +16,7 @@ use trace::{Table, Value};
 use world::World;
 use world::commands::{Command, Program};
 use world::objects::BindPoint;
-use world::walk::Step;
+use world::walk::{Step, submitted};
 
 /// Takes records.
 pub type Put<'p> = &'p mut dyn FnMut(&'static Table, &[Value<'_>]);

@@ -12,6 +12,7 @@ mod device;
 
 use super::actions::{Actions, Place};
 use super::pipeline_flags::{self, CREATE};
+use super::put::{Put, WantsFrame};
 use crate::passes::counters::source::{CounterSource, Metric, Results, write_metrics, write_results};
 use device::Functions;
 use gfxr_parse::ahead::Call;
@@ -42,12 +43,6 @@ pub const FEATURES: [Feature; 2] = [
         core: vk::make_api_version(0, 1, 4, 0),
     },
 ];
-
-/// Takes records.
-pub type Put = Box<dyn FnMut(&'static Table, &[Value<'_>]) -> Result<()>>;
-
-/// Chooses frames.
-pub type WantsFrame = Box<dyn Fn(u64) -> bool>;
 
 /// An instrumentation object, and the actions that it was active around: the driver counts these from 0.
 struct Object {

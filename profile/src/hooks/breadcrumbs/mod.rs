@@ -12,7 +12,6 @@ mod lane;
 mod marks;
 mod trail;
 
-use crate::hooks::screenshot::submitted;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::view::View;
@@ -29,7 +28,7 @@ use std::collections::hash_map::Entry;
 use trail::{Trail, is_work};
 use world::commands::Command;
 use world::recording::Scope;
-use world::walk::Step;
+use world::walk::{Step, submitted};
 use world::{Depth, Outcome, World};
 
 /// A command buffer.

@@ -14,6 +14,7 @@ mod follow;
 #[cfg(test)]
 mod tests;
 
+use super::put::{Put, WantsFrame};
 use decode::{Decoded, Instance};
 use follow::{Content, Follow, Traced};
 use gfxr_parse::ahead::Call;
@@ -28,12 +29,6 @@ use std::rc::Rc;
 use trace::tables::{BOXES, GEOMETRIES, INSTANCES, LAUNCH_STRUCTURES, NOT_KNOWN, STRUCTURES, TRIANGLES};
 use trace::{Table, Value};
 use world::{Depth, Frame, Outcome, World};
-
-/// Takes records.
-pub type Put = Box<dyn FnMut(&'static Table, &[Value<'_>]) -> Result<()>>;
-
-/// Chooses frames.
-pub type WantsFrame = Box<dyn Fn(u64) -> bool>;
 
 /// Calls that run something, and those that this depends on.
 const SUBMITS: [&str; 3] = ["vkQueueSubmit", "vkQueueSubmit2", "vkQueueSubmit2KHR"];
@@ -248,7 +243,7 @@ impl Hook for GeometryHook {
             self.noted(cx.objects.world(), vk);
             if SUBMITS.contains(&name) || name == "vkFrameBoundaryANDROID" {
                 // What the command buffers had copied before is read before they run again.
-                let submitted = super::screenshot::submitted(call);
+                let submitted = world::walk::submitted(call);
                 self.follow.submitted(&submitted, cx.objects.world(), vk);
             }
         }

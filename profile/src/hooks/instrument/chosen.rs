@@ -10,7 +10,6 @@
 use super::plan::Places;
 use super::slots::{Slot, Slots};
 use crate::hooks::actions::Place;
-use crate::hooks::screenshot::submitted;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
 use replay::error::{Error, Kind, Result};
@@ -19,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use world::World;
 use world::commands::{Command, Label, Pass, RENDERING_RESUMING};
-use world::walk::Step;
+use world::walk::{Step, submitted};
 
 /// Why an action of a pass that counts by action is not counted.
 pub const NOT_CHOSEN: &str = "it is in no chosen render pass or label";

@@ -11,7 +11,6 @@
 use super::memory::{Buffer, Where};
 use super::slots::{Slot, Slots};
 use crate::hooks::actions;
-use crate::hooks::screenshot::submitted;
 use crate::pass::{LaunchTable, Tables};
 use gfxr_parse::ahead::Call;
 use replay::ash::vk;
@@ -23,7 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use world::World;
 use world::commands::{Command, Recorded, Sizes};
-use world::walk::Step;
+use world::walk::{Step, submitted};
 
 /// Words of a slot: `Given` in probes/swizzle.glsl.
 const SLOT_WORDS: usize = 4;

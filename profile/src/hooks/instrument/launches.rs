@@ -13,7 +13,6 @@
 use super::Memory;
 use super::plan::Done;
 use crate::hooks::command_times::commands::bind_point;
-use crate::hooks::screenshot::submitted;
 use crate::{Launch, Stage};
 use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::CommandDef;
@@ -25,7 +24,7 @@ use replay::exec::Executor;
 use std::collections::HashMap;
 use world::commands::{Command, Program, Sizes};
 use world::objects::BindPoint;
-use world::walk::Step;
+use world::walk::{Step, submitted};
 
 /// Words of the log's header.
 const ACTION: u64 = 7;

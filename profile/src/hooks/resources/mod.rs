@@ -24,6 +24,7 @@ pub use checked::{Checked, Difference, When};
 pub use device::OnDevice;
 pub use plan::{Plan, PlanHook};
 
+use super::put::{Put, WantsFrame};
 use super::sync::Synchronisation;
 use device::Device;
 use gfxr_parse::ahead::Call;
@@ -37,7 +38,6 @@ use rows::Rows;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
-use trace::{Table, Value};
 use world::Frame;
 use world::MetaBlock;
 use world::Outcome;
@@ -45,12 +45,6 @@ use world::bytes::Writer;
 use world::commands::Command;
 use world::recording::Recording;
 use world::{At, Follow, Invocation, Observer, Submission, World};
-
-/// Takes rows.
-pub type Put = Box<dyn FnMut(&'static Table, &[Value<'_>]) -> Result<()>>;
-
-/// Chooses frames.
-pub type WantsFrame = Box<dyn Fn(u64) -> bool>;
 
 /// What there was to follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -181,14 +175,14 @@ impl Observer for Told {
             && let Some(d) = &self.device
         {
             let mut d = d.borrow_mut();
-            let mut all = self.rows.read().to_vec();
+            let mut all = self.rows.uniform.read.clone();
             if d.checks() {
                 let facts = self.rows.facts(invocation.invoke);
                 all.extend(plan::of_invocation(world, invocation, &facts.buffers));
             }
             // What runs later than its submission is not seen at its submission.
             let pending = d.invocation(world, at, invocation, at.submit_block == self.block, &all);
-            self.rows.pending(invocation.number, &pending);
+            self.rows.uniform.pending(invocation.number, &pending);
         }
         self.note(r);
     }
@@ -311,7 +305,8 @@ impl Hook for ResourcesHook {
             self.told.rows.uploads(frame.number, &uploads)?;
         }
         (done.invocations, done.written) = (self.told.rows.seen, self.told.rows.written);
-        (done.blocks, done.unknown_blocks) = (self.told.rows.blocks, self.told.rows.unknown_blocks);
+        (done.blocks, done.unknown_blocks) =
+            (self.told.rows.uniform.blocks, self.told.rows.uniform.unknown_blocks);
         self.follow.frame(frame);
         Ok(())
     }
@@ -330,7 +325,7 @@ impl Hook for ResourcesHook {
         let mut done = self.done.borrow_mut();
         (done.invocations, done.written) = (self.told.rows.seen, self.told.rows.written);
         if let Some(d) = &self.told.device {
-            d.borrow().by_calls(self.told.rows.by_calls);
+            d.borrow().by_calls(self.told.rows.uniform.by_calls);
             if !waiting {
                 d.borrow_mut().finishes(cx)?;
             }
@@ -346,18 +341,19 @@ impl ResourcesHook {
         device.borrow_mut().begins(self.follow.world());
         let holds = device.borrow().reads_back();
         if holds {
-            self.told.rows.hold();
+            self.told.rows.uniform.hold();
         }
         let captured = Outcome::captured(call);
         self.follow(call, captured);
         self.failed()?;
-        self.told.rows.settle(self.follow.world());
+        self.told.rows.uniform.settle(self.follow.world());
         let waiting = self.follow.is_waiting();
         device.borrow_mut().before(cx, self.follow.world(), waiting)?;
         let outcome = next.run(cx, call)?;
         device.borrow_mut().after(cx, call, self.follow.world_mut(), waiting)?;
         if holds {
-            self.told.rows.release(self.follow.world(), &device.borrow())?;
+            let rows = &mut self.told.rows;
+            rows.uniform.release(&mut rows.put, self.follow.world(), &device.borrow())?;
         }
         Ok(outcome)
     }

@@ -13,7 +13,7 @@ pub mod lists;
 mod rows;
 mod shaders;
 
-use super::executables::Put;
+use super::put::Put;
 use accesses::When;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;

@@ -1,7 +1,7 @@
 //! Rows on their way out: numbered, each access once between two barriers.
 
-use super::super::executables::Put;
 use super::bits::*;
+use crate::hooks::put::Put;
 use replay::error::{Error, Result};
 use std::collections::{HashMap, HashSet};
 use trace::tables::{SYNC_ACCESSES, SYNC_BARRIERS, SYNC_OBJECTS, SYNC_SUBMISSIONS, SYNC_WAITS};
