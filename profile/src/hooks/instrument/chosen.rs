@@ -7,14 +7,14 @@
 //! that is resumed goes on with its number. Refuses, by an error: command buffers that one submission executes both where
 //! it counts and where it does not, as one word cannot say both.
 
-use super::plan::Places;
+use super::plan::{Places, Tally};
 use super::slots::{Slot, Slots};
 use crate::hooks::actions::Place;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
 use replay::error::{Error, Kind, Result};
 use replay::vulkan::Vulkan;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use world::World;
 use world::commands::{Command, Label, Pass, RENDERING_RESUMING};
@@ -39,17 +39,6 @@ const MOST_NAMES: usize = 64;
 
 /// The word's bit that says that an action counts; the others are the address of its counters.
 const COUNTS: u64 = 1;
-
-/// How many there were, and how many of them were chosen.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Render passes, and those whose name and number were asked for.
-    pub render_passes: (u64, u64),
-    /// Actions with probes, and those that counted.
-    pub actions: (u64, u64),
-    /// What render passes and labels are called.
-    pub names: BTreeSet<String>,
-}
 
 /// An action of a recording.
 struct Action {

@@ -10,7 +10,7 @@
 //! Draws cannot be told apart (nothing may be written inside a render pass): those of one pipeline and frame are one launch.
 //! Not told apart, and named: commands that the device generates itself.
 
-use super::Memory;
+use super::memory::Memory;
 use super::plan::Done;
 use crate::hooks::command_times::commands::bind_point;
 use crate::{Launch, Stage};

@@ -10,10 +10,10 @@
 //! zero when a frame begins; one is used again only after the frame in which its recording was replaced. Not counted, and
 //! named: actions that the device generates itself (nothing is pushed for them but an address of nowhere).
 
-use super::chosen::{self, Chosen, NOT_CHOSEN, Tally};
+use super::chosen::{self, Chosen, NOT_CHOSEN};
 use super::given::Given;
 use super::memory::{Memory, Place};
-use super::plan::Plan;
+use super::plan::{Plan, Tally};
 use crate::hooks::actions::{self, Actions, Recording};
 use crate::rewrite::actions::BYTES;
 use gfxr_parse::ahead::Call;
