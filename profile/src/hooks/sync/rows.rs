@@ -261,6 +261,11 @@ impl Rows {
         self.access(world, Part::default(), how);
     }
 
+    /// Whatever has an address.
+    pub fn addressed(&mut self, world: &World, how: How) {
+        self.access(world, Part { object: ADDRESSED, last: u64::MAX, ..Part::default() }, how);
+    }
+
     /// Bytes of a buffer; `u64::MAX` for all that are left.
     pub fn buffer(&mut self, world: &World, buffer: u64, offset: u64, size: u64, how: How) {
         let size = world.range_of(buffer, offset, size);
