@@ -127,6 +127,11 @@ impl State {
         };
     }
 
+    /// Push constants.
+    pub fn pushed(&self) -> &Push {
+        &self.push
+    }
+
     /// Push constants are set.
     pub fn push(&mut self, layout: Option<&PipelineLayout>, offset: u32, data: &[u8], version: &mut u64) {
         let (from, to) = (offset as usize, offset as usize + data.len());

@@ -4,7 +4,7 @@
 //! comes again (a trimmed capture's temporary objects) replaces what it named. Refuses nothing.
 
 use super::bytes::Bytes;
-use super::commands::{BoundSet, Invoke};
+use super::commands::{BoundSet, Invoke, Push};
 use super::layouts::{Classes, PipelineLayout, SetLayout};
 use super::objects::*;
 use super::passes::RenderPass;
@@ -126,6 +126,11 @@ impl World {
     /// What a command buffer that is being recorded has bound at a bind point now, by set.
     pub fn bound(&self, buffer: u64, point: BindPoint) -> &[BoundSet] {
         self.states.get(&buffer).map_or(&[], |s| s.bound(point))
+    }
+
+    /// The push constants that a command buffer which is being recorded has now.
+    pub fn pushed(&self, buffer: u64) -> Option<&Push> {
+        self.states.get(&buffer).map(State::pushed)
     }
 
     /// The pipeline that a command buffer which is being recorded has bound at a bind point now, or the shader objects of its

@@ -36,7 +36,6 @@ use replay::hook::{Commands, Hook, Needs, Next};
 use replay::link::Linked;
 use rows::Rows;
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::rc::Rc;
 use world::Frame;
 use world::MetaBlock;
@@ -68,7 +67,6 @@ pub struct ResourcesHook {
     follow: Follow,
     told: Told,
     sync: Option<Synchronisation>,
-    push: HashMap<u64, Vec<u8>>,
     done: Rc<RefCell<Followed>>,
 }
 
@@ -93,7 +91,7 @@ impl ResourcesHook {
             Rc::new(RefCell::new(Device::new(on)))
         });
         let told = Told { rows: Rows::new(put), wants, device, block: 0, failed: None };
-        (ResourcesHook { follow, told, sync: None, push: HashMap::new(), done: done.clone() }, done)
+        (ResourcesHook { follow, told, sync: None, done: done.clone() }, done)
     }
 
     /// The same, with rows of what orders commands: it is told of all that is followed, too.
@@ -124,7 +122,6 @@ impl ResourcesHook {
     fn count(&mut self, call: &Call) {
         let v = View::call(&call.image);
         match call.command.canonical {
-            "vkBeginCommandBuffer" => drop(self.push.remove(&call.image.u64(0))),
             "vkCmdPushConstants" => self.pushed(call.image.u64(0), v),
             "vkCmdPushConstants2" => {
                 if let Some(i) = v.one("pPushConstantsInfo") {
@@ -145,14 +142,9 @@ impl ResourcesHook {
 
     fn pushed(&mut self, buffer: u64, v: View<'_>) {
         let (Some(at), Some(data)) = (v.u64("offset"), v.bytes("pValues")) else { return };
-        let before = self.push.entry(buffer).or_default();
-        let (at, end) = (at as usize, at as usize + data.len());
-        let there = before.get(at..end.min(before.len())).unwrap_or(&[]);
+        let before = self.follow.world().pushed(buffer).map_or(&[][..], |p| &p.bytes);
+        let there = before.get(at as usize..).unwrap_or(&[]);
         let same = there.iter().zip(data).filter(|(a, b)| a == b).count();
-        if before.len() < end {
-            before.resize(end, 0);
-        }
-        before[at..end].copy_from_slice(data);
         self.follow.world_mut().bytes.count((Writer::Push, 0, 0), data.len() as u64, same as u64);
     }
 }
@@ -269,14 +261,14 @@ impl Hook for ResourcesHook {
         }
         if let Some(d) = &self.told.device {
             d.borrow_mut().begins(self.follow.world());
-            d.borrow_mut().before_any(cx, call)?;
+            d.borrow_mut().before_any(cx, call, self.follow.world())?;
         }
         let outcome = next.run(cx, call)?;
         if let Some(d) = &self.told.device {
-            d.borrow_mut().copies.after(cx, call, self.follow.world())?;
+            d.borrow_mut().copies.after(cx, call)?;
         }
-        self.follow(call, outcome);
         self.count(call);
+        self.follow(call, outcome);
         self.failed()?;
         if let Some(d) = self.told.device.as_ref().filter(|d| d.borrow().is_pending()) {
             // What waited has run.
@@ -296,6 +288,9 @@ impl Hook for ResourcesHook {
 
     fn frame(&mut self, _: &mut Executor, frame: Frame) -> Result<()> {
         let wanted = (self.told.wants)(frame.number);
+        if let Some(d) = &self.told.device {
+            d.borrow_mut().copies.sweep(self.follow.world());
+        }
         let world = self.follow.world_mut();
         let uploads = world.bytes.take_uploads();
         let mut done = self.done.borrow_mut();
