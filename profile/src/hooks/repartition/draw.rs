@@ -50,7 +50,6 @@ impl RepartitionHook {
                 out.before.1 += descriptors.sum::<u64>();
             }
         }
-        let push = push_of(&mut self.push, cx.backend.vulkan(), layout.device);
         let mut changed = false;
         for (n, new) in sets.iter().enumerate().filter(|s| !s.1.bindings.is_empty()) {
             let (mut states, mut offsets) = (Vec::with_capacity(new.bindings.len()), Vec::new());
@@ -93,6 +92,7 @@ impl RepartitionHook {
                 };
                 let now: Vec<_> = new.bindings.iter().map(|m| (content(m).0, &m.binding)).collect();
                 let others = (0..).zip(&now).filter(|(b, _)| had.get(*b) != Some(&states[*b])).map(|b| b.1);
+                let push = push_of(&mut self.push, cx.backend.vulkan(), layout.device);
                 let target = (commands, POINTS[at].1, layout.live, n as u32);
                 if pushed(push, &cx.objects, &self.clock, target, others)? {
                     out.pushed += 1;
