@@ -58,6 +58,18 @@ fn set_layout(w: &mut World, call: &Call) {
     w.set_layouts.insert(id, layout);
 }
 
+impl PushRange {
+    /// Those of a VkPipelineLayoutCreateInfo or a VkShaderCreateInfoEXT.
+    pub fn all(info: View<'_>) -> Vec<Self> {
+        let one = |r: View<'_>| PushRange {
+            stages: n32(r, "stageFlags"),
+            offset: n32(r, "offset"),
+            size: n32(r, "size"),
+        };
+        info.structs("pPushConstantRanges").map(one).collect()
+    }
+}
+
 /// The layout that a VkPipelineLayoutCreateInfo or a VkShaderCreateInfoEXT describes.
 pub(super) fn pipeline_layout_of(w: &mut World, id: u64, info: View<'_>) -> Rc<PipelineLayout> {
     let sets = info.u64s("pSetLayouts").iter().map(|l| w.set_layouts.get(l).cloned()).collect();
