@@ -16,11 +16,9 @@ mod follow;
 pub mod format;
 mod held;
 mod left;
-mod names;
 pub(crate) mod read;
 mod wish;
 
-pub(super) use follow::submitted;
 pub use format::Shape;
 pub use left::{ContentsTaker, Left, LeftHook};
 pub use wish::{Seen, Shot, Taker, What, Wish};
@@ -29,16 +27,15 @@ use follow::{Copy, Follow, Followed, all_names};
 use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
 use held::{Contents, Held, Rank};
-use names::Names;
 use read::{Read, Texels};
 use replay::ash::vk;
 use replay::error::{Error, Kind, Result};
 use replay::exec::Executor;
 use replay::hook::{Commands, Hook, Needs, Next};
-use replay::vulkan::{BufferState, Vulkan, presented};
+use replay::vulkan::{Vulkan, presented};
 use std::cell::RefCell;
 use std::rc::Rc;
-use world::{Depth, Frame, Outcome};
+use world::{Depth, Frame, Outcome, World};
 
 /// See the module's header.
 pub struct ScreenshotHook {
@@ -49,7 +46,6 @@ pub struct ScreenshotHook {
     /// Why the latest attempt to read something failed.
     refused: Option<String>,
     follow: Follow,
-    names: Names,
 }
 
 impl ScreenshotHook {
@@ -63,7 +59,6 @@ impl ScreenshotHook {
             held: Vec::new(),
             refused: None,
             follow: Follow::default(),
-            names: Names::default(),
         };
         (hook, seen)
     }
@@ -181,10 +176,14 @@ impl ScreenshotHook {
     }
 
     /// Reads the image (or buffer) of an id or name.
-    fn named(&mut self, vk: &mut Vulkan, name: &str, frame: u64) -> Result<()> {
+    fn named(&mut self, vk: &mut Vulkan, world: &World, name: &str, frame: u64) -> Result<()> {
         let ids = match name.parse::<u64>() {
             Ok(id) => vec![id],
-            Err(_) => self.names.ids(name),
+            Err(_) => {
+                let mut ids: Vec<u64> = world.names.iter().filter(|n| **n.1 == *name).map(|n| *n.0).collect();
+                ids.sort_unstable();
+                ids
+            }
         };
         let shaped = self.wish.shape.is_some();
         let there: Vec<u64> = ids
@@ -244,11 +243,6 @@ impl ScreenshotHook {
     }
 }
 
-/// A staging buffer: whatever moves through it comes from somewhere and goes somewhere else.
-fn for_copies_alone(b: &BufferState) -> bool {
-    (vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST).contains(b.usage)
-}
-
 impl Hook for ScreenshotHook {
     fn name(&self) -> &'static str {
         "screenshot"
@@ -263,8 +257,7 @@ impl Hook for ScreenshotHook {
         let follow = Follow::wants();
         let wanted = match self.wish.what {
             What::Presented => vec!["vkQueuePresentKHR"],
-            What::CopiedOut => follow,
-            What::Named(_) => [&follow, names::COMMANDS].concat(),
+            What::CopiedOut | What::Named(_) => follow,
         };
         Commands::named(&all_names(&wanted))
     }
@@ -286,9 +279,6 @@ impl Hook for ScreenshotHook {
             }
             return Ok(outcome);
         }
-        if names::COMMANDS.contains(&name) {
-            self.names.see(&call.image);
-        }
         match self.follow.see(call, cx.objects.world()) {
             Followed::Submitted(copies) => self.submit(vk, call, &copies)?,
             // What was copied there before is now about to be read.
@@ -306,7 +296,7 @@ impl Hook for ScreenshotHook {
             return Ok(());
         }
         if let (What::Named(name), Some(vk)) = (self.wish.what.clone(), cx.backend.vulkan()) {
-            self.named(vk, &name, frame.number)?;
+            self.named(vk, cx.objects.world(), &name, frame.number)?;
         }
         if self.wish.frames.is_some() { self.settle_frame(Some(frame.number)) } else { Ok(()) }
     }
