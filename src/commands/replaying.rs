@@ -113,7 +113,8 @@ pub fn options(args: &RunArgs) -> Result<Options, Failure> {
             alignment: args.rehearse.contains(&Way::Alignment),
         },
         // What a rehearsed device lacks is found by comparing all of it.
-        whole_table: args.negotiation || args.rehearse.iter().any(|w| matches!(w, Way::Bare | Way::Alignment)),
+        whole_table: args.negotiation
+            || args.rehearse.iter().any(|w| matches!(w, Way::Bare | Way::Alignment)),
         frame_by,
         frames: None,
         looped: None,

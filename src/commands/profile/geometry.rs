@@ -5,8 +5,9 @@ use super::replays::Replays;
 use crate::cli::ProfileArgs;
 use crate::commands::replaying::failure;
 use crate::exit::Failure;
-use profile::hooks::geometry::{GeometryHook, Put};
+use profile::hooks::geometry::GeometryHook;
 use profile::hooks::instrument::Plan;
+use profile::hooks::put::Put;
 use std::rc::Rc;
 
 /// The pass whose questions need it.
