@@ -258,7 +258,9 @@ fn attributes(item: &Item) -> &[Attribute] {
 }
 
 fn is_test(attributes: &[Attribute]) -> bool {
-    attributes.iter().any(|a| matches!(&a.meta, Meta::List(l) if l.path.is_ident("cfg") && l.tokens.to_string() == "test"))
+    attributes
+        .iter()
+        .any(|a| matches!(&a.meta, Meta::List(l) if l.path.is_ident("cfg") && l.tokens.to_string() == "test"))
 }
 
 /// Collects every path of an item.
