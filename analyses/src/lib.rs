@@ -1,7 +1,7 @@
 //! From records to reports: pure functions over what a trace holds; no GPU, no driver.
 //!
 //! An [`Analysis`] says which records it wants; a run measures those; the analysis folds them, batch by batch,
-//! into a [`Report`]. The same records give the same bytes of report, on any machine, as often
+//! into a [`report::Report`]. The same records give the same bytes of report, on any machine, as often
 //! as one likes. Exporters ([`report::text`], [`report::json`]) know nothing of any analysis.
 //!
 //! One folder an analysis: definition, formula, units and caveats at the head of its file.
