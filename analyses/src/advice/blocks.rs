@@ -1,7 +1,7 @@
 //! Recommendations on blocks and their members.
 
+use super::ground::{Advice, Ground};
 use super::slots::Pairs;
-use super::{Advice, Ground};
 use crate::resources::Slot;
 use crate::uniforms::members::{Layout, Measured, Rate};
 use std::collections::{BTreeMap, BTreeSet};

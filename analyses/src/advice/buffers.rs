@@ -1,6 +1,6 @@
 //! Recommendations on buffers.
 
-use super::{Advice, Ground};
+use super::ground::{Advice, Ground};
 
 impl Ground<'_> {
     /// `buffer 17 "lights"`

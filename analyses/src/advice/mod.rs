@@ -21,7 +21,10 @@
 
 mod blocks;
 mod buffers;
+mod ground;
 mod slots;
+
+pub use ground::{Advice, Ground};
 
 use crate::Question;
 use crate::bindings::Answer;
@@ -39,36 +42,6 @@ pub struct Advise;
 
 /// Recommendations of one kind that are listed.
 const LISTED: usize = 12;
-
-/// A recommendation.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Advice {
-    /// What to do.
-    pub what: &'static str,
-    /// To what.
-    pub to: String,
-    /// Why.
-    pub evidence: String,
-    /// Bytes in a frame that need not be written, or not be read over a bus.
-    pub bytes: Option<f64>,
-    /// Descriptors in a frame that need not be written.
-    pub descriptors: Option<f64>,
-    /// Sets (or calls) in a frame that need not be bound.
-    pub binds: Option<f64>,
-    /// Limits that it keeps, and what it would want beside.
-    pub limits: String,
-}
-
-/// What recommendations are made from.
-pub struct Ground<'a> {
-    model: &'a Model,
-    bindings: &'a Answer,
-    members: &'a Members,
-    places: &'a Places,
-    /// Layouts of equal blocks: the same members in the same groups.
-    blocks: Vec<Vec<usize>>,
-    frames: f64,
-}
 
 impl Question for Advise {
     fn name(&self) -> &'static str {
@@ -132,36 +105,6 @@ pub fn all(model: &Model) -> Vec<Advice> {
         all.extend(of);
     }
     all
-}
-
-impl Ground<'_> {
-    /// `graphics 17 "sky" and 2 more`
-    fn pipelines(&self, layouts: &[usize]) -> String {
-        let first = &self.members.layouts[layouts[0]];
-        let words = self.model.pipelines[first.pipeline as usize].words();
-        match layouts.len() {
-            1 => words,
-            n => format!("{words} and {} more", n - 1),
-        }
-    }
-
-    /// `block lights (0.3) of graphics 17`
-    fn block(&self, layouts: &[usize]) -> String {
-        let l = &self.members.layouts[layouts[0]];
-        if l.push {
-            return format!("push constants of {}", self.pipelines(layouts));
-        }
-        let p = &self.model.pipelines[l.pipeline as usize];
-        let name = p.slot(l.set, l.binding).map_or("", |s| &p.slots[s].name);
-        let blank = if name.is_empty() { "" } else { " " };
-        format!("block {name}{blank}({}.{}) of {}", l.set, l.binding, self.pipelines(layouts))
-    }
-
-    /// Places in a frame, over these layouts. (Layouts that read the same place count once each: the least is the largest of them.)
-    fn places(&self, layouts: &[usize]) -> f64 {
-        let most = layouts.iter().map(|l| self.places.places_of[*l]).max().unwrap_or(0);
-        most as f64 / self.frames
-    }
 }
 
 fn report(model: &Model, all: Vec<Advice>) -> Report {

@@ -1,6 +1,6 @@
 //! Recommendations on slots and sets.
 
-use super::{Advice, Ground};
+use super::ground::{Advice, Ground};
 use crate::bindings::partition::Plan;
 use crate::bindings::redundancy::{Change, change};
 use crate::resources::{Bound, Model, NOTHING, Value};

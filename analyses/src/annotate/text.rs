@@ -2,7 +2,7 @@
 //!
 //! Guarantees: the lines themselves stay as they are, in their order.
 
-use super::{Blocks, Done};
+use super::blocks::{Blocks, Done};
 use std::fmt::Write;
 use std::sync::Arc;
 

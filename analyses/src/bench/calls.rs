@@ -6,20 +6,11 @@
 //! times, alike for each call; finding the driver's function is in those of the capture's own calls, a few nanoseconds each, and
 //! not in those that a plan makes in their place.
 
-use super::{About, Plan, compare};
+use super::compare::compare;
+use super::plan::{About, Calls, Plan};
 use crate::loop_times::stats::Sample;
 use crate::report::{Cell, Column, Table, Unit};
 use trace::Nanos;
-
-/// Calls of one round, and their time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Calls {
-    /// Those that manage, bind or push descriptors.
-    pub descriptors: (u64, Nanos),
-    /// The others that record commands, manage command buffers, or submit.
-    pub recording: (u64, Nanos),
-}
-
 type Kind = fn(&Calls) -> (u64, Nanos);
 
 const KINDS: [(&str, Kind); 2] = [("descriptors", |c| c.descriptors), ("recording", |c| c.recording)];

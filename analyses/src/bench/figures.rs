@@ -1,7 +1,8 @@
 //! The study's figures: efficiency as bars (Cheung's Figure 3.8), distributions of times as violins with boxes (3.9), and times
 //! over the run, a figure a plan (3.10, 3.11).
 
-use super::{Plan, Quartiles, bands::density};
+use super::bands::density;
+use super::plan::{Plan, Quartiles};
 use crate::report::plot::{Anchor, Axis, COLOURS, Figure, INK, PAPER, frame, lighter};
 use crate::report::png::Colour;
 

@@ -1,9 +1,10 @@
 use super::*;
 use crate::events::model::hash;
-use crate::report::text;
-use trace::Memory;
+use crate::loop_times::stats::Sample;
+use crate::report::{Cost, text};
 use trace::Value::{Text, U64};
 use trace::tables::{ENTRIES, FRAMES, PIPELINES};
+use trace::{Memory, Nanos};
 
 /// Rounds of a plan whose times lie around two values.
 fn plan(name: &str, low: u64, high: u64, often: u64, efficiency: Option<(f64, f64)>) -> Plan {

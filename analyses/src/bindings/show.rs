@@ -1,6 +1,6 @@
 //! The tables and files.
 
-use super::Answer;
+use super::answer::Answer;
 use super::evaluate::Cost;
 use super::partition::{LEAST_MAX_SETS, PLANS, Plan};
 use super::redundancy::{Count, Pairs};

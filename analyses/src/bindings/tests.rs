@@ -3,7 +3,7 @@
 use super::*;
 use crate::report::text;
 use crate::resources::sample::Sample;
-use partition::Plan;
+use partition::{PLANS, Plan};
 
 /// Figure 4.4: four draws, a set each, five bindings; the last holds two descriptors.
 fn monolithic() -> Sample {

@@ -1,12 +1,9 @@
 //! Counters of spans: those of what lies within one added to its own.
 
-use super::Top;
+use super::sums::{Counts, Top, at};
 use crate::report::{Cell, Column, Table, Unit};
 use std::collections::HashMap;
 use trace::{COUNTERS, CommandCounters, CommandTime, SpanKind, counter_name};
-
-/// As in [`CommandCounters`].
-pub type Counts = [Option<u64>; COUNTERS.len()];
 
 /// Adds counters up; what only one of the two has stays.
 pub fn add(sum: &mut Counts, more: &Counts) {
@@ -56,7 +53,7 @@ pub fn table(top: &[Top<'_>], finest: SpanKind) -> Option<Table> {
     let rows = top.iter().filter(|t| t.sum.counts.is_some()).map(|t| {
         let mean = |n: u64| Cell::Count((n + t.sum.times / 2) / t.sum.times.max(1));
         let counts = t.sum.counts.unwrap_or_default();
-        [Cell::Text(t.name.clone()), Cell::Text(super::at(t.record))]
+        [Cell::Text(t.name.clone()), Cell::Text(at(t.record))]
             .into_iter()
             .chain(shown.iter().map(|c| counts[*c].map_or(Cell::Missing, mean)))
             .collect()

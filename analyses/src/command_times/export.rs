@@ -1,6 +1,8 @@
 //! Spans as rows for CSV, and as slices for a timeline.
 
-use super::{Axis, object, places};
+use super::axis::Axis;
+use super::nest::places;
+use super::sums::object;
 use crate::report::perfetto::{Slice, Timeline};
 use crate::report::{Cell, Column, Table, Unit};
 use trace::{COUNTERS, Calibration, CommandCounters, CommandTime, CpuSpan, SpanKind, TimeNames};

@@ -24,14 +24,17 @@ mod counters;
 mod export;
 mod nest;
 mod parts;
+mod sums;
 
 pub use axis::{Axis, clock_note};
 pub use export::{Recorded, perfetto, rows};
 pub use nest::{Place, places};
+pub use sums::object;
 
 use crate::report::{Cell, Column, Report, SCHEMA_VERSION, Table, Unit};
 use crate::{Analysis, Fold, Run};
 use std::collections::HashMap;
+use sums::{Counts, Sum, Timed, Top, around, at, ms, percent};
 use trace::{Batch, CommandCounters, CommandTime, RecordKind, RecordKinds, SpanKind, TimeNames};
 
 /// Rows of the table of the most expensive.
@@ -131,82 +134,6 @@ impl Fold for Times {
     }
 }
 
-/// A record, where it is in time, and how many of the names around it are labels of its queue.
-#[derive(Clone, Copy)]
-struct Timed<'r> {
-    record: &'r CommandTime,
-    /// Its number among the records.
-    at: usize,
-    place: Place,
-    queue_labels: usize,
-}
-
-/// What one row of the table of the most expensive sums.
-#[derive(Default)]
-struct Sum {
-    times: u64,
-    total: u64,
-    max: u64,
-    counts: Option<counters::Counts>,
-}
-
-/// One of the most expensive.
-struct Top<'r> {
-    path: String,
-    name: String,
-    sum: Sum,
-    record: &'r CommandTime,
-}
-
-impl Sum {
-    fn add(&mut self, time: u64) {
-        self.times += 1;
-        self.total += time;
-        self.max = self.max.max(time);
-    }
-}
-
-fn ms(nanos: u64) -> Cell {
-    Cell::Number(nanos as f64 / 1e6)
-}
-
-fn percent(part: u64, total: u64) -> Cell {
-    if total == 0 { Cell::Missing } else { Cell::Number(part as f64 / total as f64 * 100.0) }
-}
-
-/// An object for people: its debug name, or its id.
-/// An object in words: its debug name, or its id; nothing of 0.
-pub fn object(names: &TimeNames, id: u64) -> String {
-    match names.objects.get(&id).filter(|n| !n.is_empty()) {
-        Some(n) => n.clone(),
-        None if id == 0 => String::new(),
-        None => format!("#{id}"),
-    }
-}
-
-/// A queue's label that counts (`frame 1`, `frame 2`, …) is one place in all frames: digits become `#`.
-fn placeless(name: &str) -> String {
-    let mut out = String::new();
-    for c in name.chars() {
-        match c {
-            '0'..='9' if out.ends_with('#') => {}
-            '0'..='9' => out.push('#'),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-/// The path around a span, or of one that others are within.
-fn around(names: &TimeNames, timed: &Timed<'_>) -> Vec<String> {
-    let mut path: Vec<String> = names.path(timed.record.node).into_iter().map(str::to_owned).collect();
-    if !matches!(timed.record.kind, SpanKind::Label | SpanKind::Pass | SpanKind::Secondary) {
-        path.pop();
-    }
-    path.iter_mut().take(timed.queue_labels).for_each(|name| *name = placeless(name));
-    path
-}
-
 /// A pipeline for people: its name, or its id and the hashes of its shaders.
 fn pipeline(names: &TimeNames, id: u64) -> String {
     let name = object(names, id);
@@ -229,7 +156,7 @@ fn most<'r>(
     placed: &[Timed<'r>],
     finest: SpanKind,
     names: &TimeNames,
-    counts: &HashMap<usize, counters::Counts>,
+    counts: &HashMap<usize, Counts>,
 ) -> Vec<Top<'r>> {
     let listed = |t: &&Timed<'_>| match t.record.kind {
         SpanKind::Run => finest == SpanKind::Pass,
@@ -254,15 +181,6 @@ fn most<'r>(
     rows.sort_by(|a, b| b.1.0.total.cmp(&a.1.0.total).then_with(|| a.0.cmp(&b.0)));
     rows.truncate(TOP);
     rows.into_iter().map(|((path, name, ..), (sum, record))| Top { path, name, sum, record }).collect()
-}
-
-/// Where in a submission: command buffer, execution of a secondary one, command.
-fn at(r: &CommandTime) -> String {
-    match (r.command_buffer, r.execution) {
-        (0, _) => String::new(),
-        (_, 0) => format!("{}:{}", r.position, r.index),
-        (_, n) => format!("{}:s{n}:{}", r.position, r.index),
-    }
 }
 
 fn top_table(top: &[Top<'_>], finest: SpanKind, total: u64, names: &TimeNames) -> Table {

@@ -3,7 +3,7 @@
 //! Guarantees: each node stands before its parts, nodes side by side in the order in which they first began; times are those
 //! of the tables. A node that was not timed itself (its parts were) has no values.
 
-use super::{Sum, Timed, around, ms, percent};
+use super::sums::{Sum, Timed, around, ms, percent};
 use crate::report::shapes::{Node, Tree};
 use crate::report::{Cell, Column, Unit};
 use std::collections::HashMap;

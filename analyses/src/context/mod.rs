@@ -12,7 +12,7 @@
 pub mod sample;
 
 use crate::limits;
-use crate::report::{Cell, Column, Cost, Unit};
+use crate::report::{Cell, Column, Unit};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use trace::tables::{BLOCKS, ENTRIES, FRAMES, FUNCTIONS, PIPELINES};
@@ -292,11 +292,6 @@ impl Context {
         }
         cells
     }
-}
-
-/// What a question says about its cost when nothing else is known; `analyze` puts what the manifest says in its place.
-pub fn cost() -> Cost {
-    Cost::Unknown { why: "the frame was not timed without the probes".into() }
 }
 
 /// A hash's first eight digits, as in words.

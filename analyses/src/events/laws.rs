@@ -15,8 +15,9 @@
 //! The last two are left out where subgroups' events were not recorded. A law is a number of equations: by launch, and the
 //! last by launch, shader and kind.
 
+use super::data::{Events, Launch};
+use super::numbers;
 use super::walk::{Sums, Walk};
-use super::{Events, Launch};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use trace::tables::{RayEvent, WARPS};
@@ -86,7 +87,7 @@ pub fn laws(events: &Events, trace: &dyn Source) -> Result<Vec<Law>, Unreadable>
         let masks = t.u64("mask").iter().zip(t.u64("mask_high"));
         of_warps |= !t.is_empty();
         for (row, (low, high)) in masks.enumerate() {
-            let kind = super::read::kind(&WARPS, t.u64("kind")[row])?;
+            let kind = numbers::kind(&WARPS, t.u64("kind")[row])?;
             let key = (t.u64("frame")[row], t.u64("launch")[row], kind, t.u64("entry")[row] as u32);
             *warps.entry(key).or_default() += u64::from(low.count_ones() + high.count_ones());
         }

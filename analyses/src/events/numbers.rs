@@ -2,21 +2,31 @@
 //!
 //! Guarantees: what is found is what was put in, whatever was looked up before.
 
-use super::{Code, Object, read};
+use super::data::{Code, Object};
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
-use trace::Unreadable;
-use trace::tables::{NOT_KNOWN, RAYS};
+use trace::tables::{NOT_KNOWN, RAYS, RayEvent};
+use trace::{Table, Unreadable};
 
 /// Three numbers of a row, and what they are: a kind, a shader and a place, or an object; `None` where they are nothing.
 type Made<T> = Result<Option<T>, Unreadable>;
+
+/// The kind of a row.
+pub fn kind(table: &Table, number: u64) -> Result<RayEvent, Unreadable> {
+    RayEvent::of(number).ok_or_else(|| {
+        Unreadable(format!(
+            "table {}: kind {number} is not known; read it with the program that wrote it",
+            table.name
+        ))
+    })
+}
 
 /// Kind, entry and place.
 pub fn code(row: [u64; 3]) -> Made<Code> {
     let short = |n: u64, name: &str| {
         u32::try_from(n).map_err(|_| Unreadable(format!("table rays: {name} {n} is too large")))
     };
-    let kind = read::kind(&RAYS, row[0])?;
+    let kind = kind(&RAYS, row[0])?;
     Ok(Some(Code { kind, entry: short(row[1], "entry")?, place: short(row[2], "word_offset")? }))
 }
 

@@ -4,9 +4,9 @@
 //! result is in memory, and rows of invocations may be mixed as the device wrote them. What was read stays with the trace
 //! ([`trace::Kept`]): who asks again gets the same, unless more is wanted than was read.
 
+use super::data::{Code, Events, Launch, NO, Object};
 use super::numbers::{Fast, Numbers};
-use super::unpack::{Part, Seen};
-use super::{Code, Events, Launch, NO, Object};
+use super::unpack::{EVENT, Launches, Part, RAY, Seen, Wants};
 use crate::context::Context;
 use crate::limits;
 use crate::stream::fold;
@@ -15,24 +15,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use trace::tables::{RAY_LAUNCHES, RAYS, RayEvent};
-use trace::{Columns, Parts, Source, Table, Unreadable};
-
-/// What is kept beside codes, objects and distances.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wants {
-    /// Where rays hit.
-    pub places: bool,
-    /// How long invocations took, and where on the device they ended.
-    pub ticks: bool,
-}
-
-impl Wants {
-    /// Both.
-    #[must_use]
-    pub fn and(self, other: Wants) -> Wants {
-        Wants { places: self.places | other.places, ticks: self.ticks | other.ticks }
-    }
-}
+use trace::{Columns, Parts, Source, Unreadable};
 
 /// What was read, and with what.
 #[derive(Default)]
@@ -46,24 +29,8 @@ pub fn expect(trace: &dyn Source, wants: Wants) {
     trace.kept().put(Arc::new(Expected(wants)));
 }
 
-/// Columns of an event.
-pub const EVENT: [&str; 9] =
-    ["frame", "launch", "invocation", "kind", "entry", "word_offset", "instance", "geometry", "primitive"];
-/// Of a begin.
-pub const RAY: [&str; 6] = ["origin_x", "origin_y", "origin_z", "direction_x", "direction_y", "direction_z"];
-
 /// Parts that are unpacked while those before are put where they belong.
 const BATCH: usize = 16;
-
-/// The kind of a row.
-pub fn kind(table: &Table, number: u64) -> Result<RayEvent, Unreadable> {
-    RayEvent::of(number).ok_or_else(|| {
-        Unreadable(format!(
-            "table {}: kind {number} is not known; read it with the program that wrote it",
-            table.name
-        ))
-    })
-}
 
 /// All events of a trace.
 pub fn read(trace: &dyn Source, context: &Context, wants: Wants) -> Result<Arc<Events>, Unreadable> {
@@ -80,12 +47,6 @@ pub fn read(trace: &dyn Source, context: &Context, wants: Wants) -> Result<Arc<E
     kept.put(Arc::new(Held(wants, events.clone())));
     Ok(events)
 }
-
-/// Where a launch's events are, and how many invocations it has.
-pub type Launches = HashMap<(u64, u64), (usize, usize)>;
-
-/// How many events each invocation of each launch has.
-pub type Counts = [Vec<AtomicUsize>];
 
 fn fresh(trace: &dyn Source, context: &Context, wants: Wants) -> Result<Events, Unreadable> {
     let launches = launches(trace, context)?;

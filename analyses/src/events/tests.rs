@@ -1,6 +1,6 @@
 use super::*;
 use crate::context::{Context, sample};
-use trace::tables::{NOT_KNOWN, RAY_LAUNCHES, RAYS, WARPS};
+use trace::tables::{NOT_KNOWN, RAY_LAUNCHES, RAYS, RayEvent, WARPS};
 use trace::{Memory, Value};
 
 /// A trace of one launch of 8 × 1, entry 1, with these events: invocation, subgroup, kind, shader.

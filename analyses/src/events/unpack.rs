@@ -2,12 +2,41 @@
 //!
 //! Refuses launches that `ray_launches` does not have, invocations outside their launch, and lanes beyond 127.
 
+use super::data::{Code, NO, Object};
 use super::numbers::{Met, Numbers, code, object};
-use super::read::{Counts, EVENT, Launches, RAY, Wants};
-use super::{Code, NO, Object};
-use std::sync::atomic::Ordering;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use trace::tables::RayEvent;
 use trace::{Columns, Unreadable};
+
+/// What is kept beside codes, objects and distances.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wants {
+    /// Where rays hit.
+    pub places: bool,
+    /// How long invocations took, and where on the device they ended.
+    pub ticks: bool,
+}
+
+impl Wants {
+    /// Both.
+    #[must_use]
+    pub fn and(self, other: Wants) -> Wants {
+        Wants { places: self.places | other.places, ticks: self.ticks | other.ticks }
+    }
+}
+
+/// Columns of an event.
+pub const EVENT: [&str; 9] =
+    ["frame", "launch", "invocation", "kind", "entry", "word_offset", "instance", "geometry", "primitive"];
+/// Of a begin.
+pub const RAY: [&str; 6] = ["origin_x", "origin_y", "origin_z", "direction_x", "direction_y", "direction_z"];
+
+/// Where a launch's events are, and how many invocations it has.
+pub type Launches = HashMap<(u64, u64), (usize, usize)>;
+
+/// How many events each invocation of each launch has.
+pub type Counts = [Vec<AtomicUsize>];
 
 /// The columns of a batch of rows.
 struct Rows<'a> {

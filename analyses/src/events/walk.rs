@@ -5,7 +5,7 @@
 //!
 //! Guarantees: walks any sequence, sound or not; what does not fit is counted and belongs to no ray.
 
-use super::{Code, Launch};
+use super::data::{Code, Launch};
 use trace::tables::RayEvent;
 
 /// How a ray ended.

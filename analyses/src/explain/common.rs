@@ -1,6 +1,6 @@
 //! Columns that many tables share: which shader, which block, which frame.
 
-use super::{Meaning, m};
+use super::meaning::{Meaning, m};
 use crate::report::Unit::{Count, Text};
 
 /// `Context::entry_columns`.

@@ -1,6 +1,7 @@
 //! Which described tables are whose: questions in the order of [`crate::QUESTIONS`], then what else makes reports.
 
-use super::{Sheet, rays, resources, shaders, times, work};
+use super::meaning::Sheet;
+use super::{rays, resources, shaders, times, work};
 
 /// The tables of one analysis.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! Columns of questions about rays and about sorting them.
 
 use super::common::{ENTRY, LAUNCH};
-use super::{Meaning, Sheet, m};
+use super::meaning::{Meaning, Sheet, m};
 use crate::report::Unit::{Count, Invocations, Percent, Ratio, Subgroups, Text};
 
 const EVENTS: &[Meaning] = &[

@@ -1,6 +1,6 @@
 //! Columns of questions about descriptors, uniform blocks, calls and synchronisation.
 
-use super::{Meaning, Sheet, m};
+use super::meaning::{Meaning, Sheet, m};
 use crate::report::Unit::{Bytes, Count, Nanoseconds, Percent, Ratio, Text};
 
 const COSTS: &[Meaning] = &[

@@ -1,7 +1,7 @@
 //! Columns of questions about subgroups in shaders: efficiency, divergence, splitting, paths, lifetimes.
 
 use super::common::{BLOCK, ENTRY, FRAME, PIPELINE, STAGE};
-use super::{Meaning, Sheet, m};
+use super::meaning::{Meaning, Sheet, m};
 use crate::report::Unit::{Count, Executions, Instructions, Invocations, Percent, Ratio, Subgroups, Text};
 
 const EVENT_SUMS: &[Meaning] = &[

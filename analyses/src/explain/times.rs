@@ -1,7 +1,7 @@
 //! Columns about time: frames, commands, loops, runs, studies; subgroups' spans and clocks.
 
 use super::common::{BLOCK, ENTRY, LAUNCH, PIPELINE, STAGE};
-use super::{Meaning, OTHERS, Sheet, m};
+use super::meaning::{Meaning, OTHERS, Sheet, m};
 use crate::report::Unit::{
     Bytes, Count, Cycles, FramesPerSecond, Invocations, Milliseconds, Nanoseconds, Percent, Ratio, Subgroups,
     Text,

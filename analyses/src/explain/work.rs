@@ -1,7 +1,7 @@
 //! Columns of questions about what shaders execute: blocks, instructions, counters, registers, uniformity, values.
 
 use super::common::{BLOCK, ENTRY, SHADER};
-use super::{Meaning, OTHERS, Sheet, either, m};
+use super::meaning::{Meaning, OTHERS, Sheet, either, m};
 use crate::report::Unit::{
     Bytes, Count, Executions, Instructions, Invocations, Percent, Pixels, Ratio, Subgroups, Text,
 };

@@ -1,8 +1,25 @@
-//! How many subgroups calls would take if the invocations of several subgroups were put together for each.
+//! Subgroups with their calls, and how many subgroups these would take if the invocations of several subgroups were put together for each.
 
-use super::Subgroup;
 use crate::report::{Cell, Column, Unit};
 use std::collections::{BTreeMap, HashMap};
+
+/// A subgroup and its calls.
+pub struct Subgroup {
+    pub frame: u64,
+    /// Which of the frame's, where that was recorded.
+    pub launch: u64,
+    pub entry: u64,
+    /// The work of its first invocation.
+    pub first: u64,
+    pub entered: u128,
+    /// Place and mask of each call, in order.
+    pub calls: Vec<(u64, u128)>,
+}
+
+/// The halves of a mask together.
+pub fn mask(low: u64, high: u64) -> u128 {
+    u128::from(high) << 64 | u128::from(low)
+}
 
 /// Subgroups that ran calls, and those that would have done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

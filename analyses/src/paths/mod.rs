@@ -17,23 +17,22 @@
 
 mod compaction;
 mod rays;
+mod report;
 
 pub use rays::RayPaths;
 
 use crate::Question;
 use crate::context::Context;
-use crate::report::{Cell, Column, Report, Table, Unit};
-use compaction::Saved;
-use std::collections::{BTreeMap, HashMap};
+use crate::report::Report;
+use compaction::{Subgroup, mask};
+use report::report;
+use std::collections::HashMap;
 use trace::tables::{PATH_CALLS, PATH_SUBGROUPS};
 use trace::{Source, Unreadable};
 
 /// The question.
 #[derive(Clone, Copy, Debug)]
 pub struct Paths;
-
-/// How many paths a table shows of each entry point.
-const TOP: usize = 10;
 
 impl Question for Paths {
     fn name(&self) -> &'static str {
@@ -65,63 +64,6 @@ impl Question for Paths {
     }
 }
 
-/// What these subgroups' calls come to.
-fn report(name: &str, title: &str, context: &Context, subgroups: &[Subgroup]) -> Report {
-    let mut by_entry: BTreeMap<u64, Vec<&Subgroup>> = BTreeMap::new();
-    for s in subgroups {
-        by_entry.entry(s.entry).or_default().push(s);
-    }
-    let mut report = Report::new(name, title);
-    let (mut counts, mut top, mut rows) = (vec![], vec![], vec![]);
-    let mut whole = Saved::default();
-    for (entry, subgroups) in &by_entry {
-        let paths = paths(subgroups);
-        counts.push(counted(context, *entry, subgroups, &paths));
-        top.extend(tops(context, *entry, &paths));
-        let n = subgroups.first().and_then(|s| context.subgroup_size(s.frame)).unwrap_or(0);
-        for (window, saved) in compaction::windows(subgroups, n) {
-            rows.push(context.entry_cells(*entry).into_iter().chain(saved.cells(window)).collect());
-            if window.is_none() {
-                whole.add(saved);
-            }
-        }
-    }
-    report.tables = vec![
-        Table { name: "paths".into(), columns: count_columns(), rows: counts },
-        Table { name: "frequent_paths".into(), columns: top_columns(), rows: top },
-        Table {
-            name: "compaction".into(),
-            columns: Context::entry_columns().into_iter().chain(compaction::columns()).collect(),
-            rows,
-        },
-    ];
-    if by_entry.len() > 1 {
-        report.tables.push(Table {
-            name: "compaction_of_all".into(),
-            columns: compaction::columns(),
-            rows: vec![whole.cells(None)],
-        });
-    }
-    report
-}
-
-/// A subgroup and its calls.
-pub(crate) struct Subgroup {
-    frame: u64,
-    /// Which of the frame's, where that was recorded.
-    launch: u64,
-    entry: u64,
-    /// The work of its first invocation.
-    first: u64,
-    entered: u128,
-    /// Place and mask of each call, in order.
-    calls: Vec<(u64, u128)>,
-}
-
-fn mask(low: u64, high: u64) -> u128 {
-    u128::from(high) << 64 | u128::from(low)
-}
-
 /// All subgroups in the order in which they came, and how many calls are of none.
 fn read(trace: &dyn Source) -> Result<(Vec<Subgroup>, u64), Unreadable> {
     let t = trace.read(&PATH_SUBGROUPS)?;
@@ -145,88 +87,6 @@ fn read(trace: &dyn Source) -> Result<(Vec<Subgroup>, u64), Unreadable> {
         }
     }
     Ok((all, strays))
-}
-
-/// Bits of a path, the last a 1.
-type Path = Vec<bool>;
-
-/// How many invocations took each path.
-fn paths(subgroups: &[&Subgroup]) -> HashMap<Path, u64> {
-    let mut all: HashMap<Path, u64> = HashMap::new();
-    for s in subgroups {
-        for lane in (0..128).filter(|lane| s.entered >> lane & 1 == 1) {
-            let mut path: Path = s.calls.iter().map(|c| c.1 >> lane & 1 == 1).collect();
-            let len = path.iter().rposition(|b| *b).map_or(0, |i| i + 1);
-            path.truncate(len);
-            *all.entry(path).or_default() += 1;
-        }
-    }
-    all
-}
-
-fn count_columns() -> Vec<Column> {
-    let mut columns = Context::entry_columns();
-    columns.extend([
-        Column::new("entered", Unit::Subgroups),
-        Column::new("entered", Unit::Invocations),
-        Column::new("calls", Unit::Subgroups),
-        Column::new("rays", Unit::Invocations),
-        Column::new("paths", Unit::Count),
-    ]);
-    columns
-}
-
-fn counted(context: &Context, entry: u64, subgroups: &[&Subgroup], paths: &HashMap<Path, u64>) -> Vec<Cell> {
-    let calls = || subgroups.iter().flat_map(|s| &s.calls);
-    let mut cells = context.entry_cells(entry);
-    cells.extend([
-        Cell::Count(subgroups.len() as u64),
-        Cell::Count(subgroups.iter().map(|s| u64::from(s.entered.count_ones())).sum()),
-        Cell::Count(calls().count() as u64),
-        Cell::Count(calls().map(|c| u64::from(c.1.count_ones())).sum()),
-        Cell::Count(paths.len() as u64),
-    ]);
-    cells
-}
-
-fn top_columns() -> Vec<Column> {
-    let mut columns = Context::entry_columns();
-    columns.extend([
-        Column::new("path", Unit::Text),
-        Column::new("rays", Unit::Count),
-        Column::new("took it", Unit::Invocations),
-        Column::new("took it", Unit::Percent),
-    ]);
-    columns
-}
-
-/// The most frequent paths; of equally frequent ones the shorter first, then by bits.
-fn tops(context: &Context, entry: u64, paths: &HashMap<Path, u64>) -> Vec<Vec<Cell>> {
-    let all: u64 = paths.values().sum();
-    let mut sorted: Vec<_> = paths.iter().collect();
-    sorted.sort_by(|a, b| b.1.cmp(a.1).then_with(|| (a.0.len(), a.0).cmp(&(b.0.len(), b.0))));
-    let row = |(path, &count): (&Path, &u64)| {
-        let mut cells = context.entry_cells(entry);
-        cells.extend([
-            words(path).into(),
-            Cell::Count(path.iter().filter(|b| **b).count() as u64),
-            Cell::Count(count),
-            Cell::Number(100.0 * count as f64 / all as f64),
-        ]);
-        cells
-    };
-    sorted.into_iter().take(TOP).map(row).collect()
-}
-
-/// Ones and zeros, the first call first; long ones are cut.
-fn words(path: &[bool]) -> String {
-    const SHOWN: usize = 64;
-    let bits = |p: &[bool]| p.iter().map(|b| if *b { '1' } else { '0' }).collect::<String>();
-    match path.len() {
-        0 => "none".into(),
-        n if n > SHOWN => format!("{}… ({n} calls)", bits(&path[..SHOWN])),
-        _ => bits(path),
-    }
 }
 
 #[cfg(test)]

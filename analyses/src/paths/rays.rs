@@ -5,7 +5,8 @@
 //! *Caveat.* Who entered and began no ray left no event: nobody is counted with the empty path who never traced from any shader.
 //! Invocations are counted of a shader if they began a ray anywhere.
 
-use super::{Subgroup, mask, report};
+use super::compaction::{Subgroup, mask};
+use super::report::report;
 use crate::Question;
 use crate::context::Context;
 use crate::report::Report;

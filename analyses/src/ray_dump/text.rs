@@ -1,6 +1,6 @@
 //! Rays' events as indented text.
 
-use super::{Dump, Key, Take};
+use super::chosen::{Dump, Key, Take};
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 use trace::tables::{NOT_KNOWN, RAYS, RayEvent};

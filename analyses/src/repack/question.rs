@@ -1,10 +1,14 @@
 //! The question: what every method would do for each launch.
 
-use super::{METHODS, Options, Work, spread};
+use super::methods::METHODS;
+use super::work::{Method, Options, Work};
 use crate::Question;
 use crate::context::Context;
 use crate::events::{Events, Wants, read};
+use crate::replayer::Packing;
 use crate::report::{Cell, Column, Report, Table, Unit};
+use rayon::prelude::*;
+use trace::swizzle::Swizzle;
 use trace::tables::{RAY_LAUNCHES, RAYS};
 use trace::{Source, Unreadable};
 
@@ -26,12 +30,36 @@ pub fn columns() -> Vec<Column> {
     ]
 }
 
+/// The mean distance of a subgroup's work from its centre, in pixels.
+pub fn spread(work: &Work<'_>, packing: &Packing) -> f64 {
+    // (of so many subgroups at once, added up in their order)
+    const PORTION: usize = 1 << 12;
+    let portions: Vec<f64> = (0..packing.len().div_ceil(PORTION))
+        .into_par_iter()
+        .map(|p| {
+            let warps = p * PORTION..((p + 1) * PORTION).min(packing.len());
+            let mut sum = 0.0;
+            for warp in warps {
+                let pixels: Vec<[f64; 2]> = (packing.warp(warp).iter())
+                    .map(|&t| work.launch.pixel(t as usize))
+                    .map(|[x, y, _]| [f64::from(x), f64::from(y)])
+                    .collect();
+                let n = pixels.len() as f64;
+                let centre = [0, 1].map(|k| pixels.iter().map(|p| p[k]).sum::<f64>() / n);
+                sum += pixels.iter().map(|p| (p[0] - centre[0]).hypot(p[1] - centre[1])).sum::<f64>() / n;
+            }
+            sum
+        })
+        .collect();
+    portions.iter().sum::<f64>() / packing.len().max(1) as f64
+}
+
 /// Each method's line for each launch; `take` gets the swizzles.
 pub fn rows(
     events: &Events,
     options: &Options,
-    methods: &[&dyn super::Method],
-    take: &mut dyn FnMut(super::Swizzle),
+    methods: &[&dyn Method],
+    take: &mut dyn FnMut(Swizzle),
 ) -> Vec<Vec<Cell>> {
     let mut rows = vec![];
     for launch in &events.launches {

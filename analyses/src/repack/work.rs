@@ -1,11 +1,11 @@
-//! What methods know of a launch.
+//! What a method is, what methods know of a launch, and the swizzle that one makes of it.
 
-use super::Method;
 use crate::events::{Events, Launch, NO};
 use crate::replayer::{Packing, Replayer};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
+use trace::swizzle::Swizzle;
 use trace::tables::RayEvent;
 
 /// What a user may say.
@@ -20,6 +20,23 @@ pub struct Options {
 impl Options {
     /// The tile that was found at 1280 × 720, and the seed 0.
     pub const DEFAULT: Options = Options { tile: [256, 256], seed: 0 };
+}
+
+/// A way to sort invocations; one file each, and a line in [`super::METHODS`].
+pub trait Method: Sync {
+    /// Its name on the command line.
+    fn name(&self) -> &'static str;
+
+    /// What it does, in a line.
+    fn about(&self) -> &'static str;
+
+    /// The tile that it sorts in; none: all at once.
+    fn tile(&self, _options: &Options) -> Option<[u32; 2]> {
+        None
+    }
+
+    /// Puts the invocations of a tile, or all, in order.
+    fn sort(&self, work: &Work<'_>, options: &Options, invocations: &mut [u32]);
 }
 
 /// A launch, its calls, and what methods ask of it.
@@ -115,9 +132,36 @@ impl<'a> Work<'a> {
     }
 
     /// The packing that a swizzle makes, and its efficiency.
-    pub fn packing(&self, method: &dyn Method, options: &Options) -> (super::Swizzle, Packing) {
-        let swizzle = super::swizzle(method, self, options);
+    pub fn packing(&self, method: &dyn Method, options: &Options) -> (Swizzle, Packing) {
+        let swizzle = swizzle(method, self, options);
         let packing = self.recorded.swizzled(&swizzle.indices);
         (swizzle, packing)
     }
+}
+
+/// What a method makes of a launch.
+pub fn swizzle(method: &dyn Method, work: &Work<'_>, options: &Options) -> Swizzle {
+    let mut indices: Vec<u32> = (0..work.launch.threads() as u32).collect();
+    let places = work.places(method.tile(options));
+    let sorted: Vec<Vec<u32>> = places
+        .par_iter()
+        .map(|places| {
+            let mut sorted = places.clone();
+            method.sort(work, options, &mut sorted);
+            sorted
+        })
+        .collect();
+    for (place, does) in places.iter().flatten().zip(sorted.iter().flatten()) {
+        indices[*place as usize] = *does;
+    }
+    let swizzle = Swizzle {
+        frame: work.launch.frame,
+        launch: work.launch.launch,
+        size: work.launch.size,
+        method: method.name().to_owned(),
+        seed: options.seed,
+        indices,
+    };
+    swizzle.check().unwrap_or_else(|e| panic!("method {}: {e}", method.name()));
+    swizzle
 }

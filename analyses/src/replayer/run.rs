@@ -3,7 +3,7 @@
 //! Each step has the mask of those who have it next; steps that anyone has next are bits of a set whose lowest is the first
 //! choice. Time is in proportion to the invocations' steps, and the choices that there are.
 
-use super::{Class, Replayer};
+use super::calls::{Class, Replayer};
 use std::ops::Range;
 
 /// The most invocations of a subgroup.

@@ -1,6 +1,7 @@
 use super::*;
 use crate::events::model::{Model, hash};
 use crate::events::text;
+use std::collections::HashMap;
 
 /// Synthetic events in the thesis's words; the first place is the leftmost digit.
 fn words(lines: &str, n: u32) -> String {

@@ -17,7 +17,11 @@ pub mod records;
 pub mod shapes;
 mod sketch;
 pub mod summary;
+mod table;
 pub mod text;
+
+pub use shapes::{File, Image, Mark, Series};
+pub use table::{Cell, Column, Table, Unit};
 
 use serde::{Deserialize, Serialize};
 use shapes::{Distribution, Listing, Timeline, Tree};
@@ -82,7 +86,8 @@ impl Report {
             files: vec![],
             notes: vec![],
             failures: vec![],
-            cost: crate::context::cost(),
+            // (`analyze` puts what the manifest says in its place)
+            cost: Cost::Unknown { why: "the frame was not timed without the probes".into() },
         }
     }
 }
@@ -130,201 +135,4 @@ pub enum Cost {
         /// Why.
         why: String,
     },
-}
-
-/// Rows under columns. Every row has a cell for each column.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Table {
-    /// Its name in exports.
-    pub name: String,
-    /// What the columns are.
-    pub columns: Vec<Column>,
-    /// The rows, from top to bottom.
-    pub rows: Vec<Vec<Cell>>,
-}
-
-/// What a column's cells, or an axis's values, are.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Column {
-    /// Its name; two columns may share one when their units differ.
-    pub name: String,
-    /// Its unit.
-    pub unit: Unit,
-}
-
-impl Column {
-    /// A column of this name and unit.
-    pub fn new(name: impl Into<String>, unit: Unit) -> Column {
-        Column { name: name.into(), unit }
-    }
-}
-
-/// What a number counts or measures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Unit {
-    /// No number: words.
-    Text,
-    /// Whole things, counted or numbered.
-    Count,
-    /// Milliseconds.
-    Milliseconds,
-    /// Frames in a second.
-    FramesPerSecond,
-    /// Hundredths.
-    Percent,
-    /// Bytes.
-    Bytes,
-    /// Invocations of a shader.
-    Invocations,
-    /// Subgroups: full or not.
-    Subgroups,
-    /// How often something ran.
-    Executions,
-    /// Instructions: of the module where nothing else is said.
-    Instructions,
-    /// A share of 1, or one number over another.
-    Ratio,
-    /// Pixels.
-    Pixels,
-    /// Nanoseconds.
-    Nanoseconds,
-    /// Cycles of the clock that a shader reads.
-    Cycles,
-}
-
-impl Unit {
-    /// As it stands under a column's name; empty where the name says it all.
-    pub fn symbol(self) -> &'static str {
-        match self {
-            Unit::Text | Unit::Count | Unit::Ratio => "",
-            Unit::Milliseconds => "ms",
-            Unit::FramesPerSecond => "FPS",
-            Unit::Percent => "%",
-            Unit::Bytes => "bytes",
-            Unit::Invocations => "invocations",
-            Unit::Subgroups => "subgroups",
-            Unit::Executions => "executions",
-            Unit::Instructions => "instructions",
-            Unit::Pixels => "pixels",
-            Unit::Nanoseconds => "ns",
-            Unit::Cycles => "cycles",
-        }
-    }
-
-    /// Digits behind the point that tell numbers of this unit apart for a reader.
-    pub fn decimals(self) -> usize {
-        match self {
-            Unit::Milliseconds => 3,
-            Unit::Ratio => 4,
-            Unit::FramesPerSecond => 1,
-            Unit::Percent => 2,
-            // (numbers of whole things are means and the like)
-            Unit::Invocations | Unit::Subgroups | Unit::Executions | Unit::Instructions => 2,
-            Unit::Nanoseconds | Unit::Cycles => 1,
-            Unit::Text | Unit::Count | Unit::Bytes | Unit::Pixels => 0,
-        }
-    }
-}
-
-/// One value.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Cell {
-    /// A whole number.
-    Count(u64),
-    /// A measured or derived number. (In JSON, one that is not finite becomes [`Cell::Missing`].)
-    Number(f64),
-    /// Words.
-    Text(String),
-    /// There is no value here.
-    Missing,
-}
-
-impl From<&str> for Cell {
-    fn from(text: &str) -> Cell {
-        Cell::Text(text.to_owned())
-    }
-}
-
-impl From<String> for Cell {
-    fn from(text: String) -> Cell {
-        Cell::Text(text)
-    }
-}
-
-impl From<u64> for Cell {
-    fn from(count: u64) -> Cell {
-        Cell::Count(count)
-    }
-}
-
-impl From<f64> for Cell {
-    fn from(number: f64) -> Cell {
-        Cell::Number(number)
-    }
-}
-
-/// Points in order.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Series {
-    /// Its name in exports.
-    pub name: String,
-    /// A word for people.
-    pub title: String,
-    /// How it is drawn.
-    pub mark: Mark,
-    /// What a point's first value is.
-    pub x: Column,
-    /// What a point's second value is.
-    pub y: Column,
-    /// The points.
-    pub points: Vec<(Cell, Cell)>,
-}
-
-/// How a series is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Mark {
-    /// A value over each x; the x need not be in order.
-    Line,
-    /// A histogram: `x` is where a bucket begins, rising; `y` is how many fell into it. Empty buckets are left
-    /// out.
-    Bars,
-}
-
-/// A file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct File {
-    /// Its name: a name only, with its ending, and no folder.
-    pub name: String,
-    /// What is in it, in a line.
-    pub about: String,
-    /// What is in it: bytes, as pictures are files too.
-    pub content: Vec<u8>,
-}
-
-/// A value a pixel.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Image {
-    /// Its name in exports.
-    pub name: String,
-    /// A word for people.
-    pub title: String,
-    /// What a pixel's value is.
-    pub value: Column,
-    /// Pixels in a row.
-    pub width: u32,
-    /// Rows.
-    pub height: u32,
-    /// The values, row by row from the top; a pixel without one is not a number.
-    #[serde(deserialize_with = "pixels")]
-    pub pixels: Vec<f32>,
-}
-
-/// JSON has no NaN: a pixel without a value is null there.
-fn pixels<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<f32>, D::Error> {
-    let all = Vec::<Option<f32>>::deserialize(from)?;
-    Ok(all.into_iter().map(|v| v.unwrap_or(f32::NAN)).collect())
 }

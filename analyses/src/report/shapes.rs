@@ -1,9 +1,72 @@
-//! Shapes of an answer beside tables, series and images: distributions, trees, timelines and listings.
+//! Shapes of an answer beside tables: series, images, distributions, trees, timelines, listings and files.
 //!
 //! They are there so that an exporter can draw what an analysis means without knowing which analysis it was.
 
-use super::{Cell, Column, Series};
+use super::table::{Cell, Column};
 use serde::{Deserialize, Serialize};
+
+/// Points in order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Series {
+    /// Its name in exports.
+    pub name: String,
+    /// A word for people.
+    pub title: String,
+    /// How it is drawn.
+    pub mark: Mark,
+    /// What a point's first value is.
+    pub x: Column,
+    /// What a point's second value is.
+    pub y: Column,
+    /// The points.
+    pub points: Vec<(Cell, Cell)>,
+}
+
+/// How a series is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mark {
+    /// A value over each x; the x need not be in order.
+    Line,
+    /// A histogram: `x` is where a bucket begins, rising; `y` is how many fell into it. Empty buckets are left
+    /// out.
+    Bars,
+}
+
+/// A file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// Its name: a name only, with its ending, and no folder.
+    pub name: String,
+    /// What is in it, in a line.
+    pub about: String,
+    /// What is in it: bytes, as pictures are files too.
+    pub content: Vec<u8>,
+}
+
+/// A value a pixel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Image {
+    /// Its name in exports.
+    pub name: String,
+    /// A word for people.
+    pub title: String,
+    /// What a pixel's value is.
+    pub value: Column,
+    /// Pixels in a row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// The values, row by row from the top; a pixel without one is not a number.
+    #[serde(deserialize_with = "pixels")]
+    pub pixels: Vec<f32>,
+}
+
+/// JSON has no NaN: a pixel without a value is null there.
+fn pixels<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<f32>, D::Error> {
+    let all = Vec::<Option<f32>>::deserialize(from)?;
+    Ok(all.into_iter().map(|v| v.unwrap_or(f32::NAN)).collect())
+}
 
 /// Series that are samples of one thing under several circumstances, to be held against each other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,7 +3,8 @@
 //! Guarantees: padding between elements, columns and rows is not part of a value. A type that is not known here, or an array
 //! whose inner strides do not follow from what is said, is taken as all bytes from its first to its last, printed as hexadecimal words.
 
-use super::{Member, Words};
+use super::pipelines::Member;
+use super::words::Words;
 
 /// A scalar's kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

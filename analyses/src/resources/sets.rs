@@ -1,13 +1,10 @@
 //! What descriptor sets held, so that two slots are compared by comparing two numbers.
 
-use super::Numbers;
+use super::numbers::{NOTHING, Numbers};
 use std::collections::HashMap;
 use std::sync::Arc;
 use trace::tables::{DESCRIPTORS, DYNAMIC_OFFSETS, SET_CONTENTS};
 use trace::{Source, Unreadable};
-
-/// In place of an index where there is none.
-pub const NOTHING: u32 = u32::MAX;
 
 /// A descriptor.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! Buffers, and what was written into them.
 
-use super::Numbers;
+use super::numbers::Numbers;
 use std::sync::Arc;
 use trace::tables::{RESOURCE_BUFFERS, UPLOADS};
 use trace::{Source, Unreadable};

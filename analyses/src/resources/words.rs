@@ -1,6 +1,6 @@
 //! The bytes that blocks held, four at a time; words that are not known are absent.
 
-use super::{NOTHING, Numbers};
+use super::numbers::{NOTHING, Numbers};
 use trace::tables::CONTENT_WORDS;
 use trace::{Source, Unreadable};
 

@@ -4,8 +4,7 @@
 //! than [`MOST`] spans these are the first, and the title says so.
 
 use super::lanes::Lanes;
-use super::spans::{Span, Sweep};
-use super::unit_words;
+use super::spans::{Span, Sweep, unit_words};
 use crate::context::Context;
 use crate::report::shapes::{self, SpanKind, Timeline};
 use crate::report::{Column, Unit};

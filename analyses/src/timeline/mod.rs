@@ -27,7 +27,7 @@ mod trace_events;
 use crate::Question;
 use crate::context::Context;
 use crate::report::{Cell, Column, File, Mark, Report, Series, Table, Unit};
-use spans::{Load, Span, Spans, Sweep};
+use spans::{Load, Span, Spans, Sweep, unit_words};
 use std::collections::BTreeMap;
 use trace::tables::{NOWHERE, SIMT, TIMELINE, TIMELINE_EXITS};
 use trace::{Source, Unreadable};
@@ -150,11 +150,6 @@ fn over_time(report: &mut Report, context: &Context, spans: &Spans) {
                 .push(format!("timeline.perfetto.json holds the first spans; {left_out} are left out."));
         }
     }
-}
-
-/// What a unit is called.
-fn unit_words(unit: u64) -> String {
-    if unit == NOWHERE { "unit 0".into() } else { format!("SM {unit}") }
 }
 
 fn share(part: u64, of: u64) -> Cell {

@@ -3,8 +3,7 @@
 //! that the rest is seen: a band says how long each was, and the axis goes on without it.
 
 use super::lanes::Lanes;
-use super::spans::{Gap, Span, Sweep};
-use super::unit_words;
+use super::spans::{Gap, Span, Sweep, unit_words};
 use crate::context::Context;
 use crate::report::png::{Canvas, Colour, text_width};
 use std::collections::BTreeSet;

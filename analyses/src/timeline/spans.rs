@@ -6,7 +6,7 @@
 
 use crate::context::Context;
 use std::collections::{BTreeMap, BTreeSet};
-use trace::tables::TIMELINE;
+use trace::tables::{NOWHERE, TIMELINE};
 use trace::{Source, Unreadable};
 
 /// A subgroup in an entry point.
@@ -44,6 +44,11 @@ pub struct Spans {
     pub endless: Vec<Span>,
     /// Spans of one subgroup cannot be compared with another's.
     pub own_clocks: bool,
+}
+
+/// What a unit is called.
+pub fn unit_words(unit: u64) -> String {
+    if unit == NOWHERE { "unit 0".into() } else { format!("SM {unit}") }
 }
 
 /// The entry points of a ray-tracing pipeline that others call.

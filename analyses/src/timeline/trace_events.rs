@@ -1,8 +1,7 @@
 //! All spans for Perfetto: a process for each multiprocessor, a thread for each lane; what is called beside its callers.
 
 use super::lanes::Lanes;
-use super::spans::Span;
-use super::unit_words;
+use super::spans::{Span, unit_words};
 use crate::context::Context;
 use crate::report::Cell;
 use crate::report::perfetto::{Slice, Timeline, render as json};

@@ -21,7 +21,7 @@ use super::families::adjusted;
 use super::judge::{Ask, Judged, Verdict, decide, measure};
 use super::metrics::Metric;
 use super::sides::{Both, all, ms, numbered, time, workers};
-pub use super::sides::{pairs as paired_processes, processes};
+pub use super::sides::{Clock, pairs as paired_processes, processes};
 use crate::bench::bands;
 use crate::loop_times::stats::Sample;
 use rayon::prelude::*;
@@ -33,16 +33,6 @@ use trace::run::{Place, PlanNote, Run};
 pub const SCHEMA_VERSION: u32 = 1;
 /// Share of all submissions' time below which a place is not asked about.
 pub const LEAST_SHARE: f64 = 0.001;
-
-/// Whose times.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Clock {
-    /// The device's.
-    Gpu,
-    /// The replay's on the CPU.
-    Cpu,
-}
 
 /// What is wanted.
 #[derive(Clone, Debug)]

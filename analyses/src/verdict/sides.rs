@@ -4,10 +4,20 @@
 //! of their numbers; of pairs, both sides have the same ones.
 
 use super::bootstrap::{Process, Sides};
-use super::compare::Clock;
+use serde::Serialize;
 use std::collections::BTreeMap;
 use trace::Nanos;
 use trace::run::{FrameSample, Run};
+
+/// Whose times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Clock {
+    /// The device's.
+    Gpu,
+    /// The replay's on the CPU.
+    Cpu,
+}
 
 /// The workers of a capture and plan.
 pub(super) fn workers(run: &Run, at: (usize, usize)) -> Vec<usize> {

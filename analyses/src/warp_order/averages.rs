@@ -6,8 +6,6 @@
 //! quadrant's mean is within [`OFF`] of its place, and quadrants are further apart than chance: [`SURE`] times the standard error
 //! of their difference. Refuses what is in rows (its quadrants are at ±1/4 in pairs).
 
-use super::detect::{Corner, quadrant};
-
 /// How far from its place a quadrant's mean may be, in tiles.
 const OFF: f64 = 0.1;
 
@@ -20,6 +18,9 @@ const SURE: f64 = 6.0;
 
 /// The share of tiles whose mean may be below that of the tile before.
 const FALLING: f64 = 0.05;
+
+/// A subgroup: its upper left pixel; its place in the list is its rank.
+pub type Corner = [u32; 2];
 
 /// Sums of one quadrant's places.
 #[derive(Clone, Copy, Default)]
@@ -80,4 +81,15 @@ pub fn quadrants(
         b.mean() - a.mean() > SURE * (a.error2() + b.error2()).sqrt()
     });
     (sums[0].n > 0.0 && off <= OFF && apart).then_some((order, off))
+}
+
+/// Which quadrant of a tile's part a corner is in.
+pub fn quadrant(c: Corner, part: [u32; 2]) -> u8 {
+    let [right, lower] = [0, 1].map(|k| c[k] % part[k] >= part[k] / 2);
+    match (right, lower) {
+        (true, false) => 1,
+        (false, false) => 2,
+        (false, true) => 3,
+        (true, true) => 4,
+    }
 }

@@ -1,8 +1,11 @@
 //! What the picture shows, found without looking.
 
-use super::{ENOUGH, averages};
+use super::averages::{self, Corner, quadrant};
 use crate::events::Launch;
 use std::collections::BTreeMap;
+
+/// The share of subgroups that have to agree with a tile and its quadrants.
+pub const ENOUGH: f64 = 0.8;
 
 /// A tile, and how its inside is ordered.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,9 +36,6 @@ pub struct Found {
     /// The tile, if there is one.
     pub tile: Option<Tile>,
 }
-
-/// A subgroup: its upper left pixel; its place in the list is its rank.
-pub(super) type Corner = [u32; 2];
 
 /// Looks at a launch.
 pub fn detect(launch: &Launch) -> Found {
@@ -104,17 +104,6 @@ fn orders() -> Vec<[u8; 4]> {
         }
     }
     all
-}
-
-/// Which quadrant of a tile's part a corner is in.
-pub(super) fn quadrant(c: Corner, part: [u32; 2]) -> u8 {
-    let [right, lower] = [0, 1].map(|k| c[k] % part[k] >= part[k] / 2);
-    match (right, lower) {
-        (true, false) => 1,
-        (false, false) => 2,
-        (false, true) => 3,
-        (true, true) => 4,
-    }
 }
 
 fn tile(launch: &Launch, shape: [u32; 2], corners: &[Corner]) -> Option<Tile> {

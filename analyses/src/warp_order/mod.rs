@@ -27,7 +27,7 @@ mod detect;
 #[cfg(test)]
 mod tests;
 
-pub use detect::{Found, Tile, detect};
+pub use detect::{ENOUGH, Found, Tile, detect};
 
 use crate::Question;
 use crate::context::Context;
@@ -39,9 +39,6 @@ use trace::{Source, Unreadable};
 /// The question.
 #[derive(Clone, Copy, Debug)]
 pub struct WarpOrder;
-
-/// The share of subgroups that have to agree with a tile and its quadrants.
-pub const ENOUGH: f64 = 0.8;
 
 /// Launches that are drawn: the first.
 const PICTURES: usize = 8;

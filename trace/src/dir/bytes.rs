@@ -1,8 +1,12 @@
-//! Little-endian numbers out of and into bytes, and what is wrong when they are not there.
+//! Bytes: little-endian numbers out of and into them, and what is wrong when they are not there.
 //!
 //! Guarantees: nothing is read beyond the bytes at hand, whatever a length says.
 
 use super::limits;
+use std::sync::Arc;
+
+/// A file's bytes, shared: a memory map or a vector.
+pub type Bytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
 /// What is wrong in a file, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]

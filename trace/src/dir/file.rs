@@ -6,8 +6,8 @@
 //! looked at. Refuses columns that are not the table's, and every
 //! version but those it knows. In layout 1 one checksum behind the columns was that of the whole chunk.
 
-use super::bytes::{Bad, Cursor, checksum, put_name};
-use super::{Bytes, column, limits};
+use super::bytes::{Bad, Bytes, Cursor, checksum, put_name};
+use super::{column, limits};
 use crate::{ColumnData, Columns, Kind, Table};
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,4 +1,4 @@
-//! What a trace is of: `manifest.json`.
+//! What a trace is of: `manifest.json`; and what its files are called.
 //!
 //! Fields that a reader does not know are passed over, so that more may come; one that changes its meaning or goes raises
 //! the schema's version.
@@ -11,6 +11,13 @@ use std::path::Path;
 
 /// The version of the manifest's shape.
 pub const MANIFEST_VERSION: u32 = 1;
+
+/// The manifest's file.
+pub const MANIFEST: &str = "manifest.json";
+/// What a table's file ends in.
+pub const TABLE_SUFFIX: &str = ".table";
+/// What a file ends in while it is written.
+pub const PARTIAL: &str = ".partial";
 
 /// See the module's header.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

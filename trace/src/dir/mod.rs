@@ -32,6 +32,7 @@ mod manifest;
 mod tests;
 mod writer;
 
+pub use bytes::Bytes;
 pub use manifest::{Capture, CostNote, Device, MANIFEST_VERSION, Manifest, PassNote, TableNote};
 pub use writer::Writer;
 
@@ -39,12 +40,10 @@ use crate::tables::TABLES;
 use crate::{Columns, Kept, Parts, Source, Table, Unreadable};
 use bytes::Bad;
 use file::TableFile;
+use manifest::{MANIFEST, PARTIAL, TABLE_SUFFIX};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// A file's bytes, shared: a memory map or a vector.
-pub type Bytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
 /// How the caller opens a file.
 type OpenFile = dyn Fn(&Path) -> io::Result<Bytes> + Send + Sync;
@@ -66,13 +65,6 @@ pub(crate) fn read(path: &Path) -> io::Result<Bytes> {
     plain(path)?;
     Ok(Arc::new(std::fs::read(path)?))
 }
-
-/// The manifest's file.
-const MANIFEST: &str = "manifest.json";
-/// What a table's file ends in.
-const TABLE_SUFFIX: &str = ".table";
-/// What a file ends in while it is written.
-const PARTIAL: &str = ".partial";
 
 /// A trace that lies in a folder.
 pub struct Dir {

@@ -8,8 +8,8 @@
 
 use super::column::Pending;
 use super::file::{self, Chunk};
-use super::manifest::{MANIFEST_VERSION, Manifest, TableNote};
-use super::{MANIFEST, PARTIAL, TABLE_SUFFIX, limits};
+use super::limits;
+use super::manifest::{MANIFEST, MANIFEST_VERSION, Manifest, PARTIAL, TABLE_SUFFIX, TableNote};
 use crate::{Table, Unreadable, Value};
 use std::collections::BTreeMap;
 use std::fs::{self, File};

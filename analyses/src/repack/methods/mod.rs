@@ -1,4 +1,4 @@
-//! The methods.
+//! The methods, by name.
 
 mod identity;
 mod numrays;
@@ -8,7 +8,7 @@ mod rounds;
 mod tiled_numrays;
 mod tiled_objects;
 
-use super::Method;
+use super::work::Method;
 
 /// Every method there is.
 pub static METHODS: &[&dyn Method] = &[
@@ -20,3 +20,8 @@ pub static METHODS: &[&dyn Method] = &[
     &tiled_objects::TiledObjects,
     &rounds::Rounds,
 ];
+
+/// The method of this name.
+pub fn by_name(name: &str) -> Option<&'static dyn Method> {
+    METHODS.iter().copied().find(|m| m.name() == name)
+}

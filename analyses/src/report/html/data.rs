@@ -2,12 +2,26 @@
 //!
 //! Guarantees: every shape of a report that holds something is there, in the report's order.
 
-use super::Input;
 use super::pack::Pack;
 use crate::report::shapes::{Listing, Timeline, Tree};
 use crate::report::summary::summary;
 use crate::report::{Cell, Column, Cost, Image, Mark, Report, Series, Table, Unit};
 use serde_json::{Value, json};
+
+/// Where reports are from: a trace, a run, a replay.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Input {
+    /// Its name.
+    pub name: String,
+    /// What it is, in a word.
+    pub kind: String,
+    /// What is known of it: the capture, the device, what was measured.
+    pub facts: Vec<(String, String)>,
+    /// What a reader has to know.
+    pub notes: Vec<String>,
+    /// What it answers; with each, what the question was.
+    pub reports: Vec<(Report, String)>,
+}
 
 /// Everything, packed.
 pub fn pack(title: &str, inputs: &[Input]) -> Result<String, String> {

@@ -10,22 +10,9 @@ mod pack;
 #[cfg(test)]
 mod tests;
 
-use super::{Report, escape};
+pub use data::Input;
 
-/// Where reports are from: a trace, a run, a replay.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Input {
-    /// Its name.
-    pub name: String,
-    /// What it is, in a word.
-    pub kind: String,
-    /// What is known of it: the capture, the device, what was measured.
-    pub facts: Vec<(String, String)>,
-    /// What a reader has to know.
-    pub notes: Vec<String>,
-    /// What it answers; with each, what the question was.
-    pub reports: Vec<(Report, String)>,
-}
+use super::escape;
 
 /// The plots' library.
 const LIBRARY: &str = include_str!("vendor/echarts.min.js");

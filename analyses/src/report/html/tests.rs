@@ -1,6 +1,6 @@
 use super::*;
 use crate::report::shapes::{Distribution, Group, Line, Listing, Node, Span, SpanKind, Timeline, Tree};
-use crate::report::{Cell, Column, Image, Mark, Series, Table, Unit};
+use crate::report::{Cell, Column, Image, Mark, Report, Series, Table, Unit};
 use flate2::read::ZlibDecoder;
 use serde_json::Value;
 use std::io::Read;

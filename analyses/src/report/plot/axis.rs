@@ -1,6 +1,7 @@
 //! Axes: from values to pixels, with marks at round numbers.
 
-use super::{Anchor, Figure, GRID, INK};
+use super::figure::{Anchor, Figure, GRID, INK};
+use crate::report::Column;
 
 /// A stretch of values on a stretch of pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,6 +51,24 @@ pub fn frame(figure: &mut Figure, title: &str, across: (f64, f64), y: &Axis, nam
     figure.line(vec![(left, y.pixels.1), (left, y.pixels.0)], INK, 1.0);
     figure.line(vec![(left, y.pixels.0), (right, y.pixels.0)], INK, 1.0);
     figure.upward((18.0, (y.pixels.0 + y.pixels.1) / 2.0), name);
+}
+
+/// The marks of an axis that lies at this height, and what it is.
+pub fn across(f: &mut Figure, x: &Axis, at: f64, name: &str) {
+    let (marks, digits) = x.marks(9);
+    for mark in marks {
+        f.line(vec![(x.at(mark), at), (x.at(mark), at + 5.0)], INK, 1.0);
+        f.text((x.at(mark), at + 15.0), format!("{mark:.digits$}"), Anchor::Middle);
+    }
+    f.text(((x.pixels.0 + x.pixels.1) / 2.0, at + 36.0), name, Anchor::Middle);
+}
+
+/// A column's name with its unit.
+pub fn named(c: &Column) -> String {
+    match c.unit.symbol() {
+        unit if unit.is_empty() || unit == c.name => c.name.clone(),
+        unit => format!("{} ({unit})", c.name),
+    }
 }
 
 #[cfg(test)]

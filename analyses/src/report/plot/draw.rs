@@ -4,12 +4,13 @@
 //! Guarantees: every distribution, series (but those that a distribution draws), tree and timeline with something in it has a
 //! figure, by its name; the same report gives the same figures.
 
+use super::axis::{Axis, across, frame, named};
+use super::figure::{Anchor, COLOURS, Figure, GRID, INK, PAPER, lighter};
 use super::lanes::timeline;
-use super::{Anchor, Axis, COLOURS, Figure, GRID, INK, PAPER, frame, lighter};
 use crate::report::png::Colour;
 use crate::report::shapes::{Distribution, Tree};
 use crate::report::summary::{Summary, summary};
-use crate::report::{Cell, Column, Mark, Report, Series, Unit};
+use crate::report::{Cell, Mark, Report, Series, Unit};
 
 const WIDTH: u32 = 960;
 const LEFT: f64 = 88.0;
@@ -58,29 +59,11 @@ fn points(s: &Series) -> Vec<(f64, f64)> {
     s.points.iter().filter_map(|(x, y)| Some((number(x)?, number(y)?))).collect()
 }
 
-/// A column's name with its unit.
-pub(super) fn named(c: &Column) -> String {
-    match c.unit.symbol() {
-        unit if unit.is_empty() || unit == c.name => c.name.clone(),
-        unit => format!("{} ({unit})", c.name),
-    }
-}
-
 /// Least and greatest.
 fn span(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     let ends = values
         .fold(None, |ends: Option<(f64, f64)>, v| Some(ends.map_or((v, v), |(a, b)| (a.min(v), b.max(v)))));
     ends.map(|(a, b)| if a < b { (a, b) } else { (a - 0.5 * a.abs().max(1.0), b + 0.5 * b.abs().max(1.0)) })
-}
-
-/// The marks of an axis that lies at this height, and what it is.
-pub(super) fn across(f: &mut Figure, x: &Axis, at: f64, name: &str) {
-    let (marks, digits) = x.marks(9);
-    for mark in marks {
-        f.line(vec![(x.at(mark), at), (x.at(mark), at + 5.0)], INK, 1.0);
-        f.text((x.at(mark), at + 15.0), format!("{mark:.digits$}"), Anchor::Middle);
-    }
-    f.text(((x.pixels.0 + x.pixels.1) / 2.0, at + 36.0), name, Anchor::Middle);
 }
 
 /// A name that fits beside a row.
@@ -264,6 +247,7 @@ fn tree(t: &Tree) -> Option<Figure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::Column;
     use crate::report::shapes::{Group, Node, Span, SpanKind, Timeline};
 
     fn series(name: &str, mark: Mark, points: &[(u64, f64)]) -> Series {
@@ -324,7 +308,7 @@ mod tests {
         let f = bars(&series("b", Mark::Bars, &[(1, 4.0), (3, 2.0)])).expect("there are values");
         let areas: Vec<_> = (f.shapes.iter())
             .filter_map(|s| match s {
-                super::super::Shape::Area(p, _) => Some((p[0], p[2])),
+                super::super::figure::Shape::Area(p, _) => Some((p[0], p[2])),
                 _ => None,
             })
             .collect();

@@ -1,7 +1,7 @@
 //! A timeline as a figure: a lane a row, names of lanes once for those that belong together, colours by what took place.
 
-use super::draw::{across, named};
-use super::{Anchor, Axis, COLOURS, Figure, GRID, INK, lighter};
+use super::axis::{Axis, across, named};
+use super::figure::{Anchor, COLOURS, Figure, GRID, INK, lighter};
 use crate::report::shapes::Timeline;
 
 const WIDTH: u32 = 1200;

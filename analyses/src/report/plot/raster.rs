@@ -1,6 +1,6 @@
 //! Figures as pixels: polygons by how much of each pixel they cover, in sixteenths; letters as squares of two pixels.
 
-use super::{Anchor, Figure, INK, Point, Shape};
+use super::figure::{Anchor, Figure, INK, Point, Shape};
 use crate::report::font::{ADVANCE, HEIGHT, glyph};
 use crate::report::png::{Canvas, Colour};
 

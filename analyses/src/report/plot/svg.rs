@@ -1,6 +1,6 @@
 //! Figures as SVG: a line a shape, numbers with two digits.
 
-use super::{Anchor, Figure, INK, Point, Shape};
+use super::figure::{Anchor, Figure, INK, Point, Shape};
 use crate::report::escape;
 use crate::report::png::Colour;
 use std::fmt::Write;

@@ -1,0 +1,84 @@
+//! Plans: what ran, how long, and how its times lie.
+//!
+//! Guarantees: rounds are in the order in which they ran; a round without a time stays a round.
+
+use crate::loop_times::stats::Sample;
+use crate::report::Cost;
+use trace::Nanos;
+
+/// Calls of one round, and their time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Calls {
+    /// Those that manage, bind or push descriptors.
+    pub descriptors: (u64, Nanos),
+    /// The others that record commands, manage command buffers, or submit.
+    pub recording: (u64, Nanos),
+}
+
+/// What ran, and how long.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plan {
+    /// Its name.
+    pub name: String,
+    /// By round.
+    pub times: Vec<Option<Nanos>>,
+    /// Synthetic SIMT efficiency, in percent.
+    pub synthetic: Option<f64>,
+    /// Actual SIMT efficiency, in percent.
+    pub actual: Option<f64>,
+    /// By round, where calls were timed.
+    pub calls: Vec<Calls>,
+}
+
+impl Plan {
+    /// Its times in nanoseconds.
+    pub(super) fn nanos(&self) -> Vec<Option<u64>> {
+        self.times.iter().map(|t| t.map(|n| n.0)).collect()
+    }
+
+    /// Its times.
+    pub fn sample(&self) -> Sample {
+        Sample::new(self.times.iter().flatten().map(|n| n.0).collect())
+    }
+}
+
+/// What is known beside the times.
+#[derive(Clone, Debug)]
+pub struct About {
+    /// The frame's number.
+    pub frame: u64,
+    /// Where random numbers begin.
+    pub seed: u64,
+    /// Sentences on what was done.
+    pub notes: Vec<String>,
+    /// What measuring cost.
+    pub cost: Cost,
+}
+
+/// Quartiles, and who is an outlier.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quartiles {
+    /// p25, median, p75.
+    pub at: [f64; 3],
+    /// The least and the greatest time that is no outlier.
+    pub whiskers: [f64; 2],
+}
+
+impl Quartiles {
+    /// Of a sample; none of nothing.
+    pub fn of(sample: &Sample) -> Option<Quartiles> {
+        let [a, b, c] = [25.0, 50.0, 75.0].map(|p| sample.percentile(p));
+        let at = [a? as f64, b? as f64, c? as f64];
+        let reach = 1.5 * (at[2] - at[0]);
+        let inside = |v: &&u64| (at[0] - reach..=at[2] + reach).contains(&(**v as f64));
+        let first = sample.values().iter().find(inside)?;
+        let last = sample.values().iter().rfind(inside)?;
+        Some(Quartiles { at, whiskers: [*first as f64, *last as f64] })
+    }
+
+    /// The outliers.
+    pub fn outliers<'s>(&self, sample: &'s Sample) -> impl Iterator<Item = f64> + 's {
+        let [low, high] = self.whiskers;
+        sample.values().iter().map(|v| *v as f64).filter(move |v| *v < low || *v > high)
+    }
+}

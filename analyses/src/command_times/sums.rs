@@ -1,0 +1,97 @@
+//! Spans placed in time, what a row sums of them, and the words and cells that every table has for them.
+//!
+//! Guarantees: a label of a queue that counts is one place in all frames.
+
+use super::nest::Place;
+use crate::report::Cell;
+use trace::{COUNTERS, CommandTime, SpanKind, TimeNames};
+
+/// As in [`CommandCounters`].
+pub type Counts = [Option<u64>; COUNTERS.len()];
+
+/// A record, where it is in time, and how many of the names around it are labels of its queue.
+#[derive(Clone, Copy)]
+pub struct Timed<'r> {
+    pub record: &'r CommandTime,
+    /// Its number among the records.
+    pub at: usize,
+    pub place: Place,
+    pub queue_labels: usize,
+}
+
+/// What one row of the table of the most expensive sums.
+#[derive(Default)]
+pub struct Sum {
+    pub times: u64,
+    pub total: u64,
+    pub max: u64,
+    pub counts: Option<Counts>,
+}
+
+/// One of the most expensive.
+pub struct Top<'r> {
+    pub path: String,
+    pub name: String,
+    pub sum: Sum,
+    pub record: &'r CommandTime,
+}
+
+impl Sum {
+    /// One more.
+    pub fn add(&mut self, time: u64) {
+        self.times += 1;
+        self.total += time;
+        self.max = self.max.max(time);
+    }
+}
+
+/// Nanoseconds as milliseconds.
+pub fn ms(nanos: u64) -> Cell {
+    Cell::Number(nanos as f64 / 1e6)
+}
+
+/// A part of a whole; nothing of 0.
+pub fn percent(part: u64, total: u64) -> Cell {
+    if total == 0 { Cell::Missing } else { Cell::Number(part as f64 / total as f64 * 100.0) }
+}
+
+/// An object in words: its debug name, or its id; nothing of 0.
+pub fn object(names: &TimeNames, id: u64) -> String {
+    match names.objects.get(&id).filter(|n| !n.is_empty()) {
+        Some(n) => n.clone(),
+        None if id == 0 => String::new(),
+        None => format!("#{id}"),
+    }
+}
+
+/// A queue's label that counts (`frame 1`, `frame 2`, …) is one place in all frames: digits become `#`.
+pub fn placeless(name: &str) -> String {
+    let mut out = String::new();
+    for c in name.chars() {
+        match c {
+            '0'..='9' if out.ends_with('#') => {}
+            '0'..='9' => out.push('#'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// The path around a span, or of one that others are within.
+pub fn around(names: &TimeNames, timed: &Timed<'_>) -> Vec<String> {
+    let mut path: Vec<String> = names.path(timed.record.node).into_iter().map(str::to_owned).collect();
+    if !matches!(timed.record.kind, SpanKind::Label | SpanKind::Pass | SpanKind::Secondary) {
+        path.pop();
+    }
+    path.iter_mut().take(timed.queue_labels).for_each(|name| *name = placeless(name));
+    path
+}
+
+/// Where in a submission: command buffer, execution of a secondary one, command.
+pub fn at(r: &CommandTime) -> String {
+    match (r.command_buffer, r.execution) {
+        (0, _) => String::new(),
+        (_, 0) => format!("{}:{}", r.position, r.index),
+        (_, n) => format!("{}:s{n}:{}", r.position, r.index),
+    }
+}
