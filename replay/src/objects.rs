@@ -162,9 +162,9 @@ impl Objects {
     pub fn id_of(&self, live: u64, ty: HandleId) -> Option<u64> {
         self.dense.iter().position(|e| e.alive && e.ty == ty && e.live == live).map(|i| i as u64)
     }
-    /// Every live object of a type: (id, entry).
-    pub fn of_type(&self, ty: HandleId) -> impl Iterator<Item = (u64, &Entry)> {
-        self.dense.iter().enumerate().map(|(i, e)| (i as u64, e)).filter(move |(_, e)| e.alive && e.ty == ty)
+    /// Every live object: (id, entry).
+    pub fn alive(&self) -> impl Iterator<Item = (u64, &Entry)> {
+        self.dense.iter().enumerate().map(|(i, e)| (i as u64, e)).filter(|(_, e)| e.alive)
     }
 }
 

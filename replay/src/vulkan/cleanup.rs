@@ -12,6 +12,7 @@ use crate::objects::Objects;
 use ash::vk;
 use gfxr_parse::schema::generated::HANDLES;
 use gfxr_parse::schema::{HandleId, handle_named};
+use std::collections::HashMap;
 
 /// vkDestroyX, for whatever non-dispatchable X; vkFreeMemory is of the same shape.
 type Destroy = unsafe extern "system" fn(vk::Device, u64, *const vk::AllocationCallbacks<'_>);
@@ -55,12 +56,11 @@ pub fn give_back(vk: &mut Vulkan, objects: &mut Objects) {
     }
     let Some(d) = vk.devices.get(&id) else { return };
     let Some(instance) = vk.instances.get(&d.instance_id) else { return };
-    for ty in types() {
-        let left: Vec<(u64, u64)> =
-            objects.of_type(ty).filter(|(_, e)| !e.virt && e.live != 0).map(|(id, e)| (id, e.live)).collect();
-        if left.is_empty() {
-            continue;
-        }
+    let mut left: HashMap<HandleId, Vec<(u64, u64)>> = HashMap::new();
+    for (id, e) in objects.alive().filter(|(_, e)| !e.virt && e.live != 0) {
+        left.entry(e.ty).or_default().push((id, e.live));
+    }
+    for (ty, left) in types().into_iter().filter_map(|ty| Some((ty, left.remove(&ty)?))) {
         let name = HANDLES[ty as usize].name.trim_start_matches("Vk");
         let name =
             if name == "DeviceMemory" { "vkFreeMemory".to_owned() } else { format!("vkDestroy{name}") };
