@@ -47,6 +47,24 @@ pub enum Stage {
 }
 
 impl Stage {
+    /// Every stage there is.
+    pub const ALL: [Stage; 14] = [
+        Stage::Vertex,
+        Stage::TessellationControl,
+        Stage::TessellationEvaluation,
+        Stage::Geometry,
+        Stage::Fragment,
+        Stage::Compute,
+        Stage::Task,
+        Stage::Mesh,
+        Stage::RayGeneration,
+        Stage::AnyHit,
+        Stage::ClosestHit,
+        Stage::Miss,
+        Stage::Intersection,
+        Stage::Callable,
+    ];
+
     /// Its name in records and on the command line.
     pub fn name(self) -> &'static str {
         match self {

@@ -1,12 +1,12 @@
 //! `cargo xtask check`: the rules of the house that a compiler does not see.
 //!
-//! Three kinds: which crate may name which ([`arrows`]) and what can be published ([`packages`]), both read from
-//! `cargo metadata`, and what every source file keeps to ([`sources`]: a header, a length, where `unsafe` may stand, nothing left unwritten). Every
+//! Four kinds: which crate may name which ([`arrows`]) and what can be published ([`packages`]), both read from
+//! `cargo metadata`; which file may name which inside a crate ([`modules`]); and what every source file keeps to ([`sources`]: a header, a length, where `unsafe` may stand, nothing left unwritten). Every
 //! finding is printed, one a line; any finding fails.
 
 mod arrows;
-mod circles;
 mod code;
+mod modules;
 mod packages;
 mod sources;
 
@@ -22,7 +22,7 @@ pub fn run(args: &[String]) -> Result<(), String> {
     let metadata = metadata(root)?;
     let mut findings = arrows::check(&metadata)?;
     findings.extend(packages::check(&metadata)?);
-    findings.extend(circles::check(root, &metadata)?);
+    findings.extend(modules::check(root, &metadata)?);
     findings.extend(sources::check(root).map_err(|error| format!("reading the sources: {error}"))?);
     if findings.is_empty() {
         println!("check: layering, packages and sources are as they should be");

@@ -3,7 +3,7 @@
 //! Guarantees: one message names every missing thing with the passes that want it, and says what to type. Only stages that
 //! the capture has chosen shaders of count.
 
-use super::plan::{Plan, STAGES};
+use super::plan::Plan;
 use crate::rewrite::{Device, Leaves};
 use crate::{Needs, Stage};
 use replay::ash::{self, vk};
@@ -219,7 +219,7 @@ fn bit(stage: Stage) -> vk::ShaderStageFlags {
 
 /// The stage of a pipeline's stage.
 pub fn stage_of_bit(bits: vk::ShaderStageFlags) -> Option<Stage> {
-    STAGES.into_iter().find(|s| bit(*s) == bits)
+    Stage::ALL.into_iter().find(|s| bit(*s) == bits)
 }
 
 /// What a device says about subgroups.
@@ -323,7 +323,7 @@ mod tests {
 
     #[test]
     fn every_stage_has_its_bit() {
-        for s in STAGES {
+        for s in Stage::ALL {
             assert_eq!(stage_of_bit(bit(s)), Some(s));
         }
         assert_eq!(stage_of_bit(vk::ShaderStageFlags::ALL_GRAPHICS), None);

@@ -32,8 +32,8 @@ pub use demands::stage_of_bit;
 pub use hook::{InstrumentHook, Taker};
 pub use per_action::Counted;
 pub use plan::{
-    Done, EVERYTHING, Entry, Kind, LabelFilter, PipelineFilter, Places, Plan, STAGES, Selection, Session,
-    Tally, Window,
+    Done, EVERYTHING, Entry, Kind, LabelFilter, PipelineFilter, Places, Plan, Selection, Session, Tally,
+    Window,
 };
 pub use scan::scan;
 pub use sessions::{Measured, Measurement, measure};

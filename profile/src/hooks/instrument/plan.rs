@@ -7,24 +7,6 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Every stage there is.
-pub const STAGES: [Stage; 14] = [
-    Stage::Vertex,
-    Stage::TessellationControl,
-    Stage::TessellationEvaluation,
-    Stage::Geometry,
-    Stage::Fragment,
-    Stage::Compute,
-    Stage::Task,
-    Stage::Mesh,
-    Stage::RayGeneration,
-    Stage::AnyHit,
-    Stage::ClosestHit,
-    Stage::Miss,
-    Stage::Intersection,
-    Stage::Callable,
-];
-
 /// Chooses pipelines by captured id and debug name.
 pub type PipelineFilter = Box<dyn Fn(u64, Option<&str>) -> bool>;
 
@@ -136,12 +118,12 @@ impl Plan {
     /// Whether a pass counts by action.
     pub fn wants_actions(&self) -> bool {
         let passes = self.variants.passes();
-        passes.iter().any(|p| STAGES.iter().any(|s| p.needs(*s).is_some_and(|n| n.actions)))
+        passes.iter().any(|p| Stage::ALL.iter().any(|s| p.needs(*s).is_some_and(|n| n.actions)))
     }
 
     /// The passes that ask for launches.
     pub fn of_launches(&self) -> Vec<&'static str> {
-        let asks = |p: &dyn crate::Pass| STAGES.iter().any(|s| p.needs(*s).is_some_and(|n| n.launches));
+        let asks = |p: &dyn crate::Pass| Stage::ALL.iter().any(|s| p.needs(*s).is_some_and(|n| n.launches));
         self.variants.passes().iter().filter(|p| asks(&***p)).map(|p| p.name()).collect()
     }
 

@@ -8,7 +8,6 @@
 //! Guarantees: the work cannot be left out by a compiler that keeps to the language: it begins with what is read from memory, and
 //! its end decides whether something is written.
 
-use crate::hooks::instrument::STAGES;
 use crate::pass::{Change, Error, FrameData, Pass, Result, Sink};
 use crate::rewrite::{Probes, Shader};
 use crate::{Needs, Stage};
@@ -35,7 +34,8 @@ impl Burn {
                     new.shader = hash.to_ascii_lowercase();
                 }
                 Some(("stage", name)) => {
-                    new.stage = Some(STAGES.into_iter().find(|s| s.name() == name).ok_or_else(wrong)?);
+                    new.stage =
+                        Some(crate::Stage::ALL.into_iter().find(|s| s.name() == name).ok_or_else(wrong)?);
                 }
                 _ => return Err(wrong()),
             }

@@ -1,4 +1,4 @@
-//! No circle of files inside a crate.
+//! Which file may name which inside a crate: none in a circle, and none in a layer above its own.
 //!
 //! A file names another when a path in its code ends at an item that the other defines: paths are resolved as the compiler
 //! does, through `use`, aliases, globs and re-exports, so a face (`pub use`) ties nobody to what it does not use. Code under
@@ -11,6 +11,33 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use syn::visit::{self, Visit};
 use syn::{Attribute, Item, Meta, UseTree};
+
+/// The layers of a crate's modules, by the folder of its sources; from the lowest to the highest.
+const LAYERS: &[(&str, &[&[&str]])] = &[
+    (
+        "replay/src",
+        &[
+            &["error", "options", "progress", "report", "under_way", "generated"],
+            &["objects", "link", "lifetimes"],
+            &["preflight", "usage", "frames"],
+            &["backend", "hook/needs", "hook/commands", "exec", "hook"],
+            &["vulkan"],
+            &["looped"],
+            &["session", "chain", "lib"],
+        ],
+    ),
+    (
+        "profile/src",
+        &[
+            &["limits", "probe"],
+            &["spirv"],
+            &["reflect", "needs"],
+            &["rewrite", "pass"],
+            &["texts", "passes"],
+            &["hooks", "lib"],
+        ],
+    ),
+];
 
 /// One module: a file, or a part of one.
 #[derive(Default)]
@@ -86,7 +113,26 @@ fn of_crate(base: &Path, root: &Path) -> Result<Vec<String>, String> {
         }
         text
     });
-    Ok(findings.collect())
+    let mut findings: Vec<String> = findings.collect();
+    let folder = folder.strip_prefix(base).unwrap_or(folder).to_string_lossy().replace('\\', "/");
+    if let Some((_, layers)) = LAYERS.iter().find(|l| l.0 == folder) {
+        let layer = |f: usize| {
+            let path = name(f);
+            let path = path.strip_prefix(&format!("{folder}/"))?;
+            let is_in = |room: &str| path.strip_prefix(room).is_some_and(|rest| rest.starts_with(['/', '.']));
+            let rooms = layers.iter().enumerate().flat_map(|(i, l)| l.iter().map(move |r| (i, *r)));
+            // The longest name is the nearest.
+            rooms.filter(|(_, r)| is_in(r)).max_by_key(|(_, r)| r.len()).map(|(i, _)| i)
+        };
+        for f in (0..all.files.len()).filter(|&f| layer(f).is_none()) {
+            findings.push(format!("{}: in no layer: say in which, in {}", name(f), file!()));
+        }
+        for (&(from, to), names) in edges.iter().filter(|((from, to), _)| layer(*from) < layer(*to)) {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            findings.push(format!("{} -> {}: a layer above: {}", name(from), name(to), names.join(", ")));
+        }
+    }
+    Ok(findings)
 }
 
 impl Crate {
