@@ -7,6 +7,7 @@
 use ash::vk;
 
 use super::Gpu;
+use super::ray::Ray;
 use crate::error::{Error, Result};
 
 /// A buffer and where the host sees it.
@@ -215,5 +216,18 @@ impl Gpu {
         }
         let memory = unsafe { self.device.allocate_memory(&info, None) }?;
         Ok(self.adopt(memory, &format!("{name} memory")))
+    }
+}
+
+impl Gpu {
+    /// What ray tracing adds; only for a scene whose needs name it.
+    pub fn ray(&self) -> &Ray {
+        self.ray.as_ref().expect("the scene's needs name ray tracing")
+    }
+
+    /// Where the device finds a buffer.
+    pub fn address(&self, buffer: &Buffer) -> vk::DeviceAddress {
+        let info = vk::BufferDeviceAddressInfo::default().buffer(buffer.handle);
+        unsafe { self.device.get_buffer_device_address(&info) }
     }
 }

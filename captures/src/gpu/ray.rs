@@ -2,8 +2,6 @@
 
 use ash::vk;
 
-use super::{Buffer, Gpu};
-
 /// The functions of the ray-tracing extensions, and what the device says about its tables.
 pub struct Ray {
     /// The functions of VK_KHR_acceleration_structure.
@@ -108,18 +106,5 @@ impl Features {
         .chain(queries.then_some(&here.query.ray_query))
         .chain(queries.then_some(&here.maintenance.ray_tracing_pipeline_trace_rays_indirect2))
         .all(|feature| *feature == vk::TRUE)
-    }
-}
-
-impl Gpu {
-    /// What ray tracing adds; only for a scene whose needs name it.
-    pub fn ray(&self) -> &Ray {
-        self.ray.as_ref().expect("the scene's needs name ray tracing")
-    }
-
-    /// Where the device finds a buffer.
-    pub fn address(&self, buffer: &Buffer) -> vk::DeviceAddress {
-        let info = vk::BufferDeviceAddressInfo::default().buffer(buffer.handle);
-        unsafe { self.device.get_buffer_device_address(&info) }
     }
 }

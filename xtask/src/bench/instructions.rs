@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::Args;
+use super::args::Args;
 use super::callgrind::{self, Profile};
 use super::measure::{last_lines, shown};
 use super::peers::{LONG, find_program};

@@ -12,32 +12,13 @@ use std::time::Instant;
 use nix::sys::resource::{UsageWho, getrusage};
 
 use super::peers::Comparison;
+use super::sample::Sample;
 use super::xvfb::Xvfb;
 
 /// The word by which this program calls itself.
 pub const HELPER: &str = "--one-run";
 /// Seconds after which a run is ended: nothing here takes a tenth of it, unless it hangs.
 const LIMIT_SECONDS: &str = "900";
-
-/// What a run took.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Sample {
-    /// From start to exit, in seconds.
-    pub wall_s: f64,
-    /// In user mode, all threads, in seconds.
-    pub user_s: f64,
-    /// In the kernel, all threads, in seconds.
-    pub system_s: f64,
-    /// Peak resident set, in KiB.
-    pub peak_kib: u64,
-}
-
-impl Sample {
-    /// User and kernel, in seconds.
-    pub fn cpu_s(&self) -> f64 {
-        self.user_s + self.system_s
-    }
-}
 
 /// Runs the command that follows, and says on stdout what it took.
 pub fn helper(command: &[String]) -> Result<(), String> {

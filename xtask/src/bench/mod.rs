@@ -10,41 +10,21 @@
 //! A comparison whose tool or capture is not here is skipped by name. Guarantees: an existing folder is not touched; a
 //! run that fails fails the whole. Refuses fewer than one run; says so when there are fewer than five.
 
+mod args;
 mod callgrind;
 mod instructions;
 mod machine;
 mod measure;
 mod peers;
 mod report;
+mod results;
+mod sample;
 mod xvfb;
 
 use std::path::{Path, PathBuf};
 
-use measure::Sample;
-use peers::Comparison;
-
-/// What the command line said.
-struct Args {
-    captures: PathBuf,
-    replayer: PathBuf,
-    runs: usize,
-    only: Vec<String>,
-    out: PathBuf,
-    scratch: PathBuf,
-}
-
-/// One comparison's runs: by side, in the order they were made.
-struct Measured {
-    comparison: Comparison,
-    samples: Vec<Vec<Sample>>,
-}
-
-/// Everything that a run of this command found out.
-struct Results {
-    measured: Vec<Measured>,
-    instructions: Option<instructions::Counted>,
-    skipped: Vec<(String, String)>,
-}
+use args::Args;
+use results::{Measured, Results};
 
 /// The sub-command's entry.
 pub fn run(args: &[String]) -> Result<(), String> {

@@ -6,8 +6,8 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::Args;
-use super::measure::Sample;
+use super::args::Args;
+use super::sample::Sample;
 
 /// The capture with at least 400,000 blocks and thousands of short frames.
 pub const LONG: &str = "vkd3d-gears-long.gfxr";

@@ -8,12 +8,13 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::args::Args;
 use super::callgrind::Profile;
 use super::instructions::{self, Counted};
 use super::machine::Machine;
 use super::measure::{median, shown};
 use super::peers::{Metric, Target};
-use super::{Args, Measured, Results};
+use super::results::{Measured, Results};
 
 /// How many functions of a side are written down.
 const FUNCTIONS: usize = 200;
@@ -322,7 +323,7 @@ fn path_text(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::measure::Sample;
+    use super::super::sample::Sample;
     use super::super::peers;
     use super::*;
 

@@ -5,8 +5,8 @@
 //! type and offsets as the compiler sees them, for `schema/tests.rs` to compare. Guarantees: each listed struct and field is in the test.
 //! Refuses a struct or field whose counterpart it cannot find.
 
-use super::Result;
 use super::emit::header;
+use super::error::Result;
 use super::model::{Struct, Tables, Ty};
 use super::registry::Registry;
 use std::fmt::Write;

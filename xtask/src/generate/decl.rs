@@ -3,7 +3,7 @@
 //! Splits `const <type>T</type>* const* <name>n</name>[2]:3` into its parts and keeps the attributes the tables need.
 //! Refuses, by name, any form of declarator that it was not written for.
 
-use super::Result;
+use super::error::Result;
 use roxmltree::Node;
 
 /// A declaration, split but not yet resolved.

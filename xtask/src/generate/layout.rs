@@ -3,7 +3,7 @@
 //! Guarantees: what is returned is what a C compiler for Linux on x86-64 or aarch64 lays out. Refuses a struct that
 //! contains itself, and bit-fields that would share a unit with a smaller neighbour (no struct has them).
 
-use super::Result;
+use super::error::Result;
 use super::model::{Member, Shape, Struct, Ty};
 
 /// Lays out all structs, embedded ones first.

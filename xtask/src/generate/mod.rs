@@ -10,6 +10,7 @@ mod ash;
 mod capabilities;
 mod decl;
 mod emit;
+mod error;
 mod invoke;
 mod layout;
 mod looked_at;
@@ -21,10 +22,8 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
+use error::Result;
 use std::path::{Path, PathBuf};
-
-/// A message for the user is all that can go wrong.
-pub type Result<T> = std::result::Result<T, String>;
 
 struct Options {
     registry: PathBuf,

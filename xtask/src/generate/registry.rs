@@ -4,8 +4,8 @@
 //! what merely Vulkan SC has is dropped, what a disabled extension has is kept. Refuses categories, enumerants and
 //! declarations that it cannot read, by name.
 
-use super::Result;
 use super::decl::{Decl, child_text, is_vulkan};
+use super::error::Result;
 use roxmltree::{Document, Node};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

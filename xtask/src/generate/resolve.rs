@@ -3,8 +3,8 @@
 //! Refuses base types, declarators and length expressions that have no rule here or in the overlay, naming the type
 //! and the member.
 
-use super::Result;
 use super::decl::Decl;
+use super::error::Result;
 use super::model::{Inner, Len, Member, Presence, Shape, Ty};
 use super::overlay;
 use super::registry::{RawType, Registry};

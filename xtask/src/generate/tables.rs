@@ -3,8 +3,8 @@
 //! Guarantees: everything is sorted as the schema promises, and each call id is a command or is listed as undecodable
 //! with a reason. Refuses what the registry and the overlay leave open.
 
-use super::Result;
 use super::decl::Decl;
+use super::error::Result;
 use super::layout;
 use super::looked_at;
 use super::model::{Abi, Command, Enum, Handle, Member, Shape, Struct, Tables, Ty};

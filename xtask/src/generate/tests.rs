@@ -1,7 +1,8 @@
 //! The generator on registries of a few lines: what it makes of a form, and how it refuses what it does not know.
 
+use super::error::Result;
 use super::model::{Len, Shape, Struct, Tables, Ty};
-use super::{Result, call_ids, registry::Registry, tables};
+use super::{call_ids, registry::Registry, tables};
 
 /// Builds structs from member declarations, the overlay's own checks left out.
 fn structs(types: &str) -> Result<Vec<Struct>> {

@@ -5,7 +5,8 @@
 
 use ash::vk;
 
-use super::tracing::{self, Content, Groups, HitGroup, IDENTITY, Instance, Paths};
+use super::tracing::paths::{Content, Paths};
+use super::tracing::{self, Groups, HitGroup, IDENTITY, Instance};
 use crate::error::Result;
 use crate::gpu::Gpu;
 

@@ -15,6 +15,7 @@ mod mesh;
 mod world;
 
 use ash::vk;
+use world::{CUBE_BYTES, CUBES};
 
 use super::{Frame, SLOTS, Scene, Show};
 use crate::error::Result;
@@ -23,12 +24,6 @@ use crate::gpu::swapchain::Swapchain;
 use crate::gpu::{Buffer, Colour, Gpu};
 use crate::math;
 use world::{Sources, World};
-
-/// How many cubes.
-const CUBES: u32 = 200;
-
-/// The bytes of one cube in the buffer that the compute pass writes; `Cube` in `animate.comp`.
-const CUBE_BYTES: u64 = 256;
 
 /// The bytes of a cube that the vertex shader reads: a matrix, colour and glow.
 const CUBE_READ_BYTES: u64 = 96;
@@ -46,7 +41,6 @@ const EXTENT: vk::Extent2D = vk::Extent2D { width: 480, height: 270 };
 const SECONDS_A_FRAME: f32 = 0.05;
 
 const ANIMATE_COLOUR: Colour = [0.9, 0.6, 0.2];
-const WORLD_COLOUR: Colour = [0.3, 0.6, 0.9];
 const DEVELOP_COLOUR: Colour = [0.5, 0.8, 0.4];
 
 /// The scene.

@@ -5,10 +5,19 @@
 
 use ash::vk;
 
-use super::{CUBE_BYTES, CUBES, WORLD_COLOUR, mesh};
+use super::mesh;
 use crate::error::Result;
+use crate::gpu::Colour;
 use crate::gpu::pipeline::{Graphics, Layout, Resource, cover};
 use crate::gpu::{Buffer, Gpu, Image, ImageUse};
+
+/// How many cubes.
+pub(super) const CUBES: u32 = 200;
+
+/// The bytes of one cube in the buffer that the compute pass writes; `Cube` in `animate.comp`.
+pub(super) const CUBE_BYTES: u64 = 256;
+
+pub(super) const WORLD_COLOUR: Colour = [0.3, 0.6, 0.9];
 
 /// Formats that every Vulkan device draws to, and in the first case blends and filters.
 const COLOUR: vk::Format = vk::Format::R16G16B16A16_SFLOAT;

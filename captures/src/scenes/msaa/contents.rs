@@ -3,9 +3,29 @@
 use ash::vk;
 
 use super::images::{About, Image};
-use super::{CANVAS, CANVAS_COLOUR, CANVAS_DEPTH, FOUR, ONE, TILE, TILES};
 use crate::error::Result;
 use crate::gpu::Gpu;
+
+pub(super) const CANVAS: vk::Extent2D = vk::Extent2D { width: 128, height: 96 };
+
+/// Formats of the canvas.
+pub(super) const CANVAS_COLOUR: vk::Format = vk::Format::R8G8B8A8_UNORM;
+
+pub(super) const CANVAS_DEPTH: vk::Format = vk::Format::D32_SFLOAT_S8_UINT;
+
+pub(super) const FOUR: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_4;
+
+pub(super) const ONE: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_1;
+
+pub(super) const TILE: vk::Extent2D = vk::Extent2D { width: 32, height: 32 };
+
+/// What `tiles.frag` writes: two channels of counts, one of signed numbers, colours, numbers without bounds.
+pub(super) const TILES: [(&str, vk::Format); 4] = [
+    ("counts", vk::Format::R16G16_UINT),
+    ("offsets", vk::Format::R32_SINT),
+    ("glow", vk::Format::R8G8B8A8_SRGB),
+    ("heat", vk::Format::R16G16B16A16_SFLOAT),
+];
 
 /// The images.
 pub struct Images {

@@ -20,6 +20,7 @@ mod images;
 
 use ash::khr::dynamic_rendering;
 use ash::vk;
+use contents::{CANVAS, CANVAS_COLOUR, CANVAS_DEPTH, FOUR, ONE, TILE, TILES};
 
 use super::{Frame, SLOTS, Scene, Show};
 use crate::error::Result;
@@ -32,26 +33,8 @@ use images::{COLOUR, DEPTH, PRESENT, READ, nothing};
 
 /// The size of the swapchain: the canvas, and around it tiles of [`TILE`].
 const EXTENT: vk::Extent2D = vk::Extent2D { width: 192, height: 128 };
-const CANVAS: vk::Extent2D = vk::Extent2D { width: 128, height: 96 };
-const TILE: vk::Extent2D = vk::Extent2D { width: 32, height: 32 };
-
-/// Formats of the canvas.
-const CANVAS_COLOUR: vk::Format = vk::Format::R8G8B8A8_UNORM;
-const CANVAS_DEPTH: vk::Format = vk::Format::D32_SFLOAT_S8_UINT;
-
-/// What `tiles.frag` writes: two channels of counts, one of signed numbers, colours, numbers without bounds.
-const TILES: [(&str, vk::Format); 4] = [
-    ("counts", vk::Format::R16G16_UINT),
-    ("offsets", vk::Format::R32_SINT),
-    ("glow", vk::Format::R8G8B8A8_SRGB),
-    ("heat", vk::Format::R16G16B16A16_SFLOAT),
-];
-
 /// Strips of the canvas, each with a stencil value of its own; together they use every bit.
 const STRIPS: u32 = 16;
-
-const FOUR: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_4;
-const ONE: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_1;
 
 const PAINT_COLOUR: Colour = [0.9, 0.6, 0.2];
 const TOUCH_COLOUR: Colour = [0.3, 0.6, 0.9];

@@ -2,11 +2,16 @@
 
 use ash::vk;
 
-use super::{ALWAYS, EXTENT, TILE, shader};
-use crate::error::Result;
-use crate::gpu::pipeline::Resource;
+use crate::error::{Doing, Result};
+use crate::gpu::pipeline::{Resource, Spirv};
 use crate::gpu::sets::slot;
 use crate::gpu::{Buffer, Gpu};
+
+pub(super) const TILE: u32 = 16;
+pub(super) const EXTENT: vk::Extent2D = vk::Extent2D { width: 4 * TILE, height: TILE };
+
+/// What each tile's block always says.
+pub(super) const ALWAYS: [u32; 4] = [10, 20, 30, 40];
 
 /// Which tile it is.
 const AT: u32 = 3;
@@ -96,4 +101,25 @@ unsafe fn state(to: &ash::ext::shader_object::Device, commands: vk::CommandBuffe
         to.cmd_set_color_blend_enable(commands, 0, &[vk::FALSE]);
         to.cmd_set_color_write_mask(commands, 0, &[vk::ColorComponentFlags::RGBA]);
     }
+}
+
+/// Makes a shader object: its code, its stage, and which may come next. It lives until the process ends: `Gpu` owns none.
+pub(super) fn shader(
+    gpu: &Gpu,
+    shaders: &ash::ext::shader_object::Device,
+    name: &str,
+    (code, stage, next): (Spirv, vk::ShaderStageFlags, vk::ShaderStageFlags),
+    layouts: &[vk::DescriptorSetLayout],
+) -> Result<vk::ShaderEXT> {
+    let info = vk::ShaderCreateInfoEXT::default()
+        .stage(stage)
+        .next_stage(next)
+        .code_type(vk::ShaderCodeTypeEXT::SPIRV)
+        .code(code.bytes)
+        .name(c"main")
+        .set_layouts(layouts);
+    let made = unsafe { shaders.create_shaders(&[info], None) };
+    let shader = made.map_err(|(_, error)| error).doing("making a shader object")?[0];
+    gpu.name(shader, name);
+    Ok(shader)
 }

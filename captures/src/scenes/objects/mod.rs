@@ -12,6 +12,7 @@
 
 mod drawn;
 
+use drawn::{ALWAYS, EXTENT, shader};
 use std::ffi::CStr;
 
 use ash::vk;
@@ -20,20 +21,14 @@ use super::barriers::{Access, Stage, barrier};
 use super::tracing::{self, Painting};
 use super::{Scene, Show};
 use crate::error::{Doing, Result};
-use crate::gpu::pipeline::{Resource, Spirv};
+use crate::gpu::pipeline::Resource;
 use crate::gpu::sets::slot;
 use crate::gpu::swapchain::Swapchain;
 use crate::gpu::{Buffer, Gpu, Needs};
 
-const TILE: u32 = 16;
-const EXTENT: vk::Extent2D = vk::Extent2D { width: 4 * TILE, height: TILE };
-
 const COMPUTE: vk::ShaderStageFlags = vk::ShaderStageFlags::COMPUTE;
 const KINDS: [vk::DescriptorType; 2] =
     [vk::DescriptorType::UNIFORM_BUFFER, vk::DescriptorType::STORAGE_IMAGE];
-
-/// What each tile's block always says.
-const ALWAYS: [u32; 4] = [10, 20, 30, 40];
 
 /// The scene.
 pub struct Objects;
@@ -122,27 +117,6 @@ impl Scene for Objects {
 
 fn bindings() -> [vk::DescriptorSetLayoutBinding<'static>; 2] {
     [slot(0, KINDS[0], 1, COMPUTE), slot(1, KINDS[1], 1, COMPUTE)]
-}
-
-/// Makes a shader object: its code, its stage, and which may come next. It lives until the process ends: `Gpu` owns none.
-fn shader(
-    gpu: &Gpu,
-    shaders: &ash::ext::shader_object::Device,
-    name: &str,
-    (code, stage, next): (Spirv, vk::ShaderStageFlags, vk::ShaderStageFlags),
-    layouts: &[vk::DescriptorSetLayout],
-) -> Result<vk::ShaderEXT> {
-    let info = vk::ShaderCreateInfoEXT::default()
-        .stage(stage)
-        .next_stage(next)
-        .code_type(vk::ShaderCodeTypeEXT::SPIRV)
-        .code(code.bytes)
-        .name(c"main")
-        .set_layouts(layouts);
-    let made = unsafe { shaders.create_shaders(&[info], None) };
-    let shader = made.map_err(|(_, error)| error).doing("making a shader object")?[0];
-    gpu.name(shader, name);
-    Ok(shader)
 }
 
 /// Records the tile of a shader object.
@@ -279,7 +253,7 @@ mod tests {
             let (extent, pixels) = crate::picture::read_png(&path);
             assert_eq!(extent, EXTENT);
             for (at, rgb) in (0..).zip(pixels.chunks_exact(3)) {
-                let tile = at % EXTENT.width / TILE;
+                let tile = at % EXTENT.width / drawn::TILE;
                 let want = [41, 23, 7].map(|factor| ((ALWAYS[tile as usize] + frame) * factor) as u8);
                 assert_eq!(rgb, want, "frame {frame}, tile {tile}");
             }

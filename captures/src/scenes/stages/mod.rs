@@ -33,9 +33,6 @@ const EXTENT: vk::Extent2D = vk::Extent2D { width: TILES * TILE, height: TILE };
 /// The bytes of push constants.
 const PUSHED: u32 = 256;
 
-/// The entry points of `both`: vertex, fragment, compute.
-const BOTH: [&CStr; 3] = [c"corner", c"fill", c"count"];
-
 /// What the pipeline sets: a, b, odd, trips, c and the workgroup's size.
 const NUMBERS: [u32; 6] = [3, 5, 1, 4, 2, 32];
 
@@ -209,7 +206,7 @@ fn compute(gpu: &Gpu, layout: &Layout, both: vk::ShaderModule) -> Result<[vk::Pi
     let count = vk::PipelineShaderStageCreateInfo::default()
         .stage(vk::ShaderStageFlags::COMPUTE)
         .module(both)
-        .name(BOTH[2]);
+        .name(pipelines::BOTH[2]);
     let infos = [numbers, count]
         .map(|stage| vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout.pipeline));
     // One call makes both.

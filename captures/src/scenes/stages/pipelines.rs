@@ -1,11 +1,15 @@
 //! The scene's graphics pipelines: each put together in another way.
 
+use std::ffi::CStr;
+
 use ash::vk;
 
-use super::BOTH;
 use crate::error::{Doing, Result};
 use crate::gpu::Gpu;
 use crate::gpu::pipeline::Spirv;
+
+/// The entry points of `both`: vertex, fragment, compute.
+pub(super) const BOTH: [&CStr; 3] = [c"corner", c"fill", c"count"];
 
 type Stages = vk::ShaderStageFlags;
 type Library = vk::GraphicsPipelineLibraryFlagsEXT;

@@ -4,7 +4,7 @@
 //! themselves and hit groups; every group's record stands alone at a multiple of what a table's address is a multiple of, so
 //! that tables are plain. Refuses a device that does not nest traces as deep as a pipeline says.
 
-mod paths;
+pub mod paths;
 mod pipeline;
 mod structures;
 
@@ -19,7 +19,6 @@ use crate::gpu::pipeline::{Layout, Resource};
 use crate::gpu::swapchain::Swapchain;
 use crate::gpu::{Buffer, Gpu, Image, ImageUse, Needs};
 
-pub use paths::{Content, Paths};
 pub use pipeline::{Groups, HitGroup, Traced};
 pub use structures::{IDENTITY, Instance, aabbs, bottom, floats, top, triangles};
 

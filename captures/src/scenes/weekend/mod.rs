@@ -9,7 +9,8 @@ mod spheres;
 
 use ash::vk;
 
-use super::tracing::{self, Content, Groups, HitGroup, IDENTITY, Instance, Paths};
+use super::tracing::paths::{Content, Paths};
+use super::tracing::{self, Groups, HitGroup, IDENTITY, Instance};
 use crate::error::Result;
 use crate::gpu::Gpu;
 
