@@ -13,6 +13,8 @@
 mod capabilities;
 mod check;
 mod entries;
+mod error;
+mod fields;
 mod index;
 mod layouts;
 pub mod limits;
@@ -21,61 +23,8 @@ mod trace;
 pub use capabilities::{Capabilities, without};
 pub use check::Checked;
 pub use entries::entry_points;
-use std::fmt;
-
-/// Where a shader begins to read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Root {
-    /// The push constants.
-    PushConstants,
-    /// A uniform or storage buffer.
-    Buffer {
-        /// Descriptor set.
-        set: u32,
-        /// Binding; an array of descriptors is one root.
-        binding: u32,
-    },
-    /// The data behind a shader group's handle.
-    Record,
-}
-
-/// What a pointer leads to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Target {
-    /// Memory of this layout.
-    Layout(usize),
-    /// An acceleration structure.
-    Structure,
-}
-
-/// One dimension of an array.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Dim {
-    /// Bytes from one element to the next.
-    pub stride: u32,
-    /// How many there are; none if only the buffer's end says.
-    pub count: Option<u32>,
-}
-
-/// A pointer, or an array of them.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Field {
-    /// Bytes from where the layout begins to the first of them.
-    pub offset: u32,
-    /// The arrays around it, outermost first.
-    pub dims: Vec<Dim>,
-    /// What it leads to.
-    pub target: Target,
-}
-
-/// What lies in memory.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Layout {
-    /// Its pointers.
-    pub fields: Vec<Field>,
-    /// Bytes that the module declares, pointers and others: first and one past the last.
-    pub declared: Vec<(u32, u32)>,
-}
+pub use error::Error;
+pub use fields::{Dim, Field, Layout, Root, Target};
 
 /// An entry point and what it is given.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,30 +47,6 @@ pub struct Module {
     /// Casts to pointers whose values come from where this does not follow.
     pub untraced: u32,
 }
-
-/// Why a module cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error {
-    /// Which word.
-    pub word: usize,
-    /// What is wrong there, and what was expected.
-    pub what: String,
-}
-
-impl Error {
-    #[cold]
-    pub(crate) fn new(word: usize, what: impl Into<String>) -> Self {
-        Error { word, what: what.into() }
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "word {}: {}", self.word, self.what)
-    }
-}
-
-impl std::error::Error for Error {}
 
 /// Whether a module may have pointers at all; looks at its first instructions only.
 pub fn may_have_pointers(code: Checked<'_>) -> bool {
@@ -156,19 +81,6 @@ impl Module {
     /// An entry point by name.
     pub fn entry(&self, name: &str) -> Option<&Entry> {
         self.entries.iter().find(|e| e.name == name)
-    }
-}
-
-impl Field {
-    /// Whether one of its pointers lies `at` bytes from where the layout begins.
-    pub fn is_at(&self, at: u64) -> bool {
-        let Some(mut left) = at.checked_sub(u64::from(self.offset)) else { return false };
-        for d in &self.dims {
-            let stride = u64::from(d.stride.max(1));
-            let i = d.count.map_or(left / stride, |n| (left / stride).min(u64::from(n.max(1)) - 1));
-            left -= i * stride;
-        }
-        left == 0
     }
 }
 

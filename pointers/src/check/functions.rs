@@ -1,58 +1,9 @@
 //! Functions: blocks that begin and end, branches to labels that are there, values of the function's own, calls that end.
 
-use super::Check;
+use super::state::{Check, Function};
 use crate::{Error, limits};
 use rspirv::spirv::Op;
 use std::collections::{BTreeMap, HashMap};
-
-/// A function so far.
-struct Function {
-    at: u32,
-    id: u32,
-    parameters: usize,
-    /// A label has come.
-    blocks: bool,
-    /// A block is open.
-    open: bool,
-    /// An opcode that the grammar does not have came in the block: it may have ended it.
-    stranger: bool,
-    /// Labels that it names: where, and which.
-    labels: Vec<(u32, u32)>,
-    /// Values that its OpPhi merge.
-    merged: Vec<(u32, u32)>,
-}
-
-/// The functions so far.
-#[derive(Default)]
-pub(super) struct Functions {
-    now: Option<Function>,
-    /// Where the first function begins; 0 if none has.
-    first: u32,
-    /// Parameters, by function.
-    parameters: HashMap<u32, usize>,
-    /// Where a call stands, its caller, its callee and how many arguments it gives.
-    calls: Vec<(u32, u32, u32, usize)>,
-    /// Where entry points stand, and their functions.
-    entries: Vec<(u32, u32)>,
-}
-
-impl Functions {
-    /// Whether what is defined at `def` can be used here: of a function before this one, only the function itself.
-    #[inline]
-    pub fn sees(&self, def: u32, words: &[u32]) -> bool {
-        let other = self.now.as_ref().is_some_and(|f| def > self.first && def < f.at);
-        // (debug information may stand between functions)
-        let open = [Op::Function, Op::ExtInst, Op::ExtInstWithForwardRefsKHR];
-        !other || open.iter().any(|op| *op as u32 == words[def as usize] & 0xffff)
-    }
-
-    /// An opcode that the grammar does not have.
-    pub fn stranger(&mut self) {
-        if let Some(f) = &mut self.now {
-            f.stranger = true;
-        }
-    }
-}
 
 fn ends_block(op: Op) -> bool {
     rspirv::grammar::reflect::is_block_terminator(op)

@@ -22,6 +22,7 @@
 
 mod forms;
 mod functions;
+mod state;
 #[cfg(test)]
 mod tests;
 mod types;
@@ -29,6 +30,7 @@ mod types;
 use crate::{Error, limits};
 use forms::{Count, Form, Kind};
 use rspirv::spirv::Op;
+use state::{Check, Functions, Types};
 
 const MAGIC: u32 = 0x0723_0203;
 const HEADER: usize = 5;
@@ -44,8 +46,8 @@ impl<'w> Checked<'w> {
         let mut check = Check {
             words,
             defs: vec![0; bound as usize],
-            types: types::Types::default(),
-            functions: functions::Functions::default(),
+            types: Types::default(),
+            functions: Functions::default(),
             strangers: false,
         };
         let mut at = HEADER;
@@ -129,16 +131,6 @@ fn header(words: &[u32]) -> Result<u32, Error> {
         ));
     }
     Ok(bound)
-}
-
-struct Check<'w> {
-    words: &'w [u32],
-    /// By id, where its definition stands; 0 if it has not come.
-    defs: Vec<u32>,
-    types: types::Types,
-    functions: functions::Functions,
-    /// There was an opcode that the grammar does not have.
-    strangers: bool,
 }
 
 impl<'w> Check<'w> {

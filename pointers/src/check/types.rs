@@ -1,62 +1,8 @@
 //! Types and constants: what they are made of, and how much that is.
 
-use super::Check;
+use super::state::{Check, Shape};
 use crate::{Error, limits};
 use rspirv::spirv::Op;
-use std::collections::{HashMap, HashSet};
-
-/// How large a type is for those who take it apart.
-#[derive(Clone, Copy)]
-struct Shape {
-    /// Types in one another, itself included.
-    depth: u16,
-    /// Members, those of its structs in their place.
-    members: u64,
-}
-
-const SCALAR: Shape = Shape { depth: 0, members: 1 };
-
-/// The types so far.
-#[derive(Default)]
-pub(super) struct Types {
-    /// Of those that are made of others.
-    shapes: HashMap<u32, Shape>,
-    /// Used or declared before they are defined: pointers.
-    ahead: HashSet<u32>,
-    /// Members of what variables and pointers lead to.
-    members: u64,
-}
-
-impl Types {
-    fn shape(&self, id: u32) -> Shape {
-        self.shapes.get(&id).copied().unwrap_or(SCALAR)
-    }
-
-    /// Whether it is a pointer that was declared, and has yet to be defined.
-    pub fn is_ahead(&self, id: u32) -> bool {
-        self.ahead.contains(&id)
-    }
-
-    fn leads_to(&mut self, at: usize, id: u32) -> Result<(), Error> {
-        self.members += self.shape(id).members;
-        if self.members > limits::MOST_MEMBERS_IN_ALL {
-            return Err(Error::new(
-                at,
-                format!("variables and pointers lead to more than {} members", limits::MOST_MEMBERS_IN_ALL),
-            ));
-        }
-        Ok(())
-    }
-
-    pub fn finish(&self, strangers: bool, end: usize) -> Result<(), Error> {
-        match self.ahead.iter().min() {
-            Some(id) if !strangers => {
-                Err(Error::new(end, format!("%{id} is declared by OpTypeForwardPointer and never defined")))
-            }
-            _ => Ok(()),
-        }
-    }
-}
 
 impl Check<'_> {
     /// A type, a constant, a variable: everything that says how large something is.
