@@ -343,7 +343,7 @@ pub enum CountersBy {
 }
 
 fn stage(name: &str) -> Result<Stage, String> {
-    let all = profile::hooks::instrument::STAGES;
+    let all = profile::Stage::ALL;
     all.into_iter().find(|s| s.name() == name).ok_or_else(|| {
         let names: Vec<&str> = all.iter().map(|s| s.name()).collect();
         format!("there are {}", names.join(", "))

@@ -25,7 +25,7 @@ use pictures::{Compare, Pictures};
 use profile::hooks::arm::ArmCountersHook;
 use profile::hooks::call_costs::CallCostsHook;
 use profile::hooks::executables::ExecutablesHook;
-use profile::hooks::instrument::{self, Measurement, Plan, STAGES};
+use profile::hooks::instrument::{self, Measurement, Plan};
 use profile::passes::PASSES;
 use profile::passes::drivers::{CALL_COSTS, COUNTERS, REGISTERS};
 use replay::error::{Error, Kind};
@@ -189,8 +189,9 @@ fn drivers(
     hooks: &mut Vec<Box<dyn Hook>>,
 ) -> Rc<RefCell<Vec<String>>> {
     let passes = plan.variants.passes();
-    let untouched =
-        |name: &str| passes.iter().any(|p| p.name() == name && STAGES.iter().all(|s| p.needs(*s).is_none()));
+    let untouched = |name: &str| {
+        passes.iter().any(|p| p.name() == name && profile::Stage::ALL.iter().all(|s| p.needs(*s).is_none()))
+    };
     let mut notes = Rc::default();
     if untouched(COUNTERS) {
         let plan = plan.clone();
@@ -199,7 +200,7 @@ fn drivers(
         notes = said;
     }
     if untouched(REGISTERS) {
-        let instrumented = STAGES.iter().any(|s| plan.wants_stage(*s));
+        let instrumented = profile::Stage::ALL.iter().any(|s| plan.wants_stage(*s));
         hooks.push(Box::new(ExecutablesHook::new(sink(writer), instrumented)));
     }
     if untouched(CALL_COSTS) {

@@ -323,8 +323,8 @@ fn path_text(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::Sample;
     use super::super::peers;
+    use super::super::sample::Sample;
     use super::*;
 
     #[test]
