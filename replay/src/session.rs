@@ -113,9 +113,9 @@ pub fn replay_as_far(
 ) -> Result<(Summary, Option<Error>)> {
     refuse_other_apis(capture)?;
     let looping = options.looped.map(|spec| {
-        let (hook, tracking) = crate::vulkan::contents::Tracker::new();
-        hooks.push(Box::new(hook));
-        Looping::new(spec, tracking, capture.budget())
+        let (looping, hook) = Looping::new(spec, capture.budget());
+        hooks.push(hook);
+        looping
     });
     let (prologue, boundary) = prologue(capture);
     let trimmed = prologue.trimmed;

@@ -1,14 +1,15 @@
 //! Learning what the frame changes: every resource is compared with its copy.
 
+use super::backup;
 use super::copies::{barriers, full_barrier, move_images};
 use super::layouts::{Layouts, Part, Range};
-use super::read::{self, Chunk, idle, run};
+use super::read::{self, Chunk};
+use super::snapshot::{BufferCopy, ImageCopy, Snapshot};
 use super::take::{comparable, hopeless_buffer, is_bound};
 use super::tracker::untouched;
-use super::{BufferCopy, ImageCopy, Snapshot, backup, format};
 use crate::error::Result;
 use crate::exec::Executor;
-use crate::vulkan::Vulkan;
+use crate::vulkan::{Vulkan, format};
 use ash::vk::{self, ImageLayout as L};
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap};
@@ -36,7 +37,7 @@ impl Snapshot {
         let Some(vk) = cx.backend.vulkan() else { return Ok(Learned::default()) };
         vk.finish_present()?;
         for d in vk.devices.values() {
-            idle(d)?;
+            d.wait_idle()?;
         }
         let new = if self.ended { 0 } else { self.frame_ends(vk) };
         let found = std::mem::take(&mut self.tracking.state_mut().found);
@@ -229,12 +230,12 @@ pub(super) fn readable<R>(
         each.collect::<Vec<_>>()
     };
     let (there, back) = (all(true), all(false));
-    run(vk.device_mut(device)?, |d, cmd| {
+    vk.device_mut(device)?.run(|d, cmd| {
         full_barrier(d, cmd);
         move_images(d, cmd, &there);
     })?;
     let r = f(vk);
-    run(vk.device_mut(device)?, |d, cmd| move_images(d, cmd, &back))?;
+    vk.device_mut(device)?.run(|d, cmd| move_images(d, cmd, &back))?;
     r
 }
 

@@ -1,14 +1,17 @@
 //! Runs a frame's calls as often as asked, and puts back between them what they change.
 
+use super::contents::{Snapshot, Tracker as ContentsTracker, Tracking};
 use super::plan::{Plan, plan};
 use super::policy::{When, when};
+use super::preinitialized;
+use super::state::{State, idle};
+use super::summary::{Compared, Iteration, Looped};
 use super::track::Tracker;
-use super::{Compared, Iteration, Loop, Looped, layouts};
 use crate::error::{Error, Kind, Result};
 use crate::exec::Executor;
+use crate::hook::Hook;
+use crate::options::Loop;
 use crate::progress::Progress;
-use crate::vulkan::contents::{Snapshot, Tracking};
-use crate::vulkan::looped::{State, idle};
 use crate::vulkan::presented;
 use gfxr_parse::ahead::{Call, Item, What};
 use gfxr_parse::container::Budget;
@@ -64,10 +67,13 @@ pub fn prepare(call: &mut Call) {
 }
 
 impl<'a> Looping<'a> {
-    /// Nothing has happened yet.
-    pub fn new(spec: Loop, tracking: Tracking, budget: Budget) -> Self {
+    /// Nothing has happened yet. With the hook that follows what snapshots have to know.
+    pub fn new(spec: Loop, budget: Budget) -> (Self, Box<dyn Hook>) {
+        let (hook, tracking) = ContentsTracker::new();
         let (kept, shown) = (Vec::new(), Vec::new());
-        Looping { spec, tracker: Tracker::default(), tracking, kept, kept_bytes: 0, budget, shown }
+        let looping =
+            Looping { spec, tracker: Tracker::default(), tracking, kept, kept_bytes: 0, budget, shown };
+        (looping, Box::new(hook))
     }
 
     /// The frame that is looped.
@@ -304,7 +310,7 @@ impl<'a> Looping<'a> {
         });
         for kept in &mut self.kept {
             if let Kept::Call(call) = kept {
-                layouts::rewrite(call);
+                preinitialized::rewrite(call);
             }
         }
         Ok(())

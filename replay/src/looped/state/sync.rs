@@ -3,8 +3,7 @@
 //! Fences, events and timeline semaphores are asked for their state; binary semaphores cannot be, their state follows
 //! from the calls (`crate::looped::plan`). A timeline semaphore never goes back: it is made anew with the old value.
 
-use super::gone;
-use crate::error::{Result, Vk};
+use crate::error::{Error, Result, Vk};
 use crate::looped::plan::Plan;
 use crate::looped::track::SyncKind;
 use crate::objects::Objects;
@@ -150,4 +149,9 @@ fn binary(vk: &Vulkan, objects: &Objects, plan: &Plan) -> Result<u64> {
         n += (waits.len() + signals.len()) as u64;
     }
     Ok(n)
+}
+
+/// The only error a missing object can mean here.
+fn gone(what: &str, id: u64) -> Error {
+    Error::divergence(format!("{what} {id} is gone"))
 }

@@ -4,15 +4,17 @@
 //! Guarantees: only what differs is put back; the devices are idle before and after. Objects that the frame itself
 //! creates go back to what they were when they had just been created.
 
+#![allow(unsafe_code)]
+
 mod descriptors;
 mod maps;
 mod queries;
 mod sync;
 
-use super::Vulkan;
-use crate::error::{Error, Result, Vk};
+use super::plan::Plan;
+use crate::error::{Result, Vk};
 use crate::exec::Executor;
-use crate::looped::plan::Plan;
+use crate::vulkan::{Vulkan, was_reset};
 use descriptors::Descriptors;
 use gfxr_parse::ahead::Call;
 use maps::Maps;
@@ -31,7 +33,7 @@ pub struct State {
 
 /// Waits for everything, presents included.
 pub fn idle(vk: &mut Vulkan) -> Result<()> {
-    super::swapchain::settle(vk)?;
+    vk.finish_present()?;
     for (id, d) in &vk.devices {
         d.wait_idle()?;
         // Fences are about to be reset behind its back.
@@ -107,13 +109,8 @@ impl State {
                 d.ash.reset_command_buffer(CommandBuffer::from_raw(live), CommandBufferResetFlags::empty())
             }
             .what("vkResetCommandBuffer")?;
-            crate::vulkan::order::was_reset(objects, buffer);
+            was_reset(objects, buffer);
         }
         Ok(())
     }
-}
-
-/// The only error a missing object can mean here.
-fn gone(what: &str, id: u64) -> Error {
-    Error::divergence(format!("{what} {id} is gone"))
 }

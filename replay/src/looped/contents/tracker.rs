@@ -7,14 +7,12 @@
 
 use super::layouts::Layouts;
 use super::scan::{self, Event, Scan};
-use super::{format, host};
 use crate::error::Result;
 use crate::exec::Executor;
 use crate::hook::{Commands, Hook, Needs, Next};
 use crate::link::Linked;
 use crate::objects::Objects;
-use crate::vulkan::arguments::new_object;
-use crate::vulkan::{ImageState, Vulkan};
+use crate::vulkan::{BufferState, ImageState, Vulkan, format, memory, new_object};
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::generated::COMMANDS;
@@ -218,7 +216,7 @@ impl State {
             if b.alloc.is_none() && !b.memory.is_some_and(|m| memories.contains(&m.0)) {
                 continue;
             }
-            if let Some(bytes) = host::bytes(vulkan, b).filter(|all| all.iter().any(|v| *v != 0)) {
+            if let Some(bytes) = host_bytes(vulkan, b).filter(|all| all.iter().any(|v| *v != 0)) {
                 self.found.insert(id, bytes);
             }
         }
@@ -248,6 +246,16 @@ impl State {
             _ => self.record(call),
         }
     }
+}
+
+/// What the host had put into memory before a buffer was bound there; none where the host does not see it. Nothing on the
+/// device writes them.
+fn host_bytes(vk: &Vulkan, b: &BufferState) -> Option<Vec<u8>> {
+    if let Some(a) = &b.alloc {
+        return a.read(0, b.size);
+    }
+    let (id, offset) = b.memory?;
+    memory::read(vk, id, offset, b.size)
 }
 
 impl Hook for Tracker {

@@ -1,7 +1,7 @@
 //! Hand-made calls, without a device: what they leave images in.
 
 use super::*;
-use crate::vulkan::contents::layouts::{Part, Range};
+use crate::looped::contents::layouts::{Part, Range};
 use ash::vk::{ImageAspectFlags as A, ImageLayout as L};
 use gfxr_parse::decode::decode_call;
 use gfxr_parse::image::Image;

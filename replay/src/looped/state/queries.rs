@@ -25,26 +25,24 @@ pub fn restore(vk: &mut Vulkan, objects: &Objects, plan: &Plan) -> Result<u64> {
     let mut n = 0;
     for (device, queries) in by_device {
         n += queries.len() as u64;
-        vk.device_mut(device)?.with_upload(|u, d, _| {
-            u.run(d, |cmd| {
-                for &(pool, q, ty) in &queries {
-                    // SAFETY: recording; live pools with that many queries, idle.
-                    unsafe {
-                        d.cmd_reset_query_pool(cmd, pool, q, 1);
-                        match ty {
-                            Some(vk::QueryType::TIMESTAMP) => {
-                                let stage = vk::PipelineStageFlags::BOTTOM_OF_PIPE;
-                                d.cmd_write_timestamp(cmd, stage, pool, q);
-                            }
-                            Some(vk::QueryType::OCCLUSION | vk::QueryType::PIPELINE_STATISTICS) => {
-                                d.cmd_begin_query(cmd, pool, q, vk::QueryControlFlags::empty());
-                                d.cmd_end_query(cmd, pool, q);
-                            }
-                            _ => {}
+        vk.device_mut(device)?.run(|d, cmd| {
+            for &(pool, q, ty) in &queries {
+                // SAFETY: recording; live pools with that many queries, idle.
+                unsafe {
+                    d.cmd_reset_query_pool(cmd, pool, q, 1);
+                    match ty {
+                        Some(vk::QueryType::TIMESTAMP) => {
+                            let stage = vk::PipelineStageFlags::BOTTOM_OF_PIPE;
+                            d.cmd_write_timestamp(cmd, stage, pool, q);
                         }
+                        Some(vk::QueryType::OCCLUSION | vk::QueryType::PIPELINE_STATISTICS) => {
+                            d.cmd_begin_query(cmd, pool, q, vk::QueryControlFlags::empty());
+                            d.cmd_end_query(cmd, pool, q);
+                        }
+                        _ => {}
                     }
                 }
-            })
+            }
         })?;
     }
     Ok(n)
