@@ -51,7 +51,7 @@ impl Objects {
     }
     /// What follows them.
     #[inline]
-    pub(crate) fn follow(&mut self) -> &mut Follow {
+    pub fn follow(&mut self) -> &mut Follow {
         &mut self.world
     }
     /// Names a live object.

@@ -3,6 +3,8 @@
 //! Set layouts that are defined alike have one class number; so have pipeline layouts, up to each set. Guarantees: two
 //! pipeline layouts are compatible for set N exactly if their classes at N are equal. Refuses nothing.
 
+use super::read::n32;
+use gfxr_parse::view::View;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -151,6 +153,18 @@ pub struct PushRange {
     pub offset: u32,
     /// Bytes.
     pub size: u32,
+}
+
+impl PushRange {
+    /// Those of a VkPipelineLayoutCreateInfo or a VkShaderCreateInfoEXT.
+    pub fn all(info: View<'_>) -> Vec<Self> {
+        let one = |r: View<'_>| PushRange {
+            stages: n32(r, "stageFlags"),
+            offset: n32(r, "offset"),
+            size: n32(r, "size"),
+        };
+        info.structs("pPushConstantRanges").map(one).collect()
+    }
 }
 
 /// A VkPipelineLayout.

@@ -35,6 +35,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 mod update;
+pub mod walk;
 mod world;
 
 pub use commands::{Command, Invoke};
@@ -43,7 +44,7 @@ pub use ids::{IdHasher, Ids};
 pub use input::{Frame, MetaBlock, Outcome};
 pub use world::{AtSet, World};
 
-use commands::{BoundSet, Recorded};
+use commands::Recorded;
 use effects::Written;
 use execute::Queues;
 use gfxr_parse::ahead::Call;
@@ -51,8 +52,7 @@ use gfxr_parse::meta::Meta;
 use gfxr_parse::schema::Ty;
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::view::View;
-use objects::BindPoint;
-use recording::{CommandBuffer, Recording};
+use recording::{CommandBuffer, Recording, Scope};
 use roles::{Buffers, Role};
 use state::State;
 use std::rc::Rc;
@@ -171,8 +171,6 @@ pub struct Follow {
     world: World,
     /// By index in the schema's table.
     roles: Vec<Role>,
-    /// Command buffers that are being recorded.
-    states: Ids<State>,
     queues: Queues,
 }
 
@@ -184,7 +182,6 @@ impl Default for Follow {
             depth: Depth::default(),
             world: World::default(),
             roles: COMMANDS.iter().map(|c| roles::role(&all, c.canonical)).collect(),
-            states: Ids::default(),
             queues: Queues::default(),
         }
     }
@@ -228,18 +225,22 @@ impl Follow {
     }
 
     fn record(&mut self, role: Role, call: &Call) {
-        let Some(state) = self.states.get_mut(&call.image.u64(0)) else { return };
-        let index = state.recording.count;
-        state.recording.count += 1;
-        let command = match role {
-            Role::Invoke => Some(record::invocation(state, &mut self.world, call)),
-            Role::Record(recorder) => recorder(state, &mut self.world, call),
-            Role::Keep => record::other(call),
-            _ => None,
-        };
-        if let Some(command) = command {
-            state.recording.commands.push(Recorded { index, block: call.block, command });
+        // (out of the world meanwhile: both are changed)
+        let mut states = std::mem::take(&mut self.world.states);
+        if let Some(state) = states.get_mut(&call.image.u64(0)) {
+            let index = state.recording.count;
+            state.recording.count += 1;
+            let command = match role {
+                Role::Invoke => Some(record::invocation(state, &mut self.world, call)),
+                Role::Record(recorder) => recorder(state, &mut self.world, call),
+                Role::Keep => record::other(call),
+                _ => None,
+            };
+            if let Some(command) = command {
+                state.recording.commands.push(Recorded { index, block: call.block, command });
+            }
         }
+        self.world.states = states;
     }
 
     fn buffers(&mut self, what: Buffers, call: &Call, to: &mut dyn Observer) {
@@ -265,7 +266,7 @@ impl Follow {
             }
             Buffers::DestroyPool => {
                 for id in world.command_pools.remove(&call.image.u64(8)).unwrap_or_default().buffers {
-                    self.states.remove(&id);
+                    self.world.states.remove(&id);
                     self.world.command_buffers.remove(&id);
                 }
             }
@@ -280,7 +281,7 @@ impl Follow {
             Buffers::Free => {
                 let pool = call.image.u64(8);
                 for id in v.u64s("pCommandBuffers") {
-                    self.states.remove(&id);
+                    world.states.remove(&id);
                     world.command_buffers.remove(&id);
                     if let Some(p) = world.command_pools.get_mut(&pool) {
                         p.buffers.retain(|b| *b != id);
@@ -292,11 +293,12 @@ impl Follow {
                 let number = world.recordings;
                 world.recordings += 1;
                 world.command_buffers.entry(first).or_default().recording = None;
-                let recording = Recording { number, block: call.block, flags, ..Recording::default() };
-                self.states.insert(first, State::new(recording));
+                let (block, scope) = (call.block, Scope::first(flags));
+                let recording = Recording { number, block, flags, scope, ..Recording::default() };
+                world.states.insert(first, State::new(recording));
             }
             Buffers::End => {
-                if let Some(state) = self.states.remove(&first) {
+                if let Some(state) = world.states.remove(&first) {
                     let buffer = world.command_buffers.entry(first).or_default();
                     buffer.recording = Some(Rc::new(state.recording));
                 }
@@ -314,7 +316,7 @@ impl Follow {
     }
 
     fn reset(&mut self, id: u64) {
-        self.states.remove(&id);
+        self.world.states.remove(&id);
         if let Some(b) = self.world.command_buffers.get_mut(&id) {
             b.recording = None;
         }
@@ -356,11 +358,6 @@ impl Follow {
     /// Everything as it is now.
     pub fn world(&self) -> &World {
         &self.world
-    }
-
-    /// What a command buffer that is being recorded has bound at a bind point now, by set.
-    pub fn bound(&self, buffer: u64, point: BindPoint) -> &[BoundSet] {
-        self.states.get(&buffer).map_or(&[], |s| s.bound(point))
     }
 
     /// Everything as it is now, to change what is known of it.

@@ -124,9 +124,14 @@ fn dependency(v: View<'_>) -> Dependency {
 impl RenderPass {
     /// Of a VkRenderPassCreateInfo, or 2.
     pub fn of(info: View<'_>) -> Self {
+        let mut subpasses: Vec<Subpass> = info.structs("pSubpasses").map(subpass).collect();
+        if let Some(views) = info.next("VkRenderPassMultiviewCreateInfo") {
+            let masks = u32s(views, "pViewMasks");
+            subpasses.iter_mut().zip(masks).for_each(|(subpass, mask)| subpass.view_mask = mask);
+        }
         RenderPass {
             attachments: info.structs("pAttachments").map(attachment).collect(),
-            subpasses: info.structs("pSubpasses").map(subpass).collect(),
+            subpasses,
             dependencies: info.structs("pDependencies").map(dependency).collect(),
         }
     }

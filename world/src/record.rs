@@ -7,6 +7,7 @@ use super::create::layout_of;
 use super::generated::{Layout, Token};
 use super::objects::{BindPoint, MESH_STAGES};
 use super::read::{n32, n64, offset, rect, subresources, u32s};
+use super::recording::Scope;
 use super::state::State;
 use super::world::World;
 use super::{invoke, update};
@@ -52,11 +53,13 @@ pub(super) const RECORDERS: &[(&str, Recorder)] = &[
     ("vkCmdBeginRenderPass2", begin_render_pass),
     ("vkCmdNextSubpass", |_, _, _| Some(Command::NextSubpass)),
     ("vkCmdNextSubpass2", |_, _, _| Some(Command::NextSubpass)),
-    ("vkCmdEndRenderPass", |_, _, _| Some(Command::EndPass)),
-    ("vkCmdEndRenderPass2", |_, _, _| Some(Command::EndPass)),
+    ("vkCmdEndRenderPass", end_pass),
+    ("vkCmdEndRenderPass2", end_pass),
     ("vkCmdBeginRendering", begin_rendering),
-    ("vkCmdEndRendering", |_, _, _| Some(Command::EndPass)),
-    ("vkCmdEndRendering2KHR", |_, _, _| Some(Command::EndPass)),
+    ("vkCmdEndRendering", end_pass),
+    ("vkCmdEndRendering2KHR", end_pass),
+    ("vkCmdBeginVideoCodingKHR", |s, _, _| scope(s, Scope::Coding)),
+    ("vkCmdEndVideoCodingKHR", |s, _, _| scope(s, Scope::Outside)),
     ("vkCmdPipelineBarrier", pipeline_barrier),
     ("vkCmdPipelineBarrier2", pipeline_barrier),
     ("vkCmdSetEvent", set_event),
@@ -94,7 +97,9 @@ pub(super) const RECORDERS: &[(&str, Recorder)] = &[
 pub(super) fn invocation(s: &mut State, w: &mut World, call: &Call) -> Command {
     let (name, v) = (call.command.canonical, View::call(&call.image));
     let point = invoke::bind_point(name, v);
-    let mut bindings = s.bindings(w, point);
+    let mut version = w.version;
+    let mut bindings = s.bindings(point, &mut version, |ids| w.combination(point, ids));
+    w.version = version;
     let mesh = bindings.program.stages().iter().any(|s| s.stage & MESH_STAGES != 0);
     let mut inputs = (point == BindPoint::Graphics && !mesh).then(|| s.shared_inputs());
     let mut sizes = invoke::sizes(name, v);
@@ -347,7 +352,18 @@ fn index_buffer(s: &mut State, _: &mut World, call: &Call) -> Option<Command> {
     None
 }
 
-fn begin_render_pass(_: &mut State, w: &mut World, call: &Call) -> Option<Command> {
+fn scope(s: &mut State, now: Scope) -> Option<Command> {
+    s.recording.scope = now;
+    None
+}
+
+fn end_pass(s: &mut State, _: &mut World, _: &Call) -> Option<Command> {
+    s.recording.scope = s.recording.scope.behind();
+    Some(Command::EndPass)
+}
+
+fn begin_render_pass(s: &mut State, w: &mut World, call: &Call) -> Option<Command> {
+    scope(s, Scope::Pass { suspends: false });
     let info = View::call(&call.image).one("pRenderPassBegin")?;
     let (render_pass, framebuffer) = (n64(info, "renderPass"), n64(info, "framebuffer"));
     let made_of = w.render_passes.get(&render_pass).cloned();
@@ -379,8 +395,10 @@ fn begin_render_pass(_: &mut State, w: &mut World, call: &Call) -> Option<Comman
     })))
 }
 
-fn begin_rendering(_: &mut State, _: &mut World, call: &Call) -> Option<Command> {
+fn begin_rendering(s: &mut State, _: &mut World, call: &Call) -> Option<Command> {
     let info = View::call(&call.image).one("pRenderingInfo")?;
+    let flags = n32(info, "flags");
+    scope(s, Scope::Pass { suspends: flags & RENDERING_SUSPENDING != 0 });
     let attachment = |a: View<'_>, what| Attachment {
         what,
         view: n64(a, "imageView"),
@@ -402,7 +420,7 @@ fn begin_rendering(_: &mut State, _: &mut World, call: &Call) -> Option<Command>
         attachments.extend(info.next(rate).map(|a| attachment(a, Use::Rate)));
     }
     Some(Command::BeginPass(Box::new(Pass {
-        flags: n32(info, "flags"),
+        flags,
         area: rect(info, "renderArea"),
         layers: n32(info, "layerCount"),
         view_mask: n32(info, "viewMask"),

@@ -14,6 +14,37 @@ pub struct CommandBuffer {
     pub recording: Option<Rc<Recording>>,
 }
 
+/// What a place in a recording is in, as far as it restricts which commands may stand there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scope {
+    /// Nothing.
+    #[default]
+    Outside,
+    /// A render pass or rendering.
+    Pass {
+        /// It is a rendering that another goes on with.
+        suspends: bool,
+    },
+    /// Behind a rendering that is suspended, before the one that resumes it.
+    Suspended,
+    /// Video coding.
+    Coding,
+}
+
+/// VK_COMMAND_BUFFER_USAGE_RENDER_PASS_CONTINUE_BIT.
+const RENDER_PASS_CONTINUE: u32 = 2;
+
+impl Scope {
+    /// That of a recording that begins, with VkCommandBufferUsageFlags.
+    pub fn first(flags: u32) -> Self {
+        if flags & RENDER_PASS_CONTINUE != 0 { Scope::Pass { suspends: false } } else { Scope::Outside }
+    }
+    /// That behind a render pass or rendering that ends here.
+    pub fn behind(self) -> Self {
+        if self == (Scope::Pass { suspends: true }) { Scope::Suspended } else { Scope::Outside }
+    }
+}
+
 /// What a command buffer holds since it was begun.
 #[derive(Debug, Default)]
 pub struct Recording {
@@ -25,6 +56,8 @@ pub struct Recording {
     pub flags: u32,
     /// Commands that were recorded, those that are not kept too.
     pub count: u32,
+    /// What the next command would be in.
+    pub scope: Scope,
     /// Those that do something.
     pub commands: Vec<Recorded>,
 }

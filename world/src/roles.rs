@@ -134,9 +134,7 @@ pub const STATE_ONLY: &[&str] = &[
     "vkCmdEndGpaSessionAMD",
     "vkCmdBeginPerTileExecutionQCOM",
     "vkCmdEndPerTileExecutionQCOM",
-    "vkCmdBeginVideoCodingKHR",
     "vkCmdControlVideoCodingKHR",
-    "vkCmdEndVideoCodingKHR",
 ];
 
 /// Commands that are not followed, and what that means.

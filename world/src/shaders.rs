@@ -58,21 +58,12 @@ fn set_layout(w: &mut World, call: &Call) {
     w.set_layouts.insert(id, layout);
 }
 
-fn push_ranges(v: View<'_>) -> Vec<PushRange> {
-    let one = |r: View<'_>| PushRange {
-        stages: n32(r, "stageFlags"),
-        offset: n32(r, "offset"),
-        size: n32(r, "size"),
-    };
-    v.structs("pPushConstantRanges").map(one).collect()
-}
-
 /// The layout that a VkPipelineLayoutCreateInfo or a VkShaderCreateInfoEXT describes.
 pub(super) fn pipeline_layout_of(w: &mut World, id: u64, info: View<'_>) -> Rc<PipelineLayout> {
     let sets = info.u64s("pSetLayouts").iter().map(|l| w.set_layouts.get(l).cloned()).collect();
     // Of shader objects the flags are not the layout's.
     let flags = if info.name == "VkShaderCreateInfoEXT" { 0 } else { n32(info, "flags") };
-    w.classes.pipeline(id, flags, sets, push_ranges(info))
+    w.classes.pipeline(id, flags, sets, PushRange::all(info))
 }
 
 fn pipeline_layout(w: &mut World, call: &Call) {

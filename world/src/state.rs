@@ -5,10 +5,9 @@
 
 use super::commands::{Bindings, BoundSet, Inputs, Program, Push, Stream};
 use super::layouts::PipelineLayout;
-use super::objects::{BIND_POINTS, BindPoint};
+use super::objects::{BIND_POINTS, BindPoint, Combination};
 use super::recording::Recording;
 use super::sets::Contents;
-use super::world::World;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -128,6 +127,11 @@ impl State {
         };
     }
 
+    /// Push constants.
+    pub fn pushed(&self) -> &Push {
+        &self.push
+    }
+
     /// Push constants are set.
     pub fn push(&mut self, layout: Option<&PipelineLayout>, offset: u32, data: &[u8], version: &mut u64) {
         let (from, to) = (offset as usize, offset as usize + data.len());
@@ -177,25 +181,38 @@ impl State {
         Rc::clone(self.shared_inputs.get_or_insert_with(|| Rc::new(self.inputs.clone())))
     }
 
-    /// What an invocation at a bind point has.
-    pub fn bindings(&mut self, world: &mut World, point: BindPoint) -> Rc<Bindings> {
+    /// The pipeline that is bound at a bind point, or the shader objects of its stages.
+    pub fn program(&self, point: BindPoint) -> Vec<u64> {
+        let p = &self.points[point as usize];
+        if p.by_stage {
+            let stages = self.shaders.iter().filter(|s| BindPoint::of_stages(*s.0).any(|p| p == point));
+            return stages.map(|s| *s.1).collect();
+        }
+        Some(p.program.id()).filter(|id| *id != 0).into_iter().collect()
+    }
+
+    /// What an invocation at a bind point has; `combine` makes one program of shader objects.
+    pub fn bindings(
+        &mut self,
+        point: BindPoint,
+        version: &mut u64,
+        combine: impl FnOnce(Vec<u64>) -> Option<Rc<Combination>>,
+    ) -> Rc<Bindings> {
         if let Some(b) = &self.points[point as usize].bindings {
             return Rc::clone(b);
         }
         if self.points[point as usize].by_stage {
-            let stages = self.shaders.iter().filter(|s| BindPoint::of_stages(*s.0).any(|p| p == point));
-            let ids = stages.map(|s| *s.1).collect();
-            let made = world.combination(point, ids);
+            let made = combine(self.program(point));
             self.points[point as usize].program = made.map_or(Program::None, Program::Shaders);
         }
         let push = Rc::clone(self.shared_push.get_or_insert_with(|| Rc::new(self.push.clone())));
         let p = &mut self.points[point as usize];
-        world.version += 1;
+        *version += 1;
         let made = Rc::new(Bindings {
             program: p.program.clone(),
             sets: p.sets.clone().into(),
             push,
-            number: world.version,
+            number: *version,
         });
         p.bindings = Some(Rc::clone(&made));
         made

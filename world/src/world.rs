@@ -4,13 +4,14 @@
 //! comes again (a trimmed capture's temporary objects) replaces what it named. Refuses nothing.
 
 use super::bytes::Bytes;
-use super::commands::{BoundSet, Invoke};
+use super::commands::{BoundSet, Invoke, Push};
 use super::layouts::{Classes, PipelineLayout, SetLayout};
 use super::objects::*;
 use super::passes::RenderPass;
 use super::ranges::Ranges;
-use super::recording::CommandBuffer;
+use super::recording::{CommandBuffer, Recording};
 use super::sets::{Contents, Descriptor};
+use super::state::State;
 use crate::Ids;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -50,6 +51,8 @@ pub struct World {
     pub query_pools: Ids<Queries>,
     pub command_pools: Ids<CommandPool>,
     pub command_buffers: Ids<CommandBuffer>,
+    /// Command buffers that are being recorded.
+    pub(super) states: Ids<State>,
     /// Buffers by their device address.
     pub addresses: Ranges<()>,
     /// Descriptors by the bytes that the program was given for them (vkGetDescriptorEXT).
@@ -109,6 +112,31 @@ impl World {
     /// The application's name for an object; empty if it gave none.
     pub fn name(&self, id: u64) -> &str {
         self.names.get(&id).map_or("", |n| n)
+    }
+
+    /// What a command buffer holds: as far as it is recorded, or since it was; none before the first time and after a reset.
+    /// The number tells it from all that it held before.
+    pub fn recording(&self, buffer: u64) -> Option<&Recording> {
+        match self.states.get(&buffer) {
+            Some(state) => Some(&state.recording),
+            None => self.command_buffers.get(&buffer)?.recording.as_deref(),
+        }
+    }
+
+    /// What a command buffer that is being recorded has bound at a bind point now, by set.
+    pub fn bound(&self, buffer: u64, point: BindPoint) -> &[BoundSet] {
+        self.states.get(&buffer).map_or(&[], |s| s.bound(point))
+    }
+
+    /// The push constants that a command buffer which is being recorded has now.
+    pub fn pushed(&self, buffer: u64) -> Option<&Push> {
+        self.states.get(&buffer).map(State::pushed)
+    }
+
+    /// The pipeline that a command buffer which is being recorded has bound at a bind point now, or the shader objects of its
+    /// stages.
+    pub fn program(&self, buffer: u64, point: BindPoint) -> Vec<u64> {
+        self.states.get(&buffer).map_or(vec![], |s| s.program(point))
     }
 
     /// What is bound for a set of an invocation's layout, as it is now: at submit time.

@@ -6,7 +6,7 @@
 //! commands. Refuses nothing; calls that are answered without the driver are not counted.
 //! What a hook asks of the driver in the capture's place it may put on the same clock ([`CallClock::add`]).
 
-use super::executables::Put;
+use super::put::Put;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::schema::{CommandDef, command_named};

@@ -6,6 +6,7 @@
 //! nor has a pipeline of NVIDIA's older ray-tracing extension that the driver does not report.
 
 use super::pipeline_flags::{self, CREATE};
+use super::put::Put;
 use gfxr_parse::ahead::Call;
 use replay::ash::{self, vk};
 use replay::error::{Error, Kind, Result};
@@ -14,7 +15,7 @@ use replay::hook::{Commands, Feature, Hook, Needs};
 use replay::link::Linked;
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char};
-use trace::{Table, Value, tables};
+use trace::{Value, tables};
 
 /// The feature.
 pub const FEATURE: Feature = Feature {
@@ -25,9 +26,6 @@ pub const FEATURE: Feature = Feature {
 };
 
 const STATISTICS: u64 = vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR.as_raw() as u64;
-
-/// Takes records.
-pub type Put = Box<dyn FnMut(&'static Table, &[Value<'_>]) -> Result<()>>;
 
 /// See the module's header.
 pub struct ExecutablesHook {

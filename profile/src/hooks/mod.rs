@@ -17,6 +17,7 @@ pub mod instrument;
 pub mod measurement;
 pub mod pipeline_flags;
 pub mod pipeline_times;
+pub mod put;
 mod readable;
 pub mod repartition;
 pub mod resources;

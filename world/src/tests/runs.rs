@@ -2,6 +2,9 @@
 
 use crate::bench::*;
 use crate::layouts::ty;
+use crate::objects::BindPoint;
+use crate::recording::Scope;
+use crate::walk::Step;
 
 fn one() -> Bench {
     let mut b = Bench::new();
@@ -140,6 +143,89 @@ fn a_command_buffer_that_executes_itself_ends() {
     b.end(9);
     b.submit(&[9], &[], &[]);
     assert_eq!(b.told().len(), 16);
+}
+
+fn execute(b: &mut Bench, cmd: u64, secondaries: &[u64]) {
+    b.see("vkCmdExecuteCommands", |w| {
+        w.u64(cmd).u32(secondaries.len() as u32).u64_array(secondaries);
+    });
+}
+
+#[test]
+fn command_buffers_are_gone_through_as_they_would_run() {
+    let mut b = one();
+    // 7 dispatches, executes 8 twice and 9, and dispatches; 8 executes 9, which executes itself.
+    b.begin(9);
+    b.dispatch(9);
+    execute(&mut b, 9, &[9]);
+    b.end(9);
+    b.begin(8);
+    b.dispatch(8);
+    execute(&mut b, 8, &[9]);
+    b.end(8);
+    b.begin(7);
+    b.dispatch(7);
+    execute(&mut b, 7, &[8, 9, 8]);
+    b.dispatch(7);
+    let walked = |b: &Bench, buffers: &[u64]| {
+        let (mut all, mut depth) = (vec![], 0);
+        b.follow.world().walk(buffers, &mut |h, step| match step {
+            Step::Enters => depth += 1,
+            Step::Leaves => depth -= 1,
+            Step::Command(c) if !matches!(c.command, crate::Command::Execute(_)) => {
+                all.push((h.buffer, c.index, depth));
+            }
+            Step::Command(_) => {}
+        });
+        all
+    };
+    assert_eq!(walked(&b, &[7]), [], "it is not recorded yet");
+    b.end(7);
+    let eight = [(8, 0, 2), (9, 0, 3)];
+    let all = [&[(7, 0, 1)][..], &eight, &[(9, 0, 2)], &eight, &[(7, 2, 1)]].concat();
+    assert_eq!(walked(&b, &[7, 99]), all);
+    b.see("vkResetCommandBuffer", |w| {
+        w.u64(8).u32(0).i32(0);
+    });
+    assert_eq!(walked(&b, &[7]), [(7, 0, 1), (9, 0, 2), (7, 2, 1)]);
+}
+
+#[test]
+fn what_is_being_recorded_is_known_as_far_as_it_is() {
+    let mut b = one();
+    let of = |b: &Bench| {
+        let w = b.follow.world();
+        (
+            w.recording(9).map(|r| (r.number, r.count)),
+            w.program(9, BindPoint::Compute),
+            w.bound(9, BindPoint::Compute).len(),
+        )
+    };
+    assert_eq!(of(&b), (None, vec![], 0));
+    b.begin(9);
+    b.bind(9, 40);
+    b.bind_sets(9, 30, 0, &[50], &[]);
+    assert_eq!(of(&b), (Some((0, 2)), vec![40], 1));
+    let scope = |b: &Bench| b.follow.world().recording(9).expect("it is recorded").scope;
+    for (flags, behind) in [(0, Scope::Outside), (2, Scope::Suspended), (4, Scope::Outside)] {
+        b.see("vkCmdBeginRendering", |w| {
+            w.u64(9);
+            w.structure(|w| {
+                w.u32(stype("VkRenderingInfo")).null_struct().u32(flags).i32(0).i32(0).u32(4).u32(4);
+                w.u32(1).u32(0).u32(0).null_structs().null_struct().null_struct();
+            });
+        });
+        assert_eq!(scope(&b), Scope::Pass { suspends: flags == 2 });
+        b.see("vkCmdEndRendering", |w| {
+            w.u64(9);
+        });
+        assert_eq!(scope(&b), behind);
+    }
+    b.end(9);
+    assert_eq!(of(&b), (Some((0, 8)), vec![], 0));
+    b.begin(9);
+    assert_eq!(of(&b), (Some((1, 0)), vec![], 0));
+    assert_eq!(Scope::first(3), Scope::Pass { suspends: false }, "one that goes on with a render pass");
 }
 
 /// Semaphore 70, a timeline that begins at 3.

@@ -10,9 +10,9 @@
 mod abi;
 mod device;
 
-use super::actions::{Actions, Seen};
-use super::command_times::commands::Bind;
+use super::actions::{Actions, Place};
 use super::pipeline_flags::{self, CREATE};
+use super::put::{Put, WantsFrame};
 use crate::passes::counters::source::{CounterSource, Metric, Results, write_metrics, write_results};
 use device::Functions;
 use gfxr_parse::ahead::Call;
@@ -25,8 +25,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 use trace::{Table, Value};
-use world::Frame;
-use world::Outcome;
+use world::objects::BindPoint;
+use world::{Depth, Frame, Outcome};
 
 /// What a device has to have: the extension, and flags of more than 32 bits.
 pub const FEATURES: [Feature; 2] = [
@@ -43,12 +43,6 @@ pub const FEATURES: [Feature; 2] = [
         core: vk::make_api_version(0, 1, 4, 0),
     },
 ];
-
-/// Takes records.
-pub type Put = Box<dyn FnMut(&'static Table, &[Value<'_>]) -> Result<()>>;
-
-/// Chooses frames.
-pub type WantsFrame = Box<dyn Fn(u64) -> bool>;
 
 /// An instrumentation object, and the actions that it was active around: the driver counts these from 0.
 struct Object {
@@ -119,14 +113,13 @@ impl ArmCountersHook {
         (hook, notes)
     }
 
-    /// The instrumentation object of the newest action of a command buffer's recording: one for all of them, and one for
-    /// each trace of rays, before which the replay may record commands of its own.
-    fn object(&mut self, cx: &mut Executor, buffer: u64, alone: bool) -> Result<Option<(u64, u64)>> {
-        let Some(r) = self.actions.of(buffer) else { return Ok(None) };
-        let (range, device, action) = (r.range, r.device, (r.actions.len() as u32).saturating_sub(1));
+    /// The instrumentation object of an action of a recording: one for all of them, and one for each trace of rays, before
+    /// which the replay may record commands of its own.
+    fn object(&mut self, cx: &mut Executor, of: Place, action: u32, alone: bool) -> Result<Option<u64>> {
+        let Place { range, device, .. } = of;
         if let Some(o) = self.objects.entry(range).or_default().iter_mut().find(|o| !o.alone && !alone) {
             o.actions.push(action);
-            return Ok(Some((device, o.handle)));
+            return Ok(Some(o.handle));
         }
         if !self.devices.contains_key(&device) {
             let Some(vk) = cx.backend.vulkan() else { return Ok(None) };
@@ -144,13 +137,13 @@ impl ArmCountersHook {
         let object = self.devices[&device].create()?;
         let new = Object { device, handle: object, actions: vec![action], alone };
         self.objects.entry(range).or_default().push(new);
-        Ok(Some((device, object)))
+        Ok(Some(object))
     }
 
     /// Reads and clears what a frame left.
     fn read(&mut self, frame: u64, wanted: bool) -> Result<()> {
         let mut failed = Ok(());
-        for r in self.actions.all().into_iter().filter(|r| r.executions > 0 && !r.actions.is_empty()) {
+        for r in self.actions.executed().filter(|r| !r.actions.is_empty()) {
             let mut put = |t: &'static Table, v: &[Value<'_>]| {
                 if failed.is_ok() {
                     failed = (self.out)(t, v);
@@ -183,7 +176,7 @@ impl ArmCountersHook {
         let Ok(d) = vk.device(device) else { return Ok(()) };
         d.wait_idle()?;
         self.read(frame, (self.wants_frame)(frame))?;
-        let gone: Vec<u64> = self.actions.device_gone(device).iter().map(|r| r.range).collect();
+        let gone = self.actions.device_gone(device);
         self.forget(gone);
         self.devices.remove(&device);
         Ok(())
@@ -199,6 +192,10 @@ impl Hook for ArmCountersHook {
         Needs { features: FEATURES.to_vec(), api: vk::API_VERSION_1_1, ..Needs::default() }
     }
 
+    fn follows(&self) -> Depth {
+        Depth::Commands
+    }
+
     fn wants(&self) -> Commands {
         Commands::named(&[&Actions::wants()[..], &["vkDestroyDevice"]].concat())
     }
@@ -212,16 +209,15 @@ impl Hook for ArmCountersHook {
             self.device_goes(cx, call.image.u64(0), call.frame)?;
             return next.run(cx, call);
         }
-        let Seen::Action(bind) = self.actions.see(call) else { return next.run(cx, call) };
-        let buffer = call.image.u64(0);
-        let live = cx.objects.any(buffer).map(|e| vk::CommandBuffer::from_raw(e.live));
-        let (Some(live), Some((device, object))) = (live, self.object(cx, buffer, bind == Bind::RayTracing)?)
-        else {
+        let Some((point, of, action)) = self.actions.see(&cx.objects, call) else {
             return next.run(cx, call);
         };
-        self.devices[&device].begin(live, object);
+        let live = vk::CommandBuffer::from_raw(cx.objects.live(of.buffer));
+        let object = self.object(cx, of, action, point == BindPoint::RayTracing)?;
+        let Some(object) = object.filter(|_| !live.is_null()) else { return next.run(cx, call) };
+        self.devices[&of.device].begin(live, object);
         let outcome = next.run(cx, call);
-        self.devices[&device].end(live);
+        self.devices[&of.device].end(live);
         outcome
     }
 
@@ -259,7 +255,7 @@ impl Hook for ArmCountersHook {
             vk.device(device)?.wait_idle()?;
         }
         self.read(frame.number, (self.wants_frame)(frame.number))?;
-        let gone: Vec<u64> = self.actions.restart().iter().map(|r| r.range).collect();
+        let gone = self.actions.restart(cx.objects.world());
         self.forget(gone);
         Ok(())
     }

@@ -25,27 +25,27 @@ use replay::link::Linked;
 use replay::report::InFlight;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use trail::{Role, Trail, role};
-use world::Outcome;
+use trail::{Trail, is_work};
+use world::commands::Command;
+use world::recording::Scope;
+use world::walk::{Step, submitted};
+use world::{Depth, Outcome, World};
 
 /// A command buffer.
 struct Buffer {
     device: u64,
-    live: vk::CommandBuffer,
     slot: Option<Slot>,
+    /// Its recording.
+    number: u64,
     trail: Trail,
 }
 
 /// See the module's header.
+#[derive(Default)]
 pub struct BreadcrumbsHook {
-    roles: Vec<Option<Role>>,
     marks: HashMap<u64, Marks>,
     /// By captured id, as everything here.
     buffers: HashMap<u64, Buffer>,
-    /// Queue families of command pools, and whether they can copy.
-    pools: HashMap<u64, bool>,
-    /// Pools of command buffers.
-    pool_of: HashMap<u64, u64>,
     lanes: HashMap<u64, Lane>,
     queue_labels: HashMap<u64, Vec<String>>,
     submits: u64,
@@ -53,30 +53,11 @@ pub struct BreadcrumbsHook {
     current: Option<Pending>,
 }
 
-impl Default for BreadcrumbsHook {
-    fn default() -> Self {
-        BreadcrumbsHook {
-            roles: COMMANDS.iter().map(role).collect(),
-            marks: HashMap::new(),
-            buffers: HashMap::new(),
-            pools: HashMap::new(),
-            pool_of: HashMap::new(),
-            lanes: HashMap::new(),
-            queue_labels: HashMap::new(),
-            submits: 0,
-            current: None,
-        }
-    }
-}
-
 const SUBMITS: &[&str] = &["vkQueueSubmit", "vkQueueSubmit2", "vkQueueSubmit2KHR"];
 const OTHERS: &[&str] = &[
     "vkDestroyDevice",
     "vkQueueBeginDebugUtilsLabelEXT",
     "vkQueueEndDebugUtilsLabelEXT",
-    "vkCreateCommandPool",
-    "vkAllocateCommandBuffers",
-    "vkBeginCommandBuffer",
     "vkEndCommandBuffer",
 ];
 
@@ -93,120 +74,58 @@ impl BreadcrumbsHook {
         }))
     }
 
-    /// A command buffer begins anew.
-    fn begin(&mut self, cx: &mut Executor, call: &Call) -> Result<()> {
+    /// What is kept of a command buffer's recording, made when first asked for.
+    fn buffer(&mut self, cx: &mut Executor, id: u64) -> Result<Option<&mut Buffer>> {
+        let (world, device) = (cx.objects.world(), cx.objects.any(id).map_or(0, |e| e.owner));
+        let Some(number) = world.recording(id).map(|r| r.number) else { return Ok(None) };
+        let before = self.buffers.get(&id).filter(|b| b.device == device);
+        if before.is_none_or(|b| b.number != number) {
+            let mut slot = before.and_then(|b| b.slot);
+            let pool = world.command_buffers.get(&id).and_then(|b| world.command_pools.get(&b.pool));
+            let family = pool.map_or(0, |p| p.family);
+            let d = cx.backend.vulkan().and_then(|vk| vk.device(device).ok());
+            let copies = d.is_some_and(|d| lane::copies(d, d.folding.family(family)));
+            if copies && slot.is_none() {
+                slot = self.marks(cx, device)?.map(Marks::slot).transpose()?;
+            }
+            self.buffers.insert(id, Buffer { device, slot, number, trail: Trail::default() });
+        }
+        Ok(self.buffers.get_mut(&id))
+    }
+
+    /// A command, or the end, is about to be recorded: its mark comes before it.
+    fn mark(&mut self, cx: &mut Executor, call: &Call) -> Result<()> {
         let id = call.image.u64(0);
-        let Some(live) = cx.objects.any(id).map(|e| vk::CommandBuffer::from_raw(e.live)) else {
+        let Some((count, scope)) = cx.objects.world().recording(id).map(|r| (r.count, r.scope)) else {
             return Ok(());
         };
-        let copies = self.pool_of.get(&id).and_then(|p| self.pools.get(p)).copied().unwrap_or(false);
-        let flags = View::call(&call.image).one("pBeginInfo").and_then(|i| i.u32("flags")).unwrap_or(0);
-        let continues = flags & vk::CommandBufferUsageFlags::RENDER_PASS_CONTINUE.as_raw() != 0;
-        let device = self.buffers.get(&id).map_or(0, |b| b.device);
-        let mut slot = self.buffers.get(&id).and_then(|b| b.slot);
-        if copies && slot.is_none() {
-            slot = self.marks(cx, device)?.map(Marks::slot).transpose()?;
+        let live = vk::CommandBuffer::from_raw(cx.objects.live(id));
+        let Some((device, slot)) = self.buffer(cx, id)?.map(|b| (b.device, b.slot)) else { return Ok(()) };
+        let ends = call.command.name == "vkEndCommandBuffer";
+        let index = if ends { END } else { count + 1 };
+        let marks = slot.and_then(|s| self.marks.get(&device).map(|m| (m, s)));
+        let marked = marks.is_some_and(|(m, slot)| m.mark(live, slot, index, scope != Scope::Outside));
+        if let Some(b) = self.buffers.get_mut(&id).filter(|_| !ends) {
+            b.trail.work(index, call.index, marked);
         }
-        let trail = Trail::new(continues);
-        self.buffers.insert(id, Buffer { device, live, slot, trail });
         Ok(())
     }
 
-    /// A command is recorded: its mark comes before it.
-    fn recorded(&mut self, call: &Call, role: Role) {
-        let Some(b) = self.buffers.get_mut(&call.image.u64(0)) else { return };
-        let index = b.trail.push(call.index);
-        let view = || View::call(&call.image);
-        match role {
-            Role::BeginLabel => {
-                let info = view().one("pLabelInfo").or_else(|| view().one("pMarkerInfo"));
-                let name = info.and_then(|i| {
-                    i.text("pLabelName").or_else(|| i.text("pMarkerName")).map(|n| n.into_owned())
-                });
-                b.trail.label(Some(name.unwrap_or_default()));
-            }
-            Role::EndLabel => b.trail.label(None),
-            Role::Execute => {
-                b.trail.secondaries.extend(view().u64s("pCommandBuffers").into_iter().map(|id| (index, id)));
-            }
-            _ => {}
+    /// Labels of queues.
+    fn label(&mut self, call: &Call) {
+        let open = self.queue_labels.entry(call.image.u64(0)).or_default();
+        if call.command.name == "vkQueueEndDebugUtilsLabelEXT" {
+            open.pop();
+            return;
         }
-        if matches!(role, Role::Work | Role::BeginPass | Role::Execute) {
-            let marks = b.slot.and_then(|s| self.marks.get(&b.device).map(|m| (m, s)));
-            let marked = marks.is_some_and(|(m, slot)| m.mark(b.live, slot, index, b.trail.in_pass));
-            b.trail.work(index, marked);
-        }
-        match role {
-            Role::BeginPass => b.trail.in_pass = true,
-            // Between a rendering that is suspended and the one that resumes it nothing may stand.
-            Role::EndPass => b.trail.in_pass = b.trail.suspending,
-            _ => {}
-        }
-        if role == Role::BeginPass {
-            let flags = view().one("pRenderingInfo").and_then(|i| i.u32("flags")).unwrap_or(0);
-            b.trail.suspending = flags & vk::RenderingFlags::SUSPENDING.as_raw() != 0;
-        }
-    }
-
-    fn end(&mut self, id: u64) {
-        if let Some(b) = self.buffers.get(&id)
-            && let (Some(m), Some(slot)) = (self.marks.get(&b.device), b.slot)
-        {
-            m.mark(b.live, slot, END, b.trail.in_pass);
-        }
-    }
-
-    /// What other calls say about pools, command buffers and labels.
-    fn remember(&mut self, cx: &mut Executor, call: &Call) {
-        let v = View::call(&call.image);
-        let created = || call.image.handles.iter().filter(|h| h.out).map(|h| call.image.u64(h.at));
-        match call.command.name {
-            "vkCreateCommandPool" => {
-                let family = v.one("pCreateInfo").and_then(|i| i.u32("queueFamilyIndex")).unwrap_or(0);
-                let device = cx.backend.vulkan().and_then(|vk| vk.device(call.image.u64(0)).ok());
-                let copies = device.is_some_and(|d| lane::copies(d, d.folding.family(family)));
-                self.pools.extend(created().map(|id| (id, copies)));
-            }
-            "vkAllocateCommandBuffers" => {
-                let pool = v.one("pAllocateInfo").and_then(|i| i.u64("commandPool")).unwrap_or(0);
-                let device = call.image.u64(0);
-                for id in created() {
-                    self.pool_of.insert(id, pool);
-                    let (live, slot, trail) = (vk::CommandBuffer::null(), None, Trail::default());
-                    self.buffers.insert(id, Buffer { device, live, slot, trail });
-                }
-            }
-            "vkQueueBeginDebugUtilsLabelEXT" => {
-                let name = v.one("pLabelInfo").and_then(|l| l.text("pLabelName").map(|n| n.into_owned()));
-                self.queue_labels.entry(call.image.u64(0)).or_default().push(name.unwrap_or_default());
-            }
-            "vkQueueEndDebugUtilsLabelEXT" => {
-                if let Some(open) = self.queue_labels.get_mut(&call.image.u64(0)) {
-                    open.pop();
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// The marks of these command buffers and of those they run.
-    fn slots(&self, buffers: &[u64], found: &mut Vec<Slot>) {
-        for b in buffers.iter().filter_map(|id| self.buffers.get(id)) {
-            found.extend(b.slot);
-            let inner: Vec<u64> = b.trail.secondaries.iter().map(|s| s.1).collect();
-            self.slots(&inner, found);
-        }
+        let info = View::call(&call.image).one("pLabelInfo");
+        open.push(info.and_then(|l| l.text("pLabelName").map(|n| n.into_owned())).unwrap_or_default());
     }
 
     /// Wipes the marks that the submission will write.
     fn submitting(&mut self, cx: &mut Executor, call: &Call) -> Result<()> {
         let queue = call.image.u64(0);
-        let v = View::call(&call.image);
-        let mut buffers = Vec::new();
-        for s in v.structs("pSubmits") {
-            buffers.extend(s.u64s("pCommandBuffers"));
-            buffers.extend(s.structs("pCommandBufferInfos").filter_map(|i| i.u64("commandBuffer")));
-        }
+        let buffers = submitted(call);
         let number = self.submits;
         self.submits += 1;
         if !self.lanes.contains_key(&queue) {
@@ -217,7 +136,11 @@ impl BreadcrumbsHook {
             self.lanes.insert(queue, made);
         }
         let mut slots = Vec::new();
-        self.slots(&buffers, &mut slots);
+        cx.objects.world().walk(&buffers, &mut |holder, step| {
+            if let Step::Enters = step {
+                slots.extend(self.buffers.get(&holder.buffer).and_then(|b| b.slot));
+            }
+        });
         let Some(lane) = self.lanes.get_mut(&queue) else { return Ok(()) };
         let Some(marks) = self.marks.get(&lane.device) else { return Ok(()) };
         let labels = self.queue_labels.get(&queue).cloned().unwrap_or_default();
@@ -228,7 +151,7 @@ impl BreadcrumbsHook {
     }
 
     /// Where the first command buffer that is not done stands.
-    fn place(&self, pending: &Pending, found: &mut InFlight) {
+    fn place(&self, world: &World, pending: &Pending, found: &mut InFlight) {
         for id in &pending.buffers {
             let Some((b, slot)) = self.buffers.get(id).and_then(|b| b.slot.map(|s| (b, s))) else { continue };
             let mark = slot.read();
@@ -236,22 +159,25 @@ impl BreadcrumbsHook {
                 continue;
             }
             found.command_buffer = Some(*id);
-            self.place_in(*id, b, mark, found);
+            self.place_in(world, *id, b, mark, found);
             return;
         }
     }
 
-    fn place_in(&self, id: u64, b: &Buffer, mark: u32, found: &mut InFlight) {
-        let Some(place) = b.trail.at(mark) else { return };
+    fn place_in(&self, world: &World, id: u64, b: &Buffer, mark: u32, found: &mut InFlight) {
+        let Some(recording) = world.recording(id).filter(|r| r.number == b.number) else { return };
+        let Some(place) = b.trail.at(mark, recording) else { return };
         found.command_buffer = Some(id);
         (found.index, found.command) = (Some(place.index), Some(place.command));
         found.labels.extend(place.labels);
         // A secondary command buffer says more, if it has begun.
-        for (_, inner) in b.trail.secondaries.iter().filter(|s| s.0 == mark) {
+        let at = recording.commands.iter().find(|c| c.index + 1 == mark);
+        let Some(Command::Execute(secondaries)) = at.map(|c| &c.command) else { return };
+        for inner in secondaries {
             if let Some((s, slot)) = self.buffers.get(inner).and_then(|s| s.slot.map(|slot| (s, slot)))
                 && !matches!(slot.read(), 0 | END)
             {
-                return self.place_in(*inner, s, slot.read(), found);
+                return self.place_in(world, *inner, s, slot.read(), found);
             }
         }
     }
@@ -276,8 +202,12 @@ impl Hook for BreadcrumbsHook {
         Needs { optional_device_extensions: vec!["VK_AMD_buffer_marker"], ..Needs::default() }
     }
 
+    fn follows(&self) -> Depth {
+        Depth::Commands
+    }
+
     fn wants(&self) -> Commands {
-        let recorded = COMMANDS.iter().map(|c| c.name).filter(|n| n.starts_with("vkCmd"));
+        let recorded = COMMANDS.iter().filter(|c| is_work(c)).map(|c| c.name);
         Commands::named(&OTHERS.iter().copied().chain(recorded).collect::<Vec<_>>())
     }
 
@@ -286,32 +216,21 @@ impl Hook for BreadcrumbsHook {
     }
 
     fn call(&mut self, cx: &mut Executor, call: &mut Call, next: Next) -> Result<Outcome> {
-        if let Some(role) = self.roles[call.index] {
-            self.recorded(call, role);
-            return next.run(cx, call);
+        let name = call.command.name;
+        if name == "vkDestroyDevice" {
+            let device = call.image.u64(0);
+            if let Some(d) = cx.backend.vulkan().and_then(|vk| vk.device(device).ok()) {
+                d.wait_idle()?;
+                self.destroy(Some(device));
+            }
+        } else if !name.starts_with("vkQueue") {
+            self.mark(cx, call)?;
         }
-        match call.command.name {
-            "vkDestroyDevice" => {
-                let device = call.image.u64(0);
-                if let Some(d) = cx.backend.vulkan().and_then(|vk| vk.device(device).ok()) {
-                    d.wait_idle()?;
-                    self.destroy(Some(device));
-                }
-                next.run(cx, call)
-            }
-            "vkEndCommandBuffer" => {
-                self.end(call.image.u64(0));
-                next.run(cx, call)
-            }
-            name => {
-                let outcome = next.run(cx, call)?;
-                match name {
-                    "vkBeginCommandBuffer" => self.begin(cx, call)?,
-                    _ => self.remember(cx, call),
-                }
-                Ok(outcome)
-            }
+        let outcome = next.run(cx, call)?;
+        if name.starts_with("vkQueue") {
+            self.label(call);
         }
+        Ok(outcome)
     }
 
     fn linked(&mut self, cx: &mut Executor, call: &Call, _: &mut Linked) -> Result<()> {
@@ -328,7 +247,7 @@ impl Hook for BreadcrumbsHook {
         Ok(())
     }
 
-    fn stopped(&mut self, _: &mut Executor, _: &Error) -> Vec<InFlight> {
+    fn stopped(&mut self, cx: &mut Executor, _: &Error) -> Vec<InFlight> {
         let mut found = Vec::new();
         for (queue, lane) in &mut self.lanes {
             lane.sweep();
@@ -346,7 +265,7 @@ impl Hook for BreadcrumbsHook {
                 ..InFlight::default()
             };
             if begun {
-                self.place(&p, &mut f);
+                self.place(cx.objects.world(), &p, &mut f);
             }
             f
         };

@@ -4,12 +4,13 @@
 //! setting state only; a test walks the schema, so that a new registry's commands cannot be passed over.
 
 use gfxr_parse::schema::CommandDef;
+use world::objects::BindPoint;
 
 /// What a recorded command is to the hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Does work: timed.
-    Work(Bind),
+    /// Does work: timed. Where the pipeline is bound that it runs.
+    Work(Option<BindPoint>),
     /// Runs secondary command buffers.
     Execute,
     BeginPass,
@@ -28,42 +29,33 @@ pub enum Role {
     State,
 }
 
-/// The bind point whose pipeline a command runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bind {
-    None,
-    Graphics,
-    Compute,
-    RayTracing,
-}
-
 /// Beginnings of the names of commands that do work, and the pipeline they run.
-const WORK: &[(&str, Bind)] = &[
-    ("vkCmdDraw", Bind::Graphics),
-    ("vkCmdDispatchDataGraph", Bind::None),
-    ("vkCmdDispatchTile", Bind::None),
-    ("vkCmdDispatch", Bind::Compute),
-    ("vkCmdTraceRays", Bind::RayTracing),
-    ("vkCmdBuild", Bind::None),
-    ("vkCmdWriteAccelerationStructures", Bind::None),
-    ("vkCmdWriteMicromaps", Bind::None),
-    ("vkCmdCopy", Bind::None),
-    ("vkCmdBlit", Bind::None),
-    ("vkCmdClear", Bind::None),
-    ("vkCmdResolve", Bind::None),
-    ("vkCmdUpdateBuffer", Bind::None),
-    ("vkCmdUpdateMemory", Bind::None),
-    ("vkCmdUpdatePipelineIndirectBuffer", Bind::None),
-    ("vkCmdFill", Bind::None),
-    ("vkCmdDecompress", Bind::None),
-    ("vkCmdConvert", Bind::None),
-    ("vkCmdPipelineBarrier", Bind::None),
-    ("vkCmdWaitEvents", Bind::None),
-    ("vkCmdExecuteGeneratedCommands", Bind::None),
-    ("vkCmdPreprocessGeneratedCommands", Bind::None),
-    ("vkCmdOpticalFlowExecute", Bind::None),
-    ("vkCmdDecodeVideo", Bind::None),
-    ("vkCmdEncodeVideo", Bind::None),
+const WORK: &[(&str, Option<BindPoint>)] = &[
+    ("vkCmdDraw", Some(BindPoint::Graphics)),
+    ("vkCmdDispatchDataGraph", None),
+    ("vkCmdDispatchTile", None),
+    ("vkCmdDispatch", Some(BindPoint::Compute)),
+    ("vkCmdTraceRays", Some(BindPoint::RayTracing)),
+    ("vkCmdBuild", None),
+    ("vkCmdWriteAccelerationStructures", None),
+    ("vkCmdWriteMicromaps", None),
+    ("vkCmdCopy", None),
+    ("vkCmdBlit", None),
+    ("vkCmdClear", None),
+    ("vkCmdResolve", None),
+    ("vkCmdUpdateBuffer", None),
+    ("vkCmdUpdateMemory", None),
+    ("vkCmdUpdatePipelineIndirectBuffer", None),
+    ("vkCmdFill", None),
+    ("vkCmdDecompress", None),
+    ("vkCmdConvert", None),
+    ("vkCmdPipelineBarrier", None),
+    ("vkCmdWaitEvents", None),
+    ("vkCmdExecuteGeneratedCommands", None),
+    ("vkCmdPreprocessGeneratedCommands", None),
+    ("vkCmdOpticalFlowExecute", None),
+    ("vkCmdDecodeVideo", None),
+    ("vkCmdEncodeVideo", None),
 ];
 
 /// Beginnings of the names of commands that set state, signal, or write a mark: the device has next to nothing to do.
@@ -96,6 +88,14 @@ pub fn role(command: &CommandDef) -> Option<Role> {
         return None;
     }
     known(command.canonical).or(Some(Role::State))
+}
+
+/// Where the pipeline is bound that an action runs: a draw, a dispatch, a trace. None for other commands.
+pub fn bind_point(command: &CommandDef) -> Option<BindPoint> {
+    match role(command) {
+        Some(Role::Work(point)) => point,
+        _ => None,
+    }
 }
 
 fn known(name: &str) -> Option<Role> {
@@ -131,13 +131,13 @@ mod tests {
     fn commands_have_their_roles() {
         let of = |n: &str| role(command_named(n).expect("in the schema"));
         assert_eq!(of("vkQueueSubmit"), None);
-        assert_eq!(of("vkCmdDrawIndexedIndirectCountKHR"), Some(Role::Work(Bind::Graphics)));
-        assert_eq!(of("vkCmdDrawMeshTasksEXT"), Some(Role::Work(Bind::Graphics)));
-        assert_eq!(of("vkCmdDispatchBaseKHR"), Some(Role::Work(Bind::Compute)));
-        assert_eq!(of("vkCmdTraceRaysIndirect2KHR"), Some(Role::Work(Bind::RayTracing)));
-        assert_eq!(of("vkCmdPipelineBarrier2KHR"), Some(Role::Work(Bind::None)));
-        assert_eq!(of("vkCmdExecuteGeneratedCommandsEXT"), Some(Role::Work(Bind::None)));
-        assert_eq!(of("vkCmdDecodeVideoKHR"), Some(Role::Work(Bind::None)));
+        assert_eq!(of("vkCmdDrawIndexedIndirectCountKHR"), Some(Role::Work(Some(BindPoint::Graphics))));
+        assert_eq!(of("vkCmdDrawMeshTasksEXT"), Some(Role::Work(Some(BindPoint::Graphics))));
+        assert_eq!(of("vkCmdDispatchBaseKHR"), Some(Role::Work(Some(BindPoint::Compute))));
+        assert_eq!(of("vkCmdTraceRaysIndirect2KHR"), Some(Role::Work(Some(BindPoint::RayTracing))));
+        assert_eq!(of("vkCmdPipelineBarrier2KHR"), Some(Role::Work(None)));
+        assert_eq!(of("vkCmdExecuteGeneratedCommandsEXT"), Some(Role::Work(None)));
+        assert_eq!(of("vkCmdDecodeVideoKHR"), Some(Role::Work(None)));
         assert_eq!(of("vkCmdBeginRenderingKHR"), Some(Role::BeginPass));
         assert_eq!(of("vkCmdEndRenderingKHR"), Some(Role::EndPass));
         assert_eq!(of("vkCmdEndRendering2KHR"), Some(Role::EndPass));

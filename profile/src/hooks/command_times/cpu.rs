@@ -4,7 +4,8 @@
 //! and before the device goes, so that what lies between is found by interpolation, whatever the clocks' drift. Where the
 //! device has no calibrated timestamps that is said, and the clocks stay apart.
 
-use super::{CommandTimes, CommandTimesHook};
+use super::found::CommandTimes;
+use super::state::CommandTimesHook;
 use gfxr_parse::ahead::Call;
 use replay::error::Result;
 use replay::exec::Executor;
@@ -106,6 +107,11 @@ impl Hook for CpuSpansHook {
 }
 
 impl CommandTimesHook {
+    /// The hook that adds what the replay does on the CPU; it stands outside of this one.
+    pub fn on_the_cpu(&self) -> CpuSpansHook {
+        CpuSpansHook::new(self.out.clone(), self.origin)
+    }
+
     /// Reads both clocks of a device; only if it is time to, unless `now`.
     pub(super) fn calibrate(&mut self, device: u64, now: bool) {
         let Some(d) = self.devices.get_mut(&device) else { return };

@@ -1,13 +1,11 @@
-//! Names and objects that recorded commands refer to: debug names, labels of queues, pools, render passes, shaders.
+//! Names that times refer to: debug names, labels of queues, shaders.
 
 use super::super::debug_names;
-use super::{Buffer, CommandTimesHook};
+use super::state::CommandTimesHook;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::image::Image;
 use gfxr_parse::shaders;
 use gfxr_parse::view::View;
-use replay::exec::Executor;
-use std::rc::Rc;
 
 /// Commands that [`CommandTimesHook::remember`] wants to see.
 pub const REMEMBERED: &[&str] = &[
@@ -15,12 +13,6 @@ pub const REMEMBERED: &[&str] = &[
     "vkDebugMarkerSetObjectNameEXT",
     "vkQueueBeginDebugUtilsLabelEXT",
     "vkQueueEndDebugUtilsLabelEXT",
-    "vkCreateCommandPool",
-    "vkAllocateCommandBuffers",
-    "vkCreateRenderPass",
-    "vkCreateRenderPass2",
-    "vkCreateRenderPass2KHR",
-    "vkCreateQueryPool",
     "vkCreateShaderModule",
     "vkCreateShadersEXT",
     "vkCreateGraphicsPipelines",
@@ -28,9 +20,6 @@ pub const REMEMBERED: &[&str] = &[
     "vkCreateRayTracingPipelinesKHR",
     "vkCreateRayTracingPipelinesNV",
 ];
-
-/// VK_QUERY_TYPE_PIPELINE_STATISTICS.
-const STATISTICS: u32 = 1;
 
 /// A shader stage in short.
 fn stage(bit: u32) -> &'static str {
@@ -43,9 +32,8 @@ fn stage(bit: u32) -> &'static str {
 
 impl CommandTimesHook {
     /// A call that has succeeded.
-    pub(super) fn remember(&mut self, cx: &mut Executor, call: &Call) {
+    pub(super) fn remember(&mut self, call: &Call) {
         let v = View::call(&call.image);
-        let created = || call.image.handles.iter().filter(|h| h.out).map(|h| call.image.u64(h.at));
         match call.command.canonical {
             "vkSetDebugUtilsObjectNameEXT" | "vkDebugMarkerSetObjectNameEXT" => {
                 let Some(n) = debug_names::named(&call.image) else { return };
@@ -61,34 +49,6 @@ impl CommandTimesHook {
             "vkQueueEndDebugUtilsLabelEXT" => {
                 if let Some(open) = v.u64("queue").and_then(|q| self.queue_labels.get_mut(&q)) {
                     open.pop();
-                }
-            }
-            "vkCreateCommandPool" => {
-                let family = v.one("pCreateInfo").and_then(|i| i.u32("queueFamilyIndex")).unwrap_or(0);
-                let here = cx.backend.vulkan().map(|vk| vk.queue_family(call.image.u64(0), family));
-                self.pools.extend(created().map(|id| (id, here.unwrap_or(family))));
-            }
-            "vkAllocateCommandBuffers" => {
-                let Some(info) = v.one("pAllocateInfo") else { return };
-                let pool = info.u64("commandPool").unwrap_or(0);
-                let family = self.pools.get(&pool).copied().unwrap_or(0);
-                let primary = info.u32("level") == Some(0);
-                let b = Buffer { device: call.image.u64(0), family, primary };
-                self.buffers.extend(created().map(|id| (id, b)));
-            }
-            "vkCreateRenderPass" | "vkCreateRenderPass2" => {
-                let Some(info) = v.one("pCreateInfo") else { return };
-                let masks = match info.next("VkRenderPassMultiviewCreateInfo") {
-                    Some(m) => m.u64s("pViewMasks"),
-                    None => info.structs("pSubpasses").filter_map(|s| s.u64("viewMask")).collect(),
-                };
-                let views: Rc<[u32]> = masks.iter().map(|m| m.count_ones()).collect();
-                self.views.extend(created().map(|id| (id, views.clone())));
-            }
-            "vkCreateQueryPool" => {
-                let kind = v.one("pCreateInfo").and_then(|i| i.u32("queryType"));
-                if kind == Some(STATISTICS) {
-                    self.counting_pools.extend(created());
                 }
             }
             _ => self.shaders(&call.image),

@@ -1,8 +1,9 @@
 //! Commands as they are recorded: what each means to the command buffer's spans.
 
-use super::commands::{Bind, Role};
-use super::recording::{Pass, Recording, Target};
-use super::{CommandTimesHook, Level};
+use super::commands::Role;
+use super::found::Level;
+use super::recording::{At, Pass, Recording, Target};
+use super::state::CommandTimesHook;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
 use replay::ash::vk::{self, Handle};
@@ -10,36 +11,37 @@ use replay::error::Result;
 use replay::exec::Executor;
 use replay::hook::Next;
 use std::rc::Rc;
-use world::Outcome;
+use world::{Outcome, World};
 
 impl CommandTimesHook {
-    /// vkBeginCommandBuffer has succeeded.
-    pub(super) fn begin(&mut self, cx: &mut Executor, call: &Call) -> Result<()> {
-        let id = call.image.u64(0);
-        let Some(b) = self.buffers.get(&id).copied() else { return Ok(()) };
-        if !b.primary {
-            if self.slots(cx, b.device, b.family)?.is_some() {
-                self.begin_secondary(call);
-            }
-            return Ok(());
+    /// Whether what is recorded into a primary command buffer is timed; of what it held before nothing is left then.
+    pub(super) fn begun(&mut self, cx: &mut Executor, id: u64) -> Result<bool> {
+        let Some(number) = cx.objects.world().recording(id).map(|r| r.number) else { return Ok(false) };
+        if self.recordings.get(&id).is_some_and(|r| r.number == number) {
+            return Ok(true);
         }
-        let Some(slots) = self.slots(cx, b.device, b.family)? else { return Ok(()) };
+        let Some((device, family)) = family(cx, id) else { return Ok(false) };
+        let Some(slots) = self.slots(cx, device, family)? else { return Ok(false) };
         let (spare, counters) = (slots.spare.clone(), slots.counters);
-        self.secondaries.remove(&id);
         self.sweep(cx)?;
         let live = vk::CommandBuffer::from_raw(cx.objects.live(id));
-        let old = self.recordings.get_mut(&id).map(|r| (std::mem::take(&mut r.copies), r.restart(live)));
-        match old {
-            Some((copies, ())) => self.give_copies(b.device, b.family, copies),
+        let old = self.recordings.get_mut(&id);
+        match old.map(|r| (std::mem::take(&mut r.copies), r.restart(number, live))) {
+            Some((copies, ())) => self.give_copies(device, family, copies),
             None => {
-                let Some(vk) = cx.backend.vulkan() else { return Ok(()) };
-                let ash = vk.device(b.device)?.ash.clone();
-                let target = Target { device: b.device, family: b.family, ash, live, spare, counters };
-                let r = Recording::new(id, target, self.settings.level, self.settings.isolate);
+                let Some(vk) = cx.backend.vulkan() else { return Ok(false) };
+                let ash = vk.device(device)?.ash.clone();
+                let target = Target { device, family, ash, live, spare, counters };
+                let r = Recording::new(id, number, target, self.settings.level, self.settings.isolate);
                 self.recordings.insert(id, r);
             }
         }
-        Ok(())
+        Ok(true)
+    }
+
+    /// Before vkEndCommandBuffer of a primary one.
+    pub(super) fn finish_recording(&mut self, id: u64) -> Result<()> {
+        self.recordings.get_mut(&id).map_or(Ok(()), Recording::finish)
     }
 
     /// A command that is recorded, into what `id` is the recording of.
@@ -49,34 +51,24 @@ impl CommandTimesHook {
         id: u64,
         call: &mut Call,
         next: Next,
-        role: Role,
+        at: At,
     ) -> Result<Outcome> {
         let out = self.out.clone();
         let Some(r) = self.recordings.get_mut(&id) else { return next.run(cx, call) };
-        r.here.index += 1;
+        r.here.index = at.index;
         let v = View::call(&call.image);
-        match role {
-            Role::State => next.run(cx, call),
-            Role::BindPipeline => {
-                r.bind(v.u64("pipelineBindPoint").unwrap_or(u64::MAX), v.u64("pipeline").unwrap_or(0));
-                next.run(cx, call)
-            }
-            Role::BindShaders => {
-                let (stages, shaders) = (v.u64s("pStages"), v.u64s("pShaders"));
-                for (at, stage) in stages.iter().enumerate() {
-                    r.bind_shader(*stage, shaders.get(at).copied().unwrap_or(0));
-                }
-                next.run(cx, call)
-            }
+        match at.role {
+            Role::State | Role::BindPipeline | Role::BindShaders => next.run(cx, call),
             Role::BeginQuery | Role::EndQuery => {
-                if v.u64("queryPool").is_some_and(|p| self.counting_pools.contains(&p)) {
-                    if self.settings.statistics && role == Role::BeginQuery {
+                let pool = v.u64("queryPool").and_then(|p| cx.objects.world().query_pools.get(&p));
+                if pool.is_some_and(|p| p.ty == vk::QueryType::PIPELINE_STATISTICS.as_raw() as u32) {
+                    if self.settings.statistics && at.role == Role::BeginQuery {
                         out.borrow_mut().note(
                             "pipeline-statistics queries of the application's own: nothing is counted within them",
                         );
                     }
                     r.end_piece();
-                    r.here.counting = role == Role::BeginQuery;
+                    r.here.counting = at.role == Role::BeginQuery;
                 }
                 next.run(cx, call)
             }
@@ -91,11 +83,11 @@ impl CommandTimesHook {
             }
             Role::Execute => match self.execute(cx, id, call, next)? {
                 Some(outcome) => Ok(outcome),
-                None => self.work(cx, id, call, next, Bind::None),
+                None => self.work(cx, id, call, next, at),
             },
-            Role::Work(bind) => self.work(cx, id, call, next, bind),
+            Role::Work(_) => self.work(cx, id, call, next, at),
             Role::BeginPass => {
-                let (name, pass) = self.pass(call);
+                let (name, pass) = self.pass(cx.objects.world(), call);
                 let mut out = out.borrow_mut();
                 let r = self.recordings.get_mut(&id).expect("seen above");
                 if (pass.suspends || pass.resumes) && !pass.inline {
@@ -138,14 +130,8 @@ impl CommandTimesHook {
         }
     }
 
-    fn work(
-        &mut self,
-        cx: &mut Executor,
-        id: u64,
-        call: &mut Call,
-        next: Next,
-        bind: Bind,
-    ) -> Result<Outcome> {
+    fn work(&mut self, cx: &mut Executor, id: u64, call: &mut Call, next: Next, at: At) -> Result<Outcome> {
+        let point = if let Role::Work(point) = at.role { point } else { None };
         let Some(r) = self.recordings.get_mut(&id) else { return next.run(cx, call) };
         let mut out = self.out.borrow_mut();
         if self.settings.level == Level::Command && r.closed() {
@@ -155,14 +141,14 @@ impl CommandTimesHook {
         let run = out.names.node(here, &format!("from {}", call.command.name));
         let own = out.names.node(here, call.command.name);
         drop(out);
-        let span = r.before_work(bind, run, own)?;
+        let span = r.before_work(point, at.pipeline, run, own)?;
         let outcome = next.run(cx, call)?;
         r.after_work(span)?;
         Ok(outcome)
     }
 
     /// A render pass instance: its name, and what may be recorded inside.
-    fn pass(&self, call: &Call) -> (String, Pass) {
+    fn pass(&self, world: &World, call: &Call) -> (String, Pass) {
         let v = View::call(&call.image);
         if let Some(info) = v.one("pRenderingInfo") {
             let flags = vk::RenderingFlags::from_raw(info.u32("flags").unwrap_or(0));
@@ -186,9 +172,21 @@ impl CommandTimesHook {
             Some(n) => format!("render pass '{n}'"),
             None => format!("render pass {id}"),
         };
-        let views = self.views.get(&id).cloned().unwrap_or_default();
-        (name, Pass { inline: inline(v), views, ..Pass::default() })
+        (name, Pass { inline: inline(v), views: views(world, id), ..Pass::default() })
     }
+}
+
+/// The device and the queue family that a command buffer is for.
+pub fn family(cx: &mut Executor, buffer: u64) -> Option<(u64, u32)> {
+    let (world, device) = (cx.objects.world(), cx.objects.any(buffer)?.owner);
+    let pool = world.command_pools.get(&world.command_buffers.get(&buffer)?.pool)?;
+    Some((device, cx.backend.vulkan()?.queue_family(device, pool.family)))
+}
+
+/// How many views each subpass of a render pass has.
+pub fn views(world: &World, render_pass: u64) -> Rc<[u32]> {
+    let all = world.render_passes.get(&render_pass).map_or(&[][..], |p| &p.subpasses);
+    all.iter().map(|s| s.view_mask.count_ones()).collect()
 }
 
 /// Whether a subpass' commands are recorded inline.

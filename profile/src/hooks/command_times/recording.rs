@@ -7,13 +7,16 @@
 //! are secondary command buffers, between a suspended pass and its resumption, in tiles. Spans that end or begin there are
 //! not timed. A label begins with the first thing in it that is timed, and shares that timestamp.
 
-use super::Level;
-use super::commands::Bind;
+use super::commands::Role;
+use super::found::Level;
 use super::queries::{Kind, Queries, Shared};
+use gfxr_parse::ahead::Call;
 use replay::ash::{self, vk};
 use replay::error::Result;
 use std::rc::Rc;
 use trace::SpanKind;
+use world::World;
+use world::objects::BindPoint;
 
 /// A timestamp. In a pass with several views it takes as many queries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,6 +103,52 @@ pub struct Target {
     pub counters: vk::QueryPipelineStatisticFlags,
 }
 
+/// A command: what it is to the hook, which of its recording's it is, from 1, and the pipeline (or shader object) it runs.
+#[derive(Clone, Copy, Debug)]
+pub struct At {
+    pub role: Role,
+    pub index: u32,
+    pub pipeline: u64,
+}
+
+impl Default for At {
+    fn default() -> Self {
+        At { role: Role::State, index: 0, pipeline: 0 }
+    }
+}
+
+impl At {
+    /// The next one of a command buffer that is being recorded.
+    pub fn next(world: &World, buffer: u64, role: Role) -> Self {
+        let index = world.recording(buffer).map_or(0, |r| r.count) + 1;
+        let pipeline = match role {
+            Role::Work(Some(point)) => named(world, &world.program(buffer, point)),
+            _ => 0,
+        };
+        At { role, index, pipeline }
+    }
+}
+
+/// What runs: a pipeline, or of shader objects that of fragments, or what there is.
+fn named(world: &World, program: &[u64]) -> u64 {
+    let is = |id: &&u64, stage: vk::ShaderStageFlags| {
+        world.shaders.get(id).is_some_and(|s| s.stage.stage == stage.as_raw())
+    };
+    let stages =
+        [vk::ShaderStageFlags::FRAGMENT, vk::ShaderStageFlags::MESH_EXT, vk::ShaderStageFlags::VERTEX];
+    let known = stages.iter().find_map(|stage| program.iter().find(|id| is(id, *stage)));
+    known.or(program.first()).copied().unwrap_or(0)
+}
+
+/// A secondary command buffer as the application recorded it.
+#[derive(Default)]
+pub struct Secondary {
+    /// From vkBeginCommandBuffer to vkEndCommandBuffer.
+    pub calls: Vec<(Call, At)>,
+    /// It can be recorded again.
+    pub copies: bool,
+}
+
 /// A command buffer whose commands are being seen: the submitted one, or one that it executes.
 #[derive(Clone, Default)]
 pub struct Context {
@@ -112,7 +161,6 @@ pub struct Context {
     pub suspended: bool,
     tiles: bool,
     run: Option<usize>,
-    pipelines: [u64; 3],
     /// What was open when it began.
     open: usize,
     /// The application's own pipeline statistics are being counted.
@@ -121,6 +169,8 @@ pub struct Context {
 
 /// See the module's header.
 pub struct Recording {
+    /// Its number.
+    pub number: u64,
     pub target: Target,
     pub stamps: Queries,
     pub statistics: Queries,
@@ -140,8 +190,9 @@ pub struct Recording {
 }
 
 impl Recording {
-    pub fn new(id: u64, target: Target, level: Level, isolate: bool) -> Self {
+    pub fn new(id: u64, number: u64, target: Target, level: Level, isolate: bool) -> Self {
         Recording {
+            number,
             stamps: Queries::new(Kind::Stamps, target.spare.clone()),
             statistics: Queries::new(Kind::Statistics(target.counters), target.spare.clone()),
             recorded: Rc::default(),
@@ -158,8 +209,9 @@ impl Recording {
         }
     }
 
-    /// vkBeginCommandBuffer: what was recorded is gone.
-    pub fn restart(&mut self, live: vk::CommandBuffer) {
+    /// What was recorded is gone: the command buffer has begun anew.
+    pub fn restart(&mut self, number: u64, live: vk::CommandBuffer) {
+        self.number = number;
         self.target.live = live;
         self.stamps.restart();
         self.statistics.restart();
@@ -319,14 +371,14 @@ impl Recording {
     }
 
     /// Before a command that does work; its span, to be ended after it.
-    pub fn before_work(&mut self, bind: Bind, run: u32, own: u32) -> Result<Option<usize>> {
-        let pipeline = match bind {
-            Bind::None => 0,
-            Bind::Graphics => self.here.pipelines[0],
-            Bind::Compute => self.here.pipelines[1],
-            Bind::RayTracing => self.here.pipelines[2],
-        };
-        let counted = matches!(bind, Bind::Graphics | Bind::Compute);
+    pub fn before_work(
+        &mut self,
+        point: Option<BindPoint>,
+        pipeline: u64,
+        run: u32,
+        own: u32,
+    ) -> Result<Option<usize>> {
+        let counted = matches!(point, Some(BindPoint::Graphics | BindPoint::Compute));
         if self.level == Level::Command {
             let span = self.begin(SpanKind::Command, own, pipeline)?;
             if counted {
@@ -478,28 +530,6 @@ impl Recording {
             p.base = p.base.or(base);
         }
         Ok(())
-    }
-
-    /// vkCmdBindPipeline.
-    pub fn bind(&mut self, point: u64, pipeline: u64) {
-        match vk::PipelineBindPoint::from_raw(point as i32) {
-            vk::PipelineBindPoint::GRAPHICS => self.here.pipelines[0] = pipeline,
-            vk::PipelineBindPoint::COMPUTE => self.here.pipelines[1] = pipeline,
-            vk::PipelineBindPoint::RAY_TRACING_KHR => self.here.pipelines[2] = pipeline,
-            _ => {}
-        }
-    }
-
-    /// vkCmdBindShadersEXT: a draw is named by its fragment shader, or by what it has.
-    pub fn bind_shader(&mut self, stage: u64, shader: u64) {
-        match vk::ShaderStageFlags::from_raw(stage as u32) {
-            vk::ShaderStageFlags::COMPUTE => self.here.pipelines[1] = shader,
-            vk::ShaderStageFlags::FRAGMENT if shader != 0 => self.here.pipelines[0] = shader,
-            vk::ShaderStageFlags::VERTEX | vk::ShaderStageFlags::MESH_EXT if shader != 0 => {
-                self.here.pipelines[0] = shader;
-            }
-            _ => {}
-        }
     }
 
     /// Between here and there nothing may be injected.

@@ -6,9 +6,9 @@
 //! Guarantees: each execution is timed on its own. Refuses, by a note, those that trace rays or build acceleration
 //! structures: the replay translates addresses for these, once for what is recorded. They are timed as one command.
 
-use super::commands::Role;
-use super::recording::Pass;
-use super::{CommandTimesHook, Settings};
+use super::record::{family, views};
+use super::recording::{At, Pass, Secondary};
+use super::state::CommandTimesHook;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
 use replay::ash::vk::{self, Handle};
@@ -16,16 +16,7 @@ use replay::error::{Error, Result};
 use replay::exec::Executor;
 use replay::hook::Next;
 use std::rc::Rc;
-use world::Outcome;
-
-/// A secondary command buffer as the application recorded it.
-#[derive(Default)]
-pub struct Secondary {
-    /// From vkBeginCommandBuffer to vkEndCommandBuffer.
-    calls: Vec<Call>,
-    /// It can be recorded again.
-    copies: bool,
-}
+use world::{Outcome, World};
 
 /// What the replay does more for than call the driver.
 fn translated(name: &str) -> bool {
@@ -34,24 +25,38 @@ fn translated(name: &str) -> bool {
         .any(|n| name.starts_with(n))
 }
 
+fn is_secondary(cx: &Executor, buffer: u64) -> bool {
+    cx.objects.world().command_buffers.get(&buffer).is_some_and(|b| b.secondary)
+}
+
 fn copy(call: &Call) -> Call {
     Call { image: call.image.clone(), ..*call }
 }
 
 impl CommandTimesHook {
-    /// vkBeginCommandBuffer of a secondary one.
-    pub(super) fn begin_secondary(&mut self, call: &Call) {
-        let s = Secondary { calls: vec![copy(call)], copies: true };
-        self.secondaries.insert(call.image.u64(0), Rc::new(s));
+    /// vkBeginCommandBuffer has succeeded.
+    pub(super) fn begin_secondary(&mut self, cx: &mut Executor, call: &Call) -> Result<()> {
+        let id = call.image.u64(0);
+        if is_secondary(cx, id)
+            && let Some((device, family)) = family(cx, id)
+            && self.slots(cx, device, family)?.is_some()
+        {
+            let s = Secondary { calls: vec![(copy(call), At::default())], copies: true };
+            self.secondaries.insert(id, Rc::new(s));
+        }
+        Ok(())
     }
 
     /// Keeps a call that is recorded into a secondary command buffer; false if it is none.
-    pub(super) fn keep(&mut self, call: &Call) -> bool {
-        let Some(s) = self.secondaries.get_mut(&call.image.u64(0)) else { return false };
+    pub(super) fn keep(&mut self, cx: &Executor, call: &Call, at: At) -> bool {
+        let id = call.image.u64(0);
+        if !is_secondary(cx, id) {
+            return false;
+        }
         // Whoever executes it holds it no longer than vkCmdExecuteCommands takes.
-        if let Some(s) = Rc::get_mut(s) {
+        if let Some(s) = self.secondaries.get_mut(&id).and_then(Rc::get_mut) {
             s.copies &= !translated(call.command.name);
-            s.calls.push(copy(call));
+            s.calls.push((copy(call), at));
         }
         true
     }
@@ -111,7 +116,7 @@ impl CommandTimesHook {
         let Some(r) = self.recordings.get_mut(&id) else { return Err(Error::divergence("not recording")) };
         r.copies.push(live);
         let node = self.out.borrow_mut().names.node(r.node(), &name);
-        let pass = of.calls.first().and_then(|begin| inherited(&self.views, begin));
+        let pass = of.calls.first().and_then(|(begin, _)| inherited(cx.objects.world(), begin));
         let original = cx.objects.swap(secondary, live.as_raw());
         let recorded = self.record_copy(cx, id, (secondary, live, node), pass, of, next);
         cx.objects.swap(secondary, original);
@@ -127,7 +132,7 @@ impl CommandTimesHook {
         of: &Secondary,
         next: Next,
     ) -> Result<()> {
-        for kept in &of.calls {
+        for (kept, at) in &of.calls {
             let mut call = copy(kept);
             match call.command.name {
                 "vkBeginCommandBuffer" => {
@@ -143,8 +148,7 @@ impl CommandTimesHook {
                     next.run(cx, &mut call)?;
                 }
                 _ => {
-                    let role = self.roles[call.index].unwrap_or(Role::State);
-                    self.recorded(cx, id, &mut call, next, role)?;
+                    self.recorded(cx, id, &mut call, next, *at)?;
                 }
             }
         }
@@ -153,7 +157,7 @@ impl CommandTimesHook {
 }
 
 /// The pass that a secondary command buffer goes on with.
-fn inherited(views: &std::collections::HashMap<u64, Rc<[u32]>>, begin: &Call) -> Option<Pass> {
+fn inherited(world: &World, begin: &Call) -> Option<Pass> {
     let info = View::call(&begin.image).one("pBeginInfo")?;
     let flags = vk::CommandBufferUsageFlags::from_raw(info.u32("flags").unwrap_or(0));
     if !flags.contains(vk::CommandBufferUsageFlags::RENDER_PASS_CONTINUE) {
@@ -164,16 +168,9 @@ fn inherited(views: &std::collections::HashMap<u64, Rc<[u32]>>, begin: &Call) ->
     match inherits.next("VkCommandBufferInheritanceRenderingInfo") {
         Some(rendering) => pass.views = [rendering.u32("viewMask").unwrap_or(0).count_ones()].into(),
         None => {
-            pass.views = views.get(&inherits.u64("renderPass").unwrap_or(0)).cloned().unwrap_or_default();
+            pass.views = views(world, inherits.u64("renderPass").unwrap_or(0));
             pass.subpass = inherits.u32("subpass").unwrap_or(0) as usize;
         }
     }
     Some(pass)
-}
-
-impl Settings {
-    /// Whether command buffers are looked into.
-    pub(super) fn inside(&self) -> bool {
-        self.level > super::Level::Submit
-    }
 }

@@ -1,83 +1,25 @@
 //! Submissions: the hook's command buffers around the application's, and the results when they are there.
 
-use super::CommandTimesHook;
-use super::recording::{Recorded, Stamp};
-use super::slot::{Slot, visible};
+use super::recording::Stamp;
+use super::slot::visible;
+use super::state::CommandTimesHook;
 use super::statistics::spread;
+use super::waiting::{Current, Part, Waiting};
 use crate::hooks::frame_times::counted_elsewhere;
 use gfxr_parse::ahead::Call;
-use gfxr_parse::view::View;
 use replay::ash::vk;
 use replay::error::{Error, Result};
 use replay::exec::Executor;
 use replay::link::Linked;
 use replay::vulkan::driver;
-use std::rc::Rc;
 use trace::{CommandCounters, CommandTime, Nanos, SpanKind, Ticks};
-
-/// One command buffer of a submission.
-struct Part {
-    command_buffer: u64,
-    position: u32,
-    recorded: Rc<Recorded>,
-    /// Where the results of its timestamps begin, and those of its statistics.
-    at: usize,
-    counts_at: usize,
-    stamps: u32,
-    counters: vk::QueryPipelineStatisticFlags,
-    /// Ends within a suspended render pass: nothing may come between it and the next.
-    suspends: bool,
-}
-
-impl Part {
-    fn queries(&self) -> bool {
-        self.stamps > 0
-    }
-}
-
-/// A submission whose results have not been read.
-pub(super) struct Waiting {
-    device: u64,
-    family: u32,
-    queue: u64,
-    frame: u64,
-    submit: u64,
-    slot: Slot,
-    parts: Vec<Part>,
-    /// Node of the submission.
-    outer: u32,
-    /// Its results are wanted.
-    keep: bool,
-    /// Room for this many results.
-    results: usize,
-    /// Which repetition of its frame; known when the frame has ended.
-    pub(super) repeat: Option<u32>,
-}
-
-/// A submission that is being made.
-pub(super) struct Current {
-    waiting: Waiting,
-    device: replay::ash::Device,
-    queue: vk::Queue,
-}
-
-/// The captured ids of a submission's command buffers, by batch.
-fn batches(call: &Call) -> Vec<Vec<u64>> {
-    let v = View::call(&call.image);
-    v.structs("pSubmits")
-        .map(|b| match call.command.canonical {
-            "vkQueueSubmit" => b.u64s("pCommandBuffers"),
-            _ => b.structs("pCommandBufferInfos").map(|i| i.u64("commandBuffer").unwrap_or(0)).collect(),
-        })
-        .collect()
-}
 
 impl CommandTimesHook {
     /// Directly before the driver is called.
     pub(super) fn submitting(&mut self, cx: &mut Executor, call: &Call, linked: &mut Linked) -> Result<()> {
         self.current = None;
-        let batches = batches(call);
-        let count: usize = batches.iter().map(Vec::len).sum();
+        let batches = world::batches(call);
+        let count: usize = batches.iter().map(|b| b.1.len()).sum();
         let n = linked.arg(1) as u32 as usize;
         if count == 0 || n != batches.len() || linked.arg(2) == 0 {
             return Ok(());
@@ -89,8 +31,10 @@ impl CommandTimesHook {
 
         let mut parts: Vec<Part> = Vec::new();
         let mut at = 2;
-        for (position, id) in batches.iter().flatten().enumerate() {
-            let Some(r) = self.recordings.get(id) else { continue };
+        for (position, id) in batches.iter().flat_map(|b| &b.1).enumerate() {
+            let number = cx.objects.world().recording(*id).map(|r| r.number);
+            let kept = self.recordings.get(id).filter(|r| Some(r.number) == number);
+            let Some(r) = kept else { continue };
             let counters = r.target.counters;
             let counts_at = at + r.stamps.used as usize;
             parts.push(Part {

@@ -1,13 +1,20 @@
 //! Which build each acceleration structure comes from, in the order in which command buffers are submitted.
 //!
+//! What command buffers hold is the executor's to know ([`world::walk`]); here is kept what the replay noted of their builds.
 //! Guarantees: what a build copied is kept until nobody can ask for it; it is read before its command buffer runs again and
 //! copies anew. Not known: what a command buffer copies that is submitted again while it runs.
 
 use replay::vulkan::Vulkan;
 use replay::vulkan::inputs::{Build, Event, Noted};
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::{Rc, Weak};
+use world::World;
+use world::commands::Command;
+use world::walk;
+
+/// Commands that trace rays.
+const TRACES: [&str; 3] = ["vkCmdTraceRaysKHR", "vkCmdTraceRaysIndirectKHR", "vkCmdTraceRaysIndirect2KHR"];
 
 /// A build as it was recorded, and the buffers that it copies to.
 pub struct Recorded {
@@ -65,12 +72,12 @@ impl Content {
     }
 }
 
-/// What a command buffer does.
+/// Something that fills structures, or looks at them.
+#[derive(Clone)]
 enum Step {
     Build(Rc<Recorded>),
     /// Not a build.
     Other(Event),
-    Execute(Vec<u64>),
     Trace(u64),
 }
 
@@ -84,13 +91,11 @@ pub struct Traced {
     pub tops: Vec<Rc<Content>>,
 }
 
-/// How deep secondary command buffers nest at most.
-const NESTED: u32 = 8;
-
 /// See the module's header.
 #[derive(Default)]
 pub struct Follow {
-    command_buffers: HashMap<u64, Rc<Vec<Step>>>,
+    /// By recording: its command buffer, and what its commands do.
+    noted: HashMap<u64, (u64, BTreeMap<u32, Vec<Step>>)>,
     there: There,
     tops: HashMap<u64, Rc<Content>>,
     serials: HashMap<(bool, u64), Rc<Content>>,
@@ -100,15 +105,8 @@ pub struct Follow {
 }
 
 impl Follow {
-    fn record(&mut self, command_buffer: u64, step: Step) {
-        let steps = self.command_buffers.entry(command_buffer).or_default();
-        if let Some(steps) = Rc::get_mut(steps) {
-            steps.push(step);
-        }
-    }
-
-    /// The replay noted something.
-    pub fn noted(&mut self, n: Noted, vk: &Vulkan) {
+    /// The replay noted something of the call that runs.
+    pub fn noted(&mut self, n: Noted, world: &World, vk: &Vulkan) {
         let step = match n.event {
             Event::Build(what) => {
                 let build = Rc::new(Recorded { what, latest: RefCell::default() });
@@ -117,30 +115,11 @@ impl Follow {
             }
             other => Step::Other(other),
         };
-        match n.command_buffer {
-            Some(c) => self.record(c, step),
-            None => self.run(&step, n.device, true, vk, 0),
+        let Some(buffer) = n.command_buffer else { return self.run(&step, n.device, true, vk) };
+        if let Some(r) = world.recording(buffer) {
+            let (_, all) = self.noted.entry(r.number).or_insert((buffer, BTreeMap::new()));
+            all.entry(r.count).or_default().push(step);
         }
-    }
-
-    /// vkBeginCommandBuffer.
-    pub fn begins(&mut self, command_buffer: u64) {
-        self.command_buffers.insert(command_buffer, Rc::default());
-    }
-
-    /// It is gone.
-    pub fn freed(&mut self, command_buffer: u64) {
-        self.command_buffers.remove(&command_buffer);
-    }
-
-    /// vkCmdExecuteCommands.
-    pub fn executes(&mut self, command_buffer: u64, secondaries: Vec<u64>) {
-        self.record(command_buffer, Step::Execute(secondaries));
-    }
-
-    /// A command that traces rays.
-    pub fn traces(&mut self, command_buffer: u64, command: u64) {
-        self.record(command_buffer, Step::Trace(command));
     }
 
     /// A structure's address, as instances refer to it.
@@ -172,20 +151,23 @@ impl Follow {
     }
 
     /// These command buffers run.
-    pub fn submitted(&mut self, command_buffers: &[u64], vk: &Vulkan) {
-        self.play(command_buffers, vk, NESTED);
-    }
-
-    fn play(&mut self, command_buffers: &[u64], vk: &Vulkan, deeper: u32) {
-        for c in command_buffers {
-            let Some(steps) = self.command_buffers.get(c).cloned() else { continue };
-            for step in steps.iter() {
-                self.run(step, 0, false, vk, deeper);
+    pub fn submitted(&mut self, command_buffers: &[u64], world: &World, vk: &Vulkan) {
+        let mut steps = vec![];
+        world.walk(command_buffers, &mut |holder, step| {
+            let walk::Step::Command(c) = step else { return };
+            match &c.command {
+                Command::Invoke(i) if TRACES.contains(&i.command.name) => steps.push(Step::Trace(c.block)),
+                Command::Other(_) => {
+                    let noted = self.noted.get(&holder.recording.number);
+                    steps.extend(noted.and_then(|n| n.1.get(&c.index)).into_iter().flatten().cloned());
+                }
+                _ => {}
             }
-        }
+        });
+        steps.iter().for_each(|step| self.run(step, 0, false, vk));
     }
 
-    fn run(&mut self, step: &Step, device: u64, in_snapshot: bool, vk: &Vulkan, deeper: u32) {
+    fn run(&mut self, step: &Step, device: u64, in_snapshot: bool, vk: &Vulkan) {
         match step {
             Step::Build(build) => {
                 // (what its last run copied is about to be overwritten, and that run is over)
@@ -218,8 +200,6 @@ impl Follow {
                 self.set(*to, content);
             }
             Step::Other(Event::Build(_)) => {}
-            Step::Execute(secondaries) if deeper > 0 => self.play(secondaries, vk, deeper - 1),
-            Step::Execute(_) => {}
             Step::Trace(command) => {
                 let run = self.runs.entry(*command).or_default();
                 let traced = Traced { command: *command, run: *run, tops: vec![] };
@@ -244,16 +224,18 @@ impl Follow {
     }
 
     /// Everything of a device is forgotten.
-    pub fn device_goes(&mut self, device: u64, vk: &mut Vulkan) {
+    pub fn device_goes(&mut self, device: u64, world: &World, vk: &mut Vulkan) {
         let all = self.tops.iter().chain(self.there.bottoms.iter());
         let gone: Vec<u64> = all.filter(|c| c.1.device == device).map(|c| *c.0).collect();
         gone.into_iter().for_each(|id| self.set(id, None));
         self.serials.retain(|_, c| c.device != device);
-        self.sweep(vk);
+        self.sweep(world, vk);
     }
 
     /// Gives back what nobody can ask for any more.
-    pub fn sweep(&mut self, vk: &mut Vulkan) {
+    pub fn sweep(&mut self, world: &World, vk: &mut Vulkan) {
+        self.noted
+            .retain(|number, (buffer, _)| world.recording(*buffer).is_some_and(|r| r.number == *number));
         self.builds.retain(|(_, build)| {
             let used = Rc::strong_count(build) > 1;
             if !used {

@@ -14,6 +14,7 @@ mod follow;
 #[cfg(test)]
 mod tests;
 
+use super::put::{Put, WantsFrame};
 use decode::{Decoded, Instance};
 use follow::{Content, Follow, Traced};
 use gfxr_parse::ahead::Call;
@@ -27,24 +28,13 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use trace::tables::{BOXES, GEOMETRIES, INSTANCES, LAUNCH_STRUCTURES, NOT_KNOWN, STRUCTURES, TRIANGLES};
 use trace::{Table, Value};
-use world::Frame;
-use world::Outcome;
+use world::{Depth, Frame, Outcome, World};
 
-/// Takes records.
-pub type Put = Box<dyn FnMut(&'static Table, &[Value<'_>]) -> Result<()>>;
-
-/// Chooses frames.
-pub type WantsFrame = Box<dyn Fn(u64) -> bool>;
-
-/// Calls that trace rays, and those that this depends on.
-const TRACES: [&str; 3] = ["vkCmdTraceRaysKHR", "vkCmdTraceRaysIndirectKHR", "vkCmdTraceRaysIndirect2KHR"];
+/// Calls that run something, and those that this depends on.
 const SUBMITS: [&str; 3] = ["vkQueueSubmit", "vkQueueSubmit2", "vkQueueSubmit2KHR"];
-const OTHERS: [&str; 16] = [
+const OTHERS: [&str; 13] = [
     "vkCreateDevice",
     "vkDestroyDevice",
-    "vkBeginCommandBuffer",
-    "vkFreeCommandBuffers",
-    "vkCmdExecuteCommands",
     "vkCmdBuildAccelerationStructuresKHR",
     "vkCmdBuildAccelerationStructuresIndirectKHR",
     "vkCmdCopyAccelerationStructureKHR",
@@ -74,9 +64,9 @@ impl GeometryHook {
     }
 
     /// What the replay noted since it was asked last.
-    fn noted(&mut self, vk: &mut Vulkan) {
+    fn noted(&mut self, world: &World, vk: &mut Vulkan) {
         for n in vk.noted_builds() {
-            self.follow.noted(n, vk);
+            self.follow.noted(n, world, vk);
         }
     }
 
@@ -208,8 +198,8 @@ impl GeometryHook {
     }
 
     /// A frame's end, or that of the device that it ran on.
-    fn ends(&mut self, vk: &mut Vulkan, frame: u64, last: bool) -> Result<()> {
-        self.noted(vk);
+    fn ends(&mut self, world: &World, vk: &mut Vulkan, frame: u64, last: bool) -> Result<()> {
+        self.noted(world, vk);
         let mut traced = self.follow.traced();
         if !(self.wants)(frame) {
             return Ok(());
@@ -230,8 +220,12 @@ impl Hook for GeometryHook {
         "geometry"
     }
 
+    fn follows(&self) -> Depth {
+        Depth::Commands
+    }
+
     fn wants(&self) -> Commands {
-        Commands::named(&[&TRACES[..], &SUBMITS, &OTHERS].concat())
+        Commands::named(&[&SUBMITS[..], &OTHERS].concat())
     }
 
     fn call(&mut self, cx: &mut Executor, call: &mut Call, next: Next) -> Result<Outcome> {
@@ -239,18 +233,18 @@ impl Hook for GeometryHook {
         if name == "vkDestroyDevice"
             && let Some(vk) = cx.backend.vulkan()
         {
-            self.ends(vk, call.frame, false)?;
-            self.follow.device_goes(call.image.u64(0), vk);
+            self.ends(cx.objects.world(), vk, call.frame, false)?;
+            self.follow.device_goes(call.image.u64(0), cx.objects.world(), vk);
         }
         if let Some(vk) = cx.backend.vulkan() {
             if name == "vkCreateDevice" {
                 vk.watch_builds();
             }
-            self.noted(vk);
+            self.noted(cx.objects.world(), vk);
             if SUBMITS.contains(&name) || name == "vkFrameBoundaryANDROID" {
                 // What the command buffers had copied before is read before they run again.
-                let submitted = super::screenshot::submitted(call);
-                self.follow.submitted(&submitted, vk);
+                let submitted = world::walk::submitted(call);
+                self.follow.submitted(&submitted, cx.objects.world(), vk);
             }
         }
         let outcome = next.run(cx, call)?;
@@ -259,11 +253,6 @@ impl Hook for GeometryHook {
         }
         let v = View::call(&call.image);
         match name {
-            "vkBeginCommandBuffer" => self.follow.begins(call.image.u64(0)),
-            "vkFreeCommandBuffers" => {
-                v.u64s("pCommandBuffers").into_iter().for_each(|c| self.follow.freed(c));
-            }
-            "vkCmdExecuteCommands" => self.follow.executes(call.image.u64(0), v.u64s("pCommandBuffers")),
             "vkGetAccelerationStructureDeviceAddressKHR" => {
                 let id = v.one("pInfo").and_then(|i| i.u64("accelerationStructure")).unwrap_or(0);
                 self.follow.addressed(id, call.image.u64(call.image.ret_at()));
@@ -271,19 +260,18 @@ impl Hook for GeometryHook {
             "vkDestroyAccelerationStructureKHR" if !call.in_state => {
                 self.follow.destroyed(call.image.u64(8));
             }
-            name if TRACES.contains(&name) => self.follow.traces(call.image.u64(0), call.block),
             _ => {}
         }
         if let Some(vk) = cx.backend.vulkan() {
-            self.noted(vk);
+            self.noted(cx.objects.world(), vk);
         }
         Ok(outcome)
     }
 
     fn frame(&mut self, cx: &mut Executor, frame: Frame) -> Result<()> {
         let Some(vk) = cx.backend.vulkan() else { return Ok(()) };
-        self.ends(vk, frame.number, true)?;
-        self.follow.sweep(vk);
+        self.ends(cx.objects.world(), vk, frame.number, true)?;
+        self.follow.sweep(cx.objects.world(), vk);
         Ok(())
     }
 }

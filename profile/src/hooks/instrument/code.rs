@@ -1,9 +1,13 @@
-//! Shader modules by captured id, and their rewriting ahead of the pipelines that use them.
+//! Shader modules by captured id, their rewriting ahead of the pipelines that use them, and the modules of ours that a call which
+//! makes pipelines is given.
 //!
 //! Guarantees: a pipeline waits only for what is not rewritten yet. A pass that fails says so where the pipeline is made.
 
-use crate::rewrite::{Key, Variants, entries};
+use crate::rewrite::{Key, Variant, Variants, entries};
 use crate::{ShaderHash, Stage};
+use replay::ash::vk;
+use replay::error::{Error, Result};
+use replay::vulkan::Vulkan;
 use rspirv::spirv::ExecutionModel;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -65,5 +69,64 @@ impl Modules {
     /// A module is gone.
     pub fn gone(&mut self, id: u64) {
         self.0.remove(&id);
+    }
+}
+
+/// What a call's changed arguments point to.
+#[derive(Default)]
+pub struct Kept {
+    /// The captured device of the call.
+    pub device: u64,
+    /// Where the device has actions pushed.
+    pub action_offset: Option<u32>,
+    modules: Vec<(u32, vk::ShaderModule)>,
+    words: Vec<Arc<Vec<u32>>>,
+}
+
+impl Kept {
+    /// The call was made.
+    pub fn give_back(&mut self, vk: &Vulkan) {
+        if let Ok(d) = vk.device(self.device) {
+            for (_, m) in self.modules.drain(..) {
+                // SAFETY: ours; a module may go once the pipeline is made.
+                unsafe { d.ash.destroy_shader_module(m, None) };
+            }
+        }
+        *self = Kept::default();
+    }
+
+    /// The module of a variant, made once a call.
+    pub fn module(&mut self, vk: &Vulkan, number: u32, variant: &Variant) -> Result<vk::ShaderModule> {
+        if let Some((_, m)) = self.modules.iter().find(|m| m.0 == number) {
+            return Ok(*m);
+        }
+        let words = self.own_words(variant);
+        let stripped = vk.without_unused(&words);
+        let info = vk::ShaderModuleCreateInfo::default().code(stripped.as_deref().unwrap_or(&words));
+        // SAFETY: a plain creation; the words are SPIR-V that this device can run, as the plan made sure.
+        let made = unsafe { vk.device(self.device)?.ash.create_shader_module(&info, None) };
+        let module = made.map_err(|e| Error::driver("vkCreateShaderModule", e))?;
+        self.modules.push((number, module));
+        Ok(module)
+    }
+
+    /// A variant's words for this device.
+    fn own_words<'v>(&self, variant: &'v Variant) -> std::borrow::Cow<'v, [u32]> {
+        match self.action_offset {
+            Some(offset) if variant.action_offset.is_some() || variant.given_offset.is_some() => {
+                let mut words = variant.words.clone();
+                variant.set_offsets(&mut words, offset);
+                words.into()
+            }
+            _ => variant.words.as_slice().into(),
+        }
+    }
+
+    /// Words that a struct of the call will point to.
+    pub fn words(&mut self, vk: &Vulkan, variant: &Variant) -> &[u32] {
+        let own = self.own_words(variant);
+        let words = vk.without_unused(&own).unwrap_or_else(|| own.into_owned());
+        self.words.push(Arc::new(words));
+        self.words.last().expect("just pushed")
     }
 }

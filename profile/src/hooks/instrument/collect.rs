@@ -2,11 +2,39 @@
 //!
 //! Guarantees: every word of a whole log is accounted for: one that is no record of a probe is an error that says where.
 
+use super::per_action::Counted;
 use super::plan::{Done, Entry};
-use super::{Counted, Raw};
+use crate::hooks::actions::Recording;
 use crate::rewrite::Site;
 use crate::{ActionData, At, EachRecord, EntryData, FrameData, LogRecord, Pass, Sink};
 use std::fmt;
+
+/// What a frame's probes left behind, as it was read back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Raw {
+    /// The capture's number of the frame.
+    pub frame: u64,
+    /// Subgroups that got a number so far.
+    pub subgroups: u32,
+    /// Counters by entry; `None` where the entry's device was not there.
+    pub counters: Vec<Option<Vec<u64>>>,
+    /// The log, of all devices.
+    pub words: Vec<u32>,
+    /// Where each part of it begins: each device's, and each window's where the frame ran again.
+    pub parts: Vec<usize>,
+    /// Launches in the order of submission, where a pass asks for them.
+    pub launches: Vec<crate::Launch>,
+    /// Words that probes wanted to append.
+    pub wanted: u64,
+    /// Those of them that did not fit: then `words` is not to be read.
+    pub lost: u64,
+    /// Recordings of command buffers that were executed, where a pass counts by action.
+    pub recordings: Vec<Recording>,
+    /// What actions counted.
+    pub actions: Vec<Counted>,
+    /// Width and height of what was presented first.
+    pub size: (u32, u32),
+}
 
 /// Why what was read back could not be turned into records.
 #[derive(Clone, Debug, PartialEq, Eq)]

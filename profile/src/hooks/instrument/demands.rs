@@ -3,7 +3,7 @@
 //! Guarantees: one message names every missing thing with the passes that want it, and says what to type. Only stages that
 //! the capture has chosen shaders of count.
 
-use super::plan::Plan;
+use super::plan::{Plan, STAGES};
 use crate::rewrite::{Device, Leaves};
 use crate::{Needs, Stage};
 use replay::ash::{self, vk};
@@ -216,24 +216,6 @@ fn bit(stage: Stage) -> vk::ShaderStageFlags {
         Stage::Callable => F::CALLABLE_KHR,
     }
 }
-
-/// Every stage there is.
-pub const STAGES: [Stage; 14] = [
-    Stage::Vertex,
-    Stage::TessellationControl,
-    Stage::TessellationEvaluation,
-    Stage::Geometry,
-    Stage::Fragment,
-    Stage::Compute,
-    Stage::Task,
-    Stage::Mesh,
-    Stage::RayGeneration,
-    Stage::AnyHit,
-    Stage::ClosestHit,
-    Stage::Miss,
-    Stage::Intersection,
-    Stage::Callable,
-];
 
 /// The stage of a pipeline's stage.
 pub fn stage_of_bit(bits: vk::ShaderStageFlags) -> Option<Stage> {

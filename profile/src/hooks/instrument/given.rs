@@ -10,7 +10,7 @@
 
 use super::memory::{Buffer, Where};
 use super::slots::{Slot, Slots};
-use crate::hooks::screenshot::submitted;
+use crate::hooks::actions;
 use crate::pass::{LaunchTable, Tables};
 use gfxr_parse::ahead::Call;
 use replay::ash::vk;
@@ -20,6 +20,9 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use world::World;
+use world::commands::{Command, Recorded, Sizes};
+use world::walk::{Step, submitted};
 
 /// Words of a slot: `Given` in probes/swizzle.glsl.
 const SLOT_WORDS: usize = 4;
@@ -27,27 +30,19 @@ const SLOT_WORDS: usize = 4;
 /// Which launch: its frame, and its number there.
 type Number = (u64, u64);
 
-/// Something in a command buffer.
-enum Event {
-    Launch(Launch),
-    /// Executes others: numbers of recordings.
-    Execute(Vec<u64>),
-}
-
+/// A launch of a recording that can be told something.
 struct Launch {
-    /// Where it can be told something.
-    slot: Option<Slot>,
-    /// Width, height and depth, where the command says them.
-    size: Option<[u32; 3]>,
+    slot: Slot,
     /// What was said last.
     now: Option<[u64; SLOT_WORDS]>,
 }
 
+/// Those of a recording, by command.
 #[derive(Default)]
 struct Recording {
     device: u64,
     buffer: u64,
-    events: Vec<Event>,
+    launches: BTreeMap<u32, Launch>,
 }
 
 /// A launch's table on a device.
@@ -107,59 +102,41 @@ impl Given {
         self.tables().tables.iter().find(is)
     }
 
-    /// A launch is recorded; `of` is the recording's number, its device, its command buffer. The address to push, where it can
-    /// be told something.
-    pub fn launch(
-        &mut self,
-        vk: &Vulkan,
-        of: (u64, u64, u64),
-        call: &Call,
-        told: bool,
-    ) -> Result<Option<u64>> {
-        let slots = self.slots.entry(of.1).or_insert_with(|| Slots::of(SLOT_WORDS));
-        let slot = if told { Some(slots.take(vk.device(of.1)?)?) } else { None };
-        let v = gfxr_parse::view::View::call(&call.image);
-        let sides = ["width", "height", "depth"].map(|n| v.u32(n));
-        let size = if let [Some(w), Some(h), Some(d)] = sides { Some([w, h, d]) } else { None };
-        self.push(of, Event::Launch(Launch { slot, size, now: None }));
-        Ok(slot.map(|s| s.address))
-    }
-
-    /// Other command buffers are executed: numbers of their recordings.
-    pub fn executes(&mut self, of: (u64, u64, u64), others: Vec<u64>) {
-        self.push(of, Event::Execute(others));
-    }
-
-    fn push(&mut self, (range, device, buffer): (u64, u64, u64), event: Event) {
-        let r = self.recordings.entry(range).or_default();
-        (r.device, r.buffer) = (device, buffer);
-        r.events.push(event);
+    /// A launch is recorded: the address to push, where it can be told something.
+    pub fn launch(&mut self, vk: &Vulkan, of: actions::Place, told: bool) -> Result<Option<u64>> {
+        if !told {
+            return Ok(None);
+        }
+        let slots = self.slots.entry(of.device).or_insert_with(|| Slots::of(SLOT_WORDS));
+        let slot = slots.take(vk.device(of.device)?)?;
+        let r = self.recordings.entry(of.range).or_default();
+        (r.device, r.buffer) = (of.device, of.buffer);
+        r.launches.insert(of.index, Launch { slot, now: None });
+        Ok(Some(slot.address))
     }
 
     /// Command buffers are submitted: each launch is told where its table is.
-    pub fn submitting(
-        &mut self,
-        vk: &mut Vulkan,
-        call: &Call,
-        range_of: impl Fn(u64) -> Option<u64>,
-    ) -> Result<()> {
+    pub fn submitting(&mut self, vk: &mut Vulkan, call: &Call, world: &World) -> Result<()> {
         let mut run = Vec::new();
-        for range in submitted(call).into_iter().filter_map(range_of) {
-            self.play(range, &mut run);
-        }
-        let mut before: HashMap<(u64, usize), [u64; SLOT_WORDS]> = HashMap::new();
+        world.walk(&submitted(call), &mut |holder, step| {
+            if let Step::Command(Recorded { index, command: Command::Invoke(i), .. }) = step
+                && i.command.name.starts_with("vkCmdTraceRays")
+            {
+                let size = if let Sizes::Trace { size, .. } = i.sizes { Some(size) } else { None };
+                run.push((holder.recording.number, *index, size));
+            }
+        });
+        let mut before: HashMap<(u64, u32), [u64; SLOT_WORDS]> = HashMap::new();
         let mut idle = false;
-        for (range, at) in run {
+        for (range, index, size) in run {
             let number = (call.frame, self.launches);
             self.launches += 1;
             let Some(r) = self.recordings.get(&range) else { continue };
             let (device, buffer) = (r.device, r.buffer);
-            let Some(Event::Launch(Launch { slot: Some(slot), size, now })) = r.events.get(at) else {
-                continue;
-            };
-            let (slot, now, size) = (*slot, *now, *size);
+            let Some(Launch { slot, now }) = r.launches.get(&index) else { continue };
+            let (slot, now) = (*slot, *now);
             let words = self.words(vk, device, number, size)?;
-            if before.insert((range, at), words).is_some_and(|b| b != words) {
+            if before.insert((range, index), words).is_some_and(|b| b != words) {
                 return Err(twice(buffer));
             }
             if now == Some(words) {
@@ -170,8 +147,8 @@ impl Given {
                 vk.device(device)?.wait_idle()?;
                 idle = true;
             }
-            let r = self.recordings.get_mut(&range).and_then(|r| r.events.get_mut(at));
-            if let (Some(Event::Launch(launch)), Some(slots)) = (r, self.slots.get_mut(&device)) {
+            let launch = self.recordings.get_mut(&range).and_then(|r| r.launches.get_mut(&index));
+            if let (Some(launch), Some(slots)) = (launch, self.slots.get_mut(&device)) {
                 launch.now = Some(words);
                 slots.say_all(slot, &words);
             }
@@ -216,17 +193,6 @@ impl Given {
         Ok(())
     }
 
-    /// The launches of a recording, in the order in which they run.
-    fn play(&self, range: u64, out: &mut Vec<(u64, usize)>) {
-        let Some(r) = self.recordings.get(&range) else { return };
-        for (at, event) in r.events.iter().enumerate() {
-            match event {
-                Event::Launch(_) => out.push((range, at)),
-                Event::Execute(others) => others.iter().for_each(|&o| self.play(o, out)),
-            }
-        }
-    }
-
     /// A frame has ended.
     pub fn frame_ends(&mut self) {
         self.launches = 0;
@@ -251,11 +217,7 @@ impl Given {
     pub fn forget(&mut self, range: u64) {
         let Some(r) = self.recordings.remove(&range) else { return };
         let Some(slots) = self.slots.get_mut(&r.device) else { return };
-        for e in r.events {
-            if let Event::Launch(Launch { slot: Some(slot), .. }) = e {
-                slots.give_back(slot);
-            }
-        }
+        r.launches.into_values().for_each(|l| slots.give_back(l.slot));
     }
 
     /// A device goes; it is idle, and its recordings are forgotten.
@@ -324,31 +286,6 @@ mod tests {
         let set = swizzles.iter().map(of).collect();
         let pass = swizzle::Pass::new(&[set], Arc::default()).expect("they are permutations");
         Given::new(&Arc::new(Variants::new(vec![Box::new(pass)], None))).expect("it has tables")
-    }
-
-    fn launch() -> Event {
-        Event::Launch(Launch { slot: None, size: None, now: None })
-    }
-
-    #[test]
-    fn launches_are_gone_through_as_they_run() {
-        let mut g = given(&[]);
-        // Recording 7 launches, executes 8 twice and 9, and launches; 8 executes 9.
-        for (range, events) in [
-            (7, vec![launch(), Event::Execute(vec![8, 9, 8]), launch()]),
-            (8, vec![launch(), Event::Execute(vec![9])]),
-            (9, vec![launch()]),
-        ] {
-            events.into_iter().for_each(|e| g.push((range, 1, 2), e));
-        }
-        let mut run = vec![];
-        g.play(7, &mut run);
-        g.play(99, &mut run);
-        assert_eq!(run, [(7, 0), (8, 0), (9, 0), (9, 0), (8, 0), (9, 0), (7, 2)]);
-        g.forget(8);
-        run.clear();
-        g.play(7, &mut run);
-        assert_eq!(run, [(7, 0), (9, 0), (7, 2)]);
     }
 
     #[test]

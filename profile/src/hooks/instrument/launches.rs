@@ -3,25 +3,28 @@
 //! Before each command that launches instrumented shaders of a pass that asks for it ([`crate::Needs::launches`]), a number of
 //! the command is written to the log's header, and beside it how far the log is filled, with barriers that let launches run
 //! one after the other. No push constants are needed, and a command buffer may be submitted again, even by the same
-//! submission: the log has grown meanwhile. On the host, command buffers are gone through as they are submitted, so that the
-//! frame's launches are known in their order. Where launches of one device come from several queues, the device is waited
+//! submission: the log has grown meanwhile. On the host, command buffers are gone through as they are submitted ([`world::walk`]),
+//! so that the frame's launches are known in their order. Where launches of one device come from several queues, the device is waited
 //! for in between.
 //!
 //! Draws cannot be told apart (nothing may be written inside a render pass): those of one pipeline and frame are one launch.
 //! Not told apart, and named: commands that the device generates itself.
 
-use super::Memory;
+use super::memory::Memory;
 use super::plan::Done;
-use crate::hooks::command_times::commands::{Bind, Role, role};
-use crate::hooks::screenshot::submitted;
+use crate::hooks::command_times::commands::bind_point;
 use crate::{Launch, Stage};
 use gfxr_parse::ahead::Call;
+use gfxr_parse::schema::CommandDef;
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::view::View;
 use replay::ash::vk::{self, Handle};
 use replay::error::Result;
 use replay::exec::Executor;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
+use world::commands::{Command, Program, Sizes};
+use world::objects::BindPoint;
+use world::walk::{Step, submitted};
 
 /// Words of the log's header.
 const ACTION: u64 = 7;
@@ -31,23 +34,6 @@ const ASKS_ANY_HITS: u64 = 9;
 const QUERIES: &str = "what ray queries tested";
 /// No shader.
 const UNUSED: u32 = u32::MAX;
-const COMPUTE_STAGE: u32 = 0x20;
-
-/// Something that a command buffer does.
-#[derive(Clone)]
-enum Item {
-    Launch(Launch),
-    /// What another command buffer does.
-    Of(Vec<Item>),
-}
-
-#[derive(Default)]
-struct Recording {
-    items: Vec<Item>,
-    /// Pipelines bound for drawing, computing, tracing; 0 where shader objects are.
-    pipelines: [u64; 3],
-    objects: BTreeMap<u32, u64>,
-}
 
 /// A shader group: the stages that it has, by index, and whether it is one of hits.
 #[derive(Clone, Debug, Default)]
@@ -74,12 +60,8 @@ struct Pipeline {
 }
 
 /// See the module's header.
+#[derive(Default)]
 pub struct Launches {
-    roles: Vec<Option<Role>>,
-    /// Command buffers, with the device of each.
-    recordings: HashMap<u64, Recording>,
-    devices: HashMap<u64, u64>,
-    pools: HashMap<u64, Vec<u64>>,
     pipelines: HashMap<u64, Pipeline>,
     /// Of the running frame.
     frame: Vec<Launch>,
@@ -88,50 +70,13 @@ pub struct Launches {
     generated: u64,
 }
 
-impl Default for Launches {
-    fn default() -> Self {
-        Launches {
-            roles: COMMANDS.iter().map(role).collect(),
-            recordings: HashMap::new(),
-            devices: HashMap::new(),
-            pools: HashMap::new(),
-            pipelines: HashMap::new(),
-            frame: vec![],
-            queues: HashMap::new(),
-            generated: 0,
-        }
-    }
-}
-
 /// The calls that are seen.
 pub fn wants() -> Vec<&'static str> {
-    let own = [
-        "vkAllocateCommandBuffers",
-        "vkFreeCommandBuffers",
-        "vkDestroyCommandPool",
-        "vkBeginCommandBuffer",
-        "vkQueueSubmit",
-        "vkQueueSubmit2",
-        "vkQueueSubmit2KHR",
-        "vkCmdBindPipeline",
-        "vkCmdBindShadersEXT",
-        "vkCmdExecuteCommands",
-    ];
-    let works = |n: &&str| {
-        ["vkCmdTraceRays", "vkCmdDispatch", "vkCmdDraw", "vkCmdExecuteGeneratedCommands"]
-            .iter()
-            .any(|w| n.starts_with(w))
+    let seen = |c: &&'static CommandDef| {
+        bind_point(c).is_some()
+            || ["vkQueueSubmit", "vkCmdExecuteGeneratedCommands"].iter().any(|n| c.name.starts_with(n))
     };
-    own.into_iter().chain(COMMANDS.iter().map(|c| c.name).filter(works)).collect()
-}
-
-fn slot(bind: Bind) -> Option<usize> {
-    match bind {
-        Bind::None => None,
-        Bind::Graphics => Some(0),
-        Bind::Compute => Some(1),
-        Bind::RayTracing => Some(2),
-    }
+    COMMANDS.iter().filter(seen).map(|c| c.name).collect()
 }
 
 impl Launches {
@@ -174,137 +119,81 @@ impl Launches {
         done: &Done,
         measured: bool,
     ) -> Result<()> {
-        let view = View::call(&call.image);
-        let id = call.image.u64(0);
-        match (call.command.canonical, self.roles[call.index]) {
-            ("vkAllocateCommandBuffers", _) => {
-                let pool = view.one("pAllocateInfo").and_then(|i| i.u64("commandPool")).unwrap_or(0);
-                for b in call.image.handles.iter().filter(|h| h.out).map(|h| call.image.u64(h.at)) {
-                    self.devices.insert(b, id);
-                    self.pools.entry(pool).or_default().push(b);
-                }
-            }
-            ("vkFreeCommandBuffers", _) => {
-                view.u64s("pCommandBuffers").iter().for_each(|b| self.gone(*b));
-            }
-            ("vkDestroyCommandPool", _) => {
-                let all = self.pools.remove(&view.u64("commandPool").unwrap_or(0)).unwrap_or_default();
-                all.iter().for_each(|b| self.gone(*b));
-            }
-            ("vkBeginCommandBuffer", _) => {
-                self.recordings.insert(id, Recording::default());
-            }
-            (name, _) if name.starts_with("vkQueueSubmit") => self.submit(cx, call, measured)?,
-            (_, Some(Role::BindPipeline)) => {
-                let at = match view.u32("pipelineBindPoint") {
-                    Some(0) => 0,
-                    Some(1) => 1,
-                    Some(1_000_165_000) => 2,
-                    _ => return Ok(()),
-                };
-                if let Some(r) = self.recordings.get_mut(&id) {
-                    r.pipelines[at] = view.u64("pipeline").unwrap_or(0);
-                }
-            }
-            (_, Some(Role::BindShaders)) => {
-                let shaders = view.u64s("pShaders");
-                let Some(r) = self.recordings.get_mut(&id) else { return Ok(()) };
-                for (n, stage) in view.u64s("pStages").into_iter().enumerate() {
-                    r.pipelines[usize::from(stage as u32 == COMPUTE_STAGE)] = 0;
-                    r.objects.insert(stage as u32, shaders.get(n).copied().unwrap_or(0));
-                }
-            }
-            (_, Some(Role::Execute)) => {
-                let others = view.u64s("pCommandBuffers");
-                let of = |b: &u64| self.recordings.get(b).map(|r| Item::Of(r.items.clone()));
-                let items: Vec<Item> = others.iter().filter_map(of).collect();
-                if let Some(r) = self.recordings.get_mut(&id) {
-                    r.items.extend(items);
-                }
-            }
-            (name, _) if name.starts_with("vkCmdExecuteGeneratedCommands") => self.generated += 1,
-            (_, Some(Role::Work(bind))) => self.work(cx, call, bind, memory, done)?,
+        match call.command.canonical {
+            name if name.starts_with("vkQueueSubmit") => return self.submit(cx, call, measured),
+            name if name.starts_with("vkCmdExecuteGeneratedCommands") => self.generated += 1,
             _ => {}
+        }
+        // A command that runs shaders is recorded.
+        let id = call.image.u64(0);
+        let Some(point) = bind_point(call.command) else { return Ok(()) };
+        let ids = cx.objects.world().program(id, point);
+        let Some((launch, asks)) = self.launch(&ids, call.block, point, None) else { return Ok(()) };
+        let device = cx.objects.any(id).map_or(0, |e| e.owner);
+        let traces =
+            launch.entries.iter().any(|e| done.entries[e.0 as usize].variant.stage == Stage::RayGeneration);
+        let live = vk::CommandBuffer::from_raw(cx.objects.live(id));
+        let log = memory.get(&device).and_then(Memory::log_buffer);
+        let (false, Some(log), Some(vk)) = (live.is_null(), log, cx.backend.vulkan()) else { return Ok(()) };
+        if traces || point == BindPoint::Compute {
+            mark(&vk.device(device)?.ash, live, log, launch.action, asks);
         }
         Ok(())
     }
 
-    fn gone(&mut self, buffer: u64) {
-        self.recordings.remove(&buffer);
-        self.devices.remove(&buffer);
-    }
-
-    /// A command that runs shaders is recorded.
-    fn work(
-        &mut self,
-        cx: &mut Executor,
-        call: &Call,
-        bind: Bind,
-        memory: &HashMap<u64, Memory>,
-        done: &Done,
-    ) -> Result<()> {
-        let id = call.image.u64(0);
-        let (Some(slot), Some(r)) = (slot(bind), self.recordings.get_mut(&id)) else { return Ok(()) };
-        let (pipeline, ids) = match r.pipelines[slot] {
-            0 => {
-                let compute = bind == Bind::Compute;
-                let of = |o: &(&u32, &u64)| (*o.0 == COMPUTE_STAGE) == compute && *o.1 != 0;
-                let ids: Vec<u64> = r.objects.iter().filter(of).map(|o| *o.1).collect();
-                (ids.first().copied().unwrap_or(0), ids)
-            }
-            p => (p, vec![p]),
-        };
+    /// What a command launches that runs a pipeline or shader objects, and whether its rays ask about opaque geometry, too;
+    /// none where none is instrumented.
+    fn launch(
+        &self,
+        ids: &[u64],
+        block: u64,
+        point: BindPoint,
+        size: Option<[u32; 3]>,
+    ) -> Option<(Launch, bool)> {
         let known: Vec<&Pipeline> = ids.iter().filter_map(|p| self.pipelines.get(p)).collect();
         if known.iter().all(|p| p.entries.is_empty()) {
-            return Ok(());
+            return None;
         }
         let groups: Vec<&Group> = known.iter().flat_map(|p| &p.groups).collect();
         let hits: Vec<(usize, Hits)> =
             groups.iter().enumerate().filter_map(|(n, g)| Some((n, g.hits?))).collect();
-        let view = View::call(&call.image);
-        let size = ["width", "height", "depth"].map(|n| view.u32(n));
         let launch = Launch {
-            action: (call.block + 1) as u32,
-            command: call.block,
-            pipeline,
-            size: match size {
-                [Some(w), Some(h), Some(d)] => Some([w, h, d]),
-                _ => None,
-            },
-            merged: bind == Bind::Graphics,
+            action: (block + 1) as u32,
+            command: block,
+            pipeline: ids.first().copied().unwrap_or(0),
+            size,
+            merged: point == BindPoint::Graphics,
             hit_groups: hits.len() as u64,
             no_closest_hit: hits.iter().filter(|h| !h.1.closest).count() as u64,
             no_any_hit: hits.iter().filter(|h| !h.1.any).count() as u64,
             missing: if groups.is_empty() { QUERIES.into() } else { missing(&hits) },
             entries: known.iter().flat_map(|p| &p.entries).map(|e| (e.0, only(&e.1))).collect(),
         };
-        r.items.push(Item::Launch(launch.clone()));
-        let device = self.devices.get(&id).copied().unwrap_or(0);
-        let traces =
-            launch.entries.iter().any(|e| done.entries[e.0 as usize].variant.stage == Stage::RayGeneration);
-        let live = cx.objects.any(id).map(|e| vk::CommandBuffer::from_raw(e.live));
-        let log = memory.get(&device).and_then(Memory::log_buffer);
-        let (Some(live), Some(log), Some(vk)) = (live, log, cx.backend.vulkan()) else { return Ok(()) };
-        if traces || bind == Bind::Compute {
-            mark(&vk.device(device)?.ash, live, log, launch.action, asks(&hits));
-        }
-        Ok(())
+        Some((launch, asks(&hits)))
     }
 
     /// Command buffers are submitted: what they launch is the frame's.
     fn submit(&mut self, cx: &mut Executor, call: &Call, measured: bool) -> Result<()> {
-        let mut all = vec![];
-        let mut device = None;
-        for b in submitted(call) {
-            if let Some(r) = self.recordings.get(&b) {
-                let before = all.len();
-                flatten(&r.items, &mut all);
-                if all.len() > before {
-                    device = self.devices.get(&b).copied();
-                }
-            }
+        if !measured {
+            return Ok(());
         }
-        let (Some(device), true) = (device, measured) else { return Ok(()) };
+        let (mut all, mut buffer) = (vec![], None);
+        cx.objects.world().walk(&submitted(call), &mut |holder, step| {
+            let Step::Command(recorded) = step else { return };
+            let Command::Invoke(i) = &recorded.command else { return };
+            let Some(point) = bind_point(i.command) else { return };
+            let ids = match &i.bindings.program {
+                Program::None => vec![],
+                Program::Pipeline(p) => vec![p.id],
+                Program::Shaders(c) => c.shaders.iter().map(|s| s.id).collect(),
+            };
+            let size = if let Sizes::Trace { size, .. } = i.sizes { Some(size) } else { None };
+            if let Some((launch, _)) = self.launch(&ids, recorded.block, point, size) {
+                all.push(launch);
+                buffer = Some(holder.buffer);
+            }
+        });
+        let Some(device) = buffer.and_then(|b| cx.objects.any(b)).map(|e| e.owner) else { return Ok(()) };
         let queue = call.image.u64(0);
         if self.queues.insert(device, queue).is_some_and(|q| q != queue)
             && let Some(vk) = cx.backend.vulkan()
@@ -312,9 +201,9 @@ impl Launches {
             vk.device(device)?.wait_idle()?;
         }
         for l in all {
-            let there = |f: &&Launch| l.merged && f.merged && f.pipeline == l.pipeline;
-            if self.frame.iter().find(there).is_none() {
-                self.frame.push(l.clone());
+            let there = |f: &Launch| l.merged && f.merged && f.pipeline == l.pipeline;
+            if !self.frame.iter().any(there) {
+                self.frame.push(l);
             }
         }
         Ok(())
@@ -331,15 +220,6 @@ impl Launches {
         match self.generated {
             0 => vec![],
             n => vec![format!("{n} commands whose launches the device generates itself are not told apart")],
-        }
-    }
-}
-
-fn flatten<'i>(items: &'i [Item], out: &mut Vec<&'i Launch>) {
-    for i in items {
-        match i {
-            Item::Launch(l) => out.push(l),
-            Item::Of(items) => flatten(items, out),
         }
     }
 }
@@ -430,15 +310,6 @@ mod tests {
             "intersections with triangles of groups 3, 6; any-hits with boxes of group 4; closest hits of group 6"
         );
         assert_eq!((only(&[4]), only(&[4, 5]), only(&[])), (Some(4), None, None));
-    }
-
-    #[test]
-    fn what_others_execute_is_in_its_place() {
-        let one = |action| Item::Launch(Launch { action, ..Launch::default() });
-        let items = [one(1), Item::Of(vec![one(2), Item::Of(vec![one(3)])]), one(1)];
-        let mut all = vec![];
-        flatten(&items, &mut all);
-        assert_eq!(all.iter().map(|l| l.action).collect::<Vec<_>>(), [1, 2, 3, 1]);
     }
 
     #[test]

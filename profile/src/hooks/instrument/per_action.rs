@@ -10,14 +10,15 @@
 //! zero when a frame begins; one is used again only after the frame in which its recording was replaced. Not counted, and
 //! named: actions that the device generates itself (nothing is pushed for them but an address of nowhere).
 
-use super::chosen::{Chosen, NOT_CHOSEN, QUEUE_LABELS, Tally};
+use super::chosen::{self, Chosen, NOT_CHOSEN};
 use super::given::Given;
 use super::memory::{Memory, Place};
-use super::plan::Plan;
-use crate::hooks::actions::{Actions, Recording, Seen};
-use crate::hooks::command_times::commands::Bind;
+use super::plan::{Plan, Tally};
+use crate::hooks::actions::{self, Actions, Recording};
 use crate::rewrite::actions::BYTES;
 use gfxr_parse::ahead::Call;
+use gfxr_parse::schema::CommandDef;
+use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::view::View;
 use replay::ash::vk::{self, Handle};
 use replay::error::{Error, Kind, Result};
@@ -25,6 +26,8 @@ use replay::exec::Executor;
 use replay::link::Linked;
 use replay::vulkan::Vulkan;
 use std::collections::HashMap;
+use world::World;
+use world::objects::BindPoint;
 
 /// Why nothing counts by action in a pipeline.
 pub const NO_ROOM: &str = "its layout's push constants reach the top, where actions are pushed";
@@ -59,6 +62,13 @@ pub struct Shaders {
     pub groups: u32,
     /// Why it does not count.
     pub why: Option<&'static str>,
+}
+
+impl Shaders {
+    /// Launches of it can be given something.
+    fn is_told(&self) -> bool {
+        !self.parts.is_empty() && self.why != Some(NO_ROOM)
+    }
 }
 
 /// A piece.
@@ -114,10 +124,16 @@ pub struct PerAction {
     next_base: u32,
 }
 
-/// The calls that are seen before they are linked.
-pub fn wants() -> Vec<&'static str> {
-    // A call is seen at one stage only.
-    Actions::wants().into_iter().filter(|n| !LINKED.contains(n)).collect()
+/// Beginnings of the names of commands whose shaders run like those of actions, and are none.
+const APART: [&str; 2] = ["vkCmdExecuteGeneratedCommands", "vkCmdDispatchTile"];
+
+/// The calls that are seen before they are linked; where places are chosen, those that name them, too.
+pub fn wants(places: bool) -> Vec<&'static str> {
+    let seen = |c: &&CommandDef| {
+        APART.iter().any(|a| c.name.starts_with(a)) || places && chosen::NAMES.contains(&c.canonical)
+    };
+    let others = COMMANDS.iter().filter(seen).map(|c| c.name);
+    Actions::wants().into_iter().chain(others).collect()
 }
 
 /// Those that are changed when they are.
@@ -208,7 +224,6 @@ impl PerAction {
     /// Changes a linked call of [`LINKED`].
     pub fn linked(&mut self, vk: &Vulkan, call: &Call, linked: &mut Linked) -> Result<()> {
         let view = View::call(&call.image);
-        self.actions.see(call);
         match call.command.name {
             "vkCreatePipelineLayout" => {
                 let size = limit(vk, call.image.u64(0))?;
@@ -271,58 +286,60 @@ impl PerAction {
 
     /// A call is about to be made: what actions need is recorded before them.
     pub fn see(&mut self, cx: &mut Executor, call: &Call) -> Result<()> {
-        let seen = self.actions.see(call);
-        self.see_places(cx, call)?;
-        self.see_launches(cx, call)?;
-        let name = call.command.name;
-        // Their shaders run as well, and are pushed nothing of their own.
-        let apart =
-            name.starts_with("vkCmdExecuteGeneratedCommands") || name.starts_with("vkCmdDispatchTile");
-        if !matches!(seen, Seen::Action(_)) && !apart {
+        let seen = self.actions.see(&cx.objects, call);
+        let name = call.command.canonical;
+        if name.starts_with("vkQueueSubmit") {
+            return self.submitting(cx, call);
+        }
+        if let Some(c) = self.chosen.as_mut().filter(|_| chosen::NAMES.contains(&name)) {
+            c.named(call);
             return Ok(());
         }
         let id = call.image.u64(0);
-        let live = cx.objects.any(id).map(|e| vk::CommandBuffer::from_raw(e.live));
-        let (Some(live), Some(vk)) = (live, cx.backend.vulkan()) else { return Ok(()) };
-        let Some(recording) = self.actions.of(id) else { return Ok(()) };
-        let (range, device) = (recording.range, recording.device);
-        if seen == Seen::Action(Bind::RayTracing) {
-            self.give(vk, live, (range, device, id), call)?;
+        let (point, place, action) = match seen {
+            Some((point, place, action)) => (Some(point), place, action),
+            // Their shaders run as well, and are pushed nothing of their own.
+            None if APART.iter().any(|a| name.starts_with(a)) => match self.actions.place(&cx.objects, id) {
+                Some(place) => (None, place, 0),
+                None => return Ok(()),
+            },
+            None => return Ok(()),
+        };
+        let live = vk::CommandBuffer::from_raw(cx.objects.live(id));
+        let (false, Some(vk)) = (live.is_null(), cx.backend.vulkan()) else { return Ok(()) };
+        let Some(point) = point else { return self.push(vk, live, place, None, 0) };
+        let shaders = cx.objects.world().program(id, point);
+        let known: Vec<&Shaders> = shaders.iter().filter_map(|s| self.shaders.get(s)).collect();
+        let all: Vec<Part> = known.iter().flat_map(|s| s.parts.iter().copied()).collect();
+        let (why, told) = (known.iter().find_map(|s| s.why), known.iter().any(|s| s.is_told()));
+        if point == BindPoint::RayTracing {
+            self.give(vk, live, place, told)?;
         }
-        let Some(recording) = self.actions.of(id) else { return Ok(()) };
-        let (mut address, mut index) = (0, None);
-        if let Seen::Action(bind) = seen {
-            let shaders = recording.shaders(bind);
-            let result_index = (recording.actions.len() as u32).saturating_sub(1);
-            let Some(action) = recording.actions.last_mut() else { return Ok(()) };
-            let known: Vec<&Shaders> = shaders.iter().filter_map(|s| self.shaders.get(s)).collect();
-            let all: Vec<Part> = known.iter().flat_map(|s| s.parts.iter().copied()).collect();
-            let parts: Vec<Part> = all.iter().copied().filter(|p| p.counters > 0).collect();
-            let Some(first) = parts.iter().map(|p| p.base).min() else {
-                action.uncounted = Some(known.iter().find_map(|s| s.why).unwrap_or(NOT_INSTRUMENTED));
-                if all.is_empty() || self.chosen.is_none() {
-                    return Ok(());
-                }
-                return self.push(vk, live, (range, device, id), None, 0);
-            };
-            let end = parts.iter().map(|p| p.base + p.counters).max().unwrap_or(first);
-            let counters = end - first;
-            if u64::from(counters) * 8 > MOST_BYTES {
-                action.uncounted = Some(TOO_FAR);
-            } else {
-                index = Some(result_index);
-                let d = Self::device(&mut self.devices, vk, device)?;
-                let spare = d.free.get_mut(&counters).and_then(Vec::pop);
-                let place = match spare {
-                    Some(p) => p,
-                    None => d.memory.counters(vk.device_mut(device)?, counters.into())?,
-                };
-                address = place.address.wrapping_sub(u64::from(first) * 8);
-                let piece = Piece { result_index, device, place, counters, first, parts };
-                self.pieces.entry(range).or_default().push(piece);
+        let parts: Vec<Part> = all.iter().copied().filter(|p| p.counters > 0).collect();
+        let Some(first) = parts.iter().map(|p| p.base).min() else {
+            self.actions.uncounted(place.range, action, Some(why.unwrap_or(NOT_INSTRUMENTED)));
+            if all.is_empty() || self.chosen.is_none() {
+                return Ok(());
             }
+            return self.push(vk, live, place, None, 0);
+        };
+        let end = parts.iter().map(|p| p.base + p.counters).max().unwrap_or(first);
+        let counters = end - first;
+        if u64::from(counters) * 8 > MOST_BYTES {
+            self.actions.uncounted(place.range, action, Some(TOO_FAR));
+            return self.push(vk, live, place, None, 0);
         }
-        self.push(vk, live, (range, device, id), index, address)
+        let d = Self::device(&mut self.devices, vk, place.device)?;
+        let spare = d.free.get_mut(&counters).and_then(Vec::pop);
+        let memory = match spare {
+            Some(p) => p,
+            None => d.memory.counters(vk.device_mut(place.device)?, counters.into())?,
+        };
+        let address = memory.address.wrapping_sub(u64::from(first) * 8);
+        let (result_index, device) = (action, place.device);
+        let piece = Piece { result_index, device, place: memory, counters, first, parts };
+        self.pieces.entry(place.range).or_default().push(piece);
+        self.push(vk, live, place, Some(action), address)
     }
 
     /// Pushes the address of an action's counters, or of what is going to be said of it.
@@ -330,19 +347,19 @@ impl PerAction {
         &mut self,
         vk: &mut Vulkan,
         live: vk::CommandBuffer,
-        of: (u64, u64, u64),
-        index: Option<u32>,
+        of: actions::Place,
+        action: Option<u32>,
         counters: u64,
     ) -> Result<()> {
         let address = match &mut self.chosen {
-            Some(c) => c.action(vk, of, index, counters)?,
+            Some(c) => c.action(vk, of, action, counters)?,
             None => counters,
         };
-        let d = Self::device(&mut self.devices, vk, of.1)?;
+        let d = Self::device(&mut self.devices, vk, of.device)?;
         let all = vk::ShaderStageFlags::ALL;
         // SAFETY: the command buffer is being recorded; the layout has all push constants of all stages.
         unsafe {
-            let ash = &vk.device(of.1)?.ash;
+            let ash = &vk.device(of.device)?.ash;
             ash.cmd_push_constants(live, d.layout, all, d.offset, &address.to_le_bytes());
         }
         Ok(())
@@ -353,60 +370,31 @@ impl PerAction {
         &mut self,
         vk: &mut Vulkan,
         live: vk::CommandBuffer,
-        of: (u64, u64, u64),
-        call: &Call,
+        of: actions::Place,
+        told: bool,
     ) -> Result<()> {
         let Some(given) = &mut self.given else { return Ok(()) };
-        let bound = self.actions.of(of.2).map_or_else(Vec::new, |r| r.shaders(Bind::RayTracing));
-        let mut known = bound.iter().filter_map(|s| self.shaders.get(s));
-        let told = known.any(|s| !s.parts.is_empty() && s.why != Some(NO_ROOM));
-        let Some(address) = given.launch(vk, of, call, told)? else { return Ok(()) };
-        let d = Self::device(&mut self.devices, vk, of.1)?;
+        let Some(address) = given.launch(vk, of, told)? else { return Ok(()) };
+        let d = Self::device(&mut self.devices, vk, of.device)?;
         let all = vk::ShaderStageFlags::ALL;
         // SAFETY: the command buffer is being recorded; the layout has all push constants of all stages.
         unsafe {
-            let ash = &vk.device(of.1)?.ash;
+            let ash = &vk.device(of.device)?.ash;
             ash.cmd_push_constants(live, d.layout, all, d.offset - BYTES, &address.to_le_bytes());
         }
         Ok(())
     }
 
-    /// What a call means to launches that are given something.
-    fn see_launches(&mut self, cx: &mut Executor, call: &Call) -> Result<()> {
-        let (Some(g), actions) = (&mut self.given, &mut self.actions) else { return Ok(()) };
-        if call.command.canonical.starts_with("vkQueueSubmit") {
-            let Some(vk) = cx.backend.vulkan() else { return Ok(()) };
-            return g.submitting(vk, call, |b| actions.range(b));
+    /// Command buffers are submitted: what their actions are told is written.
+    fn submitting(&mut self, cx: &mut Executor, call: &Call) -> Result<()> {
+        let (world, Some(vk)) = (cx.objects.world(), cx.backend.vulkan()) else { return Ok(()) };
+        if let Some(c) = &mut self.chosen {
+            let actions = &mut self.actions;
+            c.submitting(vk, call, world, |range, action, counts| {
+                actions.uncounted(range, action, (!counts).then_some(NOT_CHOSEN));
+            })?;
         }
-        if call.command.name == "vkCmdExecuteCommands"
-            && let Some(r) = actions.of(call.image.u64(0))
-        {
-            let of = (r.range, r.device, r.buffer);
-            let others = View::call(&call.image).u64s("pCommandBuffers");
-            g.executes(of, others.into_iter().filter_map(|b| actions.range(b)).collect());
-        }
-        Ok(())
-    }
-
-    /// What a call means to the choice of actions.
-    fn see_places(&mut self, cx: &mut Executor, call: &Call) -> Result<()> {
-        let (Some(c), actions) = (&mut self.chosen, &mut self.actions) else { return Ok(()) };
-        let name = call.command.canonical;
-        if QUEUE_LABELS.contains(&name) {
-            c.queue_label(call);
-        } else if name.starts_with("vkQueueSubmit") {
-            let Some(vk) = cx.backend.vulkan() else { return Ok(()) };
-            let mut said = Vec::new();
-            let range_of = |b| actions.range(b);
-            c.submitting(vk, call, range_of, |range, index, counts| said.push((range, index, counts)))?;
-            for (range, index, counts) in said {
-                actions.uncounted(range, index, (!counts).then_some(NOT_CHOSEN));
-            }
-        } else if let Some(r) = actions.of(call.image.u64(0)) {
-            let of = (r.range, r.device, r.buffer);
-            c.recorded(call, of, |b| actions.range(b));
-        }
-        Ok(())
+        self.given.as_mut().map_or(Ok(()), |g| g.submitting(vk, call, world))
     }
 
     /// What a device's actions counted since the frame began; it is idle. Recordings of all devices that were executed.
@@ -420,11 +408,7 @@ impl PerAction {
             None => Default::default(),
         };
         let (mut recordings, mut counted) = (Vec::new(), Vec::new());
-        for r in self.actions.all() {
-            if r.device != device || r.executions == 0 || r.actions.is_empty() {
-                continue;
-            }
-            recordings.push(r.clone());
+        for r in self.actions.executed().filter(|r| r.device == device && !r.actions.is_empty()) {
             for p in self.pieces.get(&r.range).into_iter().flatten() {
                 let all = Memory::part(&read, p.place, p.counters);
                 for part in &p.parts {
@@ -438,13 +422,14 @@ impl PerAction {
                     });
                 }
             }
+            recordings.push(r);
         }
         Ok((recordings, counted))
     }
 
     /// A frame has ended, and what it left was read if anybody wants it: all is zero again, unless nobody reads.
-    pub fn restart(&mut self, vk: &mut Vulkan, is_read: bool) -> Result<()> {
-        let retired = self.actions.restart();
+    pub fn restart(&mut self, vk: &mut Vulkan, world: &World, is_read: bool) -> Result<()> {
+        let retired = self.actions.restart(world);
         self.forget(&retired);
         if !is_read {
             return Ok(());
@@ -457,14 +442,14 @@ impl PerAction {
         Ok(())
     }
 
-    fn forget(&mut self, recordings: &[Recording]) {
+    fn forget(&mut self, recordings: &[u64]) {
         if let Some(c) = &mut self.chosen {
-            recordings.iter().for_each(|r| c.forget(r.range));
+            recordings.iter().for_each(|r| c.forget(*r));
         }
         if let Some(g) = &mut self.given {
-            recordings.iter().for_each(|r| g.forget(r.range));
+            recordings.iter().for_each(|r| g.forget(*r));
         }
-        for piece in recordings.iter().filter_map(|r| self.pieces.remove(&r.range)).flatten() {
+        for piece in recordings.iter().filter_map(|r| self.pieces.remove(r)).flatten() {
             if let Some(d) = self.devices.get_mut(&piece.device) {
                 d.free.entry(piece.counters).or_default().push(piece.place);
             }

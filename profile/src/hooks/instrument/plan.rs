@@ -1,12 +1,29 @@
 //! What is instrumented, and what came of it.
 
-use super::chosen::Tally;
 use crate::rewrite::{Key, Variant, Variants};
 use crate::{ShaderHash, Stage};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
+
+/// Every stage there is.
+pub const STAGES: [Stage; 14] = [
+    Stage::Vertex,
+    Stage::TessellationControl,
+    Stage::TessellationEvaluation,
+    Stage::Geometry,
+    Stage::Fragment,
+    Stage::Compute,
+    Stage::Task,
+    Stage::Mesh,
+    Stage::RayGeneration,
+    Stage::AnyHit,
+    Stage::ClosestHit,
+    Stage::Miss,
+    Stage::Intersection,
+    Stage::Callable,
+];
 
 /// Chooses pipelines by captured id and debug name.
 pub type PipelineFilter = Box<dyn Fn(u64, Option<&str>) -> bool>;
@@ -119,13 +136,12 @@ impl Plan {
     /// Whether a pass counts by action.
     pub fn wants_actions(&self) -> bool {
         let passes = self.variants.passes();
-        passes.iter().any(|p| super::STAGES.iter().any(|s| p.needs(*s).is_some_and(|n| n.actions)))
+        passes.iter().any(|p| STAGES.iter().any(|s| p.needs(*s).is_some_and(|n| n.actions)))
     }
 
     /// The passes that ask for launches.
     pub fn of_launches(&self) -> Vec<&'static str> {
-        let asks =
-            |p: &dyn crate::Pass| super::STAGES.iter().any(|s| p.needs(*s).is_some_and(|n| n.launches));
+        let asks = |p: &dyn crate::Pass| STAGES.iter().any(|s| p.needs(*s).is_some_and(|n| n.launches));
         self.variants.passes().iter().filter(|p| asks(&***p)).map(|p| p.name()).collect()
     }
 
@@ -155,6 +171,45 @@ impl Plan {
         let name = self.names.get(&id).map(String::as_str);
         self.select.pipelines.as_ref().is_none_or(|f| f(id, name))
     }
+}
+
+/// Whose records a replay takes of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// The first work id.
+    pub from: u32,
+    /// The work id behind the last.
+    pub to: u32,
+    /// What the first subgroup's number is.
+    pub first_subgroup: u32,
+}
+
+/// What one replay does.
+#[derive(Clone, Debug, Default)]
+pub struct Session {
+    /// The frames that it measures; without, all of the plan.
+    pub windows: Option<BTreeMap<u64, Window>>,
+    /// Bytes of the log.
+    pub log_bytes: u64,
+}
+
+impl Session {
+    /// The first and the last frame that it measures, where it does not measure all.
+    pub fn bounds(&self) -> Option<(u64, u64)> {
+        let windows = self.windows.as_ref()?;
+        Some((*windows.keys().next()?, *windows.keys().next_back()?))
+    }
+}
+
+/// How many there were, and how many of them were chosen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Render passes, and those whose name and number were asked for.
+    pub render_passes: (u64, u64),
+    /// Actions with probes, and those that counted.
+    pub actions: (u64, u64),
+    /// What render passes and labels are called.
+    pub names: BTreeSet<String>,
 }
 
 /// What a pipeline is.

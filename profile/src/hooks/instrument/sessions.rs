@@ -6,10 +6,10 @@
 //! count in windows ([`crate::Pass::counts_in_windows`]) the sums of all windows'; numbers of subgroups are not used twice in a frame. A pass decodes a frame once, with all of its records. Refuses work of which a
 //! single id appends more than the log holds, saying how much it takes.
 
-use super::collect::decode;
+use super::collect::{Raw, decode};
+use super::hook::InstrumentHook;
 use super::memory::HEADER_BYTES;
-use super::plan::{Done, Plan};
-use super::{InstrumentHook, Raw};
+use super::plan::{Done, Plan, Session, Window};
 use crate::Sink;
 use replay::error::{Error, Kind, Result};
 use replay::hook::Hook;
@@ -20,34 +20,6 @@ use std::rc::Rc;
 
 /// Replays after which something is wrong.
 const MOST_SESSIONS: u32 = 1000;
-
-/// Whose records a replay takes of a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
-    /// The first work id.
-    pub from: u32,
-    /// The work id behind the last.
-    pub to: u32,
-    /// What the first subgroup's number is.
-    pub first_subgroup: u32,
-}
-
-/// What one replay does.
-#[derive(Clone, Debug, Default)]
-pub struct Session {
-    /// The frames that it measures; without, all of the plan.
-    pub windows: Option<BTreeMap<u64, Window>>,
-    /// Bytes of the log.
-    pub log_bytes: u64,
-}
-
-impl Session {
-    /// The first and the last frame that it measures, where it does not measure all.
-    pub fn bounds(&self) -> Option<(u64, u64)> {
-        let windows = self.windows.as_ref()?;
-        Some((*windows.keys().next()?, *windows.keys().next_back()?))
-    }
-}
 
 /// What was measured of a frame beside its records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

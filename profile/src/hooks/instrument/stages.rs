@@ -4,9 +4,9 @@
 //! instrumented (code that the driver alone knows: module identifiers, pipeline binaries, binary shader objects; pipelines
 //! of protected memory, which may not write elsewhere) is counted with the reason.
 
-use super::InstrumentHook;
 use super::code::Code;
 use super::demands::{self, stage_of_bit};
+use super::hook::InstrumentHook;
 use super::per_action::{self, Part, Shaders};
 use super::plan::Kind;
 use super::specialize::Specialization;
@@ -18,69 +18,6 @@ use replay::error::{Error, Result};
 use replay::link::{Linked, Plain};
 use replay::vulkan::Vulkan;
 use std::sync::Arc;
-
-/// What a call's changed arguments point to.
-#[derive(Default)]
-pub struct Kept {
-    device: u64,
-    /// Where the device has actions pushed.
-    action_offset: Option<u32>,
-    modules: Vec<(u32, vk::ShaderModule)>,
-    words: Vec<Arc<Vec<u32>>>,
-}
-
-impl Kept {
-    /// The captured device of the call.
-    pub fn device(&self) -> u64 {
-        self.device
-    }
-
-    /// The call was made.
-    pub fn give_back(&mut self, vk: &Vulkan) {
-        if let Ok(d) = vk.device(self.device) {
-            for (_, m) in self.modules.drain(..) {
-                // SAFETY: ours; a module may go once the pipeline is made.
-                unsafe { d.ash.destroy_shader_module(m, None) };
-            }
-        }
-        *self = Kept::default();
-    }
-
-    /// The module of a variant, made once a call.
-    fn module(&mut self, vk: &Vulkan, number: u32, variant: &Variant) -> Result<vk::ShaderModule> {
-        if let Some((_, m)) = self.modules.iter().find(|m| m.0 == number) {
-            return Ok(*m);
-        }
-        let words = self.own_words(variant);
-        let stripped = vk.without_unused(&words);
-        let info = vk::ShaderModuleCreateInfo::default().code(stripped.as_deref().unwrap_or(&words));
-        // SAFETY: a plain creation; the words are SPIR-V that this device can run, as the plan made sure.
-        let made = unsafe { vk.device(self.device)?.ash.create_shader_module(&info, None) };
-        let module = made.map_err(|e| Error::driver("vkCreateShaderModule", e))?;
-        self.modules.push((number, module));
-        Ok(module)
-    }
-
-    /// A variant's words for this device.
-    fn own_words<'v>(&self, variant: &'v Variant) -> std::borrow::Cow<'v, [u32]> {
-        match self.action_offset {
-            Some(offset) if variant.action_offset.is_some() || variant.given_offset.is_some() => {
-                let mut words = variant.words.clone();
-                variant.set_offsets(&mut words, offset);
-                words.into()
-            }
-            _ => variant.words.as_slice().into(),
-        }
-    }
-
-    /// Words that a struct of the call will point to.
-    fn words(&mut self, vk: &Vulkan, variant: &Variant) -> &[u32] {
-        let own = self.own_words(variant);
-        let words = vk.without_unused(&own).unwrap_or_else(|| own.into_owned());
-        self.words.push(Arc::new(words));
-        self.words.last().expect("just pushed")
-    }
-}
 
 /// Constants of a linked stage, and a variant's own behind them: kept in the call.
 fn constants(

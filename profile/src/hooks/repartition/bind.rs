@@ -1,6 +1,6 @@
 //! What the driver has bound in command buffers: what the application asked for, and in its place what is ours.
 //!
-//! What the application has bound is followed elsewhere ([`world`]). Guarantees: where ours was bound, nothing of the
+//! What the application has bound the executor knows ([`world`]). Guarantees: where ours was bound, nothing of the
 //! application's counts as bound any more, and the other way round.
 
 use gfxr_parse::view::View;
@@ -29,8 +29,6 @@ pub enum Ours {
 /// What one bind point has.
 #[derive(Clone, Debug, Default)]
 pub struct Point {
-    /// The pipeline.
-    pub pipeline: u64,
     /// By set: the driver was told of what the application bound, and nothing of ours was bound since.
     pub told: Vec<bool>,
     /// The repartitioned layout that ours are bound with.
@@ -57,19 +55,34 @@ impl Point {
     }
 }
 
-/// By captured command buffer.
+/// A command buffer, and the number of its recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recording(u64, u64);
+
+impl Recording {
+    /// The one that is under way.
+    pub fn of(world: &World, buffer: u64) -> Self {
+        Recording(buffer, world.recording(buffer).map_or(0, |r| r.number))
+    }
+}
+
+/// By captured command buffer: the number of its recording, and what its bind points have.
 #[derive(Debug, Default)]
-pub struct Buffers(HashMap<u64, [Point; 3]>);
+pub struct Buffers(HashMap<u64, (u64, [Point; 3])>);
 
 impl Buffers {
-    /// It is recorded anew, or what was bound is not defined any more.
-    pub fn begin(&mut self, buffer: u64) {
-        self.0.insert(buffer, Default::default());
+    /// What was bound is not defined any more.
+    pub fn forget(&mut self, buffer: u64) {
+        self.0.remove(&buffer);
     }
 
     /// What a bind point has; none if there is no such.
-    pub fn point(&mut self, buffer: u64, point: usize) -> Option<&mut Point> {
-        self.0.entry(buffer).or_default().get_mut(point)
+    pub fn point(&mut self, Recording(buffer, number): Recording, point: usize) -> Option<&mut Point> {
+        let of = self.0.entry(buffer).or_default();
+        if of.0 != number {
+            *of = (number, Default::default());
+        }
+        of.1.get_mut(point)
     }
 }
 
@@ -239,7 +252,7 @@ mod tests {
     #[test]
     fn the_driver_forgets_the_one_when_the_other_is_bound() {
         let mut buffers = Buffers::default();
-        let point = buffers.point(1, 0).expect("graphics");
+        let point = buffers.point(Recording(1, 7), 0).expect("graphics");
         point.bind(1..2, true);
         point.ours = vec![Some(Ours::Set(vk::DescriptorSet::null(), vec![]))];
         point.ours_bound();
@@ -249,8 +262,10 @@ mod tests {
         point.bind(0..1, true);
         assert!(point.ours.is_empty());
         assert_eq!(point.told, [true, false]);
-        buffers.begin(1);
-        assert!(buffers.point(1, 0).expect("graphics").told.is_empty());
-        assert!(buffers.point(1, 3).is_none());
+        assert!(buffers.point(Recording(1, 8), 0).expect("graphics").told.is_empty());
+        assert!(buffers.point(Recording(1, 8), 3).is_none());
+        buffers.point(Recording(1, 8), 0).expect("graphics").bind(0..1, true);
+        buffers.forget(1);
+        assert!(buffers.point(Recording(1, 8), 0).expect("graphics").told.is_empty());
     }
 }

@@ -3,10 +3,10 @@
 //!
 //! Guarantees: nothing is bound or pushed again that the driver still has. Refuses a descriptor that was written and is not known.
 
-use super::bind::{Ours, POINTS};
+use super::bind::{Ours, POINTS, Recording};
 use super::contents::{Change, Content, Writes};
 use super::partition::Moved;
-use super::{CallClock, RepartitionHook, internal};
+use super::{CallClock, RepartitionHook, internal, push_of};
 use replay::ash::vk::{self, Handle};
 use replay::error::Result;
 use replay::exec::Executor;
@@ -20,8 +20,10 @@ use world::sets::Contents;
 impl RepartitionHook {
     /// Something is drawn, dispatched or traced: what its pipeline wants is bound first.
     pub(super) fn before(&mut self, cx: &mut Executor, buffer: u64, at: usize) -> Result<()> {
-        let Some(point) = self.buffers.point(buffer, at) else { return Ok(()) };
-        let Some(&id) = self.pipelines.get(&point.pipeline) else { return self.tell(cx, buffer, at) };
+        let world = cx.objects.world();
+        let pipeline = world.program(buffer, POINTS[at].0).first().copied().unwrap_or(0);
+        let Some(point) = self.buffers.point(Recording::of(world, buffer), at) else { return Ok(()) };
+        let Some(&id) = self.pipelines.get(&pipeline) else { return self.tell(cx, buffer, at) };
         let layout = self.layouts[&id].clone();
         let plan = self.plan.clone();
         let sets = &plan.layouts[&id];
@@ -37,9 +39,8 @@ impl RepartitionHook {
             point.layout = id;
         }
         point.ours.resize(layout.sets.len(), None);
-        let world = self.follow.world();
-        let whole = world.pipeline_layouts.get(&id).ok_or_else(|| internal("a layout is not known"))?;
-        let bound = self.follow.bound(buffer, POINTS[at].0);
+        let whole = self.then.get(&id).ok_or_else(|| internal("a layout is not known"))?;
+        let bound = world.bound(buffer, POINTS[at].0);
         let mut out = self.out.borrow_mut();
         for s in (0..whole.sets.len()).filter_map(|n| source(world, whole, bound, n as u32)) {
             if self.seen.insert(s.contents.version) {
@@ -49,6 +50,7 @@ impl RepartitionHook {
                 out.before.1 += descriptors.sum::<u64>();
             }
         }
+        let push = push_of(&mut self.push, cx.backend.vulkan(), layout.device);
         let mut changed = false;
         for (n, new) in sets.iter().enumerate().filter(|s| !s.1.bindings.is_empty()) {
             let (mut states, mut offsets) = (Vec::with_capacity(new.bindings.len()), Vec::new());
@@ -91,7 +93,6 @@ impl RepartitionHook {
                 };
                 let now: Vec<_> = new.bindings.iter().map(|m| (content(m).0, &m.binding)).collect();
                 let others = (0..).zip(&now).filter(|(b, _)| had.get(*b) != Some(&states[*b])).map(|b| b.1);
-                let push = self.push.get(&layout.device).copied();
                 let target = (commands, POINTS[at].1, layout.live, n as u32);
                 if pushed(push, &cx.objects, &self.clock, target, others)? {
                     out.pushed += 1;
@@ -137,8 +138,10 @@ impl RepartitionHook {
 
     /// A pipeline of another layout: the driver is told what the application had bound.
     fn tell(&mut self, cx: &mut Executor, buffer: u64, at: usize) -> Result<()> {
-        let Some(point) = self.buffers.point(buffer, at) else { return Ok(()) };
-        let (bound, kind) = (self.follow.bound(buffer, POINTS[at].0), POINTS[at].1);
+        let world = cx.objects.world();
+        let Some(point) = self.buffers.point(Recording::of(world, buffer), at) else { return Ok(()) };
+        let (bound, kind) = (world.bound(buffer, POINTS[at].0), POINTS[at].1);
+        let device = cx.objects.any(buffer).map_or(0, |e| e.owner);
         let commands = vk::CommandBuffer::from_raw(cx.objects.live(buffer));
         for (n, told) in point.told.iter_mut().enumerate().filter(|t| !*t.1) {
             let Some(b) = bound.get(n) else { continue };
@@ -149,7 +152,6 @@ impl RepartitionHook {
                 continue;
             }
             let Some(vk) = cx.backend.vulkan() else { return Ok(()) };
-            let Some(device) = self.devices.get(&buffer) else { return Ok(()) };
             match b {
                 BoundSet::Set { set, offsets, .. } => {
                     let set = cx.objects.live(*set);
@@ -161,7 +163,7 @@ impl RepartitionHook {
                     let since = Instant::now();
                     // SAFETY: a live command buffer that is being recorded; the application bound this set with this layout.
                     unsafe {
-                        let d = &vk.device(*device)?.ash;
+                        let d = &vk.device(device)?.ash;
                         d.cmd_bind_descriptor_sets(commands, kind, live, n as u32, &sets, offsets);
                     }
                     self.clock.add("vkCmdBindDescriptorSets", since);
@@ -169,7 +171,7 @@ impl RepartitionHook {
                 BoundSet::Push { contents, .. } => {
                     let all: Vec<(Content, &Binding)> =
                         contents.layout.bindings.iter().map(|b| (Content::of(contents, b), b)).collect();
-                    let push = self.push.get(device).copied();
+                    let push = push_of(&mut self.push, Some(vk), device);
                     pushed(push, &cx.objects, &self.clock, (commands, kind, live, n as u32), all.iter())?;
                 }
                 _ => continue,

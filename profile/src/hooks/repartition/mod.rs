@@ -2,7 +2,7 @@
 //!
 //! A partition says where each slot of a layout goes ([`Partition`]). Its pipelines, and the libraries that they are made of
 //! (`libraries`), are made with a layout of ours and with shaders that look for their descriptors there (`shaders`). Sets come
-//! into being when something is drawn, dispatched or traced: what the application has bound then is followed
+//! into being when something is drawn, dispatched or traced: what the application has bound then the executor knows
 //! ([`world`]), and each new set is the one of these contents (`made`), bound only if another is; descriptors that are
 //! updated after they are bound follow what the application writes, and push descriptors are pushed, as far as they are others.
 //! The application's own sets are neither allocated nor written where only such layouts use them. Guarantees: everything else
@@ -26,11 +26,10 @@ pub use scan::{Plan, scan};
 pub use shaders::Places;
 
 use super::call_costs::CallClock;
-use bind::{BINDS, Binds, Buffers};
+use bind::{BINDS, Binds, Buffers, Recording};
 use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::schema::handle_named;
-use gfxr_parse::shaders::shaders as modules_of;
 use gfxr_parse::view::View;
 use made::{Layout, Made};
 use replay::ash::vk;
@@ -43,10 +42,9 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
-use world::Follow;
-use world::Frame;
-use world::Outcome;
+use world::layouts::{PipelineLayout, PushRange};
 use world::sets::Contents;
+use world::{Depth, Frame, Outcome, World};
 
 /// What came of it.
 #[derive(Clone, Debug, Default)]
@@ -67,22 +65,20 @@ pub struct RepartitionHook {
     out: Rc<RefCell<Outcomes>>,
     /// The clock of what sets of ours take.
     clock: CallClock,
-    follow: Follow,
     buffers: Buffers,
-    /// By captured id of the module: its words.
-    modules: HashMap<u64, Arc<[u32]>>,
     /// Of ours, by captured pipeline layout.
     layouts: HashMap<u64, Rc<Layout>>,
+    /// What the application's are that pipelines were made with.
+    then: HashMap<u64, Rc<PipelineLayout>>,
     /// By captured pipeline: its layout, where that is ours.
     pipelines: HashMap<u64, u64>,
     /// By captured device.
     made: HashMap<u64, Made>,
     /// Modules and words of the call that is being made.
     kept: (u64, Vec<vk::ShaderModule>, Vec<Vec<u32>>),
-    /// Of captured command buffers.
-    devices: HashMap<u64, u64>,
-    /// By captured device: how to push descriptors.
-    push: HashMap<u64, vk::PFN_vkCmdPushDescriptorSetKHR>,
+    /// Sets of captured devices that the last call wrote to.
+    written: Vec<(u64, u64)>,
+    push: Push,
     /// States of the application's sets that were bound for pipelines of ours.
     seen: HashSet<u64>,
     /// What sets contained before a looped frame, and their devices' captured ids.
@@ -103,14 +99,13 @@ impl RepartitionHook {
             plan,
             out: out.clone(),
             clock,
-            follow: Follow::new(),
             buffers: Buffers::default(),
-            modules: HashMap::new(),
             layouts: HashMap::new(),
+            then: HashMap::new(),
             pipelines: HashMap::new(),
             made: HashMap::new(),
             kept: Default::default(),
-            devices: HashMap::new(),
+            written: Vec::new(),
             push: HashMap::new(),
             seen: HashSet::new(),
             looped: None,
@@ -120,31 +115,30 @@ impl RepartitionHook {
     }
 
     /// Whether sets of a layout exist only in this program.
-    fn own(&self, layout: u64) -> bool {
-        let class = self.follow.world().set_layouts.get(&layout).map(|l| l.class);
-        class.is_some_and(|c| self.plan.own.contains(&c))
+    fn own(&self, world: &World, layout: u64) -> bool {
+        world.set_layouts.get(&layout).is_some_and(|l| self.plan.own.contains(&l.class))
     }
 
-    fn own_set(&self, set: u64) -> bool {
-        self.follow.world().sets.get(&set).is_some_and(|s| self.plan.own.contains(&s.layout.class))
+    fn own_set(&self, world: &World, set: u64) -> bool {
+        world.sets.get(&set).is_some_and(|s| self.plan.own.contains(&s.layout.class))
     }
 
     /// Whether the driver has nothing to do with a call about sets.
-    fn ours_alone(&self, call: &Call) -> bool {
+    fn ours_alone(&self, world: &World, call: &Call) -> bool {
         let v = View::call(&call.image);
         match call.command.name {
             "vkAllocateDescriptorSets" => {
                 let layouts = v.one("pAllocateInfo").map_or(vec![], |i| i.u64s("pSetLayouts"));
-                layouts.first().is_some_and(|l| self.own(*l))
+                layouts.first().is_some_and(|l| self.own(world, *l))
             }
-            "vkFreeDescriptorSets" => v.u64s("pDescriptorSets").iter().any(|s| self.own_set(*s)),
+            "vkFreeDescriptorSets" => v.u64s("pDescriptorSets").iter().any(|s| self.own_set(world, *s)),
             "vkUpdateDescriptorSets" => {
                 let first = v.structs("pDescriptorWrites").next().and_then(|w| w.u64("dstSet"));
                 let first = first.or_else(|| v.structs("pDescriptorCopies").next()?.u64("dstSet"));
-                first.is_some_and(|s| self.own_set(s))
+                first.is_some_and(|s| self.own_set(world, s))
             }
             name if name.starts_with("vkUpdateDescriptorSetWithTemplate") => {
-                v.u64("descriptorSet").is_some_and(|s| self.own_set(s))
+                v.u64("descriptorSet").is_some_and(|s| self.own_set(world, s))
             }
             _ => false,
         }
@@ -152,7 +146,7 @@ impl RepartitionHook {
 
     /// A call about sets and their layouts.
     fn sets(&mut self, cx: &mut Executor, call: &mut Call, next: Next) -> Result<Outcome> {
-        let alone = self.ours_alone(call);
+        let alone = self.ours_alone(cx.objects.world(), call);
         let outcome = if alone { Outcome::captured(call) } else { next.run(cx, call)? };
         if alone {
             let v = View::call(&call.image);
@@ -167,26 +161,24 @@ impl RepartitionHook {
                 _ => {}
             }
         }
-        self.follow.call(call, outcome, &mut ());
         match call.command.canonical {
             "vkCreatePipelineLayout" if outcome.result() >= 0 => self.layout(cx, call)?,
             "vkUpdateDescriptorSets" | "vkUpdateDescriptorSetWithTemplate" => {
                 let v = View::call(&call.image);
                 let writes = v.structs("pDescriptorWrites").chain(v.structs("pDescriptorCopies"));
-                let sets: Vec<u64> =
-                    writes.filter_map(|w| w.u64("dstSet")).chain(v.u64("descriptorSet")).collect();
-                self.written(cx, call.image.u64(0), &sets)?;
+                let sets = writes.filter_map(|w| w.u64("dstSet")).chain(v.u64("descriptorSet"));
+                self.written.extend(sets.map(|s| (call.image.u64(0), s)));
             }
             _ => {}
         }
         Ok(outcome)
     }
 
-    /// The application wrote to sets: those of ours that follow them are written to.
-    fn written(&mut self, cx: &mut Executor, device: u64, sets: &[u64]) -> Result<()> {
-        let (Some(vk), Some(made)) = (cx.backend.vulkan(), self.made.get_mut(&device)) else { return Ok(()) };
-        for set in sets {
-            if let Some(s) = self.follow.world().sets.get(set) {
+    /// Sets of ours that follow those which the application wrote to are written to.
+    fn follow(&mut self, cx: &mut Executor) -> Result<()> {
+        let Some(vk) = cx.backend.vulkan() else { return Ok(()) };
+        for (device, set) in self.written.drain(..) {
+            if let (Some(made), Some(s)) = (self.made.get_mut(&device), cx.objects.world().sets.get(&set)) {
                 made.follow(&vk.device(device)?.ash, &cx.objects, &self.clock, (s.born, &s.contents))?;
             }
         }
@@ -205,7 +197,7 @@ impl RepartitionHook {
             let text = format!("pipeline layout {id} would have {} sets: this device has {most}", sets.len());
             return Err(Error::new(Kind::Unsupported, text));
         }
-        let push = self.follow.world().pipeline_layouts.get(&id).map_or(vec![], |l| l.push.clone());
+        let push = View::call(&call.image).one("pCreateInfo").map_or(vec![], PushRange::all);
         let made = self.made.entry(device).or_default();
         let layout = made.layout(&vk.device(device)?.ash, device, &cx.objects, sets, &push)?;
         self.layouts.insert(id, Rc::new(layout));
@@ -214,60 +206,66 @@ impl RepartitionHook {
 
     /// The application binds sets, or pushes descriptors. What is for layouts of ours waits until something is drawn.
     fn bind(&mut self, cx: &mut Executor, call: &mut Call, next: Next) -> Result<Outcome> {
-        let binds = Binds::of(View::call(&call.image), self.follow.world());
+        let binds = Binds::of(View::call(&call.image), cx.objects.world());
         let told = !self.layouts.contains_key(&binds.layout);
+        let recording = Recording::of(cx.objects.world(), call.image.u64(0));
         for point in binds.points {
-            if let Some(p) = self.buffers.point(call.image.u64(0), point) {
+            if let Some(p) = self.buffers.point(recording, point) {
                 p.bind(binds.sets.clone(), told);
             }
         }
-        let outcome = if told { next.run(cx, call)? } else { Outcome::captured(call) };
-        self.follow.call(call, outcome, &mut ());
-        Ok(outcome)
+        if told { next.run(cx, call) } else { Ok(Outcome::captured(call)) }
     }
 }
 
-fn words_of(bytes: &[u8]) -> Arc<[u32]> {
+fn words_of(bytes: &[u8]) -> Vec<u32> {
     bytes.chunks_exact(4).map(|c| u32::from_le_bytes(c.try_into().expect("4 bytes"))).collect()
 }
 
+/// How to push descriptors, by captured device.
+type Push = HashMap<u64, vk::PFN_vkCmdPushDescriptorSetKHR>;
+
 /// A device's function that pushes descriptors, by whichever name it has.
-fn push_function(vk: &Vulkan, device: u64) -> Option<vk::PFN_vkCmdPushDescriptorSetKHR> {
+fn push_of(
+    known: &mut Push,
+    vk: Option<&mut Vulkan>,
+    device: u64,
+) -> Option<vk::PFN_vkCmdPushDescriptorSetKHR> {
+    if let Some(push) = known.get(&device) {
+        return Some(*push);
+    }
+    let vk = vk?;
     let (instance, d) = (vk.instance_of(device)?, vk.device(device).ok()?);
-    [c"vkCmdPushDescriptorSetKHR", c"vkCmdPushDescriptorSet"].iter().find_map(|name| {
+    let found = [c"vkCmdPushDescriptorSetKHR", c"vkCmdPushDescriptorSet"].iter().find_map(|name| {
         // SAFETY: the device's own function, of the type that the registry gives to both names.
         unsafe {
             let found = instance.get_device_proc_addr(d.ash.handle(), name.as_ptr())?;
             Some(std::mem::transmute::<unsafe extern "system" fn(), vk::PFN_vkCmdPushDescriptorSetKHR>(found))
         }
-    })
+    })?;
+    known.insert(device, found);
+    Some(found)
 }
 
-/// What command buffers are made of, and what is recorded that has to be followed.
-const RECORDED: [&str; 9] = [
-    "vkCreateCommandPool",
-    "vkDestroyCommandPool",
-    "vkResetCommandPool",
-    "vkAllocateCommandBuffers",
-    "vkFreeCommandBuffers",
-    "vkBeginCommandBuffer",
-    "vkEndCommandBuffer",
-    "vkResetCommandBuffer",
-    "vkCmdExecuteCommands",
-];
-
-const OTHERS: [&str; 3] = ["vkCmdBindPipeline", "vkCreateShaderModule", "vkDestroyDevice"];
+/// What is seen beside them: what is bound is not defined any more behind secondary command buffers, and a submission may
+/// read what was written.
+const OTHERS: [&str; 5] =
+    ["vkCmdExecuteCommands", "vkDestroyDevice", "vkQueueSubmit", "vkQueueSubmit2", "vkQueueSubmit2KHR"];
 
 impl Hook for RepartitionHook {
     fn name(&self) -> &'static str {
         "repartition"
     }
 
+    fn follows(&self) -> Depth {
+        if self.plan.layouts.is_empty() { Depth::Objects } else { Depth::Commands }
+    }
+
     fn wants(&self) -> Commands {
         if self.plan.layouts.is_empty() {
             return Commands::none();
         }
-        let mut all = [&scan::FOLLOWED[..], &RECORDED, &BINDS, &OTHERS].concat();
+        let mut all = [&scan::FOLLOWED[..], &BINDS, &OTHERS].concat();
         all.extend(COMMANDS.iter().map(|c| c.name).filter(|n| bind::runs(n).is_some()));
         all.sort_unstable();
         all.dedup();
@@ -279,33 +277,12 @@ impl Hook for RepartitionHook {
     }
 
     fn call(&mut self, cx: &mut Executor, call: &mut Call, next: Next) -> Result<Outcome> {
+        self.follow(cx)?;
         let name = call.command.name;
         let buffer = call.image.u64(0);
         match name {
             _ if BINDS.contains(&name) => return self.bind(cx, call, next),
-            // What is bound is not defined any more behind secondary command buffers.
-            "vkBeginCommandBuffer" | "vkCmdExecuteCommands" => self.buffers.begin(buffer),
-            "vkCmdBindPipeline" => {
-                let v = View::call(&call.image);
-                let point = bind::index(v.u32("pipelineBindPoint").unwrap_or(u32::MAX));
-                if let Some(p) = self.buffers.point(buffer, point) {
-                    p.pipeline = v.u64("pipeline").unwrap_or(0);
-                }
-            }
-            "vkAllocateCommandBuffers" => {
-                let made = View::call(&call.image).u64s("pCommandBuffers");
-                self.devices.extend(made.into_iter().map(|b| (b, buffer)));
-                if let Some(vk) = cx.backend.vulkan()
-                    && let Some(push) = push_function(vk, buffer)
-                {
-                    self.push.insert(buffer, push);
-                }
-            }
-            "vkCreateShaderModule" => {
-                for s in modules_of(&call.image) {
-                    self.modules.insert(s.handle, words_of(s.code));
-                }
-            }
+            "vkCmdExecuteCommands" => self.buffers.forget(buffer),
             "vkDestroyDevice" => {
                 if let Some(made) = self.made.remove(&buffer)
                     && let Some(vk) = cx.backend.vulkan()
@@ -323,45 +300,42 @@ impl Hook for RepartitionHook {
         if scan::FOLLOWED.contains(&name) && name != "vkDestroyDevice" {
             return self.sets(cx, call, next);
         }
-        let outcome = next.run(cx, call)?;
-        if RECORDED.contains(&name) {
-            self.follow.call(call, outcome, &mut ());
-        }
-        Ok(outcome)
+        next.run(cx, call)
     }
 
     /// A looped frame begins: what sets contain now they contain in each iteration.
-    fn frame_begins(&mut self, _: &mut Executor) -> Result<()> {
-        let sets = &self.follow.world().sets;
+    fn frame_begins(&mut self, cx: &mut Executor) -> Result<()> {
+        let sets = &cx.objects.world().sets;
         self.looped.get_or_insert_with(|| sets.iter().map(|(id, s)| (*id, s.contents.clone())).collect());
         Ok(())
     }
 
     /// An iteration has ended: sets are put back, before command buffers of earlier frames are recorded again.
     fn frame(&mut self, cx: &mut Executor, _: Frame) -> Result<()> {
+        self.follow(cx)?;
         let Some(looped) = &self.looped else { return Ok(()) };
-        let mut changed = Vec::new();
+        let world = cx.objects.follow().world_mut();
         for (id, contents) in looped {
-            if let Some(s) = self.follow.world_mut().sets.get_mut(id)
+            if let Some(s) = world.sets.get_mut(id)
                 && s.contents.version != contents.version
             {
                 s.contents = contents.clone();
-                changed.push(*id);
+                self.written.push((self.device, *id));
             }
         }
         if let Some(vk) = cx.backend.vulkan()
             && let Ok(d) = vk.device(self.device)
-            && !changed.is_empty()
+            && !self.written.is_empty()
         {
             // Sets of ours may still be in use.
             d.wait_idle()?;
         }
-        self.written(cx, self.device, &changed)
+        self.follow(cx)
     }
 
     fn linked(&mut self, cx: &mut Executor, call: &Call, linked: &mut Linked) -> Result<()> {
         match cx.backend.vulkan() {
-            Some(vk) => self.pipelines(vk, call, linked),
+            Some(vk) => self.pipelines(vk, cx.objects.world(), call, linked),
             None => Ok(()),
         }
     }

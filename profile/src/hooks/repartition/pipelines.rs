@@ -10,10 +10,18 @@ use replay::ash::vk;
 use replay::error::{Error, Result};
 use replay::link::Linked;
 use replay::vulkan::Vulkan;
+use std::borrow::Cow;
+use world::World;
 
 impl RepartitionHook {
     /// Pipelines of layouts of ours get these, and shaders that fit.
-    pub(super) fn pipelines(&mut self, vk: &Vulkan, call: &Call, linked: &mut Linked) -> Result<()> {
+    pub(super) fn pipelines(
+        &mut self,
+        vk: &Vulkan,
+        world: &World,
+        call: &Call,
+        linked: &mut Linked,
+    ) -> Result<()> {
         let v = View::call(&call.image);
         let ids = v.u64s("pPipelines");
         let device = call.image.u64(0);
@@ -23,13 +31,14 @@ impl RepartitionHook {
             let Some(&pipeline) = ids.get(n) else { continue };
             let Some(&id) = self.plan.pipelines.get(&pipeline) else { continue };
             let Some(layout) = self.layouts.get(&id).cloned() else { continue };
+            self.then.extend(world.pipeline_layouts.get(&id).map(|l| (id, l.clone())));
             if let Some(to) = linked.one_mut(info.layout) {
                 *to = layout.live;
             }
             let stages = captured.structs("pStages").chain(captured.structs("stage"));
             let mut own = info.stages(linked);
             for (stage, then) in own.iter_mut().zip(stages) {
-                self.stage(vk, linked, stage, then, id)?;
+                self.stage((vk, world), linked, stage, then, id)?;
             }
             info.put_back(linked, &own);
             self.pipelines.insert(pipeline, id);
@@ -40,7 +49,7 @@ impl RepartitionHook {
 
     fn stage(
         &mut self,
-        vk: &Vulkan,
+        (vk, world): (&Vulkan, &World),
         linked: &mut Linked,
         stage: &mut Stage,
         then: View<'_>,
@@ -49,8 +58,8 @@ impl RepartitionHook {
         let places = &self.plan.places[&layout];
         let module = then.u64("module").filter(|m| *m != 0);
         let words = match (module, then.next("VkShaderModuleCreateInfo")) {
-            (Some(m), _) => self.modules.get(&m).cloned(),
-            (None, Some(info)) => info.bytes("pCode").map(words_of),
+            (Some(m), _) => world.modules.get(&m).map(|m| Cow::Borrowed(&m.words[..])),
+            (None, Some(info)) => info.bytes("pCode").map(|b| words_of(b).into()),
             (None, None) => None,
         };
         let words = words.ok_or_else(|| internal("a shader is not known"))?;

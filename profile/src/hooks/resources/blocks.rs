@@ -3,12 +3,11 @@
 //! Guarantees: bytes that did not change since they were read last are not read again; words of which a byte is not known are
 //! absent from `content_words`. Refuses nothing.
 
-use super::Put;
 use super::device::Device;
 use super::intern::{Numbers, digest};
 use super::program::Facts;
 use super::reads::{self, Found, Read};
-use super::rows::Rows;
+use crate::hooks::put::Put;
 use replay::error::Result;
 use std::collections::HashMap;
 use trace::Value::{Text, U64};
@@ -42,6 +41,12 @@ pub struct Blocks {
     pub read: Vec<Read>,
     /// Rows that wait for what a device will say.
     held: Option<Vec<Held>>,
+    /// Uniform blocks that were read.
+    pub blocks: u64,
+    /// Of these, those of which some byte is not known.
+    pub unknown_blocks: u64,
+    /// Push constants and inline blocks of invocations: calls hold their bytes, no memory does.
+    pub by_calls: u64,
 }
 
 /// A row of `invocation_blocks`.
@@ -136,18 +141,18 @@ impl Blocks {
     }
 
     /// Rows for what an invocation's shaders use.
-    pub fn invocation(&mut self, rows: &mut Rows, w: &World, i: &Invocation<'_>, f: &Facts) -> Result<()> {
+    pub fn invocation(&mut self, put: &mut Put, w: &World, i: &Invocation<'_>, f: &Facts) -> Result<()> {
         self.read.clear();
         reads::each(w, i.invoke, &f.blocks, &mut |found| match found {
-            Found::Buffer(read) => self.in_buffer(rows, w, i.number, read),
+            Found::Buffer(read) => self.in_buffer(put, w, i.number, read),
             Found::Inline(set, binding, bytes, written) => {
-                rows.by_calls += 1;
-                let n = self.masked(&mut rows.put, bytes, written)?;
-                self.row(rows, i.number, "block", (set, binding, 0), n, Origin::default())
+                self.by_calls += 1;
+                let n = self.masked(put, bytes, written)?;
+                self.row(put, i.number, "block", (set, binding, 0), n, Origin::default())
             }
             Found::Unknown(place, bytes, why) => {
                 let n = Numbered { bytes, why, ..Numbered::default() };
-                self.row(rows, i.number, "block", place, n, Origin::default())
+                self.row(put, i.number, "block", place, n, Origin::default())
             }
         })?;
         if f.push_bytes > 0 {
@@ -162,31 +167,31 @@ impl Blocks {
                     let mut written = push.pushed.clone();
                     bytes.resize(size, 0);
                     written.resize(size, false);
-                    let n = self.masked(&mut rows.put, &bytes, &written)?;
+                    let n = self.masked(put, &bytes, &written)?;
                     self.pushed.insert(key, n);
                     n
                 }
             };
-            rows.by_calls += 1;
-            self.row(rows, i.number, "push", (0, 0, 0), known, Origin::default())?;
+            self.by_calls += 1;
+            self.row(put, i.number, "push", (0, 0, 0), known, Origin::default())?;
         }
         Ok(())
     }
 
-    fn in_buffer(&mut self, rows: &mut Rows, w: &World, number: u64, r: Read) -> Result<()> {
-        let n = self.of_buffer(&mut rows.put, w, r.buffer, r.offset, r.bytes)?;
+    fn in_buffer(&mut self, put: &mut Put, w: &World, number: u64, r: Read) -> Result<()> {
+        let n = self.of_buffer(put, w, r.buffer, r.offset, r.bytes)?;
         let stamp = if n.known < n.bytes { w.stamp_of(r.buffer, r.offset, r.bytes) } else { 0 };
         let read = Some(self.read.len());
         let from =
             Origin { buffer: r.buffer, offset: r.offset, stamp, read, pending: None, beyond: r.beyond };
         let place = (r.set, r.binding, r.element);
         self.read.push(r);
-        self.row(rows, number, "block", place, n, from)
+        self.row(put, number, "block", place, n, from)
     }
 
     fn row(
         &mut self,
-        rows: &mut Rows,
+        put: &mut Put,
         invocation: u64,
         space: &'static str,
         place: (u32, u32, u32),
@@ -199,7 +204,7 @@ impl Blocks {
                 held.push(row);
                 Ok(())
             }
-            None => row.write(rows),
+            None => self.write(put, &row),
         }
     }
 
@@ -226,41 +231,39 @@ impl Blocks {
     }
 
     /// The device has said what it knows: rows wait no longer.
-    pub fn release(&mut self, rows: &mut Rows, w: &World, device: &Device) -> Result<()> {
+    pub fn release(&mut self, put: &mut Put, w: &World, device: &Device) -> Result<()> {
         for mut h in self.held.take().unwrap_or_default() {
             if h.n.known < h.n.bytes {
                 if let Some((bytes, holes)) = h.from.pending.and_then(|p| device.filled(p)) {
                     self.bytes = bytes;
-                    h.n = self.number(&mut rows.put, &holes)?;
+                    h.n = self.number(put, &holes)?;
                 } else if h.from.stamp != 0 {
-                    h.n = self.of_buffer(&mut rows.put, w, h.from.buffer, h.from.offset, h.n.bytes)?;
+                    h.n = self.of_buffer(put, w, h.from.buffer, h.from.offset, h.n.bytes)?;
                 }
             }
-            h.write(rows)?;
+            self.write(put, &h)?;
         }
         Ok(())
     }
-}
 
-impl Held {
-    fn write(&self, rows: &mut Rows) -> Result<()> {
-        let n = self.n;
-        rows.blocks += 1;
-        rows.unknown_blocks += u64::from(n.known < n.bytes || self.from.beyond);
-        let why = if n.why.is_empty() && self.from.beyond { BEYOND } else { n.why };
-        (rows.put)(
+    fn write(&mut self, put: &mut Put, row: &Held) -> Result<()> {
+        let (n, from) = (row.n, row.from);
+        self.blocks += 1;
+        self.unknown_blocks += u64::from(n.known < n.bytes || from.beyond);
+        let why = if n.why.is_empty() && from.beyond { BEYOND } else { n.why };
+        put(
             &INVOCATION_BLOCKS,
             &[
-                U64(self.invocation),
-                Text(self.space),
-                U64(self.place.0.into()),
-                U64(self.place.1.into()),
-                U64(self.place.2.into()),
+                U64(row.invocation),
+                Text(row.space),
+                U64(row.place.0.into()),
+                U64(row.place.1.into()),
+                U64(row.place.2.into()),
                 U64(n.number),
                 U64(n.known),
                 Text(why),
-                U64(self.from.buffer),
-                U64(self.from.offset),
+                U64(from.buffer),
+                U64(from.offset),
             ],
         )
     }

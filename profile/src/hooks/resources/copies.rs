@@ -22,26 +22,21 @@ use std::rc::Rc;
 use world::World;
 use world::span::Span;
 
-/// What a command buffer is being recorded into, or was last.
-#[derive(Clone, Copy)]
-struct Current {
-    /// The block of its vkBeginCommandBuffer.
-    recording: u64,
-    /// Where its copies go, once there is one.
-    landing: Option<u64>,
-}
-
 /// See the module's header.
 #[derive(Default)]
 pub struct Copies {
     plan: Rc<Plan>,
-    current: HashMap<u64, Current>,
+    /// By command buffer: the number of its recording, and where that copies to.
+    current: HashMap<u64, (u64, u64)>,
     /// Memory of copies.
     pub landings: Landings,
     /// What was recorded: the place, and the buffer.
     copied: HashSet<(u64, u64)>,
     drained: HashSet<(u64, u32)>,
-    /// Of the vkCmdExecuteCommands that runs: what has been executed already.
+    /// Number and block of the recording that the running call is recorded into.
+    recording: (u64, u64),
+    /// Of the vkCmdExecuteCommands that runs: block of each recording and where it copied to; what has been executed already.
+    executes: Vec<Option<(u64, u64)>>,
     executed: u32,
 }
 
@@ -57,8 +52,21 @@ impl Copies {
     }
 
     /// A call is about to run.
-    pub fn before(&mut self, cx: &mut Executor, call: &Call) -> Result<()> {
-        if self.plan.places.contains_key(&call.block) {
+    pub fn before(&mut self, cx: &mut Executor, call: &Call, world: &World) -> Result<()> {
+        let places = self.plan.places.contains_key(&call.block);
+        let drains = self.plan.drains.contains_key(&call.block);
+        if places || drains {
+            self.recording =
+                world.recording(call.image.u64(0)).map_or((u64::MAX, 0), |r| (r.number, r.block));
+        }
+        if drains {
+            let of = |s: u64| {
+                let r = world.recording(s)?;
+                self.current.get(&s).filter(|c| c.0 == r.number).map(|c| (r.block, c.1))
+            };
+            self.executes = View::call(&call.image).u64s("pCommandBuffers").into_iter().map(of).collect();
+        }
+        if places {
             return self.copy(cx, call);
         }
         if call.command.canonical == "vkDestroyDevice" {
@@ -67,49 +75,43 @@ impl Copies {
         Ok(())
     }
 
-    /// It has run, and the follower does not know yet.
-    pub fn after(&mut self, cx: &mut Executor, call: &Call, world: &World) -> Result<()> {
-        let first = call.image.u64(0);
-        match call.command.canonical {
-            "vkBeginCommandBuffer" => {
-                self.give(first);
-                if self.plan.recordings.contains_key(&call.block) {
-                    self.current.insert(first, Current { recording: call.block, landing: None });
-                }
-            }
-            "vkCmdExecuteCommands" => {
-                let left = self.executed..u32::MAX;
-                self.executed = 0;
-                return self.drain(cx, call, left);
-            }
-            "vkResetCommandBuffer" => self.give(first),
-            "vkFreeCommandBuffers" => {
-                View::call(&call.image).u64s("pCommandBuffers").into_iter().for_each(|b| self.give(b));
-            }
-            "vkResetCommandPool" | "vkDestroyCommandPool" => {
-                let pool = world.command_pools.get(&call.image.u64(8));
-                pool.iter().flat_map(|p| &p.buffers).for_each(|b| self.give(*b));
-            }
-            _ => {}
+    /// It has run.
+    pub fn after(&mut self, cx: &mut Executor, call: &Call) -> Result<()> {
+        if call.command.canonical == "vkCmdExecuteCommands" {
+            let left = self.executed..u32::MAX;
+            self.executed = 0;
+            return self.drain(cx, call, left);
         }
         Ok(())
     }
 
-    fn give(&mut self, buffer: u64) {
-        if let Some(landing) = self.current.remove(&buffer).and_then(|c| c.landing) {
-            self.landings.give(landing);
-        }
+    /// Memory of recordings that are no more is given back.
+    pub fn sweep(&mut self, world: &World) {
+        self.current.retain(|buffer, (number, landing)| {
+            let held = world.recording(*buffer).is_some_and(|r| r.number == *number);
+            if !held {
+                self.landings.give(*landing);
+            }
+            held
+        });
     }
 
-    /// The memory of the recording that a command buffer is in.
+    /// The memory of the recording that the call is recorded into.
     fn landing(&mut self, cx: &mut Executor, buffer: u64, device: u64) -> Result<Option<u64>> {
-        let Some(c) = self.current.get_mut(&buffer) else { return Ok(None) };
-        if c.landing.is_none()
-            && let (Some(vk), Some(&bytes)) = (cx.backend.vulkan(), self.plan.recordings.get(&c.recording))
-        {
-            c.landing = Some(self.landings.take(vk.device(device)?, bytes)?);
+        let (number, block) = self.recording;
+        let before = self.current.get(&buffer).copied();
+        if let Some((_, landing)) = before.filter(|c| c.0 == number) {
+            return Ok(Some(landing));
         }
-        Ok(c.landing)
+        let (Some(vk), Some(&bytes)) = (cx.backend.vulkan(), self.plan.recordings.get(&block)) else {
+            return Ok(None);
+        };
+        if let Some((_, landing)) = before {
+            self.landings.give(landing);
+        }
+        let landing = self.landings.take(vk.device(device)?, bytes)?;
+        self.current.insert(buffer, (number, landing));
+        Ok(Some(landing))
     }
 
     /// Everything of a place.
@@ -158,8 +160,8 @@ impl Copies {
         let commands = vk::CommandBuffer::from_raw(cx.objects.live(call.image.u64(0)));
         let Some(live) = linked.params::<vk::CommandBuffer>(2, 1).map(<[_]>::to_vec) else { return Ok(()) };
         for position in drains.keys().copied().filter(again) {
-            let device = self.current.get(&ids[position as usize]).and_then(|c| c.landing);
-            let device = device.and_then(|l| self.landings.place(l)).map(|p| p.0.clone());
+            let device = self.executes.get(position as usize).copied().flatten();
+            let device = device.and_then(|e| self.landings.place(e.1)).map(|p| p.0.clone());
             let Some(d) = device else { continue };
             let now = live.get(self.executed as usize..=position as usize).unwrap_or_default();
             // SAFETY: recording; live command buffers, none of which has been executed yet.
@@ -181,12 +183,10 @@ impl Copies {
         let Some(drains) = plan.drains.get(&call.block) else { return Ok(()) };
         let buffer = call.image.u64(0);
         let commands = vk::CommandBuffer::from_raw(cx.objects.live(buffer));
-        let secondaries = View::call(&call.image).u64s("pCommandBuffers");
         let mut all = Vec::new();
         for (&position, drain) in drains.range(positions) {
-            let of = secondaries.get(position as usize).and_then(|s| self.current.get(s));
-            let of = of.filter(|c| c.recording == drain.recording).and_then(|c| c.landing);
-            if let Some(landing) = of {
+            let of = self.executes.get(position as usize).copied().flatten();
+            if let Some((_, landing)) = of.filter(|e| e.0 == drain.recording) {
                 all.push((position, landing, drain));
             }
         }
@@ -210,11 +210,11 @@ impl Copies {
     }
 
     /// Where an execution's copies are.
-    pub fn base(&self, by: By, buffer: u64, recording: u64, serial: u64) -> Option<Base> {
+    pub fn base(&self, by: By, buffer: u64, number: u64, serial: u64) -> Option<Base> {
         match by {
             By::Queue => {
-                let c = self.current.get(&buffer).filter(|c| c.recording == recording)?;
-                c.landing.map(|landing| Base { landing, offset: 0, serial })
+                let &(_, landing) = self.current.get(&buffer).filter(|c| c.0 == number)?;
+                Some(Base { landing, offset: 0, serial })
             }
             By::Buffer { base, call, position, .. } => {
                 let drain = self.plan.drains.get(&call)?.get(&position)?;

@@ -124,11 +124,11 @@ impl Device {
     }
 
     /// A call is about to run.
-    pub fn before_any(&mut self, cx: &mut Executor, call: &Call) -> Result<()> {
+    pub fn before_any(&mut self, cx: &mut Executor, call: &Call, w: &World) -> Result<()> {
         if call.command.canonical == "vkDestroyDevice" {
             self.again.destroy(Some(call.image.u64(0)));
         }
-        self.copies.before(cx, call)
+        self.copies.before(cx, call, w)
     }
 
     /// Whether what shaders wrote is read.
@@ -168,7 +168,7 @@ impl Device {
         let copies = &self.copies;
         let mut own = None;
         self.trail.enters(at, recording.block, |by, serial| {
-            let base = copies.base(by, at.holder, recording.block, serial);
+            let base = copies.base(by, at.holder, recording.number, serial);
             own = base.filter(|_| matches!(by, By::Queue));
             base
         });

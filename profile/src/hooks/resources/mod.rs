@@ -24,6 +24,7 @@ pub use checked::{Checked, Difference, When};
 pub use device::OnDevice;
 pub use plan::{Plan, PlanHook};
 
+use super::put::{Put, WantsFrame};
 use super::sync::Synchronisation;
 use device::Device;
 use gfxr_parse::ahead::Call;
@@ -35,9 +36,7 @@ use replay::hook::{Commands, Hook, Needs, Next};
 use replay::link::Linked;
 use rows::Rows;
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::rc::Rc;
-use trace::{Table, Value};
 use world::Frame;
 use world::MetaBlock;
 use world::Outcome;
@@ -45,12 +44,6 @@ use world::bytes::Writer;
 use world::commands::Command;
 use world::recording::Recording;
 use world::{At, Follow, Invocation, Observer, Submission, World};
-
-/// Takes rows.
-pub type Put = Box<dyn FnMut(&'static Table, &[Value<'_>]) -> Result<()>>;
-
-/// Chooses frames.
-pub type WantsFrame = Box<dyn Fn(u64) -> bool>;
 
 /// What there was to follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,7 +67,6 @@ pub struct ResourcesHook {
     follow: Follow,
     told: Told,
     sync: Option<Synchronisation>,
-    push: HashMap<u64, Vec<u8>>,
     done: Rc<RefCell<Followed>>,
 }
 
@@ -99,7 +91,7 @@ impl ResourcesHook {
             Rc::new(RefCell::new(Device::new(on)))
         });
         let told = Told { rows: Rows::new(put), wants, device, block: 0, failed: None };
-        (ResourcesHook { follow, told, sync: None, push: HashMap::new(), done: done.clone() }, done)
+        (ResourcesHook { follow, told, sync: None, done: done.clone() }, done)
     }
 
     /// The same, with rows of what orders commands: it is told of all that is followed, too.
@@ -130,7 +122,6 @@ impl ResourcesHook {
     fn count(&mut self, call: &Call) {
         let v = View::call(&call.image);
         match call.command.canonical {
-            "vkBeginCommandBuffer" => drop(self.push.remove(&call.image.u64(0))),
             "vkCmdPushConstants" => self.pushed(call.image.u64(0), v),
             "vkCmdPushConstants2" => {
                 if let Some(i) = v.one("pPushConstantsInfo") {
@@ -151,14 +142,9 @@ impl ResourcesHook {
 
     fn pushed(&mut self, buffer: u64, v: View<'_>) {
         let (Some(at), Some(data)) = (v.u64("offset"), v.bytes("pValues")) else { return };
-        let before = self.push.entry(buffer).or_default();
-        let (at, end) = (at as usize, at as usize + data.len());
-        let there = before.get(at..end.min(before.len())).unwrap_or(&[]);
+        let before = self.follow.world().pushed(buffer).map_or(&[][..], |p| &p.bytes);
+        let there = before.get(at as usize..).unwrap_or(&[]);
         let same = there.iter().zip(data).filter(|(a, b)| a == b).count();
-        if before.len() < end {
-            before.resize(end, 0);
-        }
-        before[at..end].copy_from_slice(data);
         self.follow.world_mut().bytes.count((Writer::Push, 0, 0), data.len() as u64, same as u64);
     }
 }
@@ -181,14 +167,14 @@ impl Observer for Told {
             && let Some(d) = &self.device
         {
             let mut d = d.borrow_mut();
-            let mut all = self.rows.read().to_vec();
+            let mut all = self.rows.uniform.read.clone();
             if d.checks() {
                 let facts = self.rows.facts(invocation.invoke);
                 all.extend(plan::of_invocation(world, invocation, &facts.buffers));
             }
             // What runs later than its submission is not seen at its submission.
             let pending = d.invocation(world, at, invocation, at.submit_block == self.block, &all);
-            self.rows.pending(invocation.number, &pending);
+            self.rows.uniform.pending(invocation.number, &pending);
         }
         self.note(r);
     }
@@ -275,14 +261,14 @@ impl Hook for ResourcesHook {
         }
         if let Some(d) = &self.told.device {
             d.borrow_mut().begins(self.follow.world());
-            d.borrow_mut().before_any(cx, call)?;
+            d.borrow_mut().before_any(cx, call, self.follow.world())?;
         }
         let outcome = next.run(cx, call)?;
         if let Some(d) = &self.told.device {
-            d.borrow_mut().copies.after(cx, call, self.follow.world())?;
+            d.borrow_mut().copies.after(cx, call)?;
         }
-        self.follow(call, outcome);
         self.count(call);
+        self.follow(call, outcome);
         self.failed()?;
         if let Some(d) = self.told.device.as_ref().filter(|d| d.borrow().is_pending()) {
             // What waited has run.
@@ -302,6 +288,9 @@ impl Hook for ResourcesHook {
 
     fn frame(&mut self, _: &mut Executor, frame: Frame) -> Result<()> {
         let wanted = (self.told.wants)(frame.number);
+        if let Some(d) = &self.told.device {
+            d.borrow_mut().copies.sweep(self.follow.world());
+        }
         let world = self.follow.world_mut();
         let uploads = world.bytes.take_uploads();
         let mut done = self.done.borrow_mut();
@@ -311,7 +300,8 @@ impl Hook for ResourcesHook {
             self.told.rows.uploads(frame.number, &uploads)?;
         }
         (done.invocations, done.written) = (self.told.rows.seen, self.told.rows.written);
-        (done.blocks, done.unknown_blocks) = (self.told.rows.blocks, self.told.rows.unknown_blocks);
+        (done.blocks, done.unknown_blocks) =
+            (self.told.rows.uniform.blocks, self.told.rows.uniform.unknown_blocks);
         self.follow.frame(frame);
         Ok(())
     }
@@ -330,7 +320,7 @@ impl Hook for ResourcesHook {
         let mut done = self.done.borrow_mut();
         (done.invocations, done.written) = (self.told.rows.seen, self.told.rows.written);
         if let Some(d) = &self.told.device {
-            d.borrow().by_calls(self.told.rows.by_calls);
+            d.borrow().by_calls(self.told.rows.uniform.by_calls);
             if !waiting {
                 d.borrow_mut().finishes(cx)?;
             }
@@ -346,18 +336,19 @@ impl ResourcesHook {
         device.borrow_mut().begins(self.follow.world());
         let holds = device.borrow().reads_back();
         if holds {
-            self.told.rows.hold();
+            self.told.rows.uniform.hold();
         }
         let captured = Outcome::captured(call);
         self.follow(call, captured);
         self.failed()?;
-        self.told.rows.settle(self.follow.world());
+        self.told.rows.uniform.settle(self.follow.world());
         let waiting = self.follow.is_waiting();
         device.borrow_mut().before(cx, self.follow.world(), waiting)?;
         let outcome = next.run(cx, call)?;
         device.borrow_mut().after(cx, call, self.follow.world_mut(), waiting)?;
         if holds {
-            self.told.rows.release(self.follow.world(), &device.borrow())?;
+            let rows = &mut self.told.rows;
+            rows.uniform.release(&mut rows.put, self.follow.world(), &device.borrow())?;
         }
         Ok(outcome)
     }

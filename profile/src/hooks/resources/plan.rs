@@ -9,7 +9,7 @@
 use super::program::Programs;
 use super::reads::{self, Found, Read};
 use super::trail::{By, Spot, Trail};
-use super::{At, WantsFrame};
+use crate::hooks::put::WantsFrame;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
 use replay::error::Result;
@@ -18,12 +18,9 @@ use replay::hook::{Commands, Hook, Next};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
-use world::Frame;
-use world::MetaBlock;
-use world::Outcome;
 use world::commands::Command;
 use world::recording::Recording;
-use world::{Follow, Invocation, Observer, World};
+use world::{At, Follow, Frame, Invocation, MetaBlock, Observer, Outcome, World};
 
 /// Most bytes of a storage buffer that are looked at.
 pub const OF_STORAGE: u64 = 1 << 20;

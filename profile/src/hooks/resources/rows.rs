@@ -2,13 +2,11 @@
 //!
 //! Guarantees: a number is written before it is referred to. Refuses nothing.
 
-use super::Put;
 use super::blocks::Blocks;
-use super::device::Device;
 use super::intern::{Numbers, digest};
 use super::names;
 use super::program::{Facts, Programs};
-use super::reads::Read;
+use crate::hooks::put::Put;
 use replay::error::Result;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
@@ -34,17 +32,12 @@ pub struct Rows {
     versions: HashMap<u64, u64>,
     offsets: Numbers<Vec<(u32, u32, u32)>>,
     buffers: HashSet<u64>,
-    uniform: Blocks,
+    /// Uniform blocks.
+    pub uniform: Blocks,
     /// Invocations that were told of, and those with rows.
     pub seen: u64,
     /// See above.
     pub written: u64,
-    /// Uniform blocks that were read.
-    pub blocks: u64,
-    /// Of these, those of which some byte is not known.
-    pub unknown_blocks: u64,
-    /// Push constants and inline blocks of invocations: calls hold their bytes, no memory does.
-    pub by_calls: u64,
 }
 
 /// A descriptor as a row of `descriptors`, words by their numbers.
@@ -78,43 +71,12 @@ impl Rows {
             uniform: Blocks::default(),
             seen: 0,
             written: 0,
-            blocks: 0,
-            unknown_blocks: 0,
-            by_calls: 0,
         }
     }
 
     /// What is to be known of what an invocation runs.
     pub fn facts(&mut self, invoke: &Invoke) -> Rc<Facts> {
         self.programs.facts(invoke)
-    }
-
-    /// The uniform blocks of the last invocation that lie in buffers.
-    pub fn read(&self) -> &[Read] {
-        &self.uniform.read
-    }
-
-    /// Rows of uniform blocks wait until [`Rows::release`].
-    pub fn hold(&mut self) {
-        self.uniform.hold();
-    }
-
-    /// A submit call has been followed, and nothing read back of it.
-    pub fn settle(&mut self, w: &World) {
-        self.uniform.settle(w);
-    }
-
-    /// What of the last invocation's blocks the device will tell: for each of [`Rows::read`].
-    pub fn pending(&mut self, invocation: u64, of: &[Option<usize>]) {
-        self.uniform.pending(invocation, of);
-    }
-
-    /// What was to be read back is.
-    pub fn release(&mut self, w: &World, device: &Device) -> Result<()> {
-        let mut uniform = std::mem::take(&mut self.uniform);
-        let r = uniform.release(self, w, device);
-        self.uniform = uniform;
-        r
     }
 
     /// An invocation, with everything that it refers to.
@@ -145,10 +107,7 @@ impl Rows {
         for n in 0..sets {
             self.set(w, i, n)?;
         }
-        let mut uniform = std::mem::take(&mut self.uniform);
-        let r = uniform.invocation(self, w, i, &facts);
-        self.uniform = uniform;
-        r
+        self.uniform.invocation(&mut self.put, w, i, &facts)
     }
 
     fn program(&mut self, w: &World, program: &Program, facts: &Facts) -> Result<()> {
@@ -368,9 +327,7 @@ impl Rows {
             Descriptor::Structure { structure } => Key { ty, structure, ..Key::default() },
             Descriptor::Inline => {
                 let (bytes, written) = of.map_or((&[][..], &[][..]), |c| c.inline_bytes(binding));
-                let mut uniform = std::mem::take(&mut self.uniform);
-                let contents = uniform.masked(&mut self.put, bytes, written);
-                self.uniform = uniform;
+                let contents = self.uniform.masked(&mut self.put, bytes, written);
                 Key { ty, contents: contents?.number, ..Key::default() }
             }
             Descriptor::Address { address, range, .. } => match w.at_address(address) {

@@ -1,20 +1,20 @@
 //! What submissions do to images and buffers, as far as those who read them have to know: copies, layouts, mapped memory.
 //!
-//! Command buffers and what they name are the executor's [`World`]'s; here they are gone through at each submission, secondary
-//! ones where their primary executes them. Of an image the layout of one subresource is kept, the one that is read: mip level 0
-//! of layer 0. Images nobody has moved are where the replay left them when it made or loaded them. Refuses nothing; what is nested
-//! deeper than [`NESTED`] is not seen.
+//! Command buffers and what they name are the executor's [`World`]'s; here they are gone through at each submission
+//! ([`world::walk`]). Of an image the layout of one subresource is kept, the one that is read: mip level 0 of layer 0. Images
+//! nobody has moved are where the replay left them when it made or loaded them. Refuses nothing.
 
-use super::{Rank, for_copies_alone};
+use super::held::Rank;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::view::View;
 use replay::ash::vk;
-use replay::vulkan::Vulkan;
+use replay::vulkan::{BufferState, Vulkan};
 use std::collections::{HashMap, HashSet};
 use world::World;
 use world::commands::{Barrier, BufferImageCopies, Command, Pass, Use};
 use world::objects::Subresources;
+use world::walk::{Step, submitted};
 
 /// Commands that submit.
 pub const SUBMITS: &[&str] = &["vkQueueSubmit", "vkQueueSubmit2", "vkFrameBoundaryANDROID"];
@@ -22,8 +22,6 @@ const MAPS: &[&str] = &["vkMapMemory", "vkMapMemory2"];
 /// Commands that move an image at once, or make it anew.
 const AT_ONCE: &[&str] = &["vkCreateImage", "vkTransitionImageLayout"];
 
-/// How deep secondary command buffers may nest; one level, without VK_EXT_nested_command_buffer.
-const NESTED: u32 = 8;
 /// Wider or higher than this is no image of any device.
 const MOST_TEXELS: u32 = 1 << 16;
 
@@ -92,11 +90,6 @@ pub fn all_names(wanted: &[&str]) -> Vec<&'static str> {
     of.map(|c| c.name).collect()
 }
 
-/// Command buffers of a vkQueueSubmit or vkQueueSubmit2, in order.
-pub fn submitted(call: &Call) -> Vec<u64> {
-    world::batches(call).into_iter().flat_map(|b| b.1).collect()
-}
-
 impl Follow {
     /// The calls that it has to see, once they have been made.
     pub fn wants() -> Vec<&'static str> {
@@ -109,7 +102,7 @@ impl Follow {
         if SUBMITS.contains(&name) {
             self.queues.extend(v.u64("queue"));
             let mut copies = Vec::new();
-            submitted(call).into_iter().for_each(|b| self.executes(world, b, NESTED, &mut copies));
+            self.executes(world, &submitted(call), &mut copies);
             return Followed::Submitted(copies);
         }
         match name {
@@ -138,14 +131,11 @@ impl Follow {
         Followed::Nothing
     }
 
-    /// A command buffer executes.
-    fn executes(&mut self, world: &World, buffer: u64, deeper: u32, copies: &mut Vec<Copy>) {
-        let recording = world.command_buffers.get(&buffer).and_then(|b| b.recording.as_ref());
-        for recorded in recording.iter().flat_map(|r| &r.commands) {
+    /// Command buffers execute.
+    fn executes(&mut self, world: &World, buffers: &[u64], copies: &mut Vec<Copy>) {
+        world.walk(buffers, &mut |_, step| {
+            let Step::Command(recorded) = step else { return };
             match &recorded.command {
-                Command::Execute(all) if deeper > 0 => {
-                    all.iter().for_each(|b| self.executes(world, *b, deeper - 1, copies));
-                }
                 Command::Barrier(b) => self.barrier(b),
                 Command::WaitEvents { barriers, .. } => barriers.iter().for_each(|b| self.barrier(b)),
                 Command::BeginPass(pass) => self.pass(world, pass),
@@ -163,7 +153,7 @@ impl Follow {
                 Command::CopyImage(c) => copies.push(Copy::Image(c.dst)),
                 _ => {}
             }
-        }
+        });
     }
 
     fn barrier(&mut self, barrier: &Barrier) {
@@ -214,6 +204,11 @@ impl Follow {
         };
         Some(if memory.is_some_and(|m| self.mapped.contains(&m.0)) { rank.mapped() } else { rank })
     }
+}
+
+/// A staging buffer: whatever moves through it comes from somewhere and goes somewhere else.
+fn for_copies_alone(b: &BufferState) -> bool {
+    (vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST).contains(b.usage)
 }
 
 /// The largest region of a copy.
@@ -293,7 +288,7 @@ mod tests {
         hold(3, vec![execute(&[3]), to(1)]);
         let after = |id| {
             let mut f = Follow::default();
-            f.executes(b.follow.world(), id, NESTED, &mut Vec::new());
+            f.executes(b.follow.world(), &[id], &mut Vec::new());
             f.layouts.get(&10).map(|l| l.as_raw())
         };
         assert_eq!([after(1), after(3), after(9)], [Some(6), Some(1), None]);

@@ -20,7 +20,6 @@ mod names;
 pub(crate) mod read;
 mod wish;
 
-pub(super) use follow::submitted;
 pub use format::Shape;
 pub use left::{ContentsTaker, Left, LeftHook};
 pub use wish::{Seen, Shot, Taker, What, Wish};
@@ -35,7 +34,7 @@ use replay::ash::vk;
 use replay::error::{Error, Kind, Result};
 use replay::exec::Executor;
 use replay::hook::{Commands, Hook, Needs, Next};
-use replay::vulkan::{BufferState, Vulkan, presented};
+use replay::vulkan::{Vulkan, presented};
 use std::cell::RefCell;
 use std::rc::Rc;
 use world::{Depth, Frame, Outcome};
@@ -242,11 +241,6 @@ impl ScreenshotHook {
         self.seen.borrow_mut().problem(frame.map_or_else(|| why.clone(), |f| format!("frame {f}: {why}")));
         Ok(())
     }
-}
-
-/// A staging buffer: whatever moves through it comes from somewhere and goes somewhere else.
-fn for_copies_alone(b: &BufferState) -> bool {
-    (vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST).contains(b.usage)
 }
 
 impl Hook for ScreenshotHook {

@@ -1,9 +1,9 @@
 //! What commands access.
 
-use super::Synchronisation;
 use super::bits::*;
 use super::lists::{ANYTHING, QUIET};
-use super::rows::{ADDRESSED, How, Part};
+use super::rows::{How, Rows};
+use super::shaders::Programs;
 use gfxr_parse::image::Image;
 use gfxr_parse::view::View;
 use std::rc::Rc;
@@ -48,6 +48,60 @@ impl Running {
         Running { made_of: p.made_of.clone(), attachments: p.attachments.clone(), subpass: 0, drawn: false }
     }
 
+    /// The attachments of the running subpass: if something was drawn since, or of the whole pass where it begins and ends.
+    pub fn attachments(&mut self, rows: &mut Rows, world: &World, at: &At, when: When) {
+        let drawn = std::mem::take(&mut self.drawn);
+        if !drawn && when == When::Drawn {
+            return;
+        }
+        let mut uses = self.uses();
+        if when != When::Drawn && self.made_of.is_some() {
+            // (loads, stores and layouts of all of them, wherever they happen)
+            let what = |view: u64| uses.iter().find(|u| u.0 == view).map(|u| u.1);
+            let others: Vec<(u64, Use)> = self
+                .attachments
+                .iter()
+                .filter(|a| what(a.view).is_none())
+                .map(|a| (a.view, if is_depth(world, a.view) { Use::Depth } else { Use::Colour }))
+                .collect();
+            uses.extend(others);
+        }
+        // (what is loaded is read; what is cleared, or may be anything, is written)
+        let loaded = |view: u64| {
+            let loads = |a: &&Attachment| {
+                a.view == view && (a.load == LOAD_OP_LOAD || a.stencil_load == LOAD_OP_LOAD || a.load > 2)
+            };
+            self.attachments.iter().any(|a| loads(&a)) || self.attachments.iter().all(|a| a.view != view)
+        };
+        let begins = when == When::Begins && self.made_of.as_ref().is_none_or(|m| m.subpasses.len() < 2);
+        let uses: Vec<(u64, Use, bool)> =
+            uses.into_iter().map(|(view, what)| (view, what, begins && !loaded(view))).collect();
+        rows.next(at.queue);
+        for (view, what, cleared) in uses {
+            let how = match (what, cleared) {
+                (Use::Colour | Use::Subpasses, true) => {
+                    how(COLOR_ATTACHMENT_OUTPUT, COLOR_ATTACHMENT_WRITE, true)
+                }
+                (Use::Colour | Use::Subpasses, false) => {
+                    how(COLOR_ATTACHMENT_OUTPUT, COLOR_ATTACHMENT_READ | COLOR_ATTACHMENT_WRITE, true)
+                }
+                // (loads happen with the early tests)
+                (Use::Depth | Use::Stencil, true) => {
+                    how(EARLY_FRAGMENT_TESTS, DEPTH_STENCIL_ATTACHMENT_WRITE, true)
+                }
+                (Use::Depth | Use::Stencil, false) => how(
+                    EARLY_FRAGMENT_TESTS | LATE_FRAGMENT_TESTS,
+                    DEPTH_STENCIL_ATTACHMENT_READ | DEPTH_STENCIL_ATTACHMENT_WRITE,
+                    true,
+                ),
+                (Use::Rate, _) => {
+                    how(FRAGMENT_SHADING_RATE_ATTACHMENT, FRAGMENT_SHADING_RATE_ATTACHMENT_READ, false)
+                }
+            };
+            rows.view(world, view, how);
+        }
+    }
+
     /// What each view is used for in the running subpass.
     fn uses(&self) -> Vec<(u64, Use)> {
         let Some(subpass) = self.made_of.as_ref().and_then(|m| m.subpasses.get(self.subpass as usize)) else {
@@ -73,79 +127,20 @@ fn how(stages: u64, access: u64, write: bool) -> How {
 const COPIED_FROM: How = How { stages: COPY, access: TRANSFER_READ, write: false };
 const COPIED_TO: How = How { stages: COPY, access: TRANSFER_WRITE, write: true };
 
-impl Synchronisation {
-    /// The attachments of the running subpass: if something was drawn since, or of the whole pass where it begins and ends.
-    pub(super) fn attachments(&mut self, world: &World, at: &At, when: When) {
-        let Some(pass) = &mut self.pass else { return };
-        let drawn = std::mem::take(&mut pass.drawn);
-        if !drawn && when == When::Drawn {
-            return;
-        }
-        let mut uses = pass.uses();
-        if when != When::Drawn && pass.made_of.is_some() {
-            // (loads, stores and layouts of all of them, wherever they happen)
-            let what = |view: u64| uses.iter().find(|u| u.0 == view).map(|u| u.1);
-            let others: Vec<(u64, Use)> = pass
-                .attachments
-                .iter()
-                .filter(|a| what(a.view).is_none())
-                .map(|a| (a.view, if is_depth(world, a.view) { Use::Depth } else { Use::Colour }))
-                .collect();
-            uses.extend(others);
-        }
-        // (what is loaded is read; what is cleared, or may be anything, is written)
-        let loaded = |view: u64| {
-            let loads = |a: &&Attachment| {
-                a.view == view && (a.load == LOAD_OP_LOAD || a.stencil_load == LOAD_OP_LOAD || a.load > 2)
-            };
-            pass.attachments.iter().any(|a| loads(&a)) || pass.attachments.iter().all(|a| a.view != view)
-        };
-        let begins = when == When::Begins && pass.made_of.as_ref().is_none_or(|m| m.subpasses.len() < 2);
-        let uses: Vec<(u64, Use, bool)> =
-            uses.into_iter().map(|(view, what)| (view, what, begins && !loaded(view))).collect();
-        self.rows.next(at.queue);
-        for (view, what, cleared) in uses {
-            let how = match (what, cleared) {
-                (Use::Colour | Use::Subpasses, true) => {
-                    how(COLOR_ATTACHMENT_OUTPUT, COLOR_ATTACHMENT_WRITE, true)
-                }
-                (Use::Colour | Use::Subpasses, false) => {
-                    how(COLOR_ATTACHMENT_OUTPUT, COLOR_ATTACHMENT_READ | COLOR_ATTACHMENT_WRITE, true)
-                }
-                // (loads happen with the early tests)
-                (Use::Depth | Use::Stencil, true) => {
-                    how(EARLY_FRAGMENT_TESTS, DEPTH_STENCIL_ATTACHMENT_WRITE, true)
-                }
-                (Use::Depth | Use::Stencil, false) => how(
-                    EARLY_FRAGMENT_TESTS | LATE_FRAGMENT_TESTS,
-                    DEPTH_STENCIL_ATTACHMENT_READ | DEPTH_STENCIL_ATTACHMENT_WRITE,
-                    true,
-                ),
-                (Use::Rate, _) => {
-                    how(FRAGMENT_SHADING_RATE_ATTACHMENT, FRAGMENT_SHADING_RATE_ATTACHMENT_READ, false)
-                }
-            };
-            self.rows.view(world, view, how);
-        }
-    }
-
+impl Rows {
     fn place(&mut self, world: &World, place: Place, size: u64, how: How) {
         match place {
-            Place::Buffer { buffer, offset } => self.rows.buffer(world, buffer, offset, size, how),
+            Place::Buffer { buffer, offset } => self.buffer(world, buffer, offset, size, how),
             Place::Address(0) => {}
             Place::Address(a) => match world.at_address(a) {
-                Some((buffer, offset)) => self.rows.buffer(world, buffer, offset, size, how),
+                Some((buffer, offset)) => self.buffer(world, buffer, offset, size, how),
                 None => self.addressed(world, how),
             },
         }
     }
 
-    /// Whatever has an address.
-    pub(super) fn addressed(&mut self, world: &World, how: How) {
-        self.rows.access(world, Part { object: ADDRESSED, last: u64::MAX, ..Part::default() }, how);
-    }
-
-    pub(super) fn invoke(&mut self, world: &World, invoke: &Invoke) {
+    /// A draw, dispatch or trace.
+    pub fn invoke(&mut self, programs: &mut Programs, world: &World, invoke: &Invoke) {
         let indirect = how(DRAW_INDIRECT, INDIRECT_COMMAND_READ, false);
         match &invoke.sizes {
             Sizes::Draw { .. } | Sizes::DrawIndexed { .. } | Sizes::Multi { .. } | Sizes::Groups { .. } => {}
@@ -170,9 +165,9 @@ impl Synchronisation {
             Sizes::ByteCount { counter, .. } => self.place(world, *counter, 4, indirect),
             Sizes::Generated { made_of, .. } => match made_of.clone() {
                 Some(layout) if invoke.command.canonical.ends_with("EXT") => self.generated(world, &layout),
-                _ => self.rows.anything(world),
+                _ => self.anything(world),
             },
-            Sizes::Unknown => self.rows.anything(world),
+            Sizes::Unknown => self.anything(world),
         }
         if let Some(inputs) = &invoke.inputs {
             let vertices = how(VERTEX_ATTRIBUTE_INPUT, VERTEX_ATTRIBUTE_READ, false);
@@ -186,10 +181,10 @@ impl Synchronisation {
                 self.place(world, s.place, s.size, how(TRANSFORM_FEEDBACK, TRANSFORM_FEEDBACK_WRITE, true));
             }
         }
-        self.shaders(world, invoke);
+        programs.accesses(self, world, invoke);
     }
 
-    /// Sequences lie at addresses, and what they bind as well; what is chosen in them is not known ([`Self::shaders`]).
+    /// Sequences lie at addresses, and what they bind as well; what is chosen in them is not known ([`Programs::accesses`]).
     fn generated(&mut self, world: &World, layout: &Layout) {
         let preprocess = COMMAND_PREPROCESS_READ | COMMAND_PREPROCESS_WRITE;
         self.addressed(world, how(COMMAND_PREPROCESS, preprocess, true));
@@ -206,26 +201,26 @@ impl Synchronisation {
     }
 
     /// Any command that is neither an invocation nor there to order others.
-    pub(super) fn accesses(&mut self, world: &World, command: &Command) {
+    pub fn accesses(&mut self, world: &World, command: &Command) {
         match command {
             Command::CopyBuffer(c) => {
                 for &(from, to, size) in &c.regions {
-                    self.rows.buffer(world, c.src, from, size, COPIED_FROM);
-                    self.rows.buffer(world, c.dst, to, size, COPIED_TO);
+                    self.buffer(world, c.src, from, size, COPIED_FROM);
+                    self.buffer(world, c.dst, to, size, COPIED_TO);
                 }
             }
             Command::CopyBufferToImage(c) => {
                 for r in &c.regions {
                     let size = bytes_of(world, c.image, r);
-                    self.rows.buffer(world, c.buffer, r.offset, size, COPIED_FROM);
-                    self.rows.image(world, c.image, &r.part, COPIED_TO);
+                    self.buffer(world, c.buffer, r.offset, size, COPIED_FROM);
+                    self.image(world, c.image, &r.part, COPIED_TO);
                 }
             }
             Command::CopyImageToBuffer(c) => {
                 for r in &c.regions {
-                    self.rows.image(world, c.image, &r.part, COPIED_FROM);
+                    self.image(world, c.image, &r.part, COPIED_FROM);
                     let size = bytes_of(world, c.image, r);
-                    self.rows.buffer(world, c.buffer, r.offset, size, COPIED_TO);
+                    self.buffer(world, c.buffer, r.offset, size, COPIED_TO);
                 }
             }
             Command::CopyImage(c) => {
@@ -235,20 +230,20 @@ impl Synchronisation {
                     ImageCopyKind::Resolve => RESOLVE,
                 };
                 for r in &c.regions {
-                    self.rows.image(world, c.src, &r.src, How { stages: stage, ..COPIED_FROM });
-                    self.rows.image(world, c.dst, &r.dst, How { stages: stage, ..COPIED_TO });
+                    self.image(world, c.src, &r.src, How { stages: stage, ..COPIED_FROM });
+                    self.image(world, c.dst, &r.dst, How { stages: stage, ..COPIED_TO });
                 }
             }
             Command::UpdateBuffer { buffer, offset, data } => {
-                self.rows.buffer(world, *buffer, *offset, data.len() as u64, COPIED_TO);
+                self.buffer(world, *buffer, *offset, data.len() as u64, COPIED_TO);
             }
             // (vkCmdFillBuffer is of the stage that clears)
             Command::FillBuffer { buffer, offset, size, .. } => {
-                self.rows.buffer(world, *buffer, *offset, *size, How { stages: CLEAR, ..COPIED_TO });
+                self.buffer(world, *buffer, *offset, *size, How { stages: CLEAR, ..COPIED_TO });
             }
             Command::ClearImage { image, ranges, .. } => {
                 for r in ranges {
-                    self.rows.image(world, *image, r, How { stages: CLEAR, ..COPIED_TO });
+                    self.image(world, *image, r, How { stages: CLEAR, ..COPIED_TO });
                 }
             }
             Command::Other(image) => self.other(world, image),
@@ -258,13 +253,13 @@ impl Synchronisation {
 
     /// Commands that are kept as they were decoded.
     fn other(&mut self, world: &World, image: &Image) {
-        let Some(command) = image.command else { return self.rows.anything(world) };
+        let Some(command) = image.command else { return self.anything(world) };
         let v = View::call(image);
         let n = |name: &str| v.u64(name).unwrap_or(0);
         let all = |stages: u64, access: u64| how(stages, access, true);
         match command.canonical {
             name if QUIET.binary_search(&name).is_ok() => {}
-            name if ANYTHING.iter().any(|a| a.0 == name) => self.rows.anything(world),
+            name if ANYTHING.iter().any(|a| a.0 == name) => self.anything(world),
             name if name.contains("AccelerationStructure") || name.contains("Micromap") => {
                 let access = ACCELERATION_STRUCTURE_READ
                     | ACCELERATION_STRUCTURE_WRITE
@@ -282,13 +277,13 @@ impl Synchronisation {
             }
             "vkCmdCopyQueryPoolResults" => {
                 let size = n("queryCount").saturating_mul(n("stride").max(8));
-                self.rows.buffer(world, n("dstBuffer"), n("dstOffset"), size, COPIED_TO);
+                self.buffer(world, n("dstBuffer"), n("dstOffset"), size, COPIED_TO);
             }
             "vkCmdBeginConditionalRenderingEXT" => {
                 let Some(b) = v.one("pConditionalRenderingBegin") else { return };
                 let (buffer, offset) = (b.u64("buffer").unwrap_or(0), b.u64("offset").unwrap_or(0));
                 let read = how(CONDITIONAL_RENDERING, CONDITIONAL_RENDERING_READ, false);
-                self.rows.buffer(world, buffer, offset, 4, read);
+                self.buffer(world, buffer, offset, 4, read);
             }
             "vkCmdBeginConditionalRendering2EXT" => {
                 self.addressed(world, how(CONDITIONAL_RENDERING, CONDITIONAL_RENDERING_READ, false));
@@ -297,7 +292,7 @@ impl Synchronisation {
                 let offsets = v.u64s("pCounterBufferOffsets");
                 for (i, buffer) in v.u64s("pCounterBuffers").into_iter().enumerate() {
                     let at = offsets.get(i).copied().unwrap_or(0);
-                    self.rows.buffer(world, buffer, at, 4, COUNTERS);
+                    self.buffer(world, buffer, at, 4, COUNTERS);
                 }
             }
             "vkCmdBeginTransformFeedback2EXT" | "vkCmdEndTransformFeedback2EXT" => {
@@ -306,7 +301,7 @@ impl Synchronisation {
             // (markers are written by any stage that the command names)
             "vkCmdWriteBufferMarkerAMD" | "vkCmdWriteBufferMarker2AMD" => {
                 let marked = all(ALL_COMMANDS, TRANSFER_WRITE);
-                self.rows.buffer(world, n("dstBuffer"), n("dstOffset"), 4, marked);
+                self.buffer(world, n("dstBuffer"), n("dstOffset"), 4, marked);
             }
             "vkCmdWriteMarkerToMemoryAMD" => self.addressed(world, all(ALL_COMMANDS, TRANSFER_WRITE)),
             "vkCmdFillMemoryKHR"
@@ -330,7 +325,7 @@ impl Synchronisation {
                     [(0, 0), (COPY_INDIRECT, INDIRECT_COMMAND_READ)][usize::from(name.contains("Indirect"))];
                 let (there, here) =
                     if to_image { (COPIED_TO, COPIED_FROM) } else { (COPIED_FROM, COPIED_TO) };
-                self.rows.image(world, image, &WHOLE, there);
+                self.image(world, image, &WHOLE, there);
                 let here = How { stages: here.stages | indirect.0, access: here.access | indirect.1, ..here };
                 self.addressed(world, here);
             }
@@ -342,7 +337,7 @@ impl Synchronisation {
                 self.addressed(world, all(COMMAND_PREPROCESS, MEMORY_READ | MEMORY_WRITE));
             }
             // (a command that is in no list: a test says that there is none)
-            _ => self.rows.anything(world),
+            _ => self.anything(world),
         }
     }
 }

@@ -13,7 +13,7 @@ pub mod lists;
 mod rows;
 mod shaders;
 
-use super::executables::Put;
+use super::put::Put;
 use accesses::When;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
@@ -133,6 +133,15 @@ impl Synchronisation {
     }
 }
 
+impl Synchronisation {
+    /// Attachments of the pass that runs.
+    fn attachments(&mut self, world: &World, at: &At, when: When) {
+        if let Some(pass) = &mut self.pass {
+            pass.attachments(&mut self.rows, world, at, when);
+        }
+    }
+}
+
 impl Observer for Synchronisation {
     fn submission(&mut self, world: &World, s: &Submission) {
         self.labels.clear();
@@ -146,7 +155,7 @@ impl Observer for Synchronisation {
 
     fn invocation(&mut self, world: &World, at: &At, invocation: &Invocation<'_>) {
         self.rows.next(at.queue);
-        self.invoke(world, invocation.invoke);
+        self.rows.invoke(&mut self.programs, world, invocation.invoke);
         if let Some(pass) = &mut self.pass {
             pass.drawn = true;
         }
@@ -194,7 +203,7 @@ impl Observer for Synchronisation {
             Command::ResetEvent { .. } => {}
             other => {
                 self.rows.next(at.queue);
-                self.accesses(world, other);
+                self.rows.accesses(world, other);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Rows on their way out: numbered, each access once between two barriers.
 
-use super::super::executables::Put;
 use super::bits::*;
+use crate::hooks::put::Put;
 use replay::error::{Error, Result};
 use std::collections::{HashMap, HashSet};
 use trace::tables::{SYNC_ACCESSES, SYNC_BARRIERS, SYNC_OBJECTS, SYNC_SUBMISSIONS, SYNC_WAITS};
@@ -259,6 +259,11 @@ impl Rows {
     pub fn anything(&mut self, world: &World) {
         let how = How { stages: ALL_COMMANDS, access: MEMORY_READ | MEMORY_WRITE, write: true };
         self.access(world, Part::default(), how);
+    }
+
+    /// Whatever has an address.
+    pub fn addressed(&mut self, world: &World, how: How) {
+        self.access(world, Part { object: ADDRESSED, last: u64::MAX, ..Part::default() }, how);
     }
 
     /// Bytes of a buffer; `u64::MAX` for all that are left.

@@ -1,8 +1,7 @@
 //! What shaders access through what is bound.
 
-use super::Synchronisation;
 use super::bits::*;
-use super::rows::How;
+use super::rows::{How, Rows};
 use crate::hooks::instrument::stage_of_bit;
 use crate::reflect::{Specialization, reflect};
 use replay::ash::vk;
@@ -49,6 +48,39 @@ fn same(a: &Program, b: &Program) -> bool {
 }
 
 impl Programs {
+    /// What the shaders of an invocation access.
+    pub fn accesses(&mut self, rows: &mut Rows, world: &World, invoke: &Invoke) {
+        let program = &invoke.bindings.program;
+        if rows.was_bound(program.id(), invoke.bindings.number) {
+            return;
+        }
+        let facts = self.of(program);
+        if facts.anything {
+            return rows.anything(world);
+        }
+        for slot in &facts.slots {
+            match world.set(invoke, slot.set as usize) {
+                AtSet::Set { contents, offsets, .. } => rows.contents(world, slot, contents, offsets),
+                AtSet::Push { contents } => rows.contents(world, slot, contents, &[]),
+                AtSet::Buffer { address, layout } => {
+                    let all = layout.binding(slot.binding).map_or(0, |b| b.slots());
+                    for element in 0..all {
+                        let d = world.in_descriptor_buffer(address, layout, slot.binding, element);
+                        rows.descriptor(world, slot, &d, 0);
+                    }
+                }
+                // (what a shader uses has to be bound: it is not known what was)
+                AtSet::Nothing => rows.anything(world),
+                AtSet::Embedded { .. } => {}
+            }
+        }
+        let (read, write) = facts.pointers;
+        if read != 0 {
+            let access = SHADER_STORAGE_READ | if write != 0 { SHADER_STORAGE_WRITE } else { 0 };
+            rows.addressed(world, How { stages: read | write, access, write: write != 0 });
+        }
+    }
+
     fn of(&mut self, program: &Program) -> Rc<Facts> {
         if let Some((known, facts)) = self.all.get(&program.id())
             && same(known, program)
@@ -110,39 +142,7 @@ impl Facts {
     }
 }
 
-impl Synchronisation {
-    pub(super) fn shaders(&mut self, world: &World, invoke: &Invoke) {
-        let program = &invoke.bindings.program;
-        if self.rows.was_bound(program.id(), invoke.bindings.number) {
-            return;
-        }
-        let facts = self.programs.of(program);
-        if facts.anything {
-            return self.rows.anything(world);
-        }
-        for slot in &facts.slots {
-            match world.set(invoke, slot.set as usize) {
-                AtSet::Set { contents, offsets, .. } => self.contents(world, slot, contents, offsets),
-                AtSet::Push { contents } => self.contents(world, slot, contents, &[]),
-                AtSet::Buffer { address, layout } => {
-                    let all = layout.binding(slot.binding).map_or(0, |b| b.slots());
-                    for element in 0..all {
-                        let d = world.in_descriptor_buffer(address, layout, slot.binding, element);
-                        self.descriptor(world, slot, &d, 0);
-                    }
-                }
-                // (what a shader uses has to be bound: it is not known what was)
-                AtSet::Nothing => self.rows.anything(world),
-                AtSet::Embedded { .. } => {}
-            }
-        }
-        let (read, write) = facts.pointers;
-        if read != 0 {
-            let access = SHADER_STORAGE_READ | if write != 0 { SHADER_STORAGE_WRITE } else { 0 };
-            self.addressed(world, How { stages: read | write, access, write: write != 0 });
-        }
-    }
-
+impl Rows {
     fn contents(&mut self, world: &World, slot: &Slot, contents: &Contents, offsets: &[u32]) {
         let dynamic =
             contents.layout.binding(slot.binding).filter(|b| b.is_dynamic()).map(|b| b.dynamic_start);
@@ -173,22 +173,22 @@ impl Synchronisation {
         match *d {
             Descriptor::Buffer { ty, buffer, offset, range } => {
                 let range = world.range_of(buffer, offset, range);
-                self.rows.buffer(world, buffer, offset + moved, range, of(ty));
+                self.buffer(world, buffer, offset + moved, range, of(ty));
             }
             Descriptor::Texel { ty, view } => match world.buffer_views.get(&view).copied() {
-                Some(v) => self.rows.buffer(world, v.buffer, v.offset, v.range, of(ty)),
-                None => self.rows.anything(world),
+                Some(v) => self.buffer(world, v.buffer, v.offset, v.range, of(ty)),
+                None => self.anything(world),
             },
-            Descriptor::Image { ty, view, .. } => self.rows.view(world, view, of(ty)),
+            Descriptor::Image { ty, view, .. } => self.view(world, view, of(ty)),
             Descriptor::Structure { .. } | Descriptor::Address { ty: ty::ACCELERATION_STRUCTURE_KHR, .. } => {
                 self.addressed(world, reads(ACCELERATION_STRUCTURE_READ));
             }
             Descriptor::Address { address: 0, .. } => {}
             Descriptor::Address { ty, address, range, .. } => match world.at_address(address) {
-                Some((buffer, offset)) => self.rows.buffer(world, buffer, offset, range, of(ty)),
+                Some((buffer, offset)) => self.buffer(world, buffer, offset, range, of(ty)),
                 None => self.addressed(world, of(ty)),
             },
-            Descriptor::Unknown { .. } => self.rows.anything(world),
+            Descriptor::Unknown { .. } => self.anything(world),
             Descriptor::Unwritten | Descriptor::Sampler { .. } | Descriptor::Inline => {}
         }
     }
