@@ -149,6 +149,9 @@ pub fn replay_as_far(
         looped: None,
         ended: None,
     };
+    if run.looping.is_some() {
+        run.cx.objects.follow().keep_calls(true);
+    }
     run.cx.measuring = run.in_window();
     let load_frame = match rule {
         FrameBy::File => None,
@@ -388,9 +391,6 @@ impl<'a> Run<'_, 'a> {
             }
             What::Nothing => {}
             What::Bad(e) => self.cx.undecoded(e)?,
-        }
-        if let Some(l) = &mut self.looping {
-            l.after(&item.what, item.block);
         }
         if edge.after {
             self.end_frame()?;

@@ -1,12 +1,11 @@
 //! Runs a frame's calls as often as asked, and puts back between them what they change.
 
-use super::contents::{Snapshot, Tracker as ContentsTracker, Tracking};
+use super::contents::{Snapshot, Tracker, Tracking};
 use super::plan::{Plan, plan};
 use super::policy::{When, when};
 use super::preinitialized;
 use super::state::{State, idle};
 use super::summary::{Compared, Iteration, Looped};
-use super::track::Tracker;
 use crate::error::{Error, Kind, Result};
 use crate::exec::Executor;
 use crate::hook::Hook;
@@ -40,7 +39,6 @@ enum Kept<'a> {
 /// A loop, from the start of the capture on.
 pub struct Looping<'a> {
     spec: Loop,
-    tracker: Tracker,
     tracking: Tracking,
     kept: Vec<Kept<'a>>,
     /// What they take, and may.
@@ -69,10 +67,9 @@ pub fn prepare(call: &mut Call) {
 impl<'a> Looping<'a> {
     /// Nothing has happened yet. With the hook that follows what snapshots have to know.
     pub fn new(spec: Loop, budget: Budget) -> (Self, Box<dyn Hook>) {
-        let (hook, tracking) = ContentsTracker::new();
+        let (hook, tracking) = Tracker::new();
         let (kept, shown) = (Vec::new(), Vec::new());
-        let looping =
-            Looping { spec, tracker: Tracker::default(), tracking, kept, kept_bytes: 0, budget, shown };
+        let looping = Looping { spec, tracking, kept, kept_bytes: 0, budget, shown };
         (looping, Box::new(hook))
     }
 
@@ -90,17 +87,6 @@ impl<'a> Looping<'a> {
     pub fn before(&mut self, what: &mut What<'_>) {
         if let What::Call(call) = what {
             prepare(call);
-        }
-    }
-
-    /// After it ran.
-    pub fn after(&mut self, what: &What<'_>, block: u64) {
-        match what {
-            What::Call(call) => self.tracker.see(call),
-            What::Meta(meta, data) => {
-                self.tracker.see_meta(&MetaBlock { meta: &meta.meta, data: data.bytes(), block });
-            }
-            _ => {}
         }
     }
 
@@ -145,7 +131,7 @@ impl<'a> Looping<'a> {
             Kept::Call(call) => Some(&**call),
             _ => None,
         });
-        let plan = plan(&mut self.tracker, calls)?;
+        let plan = plan(cx.objects.follow(), calls)?;
         let vk = cx.backend.vulkan();
         idle(vk.ok_or_else(|| Error::new(Kind::Internal, "a loop needs a device"))?)?;
         let started = Instant::now();
@@ -214,6 +200,8 @@ impl<'a> Looping<'a> {
             iteration.wall_ns = nanos(started);
             if !timed {
                 around.snapshot.learn(cx)?;
+                // What was recorded is known; nothing more is followed inside of timed iterations.
+                cx.objects.follow().keep_calls(false);
             }
             let hashes = self.hashes(cx, &mut around.snapshot, looped.compared)?;
             if run == 0 {
@@ -327,7 +315,7 @@ impl<'a> Looping<'a> {
         let mut objects = state.restore(cx, plan)?;
         State::reset_recordings(cx, plan)?;
         for r in &plan.recordings {
-            for call in &r.calls {
+            for call in r.iter() {
                 cx.run(&mut call.clone())?;
             }
         }

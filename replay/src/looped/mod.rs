@@ -12,13 +12,11 @@
 
 mod contents;
 mod iterate;
-mod ops;
 mod plan;
 mod policy;
 mod preinitialized;
 mod state;
 mod summary;
-mod track;
 
 pub use crate::options::Loop;
 pub use iterate::Looping;

@@ -13,13 +13,12 @@ pub fn restore(vk: &mut Vulkan, objects: &Objects, plan: &Plan) -> Result<u64> {
     let mut by_device: BTreeMap<u64, Vec<(vk::QueryPool, u32, Option<vk::QueryType>)>> = BTreeMap::new();
     for (which, revive) in [(&plan.reset, false), (&plan.revive, true)] {
         for (pool, queries) in which {
-            let (live, Some(p)) = (objects.live(*pool), plan.pools.get(pool)) else { continue };
-            if live == 0 {
+            let (Some((live, device)), Some(p)) = (objects.live_of(*pool), plan.pools.get(pool)) else {
                 continue;
-            }
-            let ty = revive.then(|| vk::QueryType::from_raw(p.ty));
+            };
+            let ty = revive.then(|| vk::QueryType::from_raw(p.ty as i32));
             let all = queries.iter().map(|q| (vk::QueryPool::from_raw(live), *q, ty));
-            by_device.entry(p.device).or_default().extend(all);
+            by_device.entry(device).or_default().extend(all);
         }
     }
     let mut n = 0;
