@@ -43,6 +43,7 @@ pub use commands::{Command, Invoke};
 pub use execute::batches;
 pub use ids::{IdHasher, Ids};
 pub use input::{Frame, MetaBlock, Outcome};
+pub use read::subresources;
 pub use world::{AtSet, World};
 
 use commands::Recorded;

@@ -21,12 +21,12 @@
 
 mod backup;
 mod copies;
+mod events;
 mod hash;
 mod layouts;
 mod learn;
 mod read;
 mod restore;
-mod scan;
 mod snapshot;
 mod structures;
 mod take;

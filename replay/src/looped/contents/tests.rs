@@ -443,8 +443,8 @@ fn everything_is_what_it_was() {
         let mut state = b.vk().images[&PREINITIALIZED].clone();
         state.layout = preinitialized;
         b.d().move_image(&mut state, L::TRANSFER_SRC_OPTIMAL).expect("moved");
-        let all = layouts::Range::all(vk::ImageAspectFlags::COLOR);
-        let moved = scan::Event::Layout(PREINITIALIZED, all, L::TRANSFER_SRC_OPTIMAL);
+        let all = layouts::whole(vk::ImageAspectFlags::COLOR);
+        let moved = events::Event::Layout(PREINITIALIZED, all, L::TRANSFER_SRC_OPTIMAL);
         let base = (state.live.as_raw(), tracker::untouched(&b.vk().images[&PREINITIALIZED]));
         b.tracking.clone().state_mut().apply(&moved, &|_| Some(base.clone()));
         b.write(FOUND, 10, &[seed as u8]);

@@ -121,10 +121,10 @@ fn waiting_for_a_later_frame_is_refused() {
     };
     let refused = |t: &mut Follow, frame: &[Call]| plan(t, frame.iter()).err().map(|e| e.to_string());
     t.call(&timeline, Outcome::captured(&timeline), &mut ());
-    assert_eq!(refused(&mut t, &[waits.clone()]), Some(text("the frame")));
+    assert_eq!(refused(&mut t, std::slice::from_ref(&waits)), Some(text("the frame")));
     assert_eq!(refused(&mut t, &[waits.clone(), signals.clone()]), None);
     t.call(&waits, Outcome::captured(&waits), &mut ());
-    assert_eq!(refused(&mut t, &[signals.clone()]), Some(text("the frames before it")));
+    assert_eq!(refused(&mut t, std::slice::from_ref(&signals)), Some(text("the frames before it")));
     t.call(&signals, Outcome::captured(&signals), &mut ());
     assert_eq!(refused(&mut t, &[]), None);
 }

@@ -1,7 +1,6 @@
 //! An acceleration structure that is updated, by what it serialises to.
 
 use super::*;
-use crate::looped::contents::tracker::Place;
 use crate::vulkan::ray::Structure;
 use ash::khr::acceleration_structure::Device as Functions;
 
@@ -101,8 +100,9 @@ fn an_updated_structure_is_what_it_was() {
     let snapshot = Snapshot::take(&mut b.cx, &b.tracking.clone()).expect("taken");
     assert_eq!(snapshot.cost().structures, 0);
     snapshot.release(&mut b.cx);
-    b.tracking.state_mut().places.insert(AS, Place { buffer, offset: 0, size });
-    b.tracking.state_mut().apply(&scan::Event::Structure(AS), &|_| None);
+    let of_capture = world::objects::Structure { buffer: STORAGE, size, ..Default::default() };
+    b.cx.objects.follow().world_mut().structures.insert(AS, of_capture);
+    b.tracking.state_mut().apply(&events::Event::Structure(AS), &|_| None);
 
     let mut snapshot = Snapshot::take(&mut b.cx, &b.tracking.clone()).expect("taken");
     assert_eq!(snapshot.cost().structures, 1);
