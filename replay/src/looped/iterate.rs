@@ -15,6 +15,7 @@ use crate::vulkan::presented;
 use gfxr_parse::ahead::{Call, Item, What};
 use gfxr_parse::container::Budget;
 use gfxr_parse::meta::{Meta, MetaBlock as Parsed};
+use gfxr_parse::view::View;
 use std::time::Instant;
 use world::{Frame, MetaBlock};
 
@@ -52,15 +53,13 @@ pub struct Looping<'a> {
 pub fn prepare(call: &mut Call) {
     const ONE_TIME_SUBMIT: u32 = 1;
     const RESET_COMMAND_BUFFER: u32 = 2;
-    let (without, with) = match call.command.name {
-        "vkBeginCommandBuffer" => (ONE_TIME_SUBMIT, 0),
-        "vkCreateCommandPool" => (0, RESET_COMMAND_BUFFER),
+    let (info, without, with) = match call.command.name {
+        "vkBeginCommandBuffer" => ("pBeginInfo", ONE_TIME_SUBMIT, 0),
+        "vkCreateCommandPool" => ("pCreateInfo", 0, RESET_COMMAND_BUFFER),
         _ => return,
     };
-    // Both structs: sType, pNext, flags.
-    if let Some(info) = call.image.target(8) {
-        let flags = call.image.u32(info + 16);
-        call.image.edit_u32(info + 16, flags & !without | with);
+    if let Some((_, at)) = View::call(&call.image).one(info).and_then(|i| i.definition("flags")) {
+        call.image.edit_u32(at, call.image.u32(at) & !without | with);
     }
 }
 

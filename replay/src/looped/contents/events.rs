@@ -22,7 +22,7 @@ pub const HOST: &[&str] = &[
 ];
 
 /// Commands that build structures, or copy into them.
-const STRUCTURES: &[&str] = &[
+pub const STRUCTURES: &[&str] = &[
     "vkCmdBuildAccelerationStructuresKHR",
     "vkCmdBuildAccelerationStructuresIndirectKHR",
     "vkCmdCopyAccelerationStructureKHR",

@@ -176,6 +176,8 @@ impl State {
                     events::of_command(world, &c.command).iter().for_each(|e| self.apply(e, base));
                 }
             }),
+            // (seen so that what a snapshot built is known before more is recorded)
+            name if events::STRUCTURES.contains(&name) => {}
             _ => events::of_call(call).iter().for_each(|e| self.apply(e, base)),
         }
     }
@@ -201,7 +203,7 @@ impl Hook for Tracker {
     }
 
     fn wants(&self) -> Commands {
-        let wanted = [events::HOST, SUBMITS, OBJECTS, BINDS].concat();
+        let wanted = [events::HOST, events::STRUCTURES, SUBMITS, OBJECTS, BINDS].concat();
         // Under all their names.
         let all = COMMANDS.iter().filter(|c| wanted.contains(&c.canonical) || wanted.contains(&c.name));
         Commands::named(&all.map(|c| c.name).collect::<Vec<_>>())
