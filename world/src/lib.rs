@@ -278,7 +278,7 @@ impl Follow {
             let index = state.recording.count;
             state.recording.count += 1;
             if self.keep_calls {
-                Rc::make_mut(&mut state.recording.calls).push(call.clone());
+                state.recording.calls.push(call.clone());
             }
             let command = match role {
                 Role::Invoke => Some(record::invocation(state, &mut self.world, call)),
@@ -344,14 +344,14 @@ impl Follow {
                 world.recordings += 1;
                 world.command_buffers.entry(first).or_default().recording = None;
                 let (block, scope) = (call.block, Scope::first(flags));
-                let calls = Rc::new(self.keep_calls.then(|| call.clone()).into_iter().collect());
+                let calls = self.keep_calls.then(|| call.clone()).into_iter().collect();
                 let recording = Recording { number, block, flags, scope, calls, ..Recording::default() };
                 world.states.insert(first, State::new(recording));
             }
             Buffers::End => {
                 if let Some(mut state) = world.states.remove(&first) {
                     if self.keep_calls {
-                        Rc::make_mut(&mut state.recording.calls).push(call.clone());
+                        state.recording.calls.push(call.clone());
                     }
                     let buffer = world.command_buffers.entry(first).or_default();
                     buffer.recording = Some(Rc::new(state.recording));

@@ -62,5 +62,5 @@ pub struct Recording {
     /// Those that do something.
     pub commands: Vec<Recorded>,
     /// The calls that made it, from vkBeginCommandBuffer on; none unless they are kept ([`crate::Follow::keep_calls`]).
-    pub calls: Rc<Vec<Call>>,
+    pub calls: Vec<Call>,
 }

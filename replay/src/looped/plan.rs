@@ -26,7 +26,7 @@ pub type Span = (u32, u32);
 #[derive(Default)]
 pub struct Plan {
     /// Recordings to make again, as their calls, secondary command buffers first.
-    pub recordings: Vec<Rc<Vec<Call>>>,
+    pub recordings: Vec<Vec<Call>>,
     /// Command buffers that the frame leaves half recorded.
     pub half: Vec<u64>,
     /// Binary semaphores that were signalled before it and are not after it.
