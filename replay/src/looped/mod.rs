@@ -6,7 +6,7 @@
 //! iteration begins on an idle device.
 //!
 //! Guarantees: every iteration makes the same calls but the first, which also creates what the frame creates (see
-//! [`policy`]) and is never timed. What cannot be put back is counted by name. After each iteration the images that it
+//! `policy.rs`) and is never timed. What cannot be put back is counted by name. After each iteration the images that it
 //! presented (or, if it presents none, everything that it changed) are hashed and compared with the first one's.
 //! Refuses: frames that the capture does not have, the snapshot of a trimmed capture, and frames that wait for a later one.
 
