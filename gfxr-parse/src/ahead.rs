@@ -41,7 +41,7 @@ const KEPT_CALLS: usize = (WAITING + 2) * BATCH_BLOCKS;
 const KEPT_BYTES: usize = 16 << 10;
 
 /// A decoded call and where it stands in the capture.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Call {
     /// Its definition.
     pub command: &'static CommandDef,

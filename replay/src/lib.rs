@@ -4,8 +4,8 @@
 //! [`exec::Executor`] passes each call through a chain of [`hook::Hook`]s to a [`backend::Backend`]: [`vulkan::Vulkan`]
 //! calls the driver, [`backend::Echo`] answers with what the capture recorded. Knows no SPIR-V and no profiling.
 //!
-//! `unsafe` is allowed in `link.rs`, `generated/` and `vulkan/` only: where memory is linked and where the driver is
-//! called.
+//! `unsafe` is allowed in `link.rs`, `generated/`, `vulkan/`, and the folders of `looped/` that put back what is on the device:
+//! where memory is linked and where the driver is called.
 
 pub mod backend;
 pub mod chain;

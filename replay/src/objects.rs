@@ -109,6 +109,10 @@ impl Objects {
     pub fn live(&self, id: u64) -> u64 {
         self.any(id).filter(|e| !e.virt).map_or(0, |e| e.live)
     }
+    /// The live handle and the device that it belongs to; none if there is no handle.
+    pub fn live_of(&self, id: u64) -> Option<(u64, u64)> {
+        self.any(id).filter(|e| !e.virt && e.live != 0).map(|e| (e.live, e.owner))
+    }
     /// Says whose an object is.
     pub fn belongs_to(&mut self, id: u64, owner: u64) {
         if let Some(e) = self.entry(id) {

@@ -113,9 +113,9 @@ pub fn replay_as_far(
 ) -> Result<(Summary, Option<Error>)> {
     refuse_other_apis(capture)?;
     let looping = options.looped.map(|spec| {
-        let (hook, tracking) = crate::vulkan::contents::Tracker::new();
-        hooks.push(Box::new(hook));
-        Looping::new(spec, tracking, capture.budget())
+        let (looping, hook) = Looping::new(spec, capture.budget());
+        hooks.push(hook);
+        looping
     });
     let (prologue, boundary) = prologue(capture);
     let trimmed = prologue.trimmed;
@@ -149,6 +149,9 @@ pub fn replay_as_far(
         looped: None,
         ended: None,
     };
+    if run.looping.is_some() {
+        run.cx.objects.follow().keep_calls(true);
+    }
     run.cx.measuring = run.in_window();
     let load_frame = match rule {
         FrameBy::File => None,
@@ -388,9 +391,6 @@ impl<'a> Run<'_, 'a> {
             }
             What::Nothing => {}
             What::Bad(e) => self.cx.undecoded(e)?,
-        }
-        if let Some(l) = &mut self.looping {
-            l.after(&item.what, item.block);
         }
         if edge.after {
             self.end_frame()?;

@@ -12,7 +12,7 @@ use gfxr_parse::schema::CommandDef;
 use std::rc::Rc;
 
 /// A command of a recording and where it was recorded.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Recorded {
     /// Its index in the recording: every vkCmd call counts.
     pub index: u32,
@@ -23,7 +23,7 @@ pub struct Recorded {
 }
 
 /// What the device is to do.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Command {
     /// A draw, a dispatch, a trace.
     Invoke(Box<Invoke>),
@@ -118,7 +118,7 @@ pub enum Label {
 }
 
 /// A draw, dispatch or trace.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Invoke {
     /// The command.
     pub command: &'static CommandDef,
@@ -415,7 +415,7 @@ pub struct Inputs {
 }
 
 /// A render pass or rendering.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Pass {
     /// VkRenderPass; 0 for dynamic rendering.
     pub render_pass: u64,
@@ -469,6 +469,8 @@ pub struct Attachment {
     pub initial_layout: u32,
     /// The layout behind the pass (of render passes).
     pub final_layout: u32,
+    /// The same for the stencil, of render passes.
+    pub stencil_final_layout: u32,
     /// VkAttachmentLoadOp.
     pub load: u32,
     /// VkAttachmentStoreOp.

@@ -63,9 +63,9 @@ pub(super) const HANDLERS: &[(&str, Handler)] = &[
     ("vkDestroySwapchainKHR", destroy_swapchain),
     ("vkCreateSemaphore", semaphore),
     ("vkDestroySemaphore", |w, c| gone(w.syncs.remove(&c.image.u64(8)))),
-    ("vkCreateFence", |w, c| gone(w.syncs.insert(created(c), Sync::Fence))),
+    ("vkCreateFence", |w, c| gone(w.syncs.insert(created(c), Sync::Fence(flags(c) & 1 != 0)))),
     ("vkDestroyFence", |w, c| gone(w.syncs.remove(&c.image.u64(8)))),
-    ("vkCreateEvent", |w, c| gone(w.syncs.insert(created(c), Sync::Event))),
+    ("vkCreateEvent", |w, c| gone(w.syncs.insert(created(c), Sync::Event(flags(c) & 1 != 0)))),
     ("vkDestroyEvent", |w, c| gone(w.syncs.remove(&c.image.u64(8)))),
     ("vkCreateQueryPool", query_pool),
     ("vkDestroyQueryPool", |w, c| gone(w.query_pools.remove(&c.image.u64(8)))),
@@ -82,6 +82,11 @@ fn info(call: &Call) -> Option<(u64, View<'_>)> {
     let v = View::call(&call.image);
     let id = created(call);
     (id != 0).then_some(id).zip(v.one("pCreateInfo"))
+}
+
+/// The flags in the create info of a call.
+fn flags(call: &Call) -> u32 {
+    View::call(&call.image).one("pCreateInfo").map_or(0, |i| n32(i, "flags"))
 }
 
 fn gpu_properties(w: &mut World, call: &Call) {
@@ -381,9 +386,10 @@ fn destroy_swapchain(w: &mut World, call: &Call) {
 fn semaphore(w: &mut World, call: &Call) {
     let Some((id, info)) = info(call) else { return };
     let timeline = info.next("VkSemaphoreTypeCreateInfo").filter(|t| n32(*t, "semaphoreType") == 1);
-    w.syncs.insert(id, if timeline.is_some() { Sync::Timeline } else { Sync::Binary });
-    if let Some(t) = timeline {
-        w.reached.insert(id, n64(t, "initialValue"));
+    let initial = timeline.map(|t| n64(t, "initialValue"));
+    w.syncs.insert(id, initial.map_or(Sync::Binary, Sync::Timeline));
+    if let Some(initial) = initial {
+        w.reached.insert(id, initial);
     }
 }
 

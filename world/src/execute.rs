@@ -41,7 +41,7 @@ struct Batch {
 }
 
 /// VkSubmitInfo and VkBindSparseInfo: semaphores, with the values of timelines in the chain.
-fn older(v: View<'_>) -> (Vec<SemaphoreUse>, Vec<u64>, Vec<SemaphoreUse>) {
+pub(super) fn older(v: View<'_>) -> (Vec<SemaphoreUse>, Vec<u64>, Vec<SemaphoreUse>) {
     let values = v.next("VkTimelineSemaphoreSubmitInfo");
     let of = |ids: &str, stages: Option<&str>, name: &str| {
         let values = values.map_or(vec![], |t| t.u64s(name));
@@ -160,21 +160,21 @@ impl Queues {
 
     fn is_ready(&self, world: &World, s: &Submission) -> bool {
         s.waits.iter().all(|w| match world.syncs.get(&w.semaphore) {
-            Some(Sync::Timeline) => world.reached.get(&w.semaphore).is_some_and(|r| *r >= w.value),
+            Some(Sync::Timeline(_)) => world.reached.get(&w.semaphore).is_some_and(|r| *r >= w.value),
             _ => !self.promised.contains(&w.semaphore),
         })
     }
 
     /// A batch that waits will signal these.
     fn promise(&mut self, world: &World, s: &Submission) {
-        let binary = |u: &&SemaphoreUse| world.syncs.get(&u.semaphore) != Some(&Sync::Timeline);
+        let binary = |u: &&SemaphoreUse| !world.syncs.get(&u.semaphore).is_some_and(Sync::is_timeline);
         self.promised.extend(s.signals.iter().filter(binary).map(|u| u.semaphore));
     }
 
     fn signal(&mut self, world: &mut World, signals: &[SemaphoreUse]) {
         for s in signals {
             self.promised.remove(&s.semaphore);
-            if world.syncs.get(&s.semaphore) == Some(&Sync::Timeline) {
+            if world.syncs.get(&s.semaphore).is_some_and(Sync::is_timeline) {
                 let reached = world.reached.entry(s.semaphore).or_default();
                 *reached = s.value.max(*reached);
             }

@@ -195,7 +195,7 @@ impl PipelineLayout {
 type ChainKey = (u32, Option<u32>, u32, u32);
 
 /// Gives class numbers.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Classes {
     sets: HashMap<(u32, Vec<Binding>), u32>,
     push: HashMap<Vec<PushRange>, u32>,

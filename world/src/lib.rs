@@ -27,6 +27,7 @@ mod read;
 mod record;
 pub mod recording;
 pub mod roles;
+pub mod semaphores;
 pub mod sets;
 mod shaders;
 mod sizes;
@@ -42,6 +43,7 @@ pub use commands::{Command, Invoke};
 pub use execute::batches;
 pub use ids::{IdHasher, Ids};
 pub use input::{Frame, MetaBlock, Outcome};
+pub use read::subresources;
 pub use world::{AtSet, World};
 
 use commands::Recorded;
@@ -54,6 +56,7 @@ use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::view::View;
 use recording::{CommandBuffer, Recording, Scope};
 use roles::{Buffers, Role};
+use semaphores::Semaphores;
 use state::State;
 use std::rc::Rc;
 
@@ -168,6 +171,9 @@ pub enum Depth {
 /// See the module's header.
 pub struct Follow {
     depth: Depth,
+    /// See [`Follow::keep_calls`].
+    keep_calls: bool,
+    semaphores: Semaphores,
     world: World,
     /// By index in the schema's table.
     roles: Vec<Role>,
@@ -180,6 +186,8 @@ impl Default for Follow {
         let all = roles::roles();
         Follow {
             depth: Depth::default(),
+            keep_calls: false,
+            semaphores: Semaphores::default(),
             world: World::default(),
             roles: COMMANDS.iter().map(|c| roles::role(&all, c.canonical)).collect(),
             queues: Queues::default(),
@@ -198,20 +206,59 @@ impl Follow {
         self.depth = self.depth.max(depth);
     }
 
+    /// Whether recordings keep the calls that made them from now on, so that these can be made again, and semaphores are
+    /// followed. Commands are, too, as long as they do, and no longer if nobody else asked for them.
+    pub fn keep_calls(&mut self, keep: bool) {
+        self.keep_calls = keep;
+        if self.depth() == Depth::Objects {
+            self.world.states.clear();
+            self.world.command_buffers.clear();
+            self.world.command_pools.clear();
+        }
+    }
+
+    /// How semaphores are; known while calls are kept.
+    pub fn semaphores(&self) -> &Semaphores {
+        &self.semaphores
+    }
+
+    /// A copy, to be told what calls would do before they are made. Nothing is executed in it.
+    pub fn ahead(&mut self) -> Follow {
+        // Whatever memory contains is not copied.
+        let bytes = std::mem::take(&mut self.world.bytes);
+        let world = self.world.clone();
+        self.world.bytes = bytes;
+        Follow {
+            depth: Depth::Commands,
+            keep_calls: self.keep_calls,
+            semaphores: self.semaphores.clone(),
+            world,
+            roles: self.roles.clone(),
+            queues: Queues::default(),
+        }
+    }
+
+    fn depth(&self) -> Depth {
+        if self.keep_calls { self.depth.max(Depth::Commands) } else { self.depth }
+    }
+
     /// A call that ran.
     pub fn call(&mut self, call: &Call, outcome: Outcome, to: &mut dyn Observer) {
         if matches!(call.command.ret, Some(Ty::Enum(_))) && outcome.result() < 0 {
             return;
         }
-        let role = self.roles[call.index];
+        let (role, depth) = (self.roles[call.index], self.depth());
+        if self.keep_calls {
+            self.semaphores.call(&self.world.syncs, call);
+        }
         match role {
             Role::Nothing => {}
             Role::Change(handler) => {
-                if self.depth > Depth::Objects || !update::is_of_contents(call.command.canonical) {
+                if depth > Depth::Objects || !update::is_of_contents(call.command.canonical) {
                     handler(&mut self.world, call);
                 }
             }
-            _ if self.depth == Depth::Objects => {}
+            _ if depth == Depth::Objects => {}
             Role::Buffers(what) => self.buffers(what, call, to),
             Role::Invoke | Role::Record(_) | Role::Keep | Role::Count => {
                 self.record(role, call);
@@ -230,6 +277,9 @@ impl Follow {
         if let Some(state) = states.get_mut(&call.image.u64(0)) {
             let index = state.recording.count;
             state.recording.count += 1;
+            if self.keep_calls {
+                state.recording.calls.push(call.clone());
+            }
             let command = match role {
                 Role::Invoke => Some(record::invocation(state, &mut self.world, call)),
                 Role::Record(recorder) => recorder(state, &mut self.world, call),
@@ -294,11 +344,15 @@ impl Follow {
                 world.recordings += 1;
                 world.command_buffers.entry(first).or_default().recording = None;
                 let (block, scope) = (call.block, Scope::first(flags));
-                let recording = Recording { number, block, flags, scope, ..Recording::default() };
+                let calls = self.keep_calls.then(|| call.clone()).into_iter().collect();
+                let recording = Recording { number, block, flags, scope, calls, ..Recording::default() };
                 world.states.insert(first, State::new(recording));
             }
             Buffers::End => {
-                if let Some(state) = world.states.remove(&first) {
+                if let Some(mut state) = world.states.remove(&first) {
+                    if self.keep_calls {
+                        state.recording.calls.push(call.clone());
+                    }
                     let buffer = world.command_buffers.entry(first).or_default();
                     buffer.recording = Some(Rc::new(state.recording));
                 }
@@ -332,6 +386,9 @@ impl Follow {
             Meta::SwapchainImages(s) => {
                 let ids: Vec<u64> = s.images.iter().map(|i| i.image).collect();
                 create::own_images(&mut self.world, s.swapchain, &ids);
+                if self.keep_calls {
+                    self.semaphores.loaded(s);
+                }
             }
             _ => {}
         }

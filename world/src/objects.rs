@@ -342,12 +342,19 @@ pub struct Framebuffer {
 pub enum Sync {
     /// A binary semaphore.
     Binary,
-    /// A timeline semaphore.
-    Timeline,
-    /// A fence.
-    Fence,
-    /// An event.
-    Event,
+    /// A timeline semaphore, and the value that it began with.
+    Timeline(u64),
+    /// A fence, and whether it began signalled.
+    Fence(bool),
+    /// An event, and whether only the device can see it.
+    Event(bool),
+}
+
+impl Sync {
+    /// It is a timeline semaphore.
+    pub fn is_timeline(&self) -> bool {
+        matches!(self, Sync::Timeline(_))
+    }
 }
 
 /// A VkCommandPool's part in its command buffers.

@@ -30,6 +30,8 @@ pub struct AttachmentDescription {
     pub stencil_store: u32,
     pub initial_layout: u32,
     pub final_layout: u32,
+    /// That of the stencil, where it has one of its own.
+    pub stencil_final_layout: u32,
 }
 
 /// An attachment that a subpass uses: its index and its VkImageLayout there.
@@ -72,6 +74,7 @@ fn reference(v: View<'_>) -> Reference {
 }
 
 fn attachment(v: View<'_>) -> AttachmentDescription {
+    let stencil = v.next("VkAttachmentDescriptionStencilLayout").map(|s| n32(s, "stencilFinalLayout"));
     AttachmentDescription {
         flags: n32(v, "flags"),
         format: n32(v, "format"),
@@ -82,6 +85,7 @@ fn attachment(v: View<'_>) -> AttachmentDescription {
         stencil_store: n32(v, "stencilStoreOp"),
         initial_layout: n32(v, "initialLayout"),
         final_layout: n32(v, "finalLayout"),
+        stencil_final_layout: stencil.unwrap_or_else(|| n32(v, "finalLayout")),
     }
 }
 

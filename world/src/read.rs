@@ -30,7 +30,7 @@ pub(super) fn offset(v: View<'_>) -> [i32; 3] {
 }
 
 /// VkImageSubresourceRange or VkImageSubresourceLayers.
-pub(super) fn subresources(v: View<'_>) -> Subresources {
+pub fn subresources(v: View<'_>) -> Subresources {
     let one_level = v.u32("mipLevel");
     Subresources {
         aspects: n32(v, "aspectMask"),

@@ -377,6 +377,7 @@ fn begin_render_pass(s: &mut State, w: &mut World, call: &Call) -> Option<Comman
         view: views.get(i).copied().unwrap_or(0),
         initial_layout: a.initial_layout,
         final_layout: a.final_layout,
+        stencil_final_layout: a.stencil_final_layout,
         load: a.load,
         store: a.store,
         stencil_load: a.stencil_load,

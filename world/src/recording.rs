@@ -1,10 +1,11 @@
 //! Command buffers and what was recorded into them.
 
 use super::commands::Recorded;
+use gfxr_parse::ahead::Call;
 use std::rc::Rc;
 
 /// A VkCommandBuffer.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct CommandBuffer {
     /// Its pool.
     pub pool: u64,
@@ -46,7 +47,7 @@ impl Scope {
 }
 
 /// What a command buffer holds since it was begun.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Recording {
     /// Its number, from 0 over the capture.
     pub number: u64,
@@ -60,4 +61,6 @@ pub struct Recording {
     pub scope: Scope,
     /// Those that do something.
     pub commands: Vec<Recorded>,
+    /// The calls that made it, from vkBeginCommandBuffer on; none unless they are kept ([`crate::Follow::keep_calls`]).
+    pub calls: Vec<Call>,
 }

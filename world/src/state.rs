@@ -15,7 +15,7 @@ use std::rc::Rc;
 const MOST_SETS: usize = 1 << 10;
 
 /// What is bound at one bind point.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Point {
     program: Program,
     /// Shader objects are bound, which of them is looked at when they are used.
@@ -74,7 +74,7 @@ impl Point {
 }
 
 /// A command buffer that is being recorded.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct State {
     /// What was recorded so far.
     pub recording: Recording,

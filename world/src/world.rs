@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 /// See the module's header.
-#[derive(Default)]
+#[derive(Clone, Default)]
 #[allow(missing_docs, reason = "named as what they hold, by captured id")]
 pub struct World {
     /// Contents of memory.
@@ -121,6 +121,11 @@ impl World {
             Some(state) => Some(&state.recording),
             None => self.command_buffers.get(&buffer)?.recording.as_deref(),
         }
+    }
+
+    /// Whether a command buffer is being recorded.
+    pub fn is_recording(&self, buffer: u64) -> bool {
+        self.states.contains_key(&buffer)
     }
 
     /// What a command buffer that is being recorded has bound at a bind point now, by set.

@@ -6,12 +6,18 @@
 //! waits for what a later frame signals.
 
 use super::policy::{When, when};
-use super::track::{Layout, Recording, Sync, SyncKind, Tracker, created};
 use crate::error::{Error, Kind, Result};
 use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
+use world::commands::Command;
+use world::layouts::SetLayout;
+use world::objects::{Queries, Sync};
+use world::recording::Recording;
+use world::semaphores::Semaphores;
+use world::walk::{Step, submitted};
+use world::{Follow, Ids, Outcome, World};
 
 /// Elements of a binding: from, to (not included).
 pub type Span = (u32, u32);
@@ -19,32 +25,30 @@ pub type Span = (u32, u32);
 /// What is known of a frame before it runs.
 #[derive(Default)]
 pub struct Plan {
-    /// Recordings to make again, secondary command buffers first.
-    pub recordings: Vec<Rc<Recording>>,
-    /// Command buffers that the frame leaves half recorded: (device, command buffer).
-    pub half: Vec<(u64, u64)>,
-    /// Devices of the command buffers that are recorded again.
-    pub buffers: HashMap<u64, u64>,
+    /// Recordings to make again, as their calls, secondary command buffers first.
+    pub recordings: Vec<Vec<Call>>,
+    /// Command buffers that the frame leaves half recorded.
+    pub half: Vec<u64>,
     /// Binary semaphores that were signalled before it and are not after it.
     pub consumed: Vec<u64>,
     /// Binary semaphores that it leaves signalled and that were not.
     pub left: Vec<u64>,
     /// Fences, events and semaphores that exist during the frame, those that it creates among them.
-    pub sync: HashMap<u64, Sync>,
-    /// Those that it creates.
+    pub sync: Ids<Sync>,
+    /// Those that it creates, and query pools that it creates.
     pub created: HashSet<u64>,
     /// Descriptors of older sets that it writes: set -> binding -> elements.
     pub descriptors: BTreeMap<u64, BTreeMap<u32, Span>>,
     /// What those sets are made of.
-    pub sets: HashMap<u64, (u64, Rc<Layout>)>,
+    pub sets: HashMap<u64, Rc<SetLayout>>,
     /// What the sets it allocates take: captured pool -> layouts.
-    pub allocated: HashMap<u64, Vec<Rc<Layout>>>,
+    pub allocated: HashMap<u64, Vec<Rc<SetLayout>>>,
     /// Queries that it writes without a reset: pool -> queries.
     pub reset: BTreeMap<u64, BTreeSet<u32>>,
     /// Queries whose results it reads and then resets.
     pub revive: BTreeMap<u64, BTreeSet<u32>>,
-    /// Devices and types of query pools.
-    pub pools: HashMap<u64, super::track::Queries>,
+    /// Query pools that exist during the frame.
+    pub pools: Ids<Queries>,
     /// It presents.
     pub presents: bool,
     /// Calls that run in each iteration, only in the first, and never.
@@ -68,48 +72,76 @@ enum Did {
     Read,
 }
 
-struct Walk<'t> {
-    tracker: &'t mut Tracker,
-    old: HashMap<u64, Rc<Recording>>,
-    old_sets: HashMap<u64, (u64, Rc<Layout>)>,
+/// Queries that a command, or a call, does something to.
+struct Touched {
+    pool: u64,
+    first: u32,
+    count: u32,
+    did: Did,
+    copied: bool,
+}
+
+impl Touched {
+    fn of(v: View<'_>) -> Option<Self> {
+        let (did, copied) = match v.image().command?.canonical {
+            "vkResetQueryPool" | "vkCmdResetQueryPool" => (Did::Reset, false),
+            "vkGetQueryPoolResults" => (Did::Read, false),
+            "vkCmdCopyQueryPoolResults" => (Did::Read, true),
+            "vkCmdBeginQuery"
+            | "vkCmdBeginQueryIndexedEXT"
+            | "vkCmdWriteTimestamp"
+            | "vkCmdWriteTimestamp2"
+            | "vkCmdWriteAccelerationStructuresPropertiesKHR" => (Did::Write, false),
+            _ => return None,
+        };
+        let pool = v.u64("queryPool")?;
+        let first = v.u32("query").or_else(|| v.u32("firstQuery"))?;
+        let count = v.u32("queryCount").or_else(|| v.u32("accelerationStructureCount")).unwrap_or(1);
+        Some(Touched { pool, first, count, did, copied })
+    }
+}
+
+struct Walk<'w> {
+    /// Before the frame.
+    before: &'w World,
+    /// As far as its calls have been gone through.
+    ahead: Follow,
     changed: HashSet<u64>,
     used: HashSet<u64>,
     queries: BTreeMap<(u64, u32), Query>,
     plan: Plan,
 }
 
-/// Walks the calls of a frame; `tracker` knows what came before, and afterwards the frame, too.
-pub fn plan<'c>(tracker: &mut Tracker, calls: impl Iterator<Item = &'c Call>) -> Result<Plan> {
-    refuse_stuck(tracker, "the frames before it")?;
-    let before = tracker.signalled.clone();
-    let plan = Plan { sync: tracker.sync.clone(), pools: tracker.queries.clone(), ..Plan::default() };
+/// Goes through the calls of a frame that has not run; `follow` has followed what came before, and has kept its calls.
+pub fn plan<'c>(follow: &mut Follow, calls: impl Iterator<Item = &'c Call>) -> Result<Plan> {
+    refuse_stuck(follow.semaphores(), "the frames before it")?;
+    let ahead = follow.ahead();
     let mut w = Walk {
-        old: tracker.recordings.clone(),
-        old_sets: tracker.sets.iter().map(|(id, s)| (*id, (s.device, s.layout.clone()))).collect(),
-        tracker,
+        before: follow.world(),
+        ahead,
         changed: HashSet::new(),
         used: HashSet::new(),
         queries: BTreeMap::new(),
-        plan,
+        plan: Plan::default(),
     };
-    for call in calls {
-        w.call(call);
-    }
-    refuse_stuck(w.tracker, "the frame")?;
+    calls.for_each(|call| w.call(call));
+    refuse_stuck(w.ahead.semaphores(), "the frame")?;
     w.recordings();
     w.query_work();
-    let mut plan = w.plan;
-    plan.sets = w.old_sets;
-    plan.sets.retain(|id, _| plan.descriptors.contains_key(id));
-    plan.consumed = before.difference(&tracker.signalled).copied().collect();
-    plan.left = tracker.signalled.difference(&before).copied().collect();
-    plan.consumed.sort_unstable();
-    plan.left.sort_unstable();
-    Ok(plan)
+    let (before, after) = (&follow.semaphores().signalled, &w.ahead.semaphores().signalled);
+    w.plan.consumed = before.difference(after).copied().collect();
+    w.plan.left = after.difference(before).copied().collect();
+    let (old, now, plan) = (w.before, w.ahead.world(), &mut w.plan);
+    let layout = |id: &u64| Some((*id, old.sets.get(id)?.layout.clone()));
+    plan.sets = plan.descriptors.keys().filter_map(layout).collect();
+    (plan.sync, plan.pools) = (now.syncs.clone(), now.query_pools.clone());
+    plan.created = now.syncs.keys().filter(|id| !old.syncs.contains_key(id)).copied().collect();
+    plan.created.extend(now.query_pools.keys().filter(|id| !old.query_pools.contains_key(id)));
+    Ok(w.plan)
 }
 
-fn refuse_stuck(tracker: &Tracker, who: &str) -> Result<()> {
-    match tracker.stuck() {
+fn refuse_stuck(semaphores: &Semaphores, who: &str) -> Result<()> {
+    match semaphores.stuck() {
         None => Ok(()),
         Some((id, value)) => Err(Error::new(
             Kind::Unsupported,
@@ -127,115 +159,86 @@ impl Walk<'_> {
     }
 
     fn call(&mut self, call: &Call) {
-        self.plan.calls[match when(call.command) {
+        let when = when(call.command);
+        self.plan.calls[match when {
             When::Each => 0,
             When::Once => 1,
             When::Never => 2,
         }] += 1;
-        let (first, second) = (call.image.u64(0), || call.image.u64(8));
         let v = View::call(&call.image);
+        let n = |name| v.u64(name).unwrap_or(0);
         match call.command.canonical {
-            "vkBeginCommandBuffer" | "vkResetCommandBuffer" => drop(self.changed.insert(first)),
+            "vkBeginCommandBuffer" | "vkResetCommandBuffer" => drop(self.changed.insert(n("commandBuffer"))),
             "vkResetCommandPool" => {
-                let all: Vec<u64> = self.tracker.of_pool(second()).collect();
-                self.changed.extend(all);
+                let pool = self.ahead.world().command_pools.get(&n("commandPool"));
+                self.changed.extend(pool.iter().flat_map(|p| &p.buffers));
             }
-            "vkEndCommandBuffer" => self.goes_on(first),
-            "vkQueueSubmit" | "vkQueueSubmit2" => submitted(v).into_iter().for_each(|b| self.executes(b)),
+            "vkEndCommandBuffer" => self.goes_on(n("commandBuffer")),
+            "vkQueueSubmit" | "vkQueueSubmit2" => self.executes(&submitted(call)),
             "vkQueueBindSparse" => self.note("sparse bindings that the frame changes"),
             "vkQueuePresentKHR" => self.plan.presents = true,
             "vkUpdateDescriptorSets" => {
-                for (array, set) in [("pDescriptorWrites", "dstSet"), ("pDescriptorCopies", "dstSet")] {
-                    for s in v.structs(array) {
-                        let n = |name| s.u32(name).unwrap_or(0);
-                        let place = (n("dstBinding"), n("dstArrayElement"), n("descriptorCount"));
-                        self.writes(s.u64(set).unwrap_or(0), place);
-                    }
+                for s in v.structs("pDescriptorWrites").chain(v.structs("pDescriptorCopies")) {
+                    let n = |name| s.u32(name).unwrap_or(0);
+                    let place = (n("dstBinding"), n("dstArrayElement"), n("descriptorCount"));
+                    self.writes(s.u64("dstSet").unwrap_or(0), place);
                 }
             }
             "vkUpdateDescriptorSetWithTemplate" => {
-                let entries = self.tracker.templates.get(&call.image.u64(16)).cloned();
-                entries.iter().flat_map(|e| e.iter()).for_each(|e| self.writes(second(), *e));
+                let template = self.ahead.world().templates.get(&n("descriptorUpdateTemplate")).cloned();
+                for e in template.iter().flat_map(|t| &t.entries) {
+                    self.writes(n("descriptorSet"), (e.binding, e.element, e.count));
+                }
             }
             "vkAllocateDescriptorSets" if call.image.ret().is_none_or(|r| r >= 0) => {
                 let Some(info) = v.one("pAllocateInfo") else { return };
                 let layouts = info.u64s("pSetLayouts");
-                let layouts = layouts.iter().filter_map(|l| self.tracker.layouts.get(l).cloned());
+                let layouts = layouts.iter().filter_map(|l| self.ahead.world().set_layouts.get(l).cloned());
                 let pool = info.u64("descriptorPool").unwrap_or(0);
                 self.plan.allocated.entry(pool).or_default().extend(layouts);
             }
             "vkResetQueryPool" | "vkGetQueryPoolResults" => {
-                let did = if call.command.canonical == "vkResetQueryPool" { Did::Reset } else { Did::Read };
-                self.queries(second(), call.image.u32(16), call.image.u32(24), did, false);
+                Touched::of(v).into_iter().for_each(|t| self.queries(t));
             }
-            "vkCreateSemaphore" | "vkCreateFence" | "vkCreateEvent" | "vkCreateQueryPool" => {
-                self.tracker.see(call);
-                for id in created(call) {
-                    self.plan.created.insert(id);
-                    self.plan.sync.extend(self.tracker.sync.get(&id).map(|s| (id, *s)));
-                    self.plan.pools.extend(self.tracker.queries.get(&id).map(|p| (id, *p)));
-                }
-                return;
-            }
-            n if n.starts_with("vkCmd") => self.goes_on(first),
+            n if n.starts_with("vkCmd") => self.goes_on(call.image.u64(0)),
             _ => {}
         }
         // What it would destroy lives on.
-        if when(call.command) != When::Never {
-            self.tracker.see(call);
+        if when != When::Never {
+            self.ahead.call(call, Outcome::captured(call), &mut ());
         }
     }
 
     /// A call adds to a recording: one that began before the frame has to begin again.
     fn goes_on(&mut self, buffer: u64) {
-        if !self.changed.contains(&buffer) && self.old.get(&buffer).is_some_and(|r| !r.ended) {
-            self.changed.insert(buffer);
+        if self.before.is_recording(buffer) && self.changed.insert(buffer) {
             self.used.insert(buffer);
         }
     }
 
-    /// A command buffer runs, with what it holds now.
-    fn executes(&mut self, buffer: u64) {
-        let Some(r) = self.tracker.recordings.get(&buffer).cloned() else { return };
-        if !self.changed.contains(&buffer) {
-            self.used.insert(buffer);
-        }
-        for call in &r.calls {
-            self.recorded(call);
-        }
-    }
-
-    /// One command that runs.
-    fn recorded(&mut self, call: &Call) {
-        let i = &call.image;
-        match call.command.canonical {
-            "vkCmdExecuteCommands" => {
-                View::call(i).u64s("pCommandBuffers").into_iter().for_each(|b| self.executes(b));
-            }
-            "vkCmdResetQueryPool" => self.queries(i.u64(8), i.u32(16), i.u32(24), Did::Reset, false),
-            "vkCmdCopyQueryPoolResults" => self.queries(i.u64(8), i.u32(16), i.u32(24), Did::Read, true),
-            "vkCmdBeginQuery" | "vkCmdBeginQueryIndexedEXT" => {
-                self.queries(i.u64(8), i.u32(16), 1, Did::Write, false);
-            }
-            "vkCmdWriteTimestamp" | "vkCmdWriteTimestamp2" => {
-                self.queries(i.u64(16), i.u32(24), 1, Did::Write, false);
-            }
-            "vkCmdWriteAccelerationStructuresPropertiesKHR" => {
-                self.queries(i.u64(32), i.u32(40), i.u32(8), Did::Write, false);
-            }
-            "vkCmdSetEvent" | "vkCmdResetEvent" | "vkCmdSetEvent2" | "vkCmdResetEvent2" => {
-                let kind = self.plan.sync.get(&i.u64(8)).map(|s| s.kind);
-                if kind == Some(SyncKind::Event(true)) {
-                    self.note("events that only the device can see, which the frame sets or resets");
+    /// Command buffers run, with what they hold now.
+    fn executes(&mut self, buffers: &[u64]) {
+        let (mut touched, mut events) = (Vec::new(), 0);
+        self.ahead.world().walk(buffers, &mut |holder, step| match step {
+            Step::Enters if !self.changed.contains(&holder.buffer) => drop(self.used.insert(holder.buffer)),
+            Step::Command(c) => match &c.command {
+                Command::Other(image) => touched.extend(Touched::of(View::call(image))),
+                Command::SetEvent { event, .. } | Command::ResetEvent { event, .. } => {
+                    events += u64::from(self.ahead.world().syncs.get(event) == Some(&Sync::Event(true)));
                 }
-            }
+                _ => {}
+            },
             _ => {}
-        }
+        });
+        touched.into_iter().for_each(|t| self.queries(t));
+        (0..events)
+            .for_each(|_| self.note("events that only the device can see, which the frame sets or resets"));
     }
 
-    fn queries(&mut self, pool: u64, first: u32, count: u32, did: Did, copied: bool) {
+    fn queries(&mut self, t: Touched) {
+        let Touched { pool, first, count, did, copied } = t;
         // A damaged capture may name more than there are.
-        let has = self.tracker.queries.get(&pool).map_or(0, |p| p.count);
+        let has = self.ahead.world().query_pools.get(&pool).map_or(0, |p| p.count);
         for q in first..first.saturating_add(count).min(has) {
             let entry =
                 self.queries.entry((pool, q)).or_insert(Query { first: did, last: did, copied: false });
@@ -249,10 +252,9 @@ impl Walk<'_> {
 
     /// Elements of a set are written; one that the frame allocated itself needs no care.
     fn writes(&mut self, set: u64, (binding, element, count): (u32, u32, u32)) {
-        let Some((_, layout)) = self.old_sets.get(&set) else { return };
-        let spans = spans(layout, binding, element, count);
+        let Some(set_before) = self.before.sets.get(&set) else { return };
         let written = self.plan.descriptors.entry(set).or_default();
-        for (binding, (from, to)) in spans {
+        for (binding, (from, to)) in spans(&set_before.layout, binding, element, count) {
             let s = written.entry(binding).or_insert((from, to));
             *s = (s.0.min(from), s.1.max(to));
         }
@@ -263,24 +265,21 @@ impl Walk<'_> {
         let mut again: BTreeSet<u64> = self.used.intersection(&self.changed).copied().collect();
         // A primary command buffer dies when a secondary one that it executes is recorded anew.
         loop {
-            let more: Vec<u64> = self.used.iter().copied().filter(|b| !again.contains(b)).collect();
-            let more: Vec<u64> = more
-                .into_iter()
-                .filter(|b| self.old.get(b).is_some_and(|r| r.executes().any(|s| again.contains(&s))))
-                .collect();
+            let dies = |b: &&u64| {
+                self.before.recording(**b).is_some_and(|r| executes(r).any(|s| again.contains(&s)))
+            };
+            let more: Vec<u64> =
+                self.used.iter().filter(|b| !again.contains(b)).filter(dies).copied().collect();
             if more.is_empty() {
                 break;
             }
             again.extend(more);
         }
-        let mut recordings: Vec<_> = again.iter().filter_map(|b| self.old.get(b).cloned()).collect();
-        recordings.sort_by_key(|r| r.executes().next().is_some());
-        self.plan.recordings = recordings;
-        let pools = &self.tracker.pools;
-        self.plan.buffers = again.iter().filter_map(|b| Some((*b, pools.get(b)?.1))).collect();
-        let half = self.changed.iter().filter(|b| self.tracker.recordings.get(b).is_some_and(|r| !r.ended));
-        let device = |b: &u64| self.tracker.pools.get(b).map_or(0, |p| p.1);
-        self.plan.half = half.map(|b| (device(b), *b)).collect();
+        let mut recordings: Vec<_> = again.iter().filter_map(|b| self.before.recording(*b)).collect();
+        recordings.sort_by_key(|r| executes(r).next().is_some());
+        self.plan.recordings = recordings.into_iter().map(|r| r.calls.clone()).collect();
+        let half = self.changed.iter().filter(|b| self.ahead.world().is_recording(**b));
+        self.plan.half = half.copied().collect();
         self.plan.half.sort_unstable();
     }
 
@@ -301,21 +300,22 @@ impl Walk<'_> {
     }
 }
 
-/// Command buffers of a submission, in order.
-fn submitted(v: View<'_>) -> Vec<u64> {
-    let mut all = Vec::new();
-    for s in v.structs("pSubmits") {
-        all.extend(s.u64s("pCommandBuffers"));
-        all.extend(s.structs("pCommandBufferInfos").filter_map(|c| c.u64("commandBuffer")));
-    }
-    all
+/// Secondary command buffers that a recording executes.
+fn executes(r: &Recording) -> impl Iterator<Item = u64> {
+    r.commands
+        .iter()
+        .flat_map(|c| match &c.command {
+            Command::Execute(secondaries) => &secondaries[..],
+            _ => &[],
+        })
+        .copied()
 }
 
 /// The bindings that a write touches: what does not fit into one goes on in the next.
-fn spans(layout: &Layout, binding: u32, element: u32, count: u32) -> Vec<(u32, Span)> {
+fn spans(layout: &SetLayout, binding: u32, element: u32, count: u32) -> Vec<(u32, Span)> {
     let (mut from, mut left) = (element, count);
     let mut spans = Vec::new();
-    for (&number, b) in layout.bindings.range(binding..) {
+    for b in layout.bindings.iter().filter(|b| b.binding >= binding) {
         if left == 0 {
             break;
         }
@@ -324,7 +324,7 @@ fn spans(layout: &Layout, binding: u32, element: u32, count: u32) -> Vec<(u32, S
             continue;
         }
         let n = left.min(b.count - from);
-        spans.push((number, (from, from.saturating_add(n))));
+        spans.push((b.binding, (from, from.saturating_add(n))));
         left -= n;
         from = 0;
     }

@@ -1,6 +1,6 @@
 //! Metadata blocks: what is written to memory, and what a trimmed capture's snapshot loads.
 
-use super::contents::extent;
+use super::format::extent;
 use super::{Vulkan, descriptors, exact, init_draw, memory, portability, ray, region, swapchain};
 use crate::error::{Error, Kind, Result};
 use crate::objects::Objects;

@@ -3,7 +3,7 @@
 //! Guarantees: of a region that passes, every level, layer and texel exists, and every byte lies in the buffer.
 //! Refuses, with what was expected: other regions, aspects that the format has not, formats of unknown size.
 
-use super::contents::{extent, format, rows};
+use super::format::{self, extent, rows};
 use crate::error::{Error, Kind, Result};
 use crate::vulkan::live::ImageState;
 use ash::vk;

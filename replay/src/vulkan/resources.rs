@@ -33,7 +33,7 @@ pub fn create_buffer(c: &mut LinkedCall<'_>) -> Result<Outcome> {
         info.usage |= vk::BufferUsageFlags::TRANSFER_SRC;
     }
     if vk.needs.restorable {
-        super::contents::widen_buffer(linked, &mut info);
+        super::copyable::widen_buffer(linked, &mut info);
     }
     if let Some(to) = linked.param_mut::<vk::BufferCreateInfo<'static>>(1) {
         *to = info;
@@ -100,7 +100,7 @@ pub fn create_image(c: &mut LinkedCall<'_>) -> Result<Outcome> {
         info.usage |= vk::ImageUsageFlags::TRANSFER_SRC;
     }
     if vk.needs.restorable {
-        super::contents::widen_image(vk, call.image.u64(0), &mut info)?;
+        super::copyable::widen_image(vk, call.image.u64(0), &mut info)?;
     }
     // Uses of ours are uses of the stencil aspect too, where the application says those apart.
     if let Some(stencil) = linked.in_chain::<vk::ImageStencilUsageCreateInfo<'_>>(info.p_next) {

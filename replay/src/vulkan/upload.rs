@@ -242,6 +242,11 @@ impl DeviceState {
         r
     }
 
+    /// Runs commands of ours and waits for them.
+    pub(crate) fn run(&mut self, record: impl FnOnce(&ash::Device, vk::CommandBuffer)) -> Result<()> {
+        self.with_upload(|u, d, _| u.run(d, |cmd| record(d, cmd)))
+    }
+
     /// Copies `data` into a buffer from its first byte on.
     pub(crate) fn write_buffer(&mut self, buffer: vk::Buffer, data: &[u8]) -> Result<()> {
         self.write_buffer_at(buffer, 0, data)

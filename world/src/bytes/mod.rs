@@ -73,7 +73,7 @@ pub struct Entry {
 const JOURNAL: usize = 1 << 20;
 
 /// See the module's header.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Bytes {
     spaces: Ids<Space>,
     live: u64,

@@ -21,7 +21,7 @@ pub struct Resident {
     pub to: u64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct There {
     /// By first byte and id: behind the last byte, and whether it is an image.
     all: BTreeMap<(u64, u64), (u64, bool)>,
@@ -39,7 +39,7 @@ type Piece = (u64, u64, u64);
 pub type Linear = [u64; 5];
 
 /// See the module's header.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Residents {
     memories: Ids<There>,
     /// Where each lies: memory, first byte. Images of several planes have several.

@@ -373,3 +373,50 @@ fn generated_commands_bind_what_their_tokens_say() {
     // A layout that is not known may do anything; what was bound before is so afterwards.
     assert_eq!(told, [(40, true), (40, false), (0, true), (0, false), (40, true)]);
 }
+
+#[test]
+fn kept_calls_can_be_told_ahead_and_made_again() {
+    let mut b = Bench::new();
+    b.follow = crate::Follow::default();
+    b.follow.keep_calls(true);
+    timeline(&mut b);
+    b.see("vkCreateSemaphore", |w| {
+        w.u64(DEVICE).structure(|w| {
+            w.u32(9).null_struct().u32(0);
+        });
+        w.null_struct().u64_ptr(71).i32(0);
+    });
+    b.once(10, 40, 30, &[50]);
+    b.begin(11);
+    b.dispatch(11);
+    let names = |f: &crate::Follow, id| {
+        let calls = f.world().recording(id).expect("it holds something").calls.clone();
+        calls.iter().map(|c| c.command.name).collect::<Vec<_>>()
+    };
+    let ten = [
+        "vkBeginCommandBuffer",
+        "vkCmdBindPipeline",
+        "vkCmdBindDescriptorSets",
+        "vkCmdDispatch",
+        "vkEndCommandBuffer",
+    ];
+    assert_eq!(names(&b.follow, 10), ten);
+    let is = |f: &crate::Follow| [10, 11].map(|id| f.world().is_recording(id));
+    assert_eq!((names(&b.follow, 11).len(), is(&b.follow)), (2, [false, true]));
+    // What comes is told to a copy.
+    let ahead = b.follow.ahead();
+    let mut copied = std::mem::replace(&mut b.follow, ahead);
+    b.end(11);
+    b.begin(10);
+    b.submit(&[11], &[(70, 4)], &[(71, 0)]);
+    assert_eq!((names(&b.follow, 11).len(), is(&b.follow)), (3, [true, false]));
+    assert_eq!((names(&copied, 11).len(), is(&copied)), (2, [false, true]));
+    let of = |f: &crate::Follow| (f.semaphores().stuck(), f.semaphores().signalled.contains(&71));
+    assert_eq!((of(&b.follow), of(&copied)), ((Some((70, 4)), true), (None, false)));
+    signal(&mut b, 4);
+    b.submit(&[11], &[(71, 0)], &[]);
+    assert_eq!(of(&b.follow), (None, false));
+    // Nobody else asked for commands.
+    copied.keep_calls(false);
+    assert!(copied.world().recording(10).is_none());
+}

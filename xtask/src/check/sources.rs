@@ -25,6 +25,8 @@ const WHY_LONG: &str = "Long because";
 const UNSAFE_MAY_STAND: &[&str] = &[
     "replay/src/link",
     "replay/src/vulkan",
+    "replay/src/looped/contents/",
+    "replay/src/looped/state/",
     "profile/src/hooks/",
     "captures/src/",
     "tests/arm-layer/src/",

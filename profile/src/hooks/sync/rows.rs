@@ -155,7 +155,7 @@ impl Rows {
         ];
         self.put(&SYNC_SUBMISSIONS, &row.map(Value::U64));
         for w in &s.waits {
-            let timeline = world.syncs.get(&w.semaphore) == Some(&Sync::Timeline);
+            let timeline = world.syncs.get(&w.semaphore).is_some_and(Sync::is_timeline);
             let all = self.signals.get(&w.semaphore).map_or(&[][..], |s| s);
             let by = if timeline { all.iter().find(|s| s.value >= w.value) } else { all.last() };
             let by = by.copied().unwrap_or(Signal { value: 0, by: "", queue: 0, sequence: 0 });

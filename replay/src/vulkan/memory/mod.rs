@@ -12,7 +12,7 @@ pub(super) mod mode;
 pub(super) mod pool;
 mod rebind;
 mod rows;
-pub(super) mod state;
+pub(crate) mod state;
 
 pub use calls::{allocate, bind, bind2, flush, free, map, shadow_query, subresource_layout, unmap};
 pub(crate) use contents::{fill, mapped_at, read, write_resource, write_within};

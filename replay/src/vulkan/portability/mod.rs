@@ -39,7 +39,7 @@ pub(super) use held::submit;
 pub(super) use line::refuse;
 pub use line::{Done, Line, Sort};
 pub(super) use link::link;
-pub(super) use queues::Folding;
+pub(crate) use queues::Folding;
 pub(super) use samples::Samples;
 pub use table::{Verdict, check, compare};
 pub(super) use unused::Unused;

@@ -28,7 +28,7 @@ impl Held {
     /// The first batch from `from` on that has to wait; what those before it signal counts.
     pub(super) fn ready(&mut self, world: &World, call: &Call, from: usize) -> (usize, usize) {
         let batches = world::batches(call);
-        let timeline = |u: &&SemaphoreUse| world.syncs.get(&u.semaphore) == Some(&Sync::Timeline);
+        let timeline = |u: &&SemaphoreUse| world.syncs.get(&u.semaphore).is_some_and(Sync::is_timeline);
         for (i, (waits, _, signals)) in batches.iter().enumerate().skip(from) {
             let is_there = |w: &SemaphoreUse| {
                 let reached = self.reached.get(&w.semaphore).or_else(|| world.reached.get(&w.semaphore));

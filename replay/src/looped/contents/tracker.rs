@@ -1,20 +1,14 @@
 //! Follows what executes, so that a snapshot knows each image's layouts and which structures were built.
 //!
-//! A command buffer's events are kept from its beginning to the next; they apply at each submission, in order, secondary
-//! command buffers where their primary executes them. Sleeps once the repeated frame has run once: what it does to
-//! layouts is then known, and nothing of this runs inside a measured frame. Refuses nothing; what is nested deeper than
-//! `NESTED` is not seen.
+//! What command buffers hold is the executor's world's; it is gone through at each submission. Sleeps once the repeated frame
+//! has run once: what it does to layouts is then known, and nothing of this runs inside a measured frame. Refuses nothing.
 
+use super::events::{self, Event};
 use super::layouts::Layouts;
-use super::scan::{self, Event, Scan};
-use super::{format, host};
 use crate::error::Result;
 use crate::exec::Executor;
 use crate::hook::{Commands, Hook, Needs, Next};
-use crate::link::Linked;
-use crate::objects::Objects;
-use crate::vulkan::arguments::new_object;
-use crate::vulkan::{ImageState, Vulkan};
+use crate::vulkan::{BufferState, ImageState, Vulkan, format, memory};
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::generated::COMMANDS;
@@ -22,23 +16,12 @@ use gfxr_parse::view::View;
 use std::cell::{Ref, RefCell, RefMut};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
-use world::Outcome;
-
-/// Secondary command buffers cannot nest without VK_EXT_nested_command_buffer.
-const NESTED: u32 = 8;
-/// How many command buffers are kept before the dead ones are looked for.
-const SWEEP: usize = 1024;
+use world::walk::{Step, submitted};
+use world::{Outcome, World};
 
 const SUBMITS: &[&str] = &["vkQueueSubmit", "vkQueueSubmit2"];
-const OTHERS: &[&str] = &[
-    "vkBeginCommandBuffer",
-    "vkCreateImage",
-    "vkDestroyImage",
-    "vkDestroySwapchainKHR",
-    "vkDestroyAccelerationStructureKHR",
-];
+const OBJECTS: &[&str] = &["vkCreateImage", "vkDestroyImage", "vkDestroyAccelerationStructureKHR"];
 const BINDS: &[&str] = &["vkBindBufferMemory", "vkBindBufferMemory2"];
-const STRUCTURE: &str = "vkCreateAccelerationStructureKHR";
 
 /// The handle and the layouts of an image that nothing is known of yet.
 pub(super) type Base<'b> = &'b dyn Fn(u64) -> Option<(u64, Layouts)>;
@@ -55,23 +38,10 @@ pub(super) struct Tracked {
     pub owner: Option<u32>,
 }
 
-/// Where an acceleration structure was made.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
-    /// Live.
-    pub buffer: vk::Buffer,
-    pub offset: u64,
-    pub size: u64,
-}
-
 #[derive(Debug, Default)]
 pub(super) struct State {
-    scan: Scan,
     images: HashMap<u64, Tracked>,
-    recorded: HashMap<u64, Vec<Event>>,
-    sweep_at: usize,
     clock: u64,
-    pub places: HashMap<u64, Place>,
     /// Structures that something was built or copied into, and that has executed.
     built: HashSet<u64>,
     /// The state snapshot of a trimmed capture is being loaded.
@@ -133,38 +103,6 @@ impl State {
         known.cloned().unwrap_or_else(|| Tracked { live, layouts: untouched(image), used: 0, owner: None })
     }
 
-    /// vkBeginCommandBuffer.
-    fn begin(&mut self, id: u64, objects: &Objects) {
-        if self.recorded.len() >= self.sweep_at.max(SWEEP) {
-            self.recorded.retain(|id, _| objects.any(*id).is_some());
-            self.sweep_at = self.recorded.len() * 2;
-        }
-        self.recorded.entry(id).or_default().clear();
-    }
-
-    fn record(&mut self, call: &Call) {
-        let events = self.scan.recorded(call);
-        if let Some(id) = View::call(&call.image).u64("commandBuffer").filter(|_| !events.is_empty()) {
-            self.recorded.entry(id).or_default().extend(events);
-        }
-    }
-
-    /// These command buffers execute.
-    fn play(&mut self, ids: &[u64], base: Base<'_>) {
-        let recorded = std::mem::take(&mut self.recorded);
-        self.play_nested(&recorded, ids, NESTED, base);
-        self.recorded = recorded;
-    }
-
-    fn play_nested(&mut self, recorded: &HashMap<u64, Vec<Event>>, ids: &[u64], deeper: u32, base: Base<'_>) {
-        for event in ids.iter().filter_map(|id| recorded.get(id)).flatten() {
-            match event {
-                Event::Execute(ids) if deeper > 0 => self.play_nested(recorded, ids, deeper - 1, base),
-                event => self.apply(event, base),
-            }
-        }
-    }
-
     pub fn apply(&mut self, event: &Event, base: Base<'_>) {
         self.clock += 1;
         let now = self.clock;
@@ -190,7 +128,6 @@ impl State {
                 self.rebuilt.insert(*id);
                 self.built.insert(*id);
             }
-            Event::Execute(_) => {}
         }
     }
 
@@ -218,36 +155,42 @@ impl State {
             if b.alloc.is_none() && !b.memory.is_some_and(|m| memories.contains(&m.0)) {
                 continue;
             }
-            if let Some(bytes) = host::bytes(vulkan, b).filter(|all| all.iter().any(|v| *v != 0)) {
+            if let Some(bytes) = host_bytes(vulkan, b).filter(|all| all.iter().any(|v| *v != 0)) {
                 self.found.insert(id, bytes);
             }
         }
     }
 
     /// One of the calls the tracker asks for has succeeded.
-    fn see(&mut self, call: &Call, objects: &Objects, base: Base<'_>) {
+    fn see(&mut self, call: &Call, world: &World, base: Base<'_>) {
         let v = View::call(&call.image);
         match call.command.canonical {
-            "vkBeginCommandBuffer" => self.begin(call.image.u64(0), objects),
+            // (an id may come again)
             "vkCreateImage" => drop(v.u64("pImage").map(|id| self.images.remove(&id))),
             "vkDestroyImage" => drop(v.u64("image").map(|id| self.images.remove(&id))),
-            "vkDestroySwapchainKHR" => self.images.retain(|id, _| base(*id).is_some()),
             "vkDestroyAccelerationStructureKHR" => {
-                if let Some(id) = v.u64("accelerationStructure") {
-                    self.places.remove(&id);
-                    self.built.remove(&id);
-                }
+                self.built.remove(&v.u64("accelerationStructure").unwrap_or(0));
             }
-            name if SUBMITS.contains(&name) => self.play(&scan::submitted(call), base),
-            name if scan::OBJECTS.contains(&name) => self.scan.see(call),
-            name if scan::HOST.contains(&name) => {
-                for e in self.scan.recorded(call) {
-                    self.apply(&e, base);
+            name if SUBMITS.contains(&name) => world.walk(&submitted(call), &mut |_, step| {
+                if let Step::Command(c) = step {
+                    events::of_command(world, &c.command).iter().for_each(|e| self.apply(e, base));
                 }
-            }
-            _ => self.record(call),
+            }),
+            // (seen so that what a snapshot built is known before more is recorded)
+            name if events::STRUCTURES.contains(&name) => {}
+            _ => events::of_call(call).iter().for_each(|e| self.apply(e, base)),
         }
     }
+}
+
+/// What the host had put into memory before a buffer was bound there; none where the host does not see it. Nothing on the
+/// device writes them.
+fn host_bytes(vk: &Vulkan, b: &BufferState) -> Option<Vec<u8>> {
+    if let Some(a) = &b.alloc {
+        return a.read(0, b.size);
+    }
+    let (id, offset) = b.memory?;
+    memory::read(vk, id, offset, b.size)
 }
 
 impl Hook for Tracker {
@@ -260,14 +203,10 @@ impl Hook for Tracker {
     }
 
     fn wants(&self) -> Commands {
-        let wanted = [scan::OBJECTS, scan::RECORDED, scan::HOST, SUBMITS, BINDS, OTHERS].concat();
+        let wanted = [events::HOST, events::STRUCTURES, SUBMITS, OBJECTS, BINDS].concat();
         // Under all their names.
         let all = COMMANDS.iter().filter(|c| wanted.contains(&c.canonical) || wanted.contains(&c.name));
         Commands::named(&all.map(|c| c.name).collect::<Vec<_>>())
-    }
-
-    fn wants_linked(&self) -> Commands {
-        Commands::named(&[STRUCTURE])
     }
 
     fn call(&mut self, cx: &mut Executor, call: &mut Call, next: Next) -> Result<Outcome> {
@@ -284,27 +223,16 @@ impl Hook for Tracker {
         if failed || state.asleep {
             return Ok(outcome);
         }
-        if let Some(vulkan) = cx.backend.vulkan() {
+        let Executor { objects, backend, .. } = cx;
+        if let Some(vulkan) = backend.vulkan() {
             if BINDS.contains(&call.command.canonical) {
                 state.bound(call, vulkan);
                 return Ok(outcome);
             }
             let base = |id: u64| vulkan.image(id).map(|i| (i.live.as_raw(), untouched(i)));
-            state.see(call, &cx.objects, &base);
+            state.see(call, objects.world(), &base);
         }
         Ok(outcome)
-    }
-
-    fn invoked(&mut self, _: &mut Executor, call: &Call, linked: &mut Linked, ret: u64) -> Result<()> {
-        let info = linked.param::<vk::AccelerationStructureCreateInfoKHR<'_>>(1);
-        let Some(info) = info else { return Ok(()) };
-        if (ret as u32 as i32) < 0 {
-            return Ok(());
-        }
-        let (id, _) = new_object(call)?;
-        let place = Place { buffer: info.buffer, offset: info.offset, size: info.size };
-        self.0.state_mut().places.insert(id, place);
-        Ok(())
     }
 }
 

@@ -6,17 +6,25 @@
 mod shared;
 mod structure;
 
-use super::copies::{barriers, extent, move_images, rows};
+use super::backup::Cost;
+use super::copies::{barriers, move_images};
+use super::layouts;
+use super::learn::Learned;
+use super::snapshot::Restored;
 use super::*;
+use crate::exec::Executor;
 use crate::hook::Needs;
 use crate::options::Options;
 use crate::preflight::prologue::Prologue;
+use crate::vulkan::copyable::COPIES;
 use crate::vulkan::debug::Messages;
+use crate::vulkan::format::{self, extent, rows};
 use crate::vulkan::live::InstanceState;
 use crate::vulkan::memory::{AllocKind, Pool};
 use crate::vulkan::region::Region;
-use crate::vulkan::{BufferState, DeviceState, Driver, Vulkan, gpu, list_gpus};
-use ash::vk::Handle;
+use crate::vulkan::{BufferState, DeviceState, Driver, ImageState, Vulkan, gpu, list_gpus};
+use ash::vk::{self, Handle};
+use std::collections::HashMap;
 use vk::{Format as F, ImageLayout as L, ImageType, ImageUsageFlags as U, SampleCountFlags as S};
 
 const INSTANCE: u64 = 1;
@@ -254,13 +262,14 @@ impl Bench {
         let go = |d: &ash::Device, cmd, from, to| {
             move_images(d, cmd, &barriers(image, &[(range, from, to)]).collect::<Vec<_>>());
         };
-        read::run(self.d(), |d, cmd| {
-            go(d, cmd, from, L::TRANSFER_DST_OPTIMAL);
-            // SAFETY: recording.
-            unsafe { d.cmd_clear_color_image(cmd, image, L::TRANSFER_DST_OPTIMAL, &color, &[range]) };
-            go(d, cmd, L::TRANSFER_DST_OPTIMAL, to);
-        })
-        .expect("cleared");
+        self.d()
+            .run(|d, cmd| {
+                go(d, cmd, from, L::TRANSFER_DST_OPTIMAL);
+                // SAFETY: recording.
+                unsafe { d.cmd_clear_color_image(cmd, image, L::TRANSFER_DST_OPTIMAL, &color, &[range]) };
+                go(d, cmd, L::TRANSFER_DST_OPTIMAL, to);
+            })
+            .expect("cleared");
         state.layout = to;
     }
 
@@ -304,15 +313,16 @@ impl Bench {
             vk::ImageResolve { src_subresource: sub, dst_subresource: sub, extent: e, ..Default::default() };
         let (image, layout, range, target) = (of.live, of.layout, of.range(), to.live);
         let (src, dst) = (L::TRANSFER_SRC_OPTIMAL, L::TRANSFER_DST_OPTIMAL);
-        read::run(self.d(), |d, cmd| {
-            let mut there: Vec<_> = barriers(image, &[(range, layout, src)]).collect();
-            there.extend(barriers(target, &[(range, L::UNDEFINED, dst)]));
-            move_images(d, cmd, &there);
-            // SAFETY: recording.
-            unsafe { d.cmd_resolve_image(cmd, image, src, target, dst, &[region]) };
-            move_images(d, cmd, &barriers(image, &[(range, src, layout)]).collect::<Vec<_>>());
-        })
-        .expect("resolved");
+        self.d()
+            .run(|d, cmd| {
+                let mut there: Vec<_> = barriers(image, &[(range, layout, src)]).collect();
+                there.extend(barriers(target, &[(range, L::UNDEFINED, dst)]));
+                move_images(d, cmd, &there);
+                // SAFETY: recording.
+                unsafe { d.cmd_resolve_image(cmd, image, src, target, dst, &[region]) };
+                move_images(d, cmd, &barriers(image, &[(range, src, layout)]).collect::<Vec<_>>());
+            })
+            .expect("resolved");
         to.layout = dst;
         let plane = format::planes(to.format).expect("a known format")[0];
         let (regions, size) = regions_of(&to, &plane);
@@ -433,8 +443,8 @@ fn everything_is_what_it_was() {
         let mut state = b.vk().images[&PREINITIALIZED].clone();
         state.layout = preinitialized;
         b.d().move_image(&mut state, L::TRANSFER_SRC_OPTIMAL).expect("moved");
-        let all = layouts::Range::all(vk::ImageAspectFlags::COLOR);
-        let moved = scan::Event::Layout(PREINITIALIZED, all, L::TRANSFER_SRC_OPTIMAL);
+        let all = layouts::whole(vk::ImageAspectFlags::COLOR);
+        let moved = events::Event::Layout(PREINITIALIZED, all, L::TRANSFER_SRC_OPTIMAL);
         let base = (state.live.as_raw(), tracker::untouched(&b.vk().images[&PREINITIALIZED]));
         b.tracking.clone().state_mut().apply(&moved, &|_| Some(base.clone()));
         b.write(FOUND, 10, &[seed as u8]);
@@ -504,7 +514,7 @@ fn what_cannot_be_put_back_is_named() {
     image.usage = U::SAMPLED;
     image.format = F::R8_UNORM;
     assert!(take::hopeless_image(&image).expect("it cannot be copied").ends_with("R8_UNORM"));
-    image.usage |= usage::COPIES;
+    image.usage |= COPIES;
     assert_eq!(take::hopeless_image(&image), None);
     image.flags = vk::ImageCreateFlags::SPARSE_BINDING;
     assert_eq!(take::hopeless_image(&image).as_deref(), Some("sparse images"));

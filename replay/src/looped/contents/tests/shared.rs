@@ -71,14 +71,14 @@ fn the_newer_one_is_there_again(mut b: Bench) {
         let tracking = b.tracking.clone();
         let base = tracker::untouched(&b.vk().images[&id]);
         let live = b.vk().images[&id].live.as_raw();
-        tracking.state_mut().apply(&scan::Event::Write(id), &|_| Some((live, base.clone())));
+        tracking.state_mut().apply(&events::Event::Write(id), &|_| Some((live, base.clone())));
     }
     let before = b.texels(NEWER);
     let mut snapshot = Snapshot::take(&mut b.cx, &b.tracking.clone()).expect("taken");
     for id in [NEWER, OLDER] {
         b.fill(id, 77, L::GENERAL);
         let tracking = b.tracking.clone();
-        tracking.state_mut().apply(&scan::Event::Write(id), &|_| None);
+        tracking.state_mut().apply(&events::Event::Write(id), &|_| None);
     }
     assert!(b.texels(NEWER) != before, "nothing to put back");
     assert_eq!(snapshot.learn(&mut b.cx).expect("learned").images, 2);

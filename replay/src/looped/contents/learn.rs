@@ -1,17 +1,19 @@
 //! Learning what the frame changes: every resource is compared with its copy.
 
+use super::backup;
 use super::copies::{barriers, full_barrier, move_images};
-use super::layouts::{Layouts, Part, Range};
-use super::read::{self, Chunk, idle, run};
+use super::layouts::{Layouts, Part, whole};
+use super::read::{self, Chunk};
+use super::snapshot::{BufferCopy, ImageCopy, Snapshot};
 use super::take::{comparable, hopeless_buffer, is_bound};
 use super::tracker::untouched;
-use super::{BufferCopy, ImageCopy, Snapshot, backup, format};
 use crate::error::Result;
 use crate::exec::Executor;
-use crate::vulkan::Vulkan;
+use crate::vulkan::{Vulkan, format};
 use ash::vk::{self, ImageLayout as L};
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap};
+use world::World;
 
 /// Buffers are put back in spans that begin and end at a multiple of this (or at the buffer's end).
 const SPAN_BYTES: usize = 64 << 10;
@@ -33,12 +35,13 @@ impl Snapshot {
     /// Compares everything with its copy; adds what differs to what is put back. After an iteration, nothing in flight.
     /// The first time, also notes where the frame leaves layouts, and which resources it creates.
     pub fn learn(&mut self, cx: &mut Executor) -> Result<Learned> {
-        let Some(vk) = cx.backend.vulkan() else { return Ok(Learned::default()) };
+        let Executor { objects, backend, .. } = cx;
+        let Some(vk) = backend.vulkan() else { return Ok(Learned::default()) };
         vk.finish_present()?;
         for d in vk.devices.values() {
-            idle(d)?;
+            d.wait_idle()?;
         }
-        let new = if self.ended { 0 } else { self.frame_ends(vk) };
+        let new = if self.ended { 0 } else { self.frame_ends(vk, objects.world()) };
         let found = std::mem::take(&mut self.tracking.state_mut().found);
         for (id, bytes) in found {
             let Some(b) = self.buffers.get_mut(&id).filter(|b| b.backup.is_none()) else { continue };
@@ -62,7 +65,7 @@ impl Snapshot {
     }
 
     /// The frame has run once.
-    fn frame_ends(&mut self, vk: &Vulkan) -> u64 {
+    fn frame_ends(&mut self, vk: &Vulkan, world: &World) -> u64 {
         self.ended = true;
         self.forget_the_gone(vk);
         let tracking = self.tracking.clone();
@@ -77,7 +80,7 @@ impl Snapshot {
                     new += 1;
                     let mut start = untouched(image);
                     if image.layout != L::PREINITIALIZED {
-                        start.set(Range::all(vk::ImageAspectFlags::from_raw(!0)), L::UNDEFINED);
+                        start.set(whole(vk::ImageAspectFlags::from_raw(!0)), L::UNDEFINED);
                     }
                     let copy = ImageCopy {
                         state: image.clone(),
@@ -108,13 +111,16 @@ impl Snapshot {
             };
             self.buffers.insert(*id, copy);
         }
-        // Structures are put back as such, also those that the frame has just made.
-        let mut holes: HashMap<vk::Buffer, Vec<(u64, u64)>> = HashMap::new();
-        for s in state.places.values() {
-            holes.entry(s.buffer).or_default().push((s.offset, s.offset + s.size));
+        // Structures are put back as such, also those that the frame has just made; those that lie in larger buffers of the
+        // replay's own leave none.
+        let mut holes: HashMap<u64, Vec<(u64, u64)>> = HashMap::new();
+        for (id, s) in world.structures.iter() {
+            if vk.ray.structures.get(id).is_some_and(|here| here.size == s.size) {
+                holes.entry(s.buffer).or_default().push((s.offset, s.offset + s.size));
+            }
         }
-        for b in self.buffers.values_mut() {
-            b.holes = holes.remove(&b.live).unwrap_or_default();
+        for (id, b) in &mut self.buffers {
+            b.holes = holes.remove(id).unwrap_or_default();
             b.holes.sort_unstable();
         }
         // What bytes say nothing about is put back wherever the frame may have written it.
@@ -229,12 +235,12 @@ pub(super) fn readable<R>(
         each.collect::<Vec<_>>()
     };
     let (there, back) = (all(true), all(false));
-    run(vk.device_mut(device)?, |d, cmd| {
+    vk.device_mut(device)?.run(|d, cmd| {
         full_barrier(d, cmd);
         move_images(d, cmd, &there);
     })?;
     let r = f(vk);
-    run(vk.device_mut(device)?, |d, cmd| move_images(d, cmd, &back))?;
+    vk.device_mut(device)?.run(|d, cmd| move_images(d, cmd, &back))?;
     r
 }
 
@@ -332,7 +338,7 @@ mod tests {
         let part = |aspect| Part { aspect, level: 0, layer: 0 };
         let mut l = Layouts::new(&[A::DEPTH, A::STENCIL], 1, 1, L::GENERAL);
         assert_eq!(together(&l, part(1)).collect::<Vec<_>>(), [part(0), part(1)]);
-        l.set(Range::all(A::DEPTH), L::UNDEFINED);
+        l.set(whole(A::DEPTH), L::UNDEFINED);
         assert_eq!(together(&l, part(1)).collect::<Vec<_>>(), [part(1)]);
         let planes = Layouts::new(&[A::PLANE_0, A::PLANE_1], 1, 1, L::GENERAL);
         assert_eq!(together(&planes, part(1)).collect::<Vec<_>>(), [part(1)]);

@@ -3,9 +3,10 @@
 //! Guarantees: the numbers of the specification's table of compatible formats. Refuses (by `None`) formats it does not
 //! know: such images are copied as a whole and never looked into.
 
+use super::live::ImageState;
 use ash::vk;
 use vk::ImageAspectFlags as A;
-use world::formats;
+use world::formats::{self, level_size};
 
 /// One aspect (of depth and stencil formats) or plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +48,24 @@ pub fn planes(format: vk::Format) -> Option<Vec<Plane>> {
 /// Depths of 24 bits come in 32, of which 8 mean nothing.
 pub fn is_depth_24(format: vk::Format, aspect: A) -> bool {
     aspect == A::DEPTH && matches!(format, vk::Format::X8_D24_UNORM_PACK32 | vk::Format::D24_UNORM_S8_UINT)
+}
+
+/// A level's size in an aspect.
+pub(crate) fn extent(image: &ImageState, aspect: vk::ImageAspectFlags, level: u32) -> vk::Extent3D {
+    let planes = planes(image.format);
+    let divided = planes.iter().flatten().find(|p| p.aspect == aspect).map_or((1, 1), |p| p.divided);
+    let size = |v: u32| level_size(v, level);
+    vk::Extent3D {
+        width: size(image.extent.width).div_ceil(divided.0),
+        height: size(image.extent.height).div_ceil(divided.1),
+        depth: size(image.extent.depth),
+    }
+}
+
+/// Bytes of a part when it is copied to a buffer: of a row of blocks, rows of blocks, slices.
+pub(crate) fn rows(plane: &Plane, extent: vk::Extent3D) -> (u64, u32, u32) {
+    let row = u64::from(extent.width.div_ceil(plane.block.0)) * u64::from(plane.block_bytes);
+    (row, extent.height.div_ceil(plane.block.1), extent.depth)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 use ash::vk;
 use std::collections::BTreeMap;
 use vk::ImageAspectFlags as A;
+use world::objects::Subresources;
 
 /// One mip level of one layer of one aspect (an index into the image's aspects).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -18,27 +19,10 @@ pub struct Part {
     pub layer: u32,
 }
 
-/// A VkImageSubresourceRange.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Range {
-    /// Which aspects; colour means every plane.
-    pub aspects: A,
-    /// First level, how many.
-    pub levels: (u32, u32),
-    /// First layer, how many.
-    pub layers: (u32, u32),
-}
-
-impl Range {
-    /// All of an image, in these aspects.
-    pub fn all(aspects: A) -> Self {
-        let all = (0, vk::REMAINING_ARRAY_LAYERS);
-        Range { aspects, levels: all, layers: all }
-    }
-    /// The same levels and layers in other aspects.
-    pub fn of(self, aspects: A) -> Self {
-        Range { aspects, ..self }
-    }
+/// All of an image, in these aspects.
+pub fn whole(aspects: A) -> Subresources {
+    let all = vk::REMAINING_MIP_LEVELS;
+    Subresources { aspects: aspects.as_raw(), level: 0, levels: all, layer: 0, layers: all }
 }
 
 /// See the module's header.
@@ -83,17 +67,18 @@ impl Layouts {
         is_defined(self.of(p))
     }
     /// A range is in this layout from now on.
-    pub fn set(&mut self, range: Range, layout: vk::ImageLayout) {
-        let span =
-            |(first, count): (u32, u32), all: u32| (first.min(all), first.saturating_add(count).min(all));
-        let (levels, layers) = (span(range.levels, self.levels), span(range.layers, self.layers));
+    pub fn set(&mut self, range: Subresources, layout: vk::ImageLayout) {
+        let span = |first: u32, count: u32, all: u32| first.min(all)..first.saturating_add(count).min(all);
+        let levels = span(range.level, range.levels, self.levels);
+        let layers = span(range.layer, range.layers, self.layers);
+        let aspects = A::from_raw(range.aspects);
         for (aspect, a) in self.aspects.iter().enumerate() {
             let planes = A::PLANE_0 | A::PLANE_1 | A::PLANE_2;
-            if !(range.aspects.intersects(*a) || range.aspects.contains(A::COLOR) && planes.contains(*a)) {
+            if !(aspects.intersects(*a) || aspects.contains(A::COLOR) && planes.contains(*a)) {
                 continue;
             }
-            for level in levels.0..levels.1 {
-                for layer in layers.0..layers.1 {
+            for level in levels.clone() {
+                for layer in layers.clone() {
                     let i = self.index(Part { aspect, level, layer });
                     self.of[i] = layout;
                 }
@@ -172,25 +157,22 @@ mod tests {
     #[test]
     fn ranges_reach_the_end_and_no_further() {
         let mut l = Layouts::new(&[A::COLOR], 4, 6, L::UNDEFINED);
-        l.set(
-            Range { aspects: A::COLOR, levels: (2, vk::REMAINING_MIP_LEVELS), layers: (5, u32::MAX) },
-            L::GENERAL,
-        );
+        l.set(Subresources { level: 2, layer: 5, ..whole(A::COLOR) }, L::GENERAL);
         let general: Vec<_> = l.parts().filter(|p| l.of(*p) == L::GENERAL).collect();
         let at = |level, layer| Part { aspect: 0, level, layer };
         assert_eq!(general, [at(2, 5), at(3, 5)]);
-        l.set(Range { aspects: A::COLOR, levels: (9, 1), layers: (9, 1) }, L::GENERAL);
+        l.set(Subresources { level: 9, levels: 1, layer: 9, layers: 1, ..whole(A::COLOR) }, L::GENERAL);
         assert_eq!(l.parts().filter(|p| l.defined(*p)).count(), 2);
     }
 
     #[test]
     fn depth_and_stencil_are_apart_and_colour_is_every_plane() {
         let mut l = Layouts::new(DEPTH_STENCIL, 1, 1, L::GENERAL);
-        l.set(Range::all(A::STENCIL), L::STENCIL_READ_ONLY_OPTIMAL);
+        l.set(whole(A::STENCIL), L::STENCIL_READ_ONLY_OPTIMAL);
         let part = |aspect| Part { aspect, level: 0, layer: 0 };
         assert_eq!((l.of(part(0)), l.of(part(1))), (L::GENERAL, L::STENCIL_READ_ONLY_OPTIMAL));
         let mut planes = Layouts::new(&[A::PLANE_0, A::PLANE_1], 1, 1, L::UNDEFINED);
-        planes.set(Range::all(A::COLOR), L::GENERAL);
+        planes.set(whole(A::COLOR), L::GENERAL);
         assert!(planes.parts().all(|p| planes.of(p) == L::GENERAL));
         let back = planes.moves(planes.parts().map(|p| (p, L::GENERAL, L::TRANSFER_SRC_OPTIMAL)));
         assert_eq!(back.len(), 1);

@@ -8,11 +8,11 @@
 
 use super::layouts::Part;
 use super::learn::{Moves, readable};
-use super::read::{self, Chunk, idle};
-use super::{ImageCopy, Snapshot, format};
+use super::read::{self, Chunk};
+use super::snapshot::{ImageCopy, Snapshot};
 use crate::error::{Error, Kind, Result};
 use crate::exec::Executor;
-use crate::vulkan::Vulkan;
+use crate::vulkan::{Vulkan, format};
 use ash::vk;
 
 impl Snapshot {
@@ -77,7 +77,7 @@ impl Snapshot {
         hasher: &mut blake3::Hasher,
     ) -> Result<()> {
         vk.finish_present()?;
-        idle(vk.device(device)?)?;
+        vk.device(device)?.wait_idle()?;
         let mut staging = self.work(vk, device)?.staging.take();
         let mut last = None;
         let done = readable(vk, device, moves, |vk| {

@@ -10,7 +10,7 @@ use crate::vulkan::Vulkan;
 use ash::vk;
 
 /// Both ways.
-pub(super) const COPIES: vk::ImageUsageFlags = vk::ImageUsageFlags::from_raw(
+pub(crate) const COPIES: vk::ImageUsageFlags = vk::ImageUsageFlags::from_raw(
     vk::ImageUsageFlags::TRANSFER_SRC.as_raw() | vk::ImageUsageFlags::TRANSFER_DST.as_raw(),
 );
 

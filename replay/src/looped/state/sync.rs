@@ -3,14 +3,13 @@
 //! Fences, events and timeline semaphores are asked for their state; binary semaphores cannot be, their state follows
 //! from the calls (`crate::looped::plan`). A timeline semaphore never goes back: it is made anew with the old value.
 
-use super::gone;
-use crate::error::{Result, Vk};
+use crate::error::{Error, Result, Vk};
 use crate::looped::plan::Plan;
-use crate::looped::track::SyncKind;
 use crate::objects::Objects;
 use crate::vulkan::{DeviceState, Vulkan};
 use ash::vk::{self, Handle};
 use std::collections::{BTreeMap, HashMap};
+use world::objects::Sync;
 
 /// What was.
 #[derive(Default)]
@@ -36,17 +35,17 @@ fn value_of(vk: &Vulkan, d: &DeviceState, semaphore: vk::Semaphore) -> Result<u6
 }
 
 /// What an object is now, where one can ask.
-fn now(vk: &Vulkan, device: u64, kind: SyncKind, live: u64) -> Result<Option<u64>> {
+fn now(vk: &Vulkan, device: u64, kind: Sync, live: u64) -> Result<Option<u64>> {
     let d = vk.device(device)?;
     Ok(match kind {
-        SyncKind::Binary | SyncKind::Event(true) => None,
-        SyncKind::Timeline(_) => Some(value_of(vk, d, vk::Semaphore::from_raw(live))?),
-        SyncKind::Fence(_) => {
+        Sync::Binary | Sync::Event(true) => None,
+        Sync::Timeline(_) => Some(value_of(vk, d, vk::Semaphore::from_raw(live))?),
+        Sync::Fence(_) => {
             // SAFETY: a live fence of this device.
             let s = unsafe { d.ash.get_fence_status(vk::Fence::from_raw(live)) };
             Some(u64::from(s.what("vkGetFenceStatus")?))
         }
-        SyncKind::Event(false) => {
+        Sync::Event(false) => {
             // SAFETY: a live event of this device that the host may ask for.
             let s = unsafe { d.ash.get_event_status(vk::Event::from_raw(live)) };
             Some(u64::from(s.what("vkGetEventStatus")?))
@@ -58,14 +57,11 @@ impl Syncs {
     /// Before the frame.
     pub fn take(vk: &Vulkan, objects: &Objects, plan: &Plan) -> Result<Self> {
         let mut was = HashMap::new();
-        for (&id, s) in &plan.sync {
+        for (&id, &kind) in &plan.sync {
             if plan.created.contains(&id) {
-                was.extend(as_created(s.kind).map(|v| (id, v)));
-                continue;
-            }
-            let live = objects.live(id);
-            if live != 0 {
-                was.extend(now(vk, s.device, s.kind, live)?.map(|v| (id, v)));
+                was.extend(as_created(kind).map(|v| (id, v)));
+            } else if let Some((live, device)) = objects.live_of(id) {
+                was.extend(now(vk, device, kind, live)?.map(|v| (id, v)));
             }
         }
         Ok(Syncs { was })
@@ -74,15 +70,17 @@ impl Syncs {
     /// Puts back what differs.
     pub fn restore(&mut self, vk: &mut Vulkan, objects: &mut Objects, plan: &Plan) -> Result<u64> {
         let mut n = 0;
-        for (&id, s) in &plan.sync {
-            let (live, Some(&was)) = (objects.live(id), self.was.get(&id)) else { continue };
-            if live == 0 || now(vk, s.device, s.kind, live)?.is_none_or(|now| now == was) {
+        for (&id, &kind) in &plan.sync {
+            let (Some((live, device)), Some(&was)) = (objects.live_of(id), self.was.get(&id)) else {
+                continue;
+            };
+            if now(vk, device, kind, live)?.is_none_or(|now| now == was) {
                 continue;
             }
             n += 1;
-            let d = vk.device(s.device)?;
-            match s.kind {
-                SyncKind::Fence(_) => {
+            let d = vk.device(device)?;
+            match kind {
+                Sync::Fence(_) => {
                     let fence = vk::Fence::from_raw(live);
                     if was == 0 {
                         // SAFETY: idle.
@@ -91,13 +89,13 @@ impl Syncs {
                         d.submit_empty(d.own_queue().0, &[], &[], fence)?;
                     }
                 }
-                SyncKind::Event(_) => {
+                Sync::Event(_) => {
                     let event = vk::Event::from_raw(live);
                     // SAFETY: idle, and not for the device alone.
                     unsafe { if was == 0 { d.ash.reset_event(event) } else { d.ash.set_event(event) } }
                         .what("vkSetEvent")?;
                 }
-                SyncKind::Timeline(_) => {
+                Sync::Timeline(_) => {
                     let ty = objects.any(id).map_or(vk.types.semaphore, |e| e.ty);
                     let mut kind = vk::SemaphoreTypeCreateInfo::default()
                         .semaphore_type(vk::SemaphoreType::TIMELINE)
@@ -111,7 +109,7 @@ impl Syncs {
                     };
                     objects.insert(id, made.as_raw(), ty);
                 }
-                SyncKind::Binary => {}
+                Sync::Binary => {}
             }
         }
         Ok(n + binary(vk, objects, plan)?)
@@ -119,12 +117,12 @@ impl Syncs {
 }
 
 /// What an object is when it has just been created.
-fn as_created(kind: SyncKind) -> Option<u64> {
+fn as_created(kind: Sync) -> Option<u64> {
     match kind {
-        SyncKind::Binary | SyncKind::Event(true) => None,
-        SyncKind::Timeline(v) => Some(v),
-        SyncKind::Fence(signalled) => Some(u64::from(signalled)),
-        SyncKind::Event(false) => Some(0),
+        Sync::Binary | Sync::Event(true) => None,
+        Sync::Timeline(v) => Some(v),
+        Sync::Fence(signalled) => Some(u64::from(signalled)),
+        Sync::Event(false) => Some(0),
     }
 }
 
@@ -134,11 +132,8 @@ fn binary(vk: &Vulkan, objects: &Objects, plan: &Plan) -> Result<u64> {
     let mut by_device: BTreeMap<u64, Lists> = BTreeMap::new();
     for (ids, wait) in [(&plan.left, true), (&plan.consumed, false)] {
         for id in ids {
-            let (live, Some(s)) = (objects.live(*id), plan.sync.get(id)) else { continue };
-            if live == 0 {
-                continue;
-            }
-            let lists = by_device.entry(s.device).or_default();
+            let Some((live, device)) = objects.live_of(*id) else { continue };
+            let lists = by_device.entry(device).or_default();
             let list = if wait { &mut lists.0 } else { &mut lists.1 };
             list.push(vk::Semaphore::from_raw(live));
         }
@@ -150,4 +145,9 @@ fn binary(vk: &Vulkan, objects: &Objects, plan: &Plan) -> Result<u64> {
         n += (waits.len() + signals.len()) as u64;
     }
     Ok(n)
+}
+
+/// The only error a missing object can mean here.
+fn gone(what: &str, id: u64) -> Error {
+    Error::divergence(format!("{what} {id} is gone"))
 }

@@ -3,12 +3,26 @@
 //! Guarantees: what is made is counted, by where it lies. Refuses, with the bytes that were wanted, when neither memory
 //! has room.
 
-use super::usage::COPIES;
-use super::{Cost, format};
 use crate::error::{Error, Kind, Result, Vk};
+use crate::vulkan::copyable::COPIES;
 use crate::vulkan::memory::{Alloc, AllocKind, pool_best_type};
-use crate::vulkan::{DeviceState, ImageState};
+use crate::vulkan::{DeviceState, ImageState, format};
 use ash::vk;
+
+/// What the copies take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Bytes of all copies.
+    pub bytes: u64,
+    /// Of these, in memory that is not the device's.
+    pub host_bytes: u64,
+    /// Buffers copied.
+    pub buffers: u64,
+    /// Images copied.
+    pub images: u64,
+    /// Acceleration structures cloned.
+    pub structures: u64,
+}
 
 /// A buffer of ours.
 pub(super) struct BackupBuffer {

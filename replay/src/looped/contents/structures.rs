@@ -4,10 +4,9 @@
 //! vkCmdCopyAccelerationStructureKHR and never as bytes of their buffer. Guarantees: only structures that had been built
 //! are cloned, into backups of their size and type here. Put back are those that the frame builds, updates or copies into.
 
-use super::backup::{self, BackupBuffer};
+use super::backup::{self, BackupBuffer, Cost};
 use super::copies::full_barrier;
-use super::read::run;
-use super::{Cost, Tracking};
+use super::tracker::Tracking;
 use crate::error::{Error, Result, Vk};
 use crate::vulkan::Vulkan;
 use ash::khr::acceleration_structure::Device as Functions;
@@ -56,7 +55,7 @@ impl Clones {
             all.clones.insert(id, clone);
         }
         for (device, functions) in &all.functions {
-            run(vk.device_mut(*device)?, |d, cmd| {
+            vk.device_mut(*device)?.run(|d, cmd| {
                 full_barrier(d, cmd);
                 for c in all.clones.values().filter(|c| c.device == *device) {
                     clone(functions, cmd, c.live, c.backup);

@@ -1,7 +1,6 @@
 //! An acceleration structure that is updated, by what it serialises to.
 
 use super::*;
-use crate::vulkan::contents::tracker::Place;
 use crate::vulkan::ray::Structure;
 use ash::khr::acceleration_structure::Device as Functions;
 
@@ -66,13 +65,14 @@ fn an_updated_structure_is_what_it_was() {
     info.scratch_data = vk::DeviceOrHostAddressKHR { device_address: address(&mut b, SCRATCH) };
     let range = [vk::AccelerationStructureBuildRangeInfoKHR::default().primitive_count(1)];
     let build = |b: &mut Bench, info: vk::AccelerationStructureBuildGeometryInfoKHR<'_>| {
-        read::run(b.d(), |d, cmd| {
-            copies::full_barrier(d, cmd);
-            // SAFETY: recording; what it reads is there.
-            unsafe { f.cmd_build_acceleration_structures(cmd, &[info], &[&range]) };
-            copies::full_barrier(d, cmd);
-        })
-        .expect("built");
+        b.d()
+            .run(|d, cmd| {
+                copies::full_barrier(d, cmd);
+                // SAFETY: recording; what it reads is there.
+                unsafe { f.cmd_build_acceleration_structures(cmd, &[info], &[&range]) };
+                copies::full_barrier(d, cmd);
+            })
+            .expect("built");
     };
     let bytes = address(&mut b, BYTES).next_multiple_of(256);
     let serialised = |b: &mut Bench| {
@@ -81,13 +81,14 @@ fn an_updated_structure_is_what_it_was() {
             .src(live)
             .dst(vk::DeviceOrHostAddressKHR { device_address: bytes })
             .mode(vk::CopyAccelerationStructureModeKHR::SERIALIZE);
-        read::run(b.d(), |d, cmd| {
-            copies::full_barrier(d, cmd);
-            // SAFETY: recording; a triangle takes less than the buffer has.
-            unsafe { f.cmd_copy_acceleration_structure_to_memory(cmd, &to) };
-            copies::full_barrier(d, cmd);
-        })
-        .expect("serialised");
+        b.d()
+            .run(|d, cmd| {
+                copies::full_barrier(d, cmd);
+                // SAFETY: recording; a triangle takes less than the buffer has.
+                unsafe { f.cmd_copy_acceleration_structure_to_memory(cmd, &to) };
+                copies::full_barrier(d, cmd);
+            })
+            .expect("serialised");
         b.bytes(BYTES)
     };
     build(&mut b, info);
@@ -99,8 +100,9 @@ fn an_updated_structure_is_what_it_was() {
     let snapshot = Snapshot::take(&mut b.cx, &b.tracking.clone()).expect("taken");
     assert_eq!(snapshot.cost().structures, 0);
     snapshot.release(&mut b.cx);
-    b.tracking.state_mut().places.insert(AS, Place { buffer, offset: 0, size });
-    b.tracking.state_mut().apply(&scan::Event::Structure(AS), &|_| None);
+    let of_capture = world::objects::Structure { buffer: STORAGE, size, ..Default::default() };
+    b.cx.objects.follow().world_mut().structures.insert(AS, of_capture);
+    b.tracking.state_mut().apply(&events::Event::Structure(AS), &|_| None);
 
     let mut snapshot = Snapshot::take(&mut b.cx, &b.tracking.clone()).expect("taken");
     assert_eq!(snapshot.cost().structures, 1);

@@ -2,25 +2,11 @@
 
 use super::copies::{barriers, bytes, full_barrier, move_images, regions};
 use super::layouts::{Part, is_defined};
-use super::read::idle;
-use super::{ImageCopy, Snapshot, Work};
+use super::snapshot::{ImageCopy, Restored, Snapshot, Work};
 use crate::error::{Result, Vk};
 use crate::exec::Executor;
-use crate::vulkan::{DeviceState, Vulkan};
+use crate::vulkan::{DeviceState, Vulkan, driver};
 use ash::vk::{self, ImageLayout as L};
-
-/// What was put back.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Restored {
-    /// Buffers.
-    pub buffers: u64,
-    /// Images whose contents were.
-    pub images: u64,
-    /// Acceleration structures.
-    pub structures: u64,
-    /// Bytes copied.
-    pub bytes: u64,
-}
 
 impl Snapshot {
     /// Puts everything back to what it was before the frame. After an iteration, nothing in flight; leaves it so.
@@ -30,7 +16,7 @@ impl Snapshot {
         vk.finish_present()?;
         let devices: Vec<u64> = vk.devices.keys().copied().collect();
         for device in devices {
-            idle(vk.device(device)?)?;
+            vk.device(device)?.wait_idle()?;
             let r = match self.work(vk, device)?.recorded {
                 Some(r) => r,
                 None => {
@@ -188,7 +174,7 @@ impl Work {
         let submit = vk::SubmitInfo::default().command_buffers(&cmds);
         // SAFETY: recorded, and not in flight.
         unsafe {
-            super::super::driver::submit(&d.ash, self.queue, &[submit], self.fence)?;
+            driver::submit(&d.ash, self.queue, &[submit], self.fence)?;
             d.wait(&[self.fence])?;
             d.ash.reset_fences(&[self.fence]).what("vkResetFences (contents)")
         }

@@ -5,10 +5,10 @@
 //! asked for; the bits of 24-bit depths that mean nothing are zero. Refuses nothing.
 
 use super::backup::{self, BackupBuffer};
-use super::copies::{extent, full_barrier, rows, to_host};
-use super::format::{self, Plane};
+use super::copies::{full_barrier, to_host};
 use super::layouts::{Layouts, Part};
 use crate::error::{Error, Kind, Result};
+use crate::vulkan::format::{self, Plane, extent, rows};
 use crate::vulkan::{DeviceState, ImageState};
 use ash::vk;
 
@@ -155,17 +155,15 @@ pub(super) fn read(
             n += 1;
         }
         let (batch, rest) = left.split_at(n);
-        d.with_upload(|u, d, _| {
-            u.run(d, |cmd| {
-                full_barrier(d, cmd);
-                for (c, at) in batch.iter().zip(&offsets) {
-                    copy_out(d, cmd, c.from, c, to.live, *at);
-                    if let Some(backup) = c.backup {
-                        copy_out(d, cmd, backup, c, to.live, half + *at);
-                    }
+        d.run(|d, cmd| {
+            full_barrier(d, cmd);
+            for (c, at) in batch.iter().zip(&offsets) {
+                copy_out(d, cmd, c.from, c, to.live, *at);
+                if let Some(backup) = c.backup {
+                    copy_out(d, cmd, backup, c, to.live, half + *at);
                 }
-                to_host(d, cmd);
-            })
+            }
+            to_host(d, cmd);
         })?;
         let bytes: Vec<Bytes<'_>> = batch
             .iter()
@@ -200,16 +198,6 @@ fn copy_out(d: &ash::Device, cmd: vk::CommandBuffer, from: From, c: &Chunk, to: 
             }
         }
     }
-}
-
-/// Runs commands of ours and waits for them.
-pub(super) fn run(d: &mut DeviceState, record: impl FnOnce(&ash::Device, vk::CommandBuffer)) -> Result<()> {
-    d.with_upload(|u, d, _| u.run(d, |cmd| record(d, cmd)))
-}
-
-/// Waits until nothing runs on a device.
-pub(super) fn idle(d: &DeviceState) -> Result<()> {
-    d.wait_idle()
 }
 
 impl Chunk {

@@ -1,13 +1,14 @@
 //! Taking a snapshot: every resource that exists is copied on the device.
 
+use super::backup::{self, Cost};
 use super::copies::{barriers, full_barrier, move_images, regions};
 use super::layouts::{Layouts, Part};
-use super::read::{idle, run};
+use super::snapshot::{BufferCopy, ImageCopy, Snapshot};
 use super::structures::Clones;
-use super::usage::COPIES;
-use super::{BufferCopy, Cost, ImageCopy, Snapshot, Tracking, backup};
+use super::tracker::Tracking;
 use crate::error::{Error, Kind, Result};
 use crate::exec::Executor;
+use crate::vulkan::copyable::COPIES;
 use crate::vulkan::{BufferState, ImageState, Vulkan};
 use ash::vk;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -29,7 +30,7 @@ impl Snapshot {
         let Some(vk) = cx.backend.vulkan() else { return Ok(s) };
         vk.finish_present()?;
         for d in vk.devices.values() {
-            idle(d)?;
+            d.wait_idle()?;
         }
         let buffers = vk.buffers.values().map(|b| b.size);
         let images = vk.images.values().map(|i| i.size);
@@ -85,7 +86,7 @@ impl Snapshot {
             self.buffers.insert(id, copy);
         }
         for (device, copies) in copies {
-            run(vk.device_mut(device)?, |d, cmd| {
+            vk.device_mut(device)?.run(|d, cmd| {
                 full_barrier(d, cmd);
                 for (from, to, size) in &copies {
                     // SAFETY: recording a copy between live buffers of that size.
@@ -142,7 +143,7 @@ impl Snapshot {
         }
         for (device, ids) in by_device {
             let images: Vec<&ImageCopy> = ids.iter().map(|id| &self.images[id]).collect();
-            run(vk.device_mut(device)?, |d, cmd| {
+            vk.device_mut(device)?.run(|d, cmd| {
                 full_barrier(d, cmd);
                 images.iter().for_each(|i| copy_image(d, cmd, i));
                 full_barrier(d, cmd);

@@ -1,18 +1,21 @@
 //! Runs a frame's calls as often as asked, and puts back between them what they change.
 
+use super::contents::{Snapshot, Tracker, Tracking};
 use super::plan::{Plan, plan};
 use super::policy::{When, when};
-use super::track::Tracker;
-use super::{Compared, Iteration, Loop, Looped, layouts};
+use super::preinitialized;
+use super::state::{State, idle};
+use super::summary::{Compared, Iteration, Looped};
 use crate::error::{Error, Kind, Result};
 use crate::exec::Executor;
+use crate::hook::Hook;
+use crate::options::Loop;
 use crate::progress::Progress;
-use crate::vulkan::contents::{Snapshot, Tracking};
-use crate::vulkan::looped::{State, idle};
 use crate::vulkan::presented;
 use gfxr_parse::ahead::{Call, Item, What};
 use gfxr_parse::container::Budget;
 use gfxr_parse::meta::{Meta, MetaBlock as Parsed};
+use gfxr_parse::view::View;
 use std::time::Instant;
 use world::{Frame, MetaBlock};
 
@@ -37,7 +40,6 @@ enum Kept<'a> {
 /// A loop, from the start of the capture on.
 pub struct Looping<'a> {
     spec: Loop,
-    tracker: Tracker,
     tracking: Tracking,
     kept: Vec<Kept<'a>>,
     /// What they take, and may.
@@ -51,23 +53,23 @@ pub struct Looping<'a> {
 pub fn prepare(call: &mut Call) {
     const ONE_TIME_SUBMIT: u32 = 1;
     const RESET_COMMAND_BUFFER: u32 = 2;
-    let (without, with) = match call.command.name {
-        "vkBeginCommandBuffer" => (ONE_TIME_SUBMIT, 0),
-        "vkCreateCommandPool" => (0, RESET_COMMAND_BUFFER),
+    let (info, without, with) = match call.command.name {
+        "vkBeginCommandBuffer" => ("pBeginInfo", ONE_TIME_SUBMIT, 0),
+        "vkCreateCommandPool" => ("pCreateInfo", 0, RESET_COMMAND_BUFFER),
         _ => return,
     };
-    // Both structs: sType, pNext, flags.
-    if let Some(info) = call.image.target(8) {
-        let flags = call.image.u32(info + 16);
-        call.image.edit_u32(info + 16, flags & !without | with);
+    if let Some((_, at)) = View::call(&call.image).one(info).and_then(|i| i.definition("flags")) {
+        call.image.edit_u32(at, call.image.u32(at) & !without | with);
     }
 }
 
 impl<'a> Looping<'a> {
-    /// Nothing has happened yet.
-    pub fn new(spec: Loop, tracking: Tracking, budget: Budget) -> Self {
+    /// Nothing has happened yet. With the hook that follows what snapshots have to know.
+    pub fn new(spec: Loop, budget: Budget) -> (Self, Box<dyn Hook>) {
+        let (hook, tracking) = Tracker::new();
         let (kept, shown) = (Vec::new(), Vec::new());
-        Looping { spec, tracker: Tracker::default(), tracking, kept, kept_bytes: 0, budget, shown }
+        let looping = Looping { spec, tracking, kept, kept_bytes: 0, budget, shown };
+        (looping, Box::new(hook))
     }
 
     /// The frame that is looped.
@@ -84,17 +86,6 @@ impl<'a> Looping<'a> {
     pub fn before(&mut self, what: &mut What<'_>) {
         if let What::Call(call) = what {
             prepare(call);
-        }
-    }
-
-    /// After it ran.
-    pub fn after(&mut self, what: &What<'_>, block: u64) {
-        match what {
-            What::Call(call) => self.tracker.see(call),
-            What::Meta(meta, data) => {
-                self.tracker.see_meta(&MetaBlock { meta: &meta.meta, data: data.bytes(), block });
-            }
-            _ => {}
         }
     }
 
@@ -139,7 +130,7 @@ impl<'a> Looping<'a> {
             Kept::Call(call) => Some(&**call),
             _ => None,
         });
-        let plan = plan(&mut self.tracker, calls)?;
+        let plan = plan(cx.objects.follow(), calls)?;
         let vk = cx.backend.vulkan();
         idle(vk.ok_or_else(|| Error::new(Kind::Internal, "a loop needs a device"))?)?;
         let started = Instant::now();
@@ -208,6 +199,8 @@ impl<'a> Looping<'a> {
             iteration.wall_ns = nanos(started);
             if !timed {
                 around.snapshot.learn(cx)?;
+                // What was recorded is known; nothing more is followed inside of timed iterations.
+                cx.objects.follow().keep_calls(false);
             }
             let hashes = self.hashes(cx, &mut around.snapshot, looped.compared)?;
             if run == 0 {
@@ -304,7 +297,7 @@ impl<'a> Looping<'a> {
         });
         for kept in &mut self.kept {
             if let Kept::Call(call) = kept {
-                layouts::rewrite(call);
+                preinitialized::rewrite(call);
             }
         }
         Ok(())
@@ -321,7 +314,7 @@ impl<'a> Looping<'a> {
         let mut objects = state.restore(cx, plan)?;
         State::reset_recordings(cx, plan)?;
         for r in &plan.recordings {
-            for call in &r.calls {
+            for call in r.iter() {
                 cx.run(&mut call.clone())?;
             }
         }

@@ -3,11 +3,10 @@
 //! Guarantees: every region names one aspect of one level; layers that follow one another are one region. Nothing here
 //! submits.
 
-use super::format::{self, Plane};
 use super::layouts::{Layouts, Move, Part};
 use crate::vulkan::ImageState;
+use crate::vulkan::format::{self, extent, rows};
 use ash::vk;
-use world::formats::level_size;
 
 /// Everything before is complete and visible to everything after.
 pub(super) fn full_barrier(d: &ash::Device, cmd: vk::CommandBuffer) {
@@ -63,18 +62,6 @@ pub(super) fn move_images(
     unsafe { d.cmd_pipeline_barrier(cmd, all, all, vk::DependencyFlags::empty(), &[], &[], barriers) };
 }
 
-/// A level's size in an aspect.
-pub(crate) fn extent(image: &ImageState, aspect: vk::ImageAspectFlags, level: u32) -> vk::Extent3D {
-    let planes = format::planes(image.format);
-    let divided = planes.iter().flatten().find(|p| p.aspect == aspect).map_or((1, 1), |p| p.divided);
-    let size = |v: u32| level_size(v, level);
-    vk::Extent3D {
-        width: size(image.extent.width).div_ceil(divided.0),
-        height: size(image.extent.height).div_ceil(divided.1),
-        depth: size(image.extent.depth),
-    }
-}
-
 /// Copies of these parts between two images of one shape.
 pub(super) fn regions(image: &ImageState, layouts: &Layouts, parts: &[Part]) -> Vec<vk::ImageCopy> {
     let mut regions: Vec<vk::ImageCopy> = Vec::new();
@@ -104,12 +91,6 @@ pub(super) fn regions(image: &ImageState, layouts: &Layouts, parts: &[Part]) -> 
         });
     }
     regions
-}
-
-/// Bytes of a part when it is copied to a buffer: of a row of blocks, rows of blocks, slices.
-pub(crate) fn rows(plane: &Plane, extent: vk::Extent3D) -> (u64, u32, u32) {
-    let row = u64::from(extent.width.div_ceil(plane.block.0)) * u64::from(plane.block_bytes);
-    (row, extent.height.div_ceil(plane.block.1), extent.depth)
 }
 
 /// Bytes of these parts, or what the whole image takes where its format is not known.

@@ -6,11 +6,11 @@
 
 use crate::error::{Result, Vk};
 use crate::looped::plan::{Plan, Span};
-use crate::looped::track::Layout;
 use crate::objects::Objects;
 use crate::vulkan::Vulkan;
 use ash::vk::{self, Handle};
 use std::collections::{BTreeMap, HashMap};
+use world::layouts::{Binding, SetLayout, ty};
 
 /// Sets with kept descriptors, by device.
 #[derive(Default)]
@@ -43,16 +43,15 @@ impl Kept {
 impl Descriptors {
     /// Before the frame.
     pub fn take(vk: &Vulkan, objects: &Objects, plan: &Plan) -> Result<Self> {
-        type Wanted = (vk::DescriptorSet, Layout, Vec<(u32, Span)>);
+        type Wanted = (vk::DescriptorSet, SetLayout, Vec<(u32, Span)>);
         let mut wanted: HashMap<u64, Vec<Wanted>> = HashMap::new();
         for (id, written) in &plan.descriptors {
-            let (live, Some((device, layout))) = (objects.live(*id), plan.sets.get(id)) else { continue };
-            if live == 0 {
+            let (Some((live, device)), Some(layout)) = (objects.live_of(*id), plan.sets.get(id)) else {
                 continue;
-            }
+            };
             let spans = written.iter().map(|(b, s)| (*b, *s)).collect();
             let ours = reduced(layout, written);
-            wanted.entry(*device).or_default().push((vk::DescriptorSet::from_raw(live), ours, spans));
+            wanted.entry(device).or_default().push((vk::DescriptorSet::from_raw(live), ours, spans));
         }
         let mut kept: HashMap<u64, Vec<Kept>> = HashMap::new();
         for (device, sets) in wanted {
@@ -89,51 +88,37 @@ impl Descriptors {
 }
 
 /// Of a layout what is written.
-fn reduced(layout: &Layout, written: &BTreeMap<u32, Span>) -> Layout {
-    let mut ours = Layout { flags: layout.flags, ..Layout::default() };
-    for (number, (_, to)) in written {
-        if let Some(b) = layout.bindings.get(number) {
-            ours.bindings.insert(*number, crate::looped::track::Binding { ty: b.ty, count: *to });
-            ours.mutable.extend(layout.mutable.get(number).map(|l| (*number, l.clone())));
-        }
-    }
-    ours
+fn reduced(layout: &SetLayout, written: &BTreeMap<u32, Span>) -> SetLayout {
+    let ours = written.iter().filter_map(|(number, (_, to))| {
+        let b = layout.binding(*number)?;
+        Some(Binding { count: *to, immutable: Vec::new(), ..b.clone() })
+    });
+    SetLayout::new(0, layout.flags, ours.collect())
 }
 
-fn set_layout(d: &ash::Device, layout: &Layout) -> Result<vk::DescriptorSetLayout> {
-    let bindings: Vec<_> = layout
-        .bindings
-        .iter()
-        .map(|(number, b)| {
-            let ty = vk::DescriptorType::from_raw(b.ty);
-            let stages = match ty {
-                vk::DescriptorType::INPUT_ATTACHMENT => vk::ShaderStageFlags::FRAGMENT,
-                _ => vk::ShaderStageFlags::ALL,
-            };
-            vk::DescriptorSetLayoutBinding::default()
-                .binding(*number)
-                .descriptor_type(ty)
-                .descriptor_count(b.count)
-                .stage_flags(stages)
-        })
-        .collect();
-    let types: Vec<Vec<vk::DescriptorType>> = layout
-        .bindings
-        .keys()
-        .map(|n| {
-            layout
-                .mutable
-                .get(n)
-                .map_or(Vec::new(), |l| l.iter().map(|t| vk::DescriptorType::from_raw(*t)).collect())
-        })
-        .collect();
+fn set_layout(d: &ash::Device, layout: &SetLayout) -> Result<vk::DescriptorSetLayout> {
+    let ty = |raw: u32| vk::DescriptorType::from_raw(raw as i32);
+    let binding = |b: &Binding| {
+        let stages = match ty(b.ty) {
+            vk::DescriptorType::INPUT_ATTACHMENT => vk::ShaderStageFlags::FRAGMENT,
+            _ => vk::ShaderStageFlags::ALL,
+        };
+        vk::DescriptorSetLayoutBinding::default()
+            .binding(b.binding)
+            .descriptor_type(ty(b.ty))
+            .descriptor_count(b.count)
+            .stage_flags(stages)
+    };
+    let bindings: Vec<_> = layout.bindings.iter().map(binding).collect();
+    let types: Vec<Vec<_>> =
+        layout.bindings.iter().map(|b| b.mutable.iter().map(|t| ty(*t)).collect()).collect();
     let lists: Vec<_> =
         types.iter().map(|t| vk::MutableDescriptorTypeListEXT::default().descriptor_types(t)).collect();
     let mut mutable = vk::MutableDescriptorTypeCreateInfoEXT::default().mutable_descriptor_type_lists(&lists);
     let mut info = vk::DescriptorSetLayoutCreateInfo::default()
         .flags(vk::DescriptorSetLayoutCreateFlags::from_raw(layout.flags))
         .bindings(&bindings);
-    if !layout.mutable.is_empty() {
+    if types.iter().any(|t| !t.is_empty()) {
         info = info.push_next(&mut mutable);
     }
     // SAFETY: a plain creation on a live device, with types that the application uses.
@@ -141,24 +126,24 @@ fn set_layout(d: &ash::Device, layout: &Layout) -> Result<vk::DescriptorSetLayou
 }
 
 /// A pool that holds one set of each of these layouts.
-pub fn pool<'l>(d: &ash::Device, layouts: impl Iterator<Item = &'l Layout>) -> Result<vk::DescriptorPool> {
-    let (mut sizes, mut sets, mut flags, mut inline) = (BTreeMap::<i32, u32>::new(), 0, 0, 0);
+pub fn pool<'l>(d: &ash::Device, layouts: impl Iterator<Item = &'l SetLayout>) -> Result<vk::DescriptorPool> {
+    let (mut sizes, mut sets, mut flags, mut inline) = (BTreeMap::<u32, u32>::new(), 0, 0, 0);
     for layout in layouts {
         sets += 1;
         flags |= layout.flags;
-        for b in layout.bindings.values().filter(|b| b.count > 0) {
+        for b in layout.bindings.iter().filter(|b| b.count > 0) {
             let n = sizes.entry(b.ty).or_default();
             *n = n.saturating_add(b.count);
-            inline += u32::from(b.ty == vk::DescriptorType::INLINE_UNIFORM_BLOCK.as_raw());
+            inline += u32::from(b.ty == ty::INLINE_UNIFORM_BLOCK);
         }
     }
     if sizes.is_empty() {
-        sizes.insert(vk::DescriptorType::SAMPLER.as_raw(), 1);
+        sizes.insert(ty::SAMPLER, 1);
     }
     let sizes: Vec<_> = sizes
         .into_iter()
         .map(|(ty, descriptor_count)| vk::DescriptorPoolSize {
-            ty: vk::DescriptorType::from_raw(ty),
+            ty: vk::DescriptorType::from_raw(ty as i32),
             descriptor_count,
         })
         .collect();

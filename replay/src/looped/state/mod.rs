@@ -4,17 +4,20 @@
 //! Guarantees: only what differs is put back; the devices are idle before and after. Objects that the frame itself
 //! creates go back to what they were when they had just been created.
 
+#![allow(unsafe_code)]
+
 mod descriptors;
 mod maps;
 mod queries;
 mod sync;
 
-use super::Vulkan;
-use crate::error::{Error, Result, Vk};
+use super::plan::Plan;
+use crate::error::{Result, Vk};
 use crate::exec::Executor;
-use crate::looped::plan::Plan;
+use crate::vulkan::{Vulkan, was_reset};
 use descriptors::Descriptors;
 use gfxr_parse::ahead::Call;
+use gfxr_parse::view::View;
 use maps::Maps;
 use std::collections::HashMap;
 use sync::Syncs;
@@ -31,7 +34,7 @@ pub struct State {
 
 /// Waits for everything, presents included.
 pub fn idle(vk: &mut Vulkan) -> Result<()> {
-    super::swapchain::settle(vk)?;
+    vk.finish_present()?;
     for (id, d) in &vk.devices {
         d.wait_idle()?;
         // Fences are about to be reset behind its back.
@@ -58,8 +61,8 @@ impl State {
     pub fn before_allocation(&mut self, cx: &mut Executor, plan: &Plan, call: &Call) -> Result<()> {
         let Executor { objects, backend, .. } = cx;
         let Some(vk) = backend.vulkan() else { return Ok(()) };
-        // VkDescriptorSetAllocateInfo: sType, pNext, descriptorPool.
-        let pool = call.image.target(8).map_or(0, |to| call.image.u64(to + 16));
+        let info = View::call(&call.image).one("pAllocateInfo");
+        let pool = info.and_then(|i| i.u64("descriptorPool")).unwrap_or(0);
         let (Some(layouts), Some(entry)) = (plan.allocated.get(&pool), objects.any(pool).copied()) else {
             return Ok(());
         };
@@ -94,26 +97,17 @@ impl State {
         use ash::vk::{CommandBuffer, CommandBufferResetFlags, Handle};
         let Executor { objects, backend, .. } = cx;
         let Some(vk) = backend.vulkan() else { return Ok(()) };
-        let again = plan.recordings.iter().filter_map(|r| r.calls.first()).map(|c| c.image.u64(0));
-        let of_device = |b: u64| plan.buffers.get(&b).copied().unwrap_or(0);
-        for (device, buffer) in again.map(|b| (of_device(b), b)).chain(plan.half.iter().copied()) {
-            let live = objects.live(buffer);
-            if live == 0 {
-                continue;
-            }
+        let again = plan.recordings.iter().filter_map(|calls| calls.first()).map(|c| c.image.u64(0));
+        for buffer in again.chain(plan.half.iter().copied()) {
+            let Some((live, device)) = objects.live_of(buffer) else { continue };
             let d = vk.device(device)?;
             // SAFETY: idle, and from a pool whose command buffers may be reset one by one (`prepare` saw to it).
             unsafe {
                 d.ash.reset_command_buffer(CommandBuffer::from_raw(live), CommandBufferResetFlags::empty())
             }
             .what("vkResetCommandBuffer")?;
-            crate::vulkan::order::was_reset(objects, buffer);
+            was_reset(objects, buffer);
         }
         Ok(())
     }
-}
-
-/// The only error a missing object can mean here.
-fn gone(what: &str, id: u64) -> Error {
-    Error::divergence(format!("{what} {id} is gone"))
 }
