@@ -6,6 +6,7 @@
 
 use super::layouts::PipelineLayout;
 use super::objects::{BindPoint, Combination, Pipeline, Subresources};
+pub use super::passes::Scopes;
 use super::sets::Contents;
 use gfxr_parse::image::Image;
 use gfxr_parse::schema::CommandDef;
@@ -499,19 +500,6 @@ pub struct Barrier {
     pub buffers: Vec<BufferBarrier>,
     /// Of images.
     pub images: Vec<ImageBarrier>,
-}
-
-/// What waits for what.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Scopes {
-    /// VkPipelineStageFlags2 that are waited for.
-    pub src_stages: u64,
-    /// VkAccessFlags2 that are made available.
-    pub src_access: u64,
-    /// VkPipelineStageFlags2 that wait.
-    pub dst_stages: u64,
-    /// VkAccessFlags2 that they are made visible to.
-    pub dst_access: u64,
 }
 
 /// VkBufferMemoryBarrier2.

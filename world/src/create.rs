@@ -2,17 +2,16 @@
 //!
 //! Guarantees: a call that failed at capture makes nothing. Refuses nothing.
 
+use super::generated;
 use super::layouts::PipelineLayout;
 use super::objects::*;
 use super::passes::RenderPass;
 use super::read::{created, extent, gone, n32, n64, subresources};
+use super::world::Handler;
 use super::world::World;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
 use std::rc::Rc;
-
-/// What a call does to the world.
-pub(super) type Handler = fn(&mut World, &Call);
 
 /// Calls that make, bind, name and destroy objects, by canonical name.
 pub(super) const HANDLERS: &[(&str, Handler)] = &[
@@ -69,10 +68,10 @@ pub(super) const HANDLERS: &[(&str, Handler)] = &[
     ("vkDestroyEvent", |w, c| gone(w.syncs.remove(&c.image.u64(8)))),
     ("vkCreateQueryPool", query_pool),
     ("vkDestroyQueryPool", |w, c| gone(w.query_pools.remove(&c.image.u64(8)))),
-    ("vkCreateIndirectCommandsLayoutEXT", super::generated::create),
-    ("vkCreateIndirectCommandsLayoutNV", super::generated::create),
-    ("vkDestroyIndirectCommandsLayoutEXT", super::generated::destroy),
-    ("vkDestroyIndirectCommandsLayoutNV", super::generated::destroy),
+    ("vkCreateIndirectCommandsLayoutEXT", commands_layout),
+    ("vkCreateIndirectCommandsLayoutNV", commands_layout),
+    ("vkDestroyIndirectCommandsLayoutEXT", destroy_commands_layout),
+    ("vkDestroyIndirectCommandsLayoutNV", destroy_commands_layout),
     ("vkSetDebugUtilsObjectNameEXT", name),
     ("vkDebugMarkerSetObjectNameEXT", name),
 ];
@@ -419,4 +418,22 @@ pub(super) fn layout_of(w: &mut World, v: View<'_>) -> Option<Rc<PipelineLayout>
         0 => v.next("VkPipelineLayoutCreateInfo").map(|info| super::shaders::pipeline_layout_of(w, 0, info)),
         id => w.pipeline_layouts.get(&id).cloned(),
     }
+}
+
+/// vkCreateIndirectCommandsLayoutEXT, NV.
+fn commands_layout(w: &mut World, call: &Call) {
+    let Some(info) = View::call(&call.image).one("pCreateInfo") else { return };
+    let older = call.command.canonical.ends_with("NV");
+    let token = |t: View<'_>| match older {
+        true => (generated::Token::of_nv(n32(t, "tokenType")), n32(t, "offset")),
+        false => (generated::Token::of(n32(t, "type")), n32(t, "offset")),
+    };
+    let tokens = info.structs("pTokens").map(token).collect();
+    let stride = n32(info, "indirectStride");
+    w.generated.insert(created(call), Rc::new(generated::Layout { tokens, stride }));
+}
+
+/// vkDestroyIndirectCommandsLayoutEXT, NV.
+fn destroy_commands_layout(w: &mut World, call: &Call) {
+    w.generated.remove(&call.image.u64(8));
 }

@@ -4,12 +4,6 @@
 //! the layout: push constants, vertex and index buffers, what is run. Guarantees: every token of the registry is told apart
 //! (by test); a token that is not known may do anything. Refuses nothing.
 
-use super::read::{created, n32};
-use super::world::World;
-use gfxr_parse::ahead::Call;
-use gfxr_parse::view::View;
-use std::rc::Rc;
-
 /// What a token does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Token {
@@ -85,24 +79,6 @@ impl Layout {
     pub fn runs_what_is_bound(&self) -> bool {
         !self.does(Token::Program) && !self.does(Token::Other)
     }
-}
-
-/// vkCreateIndirectCommandsLayoutEXT, NV.
-pub(super) fn create(w: &mut World, call: &Call) {
-    let Some(info) = View::call(&call.image).one("pCreateInfo") else { return };
-    let older = call.command.canonical.ends_with("NV");
-    let token = |t: View<'_>| match older {
-        true => (Token::of_nv(n32(t, "tokenType")), n32(t, "offset")),
-        false => (Token::of(n32(t, "type")), n32(t, "offset")),
-    };
-    let tokens = info.structs("pTokens").map(token).collect();
-    let stride = n32(info, "indirectStride");
-    w.generated.insert(created(call), Rc::new(Layout { tokens, stride }));
-}
-
-/// vkDestroyIndirectCommandsLayoutEXT, NV.
-pub(super) fn destroy(w: &mut World, call: &Call) {
-    w.generated.remove(&call.image.u64(8));
 }
 
 #[cfg(test)]

@@ -143,6 +143,12 @@ pub struct Subresources {
     pub layers: u32,
 }
 
+impl Subresources {
+    /// All of an image.
+    pub const ALL: Self =
+        Subresources { aspects: u32::MAX, level: 0, levels: u32::MAX, layer: 0, layers: u32::MAX };
+}
+
 /// A VkImageView.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ImageView {

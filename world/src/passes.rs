@@ -2,9 +2,21 @@
 //!
 //! Refuses nothing.
 
-use super::commands::Scopes;
 use super::read::{n32, u32s};
 use gfxr_parse::view::View;
+
+/// What waits for what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Scopes {
+    /// VkPipelineStageFlags2 that are waited for.
+    pub src_stages: u64,
+    /// VkAccessFlags2 that are made available.
+    pub src_access: u64,
+    /// VkPipelineStageFlags2 that wait.
+    pub dst_stages: u64,
+    /// VkAccessFlags2 that they are made visible to.
+    pub dst_access: u64,
+}
 
 /// A VkRenderPass.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

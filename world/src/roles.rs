@@ -5,8 +5,8 @@
 //! not followed, with what that means. Guarantees (by test): every vkCmd, vkCreate, vkUpdate, vkAllocate, vkBind and
 //! vkQueue command of the schema is in exactly one of these.
 
-use super::create::Handler;
 use super::record::Recorder;
+use super::world::Handler;
 use super::{create, invoke, record, shaders, update};
 use std::collections::HashMap;
 

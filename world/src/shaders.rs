@@ -3,10 +3,10 @@
 //! Guarantees: a pipeline keeps the modules it was made from, and a linked one those of its libraries. Shaders that the
 //! capture has only as identifiers or binaries have no words. Refuses nothing.
 
-use super::create::Handler;
 use super::layouts::{Binding, Classes, PipelineLayout, PushRange, SetLayout};
 use super::objects::*;
 use super::read::{created, gone, n32, n64, u32s};
+use super::world::Handler;
 use super::world::World;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;

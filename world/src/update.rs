@@ -3,11 +3,11 @@
 //! Guarantees: writes that run over the end of a binding go on in the next, as the API says; immutable samplers stay.
 //! Refuses nothing: sets that are not known are passed over.
 
-use super::create::Handler;
 use super::layouts::{SetLayout, ty};
 use super::objects::*;
 use super::read::{created, gone, n32, n64};
 use super::sets::{Contents, Descriptor};
+use super::world::Handler;
 use super::world::World;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::decode::template::{HEADER_BYTES, TAIL_HEADER_BYTES};

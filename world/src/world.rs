@@ -13,6 +13,7 @@ use super::recording::{CommandBuffer, Recording};
 use super::sets::{Contents, Descriptor};
 use super::state::State;
 use crate::Ids;
+use gfxr_parse::ahead::Call;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -218,3 +219,6 @@ impl World {
         self.buffers.get(&buffer).map_or(0, |b| b.size.saturating_sub(offset))
     }
 }
+
+/// What a call does to the world.
+pub(super) type Handler = fn(&mut World, &Call);

@@ -8,7 +8,7 @@ use super::super::bytes::{Cause, Reason, Why, Writer};
 use super::super::commands::ImageRegion;
 use super::super::objects::Subresources;
 use super::super::read::{created, extent, n32, n64, offset, subresources};
-use super::{ALL, other};
+use super::other;
 use crate::MetaBlock;
 use crate::World;
 use crate::span::Span;
@@ -99,7 +99,7 @@ pub fn call(w: &mut World, call: &Call) {
             let Some(i) = v.one("pCopyImageToImageInfo") else { return };
             for r in i.structs("pRegions") {
                 let at = |n| r.one(n).map_or([0; 3], offset);
-                let part = |n| r.one(n).map_or(ALL, subresources);
+                let part = |n| r.one(n).map_or(Subresources::ALL, subresources);
                 let region = ImageRegion {
                     src: part("srcSubresource"),
                     src_at: [at("srcOffset"); 2],
@@ -112,7 +112,7 @@ pub fn call(w: &mut World, call: &Call) {
         }
         "vkTransitionImageLayout" => {
             for t in v.structs("pTransitions").filter(|t| n32(*t, "oldLayout") == 0) {
-                let part = t.one("subresourceRange").map_or(ALL, subresources);
+                let part = t.one("subresourceRange").map_or(Subresources::ALL, subresources);
                 w.forget_image(n64(t, "image"), &part, Why::new(Reason::Discarded, block));
             }
         }
@@ -198,7 +198,7 @@ impl Binds {
             w.bytes.residents.bind_sparse(buffer, offset, size, to);
         }
         for &image in &self.images {
-            w.forget_image(image, &ALL, Why::new(Reason::Rebound, self.block));
+            w.forget_image(image, &Subresources::ALL, Why::new(Reason::Rebound, self.block));
         }
     }
 }
@@ -209,7 +209,7 @@ fn host_to_image(w: &mut World, v: View<'_>, block: u64) {
     w.touched(image, block);
     let cause = Cause::new(Writer::HostCopy, block, 0);
     for r in v.structs("pRegions") {
-        let part = r.one("imageSubresource").map_or(ALL, subresources);
+        let part = r.one("imageSubresource").map_or(Subresources::ALL, subresources);
         let at = r.one("imageOffset").map_or([0; 3], offset);
         let size = extent(r, "imageExtent");
         let Some(data) = r.pointed("pHostPointer") else {
@@ -292,7 +292,8 @@ fn init_image(w: &mut World, m: &InitImage, data: &[u8], block: u64) {
         // What its mapping held.
         return w.bytes.write(b.memory, b.offset, data, cause);
     }
-    let (part, why) = (Subresources { aspects: m.aspect, ..ALL }, Why::new(Reason::Format, block));
+    let (part, why) =
+        (Subresources { aspects: m.aspect, ..Subresources::ALL }, Why::new(Reason::Format, block));
     let Some(t) = w.texels(m.image) else { return w.forget_image(m.image, &part, why) };
     // Newer files align levels to the texel size, older ones do not; the sum tells.
     let total = data.len() as u64;

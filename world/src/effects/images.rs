@@ -7,7 +7,6 @@ use super::super::bytes::texels::{Region, Rows, Shape, Texels, in_buffer, pairs}
 use super::super::bytes::{Cause, Reason, Why, Writer};
 use super::super::commands::{BufferImageCopies, BufferImageRegion, ImageRegion};
 use super::super::objects::{Image, Subresources};
-use super::ALL;
 use crate::World;
 use crate::formats::Plane;
 use std::rc::Rc;
@@ -212,7 +211,7 @@ impl World {
         // Layers of a view of a 3D image are its slices.
         let range = if slices { Subresources { layer: 0, layers: 1, ..v.range } } else { v.range };
         // Views of depth or of a plane may name only one of the aspects that a shader writes.
-        self.forget_image(v.image, &Subresources { aspects: ALL.aspects, ..range }, why);
+        self.forget_image(v.image, &Subresources { aspects: Subresources::ALL.aspects, ..range }, why);
     }
 
     /// An image is written: whatever else lies in its memory is known no longer.

@@ -20,9 +20,9 @@ pub use other::{FOLLOWED, NOTHING};
 pub use shaders::Written;
 
 use super::bytes::{Cause, Reason, Why, Writer};
-use super::commands::{Command, ImageCopyKind, Pass, Place, Use};
+use super::commands::{Command, ImageCopyKind, Pass, Use};
+use super::observe::At;
 use super::world::World;
-use super::{At, objects::Subresources};
 
 /// An executed command, but for draws, dispatches and traces: their shaders' writes are [`World::wrote`].
 pub fn command(w: &mut World, at: &At, command: &Command) {
@@ -92,20 +92,6 @@ fn discards(w: &mut World, barriers: &[super::commands::Barrier], block: u64) {
     for b in barriers.iter().flat_map(|b| &b.images) {
         if b.old_layout == 0 && b.new_layout != 0 {
             w.forget_image(b.image, &b.range, Why::new(Reason::Discarded, block));
-        }
-    }
-}
-
-/// All of an image.
-const ALL: Subresources =
-    Subresources { aspects: u32::MAX, level: 0, levels: u32::MAX, layer: 0, layers: u32::MAX };
-
-impl World {
-    /// The buffer and the first byte of a place.
-    pub(super) fn place(&self, p: Place) -> Option<(u64, u64)> {
-        match p {
-            Place::Buffer { buffer, offset } => Some((buffer, offset)),
-            Place::Address(a) => self.at_address(a),
         }
     }
 }

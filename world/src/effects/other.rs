@@ -6,9 +6,9 @@
 //! tensors, optical flow.
 
 use super::super::bytes::{Cause, Reason, Why, Writer};
-use super::super::commands::{BufferImageCopies, BufferImageRegion, Invoke, Sizes};
+use super::super::commands::{BufferImageCopies, BufferImageRegion, Invoke, Place, Sizes};
+use super::super::objects::Subresources;
 use super::super::read::{extent, n32, n64, offset, subresources};
-use super::ALL;
 use crate::World;
 use gfxr_parse::image::Image;
 use gfxr_parse::view::View;
@@ -305,7 +305,7 @@ fn copy_indirect(w: &mut World, v: View<'_>, block: u64) {
 fn memory_image(w: &mut World, v: View<'_>, to_image: bool, block: u64) {
     let Some(i) = v.one("pCopyMemoryInfo") else { return };
     for r in i.structs("pRegions") {
-        let part = r.one("imageSubresource").map_or(ALL, subresources);
+        let part = r.one("imageSubresource").map_or(Subresources::ALL, subresources);
         let Some((address, size)) = range(r, "addressRange") else { continue };
         let Some((buffer, at)) = w.at_address(address) else {
             let why = Why::new(Reason::Indirect, block);
@@ -354,6 +354,16 @@ impl World {
         }
         if invoke.command.canonical == "vkCmdDispatchDataGraphARM" {
             self.bytes.forget_everything(Why::new(Reason::Extension, block));
+        }
+    }
+}
+
+impl World {
+    /// The buffer and the first byte of a place.
+    fn place(&self, p: Place) -> Option<(u64, u64)> {
+        match p {
+            Place::Buffer { buffer, offset } => Some((buffer, offset)),
+            Place::Address(a) => self.at_address(a),
         }
     }
 }

@@ -4,6 +4,7 @@ use super::super::commands::{
 };
 use super::super::objects::{Bound, Buffer, Image, ImageView, Memory};
 use super::*;
+use crate::objects::Subresources;
 use gfxr_parse::schema::generated::COMMANDS;
 use std::collections::BTreeSet;
 
@@ -110,7 +111,7 @@ fn texels_go_in_and_come_out() {
                 let b = super::super::commands::ImageBarrier {
                     image: 5,
                     new_layout: 7,
-                    range: ALL,
+                    range: Subresources::ALL,
                     ..Default::default()
                 };
                 let b = super::super::commands::Barrier { images: vec![b], ..Default::default() };
