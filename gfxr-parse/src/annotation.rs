@@ -11,8 +11,8 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::container::block::{block_type, framed};
 use crate::container::fields::{Fields, Put, Text};
+use crate::container::framing::{block_type, framed};
 use crate::error::Result;
 
 /// The label of the annotation that names the encoder.

@@ -13,7 +13,8 @@ use std::io;
 use std::path::{Component, Path};
 use std::sync::OnceLock;
 
-use crate::container::block::{Block, BlockKind, block_type};
+use crate::container::block::{Block, BlockKind};
+use crate::container::framing::block_type;
 use crate::container::{Blocks, Budget, Bytes, Compression, Source};
 use crate::error::{Error, Kind, Result};
 use crate::limits::{MAX_ASSET_BLOCKS, MAX_ASSET_DEPTH, MAX_ASSET_RUNS};

@@ -9,35 +9,16 @@
 //! Guarantees: a [`Block`] always has its raw bytes, whatever its body holds; what [`BlockKind::write`] writes equals what was read. Refuses (per block, in [`Block::kind`]) bodies
 //! that are too short, and markers that are too long. Types it does not know are data ([`BlockKind::Unknown`]), not errors.
 
+pub use super::framing::block_type;
+use super::framing::{COMPRESSED_BIT, HEADER_BYTES, framed, typed};
 use crate::annotation::Annotation;
 use crate::container::fields::{Fields, Put};
 use crate::container::{Budget, Compression, Payload};
 use crate::error::{Error, Result};
 use crate::meta::MetaBlock;
 
-/// Bytes of a block header.
-pub const HEADER_BYTES: usize = 12;
 /// Bytes of a compressed call's body before its data.
 const COMPRESSED_CALL_BYTES: usize = 20;
-/// The bit that marks a compressed block.
-pub const COMPRESSED_BIT: u32 = 0x8000_0000;
-
-/// Block types, without the compressed bit.
-pub mod block_type {
-    /// A frame's begin or end.
-    pub const FRAME_MARKER: u32 = 1;
-    /// The state snapshot's begin or end.
-    pub const STATE_MARKER: u32 = 2;
-    /// Anything that is not a call of the API.
-    pub const META_DATA: u32 = 3;
-    /// A call.
-    pub const FUNCTION_CALL: u32 = 4;
-    /// Text about the capture.
-    pub const ANNOTATION: u32 = 5;
-    /// A method call of an object (Direct3D 12).
-    pub const METHOD_CALL: u32 = 6;
-}
-
 /// One block: where it is, and its bytes. Small and `Copy`; nothing in the body has been looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block<'a> {
@@ -223,21 +204,6 @@ impl<'a> BlockKind<'a> {
             _ => None,
         }
     }
-}
-
-/// Writes a block header, lets `body` write the rest, and sets the size.
-pub(crate) fn framed(out: &mut Vec<u8>, ty: u32, body: impl FnOnce(&mut Vec<u8>)) {
-    let start = out.len();
-    out.put_u64(0);
-    out.put_u32(ty);
-    body(out);
-    let size = (out.len() - start - HEADER_BYTES) as u64;
-    out[start..start + 8].copy_from_slice(&size.to_le_bytes());
-}
-
-/// The type of a block whose data are, or are not, compressed.
-pub(crate) fn typed(base: u32, compressed: bool) -> u32 {
-    if compressed { base | COMPRESSED_BIT } else { base }
 }
 
 /// Begin or end.

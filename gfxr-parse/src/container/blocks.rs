@@ -3,7 +3,8 @@
 //! Guarantees: touches the 12 bytes of each block's header and nothing else; ends at the end of the bytes, after the last
 //! whole block. Refuses nothing: whether that was the end of the file is [`Blocks::truncated`].
 
-use crate::container::block::{Block, HEADER_BYTES};
+use crate::container::block::Block;
+use crate::container::framing::HEADER_BYTES;
 use crate::container::{Budget, Compression};
 use crate::error::{Error, Kind};
 

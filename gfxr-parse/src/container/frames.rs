@@ -13,7 +13,8 @@
 //!
 //! Guarantees: the block that ends a frame belongs to it; a malformed marker changes nothing. Refuses nothing.
 
-use crate::container::block::{Block, BlockKind, MarkerKind, block_type};
+use crate::container::block::{Block, BlockKind, MarkerKind};
+use crate::container::framing::block_type;
 use crate::container::{Capture, FileHeader, Marker};
 
 /// ApiCallId of vkQueuePresentKHR.

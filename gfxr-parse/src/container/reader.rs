@@ -6,61 +6,15 @@
 //! Guarantees: bytes are never copied; sibling files are opened once, when first met. Refuses files that are no captures
 //! ([`FileHeader::read`]), and what `file.rs` does not open.
 
-use std::fmt;
+use super::source::{Bytes, Source};
 use std::fs::File;
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
 
 use crate::container::assets::Readable;
 use crate::container::file::{open_file, open_sibling};
 use crate::container::{AllBlocks, Assets, Blocks, Budget, FileHeader};
 use crate::error::{Error, Kind, Result};
-
-/// Bytes that live somewhere: a `Vec`, a memory map, a test's constant.
-pub type Bytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
-
-/// A file's bytes and its name for messages.
-#[derive(Clone)]
-pub struct Source {
-    name: Arc<str>,
-    bytes: Bytes,
-}
-
-impl Source {
-    /// Bytes under a name.
-    pub fn new(name: &str, bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Self {
-        Self::shared(name, Arc::new(bytes))
-    }
-    /// Bytes somebody else holds, too.
-    pub fn shared(name: &str, bytes: Bytes) -> Self {
-        Source { name: name.into(), bytes }
-    }
-    /// The name.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-    /// The bytes.
-    pub fn bytes(&self) -> &[u8] {
-        (*self.bytes).as_ref()
-    }
-    pub(crate) fn into_bytes(self) -> Bytes {
-        self.bytes
-    }
-}
-
-impl From<Vec<u8>> for Source {
-    /// Without a name.
-    fn from(bytes: Vec<u8>) -> Self {
-        Source::new("", bytes)
-    }
-}
-
-impl fmt::Debug for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Source({:?}, {} bytes)", self.name, self.bytes().len())
-    }
-}
 
 /// See the module's header.
 #[derive(Debug)]

@@ -13,7 +13,7 @@ mod tests;
 /// Where the parts of update-template data lie in an image (see `special.rs`).
 pub mod template {
     /// Bytes in front of the packed descriptors.
-    pub const HEADER_BYTES: usize = super::special::TEMPLATE_HEADER_WORDS * 8;
+    pub const HEADER_BYTES: usize = super::TEMPLATE_HEADER_WORDS * 8;
     /// Bytes in front of each tail's payload.
     pub const TAIL_HEADER_BYTES: usize = 16;
 }
@@ -87,6 +87,10 @@ pub fn decode_struct_array2(id: StructId, encoded: &[u8], image: &mut Image) -> 
     d.array2(Ty::Struct(id), at).map_err(|e| e.within(STRUCTS[id as usize].name))?;
     Ok(d.pos())
 }
+
+/// Words of the header that update-template data carry in an image: image, buffer and texel-buffer counts, then the
+/// number of tails.
+pub const TEMPLATE_HEADER_WORDS: usize = 4;
 
 /// Images up to this size are not held against their limit, which is larger but where the budget is used up.
 const SMALL_IMAGE_BYTES: usize = 64 << 10;

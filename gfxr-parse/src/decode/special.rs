@@ -3,6 +3,7 @@
 //! Mirrors `walk/special.rs` case by case; the round-trip tests hold the two together.
 
 use super::Decoder;
+use super::TEMPLATE_HEADER_WORDS;
 use crate::error::{Error, Result};
 use crate::image::{HandleAt, Ptr, attrib};
 use crate::limits::MAX_TEMPLATE_DESCRIPTORS;
@@ -45,9 +46,6 @@ pub mod descriptor {
     }
 }
 
-/// Words of the header that update-template data carry in an image: image, buffer and texel-buffer counts, then the
-/// number of tails.
-pub const TEMPLATE_HEADER_WORDS: usize = 4;
 /// Stands for "no type" in a template tail: the 8 stray bytes that some old captures end with.
 pub const TEMPLATE_STRAY: u64 = u64::MAX;
 

@@ -2,25 +2,16 @@
 //!
 //! Guarantees: every byte the walk shows is printed or on a rule of `rules.rs`. Refuses nothing.
 
+use super::Sink;
 use super::counts::counted;
+use super::engine::{Engine, State};
+use super::options::{Blob, Counter, CounterKind, Options};
 use super::rules::{self, bit_name, enum_name};
-use super::{Blob, Counter, CounterKind, Engine, Options, Sink};
 use crate::decode::special::{TEMPLATE_STRAY, descriptor};
 use crate::image::{Image, Ptr, attrib};
 use crate::schema::generated::ENUMS;
 use crate::schema::{EnumId, Member, Shape, Special, StructDef, Ty};
 use crate::walk::{Pointee, Visitor, walk_call, walk_struct_array};
-
-/// What a walk keeps in mind; lives in the printer so that its memory is kept.
-#[derive(Default)]
-pub(super) struct State {
-    /// The structs around the current place, innermost last: definition and offset.
-    pub(super) stack: Vec<(&'static StructDef, u32)>,
-    /// Depths (of `stack`) at which an object was opened for a union, to be closed with its member.
-    pub(super) unions: Vec<usize>,
-    /// Tails of template data: descriptor type, offset, count.
-    tails: Vec<(u64, u32, u64)>,
-}
 
 impl<S: Sink> Engine<S> {
     /// Prints the call in the image.

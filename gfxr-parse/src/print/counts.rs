@@ -4,7 +4,7 @@
 //! [`Counts`], fed in order, fills them in. Guarantees: the same numbers whichever blocks are printed, as long as the
 //! others go through [`super::Printer::pass`]. Refuses nothing; a block that cannot be read counts for nothing.
 
-use super::{Counter, CounterKind};
+use super::options::{Counter, CounterKind};
 use crate::container::{Block, BlockKind, Scratch};
 use crate::schema::generated::COMMANDS;
 use crate::schema::{CommandDef, command_index};

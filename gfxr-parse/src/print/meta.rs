@@ -4,7 +4,9 @@
 //! members; here they are written like the rest. Guarantees: contents of memory are not decompressed unless they are
 //! collected. Refuses nothing of its own.
 
-use super::{Binaries, Blob, Engine, Printed, Sink};
+use super::Sink;
+use super::engine::Engine;
+use super::options::{Binaries, Blob, Printed};
 use crate::container::{Block, BlockKind, Marker, MarkerKind, Payload};
 use crate::decode::{decode_struct_array, decode_struct_array2};
 use crate::error::Result;

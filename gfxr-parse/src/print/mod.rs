@@ -33,8 +33,10 @@
 
 mod call;
 mod counts;
+mod engine;
 mod json;
 mod meta;
+mod options;
 mod rules;
 mod sink;
 mod special;
@@ -43,7 +45,9 @@ mod tests;
 mod text;
 
 pub use counts::Counts;
+use engine::Engine;
 pub use meta::record_name;
+pub use options::{Binaries, Blob, Counter, CounterKind, Options, Printed};
 
 use json::Json;
 use sink::Sink;
@@ -54,65 +58,6 @@ use crate::decode::decode_found;
 use crate::error::{Error, Result};
 use crate::image::Image;
 use crate::schema::{command, generated};
-
-/// What becomes of bytes that mean nothing as numbers (shader code, memory contents).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Binaries {
-    /// `"[Binary data]"` where upstream writes it; other arrays of bytes are written out as numbers.
-    #[default]
-    Placeholder,
-    /// `"[Binary data]"` for every array of bytes.
-    None,
-    /// Collected in [`Printer::take_blobs`]; the value is the file's name.
-    Collect,
-}
-
-/// How to print.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Options {
-    /// Flags by the names of their bits.
-    pub expand_flags: bool,
-    /// Bytes.
-    pub binaries: Binaries,
-}
-
-/// A number that depends on all the blocks before, to be put into the output by whoever has seen them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Counter {
-    /// Where in the output it belongs.
-    pub at: usize,
-    /// Which count it is.
-    pub kind: CounterKind,
-    /// It is printed; else it only counts.
-    pub shown: bool,
-}
-
-/// See [`Counter`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CounterKind {
-    /// How many commands have been recorded into this command buffer so far, this one counted.
-    Command(u64),
-    /// How many submissions and presents there have been so far, this one counted.
-    Submit,
-}
-
-/// Bytes for a file of their own.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Blob {
-    /// The file's name: block index, then what it is.
-    pub name: String,
-    /// Its contents.
-    pub bytes: Vec<u8>,
-}
-
-/// What became of a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Printed {
-    /// A record was written.
-    Yes,
-    /// Blocks of this kind have no form in print (Direct3D 12, types this build does not know).
-    Skipped,
-}
 
 /// The forms of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,18 +125,6 @@ impl std::fmt::Debug for Printer {
     }
 }
 
-/// A printer into one kind of sink.
-struct Engine<S> {
-    options: Options,
-    sink: S,
-    image: Image,
-    scratch: Scratch,
-    state: call::State,
-    /// Numbers to be filled in, in order of place.
-    counters: Vec<Counter>,
-    blobs: Vec<Blob>,
-}
-
 impl<S: Sink> Engine<S> {
     fn new(options: Options) -> Self {
         Engine {
@@ -199,7 +132,7 @@ impl<S: Sink> Engine<S> {
             sink: S::new(),
             image: Image::default(),
             scratch: Scratch::new(),
-            state: call::State::default(),
+            state: engine::State::default(),
             counters: Vec::new(),
             blobs: Vec::new(),
         }

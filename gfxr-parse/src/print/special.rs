@@ -2,9 +2,10 @@
 //!
 //! Guarantees: each form is upstream's, see the parent module for where not. Refuses nothing.
 
+use super::Sink;
 use super::call::Walk;
+use super::options::{Binaries, Blob};
 use super::rules;
-use super::{Binaries, Blob, Sink};
 use crate::decode::special::descriptor;
 use crate::image::Image;
 use crate::schema::{Shape, Special, StructDef, Ty};

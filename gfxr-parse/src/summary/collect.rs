@@ -3,8 +3,7 @@
 //! Guarantees: constant work for most blocks; the calls in [`Told`] are decoded. Refuses nothing.
 
 use super::model::*;
-use super::u64_at;
-use crate::container::block::block_type;
+use crate::container::framing::block_type;
 use crate::container::{Block, BlockKind, Capture, FrameRule, Place, Scratch};
 use crate::decode::decode_found;
 use crate::error::Error;
@@ -446,4 +445,9 @@ fn device_kind(v: u32) -> String {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+/// The body's bytes at `at`, as 8-byte number.
+fn u64_at(block: &Block, at: usize) -> Option<u64> {
+    block.body().get(at..at + 8).map(|b| u64::from_le_bytes(b.try_into().expect("8 bytes")))
 }

@@ -13,7 +13,7 @@ pub use model::{
     Version,
 };
 
-use crate::container::{Block, Capture, FrameCounter, FrameRule};
+use crate::container::{Capture, FrameCounter, FrameRule};
 
 /// Reads a whole capture. `progress` is told, now and then, how far it is, in bytes.
 pub fn summarize(capture: &Capture, mut progress: impl FnMut(u64)) -> Summary {
@@ -34,9 +34,4 @@ pub fn summarize(capture: &Capture, mut progress: impl FnMut(u64)) -> Summary {
     }
     let truncated = blocks.truncated().map(|e| e.to_string());
     c.finish(capture, frames.rule(), truncated)
-}
-
-/// The body's bytes at `at`, as 8-byte number.
-fn u64_at(block: &Block, at: usize) -> Option<u64> {
-    block.body().get(at..at + 8).map(|b| u64::from_le_bytes(b.try_into().expect("8 bytes")))
 }

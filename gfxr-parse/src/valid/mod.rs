@@ -25,6 +25,8 @@
 //!
 //! What is refused is an error with the path of the member. The image is as it was: it still encodes to the same bytes.
 
+mod checker;
+mod level;
 mod pipeline;
 mod render_pass;
 mod rules;
@@ -38,18 +40,8 @@ use crate::limits::deeper;
 use crate::schema::generated::{ENUMS, HANDLES, STRUCTS};
 use crate::schema::{Inner, Len, Member, Presence, Shape, Special, StructDef, StructId, Ty, struct_by_stype};
 use crate::view::View;
-
-/// How much is checked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// Nothing yet.
-    #[default]
-    Decoded,
-    /// What memory safety rests on.
-    Memory,
-    /// That, and what the specification says of values.
-    Usage,
-}
+use checker::{Checker, absent, elements_of};
+pub use level::Level;
 
 /// Checks a call, and remembers that it passed: the next time, and for its copies, that costs nothing.
 #[inline]
@@ -72,12 +64,6 @@ fn whole(image: &Image, level: Level) -> Result<()> {
     let c = Checker { image, usage: level == Level::Usage };
     c.members(command.params, command.looked_at, 0, false)?;
     if c.usage { rules::of_command(&c, command) } else { Ok(()) }
-}
-
-/// See [`check`].
-struct Checker<'i> {
-    image: &'i Image,
-    usage: bool,
 }
 
 impl Checker<'_> {
@@ -463,21 +449,6 @@ fn no_count(members: &'static [Member], m: &Member) -> Result<()> {
         }
         _ => Ok(()),
     }
-}
-
-/// How many elements were expected.
-#[cold]
-fn elements_of(count: u64, is_array: bool) -> String {
-    match (count, is_array) {
-        (_, false) => "one element".to_owned(),
-        (1, true) => "1 element, as its count says".to_owned(),
-        (n, true) => format!("{n} elements, as its count says"),
-    }
-}
-
-#[cold]
-fn absent(wanted: &str) -> Error {
-    Error::malformed(format!("expected {wanted}, found null"))
 }
 
 #[cold]

@@ -3,8 +3,8 @@
 //! Guarantees: no state that a driver reads is null, whatever is dynamic. Refuses the others, with the member's path. Parts
 //! of pipelines (libraries) say what they have by themselves; of them only what has a count is looked at.
 
-use super::rules::{counted, each, leads, number};
-use super::{Checker, absent};
+use super::checker::{Checker, absent};
+use super::checker::{counted, each, leads, number};
 use crate::error::{Error, Result};
 use crate::view::View;
 

@@ -3,7 +3,7 @@
 //! Both versions of the create info have the same names. Guarantees: every index is below the count that it is an index
 //! into, or says that it means none. Refuses the others, with the member's path.
 
-use super::rules::{each, number};
+use super::checker::{each, number};
 use crate::error::{Error, Result};
 use crate::view::View;
 

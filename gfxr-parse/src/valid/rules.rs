@@ -5,7 +5,7 @@
 //! they accept leaves no null and no index past an end, as far as the call alone can tell. Refuses, with the member's path,
 //! what the specification rules out whatever the device.
 
-use super::{Checker, absent, elements_of};
+use super::checker::{Checker, absent, counted, each, elements_of, leads, number};
 use crate::decode::special::descriptor;
 use crate::error::{Error, Result};
 use crate::schema::generated::STRUCTS;
@@ -90,31 +90,6 @@ pub(super) fn of_command(c: &Checker<'_>, command: &CommandDef) -> Result<()> {
     match COMMANDS_WITH_RULES.iter().find(|r| r.0 == command.canonical) {
         Some((_, rule)) => rule(c, &View::call(c.image)),
         None => Ok(()),
-    }
-}
-
-/// A number that is there, as its struct was checked.
-pub(super) fn number(v: &View<'_>, name: &str) -> u32 {
-    v.u32(name).unwrap_or(0)
-}
-
-/// Whether a pointer leads anywhere.
-pub(super) fn leads(v: &View<'_>, name: &str) -> bool {
-    v.array(name).is_some_and(|(at, _)| at != 0)
-}
-
-/// Each struct of an array.
-pub(super) fn each(v: &View<'_>, name: &str, mut one: impl FnMut(&View<'_>) -> Result<()>) -> Result<()> {
-    v.structs(name)
-        .enumerate()
-        .try_for_each(|(i, s)| one(&s).map_err(|e| e.within(&format!("[{i}]")).within(name)))
-}
-
-/// A count above 0 wants elements.
-pub(super) fn counted(v: &View<'_>, count: &str, array: &str) -> Result<()> {
-    match number(v, count) {
-        n if n > 0 && !leads(v, array) => Err(absent(&elements_of(n.into(), true)).within(array)),
-        _ => Ok(()),
     }
 }
 

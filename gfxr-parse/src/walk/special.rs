@@ -1,9 +1,8 @@
 //! Mirrors `decode/special.rs` case by case.
 
 use super::{Pointee, Visitor, Walker};
-use crate::decode::special::{
-    TEMPLATE_HEADER_WORDS, TEMPLATE_STRAY, descriptor, token_member, union_member, union_members,
-};
+use crate::decode::TEMPLATE_HEADER_WORDS;
+use crate::decode::special::{TEMPLATE_STRAY, descriptor, token_member, union_member, union_members};
 use crate::image::attrib;
 use crate::names::NAMES;
 use crate::schema::generated::STRUCTS;
