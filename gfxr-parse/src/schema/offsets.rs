@@ -2,7 +2,8 @@
 //!
 //! For code that runs for every call and knows which command or struct it reads: [`member!`](crate::member),
 //! [`param!`](crate::param), [`argument!`](crate::argument) and [`size_of_struct!`](crate::size_of_struct) are constants.
-//! Guarantees: they are those of the tables. Refuses to compile a name that the tables do not have:
+//! Guarantees: they are those of the tables, and are found even where the code around them is never run (each is a
+//! `const` item, which `cargo check` looks at too). Refuses to compile a name that the tables do not have:
 //!
 //! ```
 //! assert_eq!(gfxr_parse::member!("VkMappedMemoryRange", "memory"), 16);
@@ -21,33 +22,37 @@ use std::cmp::Ordering;
 /// The offset of a struct's member: `member!("VkMappedMemoryRange", "memory")`, a constant `u32`.
 #[macro_export]
 macro_rules! member {
-    ($of:literal, $name:literal) => {
-        const { $crate::schema::offsets::member($of, $name) }
-    };
+    ($of:literal, $name:literal) => {{
+        const FOUND: u32 = $crate::schema::offsets::member($of, $name);
+        FOUND
+    }};
 }
 
 /// The offset of a command's parameter in the image of a call: `param!("vkFreeMemory", "memory")`, a constant `u32`.
 #[macro_export]
 macro_rules! param {
-    ($command:literal, $name:literal) => {
-        const { $crate::schema::offsets::argument($command, $name) as u32 * 8 }
-    };
+    ($command:literal, $name:literal) => {{
+        const FOUND: u32 = $crate::schema::offsets::argument($command, $name) as u32 * 8;
+        FOUND
+    }};
 }
 
 /// A parameter's place among its command's: `argument!("vkFreeMemory", "memory")`, a constant `usize`.
 #[macro_export]
 macro_rules! argument {
-    ($command:literal, $name:literal) => {
-        const { $crate::schema::offsets::argument($command, $name) }
-    };
+    ($command:literal, $name:literal) => {{
+        const FOUND: usize = $crate::schema::offsets::argument($command, $name);
+        FOUND
+    }};
 }
 
 /// A struct's size in bytes: `size_of_struct!("VkMappedMemoryRange")`, a constant `u32`.
 #[macro_export]
 macro_rules! size_of_struct {
-    ($of:literal) => {
-        const { $crate::schema::offsets::structure($of).size }
-    };
+    ($of:literal) => {{
+        const FOUND: u32 = $crate::schema::offsets::structure($of).size;
+        FOUND
+    }};
 }
 
 /// See [`member!`](crate::member).
