@@ -4,7 +4,7 @@
 //! the layout: push constants, vertex and index buffers, what is run. Guarantees: every token of the registry is told apart
 //! (by test); a token that is not known may do anything. Refuses nothing.
 
-use super::read::{created, n32};
+use super::read::{created, destroyed, n32};
 use super::world::World;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
@@ -102,7 +102,7 @@ pub(super) fn create(w: &mut World, call: &Call) {
 
 /// vkDestroyIndirectCommandsLayoutEXT, NV.
 pub(super) fn destroy(w: &mut World, call: &Call) {
-    w.generated.remove(&call.image.u64(8));
+    w.generated.remove(&destroyed(call));
 }
 
 #[cfg(test)]

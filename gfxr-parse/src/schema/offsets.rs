@@ -22,7 +22,7 @@ use std::cmp::Ordering;
 /// The offset of a struct's member: `member!("VkMappedMemoryRange", "memory")`, a constant `u32`.
 #[macro_export]
 macro_rules! member {
-    ($of:literal, $name:literal) => {{
+    ($of:expr, $name:expr) => {{
         const FOUND: u32 = $crate::schema::offsets::member($of, $name);
         FOUND
     }};
@@ -31,7 +31,7 @@ macro_rules! member {
 /// The offset of a command's parameter in the image of a call: `param!("vkFreeMemory", "memory")`, a constant `u32`.
 #[macro_export]
 macro_rules! param {
-    ($command:literal, $name:literal) => {{
+    ($command:expr, $name:expr) => {{
         const FOUND: u32 = $crate::schema::offsets::argument($command, $name) as u32 * 8;
         FOUND
     }};
@@ -40,7 +40,7 @@ macro_rules! param {
 /// A parameter's place among its command's: `argument!("vkFreeMemory", "memory")`, a constant `usize`.
 #[macro_export]
 macro_rules! argument {
-    ($command:literal, $name:literal) => {{
+    ($command:expr, $name:expr) => {{
         const FOUND: usize = $crate::schema::offsets::argument($command, $name);
         FOUND
     }};
@@ -49,7 +49,7 @@ macro_rules! argument {
 /// A struct's size in bytes: `size_of_struct!("VkMappedMemoryRange")`, a constant `u32`.
 #[macro_export]
 macro_rules! size_of_struct {
-    ($of:literal) => {{
+    ($of:expr) => {{
         const FOUND: u32 = $crate::schema::offsets::structure($of).size;
         FOUND
     }};
