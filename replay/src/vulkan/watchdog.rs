@@ -123,7 +123,7 @@ pub fn reset_fences(c: &mut LinkedCall<'_>) -> Result<()> {
     let LinkedCall { vk, linked, .. } = c;
     const FENCES: usize = argument!("vkResetFences", "pFences");
     const COUNT: usize = argument!("vkResetFences", "fenceCount");
-    for fence in linked.params::<vk::Fence>(FENCES, linked.arg(COUNT) as u32 as usize).unwrap_or_default() {
+    for fence in linked.params::<vk::Fence>(FENCES, COUNT).unwrap_or_default() {
         vk.watch.finished(*fence);
     }
     Ok(())
