@@ -240,6 +240,18 @@ impl Image {
     pub fn target(&self, at: u32) -> Option<u32> {
         self.ptr(at).filter(|p| p.has_data() && p.to != 0).map(|p| p.to)
     }
+    /// The handles, or 64-bit numbers, that the pointer in slot `at` leads to, if its data are there.
+    #[inline]
+    pub fn u64s(&self, at: u32) -> impl ExactSizeIterator<Item = u64> + '_ {
+        let (to, n) = self.ptr(at).filter(|p| p.has_data()).map_or((0, 0), |p| (p.to, p.len as u32));
+        (0..n).map(move |i| self.u64(to + i * 8))
+    }
+    /// The same for 32-bit numbers.
+    #[inline]
+    pub fn u32s(&self, at: u32) -> impl ExactSizeIterator<Item = u32> + '_ {
+        let (to, n) = self.ptr(at).filter(|p| p.has_data()).map_or((0, 0), |p| (p.to, p.len as u32));
+        (0..n).map(move |i| self.u32(to + i * 4))
+    }
     /// Offset of the return value's slot (valid only if the command returns something).
     #[inline]
     pub fn ret_at(&self) -> u32 {

@@ -1,8 +1,8 @@
 //! Reading a decoded call by the names of its parameters and members.
 //!
-//! For code that looks at a few calls; what runs for every call walks (`crate::walk`) or uses offsets. Guarantees: a
-//! name the struct does not have, a null pointer and data the capture left out all read as `None` (or nothing to
-//! iterate over). Refuses nothing.
+//! For code that looks at a few calls; what runs for every call walks (`crate::walk`) or uses constant offsets
+//! ([`crate::member!`], [`crate::param!`]). Guarantees: a name the struct does not have, a null pointer and data the
+//! capture left out all read as `None` (or nothing to iterate over). Refuses nothing.
 
 use crate::image::Image;
 use crate::schema::generated::STRUCTS;

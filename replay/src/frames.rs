@@ -8,6 +8,7 @@ use gfxr_parse::ahead::Call;
 use gfxr_parse::container::{Capture, Place};
 use gfxr_parse::image::{Image, attrib};
 use gfxr_parse::schema::{command_named, struct_named};
+use gfxr_parse::{member, param};
 
 /// Whether a block begins or ends a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -89,13 +90,13 @@ impl Framer {
         if !call.command.name.starts_with("vkQueue") {
             return false;
         }
-        // VkFrameBoundaryEXT: sType, pNext, flags. Only a pNext link leads to a struct with this sType.
+        // Only a pNext link leads to a struct with this sType.
         call.image.ptrs.iter().any(|p| {
             p.has_data()
                 && p.to != 0
                 && p.attrib & attrib::STRUCT != 0
                 && call.image.u32(p.to) == self.boundary_stype
-                && call.image.u32(p.to + 16) & FRAME_END != 0
+                && call.image.u32(p.to + member!("VkFrameBoundaryEXT", "flags")) & FRAME_END != 0
         })
     }
 }
@@ -111,8 +112,9 @@ pub fn label(call: &Call) -> Option<&[u8]> {
         | "vkCmdDebugMarkerInsertEXT" => {}
         _ => return None,
     }
-    // Both structs: sType, pNext, the name.
-    text(&call.image, call.image.target(8)? + 16)
+    // (a VkDebugMarkerMarkerInfoEXT has its name at the same place)
+    let info = call.image.target(param!("vkCmdBeginDebugUtilsLabelEXT", "pLabelInfo"))?;
+    text(&call.image, info + member!("VkDebugUtilsLabelEXT", "pLabelName"))
 }
 
 /// The string that the pointer in slot `at` leads to.

@@ -8,22 +8,23 @@ use crate::objects::Objects;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::schema::{CommandDef, HandleId, Ty, handle_named};
+use gfxr_parse::{member, param};
 use world::Outcome;
 
 /// What a command does to the object table beyond new handles in its outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Track {
     Nothing,
-    /// The handle in this parameter is gone afterwards.
-    Destroy(u8),
+    /// The handle in the parameter at this offset is gone afterwards.
+    Destroy(u32),
     /// The device or the instance in the first parameter is gone, and everything that is its.
     DestroyOwner,
-    /// The handles in this array parameter are gone.
-    FreeMany(u8),
-    /// Everything allocated from the pool in this parameter is gone.
-    ResetPool(u8),
-    /// New handles are children of the pool at this offset of the struct in this parameter.
-    AllocateFrom(u8, u8),
+    /// The handles in the array parameter at this offset are gone.
+    FreeMany(u32),
+    /// Everything allocated from the pool in the parameter at this offset is gone.
+    ResetPool(u32),
+    /// New handles are children of the pool: the offsets of the parameter with the struct, and of the pool in it.
+    AllocateFrom(u32, u32),
 }
 
 /// Every command's, by index.
@@ -53,8 +54,8 @@ impl Lifetimes {
             return;
         }
         let pool = match self.tracks[call.index] {
-            Track::AllocateFrom(p, at) => {
-                call.image.target(u32::from(p) * 8).map_or(0, |to| call.image.u64(to + u32::from(at)))
+            Track::AllocateFrom(info, pool) => {
+                call.image.target(info).map_or(0, |to| call.image.u64(to + pool))
             }
             _ => 0,
         };
@@ -80,30 +81,30 @@ impl Lifetimes {
         match self.tracks[call.index] {
             Track::Nothing | Track::AllocateFrom(..) => {}
             Track::DestroyOwner => objects.remove_owner(image.u64(0)),
-            Track::Destroy(p) => objects.remove(image.u64(u32::from(p) * 8)),
-            Track::ResetPool(p) => objects.remove_children(image.u64(u32::from(p) * 8)),
-            Track::FreeMany(p) => {
-                if let Some(ptr) = image.ptr(u32::from(p) * 8).filter(|ptr| ptr.has_data()) {
-                    for i in 0..ptr.len as u32 {
-                        objects.remove(image.u64(ptr.to + i * 8));
-                    }
-                }
-            }
+            Track::Destroy(at) => objects.remove(image.u64(at)),
+            Track::ResetPool(at) => objects.remove_children(image.u64(at)),
+            Track::FreeMany(at) => image.u64s(at).for_each(|id| objects.remove(id)),
         }
     }
 }
 
 fn track_of(c: &CommandDef) -> Track {
-    let param = |n: &str| c.params.iter().position(|p| p.name == n).map(|i| i as u8);
     match c.name {
-        "vkFreeCommandBuffers" => Track::FreeMany(param("pCommandBuffers").expect("it has one")),
-        "vkFreeDescriptorSets" => Track::FreeMany(param("pDescriptorSets").expect("it has one")),
-        "vkResetDescriptorPool" => Track::ResetPool(1),
-        // Both structs have the pool right after pNext.
-        "vkAllocateCommandBuffers" | "vkAllocateDescriptorSets" => Track::AllocateFrom(1, 16),
+        "vkFreeCommandBuffers" => Track::FreeMany(param!("vkFreeCommandBuffers", "pCommandBuffers")),
+        "vkFreeDescriptorSets" => Track::FreeMany(param!("vkFreeDescriptorSets", "pDescriptorSets")),
+        "vkResetDescriptorPool" => Track::ResetPool(param!("vkResetDescriptorPool", "descriptorPool")),
+        "vkAllocateCommandBuffers" => Track::AllocateFrom(
+            param!("vkAllocateCommandBuffers", "pAllocateInfo"),
+            member!("VkCommandBufferAllocateInfo", "commandPool"),
+        ),
+        "vkAllocateDescriptorSets" => Track::AllocateFrom(
+            param!("vkAllocateDescriptorSets", "pAllocateInfo"),
+            member!("VkDescriptorSetAllocateInfo", "descriptorPool"),
+        ),
         "vkDestroyInstance" | "vkDestroyDevice" => Track::DestroyOwner,
-        "vkFreeMemory" => Track::Destroy(1),
-        n if n.starts_with("vkDestroy") => Track::Destroy(1),
+        "vkFreeMemory" => Track::Destroy(param!("vkFreeMemory", "memory")),
+        // (all of them have it there)
+        n if n.starts_with("vkDestroy") => Track::Destroy(param!("vkDestroyBuffer", "buffer")),
         _ => Track::Nothing,
     }
 }

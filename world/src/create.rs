@@ -6,10 +6,11 @@ use super::generated;
 use super::layouts::PipelineLayout;
 use super::objects::*;
 use super::passes::RenderPass;
-use super::read::{created, extent, gone, n32, n64, subresources};
+use super::read::{created, destroyed, extent, gone, n32, n64, subresources};
 use super::world::Handler;
 use super::world::World;
 use gfxr_parse::ahead::Call;
+use gfxr_parse::param;
 use gfxr_parse::view::View;
 use std::rc::Rc;
 
@@ -26,7 +27,7 @@ pub(super) const HANDLERS: &[(&str, Handler)] = &[
     ("vkGetDeviceQueue", queue),
     ("vkGetDeviceQueue2", queue),
     ("vkAllocateMemory", memory),
-    ("vkFreeMemory", |w, c| gone(w.memories.remove(&c.image.u64(8)))),
+    ("vkFreeMemory", |w, c| gone(w.memories.remove(&destroyed(c)))),
     ("vkMapMemory", map),
     ("vkMapMemory2", map),
     ("vkUnmapMemory", unmap),
@@ -37,37 +38,37 @@ pub(super) const HANDLERS: &[(&str, Handler)] = &[
     ("vkBindBufferMemory2", bind_buffer),
     ("vkGetBufferDeviceAddress", buffer_address),
     ("vkCreateBufferView", buffer_view),
-    ("vkDestroyBufferView", |w, c| gone(w.buffer_views.remove(&c.image.u64(8)))),
+    ("vkDestroyBufferView", |w, c| gone(w.buffer_views.remove(&destroyed(c)))),
     ("vkCreateImage", image),
-    ("vkDestroyImage", |w, c| gone(w.images.remove(&c.image.u64(8)))),
+    ("vkDestroyImage", |w, c| gone(w.images.remove(&destroyed(c)))),
     ("vkBindImageMemory", bind_image),
     ("vkBindImageMemory2", bind_image),
     ("vkCreateImageView", image_view),
-    ("vkDestroyImageView", |w, c| gone(w.image_views.remove(&c.image.u64(8)))),
+    ("vkDestroyImageView", |w, c| gone(w.image_views.remove(&destroyed(c)))),
     ("vkCreateSampler", |_, _| {}),
     ("vkCreateAccelerationStructureKHR", structure),
     ("vkCreateAccelerationStructure2KHR", structure),
     ("vkCreateAccelerationStructureNV", structure_nv),
-    ("vkDestroyAccelerationStructureKHR", |w, c| gone(w.structures.remove(&c.image.u64(8)))),
-    ("vkDestroyAccelerationStructureNV", |w, c| gone(w.structures.remove(&c.image.u64(8)))),
+    ("vkDestroyAccelerationStructureKHR", |w, c| gone(w.structures.remove(&destroyed(c)))),
+    ("vkDestroyAccelerationStructureNV", |w, c| gone(w.structures.remove(&destroyed(c)))),
     ("vkGetAccelerationStructureDeviceAddressKHR", structure_address),
     ("vkCreateRenderPass", render_pass),
     ("vkCreateRenderPass2", render_pass),
-    ("vkDestroyRenderPass", |w, c| gone(w.render_passes.remove(&c.image.u64(8)))),
+    ("vkDestroyRenderPass", |w, c| gone(w.render_passes.remove(&destroyed(c)))),
     ("vkCreateFramebuffer", framebuffer),
-    ("vkDestroyFramebuffer", |w, c| gone(w.framebuffers.remove(&c.image.u64(8)))),
+    ("vkDestroyFramebuffer", |w, c| gone(w.framebuffers.remove(&destroyed(c)))),
     ("vkCreateSwapchainKHR", swapchain),
     ("vkCreateSharedSwapchainsKHR", shared_swapchains),
     ("vkGetSwapchainImagesKHR", swapchain_images),
     ("vkDestroySwapchainKHR", destroy_swapchain),
     ("vkCreateSemaphore", semaphore),
-    ("vkDestroySemaphore", |w, c| gone(w.syncs.remove(&c.image.u64(8)))),
+    ("vkDestroySemaphore", |w, c| gone(w.syncs.remove(&destroyed(c)))),
     ("vkCreateFence", |w, c| gone(w.syncs.insert(created(c), Sync::Fence(flags(c) & 1 != 0)))),
-    ("vkDestroyFence", |w, c| gone(w.syncs.remove(&c.image.u64(8)))),
+    ("vkDestroyFence", |w, c| gone(w.syncs.remove(&destroyed(c)))),
     ("vkCreateEvent", |w, c| gone(w.syncs.insert(created(c), Sync::Event(flags(c) & 1 != 0)))),
-    ("vkDestroyEvent", |w, c| gone(w.syncs.remove(&c.image.u64(8)))),
+    ("vkDestroyEvent", |w, c| gone(w.syncs.remove(&destroyed(c)))),
     ("vkCreateQueryPool", query_pool),
-    ("vkDestroyQueryPool", |w, c| gone(w.query_pools.remove(&c.image.u64(8)))),
+    ("vkDestroyQueryPool", |w, c| gone(w.query_pools.remove(&destroyed(c)))),
     ("vkCreateIndirectCommandsLayoutEXT", commands_layout),
     ("vkCreateIndirectCommandsLayoutNV", commands_layout),
     ("vkDestroyIndirectCommandsLayoutEXT", destroy_commands_layout),
@@ -198,7 +199,7 @@ fn address_gone(w: &mut World, id: u64, b: Option<Buffer>) {
 }
 
 fn destroy_buffer(w: &mut World, call: &Call) {
-    let id = call.image.u64(8);
+    let id = destroyed(call);
     let b = w.buffers.remove(&id);
     address_gone(w, id, b);
 }
@@ -361,7 +362,7 @@ fn shared_swapchains(w: &mut World, call: &Call) {
 }
 
 fn swapchain_images(w: &mut World, call: &Call) {
-    let id = call.image.u64(8);
+    let id = call.image.u64(param!("vkGetSwapchainImagesKHR", "swapchain"));
     own_images(w, id, &View::call(&call.image).u64s("pSwapchainImages"));
 }
 
@@ -377,7 +378,7 @@ pub(super) fn own_images(w: &mut World, id: u64, images: &[u64]) {
 }
 
 fn destroy_swapchain(w: &mut World, call: &Call) {
-    for image in w.swapchains.remove(&call.image.u64(8)).unwrap_or_default().images {
+    for image in w.swapchains.remove(&destroyed(call)).unwrap_or_default().images {
         w.images.remove(&image);
     }
 }
@@ -435,5 +436,5 @@ fn commands_layout(w: &mut World, call: &Call) {
 
 /// vkDestroyIndirectCommandsLayoutEXT, NV.
 fn destroy_commands_layout(w: &mut World, call: &Call) {
-    w.generated.remove(&call.image.u64(8));
+    w.generated.remove(&destroyed(call));
 }

@@ -6,6 +6,7 @@
 use super::commands::{Indirect, Place, Sizes, Table};
 use super::objects::BindPoint;
 use super::read::{n32, n64};
+use gfxr_parse::size_of_struct;
 use gfxr_parse::view::View;
 
 /// Whether a command (by canonical name) is an invocation.
@@ -36,13 +37,19 @@ pub(super) fn bind_point(name: &str, v: View<'_>) -> BindPoint {
 /// Bytes of one command in memory.
 fn size_of(name: &str) -> u64 {
     match name {
-        "vkCmdTraceRaysIndirect2KHR" => 104,
-        "vkCmdDrawMeshTasksIndirectNV" | "vkCmdDrawMeshTasksIndirectCountNV" => 8,
-        n if n.starts_with("vkCmdDrawIndexed") => 20,
-        n if n.starts_with("vkCmdDrawIndirect") => 16,
-        _ => 12,
+        "vkCmdTraceRaysIndirect2KHR" => TRACE_2,
+        "vkCmdDrawMeshTasksIndirectNV" | "vkCmdDrawMeshTasksIndirectCountNV" => MESH_NV,
+        n if n.starts_with("vkCmdDrawIndexed") => DRAW_INDEXED,
+        n if n.starts_with("vkCmdDrawIndirect") => DRAW,
+        _ => size_of_struct!("VkDispatchIndirectCommand").into(),
     }
 }
+
+/// Bytes of commands in memory, padding included.
+pub(super) const TRACE_2: u64 = size_of_struct!("VkTraceRaysIndirectCommand2KHR") as u64;
+pub(super) const MESH_NV: u64 = size_of_struct!("VkDrawMeshTasksIndirectCommandNV") as u64;
+pub(super) const DRAW_INDEXED: u64 = size_of_struct!("VkDrawIndexedIndirectCommand") as u64;
+pub(super) const DRAW: u64 = size_of_struct!("VkDrawIndirectCommand") as u64;
 
 /// How much an invocation runs.
 pub(super) fn sizes(name: &str, v: View<'_>) -> Sizes {

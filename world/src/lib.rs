@@ -52,6 +52,7 @@ use commands::Recorded;
 use execute::Queues;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::meta::Meta;
+use gfxr_parse::param;
 use gfxr_parse::schema::Ty;
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::view::View;
@@ -214,13 +215,14 @@ impl Follow {
                 world.command_pools.insert(read::created(call), pool);
             }
             Buffers::ResetPool => {
-                let pool = world.command_pools.get(&call.image.u64(8));
+                let pool =
+                    world.command_pools.get(&call.image.u64(param!("vkResetCommandPool", "commandPool")));
                 for id in pool.map_or(vec![], |p| p.buffers.clone()) {
                     self.reset(id);
                 }
             }
             Buffers::DestroyPool => {
-                for id in world.command_pools.remove(&call.image.u64(8)).unwrap_or_default().buffers {
+                for id in world.command_pools.remove(&read::destroyed(call)).unwrap_or_default().buffers {
                     self.world.states.remove(&id);
                     self.world.command_buffers.remove(&id);
                 }
@@ -234,7 +236,7 @@ impl Follow {
                 }
             }
             Buffers::Free => {
-                let pool = call.image.u64(8);
+                let pool = call.image.u64(param!("vkFreeCommandBuffers", "commandPool"));
                 for id in v.u64s("pCommandBuffers") {
                     world.states.remove(&id);
                     world.command_buffers.remove(&id);

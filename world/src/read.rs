@@ -2,6 +2,7 @@
 
 use super::objects::Subresources;
 use gfxr_parse::ahead::Call;
+use gfxr_parse::param;
 use gfxr_parse::view::View;
 
 /// 64 bits.
@@ -55,5 +56,22 @@ pub(super) fn created(call: &Call) -> u64 {
     call.image.handles.iter().find(|h| h.out).map_or(0, |h| call.image.u64(h.at))
 }
 
+/// The id of the object that a call destroys: all but devices and instances stand where buffers do.
+pub(super) fn destroyed(call: &Call) -> u64 {
+    call.image.u64(param!("vkDestroyBuffer", "buffer"))
+}
+
 /// What was there is not any more.
 pub(super) fn gone<T>(_: Option<T>) {}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn what_is_destroyed_stands_where_buffers_do() {
+        use gfxr_parse::schema::{Ty, generated::COMMANDS};
+        let of_one = COMMANDS.iter().filter(|c| c.name.starts_with("vkDestroy") || c.name == "vkFreeMemory");
+        for c in of_one.filter(|c| !["vkDestroyDevice", "vkDestroyInstance"].contains(&c.name)) {
+            assert!(matches!(c.params[1].ty, Ty::Handle(_)), "{}", c.name);
+        }
+    }
+}

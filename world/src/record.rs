@@ -13,6 +13,7 @@ use super::world::World;
 use super::{invoke, update};
 use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
+use gfxr_parse::{member, param};
 use std::rc::Rc;
 
 /// What a recorded call does: binds something, or leaves a command.
@@ -153,10 +154,10 @@ fn of<'i>(v: View<'i>, info: &str) -> View<'i> {
     v.one(info).unwrap_or(v)
 }
 
-/// vkCmdBindPipeline(commandBuffer, pipelineBindPoint, pipeline).
 fn bind_pipeline(s: &mut State, w: &mut World, call: &Call) -> Option<Command> {
-    let point = BindPoint::of(call.image.u32(8));
-    let program = w.pipelines.get(&call.image.u64(16)).cloned().map_or(Program::None, Program::Pipeline);
+    let point = BindPoint::of(call.image.u32(param!("vkCmdBindPipeline", "pipelineBindPoint")));
+    let id = call.image.u64(param!("vkCmdBindPipeline", "pipeline"));
+    let program = w.pipelines.get(&id).cloned().map_or(Program::None, Program::Pipeline);
     s.bind_pipeline(point, program);
     None
 }
@@ -217,13 +218,16 @@ fn push_set(s: &mut State, w: &mut World, call: &Call) -> Option<Command> {
     None
 }
 
-/// vkCmdPushDescriptorSetWithTemplate(commandBuffer, template, layout, set, data), or all of it in a struct.
+/// The newer command has all of it in a struct.
 fn push_template(s: &mut State, w: &mut World, call: &Call) -> Option<Command> {
     let v = View::call(&call.image);
-    let (v, data) = match call.image.target(8).filter(|_| call.command.trailing) {
-        // VkPushDescriptorSetWithTemplateInfo: sType, pNext, descriptorUpdateTemplate, layout, set, pData.
-        Some(to) => (v.one("pPushDescriptorSetWithTemplateInfo")?, call.image.target(to + 40)?),
-        None => (v, call.image.target(32)?),
+    let info = param!("vkCmdPushDescriptorSetWithTemplate2", "pPushDescriptorSetWithTemplateInfo");
+    let (v, data) = match call.image.target(info).filter(|_| call.command.trailing) {
+        Some(to) => {
+            let data = call.image.target(to + member!("VkPushDescriptorSetWithTemplateInfo", "pData"))?;
+            (v.one("pPushDescriptorSetWithTemplateInfo")?, data)
+        }
+        None => (v, call.image.target(param!("vkCmdPushDescriptorSetWithTemplate", "pData"))?),
     };
     let template = w.templates.get(&n64(v, "descriptorUpdateTemplate")).cloned()?;
     let layout = layout_of(w, v)?;

@@ -6,6 +6,7 @@
 
 use super::execute::{batches, older};
 use super::objects::Sync;
+use super::read::destroyed;
 use super::{Ids, SemaphoreUse};
 use gfxr_parse::ahead::Call;
 use gfxr_parse::meta::SwapchainImages;
@@ -55,8 +56,9 @@ impl Semaphores {
                 }
             }
             "vkDestroySemaphore" => {
-                self.signalled.remove(&call.image.u64(8));
-                self.promised.remove(&call.image.u64(8));
+                let gone = destroyed(call);
+                self.signalled.remove(&gone);
+                self.promised.remove(&gone);
             }
             _ => {}
         }

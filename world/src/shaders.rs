@@ -5,7 +5,7 @@
 
 use super::layouts::{Binding, Classes, PipelineLayout, PushRange, SetLayout};
 use super::objects::*;
-use super::read::{created, gone, n32, n64, u32s};
+use super::read::{created, destroyed, gone, n32, n64, u32s};
 use super::world::Handler;
 use super::world::World;
 use gfxr_parse::ahead::Call;
@@ -15,18 +15,18 @@ use std::rc::Rc;
 /// Calls that make and destroy what is run, by canonical name.
 pub(super) const HANDLERS: &[(&str, Handler)] = &[
     ("vkCreateDescriptorSetLayout", set_layout),
-    ("vkDestroyDescriptorSetLayout", |w, c| gone(w.set_layouts.remove(&c.image.u64(8)))),
+    ("vkDestroyDescriptorSetLayout", |w, c| gone(w.set_layouts.remove(&destroyed(c)))),
     ("vkCreatePipelineLayout", pipeline_layout),
-    ("vkDestroyPipelineLayout", |w, c| gone(w.pipeline_layouts.remove(&c.image.u64(8)))),
+    ("vkDestroyPipelineLayout", |w, c| gone(w.pipeline_layouts.remove(&destroyed(c)))),
     ("vkCreateShaderModule", module),
-    ("vkDestroyShaderModule", |w, c| gone(w.modules.remove(&c.image.u64(8)))),
+    ("vkDestroyShaderModule", |w, c| gone(w.modules.remove(&destroyed(c)))),
     ("vkCreateGraphicsPipelines", pipelines),
     ("vkCreateComputePipelines", pipelines),
     ("vkCreateRayTracingPipelinesKHR", pipelines),
     ("vkCreateRayTracingPipelinesNV", pipelines),
-    ("vkDestroyPipeline", |w, c| gone(w.pipelines.remove(&c.image.u64(8)))),
+    ("vkDestroyPipeline", |w, c| gone(w.pipelines.remove(&destroyed(c)))),
     ("vkCreateShadersEXT", shaders),
-    ("vkDestroyShaderEXT", |w, c| gone(w.shaders.remove(&c.image.u64(8)))),
+    ("vkDestroyShaderEXT", |w, c| gone(w.shaders.remove(&destroyed(c)))),
 ];
 
 fn set_layout(w: &mut World, call: &Call) {

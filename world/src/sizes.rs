@@ -4,13 +4,12 @@
 //! generates itself, and memory that is not known.
 
 use super::commands::{Indirect, Invoke, Place, Sizes, Table};
+use super::invoke::{DRAW, DRAW_INDEXED, MESH_NV, TRACE_2};
 use super::world::World;
+use gfxr_parse::member;
 
 /// Draws of one indirect command that are looked at, at most: devices allow 2^32, a damaged capture may say so.
 const MOST_DRAWS: u32 = 1 << 20;
-
-/// Bytes of VkTraceRaysIndirectCommand2KHR, padding included.
-const TRACE_2: u64 = 104;
 
 impl World {
     /// What an invocation runs now: one element for each of its draws, dispatches or traces; itself where it is not
@@ -70,37 +69,68 @@ impl World {
 
 /// One command as it lies in memory.
 fn parse(name: &str, size: u64, bytes: &[u8]) -> Sizes {
-    let u32_at = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("4 bytes"));
-    let u64_at = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("8 bytes"));
-    let w = |n: usize| u32_at(4 * n);
+    let u32 = |at: u32| u32::from_le_bytes(bytes[at as usize..][..4].try_into().expect("4 bytes"));
+    let u64 = |at: u32| u64::from_le_bytes(bytes[at as usize..][..8].try_into().expect("8 bytes"));
     match size {
-        // VkTraceRaysIndirectCommand2KHR: a record's address and size, three tables of address, size, stride, then extents.
         TRACE_2 => {
-            let table = |at: usize, stride: u64| Table {
-                place: Place::Address(u64_at(at)),
-                size: u64_at(at + 8),
-                stride,
-            };
-            let strided = |at: usize| table(at, u64_at(at + 16));
+            macro_rules! of {
+                ($($member:expr),+) => {
+                    member!("VkTraceRaysIndirectCommand2KHR", concat!($($member),+))
+                };
+            }
+            macro_rules! table {
+                ($kind:literal, $stride:expr) => {
+                    Table {
+                        place: Place::Address(u64(of!($kind, "Address"))),
+                        size: u64(of!($kind, "Size")),
+                        stride: $stride,
+                    }
+                };
+                ($kind:literal) => {
+                    table!($kind, u64(of!($kind, "Stride")))
+                };
+            }
             Sizes::Trace {
-                size: [u32_at(88), u32_at(92), u32_at(96)],
-                tables: [table(0, 0), strided(16), strided(40), strided(64)],
+                size: [u32(of!("width")), u32(of!("height")), u32(of!("depth"))],
+                tables: [
+                    table!("raygenShaderRecord", 0),
+                    table!("missShaderBindingTable"),
+                    table!("hitShaderBindingTable"),
+                    table!("callableShaderBindingTable"),
+                ],
             }
         }
-        20 => Sizes::DrawIndexed {
-            indices: w(0),
-            instances: w(1),
-            first_index: w(2),
-            vertex_offset: w(3) as i32,
-            first_instance: w(4),
+        DRAW_INDEXED => Sizes::DrawIndexed {
+            indices: u32(member!("VkDrawIndexedIndirectCommand", "indexCount")),
+            instances: u32(member!("VkDrawIndexedIndirectCommand", "instanceCount")),
+            first_index: u32(member!("VkDrawIndexedIndirectCommand", "firstIndex")),
+            vertex_offset: u32(member!("VkDrawIndexedIndirectCommand", "vertexOffset")) as i32,
+            first_instance: u32(member!("VkDrawIndexedIndirectCommand", "firstInstance")),
         },
-        16 => Sizes::Draw { vertices: w(0), instances: w(1), first_vertex: w(2), first_instance: w(3) },
-        8 => Sizes::Groups { base: [w(1), 0, 0], count: [w(0), 1, 1] },
-        _ if name.starts_with("vkCmdTraceRays") => {
-            let none = Table { place: Place::Address(0), stride: 0, size: 0 };
-            Sizes::Trace { size: [w(0), w(1), w(2)], tables: [none; 4] }
+        DRAW => Sizes::Draw {
+            vertices: u32(member!("VkDrawIndirectCommand", "vertexCount")),
+            instances: u32(member!("VkDrawIndirectCommand", "instanceCount")),
+            first_vertex: u32(member!("VkDrawIndirectCommand", "firstVertex")),
+            first_instance: u32(member!("VkDrawIndirectCommand", "firstInstance")),
+        },
+        MESH_NV => Sizes::Groups {
+            base: [u32(member!("VkDrawMeshTasksIndirectCommandNV", "firstTask")), 0, 0],
+            count: [u32(member!("VkDrawMeshTasksIndirectCommandNV", "taskCount")), 1, 1],
+        },
+        _ => {
+            // VkTraceRaysIndirectCommandKHR and VkDrawMeshTasksIndirectCommandEXT have the same three numbers.
+            let three = [
+                u32(member!("VkDispatchIndirectCommand", "x")),
+                u32(member!("VkDispatchIndirectCommand", "y")),
+                u32(member!("VkDispatchIndirectCommand", "z")),
+            ];
+            if name.starts_with("vkCmdTraceRays") {
+                let none = Table { place: Place::Address(0), stride: 0, size: 0 };
+                Sizes::Trace { size: three, tables: [none; 4] }
+            } else {
+                Sizes::Groups { base: [0; 3], count: three }
+            }
         }
-        _ => Sizes::Groups { base: [0; 3], count: [w(0), w(1), w(2)] },
     }
 }
 

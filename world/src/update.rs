@@ -5,15 +5,21 @@
 
 use super::layouts::{SetLayout, ty};
 use super::objects::*;
-use super::read::{created, gone, n32, n64};
+use super::read::{created, destroyed, gone, n32, n64};
 use super::sets::{Contents, Descriptor};
 use super::world::Handler;
 use super::world::World;
 use gfxr_parse::ahead::Call;
-use gfxr_parse::decode::template::{HEADER_BYTES, TAIL_HEADER_BYTES};
+use gfxr_parse::decode::template as packed;
 use gfxr_parse::image::Image;
 use gfxr_parse::view::View;
+use gfxr_parse::{member, param, size_of_struct};
 use std::rc::Rc;
+
+/// Bytes of the elements of pImageInfo, pBufferInfo, and of views and structures.
+const IMAGE_INFO: u32 = size_of_struct!("VkDescriptorImageInfo");
+const BUFFER_INFO: u32 = size_of_struct!("VkDescriptorBufferInfo");
+const HANDLE: u32 = size_of::<u64>() as u32;
 
 /// Calls that are about descriptors, by canonical name.
 pub(super) const HANDLERS: &[(&str, Handler)] = &[
@@ -24,7 +30,7 @@ pub(super) const HANDLERS: &[(&str, Handler)] = &[
     ("vkFreeDescriptorSets", free),
     ("vkUpdateDescriptorSets", update),
     ("vkCreateDescriptorUpdateTemplate", template),
-    ("vkDestroyDescriptorUpdateTemplate", |w, c| gone(w.templates.remove(&c.image.u64(8)))),
+    ("vkDestroyDescriptorUpdateTemplate", |w, c| gone(w.templates.remove(&destroyed(c)))),
     ("vkUpdateDescriptorSetWithTemplate", update_with_template),
     ("vkGetDescriptorEXT", get_descriptor),
     ("vkGetDescriptorSetLayoutBindingOffsetEXT", binding_offset),
@@ -39,8 +45,11 @@ fn pool(w: &mut World, call: &Call) {
     w.descriptor_pools.insert(created(call), DescriptorPool::default());
 }
 
+/// Where the calls that reset and destroy a pool name it.
+const POOL: u32 = param!("vkResetDescriptorPool", "descriptorPool");
+
 fn reset_pool(w: &mut World, call: &Call) {
-    let Some(pool) = w.descriptor_pools.get_mut(&call.image.u64(8)) else { return };
+    let Some(pool) = w.descriptor_pools.get_mut(&call.image.u64(POOL)) else { return };
     for set in std::mem::take(&mut pool.sets) {
         w.sets.remove(&set);
     }
@@ -48,7 +57,7 @@ fn reset_pool(w: &mut World, call: &Call) {
 
 fn destroy_pool(w: &mut World, call: &Call) {
     reset_pool(w, call);
-    w.descriptor_pools.remove(&call.image.u64(8));
+    w.descriptor_pools.remove(&call.image.u64(POOL));
 }
 
 fn allocate(w: &mut World, call: &Call) {
@@ -144,15 +153,17 @@ pub(super) fn write(contents: &mut Contents, v: View<'_>, version: &mut u64) {
         | ty::INPUT_ATTACHMENT
         | ty::SAMPLE_WEIGHT_IMAGE_QCOM
         | ty::BLOCK_MATCH_IMAGE_QCOM => {
-            let values = elements("pImageInfo", 24).map(|r| flat(r, &|to| image_info(image, kind, to)));
+            let values =
+                elements("pImageInfo", IMAGE_INFO).map(|r| flat(r, &|to| image_info(image, kind, to)));
             contents.write(at, values, version);
         }
         ty::UNIFORM_TEXEL_BUFFER | ty::STORAGE_TEXEL_BUFFER => {
             let texel = |to| Descriptor::Texel { ty: kind, view: image.u64(to) };
-            contents.write(at, elements("pTexelBufferView", 8).map(|r| flat(r, &texel)), version);
+            contents.write(at, elements("pTexelBufferView", HANDLE).map(|r| flat(r, &texel)), version);
         }
         ty::UNIFORM_BUFFER | ty::STORAGE_BUFFER | ty::UNIFORM_BUFFER_DYNAMIC | ty::STORAGE_BUFFER_DYNAMIC => {
-            let values = elements("pBufferInfo", 24).map(|r| flat(r, &|to| buffer_info(image, kind, to)));
+            let values =
+                elements("pBufferInfo", BUFFER_INFO).map(|r| flat(r, &|to| buffer_info(image, kind, to)));
             contents.write(at, values, version);
         }
         ty::INLINE_UNIFORM_BLOCK => {
@@ -174,9 +185,11 @@ pub(super) fn write(contents: &mut Contents, v: View<'_>, version: &mut u64) {
     }
 }
 
-/// VkDescriptorImageInfo: sampler, imageView, imageLayout.
+/// A VkDescriptorImageInfo.
 fn image_info(image: &Image, kind: u32, at: u32) -> Descriptor {
-    let (sampler, view, layout) = (image.u64(at), image.u64(at + 8), image.u32(at + 16));
+    let sampler = image.u64(at + member!("VkDescriptorImageInfo", "sampler"));
+    let view = image.u64(at + member!("VkDescriptorImageInfo", "imageView"));
+    let layout = image.u32(at + member!("VkDescriptorImageInfo", "imageLayout"));
     match kind {
         ty::SAMPLER => Descriptor::Sampler { sampler },
         ty::COMBINED_IMAGE_SAMPLER => Descriptor::Image { ty: kind, view, sampler, layout },
@@ -184,13 +197,13 @@ fn image_info(image: &Image, kind: u32, at: u32) -> Descriptor {
     }
 }
 
-/// VkDescriptorBufferInfo: buffer, offset, range.
+/// A VkDescriptorBufferInfo.
 fn buffer_info(image: &Image, kind: u32, at: u32) -> Descriptor {
     Descriptor::Buffer {
         ty: kind,
-        buffer: image.u64(at),
-        offset: image.u64(at + 8),
-        range: image.u64(at + 16),
+        buffer: image.u64(at + member!("VkDescriptorBufferInfo", "buffer")),
+        offset: image.u64(at + member!("VkDescriptorBufferInfo", "offset")),
+        range: image.u64(at + member!("VkDescriptorBufferInfo", "range")),
     }
 }
 
@@ -211,14 +224,15 @@ fn template(w: &mut World, call: &Call) {
     w.templates.insert(id, Rc::new(template));
 }
 
-/// vkUpdateDescriptorSetWithTemplate(device, set, template, data).
 fn update_with_template(w: &mut World, call: &Call) {
     let image = &call.image;
-    let (Some(template), Some(data)) = (w.templates.get(&image.u64(16)).cloned(), image.target(24)) else {
-        return;
-    };
+    let template = image.u64(param!("vkUpdateDescriptorSetWithTemplate", "descriptorUpdateTemplate"));
+    let data = image.target(param!("vkUpdateDescriptorSetWithTemplate", "pData"));
+    let (Some(template), Some(data)) = (w.templates.get(&template).cloned(), data) else { return };
     let mut version = w.version;
-    if let Some(set) = w.sets.get_mut(&image.u64(8)) {
+    if let Some(set) =
+        w.sets.get_mut(&image.u64(param!("vkUpdateDescriptorSetWithTemplate", "descriptorSet")))
+    {
         apply(&mut set.contents, &template, image, data, &mut version);
     }
     w.version = version;
@@ -227,20 +241,22 @@ fn update_with_template(w: &mut World, call: &Call) {
 /// Writes what a template says from the data at `at`: a header of counts, then images, buffers and texel buffers, then a
 /// tail for each kind that has no fixed size.
 pub(super) fn apply(contents: &mut Contents, template: &Template, image: &Image, at: u32, version: &mut u64) {
-    let [images, buffers, texels, tails] = [0, 8, 16, 24].map(|o| image.u64(at + o));
-    let first = at + HEADER_BYTES as u32;
-    let mut next = [first, first + images as u32 * 24, first + (images + buffers) as u32 * 24];
-    let end = [next[1], next[2], next[2] + texels as u32 * 8];
+    let [images, buffers, texels, tails] = packed::counts(image, at);
+    let first = at + packed::HEADER_BYTES as u32;
+    let after_images = first + images as u32 * IMAGE_INFO;
+    let after_buffers = after_images + buffers as u32 * BUFFER_INFO;
+    let mut next = [first, after_images, after_buffers];
+    let end = [next[1], next[2], next[2] + texels as u32 * HANDLE];
     // Tails: {count, type, payload padded to 8 bytes}, one for each kind.
     let (mut structures, mut inline) = ((0, 0), (0, 0));
     let mut tail = end[2];
     for _ in 0..tails {
-        let (count, kind) = (image.u64(tail) as u32, image.u64(tail + 8));
-        let body = tail + TAIL_HEADER_BYTES as u32;
+        let (count, kind) = packed::tail(image, tail);
+        let (count, body) = (count as u32, tail + packed::TAIL_HEADER_BYTES as u32);
         tail = body;
         if kind == u64::from(ty::ACCELERATION_STRUCTURE_KHR) {
-            structures = (body, body + count * 8);
-            tail += count * 8;
+            structures = (body, body + count * HANDLE);
+            tail += count * HANDLE;
         } else if kind == u64::from(ty::INLINE_UNIFORM_BLOCK) {
             inline = (body, body + count);
             tail += count.next_multiple_of(8);
@@ -249,8 +265,8 @@ pub(super) fn apply(contents: &mut Contents, template: &Template, image: &Image,
     for e in &template.entries {
         let to = (e.binding, e.element);
         let (k, size) = match e.ty {
-            ty::UNIFORM_TEXEL_BUFFER | ty::STORAGE_TEXEL_BUFFER => (2, 8),
-            ty::UNIFORM_BUFFER..=ty::STORAGE_BUFFER_DYNAMIC => (1, 24),
+            ty::UNIFORM_TEXEL_BUFFER | ty::STORAGE_TEXEL_BUFFER => (2, HANDLE),
+            ty::UNIFORM_BUFFER..=ty::STORAGE_BUFFER_DYNAMIC => (1, BUFFER_INFO),
             ty::INLINE_UNIFORM_BLOCK => {
                 let stop = inline.0.saturating_add(e.count).min(inline.1);
                 let data = image.bytes().get(inline.0 as usize..stop as usize).unwrap_or_default();
@@ -259,13 +275,13 @@ pub(super) fn apply(contents: &mut Contents, template: &Template, image: &Image,
                 continue;
             }
             ty::ACCELERATION_STRUCTURE_KHR => {
-                let stop = structures.0.saturating_add(e.count.saturating_mul(8)).min(structures.1);
-                let ids = (structures.0..stop).step_by(8).map(|at| image.u64(at));
+                let stop = structures.0.saturating_add(e.count.saturating_mul(HANDLE)).min(structures.1);
+                let ids = (structures.0..stop).step_by(HANDLE as usize).map(|at| image.u64(at));
                 contents.write(to, ids.map(|structure| Descriptor::Structure { structure }), version);
                 structures.0 = stop;
                 continue;
             }
-            _ => (0, 24),
+            _ => (0, IMAGE_INFO),
         };
         let stop = next[k].saturating_add(e.count.saturating_mul(size)).min(end[k]);
         let values = (next[k]..stop).step_by(size as usize).map(|at| match k {
@@ -318,11 +334,12 @@ fn get_descriptor(w: &mut World, call: &Call) {
     w.descriptor_bytes.insert(bytes.into(), descriptor);
 }
 
-/// vkGetDescriptorSetLayoutBindingOffsetEXT(device, layout, binding, pOffset).
 fn binding_offset(w: &mut World, call: &Call) {
-    let Some(layout) = w.set_layouts.get(&call.image.u64(8)) else { return };
+    let layout = call.image.u64(param!("vkGetDescriptorSetLayoutBindingOffsetEXT", "layout"));
+    let binding = call.image.u32(param!("vkGetDescriptorSetLayoutBindingOffsetEXT", "binding"));
+    let Some(layout) = w.set_layouts.get(&layout) else { return };
     if let Some(offset) = View::call(&call.image).u64("pOffset") {
-        w.binding_offsets.insert((layout.class, call.image.u32(16)), offset);
+        w.binding_offsets.insert((layout.class, binding), offset);
     }
 }
 

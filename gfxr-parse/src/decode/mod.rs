@@ -16,6 +16,17 @@ pub mod template {
     pub const HEADER_BYTES: usize = super::TEMPLATE_HEADER_WORDS * 8;
     /// Bytes in front of each tail's payload.
     pub const TAIL_HEADER_BYTES: usize = 16;
+
+    use crate::image::Image;
+
+    /// How many image infos, buffer infos, texel buffer views and tails the header at `at` says there are.
+    pub fn counts(image: &Image, at: u32) -> [u64; 4] {
+        [0, 8, 16, 24].map(|word| image.u64(at + word))
+    }
+    /// How many elements (or bytes) the tail at `at` has, and their VkDescriptorType.
+    pub fn tail(image: &Image, at: u32) -> (u64, u64) {
+        (image.u64(at), image.u64(at + 8))
+    }
 }
 
 use crate::container::{Block, Budget, FunctionCall, Scratch};

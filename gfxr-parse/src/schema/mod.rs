@@ -7,6 +7,7 @@
 //! Guarantees: indices inside the tables are in range (a test walks them all). Refuses nothing: it is data.
 
 pub mod generated;
+pub mod offsets;
 #[cfg(test)]
 mod tests;
 

@@ -165,6 +165,31 @@ fn look_ups_find_what_is_there() {
 }
 
 #[test]
+fn offsets_by_name_are_those_of_the_tables() {
+    for s in &STRUCTS {
+        assert_eq!(offsets::structure(s.name).name, s.name);
+        for m in s.members {
+            assert_eq!(offsets::member(s.name, m.name), m.at, "{}.{}", s.name, m.name);
+        }
+    }
+    for c in &COMMANDS {
+        for (i, p) in c.params.iter().enumerate() {
+            assert_eq!(offsets::argument(c.name, p.name), i, "{}.{}", c.name, p.name);
+        }
+    }
+}
+
+#[test]
+fn offsets_are_constants() {
+    const MEMORY: u32 = crate::member!("VkMappedMemoryRange", "memory");
+    const RANGE: u32 = crate::size_of_struct!("VkMappedMemoryRange");
+    const FENCE: usize = crate::argument!("vkQueueSubmit", "fence");
+    assert_eq!((MEMORY, RANGE, FENCE), (16, 40, 3));
+    assert_eq!(crate::param!("vkQueueSubmit", "fence"), 24);
+    assert_eq!(crate::param!("vkQueueSubmit2KHR", "pSubmits"), crate::param!("vkQueueSubmit2", "pSubmits"));
+}
+
+#[test]
 fn special_structs_are_the_known_ones() {
     let mut by_special: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for s in STRUCTS.iter().filter(|s| s.special != Special::None) {

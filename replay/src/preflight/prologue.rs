@@ -6,6 +6,7 @@
 use gfxr_parse::ahead::{self, What};
 use gfxr_parse::container::{Capture, FrameCounter, FrameRule, Scratch};
 use gfxr_parse::meta::Meta;
+use gfxr_parse::{member, param};
 use std::collections::HashMap;
 
 /// What the capture says about itself before its first device is made; collected by the session.
@@ -88,8 +89,10 @@ pub fn prologue(capture: &Capture) -> (Prologue, bool) {
                 _ => {}
             },
             Ok(What::Call(call)) if call.command.id != create_device_id() => {
-                // vkGet…DeviceAddress: device, an info struct whose third member is the object.
-                let object = call.image.target(8).map_or(0, |to| call.image.u64(to + 16));
+                // (an acceleration structure is at the same place in its info)
+                let info = call.image.target(param!("vkGetBufferDeviceAddress", "pInfo"));
+                let object =
+                    info.map_or(0, |to| call.image.u64(to + member!("VkBufferDeviceAddressInfo", "buffer")));
                 let address = call.image.u64(call.image.ret_at());
                 let structure = call.command.name == "vkGetAccelerationStructureDeviceAddressKHR";
                 p.addresses.push(ObjectAddress { object, address, structure });

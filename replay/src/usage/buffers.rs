@@ -5,6 +5,7 @@
 use super::check::{Check, Cx, at_most, each, n32, n64, one, within};
 use super::memory;
 use gfxr_parse::error::{Error, Result};
+use gfxr_parse::size_of_struct;
 use gfxr_parse::view::View;
 
 /// By canonical name.
@@ -14,13 +15,23 @@ pub(super) const CHECKS: &[(&str, Check)] = &[
     ("vkCmdBindVertexBuffers2", bind_vertex_buffers),
     ("vkCmdCopyBuffer", |c, v| copy(c, v, v)),
     ("vkCmdCopyBuffer2", |c, v| one(v, "pCopyBufferInfo", |i| copy(c, i, i))),
-    ("vkCmdDispatchIndirect", |c, v| range(c, v, "buffer", "offset", 12)),
-    ("vkCmdDrawIndexedIndirect", |c, v| indirect(c, v, 20)),
-    ("vkCmdDrawIndexedIndirectCount", |c, v| indirect_count(c, v, 20)),
-    ("vkCmdDrawIndirect", |c, v| indirect(c, v, 16)),
-    ("vkCmdDrawIndirectCount", |c, v| indirect_count(c, v, 16)),
-    ("vkCmdDrawMeshTasksIndirectCountEXT", |c, v| indirect_count(c, v, 12)),
-    ("vkCmdDrawMeshTasksIndirectEXT", |c, v| indirect(c, v, 12)),
+    ("vkCmdDispatchIndirect", |c, v| {
+        range(c, v, "buffer", "offset", size_of_struct!("VkDispatchIndirectCommand").into())
+    }),
+    ("vkCmdDrawIndexedIndirect", |c, v| {
+        indirect(c, v, size_of_struct!("VkDrawIndexedIndirectCommand").into())
+    }),
+    ("vkCmdDrawIndexedIndirectCount", |c, v| {
+        indirect_count(c, v, size_of_struct!("VkDrawIndexedIndirectCommand").into())
+    }),
+    ("vkCmdDrawIndirect", |c, v| indirect(c, v, size_of_struct!("VkDrawIndirectCommand").into())),
+    ("vkCmdDrawIndirectCount", |c, v| indirect_count(c, v, size_of_struct!("VkDrawIndirectCommand").into())),
+    ("vkCmdDrawMeshTasksIndirectCountEXT", |c, v| {
+        indirect_count(c, v, size_of_struct!("VkDrawMeshTasksIndirectCommandEXT").into())
+    }),
+    ("vkCmdDrawMeshTasksIndirectEXT", |c, v| {
+        indirect(c, v, size_of_struct!("VkDrawMeshTasksIndirectCommandEXT").into())
+    }),
     ("vkCmdFillBuffer", fill),
     ("vkCmdUpdateBuffer", |c, v| {
         at_most(n64(v, "dataSize"), 65536, "vkCmdUpdateBuffer").map_err(|e| e.within("dataSize"))?;
@@ -104,7 +115,7 @@ fn indirect(c: &Cx<'_>, v: View<'_>, size: u64) -> Result<()> {
 }
 
 fn indirect_count(c: &Cx<'_>, v: View<'_>, size: u64) -> Result<()> {
-    range(c, v, "countBuffer", "countBufferOffset", 4)?;
+    range(c, v, "countBuffer", "countBufferOffset", size_of::<u32>() as u64)?;
     commands(c, v, n32(v, "maxDrawCount").into(), size)
 }
 

@@ -3,6 +3,7 @@
 
 use crate::error::Result;
 use crate::vulkan::linked_call::LinkedCall;
+use gfxr_parse::argument;
 use gfxr_parse::schema::Ty;
 use gfxr_parse::schema::generated::{ENUMS, HANDLES, STRUCTS};
 use world::Outcome;
@@ -10,7 +11,7 @@ use world::Outcome;
 /// vkSetDebugUtilsObjectNameEXT and its kin; their results never matter.
 pub fn set(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     let LinkedCall { vk, objects, call, linked, report } = c;
-    let info = &call.command.params[1];
+    let info = &call.command.params[argument!("vkSetDebugUtilsObjectNameEXT", "pNameInfo")];
     let (Ty::Struct(id), Some(to)) = (info.ty, call.image.target(info.at)) else {
         return Ok(Outcome::captured(call));
     };

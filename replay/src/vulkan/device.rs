@@ -9,6 +9,7 @@ use crate::vulkan::live::{DeviceState, QueueState};
 use crate::vulkan::memory::mode::choose_mode;
 use ash::vk::{self, Handle};
 use gfxr_parse::view::View;
+use gfxr_parse::{argument, param};
 use std::ffi::{CString, c_char};
 use world::Outcome;
 
@@ -20,7 +21,8 @@ pub fn create(c: &mut LinkedCall<'_>) -> Result<Outcome> {
         return Err(Error::divergence(format!("VkPhysicalDevice {gpu_id} was never enumerated")));
     };
     let instance_id = gpu.instance;
-    let Some(info) = linked.param::<vk::DeviceCreateInfo<'_>>(1).copied() else {
+    const INFO: usize = argument!("vkCreateDevice", "pCreateInfo");
+    let Some(info) = linked.param::<vk::DeviceCreateInfo<'_>>(INFO).copied() else {
         return Err(Error::divergence("pCreateInfo is missing"));
     };
     let short = |what: &str| Error::new(Kind::Capture, format!("{what} holds fewer than its count says"));
@@ -63,7 +65,7 @@ pub fn create(c: &mut LinkedCall<'_>) -> Result<Outcome> {
         s == vk::StructureType::DEVICE_DEVICE_MEMORY_REPORT_CREATE_INFO_EXT
             || vk.unused.structs.contains(&(s.as_raw() as u32))
     });
-    let Some(info) = linked.param_mut::<vk::DeviceCreateInfo<'static>>(1) else {
+    let Some(info) = linked.param_mut::<vk::DeviceCreateInfo<'static>>(INFO) else {
         return Err(Error::divergence("pCreateInfo is missing"));
     };
     info.p_next = p_next;
@@ -115,7 +117,7 @@ pub fn create(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     if outcome.result() < 0 {
         return Ok(outcome);
     }
-    let to = call.image.target(call.command.params[3].at);
+    let to = call.image.target(param!("vkCreateDevice", "pDevice"));
     let to = to.ok_or_else(|| Error::divergence("the capture has no id for the new device"))?;
     let live = vk::Device::from_raw(linked.word_at(to));
     // SAFETY: a live device just made by this instance.
@@ -229,7 +231,7 @@ pub fn get_queue(c: &mut LinkedCall<'_>) -> Result<Outcome> {
             ([("queueFamilyIndex", family), ("queueIndex", index), ("flags", 0)], info.name == v.name);
         for (name, value) in members {
             match info.definition(name) {
-                Some((m, _)) if plain => linked.set_arg(m.at as usize / 8, value.into()),
+                Some((_, at)) if plain => linked.set_word_at(at, value.into()),
                 Some((_, at)) => linked.set_u32_at(at, value),
                 None => {}
             }

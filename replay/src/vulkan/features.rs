@@ -7,6 +7,7 @@
 use super::{Gpu, Vulkan};
 use crate::hook::Feature;
 use ash::vk;
+use gfxr_parse::member;
 use gfxr_parse::schema::generated::STRUCTS;
 use gfxr_parse::schema::{Shape, StructDef, Ty, struct_by_stype, struct_named};
 use std::ffi::CString;
@@ -107,7 +108,8 @@ unsafe fn one(
             let id = struct_by_stype(s.s_type.as_raw() as u32);
             let found = match f.structure {
                 CORE if s.s_type == vk::StructureType::PHYSICAL_DEVICE_FEATURES_2 => {
-                    place(def(CORE), f.member).map(|at| at + 16)
+                    place(def(CORE), f.member)
+                        .map(|at| at + member!("VkPhysicalDeviceFeatures2", "features") as usize)
                 }
                 CORE => None,
                 _ => id.and_then(|id| place(&STRUCTS[id as usize], f.member)),

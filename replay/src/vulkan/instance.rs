@@ -7,6 +7,7 @@ use crate::vulkan::linked_call::LinkedCall;
 use crate::vulkan::live::InstanceState;
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
+use gfxr_parse::param;
 use std::ffi::{CStr, CString, c_char};
 use world::Outcome;
 
@@ -118,10 +119,9 @@ pub fn create(c: &mut LinkedCall<'_>) -> Result<Outcome> {
             },
         );
     }
-    let at = call.command.params[2].at;
     let to = call
         .image
-        .target(at)
+        .target(param!("vkCreateInstance", "pInstance"))
         .ok_or_else(|| Error::divergence("the capture has no id for the new instance"))?;
     let live = vk::Instance::from_raw(linked.word_at(to));
     // SAFETY: a live instance just made by this loader.

@@ -20,6 +20,7 @@ use crate::objects::Objects;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::generated::{COMMANDS, HANDLES};
 use gfxr_parse::schema::{CommandDef, HandleId, handle_named};
+use gfxr_parse::{member, param};
 use world::Ids;
 use world::Outcome;
 
@@ -241,9 +242,10 @@ fn special(order: &mut Order, objects: &mut Objects, call: &Call, meaning: Meani
             if of(objects, id) & RECORDING != 0 {
                 return Err(Error::divergence(format!("VkCommandBuffer {id} is already being recorded")));
             }
-            // VkCommandBufferBeginInfo: sType, pNext, flags, pInheritanceInfo.
-            let info = image.target(8);
-            if order.secondary.contains_key(&id) && info.is_some_and(|info| image.target(info + 24).is_none())
+            let info = image.target(param!("vkBeginCommandBuffer", "pBeginInfo"));
+            let inherited = member!("VkCommandBufferBeginInfo", "pInheritanceInfo");
+            if order.secondary.contains_key(&id)
+                && info.is_some_and(|info| image.target(info + inherited).is_none())
             {
                 let text = format!("VkCommandBuffer {id} is secondary: pInheritanceInfo is missing");
                 return Err(Error::divergence(text));
@@ -285,26 +287,24 @@ fn special(order: &mut Order, objects: &mut Objects, call: &Call, meaning: Meani
         }
         Meaning::BindPipeline | Meaning::BindShaders => {
             let bits = if meaning == Meaning::BindPipeline {
-                match image.u32(8) {
+                match image.u32(param!("vkCmdBindPipeline", "pipelineBindPoint")) {
                     0 => GRAPHICS,
                     1 => COMPUTE,
                     RAY_TRACING => RAYS,
                     _ => 0,
                 }
             } else {
-                let stages = image.ptr(16).filter(|p| p.has_data());
-                let stages = stages.into_iter().flat_map(|p| (0..p.len as u32).map(move |i| p.to + i * 4));
-                stages.fold(0, |bits, at| {
-                    bits | if image.u32(at) == COMPUTE_STAGE { COMPUTE } else { GRAPHICS }
-                })
+                let stages = image.u32s(param!("vkCmdBindShadersEXT", "pStages"));
+                stages.fold(0, |bits, stage| bits | if stage == COMPUTE_STAGE { COMPUTE } else { GRAPHICS })
             };
             if let Some(state) = objects.state(id) {
                 *state |= bits;
             }
         }
         Meaning::BeginPass => {
-            // VkRenderPassBeginInfo: sType, pNext, renderPass.
-            let pass = image.target(8).map_or(0, |info| image.u64(info + 16));
+            let info = image.target(param!("vkCmdBeginRenderPass", "pRenderPassBegin"));
+            let pass =
+                info.map_or(0, |info| image.u64(info + member!("VkRenderPassBeginInfo", "renderPass")));
             let behind = order.subpasses.get(&pass).map_or(0, |n| n.saturating_sub(1));
             if let Some(state) = objects.state(id) {
                 *state = *state & !SUBPASSES | PASS | behind.min(u16::MAX.into()) << SUBPASS_SHIFT;
@@ -359,11 +359,12 @@ fn not_executable(id: u64, state: u32, level: &str) -> Error {
     })
 }
 
-/// vkCmd{Begin,End}Query{,Indexed}: command buffer, pool, query, and the index behind them.
+/// vkCmd{Begin,End}Query{,Indexed}.
 fn query(order: &mut Order, objects: &mut Objects, call: &Call, begins: bool) -> Result<()> {
     let (image, id) = (&call.image, call.image.u64(0));
     let index = call.command.params.iter().find(|p| p.name == "index").map_or(0, |p| image.u32(p.at));
-    let one: Query = (image.u64(8), image.u32(16), index);
+    let pool = image.u64(param!("vkCmdBeginQuery", "queryPool"));
+    let one: Query = (pool, image.u32(param!("vkCmdBeginQuery", "query")), index);
     let active = order.queries.entry(id).or_default();
     let Some(state) = objects.state(id) else { return Ok(()) };
     if *state & QUERIES == 0 {
@@ -382,13 +383,13 @@ fn query(order: &mut Order, objects: &mut Objects, call: &Call, begins: bool) ->
     Ok(())
 }
 
-/// vkFreeCommandBuffers, vkFreeDescriptorSets: device, pool, count, objects.
+/// vkFreeCommandBuffers, vkFreeDescriptorSets.
 fn freed_once(objects: &Objects, call: &Call) -> Result<()> {
-    let pool = call.image.u64(8);
+    // (sets are freed with the same parameters)
+    let pool = call.image.u64(param!("vkFreeCommandBuffers", "commandPool"));
+    let freed = call.image.ptr(param!("vkFreeCommandBuffers", "pCommandBuffers")).map_or(u32::MAX, |p| p.to);
     let mut all = Vec::new();
-    for h in
-        call.image.handles.iter().filter(|h| !h.out && h.at >= call.image.ptr(24).map_or(u32::MAX, |p| p.to))
-    {
+    for h in call.image.handles.iter().filter(|h| !h.out && h.at >= freed) {
         let (id, name) = (call.image.u64(h.at), HANDLES[h.ty as usize].name);
         if objects.get(id, h.ty).is_some_and(|e| e.pool != 0 && e.pool != pool) {
             return Err(Error::divergence(format!("{name} {id} is not of the pool that it is freed from")));
@@ -444,7 +445,8 @@ fn settled(order: &mut Order, objects: &mut Objects, call: &Call, meaning: Meani
     };
     match meaning {
         Meaning::Begin if well => {
-            let flags = image.target(8).map_or(0, |info| image.u32(info + 16));
+            let info = image.target(param!("vkBeginCommandBuffer", "pBeginInfo"));
+            let flags = info.map_or(0, |info| image.u32(info + member!("VkCommandBufferBeginInfo", "flags")));
             match (order.secondary.contains_key(&id), flags & CONTINUES != 0) {
                 (false, _) => become_(id, |_| RECORDING),
                 (true, false) => become_(id, |_| RECORDING | SECONDARY),
@@ -454,13 +456,14 @@ fn settled(order: &mut Order, objects: &mut Objects, call: &Call, meaning: Meani
         Meaning::End if well => become_(id, |s| s & (SECONDARY | INHERITED) | EXECUTABLE),
         Meaning::Begin | Meaning::End | Meaning::Reset => become_(id, |s| s & SECONDARY),
         Meaning::ResetPool if well => {
-            for buffer in objects.of_pool(image.u64(8)) {
+            for buffer in objects.of_pool(image.u64(param!("vkResetCommandPool", "commandPool"))) {
                 was_reset(objects, buffer);
             }
         }
         Meaning::Allocate if well => {
-            // VkCommandBufferAllocateInfo: sType, pNext, commandPool, level.
-            let second = image.target(8).is_some_and(|info| image.u32(info + 24) == 1);
+            let info = image.target(param!("vkAllocateCommandBuffers", "pAllocateInfo"));
+            let level = member!("VkCommandBufferAllocateInfo", "level");
+            let second = info.is_some_and(|info| image.u32(info + level) == 1);
             for h in image.handles.iter().filter(|h| h.out) {
                 let id = image.u64(h.at);
                 if second {

@@ -8,6 +8,7 @@ use ash::vk;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::{Ty, generated::STRUCTS};
 use gfxr_parse::view::View;
+use gfxr_parse::{argument, member};
 
 /// What is compiled is compiled here.
 pub(super) const SUBSCRIPTIONS: Subscriptions = &[
@@ -36,14 +37,16 @@ pub(super) fn compile_all(call: &Call, linked: &mut Linked) -> Result<()> {
             | vk::PipelineCreateFlags::EARLY_RETURN_ON_FAILURE;
         let views = View::call(&call.image).structs("pCreateInfos");
         for (i, view) in (0..p.len as u32).zip(views) {
-            portability::take_binaries(call, linked, view, p.to + i * STRUCTS[id as usize].size)?;
-            // All create infos: sType, pNext, flags.
-            let at = p.to + i * STRUCTS[id as usize].size + 16;
+            let info = p.to + i * STRUCTS[id as usize].size;
+            portability::take_binaries(call, linked, view, info)?;
+            // (all create infos have them there)
+            let at = info + member!("VkGraphicsPipelineCreateInfo", "flags");
             linked.set_u32_at(at, linked.u32_at(at) & !drop.as_raw());
             let flags_2 = vk::StructureType::PIPELINE_CREATE_FLAGS_2_CREATE_INFO_KHR.as_raw() as u32;
-            if let Some(to) = call.image.chain_find(at - 8, flags_2) {
+            let next = info + member!("VkGraphicsPipelineCreateInfo", "pNext");
+            if let Some(to) = call.image.chain_find(next, flags_2) {
                 // The low bits are those of the older flags.
-                let at = to + 16;
+                let at = to + member!("VkPipelineCreateFlags2CreateInfo", "flags");
                 let drop = drop.as_raw() | portability::CAPTURE_DATA;
                 linked.set_u32_at(at, linked.u32_at(at) & !drop);
             }
@@ -55,7 +58,8 @@ pub(super) fn compile_all(call: &Call, linked: &mut Linked) -> Result<()> {
 /// vkCreatePipelineCache: the captured driver's data mean nothing here, or would hide compile time.
 pub fn create_cache(c: &mut LinkedCall<'_>) -> Result<()> {
     let LinkedCall { vk: _, linked, .. } = c;
-    let Some(info) = linked.param_mut::<vk::PipelineCacheCreateInfo<'_>>(1) else {
+    const INFO: usize = argument!("vkCreatePipelineCache", "pCreateInfo");
+    let Some(info) = linked.param_mut::<vk::PipelineCacheCreateInfo<'_>>(INFO) else {
         return Err(Error::divergence("pCreateInfo is missing"));
     };
     info.initial_data_size = 0;

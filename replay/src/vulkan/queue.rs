@@ -6,6 +6,7 @@ use crate::options::MemoryMode;
 use crate::vulkan::linked_call::LinkedCall;
 use ash::vk::Handle;
 use gfxr_parse::ahead::Call;
+use gfxr_parse::argument;
 use gfxr_parse::schema::{Ty, generated::STRUCTS};
 use world::Outcome;
 
@@ -26,7 +27,7 @@ pub(super) fn hand_over(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     let outcome = vk.raw(call, linked, report);
     // One that the driver does not return from is under way, too, whatever its fence says.
     let fence = match &outcome {
-        Ok(o) if o.result() >= 0 => Some(linked.arg(3)),
+        Ok(o) if o.result() >= 0 => Some(linked.arg(argument!("vkQueueSubmit", "fence"))),
         Err(e) if e.is_gone() => Some(0),
         _ => None,
     };
@@ -40,7 +41,7 @@ pub(super) fn hand_over(c: &mut LinkedCall<'_>) -> Result<Outcome> {
 
 /// A linked submission that executes nothing: it waits and signals.
 pub fn empty(call: &Call, linked: &mut Linked) -> Result<()> {
-    let infos = &call.command.params[2];
+    let infos = &call.command.params[argument!("vkQueueSubmit", "pSubmits")];
     if let (Ty::Struct(id), Some(p)) = (infos.ty, call.image.ptr(infos.at).filter(|p| p.has_data())) {
         let def = &STRUCTS[id as usize];
         let counts = ["commandBufferCount", "commandBufferInfoCount"];

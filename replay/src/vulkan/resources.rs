@@ -7,6 +7,7 @@ use crate::vulkan::linked_call::{LinkedCall, Subscription::After, Subscriptions}
 use crate::vulkan::live::{BufferState, ImageState};
 use crate::vulkan::portability::sparse;
 use ash::vk::{self, Handle};
+use gfxr_parse::{argument, member, param};
 use world::Outcome;
 
 /// Buffers and images that go, and addresses that are learnt.
@@ -20,7 +21,8 @@ pub(super) const SUBSCRIPTIONS: Subscriptions = &[
 pub fn create_buffer(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     let LinkedCall { vk, objects, call, linked, report } = c;
     require_handles(objects, call, &[])?;
-    let Some(mut info) = linked.param::<vk::BufferCreateInfo<'static>>(1).copied() else {
+    const INFO: usize = argument!("vkCreateBuffer", "pCreateInfo");
+    let Some(mut info) = linked.param::<vk::BufferCreateInfo<'static>>(INFO).copied() else {
         return Err(Error::divergence("pCreateInfo is missing"));
     };
     let asked_flags = info.flags;
@@ -35,7 +37,7 @@ pub fn create_buffer(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     if vk.needs.restorable {
         super::copyable::widen_buffer(linked, &mut info);
     }
-    if let Some(to) = linked.param_mut::<vk::BufferCreateInfo<'static>>(1) {
+    if let Some(to) = linked.param_mut::<vk::BufferCreateInfo<'static>>(INFO) {
         *to = info;
     }
     let (size, usage, flags) = (info.size, info.usage, info.flags);
@@ -66,7 +68,7 @@ pub fn create_buffer(c: &mut LinkedCall<'_>) -> Result<Outcome> {
 /// vkDestroyBuffer: its piece of memory goes back only after the buffer is gone.
 fn buffer_destroyed(c: &mut LinkedCall<'_>, _: Outcome) -> Result<()> {
     let LinkedCall { vk, call, .. } = c;
-    let id = call.image.u64(8);
+    let id = call.image.u64(param!("vkDestroyBuffer", "buffer"));
     let Some(state) = vk.buffers.remove(&id) else { return Ok(()) };
     if state.captured_address != 0 {
         vk.addresses.remove(state.captured_address, id);
@@ -81,7 +83,8 @@ fn buffer_destroyed(c: &mut LinkedCall<'_>, _: Outcome) -> Result<()> {
 pub fn create_image(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     let LinkedCall { vk, objects, call, linked, report } = c;
     require_handles(objects, call, &[vk.types.swapchain])?;
-    let Some(mut info) = linked.param::<vk::ImageCreateInfo<'static>>(1).copied() else {
+    const INFO: usize = argument!("vkCreateImage", "pCreateInfo");
+    let Some(mut info) = linked.param::<vk::ImageCreateInfo<'static>>(INFO).copied() else {
         return Err(Error::divergence("pCreateInfo is missing"));
     };
     let asked_flags = info.flags;
@@ -106,7 +109,7 @@ pub fn create_image(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     if let Some(stencil) = linked.in_chain::<vk::ImageStencilUsageCreateInfo<'_>>(info.p_next) {
         stencil.stencil_usage |= info.usage & !asked;
     }
-    if let Some(to) = linked.param_mut::<vk::ImageCreateInfo<'static>>(1) {
+    if let Some(to) = linked.param_mut::<vk::ImageCreateInfo<'static>>(INFO) {
         *to = info;
     }
     let copy = vk::ImageCreateInfo { p_next: std::ptr::null(), ..info };
@@ -129,7 +132,7 @@ pub fn create_image(c: &mut LinkedCall<'_>) -> Result<Outcome> {
 /// vkDestroyImage: likewise.
 fn image_destroyed(c: &mut LinkedCall<'_>, _: Outcome) -> Result<()> {
     let LinkedCall { vk, call, .. } = c;
-    let id = call.image.u64(8);
+    let id = call.image.u64(param!("vkDestroyImage", "image"));
     if let Some((memory, _)) = vk.images.remove(&id).and_then(|i| i.memory) {
         vk.memory.unbind(memory, id);
     }
@@ -139,8 +142,8 @@ fn image_destroyed(c: &mut LinkedCall<'_>, _: Outcome) -> Result<()> {
 /// vkGetBufferDeviceAddress: the captured address now means this one.
 fn buffer_address(c: &mut LinkedCall<'_>, outcome: Outcome) -> Result<()> {
     let LinkedCall { vk, call, .. } = c;
-    // VkBufferDeviceAddressInfo: sType, pNext, buffer.
-    let buffer = call.image.target(8).map_or(0, |to| call.image.u64(to + 16));
+    let info = call.image.target(param!("vkGetBufferDeviceAddress", "pInfo"));
+    let buffer = info.map_or(0, |to| call.image.u64(to + member!("VkBufferDeviceAddressInfo", "buffer")));
     let size = vk.buffers.get(&buffer).map_or(1, |b| b.size);
     let captured = call.image.u64(call.image.ret_at());
     vk.addresses.insert(captured, buffer, outcome.ret, size);

@@ -16,6 +16,7 @@ use crate::vulkan::linked_call::{LinkedCall, Subscription::Before, Subscriptions
 use crate::vulkan::live::{ImageState, Presented, SwapchainState};
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
+use gfxr_parse::{argument, member, param};
 use world::Outcome;
 
 /// A present may still have to wait for a semaphore.
@@ -31,7 +32,8 @@ pub(crate) fn settle(vk: &mut Vulkan) -> Result<()> {
 /// vkDestroySemaphore.
 pub fn destroy_semaphore(c: &mut LinkedCall<'_>) -> Result<()> {
     let LinkedCall { vk, call, linked, .. } = c;
-    if let Some(p) = vk.presented.take_if(|p| p.waits.iter().any(|s| s.as_raw() == linked.arg(1))) {
+    let semaphore = linked.arg(argument!("vkDestroySemaphore", "semaphore"));
+    if let Some(p) = vk.presented.take_if(|p| p.waits.iter().any(|s| s.as_raw() == semaphore)) {
         vk.presented = Some(p);
         settle(vk)?;
         // The application had waited for the present in its own way; here the wait itself must be over.
@@ -45,7 +47,8 @@ pub fn destroy_semaphore(c: &mut LinkedCall<'_>) -> Result<()> {
 pub fn create(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     let LinkedCall { vk, objects, call, linked, .. } = c;
     let Ok((id, _)) = new_object(call) else { return Ok(Outcome::captured(call)) };
-    let state = state_of(linked, call.image.u64(0), linked.arg(1))?;
+    let info = linked.arg(argument!("vkCreateSwapchainKHR", "pCreateInfo"));
+    let state = state_of(linked, call.image.u64(0), info)?;
     vk.swapchains.insert(id, state);
     objects.insert_virtual(id, vk.types.swapchain);
     Ok(Outcome::captured(call))
@@ -56,8 +59,10 @@ pub fn create_shared(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     let LinkedCall { vk, objects, call, linked, .. } = c;
     let bytes = size_of::<vk::SwapchainCreateInfoKHR<'_>>() as u64;
     let out = call.image.handles.iter().filter(|h| h.out).map(|h| call.image.u64(h.at));
-    for (i, id) in (0..).zip(out).take(call.image.u32(8) as usize) {
-        let state = state_of(linked, call.image.u64(0), linked.arg(2).saturating_add(i * bytes))?;
+    let count = call.image.u32(param!("vkCreateSharedSwapchainsKHR", "swapchainCount"));
+    let infos = linked.arg(argument!("vkCreateSharedSwapchainsKHR", "pCreateInfos"));
+    for (i, id) in (0..).zip(out).take(count as usize) {
+        let state = state_of(linked, call.image.u64(0), infos.saturating_add(i * bytes))?;
         vk.swapchains.insert(id, state);
         objects.insert_virtual(id, vk.types.swapchain);
     }
@@ -97,7 +102,7 @@ fn state_of(linked: &mut Linked, device: u64, at: u64) -> Result<SwapchainState>
 /// vkGetSwapchainImagesKHR: images are made when the application first learns of them; their number is the capture's.
 pub fn get_images(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     let LinkedCall { vk, objects, call, .. } = c;
-    let id = call.image.u64(8);
+    let id = call.image.u64(param!("vkGetSwapchainImagesKHR", "swapchain"));
     let ids: Vec<u64> = call
         .image
         .handles
@@ -200,7 +205,7 @@ pub(crate) fn release(vk: &mut Vulkan, objects: &mut Objects, id: u64) -> Result
 /// vkDestroySwapchainKHR.
 pub fn destroy(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     let LinkedCall { vk, objects, call, .. } = c;
-    let id = call.image.u64(8);
+    let id = call.image.u64(param!("vkDestroySwapchainKHR", "swapchain"));
     settle(vk)?;
     if let Some(s) = vk.swapchains.get(&id) {
         // With a real swapchain the presentation engine's own work would have kept the images alive; our empty
@@ -221,11 +226,19 @@ pub fn acquire(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     if result < 0 || result == vk::Result::TIMEOUT.as_raw() || result == vk::Result::NOT_READY.as_raw() {
         return Ok(Outcome::captured(call));
     }
-    let (swapchain, semaphore, fence) = if call.command.params.len() == 6 {
-        (image.u64(8), image.u64(24), image.u64(32))
-    } else {
-        // VkAcquireNextImageInfoKHR: sType, pNext, swapchain, timeout, semaphore, fence.
-        image.target(8).map_or((0, 0, 0), |to| (image.u64(to + 16), image.u64(to + 32), image.u64(to + 40)))
+    let (swapchain, semaphore, fence) = match call.command.name {
+        "vkAcquireNextImageKHR" => (
+            image.u64(param!("vkAcquireNextImageKHR", "swapchain")),
+            image.u64(param!("vkAcquireNextImageKHR", "semaphore")),
+            image.u64(param!("vkAcquireNextImageKHR", "fence")),
+        ),
+        _ => image.target(param!("vkAcquireNextImage2KHR", "pAcquireInfo")).map_or((0, 0, 0), |to| {
+            (
+                image.u64(to + member!("VkAcquireNextImageInfoKHR", "swapchain")),
+                image.u64(to + member!("VkAcquireNextImageInfoKHR", "semaphore")),
+                image.u64(to + member!("VkAcquireNextImageInfoKHR", "fence")),
+            )
+        }),
     };
     let s = vk.swapchains.get(&swapchain);
     let device = s
@@ -277,7 +290,8 @@ pub fn present(c: &mut LinkedCall<'_>) -> Result<Outcome> {
         .queues
         .get(&call.image.u64(0))
         .ok_or_else(|| Error::divergence(format!("VkQueue {} was never asked for", call.image.u64(0))))?;
-    let Some(info) = linked.param::<vk::PresentInfoKHR<'_>>(1).copied() else {
+    const INFO: usize = argument!("vkQueuePresentKHR", "pPresentInfo");
+    let Some(info) = linked.param::<vk::PresentInfoKHR<'_>>(INFO).copied() else {
         return Ok(Outcome::captured(call));
     };
     let fewer = |what: &str| Error::divergence(format!("{what} holds fewer than its count says"));
@@ -306,17 +320,13 @@ pub fn present(c: &mut LinkedCall<'_>) -> Result<Outcome> {
 /// Which images a captured present shows: (swapchain id, image id), in the order of the call.
 pub fn presented(vk: &Vulkan, call: &Call) -> Vec<(u64, u64)> {
     let image = &call.image;
-    // VkPresentInfoKHR: …, swapchainCount at 32, pSwapchains at 40, pImageIndices at 48.
-    let Some(info) = image.target(8) else { return Vec::new() };
-    let array = |at| image.ptr(at).filter(|p| p.has_data());
-    let (Some(chains), Some(indices)) = (array(info + 40), array(info + 48)) else { return Vec::new() };
-    let n = chains.len.min(indices.len).min(image.u32(info + 32).into());
-    (0..n as u32)
-        .filter_map(|i| {
-            let chain = image.u64(chains.to + i * 8);
-            let index = image.u32(indices.to + i * 4) as usize;
-            Some((chain, *vk.swapchains.get(&chain)?.images.get(index)?))
-        })
+    let Some(info) = image.target(param!("vkQueuePresentKHR", "pPresentInfo")) else { return Vec::new() };
+    let n = image.u32(info + member!("VkPresentInfoKHR", "swapchainCount"));
+    let chains = image.u64s(info + member!("VkPresentInfoKHR", "pSwapchains"));
+    let indices = image.u32s(info + member!("VkPresentInfoKHR", "pImageIndices"));
+    let shown = chains.zip(indices).take(n as usize);
+    shown
+        .filter_map(|(chain, index)| Some((chain, *vk.swapchains.get(&chain)?.images.get(index as usize)?)))
         .collect()
 }
 

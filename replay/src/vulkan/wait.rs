@@ -10,6 +10,7 @@ use crate::report::Report;
 use crate::vulkan::linked_call::{LinkedCall, Subscription::Before, Subscriptions};
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
+use gfxr_parse::{argument, param};
 use std::time::{Duration, Instant};
 use world::Outcome;
 
@@ -45,13 +46,13 @@ fn bounded(
 /// vkWaitForFences.
 pub fn wait_for_fences(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     let LinkedCall { vk, call, linked, report, .. } = c;
-    bounded(vk, call, linked, report, 4)
+    bounded(vk, call, linked, report, argument!("vkWaitForFences", "timeout"))
 }
 
 /// vkWaitSemaphores.
 pub fn wait_semaphores(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     let LinkedCall { vk, call, linked, report, .. } = c;
-    bounded(vk, call, linked, report, 2)
+    bounded(vk, call, linked, report, argument!("vkWaitSemaphores", "timeout"))
 }
 
 /// vkGetFenceStatus: signalled then means wait now; not signalled then means do not look.
@@ -60,7 +61,7 @@ pub fn fence_status(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     if call.image.ret() != Some(SUCCESS) {
         return Ok(Outcome::captured(call));
     }
-    let fence = vk::Fence::from_raw(linked.arg(1));
+    let fence = vk::Fence::from_raw(linked.arg(argument!("vkGetFenceStatus", "fence")));
     let watchdog = vk.options.watchdog_ns();
     let d = vk.device(call.image.u64(0))?;
     // SAFETY: a live fence of this device.
@@ -75,13 +76,15 @@ pub fn fence_status(c: &mut LinkedCall<'_>) -> Result<Outcome> {
 /// vkGetSemaphoreCounterValue: at least the captured value must have been reached.
 pub fn semaphore_counter(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     let LinkedCall { vk, call, linked, .. } = c;
-    let Some(value) = call.image.target(16).map(|to| call.image.u64(to)) else {
+    let value = call.image.target(param!("vkGetSemaphoreCounterValue", "pValue"));
+    let Some(value) = value.map(|to| call.image.u64(to)) else {
         return Ok(Outcome::captured(call));
     };
     if call.image.ret() != Some(SUCCESS) {
         return Ok(Outcome::captured(call));
     }
-    let semaphores = [vk::Semaphore::from_raw(linked.arg(1))];
+    let semaphore = linked.arg(argument!("vkGetSemaphoreCounterValue", "semaphore"));
+    let semaphores = [vk::Semaphore::from_raw(semaphore)];
     let values = [value];
     let watchdog = vk.options.watchdog_ns();
     let info = vk::SemaphoreWaitInfo::default().semaphores(&semaphores).values(&values);
@@ -134,8 +137,9 @@ pub fn query_results(c: &mut LinkedCall<'_>) -> Result<Outcome> {
         return Ok(Outcome::captured(call));
     }
     // Without the WAIT flag, so that the wait stays ours.
-    let flags = linked.arg(7) as u32;
-    linked.set_arg(7, u64::from(flags & !vk::QueryResultFlags::WAIT.as_raw()));
+    const FLAGS: usize = argument!("vkGetQueryPoolResults", "flags");
+    let flags = linked.arg(FLAGS) as u32;
+    linked.set_arg(FLAGS, u64::from(flags & !vk::QueryResultFlags::WAIT.as_raw()));
     let until = Instant::now() + Duration::from_secs(5);
     loop {
         let outcome = vk.raw(call, linked, report)?;
@@ -163,10 +167,11 @@ pub fn create_sync(c: &mut LinkedCall<'_>) -> Result<()> {
                 | S::EXPORT_FENCE_WIN32_HANDLE_INFO_KHR
         )
     };
-    // Both create infos begin with sType and pNext.
-    if let Some(head) = linked.param::<vk::BaseInStructure<'_>>(1).map(|i| i.p_next) {
+    // (fences are created with the same parameters)
+    const INFO: usize = argument!("vkCreateSemaphore", "pCreateInfo");
+    if let Some(head) = linked.param::<vk::BaseInStructure<'_>>(INFO).map(|i| i.p_next) {
         let kept = linked.unchain(head.cast(), foreign);
-        if let Some(info) = linked.param_mut::<vk::BaseInStructure<'_>>(1) {
+        if let Some(info) = linked.param_mut::<vk::BaseInStructure<'_>>(INFO) {
             info.p_next = kept.cast();
         }
     }

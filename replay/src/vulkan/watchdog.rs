@@ -11,6 +11,7 @@ use crate::error::{Error, Result, Vk};
 use crate::report::InFlight;
 use crate::vulkan::linked_call::{LinkedCall, Subscription::Before, Subscriptions};
 use ash::vk::{self, Handle};
+use gfxr_parse::argument;
 use world::Outcome;
 
 /// What says that submissions are done.
@@ -120,7 +121,9 @@ pub fn queue_wait_idle(c: &mut LinkedCall<'_>) -> Result<Outcome> {
 /// vkResetFences: fences that are reset are no longer waited for by anybody.
 pub fn reset_fences(c: &mut LinkedCall<'_>) -> Result<()> {
     let LinkedCall { vk, linked, .. } = c;
-    for fence in linked.params::<vk::Fence>(2, linked.arg(1) as u32 as usize).unwrap_or_default() {
+    const FENCES: usize = argument!("vkResetFences", "pFences");
+    const COUNT: usize = argument!("vkResetFences", "fenceCount");
+    for fence in linked.params::<vk::Fence>(FENCES, COUNT).unwrap_or_default() {
         vk.watch.finished(*fence);
     }
     Ok(())
@@ -129,6 +132,6 @@ pub fn reset_fences(c: &mut LinkedCall<'_>) -> Result<()> {
 /// vkDestroyFence.
 pub fn destroy_fence(c: &mut LinkedCall<'_>) -> Result<()> {
     let LinkedCall { vk, linked, .. } = c;
-    vk.watch.finished(vk::Fence::from_raw(linked.arg(1)));
+    vk.watch.finished(vk::Fence::from_raw(linked.arg(argument!("vkDestroyFence", "fence"))));
     Ok(())
 }

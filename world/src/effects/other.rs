@@ -12,6 +12,7 @@ use super::super::read::{extent, n32, n64, offset, subresources};
 use crate::World;
 use gfxr_parse::image::Image;
 use gfxr_parse::view::View;
+use gfxr_parse::{member, size_of_struct};
 
 /// Commands that are followed here, by their canonical names.
 pub const FOLLOWED: &[&str] = &[
@@ -293,11 +294,15 @@ fn copy_indirect(w: &mut World, v: View<'_>, block: u64) {
     let Some((buffer, at)) = w.at_address(n64(r, "address")) else { return w.forget_addressed(why) };
     for n in 0..count {
         let mut bytes = Vec::new();
-        if !w.read_buffer(buffer, at.saturating_add(n * stride), 24, &mut bytes).all() {
+        let size = size_of_struct!("VkCopyMemoryIndirectCommandKHR");
+        if !w.read_buffer(buffer, at.saturating_add(n * stride), size.into(), &mut bytes).all() {
             return w.forget_addressed(why);
         }
-        let word = |i: usize| u64::from_le_bytes(bytes[i * 8..i * 8 + 8].try_into().expect("8 bytes"));
-        copy(w, word(0), word(1), word(2), Writer::CopyMemory, block);
+        let word = |at: u32| u64::from_le_bytes(bytes[at as usize..][..8].try_into().expect("8 bytes"));
+        let src = word(member!("VkCopyMemoryIndirectCommandKHR", "srcAddress"));
+        let dst = word(member!("VkCopyMemoryIndirectCommandKHR", "dstAddress"));
+        let size = word(member!("VkCopyMemoryIndirectCommandKHR", "size"));
+        copy(w, src, dst, size, Writer::CopyMemory, block);
     }
 }
 

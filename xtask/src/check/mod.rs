@@ -1,12 +1,14 @@
 //! `cargo xtask check`: the rules of the house that a compiler does not see.
 //!
-//! Four kinds: which crate may name which ([`arrows`]) and what can be published ([`packages`]), both read from
-//! `cargo metadata`; which file may name which inside a crate ([`modules`]); and what every source file keeps to ([`sources`]: a header, a length, where `unsafe` may stand, nothing left unwritten). Every
-//! finding is printed, one a line; any finding fails.
+//! Which crate may name which ([`arrows`]) and what can be published ([`packages`]), both read from `cargo metadata`; which
+//! file may name which inside a crate ([`modules`]); that calls are read by name ([`offsets`]); and what every source file
+//! keeps to ([`sources`]: a header, a length, where `unsafe` may stand, nothing left unwritten). Every finding is printed,
+//! one a line; any finding fails.
 
 mod arrows;
 mod code;
 mod modules;
+mod offsets;
 mod packages;
 mod sources;
 
@@ -23,6 +25,7 @@ pub fn run(args: &[String]) -> Result<(), String> {
     let mut findings = arrows::check(&metadata)?;
     findings.extend(packages::check(&metadata)?);
     findings.extend(modules::check(root, &metadata)?);
+    findings.extend(offsets::check(root)?);
     findings.extend(sources::check(root).map_err(|error| format!("reading the sources: {error}"))?);
     if findings.is_empty() {
         println!("check: layering, packages and sources are as they should be");

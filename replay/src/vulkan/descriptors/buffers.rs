@@ -19,6 +19,7 @@ use crate::vulkan::memory;
 use crate::vulkan::state::Vulkan;
 use ash::vk;
 use gfxr_parse::view::View;
+use gfxr_parse::{member, param};
 use world::Outcome;
 
 /// Whether a buffer holds descriptors. `info`: its VkBufferCreateInfo.
@@ -41,7 +42,7 @@ pub(super) fn buffer_made(c: &mut LinkedCall<'_>, outcome: Outcome) -> Result<()
 
 /// A buffer is gone.
 pub(super) fn buffer_gone(c: &mut LinkedCall<'_>) -> Result<()> {
-    c.vk.descriptors.buffers.remove(&c.call.image.u64(8));
+    c.vk.descriptors.buffers.remove(&c.call.image.u64(param!("vkDestroyBuffer", "buffer")));
     Ok(())
 }
 
@@ -88,7 +89,7 @@ pub(crate) fn updated(vk: &mut Vulkan, buffer: u64, at: u64, data: &[u8]) -> Vec
     pieces
 }
 
-/// vkCmdCopyBuffer (commandBuffer, srcBuffer, dstBuffer, …), vkCmdCopyBuffer2 (commandBuffer, pCopyBufferInfo).
+/// vkCmdCopyBuffer, vkCmdCopyBuffer2.
 pub fn copy(c: &mut LinkedCall<'_>) -> Result<()> {
     let LinkedCall { vk, call, report, .. } = c;
     let d = &vk.descriptors;
@@ -156,12 +157,15 @@ fn sizes_of(vk: &Vulkan, device: u64, ty: vk::DescriptorType) -> Option<[u64; 2]
     Some(sizes.map(|n| n as u64))
 }
 
-/// vkGetDescriptorEXT: device, pDescriptorInfo, dataSize, pDescriptor. The captured bytes now mean these.
+/// vkGetDescriptorEXT. The captured bytes now mean these.
 pub fn get(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     let LinkedCall { vk, call, linked, report, .. } = c;
-    let (device, bytes) = (call.image.u64(0), call.image.u64(16));
-    // VkDescriptorGetInfoEXT: sType, pNext, type.
-    let ty = call.image.target(8).map_or(0, |info| call.image.u32(info + 16)) as i32;
+    let (device, bytes) = (call.image.u64(0), call.image.u64(param!("vkGetDescriptorEXT", "dataSize")));
+    let ty = call
+        .image
+        .target(param!("vkGetDescriptorEXT", "pDescriptorInfo"))
+        .map_or(0, |info| call.image.u32(info + member!("VkDescriptorGetInfoEXT", "type")))
+        as i32;
     if vk.descriptors.sizes.insert((device, ty, bytes))
         && let Some(here) = sizes_of(vk, device, vk::DescriptorType::from_raw(ty))
     {
@@ -169,7 +173,7 @@ pub fn get(c: &mut LinkedCall<'_>) -> Result<Outcome> {
         same(vk, &what, bytes, &here, report)?;
     }
     let outcome = vk.raw(call, linked, report)?;
-    if let Some(p) = call.image.ptr(24).filter(|p| p.has_data()) {
+    if let Some(p) = call.image.ptr(param!("vkGetDescriptorEXT", "pDescriptor")).filter(|p| p.has_data()) {
         let (to, len) = (p.to as usize, (p.len as usize).min(bytes as usize));
         let live = linked.bytes_at(p.to, len);
         vk.descriptors.table.insert(&call.image.bytes()[to..to + len], &live);
@@ -177,14 +181,17 @@ pub fn get(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// vkGetDescriptorSetLayoutSizeEXT (device, layout, pLayoutSizeInBytes) and vkGetDescriptorSetLayoutBindingOffsetEXT
-/// (device, layout, binding, pOffset): the application computed with what it was told.
+/// vkGetDescriptorSetLayoutSizeEXT and vkGetDescriptorSetLayoutBindingOffsetEXT: the application computed with what it was
+/// told.
 pub fn layout(c: &mut LinkedCall<'_>, _: Outcome) -> Result<()> {
     let LinkedCall { vk, call, linked, report, .. } = c;
-    let last = call.command.params.last().map_or(0, |p| p.at);
-    if let Some(to) = call.image.target(last) {
-        let what =
-            if call.command.params.len() == 3 { "the size of a set" } else { "the offset of a binding" };
+    let (at, what) = match call.command.name {
+        "vkGetDescriptorSetLayoutSizeEXT" => {
+            (param!("vkGetDescriptorSetLayoutSizeEXT", "pLayoutSizeInBytes"), "the size of a set")
+        }
+        _ => (param!("vkGetDescriptorSetLayoutBindingOffsetEXT", "pOffset"), "the offset of a binding"),
+    };
+    if let Some(to) = call.image.target(at) {
         same(vk, what, call.image.u64(to), &[linked.word_at(to)], report)?;
     }
     Ok(())

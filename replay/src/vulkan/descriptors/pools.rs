@@ -12,6 +12,7 @@ use crate::vulkan::linked_call::LinkedCall;
 use crate::vulkan::state::Vulkan;
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
+use gfxr_parse::{argument, member, param};
 use world::Outcome;
 
 /// vkCreateDescriptorPool.
@@ -23,10 +24,11 @@ pub fn create(c: &mut LinkedCall<'_>, outcome: Outcome) -> Result<()> {
     Ok(())
 }
 
-/// One was made: device, pCreateInfo, pAllocator, pDescriptorPool.
+/// One was made.
 fn created(vk: &mut Vulkan, call: &Call, linked: &mut Linked) {
+    const INFO: usize = argument!("vkCreateDescriptorPool", "pCreateInfo");
     let Ok((id, _)) = crate::vulkan::new_object(call) else { return };
-    let Some(info) = linked.param::<vk::DescriptorPoolCreateInfo<'_>>(1).copied() else { return };
+    let Some(info) = linked.param::<vk::DescriptorPoolCreateInfo<'_>>(INFO).copied() else { return };
     let known = vk::StructureType::DESCRIPTOR_POOL_INLINE_UNIFORM_BLOCK_CREATE_INFO;
     if linked.chain(info.p_next).any(|s| s.1 != known) {
         return;
@@ -60,15 +62,18 @@ pub fn allocate(c: &mut LinkedCall<'_>) -> Result<Outcome> {
             return Ok(outcome);
         }
     }
-    // VkDescriptorSetAllocateInfo: sType, pNext, descriptorPool.
-    let id = call.image.target(8).map_or(0, |info| call.image.u64(info + 16));
+    let id = call
+        .image
+        .target(param!("vkAllocateDescriptorSets", "pAllocateInfo"))
+        .map_or(0, |info| call.image.u64(info + member!("VkDescriptorSetAllocateInfo", "descriptorPool")));
     type Info = vk::DescriptorSetAllocateInfo<'static>;
-    let Some(info) = linked.param::<Info>(1).copied() else { return vk.raw(call, linked, report) };
+    const INFO: usize = argument!("vkAllocateDescriptorSets", "pAllocateInfo");
+    let Some(info) = linked.param::<Info>(INFO).copied() else { return vk.raw(call, linked, report) };
     let Some(pool) = vk.pools.by_id.get(&id) else { return vk.raw(call, linked, report) };
     let (tried, first) = (pool.more.clone(), info.descriptor_pool);
     let made = tried.len();
     let choose = |linked: &mut Linked, from| {
-        if let Some(info) = linked.param_mut::<Info>(1) {
+        if let Some(info) = linked.param_mut::<Info>(INFO) {
             info.descriptor_pool = from;
         }
     };
@@ -81,7 +86,8 @@ pub fn allocate(c: &mut LinkedCall<'_>) -> Result<Outcome> {
         let outcome = vk.raw(call, linked, report)?;
         if outcome.result() >= 0 {
             report.note("descriptor sets that did not fit into their pools, from pools of our own");
-            let live = linked.all(linked.arg(2) as *const u64, info.descriptor_set_count).unwrap_or_default();
+            let live = linked.arg(argument!("vkAllocateDescriptorSets", "pDescriptorSets"));
+            let live = linked.all(live as *const u64, info.descriptor_set_count).unwrap_or_default();
             vk.pools.elsewhere.extend(live.iter().map(|s| (*s, from)));
             return Ok(outcome);
         }
@@ -110,11 +116,13 @@ fn another(vk: &mut Vulkan, device: u64, id: u64) -> Result<vk::DescriptorPool> 
     Ok(made)
 }
 
-/// vkFreeDescriptorSets: device, descriptorPool, descriptorSetCount, pDescriptorSets.
+/// vkFreeDescriptorSets.
 pub fn free(c: &mut LinkedCall<'_>) -> Result<()> {
     let LinkedCall { vk, call, linked, .. } = c;
+    const SETS: usize = argument!("vkFreeDescriptorSets", "pDescriptorSets");
+    const COUNT: usize = argument!("vkFreeDescriptorSets", "descriptorSetCount");
     if !vk.pools.elsewhere.is_empty()
-        && let Some(sets) = linked.params_mut::<u64>(3, 2)
+        && let Some(sets) = linked.params_mut::<u64>(SETS, COUNT)
         && let Some(d) = vk.devices.get(&call.image.u64(0))
     {
         for s in sets {
@@ -137,10 +145,10 @@ pub fn empty(c: &mut LinkedCall<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Before a pool is reset or destroyed: device, descriptorPool.
+/// Before a pool is reset or destroyed.
 fn emptied(vk: &mut Vulkan, call: &Call) {
     let destroyed = call.command.name == "vkDestroyDescriptorPool";
-    let id = call.image.u64(8);
+    let id = call.image.u64(param!("vkResetDescriptorPool", "descriptorPool"));
     let Some(pool) = vk.pools.by_id.get(&id) else { return };
     if let Some(d) = vk.devices.get(&call.image.u64(0)) {
         for p in &pool.more {

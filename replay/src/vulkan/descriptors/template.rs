@@ -5,8 +5,9 @@ use crate::error::{Error, Result};
 use crate::vulkan::linked_call::LinkedCall;
 use ash::vk;
 use gfxr_parse::ahead::Call;
-use gfxr_parse::decode::template::{HEADER_BYTES, TAIL_HEADER_BYTES};
+use gfxr_parse::decode::template as packed;
 use gfxr_parse::image::Image;
+use gfxr_parse::{argument, member, param};
 use world::World;
 
 /// How many of each kind packed data hold: image infos, buffer infos, texel buffer views; acceleration structures, bytes of inline
@@ -24,13 +25,13 @@ fn kind(ty: u32) -> usize {
     }
 }
 
-const IMAGE: usize = 24;
-const BUFFER: usize = 24;
-const TEXEL: usize = 8;
+const IMAGE: usize = size_of::<vk::DescriptorImageInfo>();
+const BUFFER: usize = size_of::<vk::DescriptorBufferInfo>();
+const HANDLE: usize = size_of::<vk::BufferView>();
 
 /// Gives each entry its place in packed data; none where that is beyond all numbers.
 fn pack(entries: &mut [vk::DescriptorUpdateTemplateEntry]) -> Option<Counts> {
-    let sizes = [IMAGE, BUFFER, TEXEL, 8, 1];
+    let sizes = [IMAGE, BUFFER, HANDLE, HANDLE, 1];
     let mut counts = [0usize; 5];
     for e in entries.iter() {
         let n = &mut counts[kind(e.descriptor_type.as_raw() as u32)];
@@ -43,9 +44,9 @@ fn pack(entries: &mut [vk::DescriptorUpdateTemplateEntry]) -> Option<Counts> {
         next[k] = behind(next[k - 1], k - 1)?;
     }
     let end = behind(next[2], 2)?;
-    next[3] = end.checked_add(TAIL_HEADER_BYTES)?;
+    next[3] = end.checked_add(packed::TAIL_HEADER_BYTES)?;
     let after = if counts[3] > 0 { behind(next[3], 3)? } else { end };
-    next[4] = after.checked_add(TAIL_HEADER_BYTES)?;
+    next[4] = after.checked_add(packed::TAIL_HEADER_BYTES)?;
     for e in entries {
         let k = kind(e.descriptor_type.as_raw() as u32);
         e.offset = next[k];
@@ -58,7 +59,8 @@ fn pack(entries: &mut [vk::DescriptorUpdateTemplateEntry]) -> Option<Counts> {
 /// vkCreateDescriptorUpdateTemplate.
 pub fn create(c: &mut LinkedCall<'_>) -> Result<()> {
     let LinkedCall { vk: _, linked, .. } = c;
-    let Some(info) = linked.param::<vk::DescriptorUpdateTemplateCreateInfo<'_>>(1).copied() else {
+    const INFO: usize = argument!("vkCreateDescriptorUpdateTemplate", "pCreateInfo");
+    let Some(info) = linked.param::<vk::DescriptorUpdateTemplateCreateInfo<'_>>(INFO).copied() else {
         return Err(Error::divergence("pCreateInfo is missing"));
     };
     let entries = linked.all_mut(info.p_descriptor_update_entries, info.descriptor_update_entry_count);
@@ -92,18 +94,16 @@ fn check(world: &World, call: &Call, template: u64, blob: u32) -> Result<()> {
 
 /// What packed data hold of each kind; none if their tails are not in the order that offsets are given in.
 fn held(image: &Image, blob: u32) -> Option<Counts> {
-    let [images, buffers, texels] = [0, 8, 16].map(|o| image.u64(blob + o));
+    let [images, buffers, texels, tails] = packed::counts(image, blob);
     let mut held = [images, buffers, texels, 0, 0];
-    let packed = images * IMAGE as u64 + buffers * BUFFER as u64 + texels * TEXEL as u64;
-    let mut at = u64::from(blob) + HEADER_BYTES as u64 + packed;
+    let packed = images * IMAGE as u64 + buffers * BUFFER as u64 + texels * HANDLE as u64;
+    let mut at = u64::from(blob) + packed::HEADER_BYTES as u64 + packed;
     let mut last = 0;
-    for _ in 0..image.u64(blob + 24) {
-        // A tail: how many, of which type, and then they.
-        let word =
-            |at: u64| u32::try_from(at).ok().filter(|a| (*a as usize) < image.len()).map(|a| image.u64(a));
-        let (n, ty) = (word(at)?, word(at.checked_add(8)?)?);
+    for _ in 0..tails {
+        let behind = at.checked_add(packed::TAIL_HEADER_BYTES as u64)?;
+        let (n, ty) = packed::tail(image, u32::try_from(at).ok().filter(|_| behind <= image.len() as u64)?);
         let (kind, bytes) = match ty {
-            1_000_150_000 => (3, n.checked_mul(8)?),
+            1_000_150_000 => (3, n.checked_mul(HANDLE as u64)?),
             1_000_138_000 => (4, n),
             // (a count without anything behind it: the layer writes one at the end)
             _ => break,
@@ -112,7 +112,7 @@ fn held(image: &Image, blob: u32) -> Option<Counts> {
             return None;
         }
         (last, held[kind]) = (kind, n);
-        at = at.checked_add(TAIL_HEADER_BYTES as u64)?.checked_add(bytes)?.checked_next_multiple_of(8)?;
+        at = behind.checked_add(bytes)?.checked_next_multiple_of(8)?;
     }
     Some(held)
 }
@@ -121,11 +121,19 @@ fn held(image: &Image, blob: u32) -> Option<Counts> {
 pub fn update(c: &mut LinkedCall<'_>) -> Result<()> {
     let LinkedCall { objects, call, linked, .. } = c;
     let push = call.command.name.starts_with("vkCmdPush");
-    let template = call.image.u64(if push { 8 } else { 16 });
-    let last = call.command.params.len() - 1;
-    if let Some(blob) = call.image.target(last as u32 * 8) {
-        check(objects.world(), call, template, blob)?;
-        linked.set_arg(last, linked.address_of(blob) + HEADER_BYTES as u64);
+    let (template, data) = match push {
+        true => (
+            param!("vkCmdPushDescriptorSetWithTemplate", "descriptorUpdateTemplate"),
+            argument!("vkCmdPushDescriptorSetWithTemplate", "pData"),
+        ),
+        false => (
+            param!("vkUpdateDescriptorSetWithTemplate", "descriptorUpdateTemplate"),
+            argument!("vkUpdateDescriptorSetWithTemplate", "pData"),
+        ),
+    };
+    if let Some(blob) = call.image.target(call.command.params[data].at) {
+        check(objects.world(), call, call.image.u64(template), blob)?;
+        linked.set_arg(data, linked.address_of(blob) + packed::HEADER_BYTES as u64);
     }
     Ok(())
 }
@@ -133,13 +141,16 @@ pub fn update(c: &mut LinkedCall<'_>) -> Result<()> {
 /// vkCmdPushDescriptorSetWithTemplate2: the struct points to the data.
 pub fn push2(c: &mut LinkedCall<'_>) -> Result<()> {
     let LinkedCall { vk: _, objects, call, linked, .. } = c;
-    // VkPushDescriptorSetWithTemplateInfo: sType, pNext, descriptorUpdateTemplate, layout, set, pData.
-    let at = call.image.target(8);
-    let template = at.map_or(0, |to| call.image.u64(to + 16));
-    if let Some(blob) = at.and_then(|to| call.image.target(to + 40)) {
-        check(objects.world(), call, template, blob)?;
-        let data = linked.address_of(blob) + HEADER_BYTES as u64;
-        if let Some(info) = linked.param_mut::<vk::PushDescriptorSetWithTemplateInfoKHR<'_>>(1) {
+    const INFO: usize =
+        argument!("vkCmdPushDescriptorSetWithTemplate2", "pPushDescriptorSetWithTemplateInfo");
+    let at = call.image.target(call.command.params[INFO].at);
+    let blob =
+        at.and_then(|to| call.image.target(to + member!("VkPushDescriptorSetWithTemplateInfo", "pData")));
+    if let (Some(at), Some(blob)) = (at, blob) {
+        let template = member!("VkPushDescriptorSetWithTemplateInfo", "descriptorUpdateTemplate");
+        check(objects.world(), call, call.image.u64(at + template), blob)?;
+        let data = linked.address_of(blob) + packed::HEADER_BYTES as u64;
+        if let Some(info) = linked.param_mut::<vk::PushDescriptorSetWithTemplateInfoKHR<'_>>(INFO) {
             info.p_data = data as *const _;
         }
     }
@@ -168,12 +179,12 @@ mod tests {
     #[test]
     fn what_data_hold_is_told_with_their_tails() {
         let mut image = Image::default();
-        let blob = image.alloc(HEADER_BYTES + IMAGE + TEXEL);
+        let blob = image.alloc(packed::HEADER_BYTES + IMAGE + HANDLE);
         for (word, n) in [1u64, 0, 1, 2].into_iter().enumerate() {
             image.edit_u64(blob + word as u32 * 8, n);
         }
-        let structures = image.alloc(TAIL_HEADER_BYTES + 16);
-        let inline = image.alloc(TAIL_HEADER_BYTES + 5);
+        let structures = image.alloc(packed::TAIL_HEADER_BYTES + 16);
+        let inline = image.alloc(packed::TAIL_HEADER_BYTES + 5);
         let tails = [(structures, 2, 1_000_150_000), (inline, 5, 1_000_138_000)];
         for (at, n, ty) in tails {
             image.edit_u64(at, n);

@@ -27,6 +27,7 @@ use ash::vk;
 use features::Features;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::meta::Meta;
+use gfxr_parse::{argument, param};
 use world::Outcome;
 
 /// A metadata block that says what to tell the driver; any other is left alone.
@@ -169,15 +170,16 @@ pub(crate) fn create_buffer(
     let on = vk.exact_on(call.image.u64(0)).buffers;
     let address = id.and_then(|id| vk.exact.addresses.remove(&id)).filter(|_| on);
     type Info = vk::BufferCreateInfo<'static>;
+    const INFO: usize = argument!("vkCreateBuffer", "pCreateInfo");
     let missing = || Error::divergence("pCreateInfo is missing");
     let structs = [
         vk::StructureType::BUFFER_OPAQUE_CAPTURE_ADDRESS_CREATE_INFO,
         vk::StructureType::BUFFER_DEVICE_ADDRESS_CREATE_INFO_EXT,
     ];
     // The application's own, if it has any, says what the capture's says.
-    let head = linked.param::<Info>(1).ok_or_else(missing)?.p_next;
+    let head = linked.param::<Info>(INFO).ok_or_else(missing)?.p_next;
     let was = linked.unchain(head, |s| structs.contains(&s));
-    let info = linked.param_mut::<Info>(1).ok_or_else(missing)?;
+    let info = linked.param_mut::<Info>(INFO).ok_or_else(missing)?;
     info.p_next = was;
     let Some(address) = address else {
         info.flags &= !vk::BufferCreateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY;
@@ -192,7 +194,7 @@ pub(crate) fn create_buffer(
         info.p_next = (&raw const opaque).cast();
     }
     twice(vk, call, linked, report, |linked| {
-        if let Some(info) = linked.param_mut::<Info>(1) {
+        if let Some(info) = linked.param_mut::<Info>(INFO) {
             info.p_next = was;
         }
     })
@@ -209,9 +211,10 @@ pub(crate) fn allocate(
     let on = vk.exact_on(call.image.u64(0)).buffers;
     let address = vk.exact.addresses.remove(&id).filter(|_| on);
     type Info = vk::MemoryAllocateInfo<'static>;
+    const INFO: usize = argument!("vkAllocateMemory", "pAllocateInfo");
     let missing = || Error::divergence("pAllocateInfo is missing");
     let ours = vk::StructureType::MEMORY_OPAQUE_CAPTURE_ADDRESS_ALLOCATE_INFO;
-    let head = linked.param::<Info>(1).ok_or_else(missing)?.p_next;
+    let head = linked.param::<Info>(INFO).ok_or_else(missing)?.p_next;
     let was = linked.unchain(head, |s| s == ours);
     let replay = vk::MemoryAllocateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY;
     let flags = linked.in_chain::<vk::MemoryAllocateFlagsInfo<'_>>(was);
@@ -223,13 +226,13 @@ pub(crate) fn allocate(
     let mut opaque =
         vk::MemoryOpaqueCaptureAddressAllocateInfo::default().opaque_capture_address(address.unwrap_or(0));
     opaque.p_next = was;
-    let info = linked.param_mut::<Info>(1).ok_or_else(missing)?;
+    let info = linked.param_mut::<Info>(INFO).ok_or_else(missing)?;
     info.p_next = if address.is_some_and(|a| a != 0) { (&raw const opaque).cast() } else { was };
     if address.is_none() {
         return vk.raw(call, linked, report);
     }
     twice(vk, call, linked, report, |linked| {
-        if let Some(info) = linked.param_mut::<Info>(1) {
+        if let Some(info) = linked.param_mut::<Info>(INFO) {
             info.p_next = was;
         }
     })
@@ -247,13 +250,14 @@ pub(crate) fn create_structure(
     let on = vk.exact_on(call.image.u64(0)).structures && !moved;
     let address = id.and_then(|id| vk.exact.addresses.remove(&id)).filter(|_| on);
     type Info = vk::AccelerationStructureCreateInfoKHR<'static>;
-    if let Some(info) = linked.param_mut::<Info>(1) {
+    const INFO: usize = argument!("vkCreateAccelerationStructureKHR", "pCreateInfo");
+    if let Some(info) = linked.param_mut::<Info>(INFO) {
         let replay = vk::AccelerationStructureCreateFlagsKHR::DEVICE_ADDRESS_CAPTURE_REPLAY;
         info.create_flags.set_to(replay, address.is_some());
         info.device_address = address.unwrap_or(0);
     }
     twice(vk, call, linked, report, |linked| {
-        if let Some(info) = linked.param_mut::<Info>(1) {
+        if let Some(info) = linked.param_mut::<Info>(INFO) {
             info.device_address = 0;
         }
     })
@@ -281,18 +285,20 @@ pub(crate) fn create_pipelines(
         Some(d) if vk.exact_on(device).groups => replay_handle_bytes(vk, d),
         _ => 0,
     };
-    let ids = call.image.ptr(48).filter(|p| p.has_data());
-    let id = |i: u32| ids.filter(|p| u64::from(i) < p.len).map_or(0, |p| call.image.u64(p.to + i * 8));
+    let mut ids = call.image.u64s(param!("vkCreateRayTracingPipelinesKHR", "pPipelines"));
     let replay = vk::PipelineCreateFlags::RAY_TRACING_SHADER_GROUP_HANDLE_CAPTURE_REPLAY_KHR;
-    let infos = linked.params_mut::<vk::RayTracingPipelineCreateInfoKHR<'static>>(4, 3).unwrap_or_default();
+    const INFOS: usize = argument!("vkCreateRayTracingPipelinesKHR", "pCreateInfos");
+    const COUNT: usize = argument!("vkCreateRayTracingPipelinesKHR", "createInfoCount");
+    let infos = linked.params_mut::<vk::RayTracingPipelineCreateInfoKHR<'static>>(INFOS, COUNT);
     // The driver reads these while it is called.
     let mut given: Vec<Vec<u8>> = Vec::new();
     let mut groups = Vec::new();
-    for (i, info) in (0..).zip(infos) {
+    for info in infos.unwrap_or_default() {
         let long_enough = |h: &Vec<u8>| {
             size != 0 && size.checked_mul(info.group_count as usize).is_some_and(|n| h.len() >= n)
         };
-        let handles = vk.exact.groups.remove(&id(i)).filter(long_enough);
+        let id = ids.next().unwrap_or(0);
+        let handles = vk.exact.groups.remove(&id).filter(long_enough);
         info.flags &= !replay;
         let Some(handles) = handles else { continue };
         info.flags |= replay;

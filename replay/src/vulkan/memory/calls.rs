@@ -14,6 +14,7 @@ use crate::vulkan::{Vulkan, exact, require_handles};
 use ash::vk::{self, Handle, SubresourceLayout};
 use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
+use gfxr_parse::{argument, member, param, size_of_struct};
 use world::Outcome;
 use world::formats::level_size;
 use world::span::Span;
@@ -42,9 +43,10 @@ fn captured_flags(vk: &Vulkan, device: u64, index: u32) -> Option<vk::MemoryProp
 pub fn allocate(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     let LinkedCall { vk, objects, call, linked, report } = c;
     let device = call.image.u64(0);
-    let id_at = call.image.target(call.command.params[3].at);
+    const INFO: usize = argument!("vkAllocateMemory", "pAllocateInfo");
+    let id_at = call.image.target(param!("vkAllocateMemory", "pMemory"));
     let id = id_at.map_or(0, |at| call.image.u64(at));
-    let Some(mut info) = linked.param::<vk::MemoryAllocateInfo<'static>>(1).copied() else {
+    let Some(mut info) = linked.param::<vk::MemoryAllocateInfo<'static>>(INFO).copied() else {
         return Err(Error::divergence("pAllocateInfo is missing"));
     };
     let captured = captured_flags(vk, device, info.memory_type_index);
@@ -80,7 +82,7 @@ pub fn allocate(c: &mut LinkedCall<'_>) -> Result<Outcome> {
         )));
     };
     fits(&props, info.memory_type_index, size)?;
-    if let Some(to) = linked.param_mut::<vk::MemoryAllocateInfo<'static>>(1) {
+    if let Some(to) = linked.param_mut::<vk::MemoryAllocateInfo<'static>>(INFO) {
         *to = info;
     }
     let outcome = exact::allocate(vk, id, call, linked, report)?;
@@ -100,7 +102,7 @@ pub fn allocate(c: &mut LinkedCall<'_>) -> Result<Outcome> {
 /// vkFreeMemory.
 pub fn free(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     let LinkedCall { vk, objects, call, linked, report } = c;
-    let state = vk.memory.by_id.remove(&call.image.u64(8));
+    let state = vk.memory.by_id.remove(&call.image.u64(param!("vkFreeMemory", "memory")));
     if state.is_some_and(|s| s.live == vk::DeviceMemory::null()) {
         return Ok(Outcome::captured(call));
     }
@@ -115,18 +117,26 @@ pub fn map(c: &mut LinkedCall<'_>) -> Result<Outcome> {
         return Ok(Outcome::captured(call));
     }
     let image = &call.image;
-    let (id, offset) = if call.command.params.len() == 6 {
-        (image.u64(8), image.u64(16))
-    } else {
-        // VkMemoryMapInfo: sType, pNext, flags, memory, offset, size.
-        image.target(8).map_or((0, 0), |to| (image.u64(to + 24), image.u64(to + 32)))
+    // Where the memory object, the first byte, their number and the result are.
+    let (places, result) = match call.command.canonical {
+        "vkMapMemory" => {
+            let memory = param!("vkMapMemory", "memory");
+            let range = (param!("vkMapMemory", "offset"), param!("vkMapMemory", "size"));
+            (Some((memory, range.0, range.1)), argument!("vkMapMemory", "ppData"))
+        }
+        _ => {
+            let info = image.target(param!("vkMapMemory2", "pMemoryMapInfo"));
+            let places = info.map(|to| {
+                let memory = to + member!("VkMemoryMapInfo", "memory");
+                (memory, to + member!("VkMemoryMapInfo", "offset"), to + member!("VkMemoryMapInfo", "size"))
+            });
+            (places, argument!("vkMapMemory2", "ppData"))
+        }
     };
+    let (id, offset, asked) = places.map_or((0, 0, vk::WHOLE_SIZE), |(memory, from, bytes)| {
+        (image.u64(memory), image.u64(from), image.u64(bytes))
+    });
     let at = image.u64(0);
-    let direct = call.command.params.len() == 6;
-    let asked = match direct {
-        true => image.u64(24),
-        false => image.target(8).map_or(vk::WHOLE_SIZE, |to| image.u64(to + 40)),
-    };
     let Some(m) = vk.memory.by_id.get_mut(&id) else {
         return Err(Error::divergence(format!("VkDeviceMemory {id} was never allocated")));
     };
@@ -148,16 +158,12 @@ pub fn map(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     // What is flushed later in whole atoms must be mapped.
     let atom = vk.devices.get(&at).map_or(1, |d| d.gpu.properties.limits.non_coherent_atom_size);
     let (from, bytes) = coherent::whole_atoms((offset, size), atom, all, (0, all));
-    if direct {
-        linked.set_arg(2, from);
-        linked.set_arg(3, bytes);
-    } else if let Some(to) = image.target(8) {
-        linked.set_word_at(to + 32, from);
-        linked.set_word_at(to + 40, bytes);
+    if let Some((_, from_at, bytes_at)) = places {
+        linked.set_word_at(from_at, from);
+        linked.set_word_at(bytes_at, bytes);
     }
     let mut pointer: *mut u8 = std::ptr::null_mut();
-    let last = call.command.params.len() - 1;
-    linked.set_arg(last, (&raw mut pointer) as u64);
+    linked.set_arg(result, (&raw mut pointer) as u64);
     let outcome = vk.raw(call, linked, report)?;
     if let Some(m) = vk.memory.by_id.get_mut(&id) {
         // SAFETY: the driver has just mapped as many bytes there; unmapping drops it.
@@ -171,9 +177,13 @@ pub fn map(c: &mut LinkedCall<'_>) -> Result<Outcome> {
 pub fn unmap(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     let LinkedCall { vk, objects, call, linked, report } = c;
     let image = &call.image;
-    let direct = call.command.params[1].shape == gfxr_parse::schema::Shape::Value;
-    // VkMemoryUnmapInfo: sType, pNext, flags, memory.
-    let id = if direct { image.u64(8) } else { image.target(8).map_or(0, |to| image.u64(to + 24)) };
+    let id = match call.command.canonical {
+        "vkUnmapMemory" => image.u64(param!("vkUnmapMemory", "memory")),
+        _ => {
+            let info = image.target(param!("vkUnmapMemory2", "pMemoryUnmapInfo"));
+            info.map_or(0, |to| image.u64(to + member!("VkMemoryUnmapInfo", "memory")))
+        }
+    };
     let Some(m) = vk.memory.by_id.get_mut(&id) else {
         return Err(Error::divergence(format!("VkDeviceMemory {id} was never allocated")));
     };
@@ -196,17 +206,18 @@ pub fn flush(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     }
     require_handles(objects, call, &[])?;
     let image = &call.image;
-    if let Some(p) = image.ptr(16).filter(|p| p.has_data()) {
+    if let Some(p) = image.ptr(param!("vkFlushMappedMemoryRanges", "pMemoryRanges")).filter(|p| p.has_data())
+    {
         let atom = vk.device(image.u64(0))?.gpu.properties.limits.non_coherent_atom_size;
-        // VkMappedMemoryRange: sType, pNext, memory, offset, size; 40 bytes.
-        for at in (0..p.len).map(|i| p.to + i as u32 * 40) {
-            let Some(m) = vk.memory.by_id.get(&image.u64(at + 16)).filter(|m| m.mapped.is_some()) else {
-                continue;
-            };
+        for at in (0..p.len).map(|i| p.to + i as u32 * size_of_struct!("VkMappedMemoryRange")) {
+            let id = image.u64(at + member!("VkMappedMemoryRange", "memory"));
+            let Some(m) = vk.memory.by_id.get(&id).filter(|m| m.mapped.is_some()) else { continue };
+            let from_at = at + member!("VkMappedMemoryRange", "offset");
+            let bytes_at = at + member!("VkMappedMemoryRange", "size");
             let (from, bytes) =
-                coherent::whole_atoms((image.u64(at + 24), image.u64(at + 32)), atom, m.size, m.mapping());
-            linked.set_word_at(at + 24, from);
-            linked.set_word_at(at + 32, bytes);
+                coherent::whole_atoms((image.u64(from_at), image.u64(bytes_at)), atom, m.size, m.mapping());
+            linked.set_word_at(from_at, from);
+            linked.set_word_at(bytes_at, bytes);
         }
     }
     vk.raw(call, linked, report)
@@ -247,7 +258,10 @@ fn inside(vk: &Vulkan, resource: u64, is_image: bool, memory: u64, offset: u64) 
 pub fn bind(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     let LinkedCall { vk, objects, call, linked, report } = c;
     let image = &call.image;
-    let (resource, memory, offset) = (image.u64(8), image.u64(16), image.u64(24));
+    // (images are bound with the same parameters)
+    let resource = image.u64(param!("vkBindBufferMemory", "buffer"));
+    let memory = image.u64(param!("vkBindBufferMemory", "memory"));
+    let offset = image.u64(param!("vkBindBufferMemory", "memoryOffset"));
     let is_image = call.command.name.starts_with("vkBindImage");
     inside(vk, resource, is_image, memory, offset)?;
     bound_once(vk, resource, is_image)?;
@@ -269,19 +283,19 @@ pub fn bind2(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     let LinkedCall { vk, objects, call, linked, report } = c;
     let image = &call.image;
     let is_image = call.command.name.starts_with("vkBindImage");
-    // Both structs: sType, pNext, resource, memory, memoryOffset; 40 bytes.
-    let infos: Vec<(u64, u64, u64, bool)> = image.ptr(16).filter(|p| p.has_data()).map_or(Vec::new(), |p| {
-        let at = |i: u64| p.to + i as u32 * 40;
-        (0..p.len)
-            .map(|i| {
-                (
-                    image.u64(at(i) + 16),
-                    image.u64(at(i) + 24),
-                    image.u64(at(i) + 32),
-                    image.u64(at(i) + 8) != 0,
-                )
-            })
-            .collect()
+    // (a VkBindImageMemoryInfo is laid out likewise)
+    let infos = image.ptr(param!("vkBindBufferMemory2", "pBindInfos")).filter(|p| p.has_data());
+    let infos: Vec<(u64, u64, u64, bool)> = infos.map_or(Vec::new(), |p| {
+        let one = |i: u64| {
+            let at = p.to + i as u32 * size_of_struct!("VkBindBufferMemoryInfo");
+            (
+                image.u64(at + member!("VkBindBufferMemoryInfo", "buffer")),
+                image.u64(at + member!("VkBindBufferMemoryInfo", "memory")),
+                image.u64(at + member!("VkBindBufferMemoryInfo", "memoryOffset")),
+                image.u64(at + member!("VkBindBufferMemoryInfo", "pNext")) != 0,
+            )
+        };
+        (0..p.len).map(one).collect()
     });
     infos
         .iter()

@@ -18,6 +18,7 @@ use crate::vulkan::portability::compare::Compare;
 use crate::vulkan::portability::line::{Done, Line, Sort};
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
+use gfxr_parse::param;
 use gfxr_parse::view::View;
 use world::layouts::ty;
 use world::{Outcome, World};
@@ -82,7 +83,7 @@ fn gone(vk: &Vulkan, copy: AlignedCopy) {
 
 /// A buffer is about to be destroyed.
 pub(super) fn buffer_gone(c: &mut LinkedCall<'_>) -> Result<()> {
-    if let Some(copy) = c.vk.realigned.copies.remove(&c.call.image.u64(8)) {
+    if let Some(copy) = c.vk.realigned.copies.remove(&c.call.image.u64(param!("vkDestroyBuffer", "buffer"))) {
         gone(c.vk, copy);
     }
     Ok(())
@@ -160,7 +161,7 @@ fn binds(vk: &Vulkan, world: &World, v: View<'_>, linked: &mut Linked) {
     for d in dynamic(world, v).into_iter().filter(|d| d.ty == ty::UNIFORM_BUFFER_DYNAMIC) {
         let place = vk.realigned.places.get(&d.buffer).and_then(|p| p.at.get(&(d.offset, d.range)));
         if let Some(at) = place {
-            linked.set_u32_at(first + 4 * d.index as u32, *at as u32);
+            linked.set_u32_at(first + size_of::<u32>() as u32 * d.index as u32, *at as u32);
         }
     }
 }

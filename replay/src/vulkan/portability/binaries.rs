@@ -10,6 +10,7 @@ use crate::objects::Objects;
 use crate::report::Report;
 use crate::vulkan::Vulkan;
 use gfxr_parse::ahead::Call;
+use gfxr_parse::member;
 use gfxr_parse::schema::generated::STRUCTS;
 use gfxr_parse::schema::struct_named;
 use gfxr_parse::view::View;
@@ -54,7 +55,8 @@ pub(in crate::vulkan) fn take(call: &Call, linked: &mut Linked, info: View<'_>, 
         return Err(Error::new(Kind::Unsupported, text));
     }
     let stype = struct_named(INFO).and_then(|id| STRUCTS[usize::from(id)].stype);
-    let next = linked.unchain(linked.word_at(at + 8) as *const _, |s| Some(s.as_raw() as u32) == stype);
-    linked.set_word_at(at + 8, next as u64);
+    let chain = at + member!("VkGraphicsPipelineCreateInfo", "pNext");
+    let next = linked.unchain(linked.word_at(chain) as *const _, |s| Some(s.as_raw() as u32) == stype);
+    linked.set_word_at(chain, next as u64);
     Ok(())
 }

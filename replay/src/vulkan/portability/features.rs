@@ -12,6 +12,7 @@ use crate::vulkan::Gpu;
 use crate::vulkan::portability::compare::Compare;
 use crate::vulkan::portability::line::{Done, Line, Sort};
 use ash::vk;
+use gfxr_parse::member;
 use gfxr_parse::schema::generated::STRUCTS;
 use gfxr_parse::schema::{Shape, StructDef, StructId, Ty, struct_by_stype, struct_named};
 use std::ffi::c_void;
@@ -111,8 +112,9 @@ pub(in crate::vulkan) unsafe fn compare(
     for (words, (id, asked)) in here.iter().zip(&structs) {
         let def = &STRUCTS[*id as usize];
         if def.name == "VkPhysicalDeviceFeatures2" {
-            // SAFETY: VkPhysicalDeviceFeatures lies after sType and pNext.
-            compare(&STRUCTS[core_id as usize], unsafe { asked.add(16) }, core_here);
+            const CORE: usize = member!("VkPhysicalDeviceFeatures2", "features") as usize;
+            // SAFETY: VkPhysicalDeviceFeatures lies there.
+            compare(&STRUCTS[core_id as usize], unsafe { asked.add(CORE) }, core_here);
         } else {
             compare(def, *asked, words.as_ptr().cast());
         }

@@ -13,6 +13,7 @@ use crate::report::Report;
 use crate::vulkan::linked_call::LinkedCall;
 use crate::vulkan::portability::waiting::Waiting;
 use crate::vulkan::{Vulkan, queue};
+use gfxr_parse::argument;
 use gfxr_parse::schema::{Ty, generated::STRUCTS};
 use gfxr_parse::view::View;
 use world::Outcome;
@@ -55,15 +56,17 @@ pub(in crate::vulkan) fn signal(c: &mut LinkedCall<'_>, _: Outcome) -> Result<()
 fn part(mut c: LinkedCall<'_>, (from, to, of): (usize, usize, usize)) -> Result<Outcome> {
     let LinkedCall { call, linked, .. } = &mut c;
     if (from, to) != (0, of) {
-        let size = match call.command.params[2].ty {
+        // (the newer command has the same parameters)
+        const COUNT: usize = argument!("vkQueueSubmit", "submitCount");
+        const BATCHES: usize = argument!("vkQueueSubmit", "pSubmits");
+        let size = match call.command.params[BATCHES].ty {
             Ty::Struct(id) => STRUCTS[usize::from(id)].size,
             _ => 0,
         };
-        // queue, submitCount, pSubmits, fence.
-        linked.set_arg(1, (to - from) as u64);
-        linked.set_arg(2, linked.arg(2) + from as u64 * u64::from(size));
+        linked.set_arg(COUNT, (to - from) as u64);
+        linked.set_arg(BATCHES, linked.arg(BATCHES) + from as u64 * u64::from(size));
         if to < of {
-            linked.set_arg(3, 0);
+            linked.set_arg(argument!("vkQueueSubmit", "fence"), 0);
         }
     }
     queue::hand_over(&mut c)

@@ -213,12 +213,12 @@ impl Folding {
         let Some(p) = image.ptr(list).filter(|p| p.has_data() && image.u32(mode) == CONCURRENT) else {
             return;
         };
-        let families: BTreeSet<u32> = (0..p.len as u32).map(|i| self.here(image.u32(p.to + i * 4))).collect();
+        let families: BTreeSet<u32> = image.u32s(list).map(|f| self.here(f)).collect();
         if families.len() == 1 {
             return all.extend([(mode, 0), (n, 0)]);
         }
         all.push((n, families.len() as u32));
-        all.extend((0..).map(|i| p.to + i * 4).zip(families));
+        all.extend((p.to..).step_by(size_of::<u32>()).zip(families));
     }
 }
 

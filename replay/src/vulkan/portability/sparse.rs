@@ -12,6 +12,7 @@ use crate::vulkan::Vulkan;
 use crate::vulkan::memory::AllocKind;
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
+use gfxr_parse::argument;
 use world::Outcome;
 
 /// Flags of a buffer here.
@@ -77,11 +78,13 @@ pub(in crate::vulkan) fn made(vk: &mut Vulkan, device: u64, id: u64, is_image: b
     Ok(())
 }
 
-/// vkQueueBindSparse: queue, bindInfoCount, pBindInfo, fence. Its semaphores and its fence.
+/// vkQueueBindSparse. Its semaphores and its fence.
 pub(in crate::vulkan) fn bind(vk: &Vulkan, call: &Call, linked: &mut Linked) -> Result<Outcome> {
     let short = || Error::new(Kind::Capture, "pBindInfo holds fewer than its count says");
     let queue = vk.queues.get(&call.image.u64(0)).ok_or_else(|| Error::divergence("the queue is gone"))?;
-    let infos = linked.params::<vk::BindSparseInfo<'static>>(2, 1).ok_or_else(short)?.to_vec();
+    const INFOS: usize = argument!("vkQueueBindSparse", "pBindInfo");
+    const COUNT: usize = argument!("vkQueueBindSparse", "bindInfoCount");
+    let infos = linked.params::<vk::BindSparseInfo<'static>>(INFOS, COUNT).ok_or_else(short)?.to_vec();
     let most = infos.iter().map(|i| i.wait_semaphore_count).max().unwrap_or(0);
     let stages = vec![vk::PipelineStageFlags::ALL_COMMANDS; most as usize];
     let batches: Vec<vk::SubmitInfo<'_>> = infos
@@ -97,7 +100,7 @@ pub(in crate::vulkan) fn bind(vk: &Vulkan, call: &Call, linked: &mut Linked) -> 
             ..Default::default()
         })
         .collect();
-    let fence = vk::Fence::from_raw(linked.arg(3));
+    let fence = vk::Fence::from_raw(linked.arg(argument!("vkQueueBindSparse", "fence")));
     let d = vk.device(queue.device)?;
     // SAFETY: live handles, and arrays that linking made as long as they are counted.
     let r = unsafe { d.ash.queue_submit(queue.live, &batches, fence) };

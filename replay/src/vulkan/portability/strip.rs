@@ -6,6 +6,7 @@ use crate::link::Linked;
 use crate::vulkan::Vulkan;
 use ash::vk;
 use gfxr_parse::ahead::Call;
+use gfxr_parse::argument;
 
 /// Changes every module of a call. Called after linking.
 pub(in crate::vulkan) fn strip(vk: &mut Vulkan, call: &Call, linked: &mut Linked) {
@@ -14,23 +15,37 @@ pub(in crate::vulkan) fn strip(vk: &mut Vulkan, call: &Call, linked: &mut Linked
     let mut codes: Vec<Code> = Vec::new();
     let mut stages: Vec<(*const Stage, u32)> = Vec::new();
     match call.command.name {
-        "vkCreateShaderModule" => codes.push(Code::Module(linked.arg(1) as *const _)),
+        "vkCreateShaderModule" => {
+            let info = linked.arg(argument!("vkCreateShaderModule", "pCreateInfo"));
+            codes.push(Code::Module(info as *const _));
+        }
         "vkCreateShadersEXT" => {
-            let infos = linked.params::<vk::ShaderCreateInfoEXT<'_>>(2, 1).unwrap_or_default();
+            const INFOS: usize = argument!("vkCreateShadersEXT", "pCreateInfos");
+            const COUNT: usize = argument!("vkCreateShadersEXT", "createInfoCount");
+            let infos = linked.params::<vk::ShaderCreateInfoEXT<'_>>(INFOS, COUNT).unwrap_or_default();
             let spirv = infos.iter().filter(|i| i.code_type == vk::ShaderCodeTypeEXT::SPIRV);
             codes.extend(spirv.map(|i| Code::Shader((&raw const *i).cast())));
         }
         "vkCreateGraphicsPipelines" => {
-            let infos = linked.params::<vk::GraphicsPipelineCreateInfo<'static>>(3, 2).unwrap_or_default();
+            const INFOS: usize = argument!("vkCreateGraphicsPipelines", "pCreateInfos");
+            const COUNT: usize = argument!("vkCreateGraphicsPipelines", "createInfoCount");
+            let infos =
+                linked.params::<vk::GraphicsPipelineCreateInfo<'static>>(INFOS, COUNT).unwrap_or_default();
             stages.extend(infos.iter().map(|i| (i.p_stages, i.stage_count)));
         }
         "vkCreateComputePipelines" => {
-            let infos = linked.params::<vk::ComputePipelineCreateInfo<'static>>(3, 2).unwrap_or_default();
+            const INFOS: usize = argument!("vkCreateComputePipelines", "pCreateInfos");
+            const COUNT: usize = argument!("vkCreateComputePipelines", "createInfoCount");
+            let infos =
+                linked.params::<vk::ComputePipelineCreateInfo<'static>>(INFOS, COUNT).unwrap_or_default();
             stages.extend(infos.iter().map(|i| (&raw const i.stage, 1)));
         }
         "vkCreateRayTracingPipelinesKHR" => {
-            let infos =
-                linked.params::<vk::RayTracingPipelineCreateInfoKHR<'static>>(4, 3).unwrap_or_default();
+            const INFOS: usize = argument!("vkCreateRayTracingPipelinesKHR", "pCreateInfos");
+            const COUNT: usize = argument!("vkCreateRayTracingPipelinesKHR", "createInfoCount");
+            let infos = linked
+                .params::<vk::RayTracingPipelineCreateInfoKHR<'static>>(INFOS, COUNT)
+                .unwrap_or_default();
             stages.extend(infos.iter().map(|i| (i.p_stages, i.stage_count)));
         }
         _ => {}

@@ -10,6 +10,7 @@ use crate::vulkan::ray::geometry::{LinkedBuild, captured_scratch, places};
 use crate::vulkan::ray::patcher::with_patcher;
 use crate::vulkan::ray::recording::{device_of, record, state};
 use ash::vk::{self, Handle};
+use gfxr_parse::{argument, member, param};
 use world::Outcome;
 
 /// vkBeginCommandBuffer: whatever it held is no longer in flight.
@@ -24,12 +25,8 @@ pub fn begin(c: &mut LinkedCall<'_>) -> Result<()> {
 /// vkFreeCommandBuffers.
 pub fn free(c: &mut LinkedCall<'_>) -> Result<()> {
     let LinkedCall { vk, call, .. } = c;
-    if let Some(p) = call.image.ptr(24).filter(|p| p.has_data()) {
-        for i in 0..p.len as u32 {
-            forget(vk, call.image.u64(p.to + i * 8))?;
-        }
-    }
-    Ok(())
+    let mut freed = call.image.u64s(param!("vkFreeCommandBuffers", "pCommandBuffers"));
+    freed.try_for_each(|id| forget(vk, id))
 }
 
 /// What was made for a command buffer goes; none of it is in flight.
@@ -46,8 +43,10 @@ pub(super) fn forget(vk: &mut Vulkan, id: u64) -> Result<()> {
 /// vkCmdBindPipeline.
 pub fn bind_pipeline(c: &mut LinkedCall<'_>) -> Result<()> {
     let LinkedCall { vk, call, linked, .. } = c;
-    if vk.ray.on && linked.arg(1) as u32 == vk::PipelineBindPoint::COMPUTE.as_raw() as u32 {
-        state(vk, call.image.u64(0)).compute = vk::Pipeline::from_raw(linked.arg(2));
+    let point = linked.arg(argument!("vkCmdBindPipeline", "pipelineBindPoint")) as u32;
+    if vk.ray.on && point == vk::PipelineBindPoint::COMPUTE.as_raw() as u32 {
+        let pipeline = linked.arg(argument!("vkCmdBindPipeline", "pipeline"));
+        state(vk, call.image.u64(0)).compute = vk::Pipeline::from_raw(pipeline);
     }
     Ok(())
 }
@@ -55,20 +54,26 @@ pub fn bind_pipeline(c: &mut LinkedCall<'_>) -> Result<()> {
 /// vkCmdPushConstants.
 pub fn push_constants(c: &mut LinkedCall<'_>) -> Result<()> {
     let LinkedCall { vk, objects, call, linked, .. } = c;
-    if let Some(p) = call.image.ptr(40).filter(|p| p.has_data()) {
-        let about = (linked.arg(1), linked.arg(2) as u32, linked.arg(3) as u32);
+    let values = call.image.ptr(param!("vkCmdPushConstants", "pValues"));
+    if let Some(p) = values.filter(|p| p.has_data()) {
+        let layout = linked.arg(argument!("vkCmdPushConstants", "layout"));
+        let stages = linked.arg(argument!("vkCmdPushConstants", "stageFlags")) as u32;
+        let about = (layout, stages, linked.arg(argument!("vkCmdPushConstants", "offset")) as u32);
         data_pointers::push(vk, objects.world(), call, linked, about, (p.to, p.len));
     }
     Ok(())
 }
 
-/// vkCmdPushConstants2. VkPushConstantsInfo: sType, pNext, layout, stageFlags, offset, size, pValues.
+/// vkCmdPushConstants2.
 pub fn push_constants2(c: &mut LinkedCall<'_>) -> Result<()> {
     let LinkedCall { vk, objects, call, linked, .. } = c;
-    if let Some(info) = call.image.target(8)
-        && let Some(p) = call.image.ptr(info + 40).filter(|p| p.has_data())
+    let values = member!("VkPushConstantsInfo", "pValues");
+    if let Some(info) = call.image.target(param!("vkCmdPushConstants2", "pPushConstantsInfo"))
+        && let Some(p) = call.image.ptr(info + values).filter(|p| p.has_data())
     {
-        let about = (linked.word_at(info + 16), call.image.u32(info + 24), call.image.u32(info + 28));
+        let layout = linked.word_at(info + member!("VkPushConstantsInfo", "layout"));
+        let stages = call.image.u32(info + member!("VkPushConstantsInfo", "stageFlags"));
+        let about = (layout, stages, call.image.u32(info + member!("VkPushConstantsInfo", "offset")));
         data_pointers::push(vk, objects.world(), call, linked, about, (p.to, p.len));
     }
     Ok(())
@@ -80,7 +85,7 @@ pub fn build(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     let device = device_of(vk, call)?;
     let cmd_id = call.image.u64(0);
     let cmd = vk::CommandBuffer::from_raw(linked.arg(0));
-    let places = places(call, linked, 3)?;
+    let places = places(call, linked, argument!("vkCmdBuildAccelerationStructuresKHR", "ppBuildRangeInfos"))?;
     let mut builds = places
         .iter()
         .map(|(info, ranges)| LinkedBuild::read(linked, *info, Some(*ranges)))

@@ -27,6 +27,7 @@ use crate::vulkan::ray::spare::Own;
 use crate::vulkan::ray::state::Serial;
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
+use gfxr_parse::{argument, member, param};
 use world::Outcome;
 use world::span::Span;
 
@@ -52,18 +53,23 @@ pub(super) fn fit(
     ensure(vk, objects, info.dst, need, if compact { "the compacted copy" } else { "the clone" })
 }
 
-/// What a copy is from and to: captured ids, addresses or pointers. The argument with its struct: sType, pNext, src, dst.
-fn ends(call: &Call, argument: u32) -> (u64, u64) {
-    call.image.target(argument).map_or((0, 0), |to| (call.image.u64(to + 16), call.image.u64(to + 24)))
+const SRC: u32 = member!("VkCopyAccelerationStructureInfoKHR", "src");
+const DST: u32 = member!("VkCopyAccelerationStructureInfoKHR", "dst");
+
+/// What a copy is from and to: captured ids, addresses or pointers. Of the struct that the
+/// parameter at this offset leads to: all of them have both at the same places.
+fn ends(call: &Call, info: u32) -> (u64, u64) {
+    call.image.target(info).map_or((0, 0), |to| (call.image.u64(to + SRC), call.image.u64(to + DST)))
 }
 
 /// vkCmdCopyAccelerationStructureKHR.
 pub fn copy(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    const INFO: usize = argument!("vkCmdCopyAccelerationStructureKHR", "pInfo");
     let LinkedCall { vk, call, linked, report, .. } = c;
-    if let Some(info) = linked.param::<vk::CopyAccelerationStructureInfoKHR<'_>>(1) {
+    if let Some(info) = linked.param::<vk::CopyAccelerationStructureInfoKHR<'_>>(INFO) {
         fit(vk, None, info)?;
         filled(vk, info.dst);
-        let (from, to) = ends(call, 8);
+        let (from, to) = ends(call, param!("vkCmdCopyAccelerationStructureKHR", "pInfo"));
         let device = device_of(vk, call)?;
         note(vk, Some(call.image.u64(0)), device, Event::Copy { from, to });
     }
@@ -73,13 +79,14 @@ pub fn copy(c: &mut LinkedCall<'_>) -> Result<Outcome> {
 /// vkCopyAccelerationStructureKHR: on the device.
 pub fn host_copy(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     let LinkedCall { vk, call, linked, .. } = c;
-    let Some(info) = linked.param::<vk::CopyAccelerationStructureInfoKHR<'_>>(2) else {
+    const INFO: usize = argument!("vkCopyAccelerationStructureKHR", "pInfo");
+    let Some(info) = linked.param::<vk::CopyAccelerationStructureInfoKHR<'_>>(INFO) else {
         return Err(Error::divergence("pInfo is missing"));
     };
     fit(vk, None, info)?;
     filled(vk, info.dst);
     let device = call.image.u64(0);
-    let (from, to) = ends(call, 16);
+    let (from, to) = ends(call, param!("vkCopyAccelerationStructureKHR", "pInfo"));
     note(vk, None, device, Event::Copy { from, to });
     let loader = loader(vk, device)?;
     // SAFETY: recording; both structures are alive, and the source is built.
@@ -106,9 +113,9 @@ pub fn serialise(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     let LinkedCall { vk, call, linked, report, .. } = c;
     let device = device_of(vk, call)?;
     type Info = vk::CopyAccelerationStructureToMemoryInfoKHR<'static>;
-    if let (Some(info), Some(to)) = (linked.param::<Info>(1).copied(), call.image.target(8)) {
-        // sType, pNext, src, dst, mode.
-        let (src, captured) = (call.image.u64(to + 16), call.image.u64(to + 24));
+    const INFO: usize = argument!("vkCmdCopyAccelerationStructureToMemoryKHR", "pInfo");
+    if let Some(info) = linked.param::<Info>(INFO).copied() {
+        let (src, captured) = ends(call, param!("vkCmdCopyAccelerationStructureToMemoryKHR", "pInfo"));
         let (own, fits) = shadow(vk, device, src, report)?;
         note(vk, Some(call.image.u64(0)), device, Event::Serialise { from: src, at: (false, captured) });
         // SAFETY: a union of two 64-bit values.
@@ -117,7 +124,7 @@ pub fn serialise(c: &mut LinkedCall<'_>) -> Result<Outcome> {
         } else {
             report.note("serialised acceleration structures kept in larger buffers");
         }
-        if let Some(info) = linked.param_mut::<Info>(1) {
+        if let Some(info) = linked.param_mut::<Info>(INFO) {
             info.dst.device_address = own.address.next_multiple_of(SERIAL_ALIGN);
         }
         let before = vk.ray.serials.insert(captured, Serial { own, device });
@@ -134,11 +141,11 @@ pub fn serialise(c: &mut LinkedCall<'_>) -> Result<Outcome> {
 /// vkCopyAccelerationStructureToMemoryKHR: on the device, to a buffer that stands for the host's memory.
 pub fn host_serialise(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     let LinkedCall { vk, call, linked, report, .. } = c;
-    let info = linked.param_mut::<vk::CopyAccelerationStructureToMemoryInfoKHR<'_>>(2);
-    let (Some(info), Some(to)) = (info, call.image.target(16)) else {
+    const INFO: usize = argument!("vkCopyAccelerationStructureToMemoryKHR", "pInfo");
+    let Some(info) = linked.param_mut::<vk::CopyAccelerationStructureToMemoryInfoKHR<'_>>(INFO) else {
         return Err(Error::divergence("pInfo is missing"));
     };
-    let (src, pointer) = (call.image.u64(to + 16), call.image.u64(to + 24));
+    let (src, pointer) = ends(call, param!("vkCopyAccelerationStructureToMemoryKHR", "pInfo"));
     let device = call.image.u64(0);
     let size =
         ask_now(vk, device, &[info.src], vk::QueryType::ACCELERATION_STRUCTURE_SERIALIZATION_SIZE_KHR)?;
@@ -160,15 +167,14 @@ pub fn deserialise(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     let LinkedCall { vk, call, linked, report, .. } = c;
     let device = device_of(vk, call)?;
     let cmd = vk::CommandBuffer::from_raw(linked.arg(0));
-    let info = linked.param_mut::<vk::CopyMemoryToAccelerationStructureInfoKHR<'_>>(1);
-    let (Some(info), Some(to)) = (info, call.image.target(8)) else {
+    const INFO: usize = argument!("vkCmdCopyMemoryToAccelerationStructureKHR", "pInfo");
+    let Some(info) = linked.param_mut::<vk::CopyMemoryToAccelerationStructureInfoKHR<'_>>(INFO) else {
         return Err(Error::divergence("pInfo is missing"));
     };
     filled(vk, info.dst);
-    let (at, target) = ends(call, 8);
+    let (at, target) = ends(call, param!("vkCmdCopyMemoryToAccelerationStructureKHR", "pInfo"));
     note(vk, Some(call.image.u64(0)), device, Event::Deserialise { at: (false, at), to: target });
-    // sType, pNext, src, dst, mode.
-    match vk.ray.serials.get(&call.image.u64(to + 16)) {
+    match vk.ray.serials.get(&at) {
         Some(Serial { own, .. }) => {
             info.src.device_address = own.address.next_multiple_of(SERIAL_ALIGN);
         }
@@ -206,11 +212,12 @@ fn check_driver(vk: &Vulkan) -> Result<()> {
 /// vkCopyMemoryToAccelerationStructureKHR: on the device, from what a copy to the same memory left.
 pub fn host_deserialise(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     let LinkedCall { vk, call, linked, .. } = c;
-    let info = linked.param_mut::<vk::CopyMemoryToAccelerationStructureInfoKHR<'_>>(2);
-    let (Some(info), Some(to)) = (info, call.image.target(16)) else {
+    const INFO: usize = argument!("vkCopyMemoryToAccelerationStructureKHR", "pInfo");
+    let Some(info) = linked.param_mut::<vk::CopyMemoryToAccelerationStructureInfoKHR<'_>>(INFO) else {
         return Err(Error::divergence("pInfo is missing"));
     };
-    let Some(Serial { own, .. }) = vk.ray.host_serials.get(&call.image.u64(to + 16)) else {
+    let (at, target) = ends(call, param!("vkCopyMemoryToAccelerationStructureKHR", "pInfo"));
+    let Some(Serial { own, .. }) = vk.ray.host_serials.get(&at) else {
         return Err(Error::new(
             Kind::Unsupported,
             "a host copy of a serialised acceleration structure out of memory that no copy in this capture wrote: \
@@ -220,7 +227,6 @@ pub fn host_deserialise(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     info.src.device_address = own.address.next_multiple_of(SERIAL_ALIGN);
     filled(vk, info.dst);
     let device = call.image.u64(0);
-    let (at, target) = ends(call, 16);
     note(vk, None, device, Event::Deserialise { at: (true, at), to: target });
     let loader = loader(vk, device)?;
     // SAFETY: recording; the buffer holds what this device serialised.
@@ -231,20 +237,19 @@ pub fn host_deserialise(c: &mut LinkedCall<'_>) -> Result<Outcome> {
 /// vkWriteAccelerationStructuresPropertiesKHR: on the device.
 pub fn host_properties(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     let LinkedCall { vk, call, linked, .. } = c;
-    // device, accelerationStructureCount, pAccelerationStructures, queryType, dataSize, pData, stride.
     let device = call.image.u64(0);
-    let Some(p) = call.image.ptr(16).filter(|p| p.has_data()).copied() else {
-        return Ok(Outcome::captured(call));
-    };
-    let ids: Vec<u64> = (0..p.len as u32).map(|i| call.image.u64(p.to + i * 8)).collect();
-    let live: Vec<_> = (0..p.len as u32)
-        .map(|i| vk::AccelerationStructureKHR::from_raw(linked.word_at(p.to + i * 8)))
-        .collect();
-    let query = vk::QueryType::from_raw(call.image.u32(24) as i32);
+    let of = param!("vkWriteAccelerationStructuresPropertiesKHR", "pAccelerationStructures");
+    let Some(p) = call.image.ptr(of).filter(|p| p.has_data()) else { return Ok(Outcome::captured(call)) };
+    let ids = call.image.u64s(of);
+    let live = (p.to..).step_by(size_of::<u64>()).take(ids.len());
+    let live: Vec<_> = live.map(|at| vk::AccelerationStructureKHR::from_raw(linked.word_at(at))).collect();
+    let query = call.image.u32(param!("vkWriteAccelerationStructuresPropertiesKHR", "queryType"));
+    let query = vk::QueryType::from_raw(query as i32);
     let now = ask_now(vk, device, &live, query)?;
-    let data = call.image.ptr(40).filter(|p| p.has_data()).map(|p| (p.to, p.len));
-    let stride = call.image.u64(48);
-    for (i, (id, now)) in ids.into_iter().zip(now).enumerate() {
+    let data = call.image.ptr(param!("vkWriteAccelerationStructuresPropertiesKHR", "pData"));
+    let data = data.filter(|p| p.has_data()).map(|p| (p.to, p.len));
+    let stride = call.image.u64(param!("vkWriteAccelerationStructuresPropertiesKHR", "stride"));
+    for (i, (id, now)) in ids.zip(now).enumerate() {
         super::queries::answer(vk, id, query, now);
         let at = (i as u64).checked_mul(stride);
         let at = at.zip(data).and_then(|(at, (to, len))| Some(to + Span::within(at, 8, len)?.start() as u32));
@@ -266,8 +271,8 @@ pub fn host_build(_: &mut Vulkan, _: &mut Objects, _: &Call, _: &mut Report) -> 
 /// vkGetDeviceAccelerationStructureCompatibilityKHR: whether this driver reads what the captured one wrote.
 pub fn compatibility(c: &mut LinkedCall<'_>, _: Outcome) -> Result<()> {
     let LinkedCall { vk, call, linked, .. } = c;
-    // device, pVersionInfo, pCompatibility.
-    if let Some(to) = call.image.target(16) {
+    let answer = param!("vkGetDeviceAccelerationStructureCompatibilityKHR", "pCompatibility");
+    if let Some(to) = call.image.target(answer) {
         let compatible = vk::AccelerationStructureCompatibilityKHR::COMPATIBLE.as_raw() as u32;
         let (then, now) = (call.image.u32(to), linked.u32_at(to));
         vk.ray.incompatible |= then == compatible && now != compatible;

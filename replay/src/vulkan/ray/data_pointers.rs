@@ -27,6 +27,7 @@ use crate::vulkan::shader_pointers::{Verdict, Word};
 use crate::vulkan::{Vulkan, descriptors};
 use ash::vk;
 use gfxr_parse::ahead::Call;
+use gfxr_parse::{member, param};
 use world::World;
 use world::span::{common, extent};
 
@@ -204,7 +205,7 @@ fn put_linked(linked: &mut Linked, to: u32, found: &[Found]) {
     for f in found {
         let at = to + f.place as u32;
         linked.set_u32_at(at, f.live as u32);
-        linked.set_u32_at(at + 4, (f.live >> 32) as u32);
+        linked.set_u32_at(at + size_of::<u32>() as u32, (f.live >> 32) as u32);
     }
 }
 
@@ -239,10 +240,12 @@ fn pushed(
     if vk.addresses.nothing_moved() && vk.ray.nothing_moved() {
         return found;
     }
-    // vkCmdPushConstants has the layout in a parameter, vkCmdPushConstants2 in its struct.
-    let layout = match call.command.params.len() {
-        2 => call.image.target(8).map_or(0, |info| call.image.u64(info + 16)),
-        _ => call.image.u64(8),
+    let layout = match call.command.canonical {
+        "vkCmdPushConstants2" => {
+            let info = call.image.target(param!("vkCmdPushConstants2", "pPushConstantsInfo"));
+            info.map_or(0, |info| call.image.u64(info + member!("VkPushConstantsInfo", "layout")))
+        }
+        _ => call.image.u64(param!("vkCmdPushConstants", "layout")),
     };
     let shaders = vk.shader_pointers.of_layout(world, layout);
     let places = shaders.pointer_places(stages, offset, values.len() as u32);
@@ -275,12 +278,14 @@ fn pushed(
     found
 }
 
-/// vkCmdUpdateBuffer: commandBuffer, dstBuffer, dstOffset, dataSize, pData.
+/// vkCmdUpdateBuffer.
 pub fn update_buffer(c: &mut LinkedCall<'_>) -> Result<()> {
     let LinkedCall { vk, call, linked, .. } = c;
-    if let Some(p) = call.image.ptr(32).filter(|p| p.has_data() && p.to % 4 == 0) {
+    let data = call.image.ptr(param!("vkCmdUpdateBuffer", "pData"));
+    if let Some(p) = data.filter(|p| p.has_data() && p.to % 4 == 0) {
         let data = &call.image.bytes()[p.to as usize..p.to as usize + p.len as usize];
-        let (buffer, at) = (call.image.u64(8), call.image.u64(16));
+        let buffer = call.image.u64(param!("vkCmdUpdateBuffer", "dstBuffer"));
+        let at = call.image.u64(param!("vkCmdUpdateBuffer", "dstOffset"));
         vk.shader_pointers.journal.overwritten(buffer, at, data.len() as u64);
         let pieces = descriptors::updated(vk, buffer, at, data);
         let found = outside(pointers(vk, at, data), &pieces);

@@ -4,9 +4,11 @@ use crate::error::{Error, Kind, Result};
 use crate::link::Linked;
 use ash::vk;
 use gfxr_parse::ahead::Call;
+use gfxr_parse::image::Ptr;
+use gfxr_parse::{argument, member, param, size_of_struct};
 
 /// Bytes of a VkAccelerationStructureInstanceKHR.
-pub(super) const INSTANCE_BYTES: u64 = 64;
+pub(super) const INSTANCE_BYTES: u64 = size_of_struct!("VkAccelerationStructureInstanceKHR") as u64;
 
 /// A translation to be recorded before a build.
 pub(super) struct Step {
@@ -92,15 +94,19 @@ impl LinkedBuild {
 
 /// Where the builds of a call are: the address of each info, and of its ranges in the array of arrays in slot `inner`.
 pub(super) fn places(call: &Call, linked: &Linked, inner: usize) -> Result<Vec<(u64, u64)>> {
-    let n = linked.arg(1) as u32;
+    // (indirect builds have these parameters at the same places)
+    const COUNT: usize = argument!("vkCmdBuildAccelerationStructuresKHR", "infoCount");
+    const INFOS: usize = argument!("vkCmdBuildAccelerationStructuresKHR", "pInfos");
+    let n = linked.arg(COUNT) as u32;
     let short = || Error::new(Kind::Capture, format!("fewer builds than the {n} that the call says"));
-    let infos = linked.params::<vk::AccelerationStructureBuildGeometryInfoKHR<'_>>(2, 1).ok_or_else(short)?;
+    let infos = linked.params::<vk::AccelerationStructureBuildGeometryInfoKHR<'_>>(INFOS, COUNT);
+    let infos = infos.ok_or_else(short)?;
     let outer = linked.all(linked.arg(inner) as *const u64, n).ok_or_else(short)?;
-    let inner = call.image.ptr(inner as u32 * 8).filter(|p| p.has_data());
+    let inner = call.image.ptr(call.command.params[inner].at).filter(|p| p.has_data());
     for (i, info) in (0..).zip(infos) {
         // No count member governs these arrays.
-        let have =
-            inner.and_then(|p| call.image.ptr(p.to + i * 8)).filter(|p| p.has_data()).map_or(0, |p| p.len);
+        let slot = |p: &Ptr| p.to + i * size_of::<u64>() as u32;
+        let have = inner.and_then(|p| call.image.ptr(slot(p))).filter(|p| p.has_data()).map_or(0, |p| p.len);
         if have < info.geometry_count.into() {
             return Err(Error::new(
                 Kind::Capture,
@@ -145,13 +151,12 @@ pub(super) fn source_of(geometry: &vk::AccelerationStructureGeometryKHR<'_>) -> 
 
 /// The captured scratch address of each build.
 pub(super) fn captured_scratch(call: &Call, n: usize) -> Vec<u64> {
-    use gfxr_parse::schema::{Ty, generated::STRUCTS};
-    let Ty::Struct(id) = call.command.params[2].ty else { return vec![0; n] };
-    let def = &STRUCTS[id as usize];
-    let at = def.members.iter().find(|m| m.name == "scratchData").map_or(0, |m| m.at);
-    let infos = call.image.ptr(16).filter(|p| p.has_data());
+    const SIZE: u32 = size_of_struct!("VkAccelerationStructureBuildGeometryInfoKHR");
+    const SCRATCH: u32 = member!("VkAccelerationStructureBuildGeometryInfoKHR", "scratchData");
+    let infos = call.image.ptr(param!("vkCmdBuildAccelerationStructuresKHR", "pInfos"));
+    let infos = infos.filter(|p| p.has_data());
     let of = |i: u32| {
-        infos.filter(|p| u64::from(i) < p.len).map_or(0, |p| call.image.u64(p.to + i * def.size + at))
+        infos.filter(|p| u64::from(i) < p.len).map_or(0, |p| call.image.u64(p.to + i * SIZE + SCRATCH))
     };
     (0..n as u32).map(of).collect()
 }

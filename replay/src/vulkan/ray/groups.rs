@@ -5,13 +5,14 @@ use crate::vulkan::linked_call::LinkedCall;
 use crate::vulkan::ray::patcher::with_patcher;
 use crate::vulkan::{Vulkan, exact};
 use ash::vk::{self, Handle};
+use gfxr_parse::{argument, param};
 use world::Outcome;
 
 /// vkCreateRayTracingPipelinesKHR: at once, also where the application deferred it; handles are this device's own.
 pub fn create_pipelines(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     let LinkedCall { vk, call, linked, report, .. } = c;
     crate::vulkan::pipeline::compile_all(call, linked)?;
-    linked.set_arg(1, 0); // the deferred operation
+    linked.set_arg(argument!("vkCreateRayTracingPipelinesKHR", "deferredOperation"), 0);
     let outcome = exact::create_pipelines(vk, call, linked, report)?;
     // VK_OPERATION_DEFERRED_KHR at capture is no other outcome than this one.
     Ok(outcome)
@@ -54,8 +55,9 @@ fn pair(vk: &mut Vulkan, device: u64, captured: &[u8], live: &[u8], count: u32) 
 /// vkGetRayTracingShaderGroupHandlesKHR: captured handles beside this device's.
 pub fn group_handles(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     let LinkedCall { vk, call, linked, .. } = c;
-    let count = call.image.u32(24);
-    let captured = call.image.ptr(40).filter(|p| p.has_data()).map(|p| (p.to as usize, p.len as usize));
+    let count = call.image.u32(param!("vkGetRayTracingShaderGroupHandlesKHR", "groupCount"));
+    let captured = call.image.ptr(param!("vkGetRayTracingShaderGroupHandlesKHR", "pData"));
+    let captured = captured.filter(|p| p.has_data()).map(|p| (p.to as usize, p.len as usize));
     if let (Some((to, len)), true) = (captured, call.image.ret() == Some(0) && count > 0) {
         // A handle has a byte or more: so many groups cannot be, and the driver would be asked for room for them.
         if len < count as usize {
@@ -64,8 +66,9 @@ pub fn group_handles(c: &mut LinkedCall<'_>) -> Result<Outcome> {
                 format!("pData holds {len} bytes, fewer than the {count} groups whose handles they are"),
             ));
         }
-        let pipeline = vk::Pipeline::from_raw(linked.arg(1));
-        let now = handles_of(vk, call.image.u64(0), pipeline, call.image.u32(16), count)?;
+        let pipeline = linked.arg(argument!("vkGetRayTracingShaderGroupHandlesKHR", "pipeline"));
+        let first = call.image.u32(param!("vkGetRayTracingShaderGroupHandlesKHR", "firstGroup"));
+        let now = handles_of(vk, call.image.u64(0), vk::Pipeline::from_raw(pipeline), first, count)?;
         pair(vk, call.image.u64(0), &call.image.bytes()[to..to + len], &now, count);
     }
     Ok(Outcome::captured(call))
@@ -78,14 +81,15 @@ pub fn group_stack_size(c: &mut LinkedCall<'_>, outcome: Outcome) -> Result<()> 
     Ok(())
 }
 
-/// vkCmdSetRayTracingPipelineStackSizeKHR: commandBuffer, pipelineStackSize.
+/// vkCmdSetRayTracingPipelineStackSizeKHR.
 pub fn set_stack_size(c: &mut LinkedCall<'_>) -> Result<()> {
     let LinkedCall { vk, call, linked, report, .. } = c;
-    let captured = call.image.u32(8);
+    const SIZE: usize = argument!("vkCmdSetRayTracingPipelineStackSizeKHR", "pipelineStackSize");
+    let captured = call.image.u32(call.command.params[SIZE].at);
     let here = vk.ray.stacks.sum(captured);
     if here != captured {
         report.note("stacks of ray-tracing pipelines made larger");
-        linked.set_arg(1, here.into());
+        linked.set_arg(SIZE, here.into());
     }
     Ok(())
 }

@@ -22,10 +22,12 @@ use crate::vulkan::ray::spare::Own;
 use crate::vulkan::ray::state::Patcher;
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
+use gfxr_parse::argument;
 use world::Outcome;
 
-/// Bytes of a VkAccelerationStructureBuildRangeInfoKHR.
-const RANGE_BYTES: u64 = 16;
+/// Bytes of a box, and of a build's range.
+const BOX_BYTES: u64 = size_of::<vk::AabbPositionsKHR>() as u64;
+const RANGE_BYTES: u64 = size_of::<vk::AccelerationStructureBuildRangeInfoKHR>() as u64;
 
 /// The command buffer and device of a call.
 #[derive(Clone, Copy)]
@@ -62,11 +64,15 @@ pub fn indirect_build(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     let LinkedCall { vk, call, linked, report, .. } = c;
     let device = device_of(vk, call)?;
     let at = At { device, cmd_id: call.image.u64(0), cmd: vk::CommandBuffer::from_raw(linked.arg(0)) };
-    // commandBuffer, infoCount, pInfos, pIndirectDeviceAddresses, pIndirectStrides, ppMaxPrimitiveCounts.
-    let places = places(call, linked, 5)?;
+    const COUNT: usize = argument!("vkCmdBuildAccelerationStructuresIndirectKHR", "infoCount");
+    const ADDRESSES: usize =
+        argument!("vkCmdBuildAccelerationStructuresIndirectKHR", "pIndirectDeviceAddresses");
+    const STRIDES: usize = argument!("vkCmdBuildAccelerationStructuresIndirectKHR", "pIndirectStrides");
+    const MOST: usize = argument!("vkCmdBuildAccelerationStructuresIndirectKHR", "ppMaxPrimitiveCounts");
+    let places = places(call, linked, MOST)?;
     let short = || Error::new(Kind::Capture, "fewer addresses or strides than builds");
-    let addresses = linked.params::<u64>(3, 1).ok_or_else(short)?.to_vec();
-    let strides = linked.params::<u32>(4, 1).ok_or_else(short)?;
+    let addresses = linked.params::<u64>(ADDRESSES, COUNT).ok_or_else(short)?.to_vec();
+    let strides = linked.params::<u32>(STRIDES, COUNT).ok_or_else(short)?;
     let scratch = captured_scratch(call, places.len());
     let mut all = Vec::new();
     for (i, (info, most)) in places.iter().enumerate() {
@@ -81,7 +87,7 @@ pub fn indirect_build(c: &mut LinkedCall<'_>) -> Result<Outcome> {
         for (i, one) in all.iter_mut().enumerate() {
             if p.properties.indirect_builds {
                 let address = counted(vk, p, at, one)?;
-                if let Some(to) = linked.params_mut::<u64>(3, 1) {
+                if let Some(to) = linked.params_mut::<u64>(ADDRESSES, COUNT) {
                     to[i] = address;
                 }
                 one.build.put_back(linked, places[i].0, None);
@@ -181,7 +187,8 @@ fn triangles(
     let t = unsafe { &mut geometry.geometry.triangles };
     let words = corner_bytes(t.vertex_format)?.div_ceil(4);
     let own = Own::local(vk.device_mut(at.device)?, u64::from(most) * 3 * u64::from(words) * 4 + 16, INPUT)?;
-    let matrix = Own::local(vk.device_mut(at.device)?, 48 + 16, INPUT)?;
+    let matrix = size_of::<vk::TransformMatrixKHR>() as u64;
+    let matrix = Own::local(vk.device_mut(at.device)?, matrix + 16, INPUT)?;
     let (target, place) = (own.address.next_multiple_of(16), matrix.address.next_multiple_of(16));
     keep(vk, at.device, at.cmd_id, own);
     keep(vk, at.device, at.cmd_id, matrix);
@@ -214,7 +221,7 @@ fn boxes(
 ) -> Result<Step> {
     // SAFETY: the geometry type says which member is meant.
     let a = unsafe { &mut geometry.geometry.aabbs };
-    let own = Own::local(vk.device_mut(at.device)?, u64::from(most) * 24 + 16, INPUT)?;
+    let own = Own::local(vk.device_mut(at.device)?, u64::from(most) * BOX_BYTES + 16, INPUT)?;
     let target = own.address.next_multiple_of(16);
     keep(vk, at.device, at.cmd_id, own);
     // SAFETY: a union of two 64-bit values.
@@ -222,7 +229,7 @@ fn boxes(
     let arguments =
         arguments(&[source, range, target], &[most, a.stride as u32, u32::from(p.properties.on_cpu)]);
     a.data.device_address = target;
-    a.stride = 24;
+    a.stride = BOX_BYTES;
     Ok(Step { pipeline: p.boxes, arguments, count: most })
 }
 
@@ -236,7 +243,7 @@ pub(super) fn rehearsed(
     device: u64,
 ) -> Result<Outcome> {
     let at = At { device, cmd_id: call.image.u64(0), cmd: vk::CommandBuffer::from_raw(linked.arg(0)) };
-    let places = places(call, linked, 3)?;
+    let places = places(call, linked, argument!("vkCmdBuildAccelerationStructuresKHR", "ppBuildRangeInfos"))?;
     let scratch = captured_scratch(call, places.len());
     with_patcher(vk, device, |vk, p| {
         for (&(info, ranges), &scratch) in places.iter().zip(&scratch) {

@@ -16,6 +16,7 @@ use crate::vulkan::ray::recording::{loader, wait_for_all};
 use crate::vulkan::ray::state::{About, Answers};
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
+use gfxr_parse::{argument, param};
 use std::collections::HashMap;
 use world::Outcome;
 
@@ -34,7 +35,8 @@ impl About {
 /// vkCreateQueryPool.
 pub fn create_pool(c: &mut LinkedCall<'_>, _: Outcome) -> Result<()> {
     let LinkedCall { vk, call, linked, .. } = c;
-    let about = linked.param::<vk::QueryPoolCreateInfo<'_>>(1).and_then(|i| About::of(i.query_type));
+    const INFO: usize = argument!("vkCreateQueryPool", "pCreateInfo");
+    let about = linked.param::<vk::QueryPoolCreateInfo<'_>>(INFO).and_then(|i| About::of(i.query_type));
     if let (Some(about), Ok((id, at))) = (about, new_object(call)) {
         let live = vk::QueryPool::from_raw(linked.word_at(at));
         vk.ray.pools.insert(id, Pool { device: call.image.u64(0), live, about, asked: HashMap::new() });
@@ -45,18 +47,19 @@ pub fn create_pool(c: &mut LinkedCall<'_>, _: Outcome) -> Result<()> {
 /// vkDestroyQueryPool.
 pub fn destroy_pool(c: &mut LinkedCall<'_>) -> Result<()> {
     let LinkedCall { vk, call, .. } = c;
-    vk.ray.pools.remove(&call.image.u64(8));
+    vk.ray.pools.remove(&call.image.u64(param!("vkDestroyQueryPool", "queryPool")));
     Ok(())
 }
 
 /// vkCmdWriteAccelerationStructuresPropertiesKHR.
 pub fn ask(c: &mut LinkedCall<'_>) -> Result<()> {
     let LinkedCall { vk, call, .. } = c;
-    let (pool, first) = (call.image.u64(32), call.image.u32(40));
-    if let (Some(pool), Some(p)) = (vk.ray.pools.get_mut(&pool), call.image.ptr(16).filter(|p| p.has_data()))
-    {
-        for i in 0..p.len as u32 {
-            pool.asked.insert(first.saturating_add(i), (call.image.u64(p.to + i * 8), false));
+    let pool = call.image.u64(param!("vkCmdWriteAccelerationStructuresPropertiesKHR", "queryPool"));
+    let first = call.image.u32(param!("vkCmdWriteAccelerationStructuresPropertiesKHR", "firstQuery"));
+    let of = param!("vkCmdWriteAccelerationStructuresPropertiesKHR", "pAccelerationStructures");
+    if let Some(pool) = vk.ray.pools.get_mut(&pool) {
+        for (i, id) in (0..).zip(call.image.u64s(of)) {
+            pool.asked.insert(first.saturating_add(i), (id, false));
         }
     }
     Ok(())
@@ -82,21 +85,25 @@ pub(super) fn learn(c: &mut LinkedCall<'_>, outcome: Outcome) -> Result<()> {
 }
 
 fn learn_from(vk: &mut Vulkan, call: &Call, linked: &Linked) {
-    let Some(pool) = vk.ray.pools.get(&call.image.u64(8)) else { return };
+    let id = call.image.u64(param!("vkGetQueryPoolResults", "queryPool"));
+    let Some(pool) = vk.ray.pools.get(&id) else { return };
     let about = pool.about;
-    let Some(p) = call.image.ptr(40).filter(|p| p.has_data() && p.to != 0) else { return };
+    let data = call.image.ptr(param!("vkGetQueryPoolResults", "pData"));
+    let Some(p) = data.filter(|p| p.has_data() && p.to != 0) else { return };
     let (to, len) = (p.to as usize, p.len as usize);
-    let (first, count) = (call.image.u32(16), call.image.u32(24));
-    let stride = call.image.u64(48) as usize;
-    let wide = call.image.u32(56) & vk::QueryResultFlags::TYPE_64.as_raw() != 0;
+    let first = call.image.u32(param!("vkGetQueryPoolResults", "firstQuery"));
+    let count = call.image.u32(param!("vkGetQueryPoolResults", "queryCount"));
+    let stride = call.image.u64(param!("vkGetQueryPoolResults", "stride")) as usize;
+    let flags = call.image.u32(param!("vkGetQueryPoolResults", "flags"));
+    let wide = flags & vk::QueryResultFlags::TYPE_64.as_raw() != 0;
     let then = &call.image.bytes()[to..to + len];
     let now: Vec<u8> = linked.words().iter().flat_map(|w| w.to_le_bytes()).skip(to).take(len).collect();
     for i in 0..count {
         let Some(at) = (i as usize).checked_mul(stride) else { break };
         let (Some(then), Some(now)) = (result(then, at, wide), result(&now, at, wide)) else { break };
         let query = first.saturating_add(i);
-        answered(vk, call.image.u64(8), query, about, now);
-        let asked = vk.ray.pools.get(&call.image.u64(8)).and_then(|p| p.asked.get(&query));
+        answered(vk, id, query, about, now);
+        let asked = vk.ray.pools.get(&id).and_then(|p| p.asked.get(&query));
         meet(vk, asked.map(|a| a.0), about, then, now);
     }
 }

@@ -92,7 +92,7 @@ fn build(
     let Some(outer) = image.ptr(0).filter(|p| p.has_data()).copied() else { return Ok(()) };
     let inner = |i: u64| {
         let to = range_image.ptr(0).filter(|p| p.has_data() && p.len > i)?.to;
-        range_image.ptr(to + i as u32 * 8).filter(|p| p.has_data())
+        range_image.ptr(to + i as u32 * size_of::<u64>() as u32).filter(|p| p.has_data())
     };
     let bytes = size_of::<vk::AccelerationStructureBuildGeometryInfoKHR<'_>>() as u64;
     for i in 0..outer.len {

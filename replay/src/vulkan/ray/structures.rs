@@ -15,14 +15,15 @@ use crate::vulkan::ray::spare::Own;
 use crate::vulkan::ray::state::Structure;
 use crate::vulkan::{Vulkan, exact};
 use ash::vk::{self, Handle};
+use gfxr_parse::{argument, member, param};
 use world::Outcome;
 
 /// vkGetAccelerationStructureBuildSizesKHR: what the captured driver wanted and what this one wants.
 pub fn build_sizes(c: &mut LinkedCall<'_>, _: Outcome) -> Result<()> {
     let LinkedCall { vk, call, linked, .. } = c;
-    // VkAccelerationStructureBuildSizesInfoKHR: sType, pNext, accelerationStructureSize.
-    if let Some(to) = call.image.target(32) {
-        let (then, now) = (call.image.u64(to + 16), linked.word_at(to + 16));
+    if let Some(to) = call.image.target(param!("vkGetAccelerationStructureBuildSizesKHR", "pSizeInfo")) {
+        let at = to + member!("VkAccelerationStructureBuildSizesInfoKHR", "accelerationStructureSize");
+        let (then, now) = (call.image.u64(at), linked.word_at(at));
         let now = vk.options.rehearse.made(now);
         vk.ray.sizes.learn(then, now);
     }
@@ -32,7 +33,8 @@ pub fn build_sizes(c: &mut LinkedCall<'_>, _: Outcome) -> Result<()> {
 /// vkCreateAccelerationStructureKHR.
 pub fn create(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     let LinkedCall { vk, call, linked, report, .. } = c;
-    let Some(info) = linked.param_mut::<vk::AccelerationStructureCreateInfoKHR<'_>>(1) else {
+    const INFO: usize = argument!("vkCreateAccelerationStructureKHR", "pCreateInfo");
+    let Some(info) = linked.param_mut::<vk::AccelerationStructureCreateInfoKHR<'_>>(INFO) else {
         return Err(Error::divergence("pCreateInfo is missing"));
     };
     let device = call.image.u64(0);
@@ -58,8 +60,9 @@ pub fn create(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     {
         let live = vk::AccelerationStructureKHR::from_raw(linked.word_at(at));
         vk.ray.by_live.insert(live.as_raw(), id);
-        // VkAccelerationStructureCreateInfoKHR: sType, pNext, createFlags, buffer.
-        let storage = call.image.target(8).map(|info| call.image.u64(info + 24));
+        let info = call.image.target(call.command.params[INFO].at);
+        let storage =
+            info.map(|to| call.image.u64(to + member!("VkAccelerationStructureCreateInfoKHR", "buffer")));
         let whole = |b: &u64| vk.buffers.get(b).is_some_and(|b| b.size < captured.saturating_add(512));
         let storage = storage.filter(whole);
         let structure =
@@ -72,7 +75,7 @@ pub fn create(c: &mut LinkedCall<'_>) -> Result<Outcome> {
 /// vkDestroyAccelerationStructureKHR.
 pub fn destroy(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     let LinkedCall { vk, call, linked, report, .. } = c;
-    let id = call.image.u64(8);
+    let id = call.image.u64(param!("vkDestroyAccelerationStructureKHR", "accelerationStructure"));
     if keeps(vk, id, call.in_state) {
         return Ok(Outcome::captured(call));
     }
@@ -96,9 +99,9 @@ pub fn address(c: &mut LinkedCall<'_>, outcome: Outcome) -> Result<()> {
     vk.ray.references.insert(captured, outcome.ret);
     vk.ray.moved |= captured != outcome.ret;
     exact::compare(vk, call.image.u64(0), captured, outcome.ret);
-    // VkAccelerationStructureDeviceAddressInfoKHR: sType, pNext, accelerationStructure.
-    if let Some(info) = call.image.target(8)
-        && let Some(s) = vk.ray.structures.get_mut(&call.image.u64(info + 16))
+    let structure = member!("VkAccelerationStructureDeviceAddressInfoKHR", "accelerationStructure");
+    if let Some(info) = call.image.target(param!("vkGetAccelerationStructureDeviceAddressKHR", "pInfo"))
+        && let Some(s) = vk.ray.structures.get_mut(&call.image.u64(info + structure))
     {
         s.address = captured;
     }

@@ -7,6 +7,7 @@ use crate::vulkan::ray::patcher::{arguments, with_patcher};
 use crate::vulkan::ray::recording::{device_of, state};
 use crate::vulkan::ray::spare::Own;
 use ash::vk::{self, Handle};
+use gfxr_parse::{argument, size_of_struct};
 
 /// vkCmdTraceRaysKHR, vkCmdTraceRaysIndirectKHR.
 pub fn trace(c: &mut LinkedCall<'_>) -> Result<()> {
@@ -71,8 +72,8 @@ pub fn trace(c: &mut LinkedCall<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Bytes of a VkTraceRaysIndirectCommand2KHR.
-const COMMAND_BYTES: u64 = 104;
+const COMMAND_BYTES: u64 = size_of_struct!("VkTraceRaysIndirectCommand2KHR") as u64;
+const COMMAND: usize = argument!("vkCmdTraceRaysIndirect2KHR", "indirectDeviceAddress");
 /// Records of a table whose length stands in device memory are copied by so many invocations.
 const COPIERS: u32 = 1024;
 
@@ -111,7 +112,7 @@ pub fn trace_indirect2(c: &mut LinkedCall<'_>) -> Result<()> {
             let usage = vk::BufferUsageFlags::SHADER_BINDING_TABLE_KHR;
             let own = Own::local(vk.device_mut(device)?, u64::from(capacity) + base, usage)?;
             let addresses = [
-                linked.arg(1),
+                linked.arg(COMMAND),
                 target_command,
                 own.address.next_multiple_of(base),
                 p.handles.address,
@@ -124,7 +125,7 @@ pub fn trace_indirect2(c: &mut LinkedCall<'_>) -> Result<()> {
             let d = vk.devices[&device].ash.clone();
             p.record(&d, cmd, p.tables, &args, COPIERS, &vk.ray.commands[&cmd_id]);
         }
-        linked.set_arg(1, target_command);
+        linked.set_arg(COMMAND, target_command);
         Ok(())
     })?;
     Ok(())

@@ -23,6 +23,7 @@ pub(crate) use walk::before_submit;
 use crate::error::Result;
 use crate::vulkan::arguments::new_object;
 use crate::vulkan::linked_call::{LinkedCall, Subscription::After, Subscription::Before, Subscriptions};
+use gfxr_parse::param;
 use gfxr_parse::view::View;
 use world::{Depth, Outcome};
 
@@ -48,6 +49,6 @@ fn device_made(c: &mut LinkedCall<'_>, outcome: Outcome) -> Result<()> {
 
 /// A buffer goes.
 fn buffer_gone(c: &mut LinkedCall<'_>) -> Result<()> {
-    c.vk.shader_pointers.journal.forget(c.call.image.u64(8));
+    c.vk.shader_pointers.journal.forget(c.call.image.u64(param!("vkDestroyBuffer", "buffer")));
     Ok(())
 }
