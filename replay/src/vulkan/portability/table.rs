@@ -59,7 +59,8 @@ pub fn check(
         }
         r => r.what("vkCreateInstance")?,
     };
-    let verdict = gpu::list_gpus(&instance).and_then(|gpus| {
+    let verdict = gpu::list_gpus(&instance).and_then(|mut gpus| {
+        gpus.iter_mut().for_each(|gpu| gpu.rehearse(options.rehearse));
         let id = asked.devices.first().map_or(0, |d| d.gpu);
         let gpu = gpu::choose(&gpus, options.gpu.as_deref(), prologue.gpus.get(&id))?;
         let (mut lines, ..) = table(&entry, &instance, gpu, asked, prologue, options)?;
