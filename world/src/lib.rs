@@ -45,7 +45,7 @@ pub use execute::batches;
 pub use ids::{IdHasher, Ids};
 pub use input::{Frame, MetaBlock, Outcome};
 pub use observe::{At, Invocation, Observer, SemaphoreUse, Submission};
-pub use read::subresources;
+pub use read::{destroyed, subresources};
 pub use world::{AtSet, World};
 
 use commands::Recorded;

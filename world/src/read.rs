@@ -57,7 +57,7 @@ pub(super) fn created(call: &Call) -> u64 {
 }
 
 /// The id of the object that a call destroys: all but devices and instances stand where buffers do.
-pub(super) fn destroyed(call: &Call) -> u64 {
+pub fn destroyed(call: &Call) -> u64 {
     call.image.u64(param!("vkDestroyBuffer", "buffer"))
 }
 

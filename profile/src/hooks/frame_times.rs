@@ -6,6 +6,7 @@
 
 use super::timestamps::{Pair, Timer};
 use gfxr_parse::ahead::Call;
+use gfxr_parse::argument;
 use replay::ash::vk;
 use replay::error::{Error, Result};
 use replay::exec::Executor;
@@ -28,6 +29,11 @@ const MOST_WAITING: usize = 512;
 
 /// How long to ask a device that hangs for results it has.
 const RESULTS_WAIT: Duration = Duration::from_millis(500);
+
+/// Where the batches of a linked submission are, and how many (vkQueueSubmit2 has the same parameters).
+pub(super) const BATCHES: usize = argument!("vkQueueSubmit", "pSubmits");
+/// See [`BATCHES`].
+pub(super) const COUNT: usize = argument!("vkQueueSubmit", "submitCount");
 
 /// What the hook found; shared with whoever made it.
 #[derive(Debug, Default)]
@@ -139,20 +145,20 @@ pub(super) fn counted_elsewhere(linked: &Linked, chain: *const std::ffi::c_void)
 impl FrameTimesHook {
     /// vkQueueSubmit; none if it is to stay as it is.
     fn submit1(linked: &mut Linked, pair: Pair) -> Option<()> {
-        let mut infos = linked.params::<vk::SubmitInfo<'static>>(2, 1)?.to_vec();
+        let mut infos = linked.params::<vk::SubmitInfo<'static>>(BATCHES, COUNT)?.to_vec();
         let (first, last) = ends(infos.iter().map(|i| i.command_buffer_count));
         for (i, info) in infos.iter_mut().enumerate().filter(|(i, _)| *i == first || *i == last) {
             let (begin, end) = ((i == first).then_some(pair.begin), (i == last).then_some(pair.end));
             let array = (info.p_command_buffers, info.command_buffer_count);
             (info.command_buffer_count, info.p_command_buffers) = enclose(linked, array, begin, end)?;
         }
-        linked.params_mut(2, 1)?.copy_from_slice(&infos);
+        linked.params_mut(BATCHES, COUNT)?.copy_from_slice(&infos);
         Some(())
     }
 
     /// vkQueueSubmit2, likewise.
     fn submit2(linked: &mut Linked, pair: Pair) -> Option<()> {
-        let mut infos = linked.params::<vk::SubmitInfo2<'static>>(2, 1)?.to_vec();
+        let mut infos = linked.params::<vk::SubmitInfo2<'static>>(BATCHES, COUNT)?.to_vec();
         let (first, last) = ends(infos.iter().map(|i| i.command_buffer_info_count));
         let wrap = |c| vk::CommandBufferSubmitInfo::default().command_buffer(c);
         for (i, info) in infos.iter_mut().enumerate().filter(|(i, _)| *i == first || *i == last) {
@@ -161,7 +167,7 @@ impl FrameTimesHook {
             (info.command_buffer_info_count, info.p_command_buffer_infos) =
                 enclose(linked, array, begin, end)?;
         }
-        linked.params_mut(2, 1)?.copy_from_slice(&infos);
+        linked.params_mut(BATCHES, COUNT)?.copy_from_slice(&infos);
         Some(())
     }
 }
@@ -212,11 +218,11 @@ impl Hook for FrameTimesHook {
         }
         let first = call.command.name == "vkQueueSubmit";
         let usable = if first {
-            let infos = linked.params::<vk::SubmitInfo<'_>>(2, 1).unwrap_or_default();
+            let infos = linked.params::<vk::SubmitInfo<'_>>(BATCHES, COUNT).unwrap_or_default();
             infos.iter().any(|i| i.command_buffer_count > 0)
                 && !infos.iter().any(|i| counted_elsewhere(linked, i.p_next))
         } else {
-            let infos = linked.params::<vk::SubmitInfo2<'_>>(2, 1).unwrap_or_default();
+            let infos = linked.params::<vk::SubmitInfo2<'_>>(BATCHES, COUNT).unwrap_or_default();
             infos.iter().any(|i| i.command_buffer_info_count > 0)
                 && !infos.iter().any(|i| i.flags.contains(vk::SubmitFlags::PROTECTED))
         };

@@ -7,6 +7,7 @@
 use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::Ty;
 use gfxr_parse::schema::generated::STRUCTS;
+use gfxr_parse::{argument, member};
 use replay::ash::vk;
 use replay::link::Linked;
 
@@ -29,12 +30,13 @@ pub fn add(call: &Call, linked: &mut Linked, bits: u64) {
     }
 }
 
-/// Where the flags of the three create infos lie; before them sType and pNext.
-const FLAGS_AT: u32 = 16;
+/// Where the chain and the flags of the three create infos lie.
+const NEXT_AT: u32 = member!("VkGraphicsPipelineCreateInfo", "pNext");
+const FLAGS_AT: u32 = member!("VkGraphicsPipelineCreateInfo", "flags");
 
 /// The same for the create info at an image offset.
 fn add_to(linked: &mut Linked, info: u32, bits: u64) {
-    let chain = linked.word_at(info + 8) as *const std::ffi::c_void;
+    let chain = linked.word_at(info + NEXT_AT) as *const std::ffi::c_void;
     if let Some(two) = linked.in_chain::<vk::PipelineCreateFlags2CreateInfoKHR<'_>>(chain) {
         two.flags |= vk::PipelineCreateFlags2KHR::from_raw(bits);
         return;
@@ -51,12 +53,14 @@ fn add_to(linked: &mut Linked, info: u32, bits: u64) {
         ..Default::default()
     };
     let at = linked.keep(&[two]);
-    linked.set_word_at(info + 8, at as u64);
+    linked.set_word_at(info + NEXT_AT, at as u64);
 }
 
 /// Adds a flag to every shader object that a linked vkCreateShadersEXT makes.
 pub fn add_to_objects(linked: &mut Linked, bits: u32) {
-    for info in linked.params_mut::<vk::ShaderCreateInfoEXT<'_>>(2, 1).unwrap_or_default() {
+    const INFOS: usize = argument!("vkCreateShadersEXT", "pCreateInfos");
+    const COUNT: usize = argument!("vkCreateShadersEXT", "createInfoCount");
+    for info in linked.params_mut::<vk::ShaderCreateInfoEXT<'_>>(INFOS, COUNT).unwrap_or_default() {
         info.flags = vk::ShaderCreateFlagsEXT::from_raw(info.flags.as_raw() | bits);
     }
 }

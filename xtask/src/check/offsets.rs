@@ -18,9 +18,6 @@ const LOOKED_AT: &[&str] = &["replay/src", "world/src", "profile/src"];
 /// Not calls that are read: what writes hand-made ones for tests.
 const TESTS: &[&str] = &["world/src/bench.rs", "profile/src/testing.rs"];
 
-/// Still to be rewritten.
-const NOT_YET: &[&str] = &["profile/src/hooks/", "replay/src/looped/"];
-
 /// What takes an offset or an index first: the readers of an image, and those of a linked call.
 const AT: &str = "u8 u16 u32 u64 f32 u32s u64s edit_u32 edit_u64 ptr target chain_has chain_find word_at set_word_at \
                   u32_at set_u32_at bytes_at set_bytes_at address_of arg set_arg param param_mut params params_mut";
@@ -39,7 +36,7 @@ pub fn check(root: &Path) -> Result<Vec<String>, String> {
         let path = file.strip_prefix(root).unwrap_or(&file).to_string_lossy().replace('\\', "/");
         let is_test =
             path.contains("/tests/") || path.ends_with("/tests.rs") || TESTS.contains(&path.as_str());
-        if !is_test && !NOT_YET.iter().any(|folder| path.starts_with(folder)) {
+        if !is_test {
             let text = fs::read_to_string(&file).map_err(|e| format!("{path}: {e}"))?;
             findings.extend(of_file(&path, &text)?);
         }

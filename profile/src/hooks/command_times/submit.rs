@@ -5,7 +5,7 @@ use super::slot::visible;
 use super::state::CommandTimesHook;
 use super::statistics::spread;
 use super::waiting::{Current, Part, Waiting};
-use crate::hooks::frame_times::counted_elsewhere;
+use crate::hooks::frame_times::{BATCHES, COUNT, counted_elsewhere};
 use gfxr_parse::ahead::Call;
 use replay::ash::vk;
 use replay::error::{Error, Result};
@@ -20,8 +20,8 @@ impl CommandTimesHook {
         self.current = None;
         let batches = world::batches(call);
         let count: usize = batches.iter().map(|b| b.1.len()).sum();
-        let n = linked.arg(1) as u32 as usize;
-        if count == 0 || n != batches.len() || linked.arg(2) == 0 {
+        let n = linked.arg(COUNT) as u32 as usize;
+        if count == 0 || n != batches.len() || linked.arg(BATCHES) == 0 {
             return Ok(());
         }
         let Some(vk) = cx.backend.vulkan() else { return Ok(()) };
@@ -85,7 +85,7 @@ impl CommandTimesHook {
         let first = call.command.canonical == "vkQueueSubmit";
         let missing = || Error::divergence("a submission holds fewer command buffers than it says");
         if first {
-            let mut infos = linked.params::<vk::SubmitInfo<'static>>(2, 1).ok_or_else(missing)?.to_vec();
+            let mut infos = linked.params::<vk::SubmitInfo<'_>>(BATCHES, COUNT).ok_or_else(missing)?.to_vec();
             if infos.iter().any(|i| counted_elsewhere(linked, i.p_next)) {
                 return self.only_reset(current);
             }
@@ -98,9 +98,10 @@ impl CommandTimesHook {
                 info.command_buffer_count = v.len() as u32;
                 info.p_command_buffers = linked.keep(&v);
             }
-            linked.params_mut(2, 1).ok_or_else(missing)?.copy_from_slice(&infos);
+            linked.params_mut(BATCHES, COUNT).ok_or_else(missing)?.copy_from_slice(&infos);
         } else {
-            let mut infos = linked.params::<vk::SubmitInfo2<'static>>(2, 1).ok_or_else(missing)?.to_vec();
+            let mut infos =
+                linked.params::<vk::SubmitInfo2<'_>>(BATCHES, COUNT).ok_or_else(missing)?.to_vec();
             let grouped = |i: &vk::SubmitInfo2<'_>| {
                 let all = linked.all(i.p_command_buffer_infos, i.command_buffer_info_count);
                 all.unwrap_or_default().iter().any(|c| c.device_mask > 1)
@@ -123,7 +124,7 @@ impl CommandTimesHook {
                 info.command_buffer_info_count = v.len() as u32;
                 info.p_command_buffer_infos = linked.keep(&v);
             }
-            linked.params_mut(2, 1).ok_or_else(missing)?.copy_from_slice(&infos);
+            linked.params_mut(BATCHES, COUNT).ok_or_else(missing)?.copy_from_slice(&infos);
         }
         self.current = Some(current);
         Ok(())

@@ -258,7 +258,7 @@ impl Hook for GeometryHook {
                 self.follow.addressed(id, call.image.u64(call.image.ret_at()));
             }
             "vkDestroyAccelerationStructureKHR" if !call.in_state => {
-                self.follow.destroyed(call.image.u64(8));
+                self.follow.destroyed(world::destroyed(call));
             }
             _ => {}
         }

@@ -296,7 +296,7 @@ impl Hook for InstrumentHook {
                 Ok(())
             }
             "vkDestroyShaderModule" => {
-                self.modules.gone(call.image.u64(8));
+                self.modules.gone(world::destroyed(call));
                 Ok(())
             }
             "vkCreateShadersEXT" => self.objects(vk, call, linked),

@@ -20,6 +20,7 @@ use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::CommandDef;
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::view::View;
+use gfxr_parse::{argument, member, param};
 use replay::ash::vk::{self, Handle};
 use replay::error::{Error, Kind, Result};
 use replay::exec::Executor;
@@ -232,7 +233,8 @@ impl PerAction {
                     self.layouts.insert(call.image.u64(h.at), room);
                 }
                 let own = linked.keep(&[range(size)]);
-                let info = linked.param_mut::<vk::PipelineLayoutCreateInfo<'_>>(1);
+                const INFO: usize = argument!("vkCreatePipelineLayout", "pCreateInfo");
+                let info = linked.param_mut::<vk::PipelineLayoutCreateInfo<'_>>(INFO);
                 if let Some(info) = info.filter(|_| room) {
                     info.push_constant_range_count = 1;
                     info.p_push_constant_ranges = own;
@@ -240,12 +242,14 @@ impl PerAction {
             }
             "vkCmdPushConstants" => {
                 if self.has_room(view.u64("layout").unwrap_or(0)) {
-                    linked.set_arg(2, vk::ShaderStageFlags::ALL.as_raw().into());
+                    const STAGES: usize = argument!("vkCmdPushConstants", "stageFlags");
+                    linked.set_arg(STAGES, vk::ShaderStageFlags::ALL.as_raw().into());
                 }
             }
             _ => {
                 let layout = view.one("pPushConstantsInfo").and_then(|i| i.u64("layout")).unwrap_or(0);
-                if let Some(info) = call.image.target(8).filter(|_| self.has_room(layout)) {
+                let info = call.image.target(param!("vkCmdPushConstants2", "pPushConstantsInfo"));
+                if let Some(info) = info.filter(|_| self.has_room(layout)) {
                     linked.set_u32_at(info + STAGES_AT, vk::ShaderStageFlags::ALL.as_raw());
                 }
             }
@@ -499,7 +503,7 @@ impl PerAction {
 }
 
 /// Where the stages lie in a VkPushConstantsInfo.
-const STAGES_AT: u32 = 24;
+const STAGES_AT: u32 = member!("VkPushConstantsInfo", "stageFlags");
 
 /// What a layout has instead of its own ranges.
 fn range(size: u32) -> vk::PushConstantRange {

@@ -12,10 +12,11 @@ use super::plan::Kind;
 use super::specialize::Specialization;
 use crate::rewrite::Variant;
 use gfxr_parse::ahead::Call;
+use gfxr_parse::argument;
 use gfxr_parse::view::View;
 use replay::ash::vk;
 use replay::error::{Error, Result};
-use replay::link::{Linked, Plain};
+use replay::link::Linked;
 use replay::vulkan::Vulkan;
 use std::sync::Arc;
 
@@ -88,13 +89,16 @@ impl Info {
     }
 }
 
-/// The create infos of a linked call: argument `at`, as many as argument `count` says.
-fn each<T: Plain>(linked: &Linked, (count, at): (usize, usize), of: impl FnMut(&T) -> Info) -> Vec<Info> {
-    linked.params::<T>(at, count).unwrap_or_default().iter().map(of).collect()
-}
-
 /// The create infos of a linked call that makes pipelines.
 pub(in crate::hooks) fn infos(call: &Call, linked: &Linked) -> Option<(Kind, Vec<Info>)> {
+    // All of them, of one command.
+    macro_rules! each {
+        ($command:literal, $of:expr) => {{
+            const INFOS: usize = argument!($command, "pCreateInfos");
+            const COUNT: usize = argument!($command, "createInfoCount");
+            linked.params(INFOS, COUNT).unwrap_or_default().iter().map($of).collect()
+        }};
+    }
     // A create info with several stages.
     macro_rules! several {
         ($info:ty) => {
@@ -113,16 +117,19 @@ pub(in crate::hooks) fn infos(call: &Call, linked: &Linked) -> Option<(Kind, Vec
         layout: &raw const i.layout,
     };
     Some(match call.command.name {
-        "vkCreateGraphicsPipelines" => {
-            (Kind::Graphics, each(linked, (2, 3), several!(vk::GraphicsPipelineCreateInfo<'static>)))
-        }
-        "vkCreateComputePipelines" => (Kind::Compute, each(linked, (2, 3), one)),
-        "vkCreateRayTracingPipelinesKHR" => {
-            (Kind::RayTracing, each(linked, (3, 4), several!(vk::RayTracingPipelineCreateInfoKHR<'static>)))
-        }
-        "vkCreateRayTracingPipelinesNV" => {
-            (Kind::RayTracing, each(linked, (2, 3), several!(vk::RayTracingPipelineCreateInfoNV<'static>)))
-        }
+        "vkCreateGraphicsPipelines" => (
+            Kind::Graphics,
+            each!("vkCreateGraphicsPipelines", several!(vk::GraphicsPipelineCreateInfo<'static>)),
+        ),
+        "vkCreateComputePipelines" => (Kind::Compute, each!("vkCreateComputePipelines", one)),
+        "vkCreateRayTracingPipelinesKHR" => (
+            Kind::RayTracing,
+            each!("vkCreateRayTracingPipelinesKHR", several!(vk::RayTracingPipelineCreateInfoKHR<'static>)),
+        ),
+        "vkCreateRayTracingPipelinesNV" => (
+            Kind::RayTracing,
+            each!("vkCreateRayTracingPipelinesNV", several!(vk::RayTracingPipelineCreateInfoNV<'static>)),
+        ),
         _ => return None,
     })
 }
@@ -195,7 +202,9 @@ impl InstrumentHook {
         };
         let module = self.kept.module(vk, number, &variant)?;
         type Create = vk::RayTracingPipelineCreateInfoKHR<'static>;
-        let info = linked.params::<Create>(4, 3).and_then(|all| all.get(i)).copied();
+        const INFOS: usize = argument!("vkCreateRayTracingPipelinesKHR", "pCreateInfos");
+        const COUNT: usize = argument!("vkCreateRayTracingPipelinesKHR", "createInfoCount");
+        let info = linked.params::<Create>(INFOS, COUNT).and_then(|all| all.get(i)).copied();
         let Some(info) = info else { return Ok(None) };
         let constants = constants(linked, std::ptr::null(), &variant, values)?;
         let mut stages = linked.all(info.p_stages, info.stage_count).unwrap_or_default().to_vec();
@@ -207,7 +216,7 @@ impl InstrumentHook {
             g.any_hit_shader = of.index;
         }
         let at = linked.keep(&stages);
-        if let Some(info) = linked.params_mut::<Create>(4, 3).and_then(|all| all.get_mut(i)) {
+        if let Some(info) = linked.params_mut::<Create>(INFOS, COUNT).and_then(|all| all.get_mut(i)) {
             (info.stage_count, info.p_stages) = (stages.len() as u32, at);
         }
         Ok(Some(of.index))
@@ -296,7 +305,9 @@ impl InstrumentHook {
         let ids = v.u64s("pShaders");
         self.begin(vk, call)?;
         type Create = vk::ShaderCreateInfoEXT<'static>;
-        let mut all = linked.params::<Create>(2, 1).unwrap_or_default().to_vec();
+        const INFOS: usize = argument!("vkCreateShadersEXT", "pCreateInfos");
+        const COUNT: usize = argument!("vkCreateShadersEXT", "createInfoCount");
+        let mut all = linked.params::<Create>(INFOS, COUNT).unwrap_or_default().to_vec();
         for (i, (info, then)) in all.iter_mut().zip(v.structs("pCreateInfos")).enumerate() {
             let Some(&id) = ids.get(i).filter(|id| **id != 0) else { continue };
             // Chosen or not: all shader objects have to fit what is pushed.
@@ -323,7 +334,7 @@ impl InstrumentHook {
             (info.code_size, info.p_code) = (size_of_val(words), words.as_ptr().cast());
             info.p_specialization_info = constants(linked, info.p_specialization_info, &variant, values)?;
         }
-        if let Some(to) = linked.params_mut::<Create>(2, 1) {
+        if let Some(to) = linked.params_mut::<Create>(INFOS, COUNT) {
             to.copy_from_slice(&all);
         }
         Ok(())

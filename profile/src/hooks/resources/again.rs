@@ -5,7 +5,7 @@
 //! submissions for device groups and protected memory ([`Again::submitting`] says so).
 
 use super::landing::Landings;
-use crate::hooks::frame_times::counted_elsewhere;
+use crate::hooks::frame_times::{BATCHES, COUNT, counted_elsewhere};
 use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
 use replay::ash::{self, vk};
@@ -86,10 +86,10 @@ impl Again {
                 false => b.structs("pCommandBufferInfos").filter_map(|i| i.u64("commandBuffer")).collect(),
             })
             .collect();
-        let n = linked.arg(1) as u32 as usize;
+        let n = linked.arg(COUNT) as u32 as usize;
         let Some(vk) = cx.backend.vulkan() else { return Ok(false) };
         let queue = vk.queue(call.image.u64(0)).copied();
-        let Some(queue) = queue.filter(|_| n == batches.len() && linked.arg(2) != 0) else {
+        let Some(queue) = queue.filter(|_| n == batches.len() && linked.arg(BATCHES) != 0) else {
             return Ok(false);
         };
         let pool = (queue.device, queue.family);
@@ -97,7 +97,7 @@ impl Again {
         let mut executed: HashMap<u64, u32> = HashMap::new();
         let missing = || Error::divergence("a submission holds fewer command buffers than it says");
         if older {
-            let mut infos = linked.params::<vk::SubmitInfo<'static>>(2, 1).ok_or_else(missing)?.to_vec();
+            let mut infos = linked.params::<vk::SubmitInfo<'_>>(BATCHES, COUNT).ok_or_else(missing)?.to_vec();
             if infos.iter().any(|i| counted_elsewhere(linked, i.p_next)) {
                 return Ok(false);
             }
@@ -111,9 +111,10 @@ impl Again {
                 info.command_buffer_count = all.len() as u32;
                 info.p_command_buffers = linked.keep(&all);
             }
-            linked.params_mut(2, 1).ok_or_else(missing)?.copy_from_slice(&infos);
+            linked.params_mut(BATCHES, COUNT).ok_or_else(missing)?.copy_from_slice(&infos);
         } else {
-            let mut infos = linked.params::<vk::SubmitInfo2<'static>>(2, 1).ok_or_else(missing)?.to_vec();
+            let mut infos =
+                linked.params::<vk::SubmitInfo2<'_>>(BATCHES, COUNT).ok_or_else(missing)?.to_vec();
             if infos.iter().any(|i| i.flags.contains(vk::SubmitFlags::PROTECTED)) {
                 return Ok(false);
             }
@@ -128,7 +129,7 @@ impl Again {
                 info.command_buffer_info_count = all.len() as u32;
                 info.p_command_buffer_infos = linked.keep(&all);
             }
-            linked.params_mut(2, 1).ok_or_else(missing)?.copy_from_slice(&infos);
+            linked.params_mut(BATCHES, COUNT).ok_or_else(missing)?.copy_from_slice(&infos);
         }
         Ok(true)
     }

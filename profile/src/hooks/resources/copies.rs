@@ -10,6 +10,7 @@ use super::landing::Landings;
 use super::plan::{self, Plan};
 use super::trail::{Base, By};
 use gfxr_parse::ahead::Call;
+use gfxr_parse::argument;
 use gfxr_parse::view::View;
 use replay::ash;
 use replay::ash::vk::{self, Handle};
@@ -149,16 +150,20 @@ impl Copies {
     /// vkCmdExecuteCommands is about to reach the driver: a secondary that it executes again is executed first, and what it
     /// copied is copied on; the driver gets what is left.
     pub fn executing(&mut self, cx: &mut Executor, call: &Call, linked: &mut Linked) -> Result<()> {
+        const BUFFERS: usize = argument!("vkCmdExecuteCommands", "pCommandBuffers");
+        const COUNT: usize = argument!("vkCmdExecuteCommands", "commandBufferCount");
         self.executed = 0;
         let plan = self.plan.clone();
         let Some(drains) = plan.drains.get(&call.block) else { return Ok(()) };
         let ids = View::call(&call.image).u64s("pCommandBuffers");
         let again = |p: &u32| ids.iter().skip(*p as usize + 1).any(|id| ids.get(*p as usize) == Some(id));
-        if linked.arg(1) as u32 as usize != ids.len() || linked.arg(2) == 0 {
+        if linked.arg(COUNT) as u32 as usize != ids.len() || linked.arg(BUFFERS) == 0 {
             return Ok(());
         }
         let commands = vk::CommandBuffer::from_raw(cx.objects.live(call.image.u64(0)));
-        let Some(live) = linked.params::<vk::CommandBuffer>(2, 1).map(<[_]>::to_vec) else { return Ok(()) };
+        let Some(live) = linked.params::<vk::CommandBuffer>(BUFFERS, COUNT).map(<[_]>::to_vec) else {
+            return Ok(());
+        };
         for position in drains.keys().copied().filter(again) {
             let device = self.executes.get(position as usize).copied().flatten();
             let device = device.and_then(|e| self.landings.place(e.1)).map(|p| p.0.clone());
@@ -172,8 +177,8 @@ impl Copies {
         // (the last is never among those that were executed)
         let left = live.get(self.executed as usize..).unwrap_or_default();
         let at = linked.keep(left);
-        linked.set_arg(1, left.len() as u64);
-        linked.set_arg(2, at as u64);
+        linked.set_arg(COUNT, left.len() as u64);
+        linked.set_arg(BUFFERS, at as u64);
         Ok(())
     }
 

@@ -11,6 +11,7 @@ use super::reads::{self, Found, Read};
 use super::trail::{By, Spot, Trail};
 use crate::hooks::put::WantsFrame;
 use gfxr_parse::ahead::Call;
+use gfxr_parse::param;
 use gfxr_parse::view::View;
 use replay::error::Result;
 use replay::exec::Executor;
@@ -206,11 +207,11 @@ impl PlanHook {
             made.insert(buffer, call.block);
         };
         match call.command.canonical {
-            "vkBindBufferMemory" => bound(call.image.u64(8)),
+            "vkBindBufferMemory" => bound(call.image.u64(param!("vkBindBufferMemory", "buffer"))),
             "vkBindBufferMemory2" => {
                 v.structs("pBindInfos").filter_map(|i| i.u64("buffer")).for_each(bound);
             }
-            "vkDestroyBuffer" => drop(made.remove(&call.image.u64(8))),
+            "vkDestroyBuffer" => drop(made.remove(&world::destroyed(call))),
             _ => {}
         }
     }

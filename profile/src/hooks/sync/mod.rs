@@ -16,6 +16,7 @@ mod shaders;
 use super::put::Put;
 use accesses::When;
 use gfxr_parse::ahead::Call;
+use gfxr_parse::param;
 use gfxr_parse::view::View;
 use replay::error::Result;
 use rows::Rows;
@@ -78,8 +79,8 @@ impl Synchronisation {
         match name {
             "vkQueuePresentKHR" => self.presented(world, call),
             "vkAcquireNextImageKHR" | "vkAcquireNextImage2KHR" => self.acquired(world, call),
-            "vkDestroyBuffer" | "vkDestroyImage" => self.rows.gone(call.image.u64(8)),
-            "vkSetEvent" => _ = self.events.insert(call.image.u64(8), 0),
+            "vkDestroyBuffer" | "vkDestroyImage" => self.rows.gone(world::destroyed(call)),
+            "vkSetEvent" => _ = self.events.insert(call.image.u64(param!("vkSetEvent", "event")), 0),
             "vkSignalSemaphore" => {
                 let info = View::call(&call.image).one("pSignalInfo");
                 let n = |name: &str| info.and_then(|i| i.u64(name)).unwrap_or(0);
