@@ -10,7 +10,7 @@
 
 use crate::limits::TRUSTED_SIZE;
 use crate::schema::{CommandDef, HandleId};
-use crate::valid::Level;
+use crate::valid::level::Level;
 
 /// Attribute bits of a pointer on the wire.
 pub mod attrib {

@@ -26,7 +26,7 @@
 //! What is refused is an error with the path of the member. The image is as it was: it still encodes to the same bytes.
 
 mod checker;
-mod level;
+pub(crate) mod level;
 mod pipeline;
 mod render_pass;
 mod rules;
