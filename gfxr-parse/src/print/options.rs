@@ -8,7 +8,7 @@ pub enum Binaries {
     Placeholder,
     /// `"[Binary data]"` for every array of bytes.
     None,
-    /// Collected in [`Printer::take_blobs`]; the value is the file's name.
+    /// Collected in [`super::Printer::take_blobs`]; the value is the file's name.
     Collect,
 }
 

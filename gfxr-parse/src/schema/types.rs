@@ -1,12 +1,12 @@
 //! What the tables of the schema are made of: commands, structs, members, types, enumerations, handles.
 
-/// Index into [`generated::STRUCTS`].
+/// Index into [`super::generated::STRUCTS`].
 pub type StructId = u16;
 
-/// Index into [`generated::ENUMS`].
+/// Index into [`super::generated::ENUMS`].
 pub type EnumId = u16;
 
-/// Index into [`generated::HANDLES`].
+/// Index into [`super::generated::HANDLES`].
 pub type HandleId = u16;
 
 /// What one element is. The wire width equals the C width unless said otherwise.
@@ -268,7 +268,7 @@ pub struct CommandDef {
     pub looked_at: &'static [u8],
     /// The return value, if not void.
     pub ret: Option<Ty>,
-    /// Index of its C calling shape in [`generated::SHAPES`].
+    /// Index of its C calling shape in [`super::generated::SHAPES`].
     pub abi: u16,
     /// Which loader table has it.
     pub dispatch: Dispatch,

@@ -67,7 +67,7 @@ pub struct Geometry {
     pub flags: u32,
     /// Primitives at most; how many there are stands at the beginning of its buffer, 32 bits.
     pub most: u32,
-    /// The buffer with its data ([`Vulkan::read_input`]); none if it has none.
+    /// The buffer with its data ([`crate::vulkan::Vulkan::read_input`]); none if it has none.
     pub buffer: Option<u64>,
     /// What was not copied, in words; empty where all was.
     pub missing: String,
