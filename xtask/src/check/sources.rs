@@ -99,7 +99,7 @@ fn check_file(path: &str, source: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{LONGEST, check_file};
+    use super::{LONGEST, UNSAFE_MAY_STAND, check_file};
 
     #[test]
     fn a_plain_file_passes() {
@@ -128,9 +128,7 @@ mod tests {
         let source = "//! X.\n// unsafe in a comment\nfn f() {\n    unsafe { g() }\n}\n";
         assert_eq!(
             check_file("gfxr-parse/src/x.rs", source),
-            [
-                "gfxr-parse/src/x.rs:4: unsafe outside of replay/src/link, replay/src/vulkan, profile/src/hooks/, captures/src/, tests/arm-layer/src/, src/mmap.rs, fuzz/src/alloc.rs"
-            ]
+            [format!("gfxr-parse/src/x.rs:4: unsafe outside of {}", UNSAFE_MAY_STAND.join(", "))]
         );
         assert_eq!(check_file("replay/src/link/x.rs", source).len(), 0);
         assert_eq!(check_file("src/mmap.rs", source).len(), 0);
