@@ -1,13 +1,14 @@
 //! The capture a sub-command reads, and what is said about blocks that are not as they should be.
 //!
 //! Guarantees: every bad block is counted; the first [`Complaints::MOST`] are reported one by one, the rest as a
-//! number. A file that ends inside a block is a warning: what came before it stands.
+//! number; a file that the capture names and that is not there is reported once. A file that ends inside a block is a warning: what came before it stands.
 
 use crate::cli::MemoryArgs;
 use crate::exit::{Exit, Failure, complain};
 use crate::mmap;
 use gfxr_parse::container::{AllBlocks, Capture, open_file};
-use gfxr_parse::error::Error;
+use gfxr_parse::error::{Error, Kind};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -52,6 +53,8 @@ pub fn warn_if_truncated(capture: &Capture, blocks: &AllBlocks) {
 pub struct Complaints<'c> {
     capture: &'c Capture,
     count: Mutex<u64>,
+    /// How often blocks of files that are not there would have come, by what was said of the file.
+    missing: Mutex<BTreeMap<String, u64>>,
 }
 
 impl<'c> Complaints<'c> {
@@ -60,10 +63,15 @@ impl<'c> Complaints<'c> {
 
     /// None so far.
     pub fn new(capture: &'c Capture) -> Self {
-        Complaints { capture, count: Mutex::new(0) }
+        Complaints { capture, count: Mutex::new(0), missing: Mutex::default() }
     }
     /// One more; `file` is the number of the file its block lies in.
     pub fn add(&self, file: u32, error: &Error) {
+        if error.kind() == Kind::Missing {
+            let mut missing = self.missing.lock().unwrap_or_else(|p| p.into_inner());
+            *missing.entry(error.message().to_owned()).or_default() += 1;
+            return;
+        }
         let mut count = self.count.lock().unwrap_or_else(|p| p.into_inner());
         *count += 1;
         if *count <= Self::MOST {
@@ -72,10 +80,17 @@ impl<'c> Complaints<'c> {
     }
     /// How the program is to end; says how many were not reported one by one.
     pub fn exit(self) -> Exit {
+        let missing = self.missing.into_inner().unwrap_or_else(|p| p.into_inner());
+        missing.iter().for_each(|(file, runs)| missing_file(file, *runs));
         let count = self.count.into_inner().unwrap_or_else(|p| p.into_inner());
         if count > Self::MOST {
             complain(format_args!("{}: and {} more bad blocks", self.capture.name(), count - Self::MOST));
         }
         if count == 0 { Exit::Done } else { Exit::Failed }
     }
+}
+
+/// Says that a file which the capture names is not there, and how often its blocks would have come.
+pub fn missing_file(what: &str, runs: u64) {
+    complain(format_args!("{what}; the {runs} times that the capture goes on in it are left out"));
 }

@@ -13,6 +13,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub enum Kind {
     /// The operating system refused (open, map, write).
     Io,
+    /// A file that the capture names is not there; nothing is wrong with the capture's own blocks.
+    Missing,
     /// Not a capture, or one of a version this build does not know.
     NotACapture,
     /// Bytes are missing at the end.

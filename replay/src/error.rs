@@ -80,6 +80,10 @@ impl Error {
         self.0.1.push_str(&one_line(line));
         self
     }
+    /// The whole text, for lists of a line each.
+    pub fn in_one_line(&self) -> String {
+        self.to_string().replace('\n', "; ")
+    }
     /// A divergence between capture and replay.
     #[cold]
     pub fn divergence(message: impl Into<String>) -> Self {

@@ -290,9 +290,13 @@ impl Executor {
         self.backend.state(&mut self.objects, begins, &mut self.report)
     }
 
-    /// A block that could not be read: an error only where something after it would depend on it, that is, always,
-    /// unless it is the cut-off end of the file.
+    /// A block that could not be read: an error only where something after it would depend on it, that is, always, unless it is
+    /// the cut-off end of the file, or in a file that is not there: what depends on that is left out and counted.
     pub fn undecoded(&mut self, e: &gfxr_parse::error::Error) -> Result<()> {
+        if e.kind() == gfxr_parse::error::Kind::Missing {
+            self.report.missing_file(e);
+            return Ok(());
+        }
         self.report.undecoded.add(|| e.to_string());
         match e.kind() {
             gfxr_parse::error::Kind::Truncated if e.path().is_empty() => Ok(()),
@@ -305,7 +309,11 @@ impl Executor {
         r.or_else(|e| {
             let recoverable =
                 matches!(e.kind(), Kind::Divergence | Kind::Unsupported | Kind::Capture | Kind::Memory);
-            if recoverable && self.keep_going {
+            let follows = matches!(e.kind(), Kind::Divergence | Kind::Capture);
+            if follows && !self.report.missing_files.is_empty() {
+                self.report.need_missing_files.add(|| e.in_one_line());
+                Ok(())
+            } else if recoverable && self.keep_going {
                 self.report.divergence(&e);
                 Ok(())
             } else {

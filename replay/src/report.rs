@@ -12,6 +12,10 @@ pub struct Report {
     pub undecoded: Tally,
     /// Divergences that were passed over.
     pub divergences: Tally,
+    /// Files that the capture names and that are not beside it, with how often blocks of theirs would have run.
+    pub missing_files: BTreeMap<String, u64>,
+    /// Calls that were left out because they need what those files hold.
+    pub need_missing_files: Tally,
     /// Things done differently from the capture, by what was done.
     pub notes: BTreeMap<String, u64>,
     /// What the validation layers said, if they were on.
@@ -99,6 +103,10 @@ impl Report {
     }
     /// One more divergence passed over.
     pub fn divergence(&mut self, e: &crate::error::Error) {
-        self.divergences.add(|| e.to_string());
+        self.divergences.add(|| e.in_one_line());
+    }
+    /// Blocks of a file that is not there would run now.
+    pub fn missing_file(&mut self, e: &gfxr_parse::error::Error) {
+        *self.missing_files.entry(e.message().to_owned()).or_default() += 1;
     }
 }

@@ -157,15 +157,7 @@ fn heading(capture: &Capture, s: &Summary) -> String {
 
 /// Everything worth a line on stderr; the exit code it adds up to.
 fn complaints(args: &ReplayArgs, s: &Summary) -> Exit {
-    for (what, tally) in [("undecoded blocks", &s.report.undecoded), ("divergences", &s.report.divergences)] {
-        if tally.count > 0 {
-            complain(format_args!("{} {what}:", tally.count));
-            tally.first.iter().for_each(detail);
-            if tally.count > tally.first.len() as u64 {
-                detail(format_args!("and {} more", tally.count - tally.first.len() as u64));
-            }
-        }
-    }
+    super::replaying::tallies(&s.report);
     if args.run.validate {
         complain(format_args!("{} validation messages", s.report.validation.len()));
         s.report.validation.iter().take(50).for_each(detail);
@@ -233,6 +225,10 @@ fn to_json(capture: &Capture, s: &Summary, times: &FrameTimes, report: &analyses
         "notes": s.report.notes,
         "undecoded": { "count": s.report.undecoded.count, "first": s.report.undecoded.first },
         "divergences": { "count": s.report.divergences.count, "first": s.report.divergences.first },
+        "missing_files": s.report.missing_files,
+        "need_missing_files": {
+            "count": s.report.need_missing_files.count, "first": s.report.need_missing_files.first,
+        },
         "validation": s.report.validation,
         "unknown_addresses": s.unknown_addresses,
         "translated": {

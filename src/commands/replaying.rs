@@ -2,13 +2,15 @@
 //! replay is, and the exit code of what went wrong. Refuses values of flags that are none, naming those that there are.
 
 use crate::cli::{RunArgs, Way};
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, complain, detail};
+use crate::input;
 use crate::mmap::Map;
 use crate::progress;
 use profile::hooks::breadcrumbs::BreadcrumbsHook;
 use replay::error::{Error, Kind};
 use replay::hook::Hook;
 use replay::options::{AddressMode, FrameBy, MemoryMode, Options, Rehearse};
+use replay::report::Report;
 use replay::session::Progress;
 
 /// The hook that marks commands, innermost, if the flag asks for it.
@@ -119,6 +121,26 @@ pub fn options(args: &RunArgs) -> Result<Options, Failure> {
         frames: None,
         looped: None,
     })
+}
+
+/// What a replay could not read, left out or did otherwise, on stderr.
+pub fn tallies(report: &Report) {
+    for (file, runs) in &report.missing_files {
+        input::missing_file(file, *runs);
+    }
+    for (what, tally) in [
+        ("calls left out that need what is in files that are not there", &report.need_missing_files),
+        ("undecoded blocks", &report.undecoded),
+        ("divergences", &report.divergences),
+    ] {
+        if tally.count > 0 {
+            complain(format_args!("{} {what}:", tally.count));
+            tally.first.iter().for_each(detail);
+            if tally.count > tally.first.len() as u64 {
+                detail(format_args!("and {} more", tally.count - tally.first.len() as u64));
+            }
+        }
+    }
 }
 
 /// The exit code a replay's error asks for.

@@ -153,12 +153,7 @@ fn judge(args: &ScreenshotArgs, s: &Summary, seen: &Seen, frames: Option<&Ranges
         no_such_frame(n, there).report();
         exit = Exit::Failed;
     }
-    for (what, tally) in [("undecoded blocks", &s.report.undecoded), ("divergences", &s.report.divergences)] {
-        if tally.count > 0 {
-            complain(format_args!("{} {what}:", tally.count));
-            tally.first.iter().for_each(detail);
-        }
-    }
+    super::replaying::tallies(&s.report);
     if args.run.validate {
         complain(format_args!("{} validation messages", s.report.validation.len()));
         s.report.validation.iter().take(50).for_each(detail);

@@ -160,10 +160,12 @@ impl<'a> AllBlocks<'a> {
             )));
         }
         let name = plain_name(&run).map_err(blame)?;
-        let (number, source) = self
-            .assets
-            .get(name)
-            .map_err(|e| blame(Error::new(Kind::Io, format!("file \"{name}\": {e}"))))?;
+        let (number, source) = self.assets.get(name).map_err(|e| match e.kind() {
+            io::ErrorKind::NotFound => {
+                blame(Error::new(Kind::Missing, format!("file \"{name}\" is not beside the capture")))
+            }
+            _ => blame(Error::new(Kind::Io, format!("file \"{name}\": {e}"))),
+        })?;
         let bytes = source.bytes();
         let start = usize::try_from(run.offset).ok().filter(|&o| o <= bytes.len());
         let Some(start) = start else {

@@ -120,13 +120,6 @@ pub fn judge(args: &ProfileArgs, o: &Measurement) -> Exit {
             complain(format_args!("and {granted_count} about subgroup operations taken for granted"));
         }
     }
-    for (what, tally) in
-        [("undecoded blocks", &o.summary.report.undecoded), ("divergences", &o.summary.report.divergences)]
-    {
-        if tally.count > 0 {
-            complain(format_args!("{} {what}:", tally.count));
-            tally.first.iter().for_each(detail);
-        }
-    }
+    crate::commands::replaying::tallies(&o.summary.report);
     if o.summary.report.divergences.count > 0 { Exit::Diverged } else { exit }
 }
