@@ -81,7 +81,7 @@ pub struct Rehearse {
     pub indirect: bool,
     /// The device lacks what only shaders use of ray queries and of atomic floats' minima.
     pub bare: bool,
-    /// Uniform buffers have to be aligned to 256 bytes.
+    /// Uniform buffers have to be aligned to 1024 bytes.
     pub alignment: bool,
 }
 

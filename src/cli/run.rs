@@ -62,6 +62,6 @@ pub enum Way {
     Indirect,
     /// The device lacks ray queries and atomic floats' minima
     Bare,
-    /// Uniform buffers have to be aligned to 256 bytes
+    /// Uniform buffers have to be aligned to 1024 bytes
     Alignment,
 }

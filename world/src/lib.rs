@@ -46,6 +46,7 @@ pub use ids::{IdHasher, Ids};
 pub use input::{Frame, MetaBlock, Outcome};
 pub use observe::{At, Invocation, Observer, SemaphoreUse, Submission};
 pub use read::{destroyed, subresources};
+pub use update::{templated, templated_buffers};
 pub use world::{AtSet, World};
 
 use commands::Recorded;

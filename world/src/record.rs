@@ -12,8 +12,8 @@ use super::state::State;
 use super::world::World;
 use super::{invoke, update};
 use gfxr_parse::ahead::Call;
+use gfxr_parse::param;
 use gfxr_parse::view::View;
-use gfxr_parse::{member, param};
 use std::rc::Rc;
 
 /// What a recorded call does: binds something, or leaves a command.
@@ -220,16 +220,9 @@ fn push_set(s: &mut State, w: &mut World, call: &Call) -> Option<Command> {
 
 /// The newer command has all of it in a struct.
 fn push_template(s: &mut State, w: &mut World, call: &Call) -> Option<Command> {
-    let v = View::call(&call.image);
-    let info = param!("vkCmdPushDescriptorSetWithTemplate2", "pPushDescriptorSetWithTemplateInfo");
-    let (v, data) = match call.image.target(info).filter(|_| call.command.trailing) {
-        Some(to) => {
-            let data = call.image.target(to + member!("VkPushDescriptorSetWithTemplateInfo", "pData"))?;
-            (v.one("pPushDescriptorSetWithTemplateInfo")?, data)
-        }
-        None => (v, call.image.target(param!("vkCmdPushDescriptorSetWithTemplate", "pData"))?),
-    };
-    let template = w.templates.get(&n64(v, "descriptorUpdateTemplate")).cloned()?;
+    let v = of(View::call(&call.image), "pPushDescriptorSetWithTemplateInfo");
+    let (template, data) = update::templated(call)?;
+    let template = w.templates.get(&template).cloned()?;
     let layout = layout_of(w, v)?;
     let mut version = w.version;
     let point = BindPoint::of(template.bind_point);

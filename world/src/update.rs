@@ -226,9 +226,8 @@ fn template(w: &mut World, call: &Call) {
 
 fn update_with_template(w: &mut World, call: &Call) {
     let image = &call.image;
-    let template = image.u64(param!("vkUpdateDescriptorSetWithTemplate", "descriptorUpdateTemplate"));
-    let data = image.target(param!("vkUpdateDescriptorSetWithTemplate", "pData"));
-    let (Some(template), Some(data)) = (w.templates.get(&template).cloned(), data) else { return };
+    let Some((template, data)) = templated(call) else { return };
+    let Some(template) = w.templates.get(&template).cloned() else { return };
     let mut version = w.version;
     if let Some(set) =
         w.sets.get_mut(&image.u64(param!("vkUpdateDescriptorSetWithTemplate", "descriptorSet")))
@@ -237,6 +236,32 @@ fn update_with_template(w: &mut World, call: &Call) {
     }
     w.version = version;
 }
+
+/// The template of a call that writes descriptors with one, and where its data lie in the call.
+pub fn templated(call: &Call) -> Option<(u64, u32)> {
+    let image = &call.image;
+    let v = match call.command.canonical {
+        "vkUpdateDescriptorSetWithTemplate" | "vkCmdPushDescriptorSetWithTemplate" => View::call(image),
+        "vkCmdPushDescriptorSetWithTemplate2" => {
+            View::call(image).one("pPushDescriptorSetWithTemplateInfo")?
+        }
+        _ => return None,
+    };
+    let (_, at) = v.definition("pData")?;
+    Some((n64(v, "descriptorUpdateTemplate"), image.target(at)?))
+}
+
+/// Where each VkDescriptorBufferInfo of a template's data at `at` lies, with its VkDescriptorType.
+pub fn templated_buffers(template: &Template, image: &Image, at: u32) -> Vec<(u32, u32)> {
+    let [images, buffers, ..] = packed::counts(image, at);
+    let first = at + packed::HEADER_BYTES as u32 + images as u32 * IMAGE_INFO;
+    let kinds = template.entries.iter().filter(|e| IS_BUFFER.contains(&e.ty));
+    let kinds = kinds.flat_map(|e| std::iter::repeat_n(e.ty, e.count as usize));
+    kinds.zip((0..buffers as u32).map(|n| first + n * BUFFER_INFO)).collect()
+}
+
+/// Types of descriptors that are buffers.
+const IS_BUFFER: std::ops::RangeInclusive<u32> = ty::UNIFORM_BUFFER..=ty::STORAGE_BUFFER_DYNAMIC;
 
 /// Writes what a template says from the data at `at`: a header of counts, then images, buffers and texel buffers, then a
 /// tail for each kind that has no fixed size.
@@ -266,7 +291,7 @@ pub(super) fn apply(contents: &mut Contents, template: &Template, image: &Image,
         let to = (e.binding, e.element);
         let (k, size) = match e.ty {
             ty::UNIFORM_TEXEL_BUFFER | ty::STORAGE_TEXEL_BUFFER => (2, HANDLE),
-            ty::UNIFORM_BUFFER..=ty::STORAGE_BUFFER_DYNAMIC => (1, BUFFER_INFO),
+            kind if IS_BUFFER.contains(&kind) => (1, BUFFER_INFO),
             ty::INLINE_UNIFORM_BLOCK => {
                 let stop = inline.0.saturating_add(e.count).min(inline.1);
                 let data = image.bytes().get(inline.0 as usize..stop as usize).unwrap_or_default();

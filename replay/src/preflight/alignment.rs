@@ -8,12 +8,13 @@ use gfxr_parse::ahead::Call;
 use gfxr_parse::container::{BlockKind, Capture, Scratch};
 use gfxr_parse::decode::decode_found;
 use gfxr_parse::image::Image;
+use gfxr_parse::member;
 use gfxr_parse::schema::command;
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::view::View;
 use std::collections::{BTreeMap, BTreeSet};
 use world::layouts::ty;
-use world::sets::{Contents, Descriptor};
+use world::sets::Descriptor;
 use world::{Depth, Follow, Outcome, World};
 
 /// Offsets of a kind: all are multiples of `least`, the largest power of two that divides them; and the first that is no
@@ -37,8 +38,9 @@ pub struct Alignments {
     pub texel: Option<Alignment>,
     /// By buffer, where uniform descriptors begin in it and how much they see: (offset, bytes).
     pub uniforms: BTreeMap<u64, BTreeSet<(u64, u64)>>,
-    /// Buffers in uniform descriptors that templates write.
-    pub templated: BTreeSet<u64>,
+    /// Buffers that the device writes other than by copies of buffers: storage descriptors see them, or images and queries are
+    /// copied to them.
+    pub written_by_device: BTreeSet<u64>,
 }
 
 /// A dynamic descriptor that is bound.
@@ -54,6 +56,15 @@ pub struct Dynamic {
     pub offset: u64,
     /// Bytes that it sees.
     pub range: u64,
+}
+
+/// A VkDescriptorBufferInfo at `at`: buffer, offset, range.
+pub fn buffer_info(image: &Image, at: u32) -> (u64, u64, u64) {
+    (
+        image.u64(at + member!("VkDescriptorBufferInfo", "buffer")),
+        image.u64(at + member!("VkDescriptorBufferInfo", "offset")),
+        image.u64(at + member!("VkDescriptorBufferInfo", "range")),
+    )
 }
 
 /// The dynamic descriptors of a vkCmdBindDescriptorSets, or of its struct.
@@ -100,21 +111,11 @@ impl Alignments {
         }
     }
 
-    fn contents(&mut self, world: &World, contents: &Contents, first: First) {
-        for b in &contents.layout.bindings {
-            for (_, d) in contents.written(b.binding) {
-                if let Descriptor::Buffer { ty, buffer, offset, range } = d {
-                    if matches!(ty, ty::UNIFORM_BUFFER | ty::UNIFORM_BUFFER_DYNAMIC) {
-                        self.templated.insert(buffer);
-                    }
-                    self.written(world, ty, (buffer, offset, range), first);
-                }
-            }
-        }
-    }
-
     /// A descriptor is written; of a dynamic one the place is known where it is bound.
     fn written(&mut self, world: &World, kind: u32, (buffer, offset, range): (u64, u64, u64), first: First) {
+        if matches!(kind, ty::STORAGE_BUFFER | ty::STORAGE_BUFFER_DYNAMIC) {
+            self.written_by_device.insert(buffer);
+        }
         match kind {
             ty::UNIFORM_BUFFER_DYNAMIC | ty::STORAGE_BUFFER_DYNAMIC => self.see(kind, offset, first),
             _ => self.place(kind, (buffer, offset, world.range_of(buffer, offset, range)), first),
@@ -131,11 +132,14 @@ impl Alignments {
                     self.writes(world, info, first);
                 }
             }
-            "vkUpdateDescriptorSetWithTemplate" => {
-                if let Some(s) = v.u64("descriptorSet").and_then(|s| world.sets.get(&s)) {
-                    self.contents(world, &s.contents, first);
-                }
+            "vkUpdateDescriptorSetWithTemplate"
+            | "vkCmdPushDescriptorSetWithTemplate"
+            | "vkCmdPushDescriptorSetWithTemplate2" => self.templated(world, call, first),
+            "vkCmdCopyImageToBuffer" | "vkCmdCopyImageToBuffer2" | "vkCmdCopyQueryPoolResults" => {
+                let info = v.one("pCopyImageToBufferInfo").unwrap_or(v);
+                self.written_by_device.extend(info.u64("dstBuffer"));
             }
+            "vkCmdBindTransformFeedbackBuffersEXT" => self.written_by_device.extend(v.u64s("pBuffers")),
             "vkCmdBindDescriptorSets" => self.binds(world, v, first),
             "vkCmdBindDescriptorSets2" => {
                 if let Some(info) = v.one("pBindDescriptorSetsInfo") {
@@ -143,8 +147,11 @@ impl Alignments {
                 }
             }
             "vkCreateBufferView" => {
-                let offset = v.one("pCreateInfo").and_then(|i| i.u64("offset")).unwrap_or(0);
+                let info = v.one("pCreateInfo");
+                let offset = info.and_then(|i| i.u64("offset")).unwrap_or(0);
                 self.see(ty::UNIFORM_TEXEL_BUFFER, offset, first);
+                // Whether shaders write through it is not looked at.
+                self.written_by_device.extend(info.and_then(|i| i.u64("buffer")));
             }
             _ => {}
         }
@@ -157,6 +164,14 @@ impl Alignments {
                 let n = |name| b.u64(name).unwrap_or(0);
                 self.written(world, kind, (n("buffer"), n("offset"), n("range")), first);
             }
+        }
+    }
+
+    fn templated(&mut self, world: &World, call: &Call, first: First) {
+        let Some((template, data)) = world::templated(call) else { return };
+        let Some(template) = world.templates.get(&template) else { return };
+        for (kind, at) in world::templated_buffers(template, &call.image, data) {
+            self.written(world, kind, buffer_info(&call.image, at), first);
         }
     }
 
@@ -184,6 +199,12 @@ const LOOKED_AT: &[&str] = &[
     "vkUpdateDescriptorSetWithTemplate",
     "vkCmdPushDescriptorSet",
     "vkCmdPushDescriptorSet2",
+    "vkCmdPushDescriptorSetWithTemplate",
+    "vkCmdPushDescriptorSetWithTemplate2",
+    "vkCmdCopyImageToBuffer",
+    "vkCmdCopyImageToBuffer2",
+    "vkCmdCopyQueryPoolResults",
+    "vkCmdBindTransformFeedbackBuffersEXT",
     "vkCmdBindDescriptorSets",
     "vkCmdBindDescriptorSets2",
     "vkCreateBufferView",

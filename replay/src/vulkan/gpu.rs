@@ -42,7 +42,7 @@ impl Gpu {
             self.extensions.retain(|e| !BARE.iter().any(|b| b.0 == e));
         }
         if rehearse.alignment {
-            self.properties.limits.min_uniform_buffer_offset_alignment = 256;
+            self.properties.limits.min_uniform_buffer_offset_alignment = 1024;
         }
     }
     /// Whether it has a device extension.

@@ -403,6 +403,11 @@ fn freed_once(objects: &Objects, call: &Call) -> Result<()> {
     }
 }
 
+/// Whether the commands of a command buffer stand in a render pass now: one that has begun in it, or its executer's.
+pub fn in_pass(objects: &mut Objects, id: u64) -> bool {
+    objects.state(id).is_some_and(|s| *s & PASS != 0)
+}
+
 /// A command buffer has been reset otherwise than by the capture.
 pub fn was_reset(objects: &mut Objects, buffer: u64) {
     if let Some(state) = objects.state(buffer) {

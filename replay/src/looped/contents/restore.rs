@@ -5,6 +5,7 @@ use super::layouts::{Part, is_defined};
 use super::snapshot::{ImageCopy, Restored, Snapshot, Work};
 use crate::error::{Result, Vk};
 use crate::exec::Executor;
+use crate::vulkan::portability::refresh_aligned;
 use crate::vulkan::{DeviceState, Vulkan, driver};
 use ash::vk::{self, ImageLayout as L};
 
@@ -54,6 +55,10 @@ impl Snapshot {
         self.buffers(&d, cmd, device, &mut done);
         full_barrier(&d, cmd);
         self.images(&d, cmd, device, &mut done);
+        for (&id, b) in self.buffers.iter().filter(|b| b.1.device == device && !b.1.changed.is_empty()) {
+            let ranges: Vec<(u64, u64)> = b.changed.iter().map(|(from, to)| (*from, to - from)).collect();
+            refresh_aligned(vk, &d, cmd, id, &ranges);
+        }
         (done.structures, done.bytes) = {
             let (n, bytes) = self.structures.restore(device, &d, cmd);
             (n, done.bytes + bytes)

@@ -14,6 +14,8 @@ pub struct Realigned {
     /// By captured buffer.
     pub(super) places: HashMap<u64, Places>,
     pub(super) copies: HashMap<u64, AlignedCopy>,
+    /// Those among them that shaders, images and queries may write to.
+    pub(super) written_by_device: Vec<u64>,
 }
 
 /// Where each place of a buffer lies in its copy.
@@ -64,8 +66,9 @@ impl Realigned {
             r.places.insert(buffer, Places::of(places.iter().copied(), align));
         }
         let size = r.places.values().fold(0u64, |all, p| all.saturating_add(p.size));
-        let templated = asked.templated.iter().any(|b| r.places.contains_key(b));
-        (size <= MOST && !templated).then_some(r)
+        r.written_by_device =
+            asked.written_by_device.iter().copied().filter(|b| r.places.contains_key(b)).collect();
+        (size <= MOST).then_some(r)
     }
 
     /// No buffer has a copy.
@@ -96,11 +99,9 @@ mod tests {
         asked.uniforms.insert(2, [(0, 64), (16, 64)].into());
         let r = Realigned::new(&asked, 64).expect("it is little");
         assert!(!r.places.contains_key(&1) && r.places.contains_key(&2));
-        asked.templated.insert(1);
-        assert!(Realigned::new(&asked, 64).is_some());
-        asked.templated.insert(2);
-        assert!(Realigned::new(&asked, 64).is_none());
-        asked.templated.clear();
+        asked.written_by_device.extend([1, 2]);
+        let r = Realigned::new(&asked, 64).expect("it is little");
+        assert_eq!(r.written_by_device, [2]);
         asked.uniforms.insert(3, [(16, u64::MAX)].into());
         assert!(Realigned::new(&asked, 64).is_none(), "too much");
     }

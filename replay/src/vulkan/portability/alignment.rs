@@ -3,23 +3,27 @@
 //! Asked for: uniform buffers that begin, with their dynamic offsets, where this device has none begin. Bridged: such a buffer has
 //! a copy beside it in which each place that any descriptor sees lies by itself, aligned; descriptors and dynamic offsets name
 //! that. What the host writes to the buffer goes to the copy as well, and so does what commands copy, fill and update, directly
-//! behind them. Costs: memory for each place, and the writes. Refused: storage and texel buffers at such offsets, descriptors that
-//! templates write, and copies of more than 1 GiB. Not kept in step: what shaders, images and queries write to such a buffer.
+//! behind them. Of a buffer that shaders may write to, the whole copy is made again where a command buffer and a render pass
+//! begin and behind each barrier outside of one: what is written and not waited for cannot be read as a uniform. Costs: memory for
+//! each place, and the writes. Refused: storage and texel buffers at such offsets, and copies of more than 1 GiB. Not kept in step:
+//! what is written through a buffer's device address.
 
 use super::aligned::{AlignedCopy, Realigned};
 use crate::error::{Result, Vk};
 use crate::link::Linked;
-use crate::preflight::alignment::dynamic;
+use crate::preflight::alignment::{buffer_info, dynamic};
 use crate::vulkan::Vulkan;
 use crate::vulkan::arguments::new_object;
 use crate::vulkan::linked_call::LinkedCall;
 use crate::vulkan::memory::AllocKind;
+use crate::vulkan::order;
 use crate::vulkan::portability::compare::Compare;
 use crate::vulkan::portability::line::{Done, Line, Sort};
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
-use gfxr_parse::param;
+use gfxr_parse::image::Image;
 use gfxr_parse::view::View;
+use gfxr_parse::{member, param, size_of_struct};
 use world::layouts::ty;
 use world::{Outcome, World};
 
@@ -121,6 +125,9 @@ pub(in crate::vulkan) fn in_call(vk: &Vulkan, world: &World, call: &Call, linked
                 writes(vk, world, info, linked);
             }
         }
+        "vkUpdateDescriptorSetWithTemplate"
+        | "vkCmdPushDescriptorSetWithTemplate"
+        | "vkCmdPushDescriptorSetWithTemplate2" => templated(vk, world, call, linked),
         "vkCmdBindDescriptorSets" => binds(vk, world, v, linked),
         "vkCmdBindDescriptorSets2" => {
             if let Some(info) = v.one("pBindDescriptorSetsInfo") {
@@ -134,26 +141,40 @@ pub(in crate::vulkan) fn in_call(vk: &Vulkan, world: &World, call: &Call, linked
 fn writes(vk: &Vulkan, world: &World, v: View<'_>, linked: &mut Linked) {
     for w in v.structs("pDescriptorWrites") {
         let kind = w.u32("descriptorType").unwrap_or(u32::MAX);
-        if !matches!(kind, ty::UNIFORM_BUFFER | ty::UNIFORM_BUFFER_DYNAMIC) {
-            continue;
-        }
-        for b in w.structs("pBufferInfo") {
-            let n = |name| b.u64(name).unwrap_or(0);
-            let (buffer, offset) = (n("buffer"), n("offset"));
-            let r = &vk.realigned;
-            let (Some(places), Some(copy)) = (r.places.get(&buffer), r.copies.get(&buffer)) else { continue };
-            let range = world.range_of(buffer, offset, n("range"));
-            let at = match kind {
-                ty::UNIFORM_BUFFER_DYNAMIC => 0,
-                _ => places.at.get(&(offset, range)).copied().unwrap_or(0),
-            };
-            for (name, value) in [("buffer", copy.buffer.as_raw()), ("offset", at), ("range", range)] {
-                if let Some((_, to)) = b.definition(name) {
-                    linked.set_word_at(to, value);
-                }
+        if let Some((first, n)) = w.array("pBufferInfo") {
+            let size = size_of_struct!("VkDescriptorBufferInfo") as u32;
+            for at in (0..n as u32).map(|n| first + n * size) {
+                descriptor(vk, world, kind, v.image(), at, linked);
             }
         }
     }
+}
+
+/// Those that a template writes.
+fn templated(vk: &Vulkan, world: &World, call: &Call, linked: &mut Linked) {
+    let Some((template, data)) = world::templated(call) else { return };
+    let Some(template) = world.templates.get(&template) else { return };
+    for (kind, at) in world::templated_buffers(template, &call.image, data) {
+        descriptor(vk, world, kind, &call.image, at, linked);
+    }
+}
+
+/// A VkDescriptorBufferInfo of a descriptor of this kind names the copy.
+fn descriptor(vk: &Vulkan, world: &World, kind: u32, image: &Image, at: u32, linked: &mut Linked) {
+    if !matches!(kind, ty::UNIFORM_BUFFER | ty::UNIFORM_BUFFER_DYNAMIC) {
+        return;
+    }
+    let (buffer, offset, range) = buffer_info(image, at);
+    let r = &vk.realigned;
+    let (Some(places), Some(copy)) = (r.places.get(&buffer), r.copies.get(&buffer)) else { return };
+    let range = world.range_of(buffer, offset, range);
+    let within = match kind {
+        ty::UNIFORM_BUFFER_DYNAMIC => 0,
+        _ => places.at.get(&(offset, range)).copied().unwrap_or(0),
+    };
+    linked.set_word_at(at + member!("VkDescriptorBufferInfo", "buffer"), copy.buffer.as_raw());
+    linked.set_word_at(at + member!("VkDescriptorBufferInfo", "offset"), within);
+    linked.set_word_at(at + member!("VkDescriptorBufferInfo", "range"), range);
 }
 
 fn binds(vk: &Vulkan, world: &World, v: View<'_>, linked: &mut Linked) {
@@ -166,7 +187,7 @@ fn binds(vk: &Vulkan, world: &World, v: View<'_>, linked: &mut Linked) {
     }
 }
 
-/// A command was recorded that may write to such a buffer: its copy is written behind it.
+/// A command was recorded that writes to such a buffer: its copy is written behind it.
 pub(super) fn recorded(c: &mut LinkedCall<'_>, _: Outcome) -> Result<()> {
     let LinkedCall { vk, objects, call, linked, .. } = c;
     if vk.realigned.is_empty() {
@@ -184,34 +205,65 @@ pub(super) fn recorded(c: &mut LinkedCall<'_>, _: Outcome) -> Result<()> {
         "vkCmdFillBuffer" => (n(v, "dstBuffer"), vec![(n(v, "dstOffset"), n(v, "size"))]),
         _ => return Ok(()),
     };
-    let r = &vk.realigned;
-    let (Some(places), Some(copy)) = (r.places.get(&to), r.copies.get(&to)) else { return Ok(()) };
-    let Some(buffer) = vk.buffers.get(&to) else { return Ok(()) };
-    let Some(d) = objects.any(call.image.u64(0)).and_then(|e| vk.devices.get(&e.owner)) else {
+    if let Some(d) = objects.any(call.image.u64(0)).and_then(|e| vk.devices.get(&e.owner)) {
+        refresh(vk, &d.ash, vk::CommandBuffer::from_raw(linked.arg(0)), to, &ranges);
+    }
+    Ok(())
+}
+
+/// Behind this, what shaders and others have written may be read as uniforms.
+pub(super) fn waited(c: &mut LinkedCall<'_>, _: Outcome) -> Result<()> {
+    refresh_all(c)
+}
+
+/// The same of a render pass, which nothing can be copied in.
+pub(super) fn pass_begins(c: &mut LinkedCall<'_>) -> Result<()> {
+    refresh_all(c)
+}
+
+fn refresh_all(c: &mut LinkedCall<'_>) -> Result<()> {
+    let LinkedCall { vk, objects, call, linked, .. } = c;
+    let id = call.image.u64(0);
+    if vk.realigned.written_by_device.is_empty() || order::in_pass(objects, id) {
         return Ok(());
+    }
+    let Some(owner) = objects.any(id).map(|e| e.owner) else { return Ok(()) };
+    if let Some(d) = vk.devices.get(&owner) {
+        for &buffer in &vk.realigned.written_by_device {
+            if vk.realigned.copies.get(&buffer).is_some_and(|c| c.device == owner) {
+                let cmd = vk::CommandBuffer::from_raw(linked.arg(0));
+                refresh(vk, &d.ash, cmd, buffer, &[(0, vk::WHOLE_SIZE)]);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What commands have written to these ranges (offset, bytes) of a buffer is copied to its copy, if it has one.
+pub(crate) fn refresh(vk: &Vulkan, d: &ash::Device, cmd: vk::CommandBuffer, id: u64, ranges: &[(u64, u64)]) {
+    let (Some(places), Some(copy)) = (vk.realigned.places.get(&id), vk.realigned.copies.get(&id)) else {
+        return;
     };
+    let Some(buffer) = vk.buffers.get(&id) else { return };
     let regions: Vec<vk::BufferCopy> = ranges
-        .into_iter()
-        .flat_map(|(from, len)| places.parts(from, len))
+        .iter()
+        .flat_map(|&(from, len)| places.parts(from, len))
         .filter(|p| p.0.saturating_add(p.1) <= buffer.size)
         .map(|(src_offset, size, dst_offset)| vk::BufferCopy { src_offset, dst_offset, size })
         .collect();
     if regions.is_empty() {
-        return Ok(());
+        return;
     }
-    let cmd = vk::CommandBuffer::from_raw(linked.arg(0));
     let (all, copies) = (vk::PipelineStageFlags::ALL_COMMANDS, vk::PipelineStageFlags::TRANSFER);
     let barrier = |from, to| [vk::MemoryBarrier::default().src_access_mask(from).dst_access_mask(to)];
     use vk::AccessFlags as A;
-    let before = barrier(A::TRANSFER_WRITE, A::TRANSFER_READ | A::TRANSFER_WRITE);
+    let before = barrier(A::MEMORY_WRITE, A::TRANSFER_READ | A::TRANSFER_WRITE);
     let after = barrier(A::TRANSFER_WRITE, A::UNIFORM_READ | A::TRANSFER_WRITE);
     let none = vk::DependencyFlags::empty();
-    // SAFETY: a command buffer that the application records, outside of passes, as it has just recorded a copy; both buffers
-    // live, and the regions lie inside both.
+    // SAFETY: a command buffer that is being recorded, outside of passes; both buffers live, and the regions lie inside both.
     unsafe {
-        d.ash.cmd_pipeline_barrier(cmd, all, copies, none, &before, &[], &[]);
-        d.ash.cmd_copy_buffer(cmd, buffer.live, copy.buffer, &regions);
-        d.ash.cmd_pipeline_barrier(cmd, copies, all, none, &after, &[], &[]);
+        d.cmd_pipeline_barrier(cmd, all, copies, none, &before, &[], &[]);
+        d.cmd_copy_buffer(cmd, buffer.live, copy.buffer, &regions);
+        d.cmd_pipeline_barrier(cmd, copies, all, none, &after, &[], &[]);
     }
-    Ok(())
 }

@@ -31,6 +31,7 @@ pub(super) mod waiting;
 pub use super::answered::answered_by_capture as answered;
 use crate::vulkan::linked_call::{Subscription::After, Subscription::Before, Subscriptions};
 pub(super) use aligned::Realigned;
+pub(crate) use alignment::refresh as refresh_aligned;
 pub(super) use alignment::{memory_written, written as buffer_written};
 pub(super) use binaries::{CAPTURE_DATA, create as create_binaries, take as take_binaries};
 pub(super) use extensions::{droppable, extensions};
@@ -53,5 +54,22 @@ pub(super) const SUBSCRIPTIONS: Subscriptions = &[
     (
         &["vkCmdCopyBuffer", "vkCmdCopyBuffer2", "vkCmdUpdateBuffer", "vkCmdFillBuffer"],
         After(alignment::recorded),
+    ),
+    (
+        &[
+            "vkBeginCommandBuffer",
+            "vkCmdPipelineBarrier",
+            "vkCmdPipelineBarrier2",
+            "vkCmdWaitEvents",
+            "vkCmdWaitEvents2",
+            "vkCmdCopyImageToBuffer",
+            "vkCmdCopyImageToBuffer2",
+            "vkCmdCopyQueryPoolResults",
+        ],
+        After(alignment::waited),
+    ),
+    (
+        &["vkCmdBeginRenderPass", "vkCmdBeginRenderPass2", "vkCmdBeginRendering"],
+        Before(alignment::pass_begins),
     ),
 ];
