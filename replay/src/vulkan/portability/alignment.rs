@@ -142,7 +142,7 @@ fn writes(vk: &Vulkan, world: &World, v: View<'_>, linked: &mut Linked) {
     for w in v.structs("pDescriptorWrites") {
         let kind = w.u32("descriptorType").unwrap_or(u32::MAX);
         if let Some((first, n)) = w.array("pBufferInfo") {
-            let size = size_of_struct!("VkDescriptorBufferInfo") as u32;
+            let size = size_of_struct!("VkDescriptorBufferInfo");
             for at in (0..n as u32).map(|n| first + n * size) {
                 descriptor(vk, world, kind, v.image(), at, linked);
             }
