@@ -162,6 +162,10 @@ impl Executor {
             }),
             Err(e) => self.refused(call, e),
         };
+        if r.is_err() && self.went_with_its_device(call) {
+            self.report.note("objects that went with their device: not freed again");
+            return Ok(());
+        }
         let r = r.map_err(|e| e.at(|| format!("block {}, {}", call.block, call.command.name)));
         // What is only missing here says nothing against what follows.
         if r.as_ref().is_err_and(|e| matches!(e.kind(), Kind::Divergence | Kind::Capture)) {
@@ -180,6 +184,16 @@ impl Executor {
                 usage.check(call, self.objects.world(), self.backend.limits())
             }
         }
+    }
+
+    /// Whether a call that cannot be made frees something of a device that is no more: programs do that, and nothing is left to
+    /// be freed.
+    #[cold]
+    fn went_with_its_device(&self, call: &Call) -> bool {
+        let name = call.command.canonical;
+        let frees = name.starts_with("vkDestroy") || name.starts_with("vkFree");
+        let of_device = call.command.params.first().is_some_and(|p| p.name == "device");
+        frees && name != "vkDestroyDevice" && of_device && self.objects.any(call.image.u64(0)).is_none()
     }
 
     /// A call that is not valid: no hook sees it, and no driver.

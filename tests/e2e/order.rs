@@ -81,3 +81,28 @@ fn an_instance_may_go_before_its_device() {
     let out = run([file.as_os_str()]);
     assert!(out.status.success(), "{}", text(&out.stderr));
 }
+
+/// What destructors free when the device is gone has gone with it.
+#[test]
+fn what_went_with_its_device_need_not_be_freed() {
+    if !device("what_went_with_its_device") {
+        return;
+    }
+    let scratch = Scratch::new("order-device");
+    let bytes = std::fs::read(root().join("captures/samples/steps.gfxr")).expect("a sample");
+    let capture = Capture::new(bytes.clone()).expect("a capture");
+    let place = |call: &str| {
+        let is = |id| command(id).is_some_and(|c| c.name == call);
+        let block = capture.blocks().find(|b| b.call_id().is_some_and(is)).expect("it is there");
+        block.offset as usize..block.offset as usize + block.raw().len()
+    };
+    let (free, destroy) = (place("vkFreeMemory"), place("vkDestroyDevice"));
+    assert!(free.end <= destroy.start);
+    let parts =
+        [&bytes[..free.start], &bytes[free.end..destroy.end], &bytes[free.clone()], &bytes[destroy.end..]];
+    let file = scratch.path("late.gfxr");
+    std::fs::write(&file, parts.concat()).expect("written");
+    let out = run(["--verbose".as_ref(), file.as_os_str()]);
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    assert!(text(&out.stderr).contains("went with their device"), "{}", text(&out.stderr));
+}

@@ -23,8 +23,10 @@ pub struct Asked {
     pub instance_extensions: Vec<String>,
     /// Devices that are made.
     pub devices: Vec<AskedDevice>,
-    /// Images, those of swapchains too, and how large and how many of each kind.
+    /// Images that have memory, those of swapchains too, and how large and how many of each kind.
     pub images: BTreeMap<ImageKind, ImageSizes>,
+    /// Images that never have memory, which can only be asked about: likewise, and their ids.
+    pub unbound_images: BTreeMap<ImageKind, (ImageSizes, Vec<u64>)>,
     /// Formats of buffer views and whether they are stored to: (format, storage).
     pub texel_buffers: BTreeSet<(u32, bool)>,
     /// Formats of vertex attributes.
@@ -103,6 +105,9 @@ const LOOKED_AT: &[&str] = &[
     "vkCreateInstance",
     "vkCreateDevice",
     "vkCreateImage",
+    "vkBindImageMemory",
+    "vkBindImageMemory2",
+    "vkBindImageMemory2KHR",
     "vkCreateSwapchainKHR",
     "vkCreateBuffer",
     "vkCreateBufferView",
@@ -154,6 +159,11 @@ pub fn scan(capture: &Capture) -> Asked {
             s.call(name, &image);
         }
     }
+    for (id, (kind, sizes)) in s.unbound {
+        let (all, ids) = s.out.unbound_images.entry(kind).or_default();
+        all.insert_all(sizes);
+        ids.push(id);
+    }
     s.out.alignments = alignment::scan(capture);
     s.out
 }
@@ -167,6 +177,8 @@ struct Scan {
     queues: HashMap<u64, (u64, u32)>,
     memory: HashMap<u64, u64>,
     allocated: u64,
+    /// Images without memory so far.
+    unbound: HashMap<u64, (ImageKind, ImageSizes)>,
 }
 
 impl Scan {
@@ -196,11 +208,21 @@ impl Scan {
                     self.allocated -= size;
                 }
             }
+            "vkBindImageMemory" => self.bound(v.u64("image").unwrap_or(0)),
+            "vkBindImageMemory2" | "vkBindImageMemory2KHR" => {
+                v.structs("pBindInfos").for_each(|b| self.bound(b.u64("image").unwrap_or(0)));
+            }
             "vkGetDeviceQueue" | "vkGetDeviceQueue2" => {
                 let family = v.one("pQueueInfo").unwrap_or(v).u32("queueFamilyIndex").unwrap_or(0);
                 self.queues.insert(created(), (v.u64("device").unwrap_or(0), family));
             }
             "vkQueueSubmit" | "vkQueueSubmit2" | "vkQueueSubmit2KHR" | "vkQueueBindSparse" => {
+                let sparse = ["pImageOpaqueBinds", "pImageBinds"];
+                for b in
+                    v.structs("pBindInfo").flat_map(|b| sparse.into_iter().flat_map(move |n| b.structs(n)))
+                {
+                    self.bound(b.u64("image").unwrap_or(0));
+                }
                 let queue = v.u64("queue").and_then(|q| self.queues.get(&q)).copied();
                 let empty = v.u32("submitCount").or_else(|| v.u32("bindInfoCount")) == Some(0);
                 for d in self.out.devices.iter_mut().filter(|d| !empty && queue.is_some_and(|q| q.0 == d.id))
@@ -288,7 +310,7 @@ impl Scan {
                 self.out.sparse += u64::from(kind.flags & SPARSE_BINDING);
                 let external = info.next("VkExternalFormatANDROID").and_then(|f| f.u64("externalFormat"));
                 self.out.external_formats += u64::from(external.is_some_and(|f| f != 0));
-                self.image(kind, sizes);
+                self.unbound.insert(id, (kind, sizes));
             }
             "vkCreateSwapchainKHR" => {
                 let extent = info.one("imageExtent");
@@ -296,10 +318,9 @@ impl Scan {
                 let (format, usage) = (number("imageFormat"), number("imageUsage"));
                 let extent = [size("width"), size("height"), 1];
                 let layers = number("imageArrayLayers");
-                self.image(
-                    ImageKind { format, kind: 1, tiling: 0, usage, flags: 0 },
-                    ImageSizes { count: 1, extent, levels: 1, layers, samples: 1 },
-                );
+                let kind = ImageKind { format, kind: 1, tiling: 0, usage, flags: 0 };
+                let sizes = ImageSizes { count: 1, extent, levels: 1, layers, samples: 1 };
+                self.out.images.entry(kind).or_default().insert_all(sizes);
             }
             "vkCreateBuffer" => {
                 self.out.sparse += u64::from(number("flags") & SPARSE_BINDING);
@@ -342,13 +363,22 @@ impl Scan {
         }
     }
 
-    fn image(&mut self, kind: ImageKind, one: ImageSizes) {
-        let all = self.out.images.entry(kind).or_default();
-        all.count += 1;
-        all.extent = std::array::from_fn(|i| all.extent[i].max(one.extent[i]));
-        all.levels = all.levels.max(one.levels);
-        all.layers = all.layers.max(one.layers);
-        all.samples |= one.samples;
+    /// An image has memory: it is not only asked about.
+    fn bound(&mut self, image: u64) {
+        if let Some((kind, sizes)) = self.unbound.remove(&image) {
+            self.out.images.entry(kind).or_default().insert_all(sizes);
+        }
+    }
+}
+
+impl ImageSizes {
+    /// Others of the same kind.
+    fn insert_all(&mut self, other: ImageSizes) {
+        self.count += other.count;
+        self.extent = std::array::from_fn(|i| self.extent[i].max(other.extent[i]));
+        self.levels = self.levels.max(other.levels);
+        self.layers = self.layers.max(other.layers);
+        self.samples |= other.samples;
     }
 }
 

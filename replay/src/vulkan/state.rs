@@ -34,7 +34,7 @@ use crate::vulkan::shader_pointers::shaders::ShaderPointers;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::schema::{HandleId, handle_named};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use world::{Ids, Outcome};
 
 /// Handle types that handlers ask for.
@@ -116,6 +116,8 @@ pub struct Vulkan {
     pub(super) samples: Samples,
     /// Buffers whose uniform descriptors name a copy.
     pub(super) realigned: Realigned,
+    /// Captured images that cannot be made here and are only asked about: the capture answers what names them.
+    pub(super) unmade: HashSet<u64>,
     /// Flags of the captured devices' queue families, by physical device, where the capture says.
     pub(super) captured_families: HashMap<u64, Vec<u32>>,
     /// Modules without that, for the call under way.
@@ -175,6 +177,7 @@ impl Vulkan {
             folded: false,
             samples: Default::default(),
             realigned: Default::default(),
+            unmade: Default::default(),
             captured_families: HashMap::new(),
             stripped: Vec::new(),
             negotiation: Vec::new(),

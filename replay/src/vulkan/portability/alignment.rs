@@ -37,7 +37,7 @@ impl Compare<'_> {
         let all = [
             ("minUniformBufferOffsetAlignment", a.uniform, least, realigned.is_some()),
             ("minStorageBufferOffsetAlignment", a.storage, l.min_storage_buffer_offset_alignment, false),
-            ("minTexelBufferOffsetAlignment", a.texel, l.min_texel_buffer_offset_alignment, false),
+            ("minTexelBufferOffsetAlignment", a.texel, self.texel_alignment(), false),
         ];
         for (name, asked, least, bridged) in all {
             let Some(asked) = asked else { continue };
@@ -48,6 +48,28 @@ impl Compare<'_> {
             self.push(Line::new(Sort::Limit, name, has, done).of(text, least.to_string()));
         }
         realigned.unwrap_or_default()
+    }
+
+    /// What offsets of texel buffers have to be multiples of, whatever their format.
+    fn texel_alignment(&self) -> u64 {
+        let limit = self.gpu.properties.limits.min_texel_buffer_offset_alignment;
+        let finer = |f: &(_, &str)| f.1 == "texelBufferAlignment";
+        let extension = "VK_EXT_texel_buffer_alignment";
+        let core = self.gpu.properties.api_version >= vk::API_VERSION_1_3;
+        if !(core || self.gpu.has(extension))
+            || !self.asked.devices.iter().any(|d| d.features.iter().any(finer))
+        {
+            return limit;
+        }
+        let mut texels = vk::PhysicalDeviceTexelBufferAlignmentProperties::default();
+        let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut texels);
+        // SAFETY: a query with a struct that the device knows.
+        unsafe { self.query.get_physical_device_properties2(self.gpu.handle, &mut all) };
+        let least = |single: vk::Bool32, bytes: u64| if single != 0 { 1 } else { bytes };
+        let uniform = texels.uniform_texel_buffer_offset_single_texel_alignment;
+        let storage = texels.storage_texel_buffer_offset_single_texel_alignment;
+        least(uniform, texels.uniform_texel_buffer_offset_alignment_bytes)
+            .max(least(storage, texels.storage_texel_buffer_offset_alignment_bytes))
     }
 }
 

@@ -5,7 +5,7 @@ use crate::options::Options;
 use crate::preflight::asked::Asked;
 use crate::vulkan::gpu::Gpu;
 use gfxr_parse::schema::StructId;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// A comparison under way.
 pub(super) struct Compare<'c> {
@@ -17,6 +17,8 @@ pub(super) struct Compare<'c> {
     /// Structs of features as the device fills them in.
     pub(super) features: BTreeMap<StructId, Vec<u64>>,
     pub(super) lines: Vec<Line>,
+    /// Images that are only asked about and cannot be made here.
+    pub(super) unmade: HashSet<u64>,
 }
 
 impl Compare<'_> {

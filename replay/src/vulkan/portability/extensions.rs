@@ -2,7 +2,8 @@
 //!
 //! Refused by name: what is used and is not here, unless the user has it removed.
 
-use super::unused::Unused;
+use super::unused::{Unused, extension as entry};
+use super::versions::version;
 use crate::options::Options;
 use crate::preflight::asked::{Asked, AskedDevice};
 use crate::vulkan::Gpu;
@@ -51,6 +52,8 @@ pub(super) const DROPPABLE: &[&str] = &[
     "VK_KHR_portability_subset",
     "VK_KHR_pipeline_binary",
     "VK_EXT_pipeline_creation_feedback",
+    // What offsets need is compared by itself (`alignment.rs`).
+    "VK_EXT_texel_buffer_alignment",
     "VK_EXT_memory_budget",
     "VK_EXT_global_priority",
     "VK_KHR_global_priority",
@@ -91,10 +94,25 @@ pub(super) fn of_instance(asked: &Asked, here: &[String], options: &Options) -> 
     asked.instance_extensions.iter().map(one).collect()
 }
 
+/// Extensions that Vulkan took in as features that a program has to turn on by other structs.
+const OPTIONAL_IN_CORE: &[&str] = &[
+    "VK_KHR_draw_indirect_count",
+    "VK_KHR_sampler_mirror_clamp_to_edge",
+    "VK_EXT_sampler_filter_minmax",
+    "VK_EXT_shader_viewport_index_layer",
+];
+
+/// Whether a device of this version can do all of an extension without it.
+fn in_core(name: &str, api: u32) -> bool {
+    let taken_in = entry(name).map_or((0, 0), |e| e.promoted);
+    taken_in != (0, 0) && taken_in <= version(api) && !OPTIONAL_IN_CORE.contains(&name)
+}
+
 /// What is done about a device extension.
-fn extension(name: &str, here: bool, remove: bool, unused: &Unused) -> Done {
-    match here {
+fn extension(name: &str, gpu: &Gpu, remove: bool, unused: &Unused) -> Done {
+    match gpu.has(name) {
         true => Done::Kept,
+        false if in_core(name, gpu.properties.api_version) => Done::Replaced,
         false if DROPPABLE.contains(&name) => Done::Dropped,
         false if unused.extensions.contains(name) => Done::Unused,
         false if remove => Done::Removed,
@@ -114,7 +132,7 @@ pub(in crate::vulkan) fn extensions(
     for name in asked {
         let text = name.to_string_lossy().into_owned();
         let here = gpu.has(&text);
-        let done = extension(&text, here, remove, unused);
+        let done = extension(&text, gpu, remove, unused);
         if done == Done::Kept {
             names.push(name.clone());
         }
@@ -133,8 +151,10 @@ impl Compare<'_> {
     pub(super) fn extensions(&mut self, d: &AskedDevice) {
         for name in &d.extensions {
             let has = self.gpu.has(name);
-            let done = extension(name, has, self.options.remove_unsupported, &Unused::default());
-            self.push(Line::new(Sort::DeviceExtension, name, has, done));
+            let done = extension(name, self.gpu, self.options.remove_unsupported, &Unused::default());
+            let found = if done == Done::Replaced { "in Vulkan itself" } else { "" };
+            let line = Line::new(Sort::DeviceExtension, name, has, done);
+            self.push(line.of(String::new(), found.into()));
         }
         if d.group > 1 {
             let done = self.must(false);

@@ -23,10 +23,14 @@ const BY_OTHER_MEANS: &[&str] = &["accelerationStructureIndirectBuild", "acceler
 /// Those of sparse resources, which are ordinary ones where they are missing (`sparse.rs`), begin so.
 const SPARSE: &str = "sparse";
 
+/// Features of extensions that every device of the version has which took the extension in, without a struct to turn them on.
+const MANDATORY_IN_1_3: &[&str] = &["extendedDynamicState", "extendedDynamicState2"];
+
 /// What is done about a feature. All but what is kept or refused is to be cleared.
-fn feature(structure: &str, member: &str, here: bool, remove: bool, unused: &Unused) -> Done {
+fn feature(structure: &str, member: &str, here: bool, api: u32, remove: bool, unused: &Unused) -> Done {
     match here {
         true => Done::Kept,
+        false if api >= vk::API_VERSION_1_3 && MANDATORY_IN_1_3.contains(&member) => Done::Replaced,
         false if BY_OTHER_MEANS.contains(&member) || member.starts_with(SPARSE) => Done::Dropped,
         false if brings(structure).any(|e| DROPPABLE.contains(&e.name)) => Done::Dropped,
         false if unused.features.contains(member) => Done::Unused,
@@ -98,7 +102,7 @@ pub(in crate::vulkan) unsafe fn compare(
                 continue;
             }
             let here = have != 0 && !gpu.hides(def.name);
-            let done = feature(def.name, name, here, remove, unused);
+            let done = feature(def.name, name, here, gpu.properties.api_version, remove, unused);
             if !matches!(done, Done::Kept | Done::Refused) {
                 // SAFETY: as above.
                 unsafe { *asked = 0 };
@@ -149,16 +153,22 @@ pub(in crate::vulkan) unsafe fn asks_for_buffer_addresses(info: &vk::DeviceCreat
 impl Compare<'_> {
     pub(super) fn device_features(&mut self, d: &AskedDevice) {
         for &(id, member) in &d.features {
-            let def = &STRUCTS[id as usize];
+            let (def, api) = (&STRUCTS[id as usize], self.gpu.properties.api_version);
             let has = self.has(id, member) && !self.gpu.hides(def.name);
             // Addresses and handles that are not as captured are translated.
             let translated =
                 member.ends_with("CaptureReplay") && self.options.addresses != AddressMode::Exact;
-            let done =
-                match feature(def.name, member, has, self.options.remove_unsupported, &Unused::default()) {
-                    Done::Removed | Done::Refused if translated => Done::Dropped,
-                    done => done,
-                };
+            let done = match feature(
+                def.name,
+                member,
+                has,
+                api,
+                self.options.remove_unsupported,
+                &Unused::default(),
+            ) {
+                Done::Removed | Done::Refused if translated => Done::Dropped,
+                done => done,
+            };
             self.push(Line::new(Sort::Feature, &format!("{}.{member}", def.name), has, done));
         }
     }

@@ -1,6 +1,7 @@
 //! Formats and images, with what they are used for.
 //!
-//! Refused by name: a format, a size or a layout that this device does not have for that use.
+//! Refused by name: a format, a size or a layout that this device does not have for that use. An image that never has memory is
+//! only asked about: where it cannot be made, the capture answers.
 
 use super::Samples;
 use crate::preflight::asked::{ImageKind, ImageSizes};
@@ -18,13 +19,16 @@ impl Compare<'_> {
             let (has, bridged) = (refusal.is_none() && others.is_empty(), refusal.is_none());
             let done = if has || !bridged { self.must(has) } else { Done::Replaced };
             let line = Line::new(Sort::Format, &image_text(wish, sizes.samples), has, done);
-            let times = if sizes.count == 1 { String::new() } else { format!(", {} images", sizes.count) };
-            let [w, h, d] = sizes.extent;
-            let size = if d > 1 { format!("{w}×{h}×{d}") } else { format!("{w}×{h}") };
             self.push(line.of(
-                format!("{size}{times}"),
+                sizes_text(sizes),
                 refusal.unwrap_or(if has { "yes".into() } else { others.join(", ") }),
             ));
+        }
+        for (wish, (sizes, ids)) in &self.asked.unbound_images {
+            let Some(refusal) = self.image(wish, sizes, samples) else { continue };
+            let line = Line::new(Sort::Format, &image_text(wish, sizes.samples), false, Done::Unused);
+            self.push(line.of(format!("{}, without memory", sizes_text(sizes)), refusal));
+            self.unmade.extend(ids);
         }
         let features = |format: u32| {
             // SAFETY: a query.
@@ -94,6 +98,13 @@ fn named(of: &str, value: i64) -> Option<&'static str> {
 
 fn format_name(f: u32) -> String {
     named("VkFormat", f.into()).map_or_else(|| format!("VkFormat {f}"), str::to_owned)
+}
+
+/// How large the images of a kind are, and how many.
+fn sizes_text(s: &ImageSizes) -> String {
+    let times = if s.count == 1 { String::new() } else { format!(", {} images", s.count) };
+    let [w, h, d] = s.extent;
+    if d > 1 { format!("{w}×{h}×{d}{times}") } else { format!("{w}×{h}{times}") }
 }
 
 /// An image in words: format, kind where it is not the usual one, what it is for.

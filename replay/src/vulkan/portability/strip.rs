@@ -1,16 +1,26 @@
-//! Modules without the capabilities that this device lacks and no shader uses (`unused.rs`).
+//! Modules without the capabilities, and calls without the bits, that this device lacks and nothing uses (`unused.rs`).
 //!
-//! Only where there are such: a module is changed in the linked call, and the changed words live until the call was made.
+//! Only where there are such: a module is changed in the linked call, and the changed words live until the call was made. A bit
+//! says what may be done with a buffer, or what a barrier waits for: nothing is done with it, and nothing is waited for.
 
 use crate::link::Linked;
 use crate::vulkan::Vulkan;
 use ash::vk;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::argument;
+use gfxr_parse::image::{Image, Ptr};
+use gfxr_parse::schema::Ty;
+use gfxr_parse::schema::generated::ENUMS;
+use gfxr_parse::walk::{Pointee, Visitor, walk_call};
+use std::collections::BTreeMap;
 
 /// Changes every module of a call. Called after linking.
 pub(in crate::vulkan) fn strip(vk: &mut Vulkan, call: &Call, linked: &mut Linked) {
     vk.stripped.clear();
+    if !vk.unused.bits.is_empty() {
+        let mut clear = Clear { bits: &vk.unused.bits, linked };
+        walk_call(&call.image, &mut clear);
+    }
     // Where the code is, and where a stage's chain begins: what is found first is changed afterwards.
     let mut codes: Vec<Code> = Vec::new();
     let mut stages: Vec<(*const Stage, u32)> = Vec::new();
@@ -65,6 +75,28 @@ pub(in crate::vulkan) fn strip(vk: &mut Vulkan, call: &Call, linked: &mut Linked
             vk.stripped.push(less);
         }
     }
+}
+
+/// Takes bits out of a linked call.
+struct Clear<'c> {
+    bits: &'c BTreeMap<&'static str, u64>,
+    linked: &'c mut Linked,
+}
+
+impl Visitor for Clear<'_> {
+    fn value(&mut self, image: &Image, ty: Ty, at: u32) {
+        let (Ty::Flags(id) | Ty::Flags64(id)) = ty else { return };
+        let Some(mask) = self.bits.get(ENUMS[usize::from(id)].name) else { return };
+        match ty {
+            Ty::Flags64(_) if image.u64(at) & mask != 0 => self.linked.set_word_at(at, image.u64(at) & !mask),
+            Ty::Flags(_) if u64::from(image.u32(at)) & mask != 0 => {
+                self.linked.set_u32_at(at, image.u32(at) & !(*mask as u32));
+            }
+            _ => {}
+        }
+    }
+    fn pointer(&mut self, _: &Image, _: &Ptr, _: Pointee) {}
+    fn text(&mut self, _: &Image, _: u32, _: u64, _: u32) {}
 }
 
 type Stage = vk::PipelineShaderStageCreateInfo<'static>;

@@ -15,7 +15,7 @@ use crate::vulkan::instance::instance_extensions;
 use crate::vulkan::memory::mode::choose_mode;
 use crate::vulkan::state::Vulkan;
 use ash::vk;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// What replaying a capture here would take.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ pub fn check(
         gpus.iter_mut().for_each(|gpu| gpu.rehearse(options.rehearse));
         let id = asked.devices.first().map_or(0, |d| d.gpu);
         let gpu = gpu::choose(&gpus, options.gpu.as_deref(), prologue.gpus.get(&id))?;
-        let (mut lines, ..) = table(&entry, &instance, gpu, asked, prologue, options)?;
+        let Compared { mut lines, .. } = table(&entry, &instance, gpu, asked, prologue, options)?;
         forgive(&mut lines, asked, used);
         Ok(Verdict {
             gpu: gpu.name(),
@@ -77,8 +77,18 @@ pub fn check(
     verdict
 }
 
-/// All that is asked for, against this device and the instance extensions that are here; which numbers of samples are others,
-/// and which buffers have aligned copies.
+/// All that is asked for beside what is here, and what bridges need to know of it.
+pub(super) struct Compared {
+    lines: Vec<Line>,
+    /// Numbers of samples that are others.
+    samples: Samples,
+    /// Buffers that have aligned copies.
+    realigned: Realigned,
+    /// Images that are not made.
+    unmade: HashSet<u64>,
+}
+
+/// Compares with this device and the instance extensions that are here.
 pub(super) fn table(
     entry: &ash::Entry,
     instance: &ash::Instance,
@@ -86,7 +96,7 @@ pub(super) fn table(
     asked: &Asked,
     prologue: &Prologue,
     options: &Options,
-) -> Result<(Vec<Line>, Samples, Realigned)> {
+) -> Result<Compared> {
     let here = instance_extensions(entry, options.validate)?;
     let mut lines = extensions::of_instance(asked, &here, options);
     let mut c = Compare {
@@ -97,6 +107,7 @@ pub(super) fn table(
         options,
         features: BTreeMap::new(),
         lines: Vec::new(),
+        unmade: HashSet::new(),
     };
     c.api();
     for d in &asked.devices {
@@ -112,7 +123,7 @@ pub(super) fn table(
     c.formats(&samples);
     c.lines.dedup();
     lines.append(&mut c.lines);
-    Ok((lines, samples, realigned))
+    Ok(Compared { lines, samples, realigned, unmade: c.unmade })
 }
 
 /// Compares all that the capture asks for with the device; refuses what is not here. False if the device that the
@@ -122,7 +133,9 @@ pub fn compare(vk: &mut Vulkan, asked: &Asked, used: impl FnOnce() -> Used) -> R
     let Some(gpu) = vk.gpus.get(&id).cloned() else { return Ok(false) };
     let Some(instance) = vk.instances.get(&gpu.instance) else { return Ok(false) };
     let (prologue, options) = (&vk.prologue, &vk.options);
-    let (mut lines, samples, realigned) = table(&vk.entry, &instance.ash, &gpu, asked, prologue, options)?;
+    let Compared { mut lines, samples, realigned, unmade } =
+        table(&vk.entry, &instance.ash, &gpu, asked, prologue, options)?;
+    vk.unmade = unmade;
     vk.samples = samples;
     // What commands write to a buffer is copied out of it.
     vk.needs.transfer_src |= !realigned.is_empty();

@@ -25,7 +25,20 @@ pub struct Unused {
     pub capabilities: Vec<&'static str>,
     /// SPIR-V extensions likewise.
     pub spirv_extensions: Vec<&'static str>,
+    /// Bits that must go, by the enum that names them.
+    pub bits: BTreeMap<&'static str, u64>,
 }
+
+/// Enums of bits that permit something and do not do it: an extension whose bits in them are all that is left of it is not used.
+const PERMIT: &[&str] = &[
+    "VkBufferUsageFlagBits",
+    "VkBufferUsageFlagBits2",
+    "VkImageUsageFlagBits",
+    "VkAccessFlagBits",
+    "VkAccessFlagBits2",
+    "VkPipelineStageFlagBits",
+    "VkPipelineStageFlagBits2",
+];
 
 /// What shows that a feature of Vulkan 1.0 is used.
 enum Sign {
@@ -89,7 +102,8 @@ impl Used {
         let called = e.commands.iter().filter_map(|n| canonical(&n));
         let by = called.filter_map(|c| self.commands.get(c));
         let by = by.chain(e.structs.iter().filter_map(|s| self.structs.get(s)));
-        let mut by = by.chain(e.values.iter().filter_map(|v| self.values.get(v)));
+        let values = e.values.iter().filter(|v| !PERMIT.contains(&v.0));
+        let mut by = by.chain(values.filter_map(|v| self.values.get(v)));
         if let Some(first) = by.next() {
             return Use::By(*first);
         }
@@ -176,6 +190,9 @@ impl Unused {
         self.features.extend(features.iter().map(|f| (*f).clone()));
         self.capabilities.extend(features.iter().flat_map(|f| capabilities(f).unwrap_or_default()));
         self.spirv_extensions.extend(e.spirv);
+        for &(of, bit) in e.values.iter().filter(|v| PERMIT.contains(&v.0)) {
+            *self.bits.entry(of).or_default() |= bit as u64;
+        }
     }
 
     /// Nothing is.

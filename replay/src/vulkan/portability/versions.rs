@@ -1,8 +1,8 @@
 //! Vulkan versions.
 //!
 //! A version is never refused for itself: what it brings is asked for by name, and a command is looked for by every name that it
-//! has ([`crate::vulkan`]'s table). An instance of 1.0 is made for all that the loader has, as its drivers hide from it what its
-//! programs use all the same.
+//! has ([`crate::vulkan`]'s table). An instance is made for all that the loader has: drivers hide from older ones what their
+//! programs use all the same, and what stands in for an extension that Vulkan has taken in.
 
 use crate::vulkan::portability::compare::Compare;
 use crate::vulkan::portability::line::{Done, Line, Sort};
@@ -10,9 +10,6 @@ use ash::vk;
 
 /// The version that an instance is made for here.
 pub(in crate::vulkan) fn of_instance(entry: &ash::Entry, asked: u32) -> u32 {
-    if asked >= vk::API_VERSION_1_1 {
-        return asked;
-    }
     // SAFETY: a query of the loader.
     let here = unsafe { entry.try_enumerate_instance_version() };
     here.ok().flatten().unwrap_or(vk::API_VERSION_1_0).max(asked)
@@ -28,7 +25,7 @@ impl Compare<'_> {
     }
 }
 
-fn version(v: u32) -> (u32, u32) {
+pub(super) fn version(v: u32) -> (u32, u32) {
     (vk::api_version_major(v), vk::api_version_minor(v))
 }
 
