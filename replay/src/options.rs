@@ -97,6 +97,55 @@ impl Rehearse {
     }
 }
 
+/// A difference between the captured device and this one that is bridged unless the user says no.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Bridge {
+    /// Offsets of descriptors that are not multiples of what this device wants.
+    Alignment,
+    /// Families and queues that are not here.
+    Queues,
+    /// Numbers of samples that are not here.
+    Samples,
+    /// Sparse resources that have all of their memory at once.
+    Sparse,
+    /// Memory from outside of the process.
+    Imports,
+    /// Extensions that this device's Vulkan has taken in.
+    Core,
+    /// Builds of acceleration structures on the host, and indirect ones.
+    Builds,
+    /// What is turned on and not used.
+    Unused,
+}
+
+impl Bridge {
+    /// All of them.
+    pub const ALL: [Bridge; 8] = [
+        Bridge::Alignment,
+        Bridge::Queues,
+        Bridge::Samples,
+        Bridge::Sparse,
+        Bridge::Imports,
+        Bridge::Core,
+        Bridge::Builds,
+        Bridge::Unused,
+    ];
+
+    /// Its name in flags and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Bridge::Alignment => "alignment",
+            Bridge::Queues => "queues",
+            Bridge::Samples => "samples",
+            Bridge::Sparse => "sparse",
+            Bridge::Imports => "imports",
+            Bridge::Core => "core",
+            Bridge::Builds => "builds",
+            Bridge::Unused => "unused",
+        }
+    }
+}
+
 /// What to run again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loop {
@@ -137,6 +186,8 @@ pub struct Options {
     pub frame_by: FrameBy,
     /// First and last frame to run hooks' measurements on; frames after the last are not replayed.
     pub frames: Option<(u64, u64)>,
+    /// Differences that are refused although they could be bridged.
+    pub no_bridges: Vec<Bridge>,
     /// See [`Rehearse`].
     pub rehearse: Rehearse,
     /// Run one frame again and again; nothing after it is replayed.

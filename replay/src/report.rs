@@ -1,6 +1,7 @@
 //! What a replay says about itself besides its results: how much was called, what was answered from the capture, what
 //! diverged. Everything is counted; only the first of each kind keeps its text.
 
+use crate::options::Bridge;
 use std::collections::BTreeMap;
 
 /// See the module's header.
@@ -18,8 +19,23 @@ pub struct Report {
     pub need_missing_files: Tally,
     /// Things done differently from the capture, by what was done.
     pub notes: BTreeMap<String, u64>,
+    /// What bridging the differences between the captured device and this one took.
+    pub bridges: BTreeMap<Bridge, BridgeCost>,
     /// What the validation layers said, if they were on.
     pub validation: Vec<String>,
+}
+
+/// What a bridge did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BridgeCost {
+    /// Calls whose arguments were exchanged.
+    pub changed: u64,
+    /// Calls that the capture does not have.
+    pub added: u64,
+    /// Bytes of memory that the capture does not take.
+    pub memory: u64,
+    /// Bytes that commands of the bridge copy, each recording counted once.
+    pub copied: u64,
 }
 
 /// A count with its first few texts.

@@ -3,7 +3,9 @@
 
 use super::memory::MemoryArgs;
 use super::values::seconds;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use replay::options::Bridge;
 use std::time::Duration;
 
 /// How to replay: shared by every sub-command that does.
@@ -48,9 +50,18 @@ pub struct RunArgs {
     /// How much memory reading may take.
     #[command(flatten)]
     pub reading: MemoryArgs,
+    /// Refuse this difference between the captured device and this one instead of bridging it; `check` names what bridges what
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = bridges())]
+    pub no_bridge: Vec<Bridge>,
     /// For tests: take the ways that another driver would make necessary
     #[arg(long, hide = true, value_name = "WAY", value_delimiter = ',')]
     pub rehearse: Vec<Way>,
+}
+
+/// The names of what can be bridged.
+fn bridges() -> impl TypedValueParser<Value = Bridge> {
+    let named = |name: String| Bridge::ALL.into_iter().find(|b| b.name() == name).expect("it is one of them");
+    PossibleValuesParser::new(Bridge::ALL.map(Bridge::name)).map(named)
 }
 
 /// What `--rehearse` takes.

@@ -66,19 +66,21 @@ pub fn table(lines: &[Line]) -> String {
         let yes = if l.here { "yes" } else { "no" };
         if l.found.is_empty() { yes.to_owned() } else { l.found.clone() }
     };
-    let head = ["", "asked for", "", "here", "done"].map(str::to_owned);
+    let head = ["", "asked for", "", "here", "done", "bridge"].map(str::to_owned);
     let mut rows = vec![head];
     let mut sorted: Vec<&Line> = lines.iter().collect();
     sorted.sort_by_key(|l| l.sort);
     rows.extend(sorted.iter().map(|l| {
-        [l.sort.name(), &l.what, &l.asked, &here(l), l.done.name()].map(|t| escape::line(t).into_owned())
+        let bridge = l.bridge.map_or("", |b| b.name());
+        [l.sort.name(), &l.what, &l.asked, &here(l), l.done.name(), bridge]
+            .map(|t| escape::line(t).into_owned())
     }));
     let width = |i: usize| rows.iter().map(|r| r[i].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..4).map(width).collect();
+    let widths: Vec<usize> = (0..5).map(width).collect();
     let mut t = String::new();
     for r in &rows {
         let cells = r.iter().zip(&widths).map(|(c, w)| format!("{c:<w$}")).collect::<Vec<_>>().join("  ");
-        let _ = writeln!(t, "{}", format!("{cells}  {}", r[4]).trim_end());
+        let _ = writeln!(t, "{}", format!("{cells}  {}", r[5]).trim_end());
     }
     t
 }
@@ -88,7 +90,7 @@ pub fn lines_json(lines: &[Line]) -> Value {
     let one = |l: &Line| {
         json!({
             "sort": l.sort.name(), "what": l.what, "asked": l.asked, "found": l.found, "here": l.here,
-            "done": l.done.name(),
+            "done": l.done.name(), "bridge": l.bridge.map(|b| b.name()),
         })
     };
     lines.iter().map(one).collect()

@@ -18,8 +18,11 @@ use profile::hooks::instrument::InstrumentHook;
 use profile::hooks::pipeline_times::{PipelineTimes, PipelineTimesHook};
 use replay::error::Error;
 use replay::hook::Hook;
+use replay::options::Bridge;
+use replay::report::BridgeCost;
 use replay::session::{On, Summary, replay_as_far};
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 use std::rc::Rc;
 
 /// Runs it.
@@ -147,12 +150,36 @@ fn stopped_json(e: &Error, s: &Summary) -> Value {
     })
 }
 
+/// What each bridge took.
+fn bridges_json(s: &Summary) -> Value {
+    let one = |(bridge, c): (&Bridge, &BridgeCost)| {
+        let cost = json!({
+            "calls_changed": c.changed, "calls_added": c.added, "memory_bytes": c.memory, "copied_bytes": c.copied,
+        });
+        (bridge.name().to_owned(), cost)
+    };
+    Value::Object(s.report.bridges.iter().map(one).collect())
+}
+
 fn heading(capture: &Capture, s: &Summary) -> String {
     let device = s.gpu.as_deref().unwrap_or("no device (echo)");
     let memory = s.memory.map_or("", |m| m.name());
     let memory = if memory.is_empty() { String::new() } else { format!(", memory {memory}") };
     let of = format!("{} on {device}{memory}", capture.name());
-    format!("{}\n{} calls, {} frames\n\n", escape::line(&of), s.report.calls, s.frames)
+    let mut text = format!("{}\n{} calls, {} frames\n", escape::line(&of), s.report.calls, s.frames);
+    for (bridge, cost) in &s.report.bridges {
+        let bytes = |n: u64| format!("{:.1} KiB", n as f64 / 1024.0);
+        let _ = writeln!(
+            text,
+            "{} bridged: {} calls changed, {} added, {} more memory, {} copied by recorded commands",
+            bridge.name(),
+            cost.changed,
+            cost.added,
+            bytes(cost.memory),
+            bytes(cost.copied)
+        );
+    }
+    text + "\n"
 }
 
 /// Everything worth a line on stderr; the exit code it adds up to.
@@ -222,6 +249,7 @@ fn to_json(capture: &Capture, s: &Summary, times: &FrameTimes, report: &analyses
         "load_frame": s.load_frame,
         "submits": { "timed": times.timed, "untimed": times.untimed },
         "negotiation": super::check::lines_json(&s.negotiation),
+        "bridges": bridges_json(s),
         "notes": s.report.notes,
         "undecoded": { "count": s.report.undecoded.count, "first": s.report.undecoded.first },
         "divergences": { "count": s.report.divergences.count, "first": s.report.divergences.first },

@@ -108,6 +108,7 @@ pub fn options(args: &RunArgs) -> Result<Options, Failure> {
         remove_unsupported: args.remove_unsupported,
         validate: args.validate,
         watchdog: Some(args.watchdog),
+        no_bridges: args.no_bridge.clone(),
         rehearse: Rehearse {
             growth: args.rehearse.contains(&Way::Growth),
             indirect: args.rehearse.contains(&Way::Indirect),
@@ -116,6 +117,7 @@ pub fn options(args: &RunArgs) -> Result<Options, Failure> {
         },
         // What a rehearsed device lacks is found by comparing all of it.
         whole_table: args.negotiation
+            || !args.no_bridge.is_empty()
             || args.rehearse.iter().any(|w| matches!(w, Way::Bare | Way::Alignment)),
         frame_by,
         frames: None,

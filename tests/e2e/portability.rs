@@ -405,9 +405,24 @@ fn uniform_buffers_are_where_the_device_wants_them() {
         let out = run(["check", capture, "--rehearse", "alignment"]);
         let said = text(&out.stdout);
         let line = said.lines().find(|l| l.contains("minUniformBufferOffsetAlignment")).expect("a line");
-        let bridged =
-            line.contains(&format!("{step}, first in block")) && line.trim_end().ends_with("replaced");
+        let bridged = line.contains(&format!("{step}, first in block"))
+            && line.split_whitespace().rev().take(2).eq(["alignment", "replaced"]);
         assert!(bridged, "{capture}: {line}");
+        let json = |flags: &[&str]| -> serde_json::Value {
+            let out = run([capture, "--json"].iter().chain(flags));
+            serde_json::from_slice(&out.stdout).expect("JSON")
+        };
+        let cost = &json(&["--rehearse", "alignment"])["bridges"]["alignment"];
+        assert!(
+            cost["calls_changed"].as_u64() > Some(0) && cost["memory_bytes"].as_u64() > Some(0),
+            "{capture}: {cost}"
+        );
+        assert!(json(&[])["bridges"]["alignment"].is_null(), "{capture}: nothing is bridged as it is");
+        for which in ["alignment", "queues,alignment"] {
+            let out = run([capture, "--rehearse", "alignment", "--no-bridge", which]);
+            assert_eq!(out.status.code(), Some(77), "{}", text(&out.stderr));
+            assert!(text(&out.stderr).contains("--no-bridge alignment refuses"), "{}", text(&out.stderr));
+        }
     }
 }
 
@@ -485,7 +500,9 @@ fn sparse_resources_have_all_of_their_memory() {
     let out = run(["check", file.to_str().expect("plain"), "--memory", "rebind"]);
     let table = text(&out.stdout);
     let line = table.lines().find(|l| l.contains("sparse binding")).unwrap_or_else(|| panic!("{table}"));
-    assert!(line.trim_end().ends_with("replaced"), "{line}");
+    assert!(line.split_whitespace().rev().take(2).eq(["sparse", "replaced"]), "{line}");
+    let out = run([file.to_str().expect("plain"), "--memory", "rebind", "--no-bridge", "sparse"]);
+    assert_eq!(out.status.code(), Some(77), "{}", text(&out.stderr));
 }
 
 /// Captures that nobody of this project made, by default: each replays to its end.

@@ -123,6 +123,7 @@ impl Backend for Driver {
             d.wait_idle()?;
         }
         ray::collect(&mut self.vk)?;
+        report.bridges = std::mem::take(&mut self.vk.bridges);
         report.validation.extend(self.vk.messages.take());
         Ok(())
     }

@@ -22,9 +22,9 @@ use crate::backend::Backend;
 use crate::error::{Error, Kind, Result};
 use crate::hook::Needs;
 use crate::link::Linked;
-use crate::options::{MemoryMode, Options};
+use crate::options::{Bridge, MemoryMode, Options};
 use crate::preflight::prologue::Prologue;
-use crate::report::Report;
+use crate::report::{BridgeCost, Report};
 use crate::under_way::{self, UnderWay};
 use crate::vulkan::memory::state::Memories;
 use crate::vulkan::portability::aligned::Realigned;
@@ -34,7 +34,7 @@ use crate::vulkan::shader_pointers::shaders::ShaderPointers;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::schema::{HandleId, handle_named};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use world::{Ids, Outcome};
 
 /// Handle types that handlers ask for.
@@ -116,6 +116,8 @@ pub struct Vulkan {
     pub(super) samples: Samples,
     /// Buffers whose uniform descriptors name a copy.
     pub(super) realigned: Realigned,
+    /// What bridges took so far.
+    pub(super) bridges: BTreeMap<Bridge, BridgeCost>,
     /// Captured images that cannot be made here and are only asked about: the capture answers what names them.
     pub(super) unmade: HashSet<u64>,
     /// Flags of the captured devices' queue families, by physical device, where the capture says.
@@ -131,6 +133,11 @@ pub struct Vulkan {
 }
 
 impl Vulkan {
+    /// What a bridge took so far.
+    pub(super) fn cost(&mut self, bridge: Bridge) -> &mut BridgeCost {
+        self.bridges.entry(bridge).or_default()
+    }
+
     /// Loads the Vulkan loader.
     pub fn new(options: Options, prologue: Prologue, needs: Needs) -> Result<Self> {
         // SAFETY: loading the system's Vulkan loader runs its initialisers, which is what the user asked for.
@@ -178,6 +185,7 @@ impl Vulkan {
             samples: Default::default(),
             realigned: Default::default(),
             unmade: Default::default(),
+            bridges: Default::default(),
             captured_families: HashMap::new(),
             stripped: Vec::new(),
             negotiation: Vec::new(),

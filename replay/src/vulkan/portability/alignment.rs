@@ -11,6 +11,7 @@
 use super::aligned::{AlignedCopy, Realigned};
 use crate::error::{Result, Vk};
 use crate::link::Linked;
+use crate::options::Bridge;
 use crate::preflight::alignment::{buffer_info, dynamic};
 use crate::vulkan::Vulkan;
 use crate::vulkan::arguments::new_object;
@@ -45,7 +46,9 @@ impl Compare<'_> {
             let done = if !has && bridged { Done::Replaced } else { self.must(has) };
             let (block, command) = asked.first;
             let text = format!("{}, first in block {block}, {command}", asked.least);
-            self.push(Line::new(Sort::Limit, name, has, done).of(text, least.to_string()));
+            self.push(
+                Line::new(Sort::Limit, name, has, done).by(Bridge::Alignment).of(text, least.to_string()),
+            );
         }
         realigned.unwrap_or_default()
     }
@@ -94,6 +97,7 @@ pub(super) fn buffer_made(c: &mut LinkedCall<'_>, outcome: Outcome) -> Result<()
         d.ash.bind_buffer_memory(buffer, alloc.memory(), alloc.offset()).what("vkBindBufferMemory")?;
         AlignedCopy { device, buffer, alloc }
     };
+    vk.cost(Bridge::Alignment).memory += size;
     if let Some(old) = vk.realigned.copies.insert(id, copy) {
         gone(vk, old);
     }
@@ -138,57 +142,57 @@ pub(in crate::vulkan) fn memory_written(vk: &Vulkan, memory: u64, at: u64, data:
 }
 
 /// Descriptors and dynamic offsets of a linked call name the copies.
-pub(in crate::vulkan) fn in_call(vk: &Vulkan, world: &World, call: &Call, linked: &mut Linked) {
+pub(in crate::vulkan) fn in_call(vk: &Vulkan, world: &World, call: &Call, linked: &mut Linked) -> bool {
     let v = View::call(&call.image);
     match call.command.canonical {
         "vkUpdateDescriptorSets" | "vkCmdPushDescriptorSet" => writes(vk, world, v, linked),
         "vkCmdPushDescriptorSet2" => {
-            if let Some(info) = v.one("pPushDescriptorSetInfo") {
-                writes(vk, world, info, linked);
-            }
+            v.one("pPushDescriptorSetInfo").is_some_and(|info| writes(vk, world, info, linked))
         }
         "vkUpdateDescriptorSetWithTemplate"
         | "vkCmdPushDescriptorSetWithTemplate"
         | "vkCmdPushDescriptorSetWithTemplate2" => templated(vk, world, call, linked),
         "vkCmdBindDescriptorSets" => binds(vk, world, v, linked),
         "vkCmdBindDescriptorSets2" => {
-            if let Some(info) = v.one("pBindDescriptorSetsInfo") {
-                binds(vk, world, info, linked);
-            }
+            v.one("pBindDescriptorSetsInfo").is_some_and(|info| binds(vk, world, info, linked))
         }
-        _ => {}
+        _ => false,
     }
 }
 
-fn writes(vk: &Vulkan, world: &World, v: View<'_>, linked: &mut Linked) {
+fn writes(vk: &Vulkan, world: &World, v: View<'_>, linked: &mut Linked) -> bool {
+    let mut changed = false;
     for w in v.structs("pDescriptorWrites") {
         let kind = w.u32("descriptorType").unwrap_or(u32::MAX);
         if let Some((first, n)) = w.array("pBufferInfo") {
             let size = size_of_struct!("VkDescriptorBufferInfo");
             for at in (0..n as u32).map(|n| first + n * size) {
-                descriptor(vk, world, kind, v.image(), at, linked);
+                changed |= descriptor(vk, world, kind, v.image(), at, linked);
             }
         }
     }
+    changed
 }
 
 /// Those that a template writes.
-fn templated(vk: &Vulkan, world: &World, call: &Call, linked: &mut Linked) {
-    let Some((template, data)) = world::templated(call) else { return };
-    let Some(template) = world.templates.get(&template) else { return };
+fn templated(vk: &Vulkan, world: &World, call: &Call, linked: &mut Linked) -> bool {
+    let Some((template, data)) = world::templated(call) else { return false };
+    let Some(template) = world.templates.get(&template) else { return false };
+    let mut changed = false;
     for (kind, at) in world::templated_buffers(template, &call.image, data) {
-        descriptor(vk, world, kind, &call.image, at, linked);
+        changed |= descriptor(vk, world, kind, &call.image, at, linked);
     }
+    changed
 }
 
 /// A VkDescriptorBufferInfo of a descriptor of this kind names the copy.
-fn descriptor(vk: &Vulkan, world: &World, kind: u32, image: &Image, at: u32, linked: &mut Linked) {
+fn descriptor(vk: &Vulkan, world: &World, kind: u32, image: &Image, at: u32, linked: &mut Linked) -> bool {
     if !matches!(kind, ty::UNIFORM_BUFFER | ty::UNIFORM_BUFFER_DYNAMIC) {
-        return;
+        return false;
     }
     let (buffer, offset, range) = buffer_info(image, at);
     let r = &vk.realigned;
-    let (Some(places), Some(copy)) = (r.places.get(&buffer), r.copies.get(&buffer)) else { return };
+    let (Some(places), Some(copy)) = (r.places.get(&buffer), r.copies.get(&buffer)) else { return false };
     let range = world.range_of(buffer, offset, range);
     let within = match kind {
         ty::UNIFORM_BUFFER_DYNAMIC => 0,
@@ -197,16 +201,20 @@ fn descriptor(vk: &Vulkan, world: &World, kind: u32, image: &Image, at: u32, lin
     linked.set_word_at(at + member!("VkDescriptorBufferInfo", "buffer"), copy.buffer.as_raw());
     linked.set_word_at(at + member!("VkDescriptorBufferInfo", "offset"), within);
     linked.set_word_at(at + member!("VkDescriptorBufferInfo", "range"), range);
+    true
 }
 
-fn binds(vk: &Vulkan, world: &World, v: View<'_>, linked: &mut Linked) {
-    let Some((first, _)) = v.array("pDynamicOffsets") else { return };
+fn binds(vk: &Vulkan, world: &World, v: View<'_>, linked: &mut Linked) -> bool {
+    let Some((first, _)) = v.array("pDynamicOffsets") else { return false };
+    let mut changed = false;
     for d in dynamic(world, v).into_iter().filter(|d| d.ty == ty::UNIFORM_BUFFER_DYNAMIC) {
         let place = vk.realigned.places.get(&d.buffer).and_then(|p| p.at.get(&(d.offset, d.range)));
         if let Some(at) = place {
             linked.set_u32_at(first + size_of::<u32>() as u32 * d.index as u32, *at as u32);
+            changed = true;
         }
     }
+    changed
 }
 
 /// A command was recorded that writes to such a buffer: its copy is written behind it.
@@ -228,7 +236,8 @@ pub(super) fn recorded(c: &mut LinkedCall<'_>, _: Outcome) -> Result<()> {
         _ => return Ok(()),
     };
     if let Some(d) = objects.any(call.image.u64(0)).and_then(|e| vk.devices.get(&e.owner)) {
-        refresh(vk, &d.ash, vk::CommandBuffer::from_raw(linked.arg(0)), to, &ranges);
+        let copied = refresh(vk, &d.ash, vk::CommandBuffer::from_raw(linked.arg(0)), to, &ranges);
+        vk.copied(copied);
     }
     Ok(())
 }
@@ -250,23 +259,41 @@ fn refresh_all(c: &mut LinkedCall<'_>) -> Result<()> {
         return Ok(());
     }
     let Some(owner) = objects.any(id).map(|e| e.owner) else { return Ok(()) };
+    let mut all = Vec::new();
     if let Some(d) = vk.devices.get(&owner) {
         for &buffer in &vk.realigned.written_by_device {
             if vk.realigned.copies.get(&buffer).is_some_and(|c| c.device == owner) {
                 let cmd = vk::CommandBuffer::from_raw(linked.arg(0));
-                refresh(vk, &d.ash, cmd, buffer, &[(0, vk::WHOLE_SIZE)]);
+                all.push(refresh(vk, &d.ash, cmd, buffer, &[(0, vk::WHOLE_SIZE)]));
             }
         }
     }
+    all.into_iter().for_each(|copied| vk.copied(copied));
     Ok(())
 }
 
-/// What commands have written to these ranges (offset, bytes) of a buffer is copied to its copy, if it has one.
-pub(crate) fn refresh(vk: &Vulkan, d: &ash::Device, cmd: vk::CommandBuffer, id: u64, ranges: &[(u64, u64)]) {
+impl Vulkan {
+    /// Commands were recorded that copy so many bytes to copies.
+    fn copied(&mut self, bytes: u64) {
+        let cost = self.cost(Bridge::Alignment);
+        cost.copied += bytes;
+        // Two barriers stand around the copy.
+        cost.added += if bytes > 0 { 3 } else { 0 };
+    }
+}
+
+/// What commands have written to these ranges (offset, bytes) of a buffer is copied to its copy, if it has one: how many bytes.
+pub(crate) fn refresh(
+    vk: &Vulkan,
+    d: &ash::Device,
+    cmd: vk::CommandBuffer,
+    id: u64,
+    ranges: &[(u64, u64)],
+) -> u64 {
     let (Some(places), Some(copy)) = (vk.realigned.places.get(&id), vk.realigned.copies.get(&id)) else {
-        return;
+        return 0;
     };
-    let Some(buffer) = vk.buffers.get(&id) else { return };
+    let Some(buffer) = vk.buffers.get(&id) else { return 0 };
     let regions: Vec<vk::BufferCopy> = ranges
         .iter()
         .flat_map(|&(from, len)| places.parts(from, len))
@@ -274,7 +301,7 @@ pub(crate) fn refresh(vk: &Vulkan, d: &ash::Device, cmd: vk::CommandBuffer, id: 
         .map(|(src_offset, size, dst_offset)| vk::BufferCopy { src_offset, dst_offset, size })
         .collect();
     if regions.is_empty() {
-        return;
+        return 0;
     }
     let (all, copies) = (vk::PipelineStageFlags::ALL_COMMANDS, vk::PipelineStageFlags::TRANSFER);
     let barrier = |from, to| [vk::MemoryBarrier::default().src_access_mask(from).dst_access_mask(to)];
@@ -288,4 +315,5 @@ pub(crate) fn refresh(vk: &Vulkan, d: &ash::Device, cmd: vk::CommandBuffer, id: 
         d.cmd_copy_buffer(cmd, buffer.live, copy.buffer, &regions);
         d.cmd_pipeline_barrier(cmd, copies, all, none, &after, &[], &[]);
     }
+    regions.iter().map(|r| r.size).sum()
 }

@@ -37,21 +37,23 @@ fn leading_to(kind: fn(&Member) -> bool) -> Vec<bool> {
 }
 
 /// Exchanges what is another here in a linked call.
-pub(in crate::vulkan) fn exchange(vk: &Vulkan, objects: &Objects, call: &Call, linked: &mut Linked) {
+pub(in crate::vulkan) fn exchange(vk: &Vulkan, objects: &Objects, call: &Call, linked: &mut Linked) -> bool {
     let (families, counts) = CONCERNED[call.index];
     let first = call.image.u64(0);
     let device = objects.any(first).filter(|_| families).and_then(|e| vk.devices.get(&e.owner));
     let folding = device.map(|d| &d.folding).filter(|f| f.changed);
     let samples = &vk.samples;
     if folding.is_none() && (!counts || samples.is_empty()) {
-        return;
+        return false;
     }
     let world = objects.world();
     let pool = world.command_buffers.get(&first).and_then(|b| world.command_pools.get(&b.pool));
     let folding = folding.map(|f| (f, pool.map(|p| p.family)));
     let mut walk = Exchange { folding, samples, all: Vec::new() };
     walk_call(&call.image, &mut walk);
-    walk.all.into_iter().for_each(|(at, v)| linked.set_u32_at(at, v));
+    walk.all.retain(|(at, v)| linked.u32_at(*at) != *v);
+    walk.all.iter().for_each(|(at, v)| linked.set_u32_at(*at, *v));
+    !walk.all.is_empty()
 }
 
 struct Exchange<'v> {

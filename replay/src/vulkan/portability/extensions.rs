@@ -4,7 +4,7 @@
 
 use super::unused::{Unused, extension as entry};
 use super::versions::version;
-use crate::options::Options;
+use crate::options::{Bridge, Options};
 use crate::preflight::asked::{Asked, AskedDevice};
 use crate::vulkan::Gpu;
 use crate::vulkan::portability::compare::Compare;
@@ -154,6 +154,7 @@ impl Compare<'_> {
             let done = extension(name, self.gpu, self.options.remove_unsupported, &Unused::default());
             let found = if done == Done::Replaced { "in Vulkan itself" } else { "" };
             let line = Line::new(Sort::DeviceExtension, name, has, done);
+            let line = if done == Done::Replaced { line.by(Bridge::Core) } else { line };
             self.push(line.of(String::new(), found.into()));
         }
         if d.group > 1 {

@@ -6,7 +6,7 @@
 use super::extensions::DROPPABLE;
 use super::unused::{Unused, brings};
 use crate::error::Result;
-use crate::options::AddressMode;
+use crate::options::{AddressMode, Bridge};
 use crate::preflight::asked::AskedDevice;
 use crate::vulkan::Gpu;
 use crate::vulkan::portability::compare::Compare;
@@ -169,7 +169,13 @@ impl Compare<'_> {
                 Done::Removed | Done::Refused if translated => Done::Dropped,
                 done => done,
             };
-            self.push(Line::new(Sort::Feature, &format!("{}.{member}", def.name), has, done));
+            let line = Line::new(Sort::Feature, &format!("{}.{member}", def.name), has, done);
+            self.push(match member {
+                _ if done == Done::Replaced => line.by(Bridge::Core),
+                _ if BY_OTHER_MEANS.contains(&member) => line.by(Bridge::Builds),
+                _ if member.starts_with(SPARSE) => line.by(Bridge::Sparse),
+                _ => line,
+            });
         }
     }
 

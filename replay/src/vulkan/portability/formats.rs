@@ -4,6 +4,7 @@
 //! only asked about: where it cannot be made, the capture answers.
 
 use super::Samples;
+use crate::options::Bridge;
 use crate::preflight::asked::{ImageKind, ImageSizes};
 use crate::vulkan::portability::compare::Compare;
 use crate::vulkan::portability::line::{Done, Line, Sort};
@@ -19,7 +20,7 @@ impl Compare<'_> {
             let (has, bridged) = (refusal.is_none() && others.is_empty(), refusal.is_none());
             let done = if has || !bridged { self.must(has) } else { Done::Replaced };
             let line = Line::new(Sort::Format, &image_text(wish, sizes.samples), has, done);
-            self.push(line.of(
+            self.push(line.by(Bridge::Samples).of(
                 sizes_text(sizes),
                 refusal.unwrap_or(if has { "yes".into() } else { others.join(", ") }),
             ));
@@ -27,7 +28,7 @@ impl Compare<'_> {
         for (wish, (sizes, ids)) in &self.asked.unbound_images {
             let Some(refusal) = self.image(wish, sizes, samples) else { continue };
             let line = Line::new(Sort::Format, &image_text(wish, sizes.samples), false, Done::Unused);
-            self.push(line.of(format!("{}, without memory", sizes_text(sizes)), refusal));
+            self.push(line.by(Bridge::Unused).of(format!("{}, without memory", sizes_text(sizes)), refusal));
             self.unmade.extend(ids);
         }
         let features = |format: u32| {

@@ -2,6 +2,7 @@
 //! the refusal of what nothing can be done about.
 
 use crate::error::{Error, Kind, Result};
+use crate::options::Bridge;
 use crate::vulkan::gpu::Gpu;
 
 /// What was done about one thing the capture asked for.
@@ -90,16 +91,38 @@ pub struct Line {
     pub here: bool,
     /// See [`Done`].
     pub done: Done,
+    /// What bridges the difference, where something does.
+    pub bridge: Option<Bridge>,
 }
 
 impl Line {
     /// One without amounts.
     pub fn new(sort: Sort, what: &str, here: bool, done: Done) -> Self {
-        Line { sort, what: what.to_owned(), asked: String::new(), found: String::new(), here, done }
+        Line {
+            sort,
+            what: what.to_owned(),
+            asked: String::new(),
+            found: String::new(),
+            here,
+            done,
+            bridge: None,
+        }
+    }
+    /// What bridges it, unless it is kept or refused.
+    pub fn by(self, bridge: Bridge) -> Self {
+        let bridged = !matches!(self.done, Done::Kept | Done::Refused | Done::Removed);
+        Line { bridge: bridged.then_some(bridge), ..self }
     }
     /// The amounts.
     pub fn of(self, asked: String, found: String) -> Self {
         Line { asked, found, ..self }
+    }
+}
+
+/// Refuses what the user does not want bridged.
+pub fn turn_off(lines: &mut [Line], bridges: &[Bridge]) {
+    for l in lines.iter_mut().filter(|l| l.bridge.is_some_and(|b| bridges.contains(&b))) {
+        l.done = Done::Refused;
     }
 }
 
@@ -120,6 +143,10 @@ pub fn refuse(lines: &[Line], gpu: &Gpu) -> Result<()> {
             text += &format!(" (asked: {}; here: {})", l.asked, l.found);
         }
         error = error.with(&text);
+    }
+    if let Some(l) = refused.iter().find(|l| l.bridge.is_some()) {
+        let name = l.bridge.map_or("", Bridge::name);
+        return Err(error.with(&format!("--no-bridge {name} refuses what could be bridged")));
     }
     let mut text = "Replay on another device (--gpu; `reray-replay devices` lists them)".to_owned();
     if refused.iter().any(|l| removable(l.sort)) {

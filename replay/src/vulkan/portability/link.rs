@@ -4,6 +4,7 @@ use super::{alignment, exchange, strip};
 use crate::error::Result;
 use crate::link::{Lenience, Linked};
 use crate::objects::Objects;
+use crate::options::Bridge;
 use crate::vulkan::state::Vulkan;
 use gfxr_parse::ahead::Call;
 
@@ -17,14 +18,14 @@ pub(in crate::vulkan) fn link(
 ) -> Result<()> {
     linked.link(&call.image, objects, lenience, |a| vk.addresses.map(a))?;
     linked.stamp(call.command, &call.image);
-    if !vk.unused.is_empty() {
-        strip::strip(vk, call, linked);
+    if !vk.unused.is_empty() && strip::strip(vk, call, linked) {
+        vk.cost(Bridge::Unused).changed += 1;
     }
-    if !vk.realigned.is_empty() {
-        alignment::in_call(vk, objects.world(), call, linked);
+    if !vk.realigned.is_empty() && alignment::in_call(vk, objects.world(), call, linked) {
+        vk.cost(Bridge::Alignment).changed += 1;
     }
-    if vk.folded || !vk.samples.is_empty() {
-        exchange::exchange(vk, objects, call, linked);
+    if (vk.folded || !vk.samples.is_empty()) && exchange::exchange(vk, objects, call, linked) {
+        vk.cost(if vk.folded { Bridge::Queues } else { Bridge::Samples }).changed += 1;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 //! Types are translated (`memory/`), what was imported becomes memory of the replay's own, and what is bound page by page has all
 //! of its memory at once where each resource has its own (`sparse.rs`). Refuses nothing.
 
-use crate::options::MemoryMode;
+use crate::options::{Bridge, MemoryMode};
 use crate::preflight::asked::AskedDevice;
 use crate::preflight::prologue::Prologue;
 use crate::vulkan::portability::compare::Compare;
@@ -36,14 +36,14 @@ impl Compare<'_> {
         self.push(line.of(bytes(self.asked.peak_bytes), format!("largest heap {}", bytes(largest))));
         for (name, n) in self.asked.imports.clone() {
             let line = Line::new(Sort::Memory, name, false, Done::Replaced);
-            self.push(line.of(format!("{n} times"), "memory of the replay's own".into()));
+            self.push(line.by(Bridge::Imports).of(format!("{n} times"), "memory of the replay's own".into()));
         }
         if self.asked.sparse > 0 {
             let has = mode != MemoryMode::Rebind;
             let done = if has { Done::Kept } else { Done::Replaced };
             let line = Line::new(Sort::Memory, "sparse binding", has, done);
             let found = if has { "memory as captured" } else { "all memory of each resource at once" };
-            self.push(line.of(format!("{} resources", self.asked.sparse), found.into()));
+            self.push(line.by(Bridge::Sparse).of(format!("{} resources", self.asked.sparse), found.into()));
         }
     }
 }

@@ -8,6 +8,7 @@
 //! order. Costs: a walk over those calls; nothing where families and queues are as captured. Refused: work of a kind
 //! (graphics, compute, transfers) that no family here does.
 
+use crate::options::Bridge;
 use crate::preflight::asked::AskedDevice;
 use crate::vulkan::portability::compare::Compare;
 use crate::vulkan::portability::line::{Done, Line, Sort};
@@ -148,7 +149,7 @@ impl Compare<'_> {
             }
             let line = Line::new(Sort::Queue, &format!("queue family {captured}"), same, done);
             let asked = asked.map_or(count.to_string(), |f| say(count, vk::QueueFlags::from_raw(f)));
-            lines.push(line.of(asked, text));
+            lines.push(line.by(Bridge::Queues).of(asked, text));
         }
         lines.into_iter().for_each(|l| self.push(l));
     }

@@ -6,6 +6,7 @@
 
 use crate::error::{Error, Kind, Result, Vk};
 use crate::link::Linked;
+use crate::options::Bridge;
 use crate::options::MemoryMode;
 use crate::report::Report;
 use crate::vulkan::Vulkan;
@@ -53,23 +54,24 @@ pub(in crate::vulkan) fn made(vk: &mut Vulkan, device: u64, id: u64, is_image: b
     let addresses = d.buffer_addresses;
     // SAFETY: the device and the resource are alive, the resource is not bound yet, and the memory comes from a type that its
     // requirements allow.
-    let alloc = unsafe {
+    let (alloc, size) = unsafe {
         match (image, buffer) {
             (Some(i), _) => {
                 let need = d.ash.get_image_memory_requirements(i);
                 let alloc = d.pool.alloc(&d.ash, &props, need, flags, AllocKind::Optimal, false)?;
                 d.ash.bind_image_memory(i, alloc.memory(), alloc.offset()).what("vkBindImageMemory")?;
-                alloc
+                (alloc, need.size)
             }
             (_, Some(b)) => {
                 let need = d.ash.get_buffer_memory_requirements(b);
                 let alloc = d.pool.alloc(&d.ash, &props, need, flags, AllocKind::Linear, addresses)?;
                 d.ash.bind_buffer_memory(b, alloc.memory(), alloc.offset()).what("vkBindBufferMemory")?;
-                alloc
+                (alloc, need.size)
             }
             _ => return Err(Error::new(Kind::Internal, "a sparse resource was not made")),
         }
     };
+    vk.cost(Bridge::Sparse).memory += size;
     if let Some(i) = vk.images.get_mut(&id).filter(|_| is_image) {
         i.alloc = Some(alloc);
     } else if let Some(b) = vk.buffers.get_mut(&id) {

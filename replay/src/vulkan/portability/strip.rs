@@ -15,11 +15,13 @@ use gfxr_parse::walk::{Pointee, Visitor, walk_call};
 use std::collections::BTreeMap;
 
 /// Changes every module of a call. Called after linking.
-pub(in crate::vulkan) fn strip(vk: &mut Vulkan, call: &Call, linked: &mut Linked) {
+pub(in crate::vulkan) fn strip(vk: &mut Vulkan, call: &Call, linked: &mut Linked) -> bool {
     vk.stripped.clear();
+    let mut changed = false;
     if !vk.unused.bits.is_empty() {
-        let mut clear = Clear { bits: &vk.unused.bits, linked };
+        let mut clear = Clear { bits: &vk.unused.bits, linked, changed: false };
         walk_call(&call.image, &mut clear);
+        changed = clear.changed;
     }
     // Where the code is, and where a stage's chain begins: what is found first is changed afterwards.
     let mut codes: Vec<Code> = Vec::new();
@@ -75,24 +77,29 @@ pub(in crate::vulkan) fn strip(vk: &mut Vulkan, call: &Call, linked: &mut Linked
             vk.stripped.push(less);
         }
     }
+    changed || !vk.stripped.is_empty()
 }
 
 /// Takes bits out of a linked call.
 struct Clear<'c> {
     bits: &'c BTreeMap<&'static str, u64>,
     linked: &'c mut Linked,
+    changed: bool,
 }
 
 impl Visitor for Clear<'_> {
     fn value(&mut self, image: &Image, ty: Ty, at: u32) {
         let (Ty::Flags(id) | Ty::Flags64(id)) = ty else { return };
         let Some(mask) = self.bits.get(ENUMS[usize::from(id)].name) else { return };
-        match ty {
-            Ty::Flags64(_) if image.u64(at) & mask != 0 => self.linked.set_word_at(at, image.u64(at) & !mask),
-            Ty::Flags(_) if u64::from(image.u32(at)) & mask != 0 => {
-                self.linked.set_u32_at(at, image.u32(at) & !(*mask as u32));
-            }
-            _ => {}
+        let wide = matches!(ty, Ty::Flags64(_));
+        let bits = if wide { image.u64(at) } else { image.u32(at).into() };
+        if bits & mask == 0 {
+            return;
+        }
+        self.changed = true;
+        match wide {
+            true => self.linked.set_word_at(at, bits & !mask),
+            false => self.linked.set_u32_at(at, (bits & !mask) as u32),
         }
     }
     fn pointer(&mut self, _: &Image, _: &Ptr, _: Pointee) {}

@@ -2,7 +2,7 @@
 //! first one.
 
 use super::compare::Compare;
-use super::line::{Done, Line, refuse};
+use super::line::{Done, Line, refuse, turn_off};
 use super::unused::forgive;
 use super::{Realigned, Samples, extensions};
 use crate::error::{Error, Kind, Result, Vk};
@@ -65,6 +65,7 @@ pub fn check(
         let gpu = gpu::choose(&gpus, options.gpu.as_deref(), prologue.gpus.get(&id))?;
         let Compared { mut lines, .. } = table(&entry, &instance, gpu, asked, prologue, options)?;
         forgive(&mut lines, asked, used);
+        turn_off(&mut lines, &options.no_bridges);
         Ok(Verdict {
             gpu: gpu.name(),
             memory: choose_mode(options, prologue, id, gpu),
@@ -141,6 +142,7 @@ pub fn compare(vk: &mut Vulkan, asked: &Asked, used: impl FnOnce() -> Used) -> R
     vk.needs.transfer_src |= !realigned.is_empty();
     vk.realigned = realigned;
     vk.unused = forgive(&mut lines, asked, used);
+    turn_off(&mut lines, &vk.options.no_bridges);
     vk.whole_table = true;
     vk.captured_families.clone_from(&asked.families);
     vk.negotiation = lines;

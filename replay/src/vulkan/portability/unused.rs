@@ -5,6 +5,7 @@
 //! taken out of the modules. Refused: what is used, with the first call that does, and what leaves no trace in a capture where
 //! it is used (robust accesses, layouts of blocks in shaders).
 
+use crate::options::Bridge;
 use crate::preflight::asked::Asked;
 use crate::preflight::used::{First, Used, capabilities};
 use crate::vulkan::portability::line::{Done, Line, Sort};
@@ -166,7 +167,7 @@ impl Unused {
                 _ => continue,
             };
             match found {
-                Use::No => line.done = Done::Unused,
+                Use::No => (line.done, line.bridge) = (Done::Unused, Some(Bridge::Unused)),
                 Use::By((block, command)) => line.asked = format!("used first in block {block}, {command}"),
                 Use::Shaders => line.asked = "used by shaders".into(),
                 Use::Unknown => {}
@@ -175,7 +176,7 @@ impl Unused {
         // With an extension all its features go.
         for line in lines.iter_mut().filter(|l| l.done == Done::Refused && l.sort == Sort::Feature) {
             if line.what.split_once('.').is_some_and(|(_, m)| out.features.contains(m)) {
-                line.done = Done::Unused;
+                (line.done, line.bridge) = (Done::Unused, Some(Bridge::Unused));
             }
         }
         out.capabilities.sort_unstable();

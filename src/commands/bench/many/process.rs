@@ -180,6 +180,7 @@ fn flags(run: &RunArgs, gpu: Option<&str>) -> Vec<OsString> {
     }
     let ways = run.rehearse.iter().filter_map(|w: &Way| Some(w.to_possible_value()?.get_name().to_owned()));
     all.extend(ways.map(|w| format!("--rehearse={w}")));
+    all.extend(run.no_bridge.iter().map(|b| format!("--no-bridge={}", b.name())));
     all.into_iter().map(OsString::from).collect()
 }
 
