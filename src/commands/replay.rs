@@ -184,7 +184,7 @@ fn heading(capture: &Capture, s: &Summary) -> String {
 
 /// Everything worth a line on stderr; the exit code it adds up to.
 fn complaints(args: &ReplayArgs, s: &Summary) -> Exit {
-    super::replaying::tallies(&s.report);
+    super::replaying::tallies(s);
     if args.run.validate {
         complain(format_args!("{} validation messages", s.report.validation.len()));
         s.report.validation.iter().take(50).for_each(detail);

@@ -9,9 +9,9 @@ use crate::progress;
 use profile::hooks::breadcrumbs::BreadcrumbsHook;
 use replay::error::{Error, Kind};
 use replay::hook::Hook;
-use replay::options::{AddressMode, FrameBy, MemoryMode, Options, Rehearse};
-use replay::report::Report;
-use replay::session::Progress;
+use replay::options::{AddressMode, Bridge, FrameBy, MemoryMode, Options, Rehearse};
+use replay::session::{Progress, Summary};
+use replay::vulkan::portability::Done;
 
 /// The hook that marks commands, innermost, if the flag asks for it.
 pub fn breadcrumbs(args: &RunArgs, hooks: &mut Vec<Box<dyn Hook>>) {
@@ -126,7 +126,14 @@ pub fn options(args: &RunArgs) -> Result<Options, Failure> {
 }
 
 /// What a replay could not read, left out or did otherwise, on stderr.
-pub fn tallies(report: &Report) {
+pub fn tallies(s: &Summary) {
+    let report = &s.report;
+    let risked = s.negotiation.iter().filter(|l| l.done == Done::Risked && l.bridge == Some(Bridge::Unused));
+    let risked: Vec<&str> = risked.map(|l| l.what.as_str()).collect();
+    if !risked.is_empty() {
+        let names = risked.join(", ");
+        complain(format_args!("not here, and left out; nothing shows whether it is used: {names}"));
+    }
     for (file, runs) in &report.missing_files {
         input::missing_file(file, *runs);
     }

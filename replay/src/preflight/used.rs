@@ -27,7 +27,8 @@ pub struct Used {
     pub structs: HashMap<&'static str, First>,
     /// Enumerants and single bits: (enum, value).
     pub values: HashMap<(&'static str, i64), First>,
-    /// Members of type VkBool32 that are true somewhere.
+    /// Members and parameters that are turned on somewhere: of type VkBool32, or numbers that are not the only ones without a
+    /// feature.
     pub states: HashMap<&'static str, First>,
     /// Capabilities that shaders need.
     pub capabilities: BTreeSet<String>,
@@ -90,6 +91,13 @@ impl Visitor for Sight<'_> {
                 }
             }
             Ty::Bool32 if image.u32(at) != 0 => drop(self.used.states.entry(self.member).or_insert(first)),
+            // What these are without the features that let them be something else.
+            Ty::F32 if self.member == "lineWidth" && ![0.0, 1.0].contains(&f32::from_bits(image.u32(at))) => {
+                self.used.states.entry(self.member).or_insert(first);
+            }
+            Ty::U32 if self.member == "viewportCount" && image.u32(at) > 1 => {
+                self.used.states.entry(self.member).or_insert(first);
+            }
             _ => {}
         }
     }

@@ -120,6 +120,6 @@ pub fn judge(args: &ProfileArgs, o: &Measurement) -> Exit {
             complain(format_args!("and {granted_count} about subgroup operations taken for granted"));
         }
     }
-    crate::commands::replaying::tallies(&o.summary.report);
+    crate::commands::replaying::tallies(&o.summary);
     if o.summary.report.divergences.count > 0 { Exit::Diverged } else { exit }
 }

@@ -1,7 +1,7 @@
 //! What a device feature means to shaders: the registry's SPIR-V capabilities, the other way round.
 //!
 //! Only features that nothing but a shader can use: those of extensions that add neither commands nor structs beyond
-//! what describes a device, and the `shader…` ones of Vulkan 1.0. A capture that asks for one of them, and whose shaders
+//! what describes a device, and those of Vulkan itself whose names begin with what shaders do. A capture that asks for one of them, and whose shaders
 //! declare none of its capabilities, does not need it.
 
 use super::emit::header;
@@ -19,7 +19,10 @@ pub fn file(tables: &Tables, registry: &Registry) -> String {
     let shaders_alone = |e: &&Extension| e.commands.is_empty() && e.structs.is_empty();
     let features = registry.extensions.values().filter(shaders_alone).flat_map(|e| &e.features);
     let mut members: BTreeSet<&str> = features.flat_map(|s| members_of(s)).collect();
-    members.extend(members_of("VkPhysicalDeviceFeatures").filter(|m| m.starts_with("shader")));
+    let core = ["", "ShaderDrawParameters", "Vulkan11", "Vulkan12", "Vulkan13"];
+    let core: Vec<String> = core.iter().map(|c| format!("VkPhysicalDevice{c}Features")).collect();
+    let of_shaders = |m: &&str| ["shader", "storage", "variablePointers"].iter().any(|p| m.starts_with(p));
+    members.extend(core.iter().flat_map(|s| members_of(s)).filter(of_shaders));
     let mut out = header(tables, "What device features mean to shaders, and what device extensions add.");
     out.push_str("use super::super::Extension;\n\n");
     out.push_str("/// Features that only shaders use, sorted by name: the capabilities that a shader declares to use them.\n");

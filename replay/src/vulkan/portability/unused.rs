@@ -2,8 +2,8 @@
 //!
 //! Programs turn on every extension and feature that they find. What no call, struct, enumerant or shader of the capture uses is
 //! no reason to refuse a device without it: it is left out, and said. Compilers declare capabilities in advance, too; those are
-//! taken out of the modules. Refused: what is used, with the first call that does, and what leaves no trace in a capture where
-//! it is used (robust accesses, layouts of blocks in shaders).
+//! taken out of the modules. What leaves no trace in a capture where it is used (robust accesses, attributes at odd places) is left
+//! out, too, and told as a risk. Refused: what is used, with the first call that does.
 
 use crate::options::Bridge;
 use crate::preflight::asked::Asked;
@@ -69,6 +69,8 @@ const SIGNS: &[(&str, &[Sign])] = {
         ("depthBiasClamp", &[State("depthBiasEnable")]),
         ("depthBounds", &[State("depthBoundsTestEnable")]),
         ("alphaToOne", &[State("alphaToOneEnable")]),
+        ("wideLines", &[State("lineWidth")]),
+        ("multiViewport", &[State("viewportCount")]),
         ("samplerAnisotropy", &[State("anisotropyEnable")]),
         ("sparseBinding", &[Value("VkImageCreateFlagBits", 1, 1), Value("VkBufferCreateFlagBits", 1, 1)]),
     ]
@@ -109,14 +111,12 @@ impl Used {
             return Use::By(*first);
         }
         let leaves_traces = !(e.commands.is_empty() && e.structs.is_empty() && e.values.is_empty());
-        for f in features {
-            match self.by_shaders(f) {
-                Some(true) => return Use::Shaders,
-                None if !leaves_traces => return Use::Unknown,
-                _ => {}
-            }
+        let by_shaders = || features.iter().map(|f| self.by_shaders(f));
+        match () {
+            () if by_shaders().any(|b| b == Some(true)) => Use::Shaders,
+            () if !leaves_traces && by_shaders().any(|b| b.is_none()) => Use::Unknown,
+            () => Use::No,
         }
-        Use::No
     }
 
     /// How a feature is used.
@@ -150,7 +150,7 @@ impl Unused {
                     let features: Vec<&String> =
                         e.features.iter().filter_map(|s| asked.get(s)).flatten().collect();
                     let found = used.extension(e, &features);
-                    if matches!(found, Use::No) {
+                    if matches!(found, Use::No | Use::Unknown) {
                         out.extension(e, &features);
                     }
                     found
@@ -158,7 +158,7 @@ impl Unused {
                 Sort::Feature => {
                     let Some((structure, member)) = line.what.split_once('.') else { continue };
                     let found = used.feature(structure, member);
-                    if matches!(found, Use::No) {
+                    if matches!(found, Use::No | Use::Unknown) {
                         out.features.insert(member.to_owned());
                         out.capabilities.extend(capabilities(member).unwrap_or_default());
                     }
@@ -170,7 +170,10 @@ impl Unused {
                 Use::No => (line.done, line.bridge) = (Done::Unused, Some(Bridge::Unused)),
                 Use::By((block, command)) => line.asked = format!("used first in block {block}, {command}"),
                 Use::Shaders => line.asked = "used by shaders".into(),
-                Use::Unknown => {}
+                Use::Unknown => {
+                    (line.done, line.bridge) = (Done::Risked, Some(Bridge::Unused));
+                    line.asked = "leaves no trace where it is used".into();
+                }
             }
         }
         // With an extension all its features go.
@@ -273,6 +276,8 @@ mod tests {
         let u = Unused::of(&used, &mut lines, &asked);
         let left = |lines: &[Line]| lines.iter().map(|l| l.done == Done::Unused).collect::<Vec<_>>();
         assert_eq!(left(&lines), [true, false, true, false, true], "robust accesses leave no traces: {u:?}");
+        assert!([1, 3].iter().all(|i| lines[*i].done == Done::Risked), "{lines:?}");
+        assert!(u.extensions.contains("VK_EXT_robustness2") && u.features.contains("robustBufferAccess"));
         used.commands.insert("vkGetDeviceFaultInfoEXT", (7, "vkGetDeviceFaultInfoEXT"));
         used.values.insert(("VkFormat", 150), (9, "vkCreateImage"));
         let mut lines = refused(&all);
