@@ -1,0 +1,54 @@
+//! Which uncompressed formats can stand in for a compressed one, the best first; formats are the registry's numbers.
+//!
+//! Guarantees: sRGB stands in for sRGB, UNORM for UNORM, SNORM for SNORM, half floats for half floats; channels of more than 8
+//! bits have 16, and 8 only where the device lacks those. Refuses (by an empty list) what [`super::Codec`] does not read.
+
+use super::Codec;
+
+/// VK_FORMAT_R8_UNORM and the others that stand in; a SNORM one follows each UNORM one.
+const R8: u32 = 9;
+const RG8: u32 = 16;
+const RGBA8: u32 = 37;
+const RGBA8_SRGB: u32 = 43;
+const R16: u32 = 70;
+const RG16: u32 = 77;
+const RGBA16_FLOAT: u32 = 97;
+
+/// The formats that can, the best first.
+pub fn stand_ins(format: u32) -> Vec<u32> {
+    match Codec::of(format) {
+        None => Vec::new(),
+        Some(Codec::Bc45 { channels, signed } | Codec::Eac { channels, signed }) => {
+            let all = if channels == 1 { [R16, R8] } else { [RG16, RG8] };
+            all.map(|f| f + u32::from(signed)).to_vec()
+        }
+        Some(Codec::Bc6 { .. }) => vec![RGBA16_FLOAT],
+        // Of each two formats the second is the one in sRGB; BC and ETC2 begin at odd numbers, and so does ASTC.
+        Some(_) => vec![if format.is_multiple_of(2) { RGBA8_SRGB } else { RGBA8 }],
+    }
+}
+
+/// Bytes of a texel of a format that stands in.
+pub fn texel_bytes(stand_in: u32) -> usize {
+    match stand_in {
+        R8 | 10 => 1,
+        RG8 | 17 | R16 | 71 => 2,
+        RGBA16_FLOAT => 8,
+        _ => 4,
+    }
+}
+
+/// The other format of the same blocks: UNORM and sRGB, or UNORM and SNORM.
+pub fn twin(format: u32) -> u32 {
+    if format.is_multiple_of(2) { format - 1 } else { format + 1 }
+}
+
+/// The feature that says that a device has a format.
+pub fn feature(format: u32) -> Option<&'static str> {
+    match format {
+        131..=146 => Some("textureCompressionBC"),
+        147..=156 => Some("textureCompressionETC2"),
+        157..=184 => Some("textureCompressionASTC_LDR"),
+        _ => None,
+    }
+}
