@@ -22,7 +22,7 @@ pub use memory::MemoryArgs;
 pub use rays::{DumpForm, RaysCommand, RaysDumpArgs, ReorderArgs};
 pub use repartition::RepartitionArgs;
 pub use report::ReportArgs;
-pub use run::{RunArgs, Way};
+pub use run::{NoBridge, RunArgs, Way};
 pub use suite::{Shard, SuiteCommand, SuiteCompareArgs, SuiteListArgs, SuiteMergeArgs, SuiteRunArgs};
 pub use upstream::{ShotFormat, UpstreamArgs};
 pub use values::{duration, percent};

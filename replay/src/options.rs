@@ -83,6 +83,8 @@ pub struct Rehearse {
     pub bare: bool,
     /// Uniform buffers have to be aligned to 256 bytes.
     pub alignment: bool,
+    /// The device has no compressed formats.
+    pub compression: bool,
 }
 
 impl Rehearse {
@@ -95,6 +97,13 @@ impl Rehearse {
         let size = if self.indirect { size * 2 + (16 << 10) } else { size };
         self.larger(size)
     }
+}
+
+/// A way to replay what this device does not have, that may be turned off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bridge {
+    /// Compressed images as images of texels, decoded where they are uploaded.
+    Texels,
 }
 
 /// What to run again.
@@ -137,6 +146,8 @@ pub struct Options {
     pub frame_by: FrameBy,
     /// First and last frame to run hooks' measurements on; frames after the last are not replayed.
     pub frames: Option<(u64, u64)>,
+    /// See [`Bridge`]: those that are turned off.
+    pub no_bridges: Vec<Bridge>,
     /// See [`Rehearse`].
     pub rehearse: Rehearse,
     /// Run one frame again and again; nothing after it is replayed.
@@ -144,6 +155,10 @@ pub struct Options {
 }
 
 impl Options {
+    /// Whether a bridge may be taken.
+    pub fn bridges(&self, bridge: Bridge) -> bool {
+        !self.no_bridges.contains(&bridge)
+    }
     /// The watchdog in nanoseconds.
     pub fn watchdog_ns(&self) -> u64 {
         self.watchdog.map_or(120_000_000_000, |d| u64::try_from(d.as_nanos()).unwrap_or(u64::MAX))

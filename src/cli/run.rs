@@ -33,6 +33,10 @@ pub struct RunArgs {
     /// Drop features and extensions that the device lacks, instead of refusing
     #[arg(long)]
     pub remove_unsupported: bool,
+    /// Do not replay by other means what this device lacks, but refuse it: texels (compressed images as images of texels,
+    /// decoded where they are uploaded)
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub no_bridge: Vec<NoBridge>,
     /// Run under the Khronos validation layer and print what it says
     #[arg(long)]
     pub validate: bool,
@@ -53,6 +57,13 @@ pub struct RunArgs {
     pub rehearse: Vec<Way>,
 }
 
+/// What `--no-bridge` takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum NoBridge {
+    /// Compressed images as images of texels
+    Texels,
+}
+
 /// What `--rehearse` takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Way {
@@ -64,4 +75,6 @@ pub enum Way {
     Bare,
     /// Uniform buffers have to be aligned to 256 bytes
     Alignment,
+    /// The device has no compressed formats
+    Compression,
 }

@@ -1,14 +1,14 @@
 //! What all commands that replay have in common: the options that their flags ask for, the hook that marks commands, how far a
 //! replay is, and the exit code of what went wrong. Refuses values of flags that are none, naming those that there are.
 
-use crate::cli::{RunArgs, Way};
+use crate::cli::{NoBridge, RunArgs, Way};
 use crate::exit::{Exit, Failure};
 use crate::mmap::Map;
 use crate::progress;
 use profile::hooks::breadcrumbs::BreadcrumbsHook;
 use replay::error::{Error, Kind};
 use replay::hook::Hook;
-use replay::options::{AddressMode, FrameBy, MemoryMode, Options, Rehearse};
+use replay::options::{AddressMode, Bridge, FrameBy, MemoryMode, Options, Rehearse};
 use replay::session::Progress;
 
 /// The hook that marks commands, innermost, if the flag asks for it.
@@ -105,16 +105,18 @@ pub fn options(args: &RunArgs) -> Result<Options, Failure> {
         trust_capture: args.trust_capture,
         remove_unsupported: args.remove_unsupported,
         validate: args.validate,
+        no_bridges: args.no_bridge.iter().map(|NoBridge::Texels| Bridge::Texels).collect(),
         watchdog: Some(args.watchdog),
         rehearse: Rehearse {
             growth: args.rehearse.contains(&Way::Growth),
             indirect: args.rehearse.contains(&Way::Indirect),
             bare: args.rehearse.contains(&Way::Bare),
             alignment: args.rehearse.contains(&Way::Alignment),
+            compression: args.rehearse.contains(&Way::Compression),
         },
         // What a rehearsed device lacks is found by comparing all of it.
         whole_table: args.negotiation
-            || args.rehearse.iter().any(|w| matches!(w, Way::Bare | Way::Alignment)),
+            || args.rehearse.iter().any(|w| matches!(w, Way::Bare | Way::Alignment | Way::Compression)),
         frame_by,
         frames: None,
         looped: None,

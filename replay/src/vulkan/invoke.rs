@@ -119,6 +119,7 @@ impl Backend for Driver {
             d.wait_idle()?;
         }
         ray::collect(&mut self.vk)?;
+        portability::compressed::tell(&self.vk, report);
         report.validation.extend(self.vk.messages.take());
         Ok(())
     }

@@ -180,6 +180,8 @@ fn flags(run: &RunArgs, gpu: Option<&str>) -> Vec<OsString> {
     }
     let ways = run.rehearse.iter().filter_map(|w: &Way| Some(w.to_possible_value()?.get_name().to_owned()));
     all.extend(ways.map(|w| format!("--rehearse={w}")));
+    let bridges = run.no_bridge.iter().filter_map(|b| Some(b.to_possible_value()?.get_name().to_owned()));
+    all.extend(bridges.map(|b| format!("--no-bridge={b}")));
     all.into_iter().map(OsString::from).collect()
 }
 
@@ -209,6 +211,7 @@ mod tests {
             "--negotiation",
             "--breadcrumbs",
             "--rehearse=growth,bare",
+            "--no-bridge=texels",
         ];
         let run = of(&[&first[..], &more].concat());
         let again = flags(&run, None);
