@@ -149,7 +149,9 @@ impl Codec {
                 }
                 for (to, texel) in out.chunks_exact_mut(4).zip(all) {
                     let [b, g, r, a] = texel.to_le_bytes();
-                    to.copy_from_slice(&[r, g, b, a]);
+                    // Holes are black; the decoder leaves them a colour.
+                    let hole = self == Codec::Etc2A1 && a == 0;
+                    to.copy_from_slice(&if hole { [0; 4] } else { [r, g, b, a] });
                 }
             }
             Codec::Eac { channels, signed } => {

@@ -128,6 +128,11 @@ fn etc2_in_its_modes() {
     assert_eq!((t[0][3], t[1]), (0, [132, 132, 132, 255]));
     let t: [[u8; 4]; 16] = colours(149, &[0x80, 0x80, 0x80, 2, 0, 1, 0, 0]);
     assert_eq!((t[0], t[1]), ([130, 130, 130, 255], [134, 134, 134, 255]));
+    // In the mode of two colours (red leaves its range) index 2 is one, too, and black.
+    let two = [0x04, 0x80, 0x80, 0, 0x00, 0x01, 0x00, 0x00];
+    let t: [[u8; 4]; 16] = colours(149, &two);
+    assert_eq!((t[0], t[1][3]), ([0; 4], 255));
+    assert_ne!(colours::<1>(149, &[0x04, 0x80, 0x80, 2, 0, 1, 0, 0]), [[0; 4]], "which the opaque bit fills");
     // Eight bits: the base where the multiplier is nothing, and steps of the table from it.
     let plain: Vec<u8> = [77, 0, 0, 0, 0, 0, 0, 0].into_iter().chain(individual).collect();
     assert!(colours::<16>(152, &plain).iter().all(|t| t[3] == 77));
