@@ -1,18 +1,10 @@
 //! Which uncompressed formats can stand in for a compressed one, the best first; formats are the registry's numbers.
 //!
 //! Guarantees: sRGB stands in for sRGB, UNORM for UNORM, SNORM for SNORM, half floats for half floats; channels of more than 8
-//! bits have 16, and 8 only where the device lacks those. Refuses (by an empty list) what [`super::Codec`] does not read.
+//! bits have 16, and 8 only where the device lacks those. Refuses (by an empty list) what [`Codec`] does not read.
 
-use super::Codec;
-
-/// VK_FORMAT_R8_UNORM and the others that stand in; a SNORM one follows each UNORM one.
-const R8: u32 = 9;
-const RG8: u32 = 16;
-const RGBA8: u32 = 37;
-const RGBA8_SRGB: u32 = 43;
-const R16: u32 = 70;
-const RG16: u32 = 77;
-const RGBA16_FLOAT: u32 = 97;
+use super::codec::Codec;
+use super::texel::{R8, R16, RG8, RG16, RGBA8, RGBA8_SRGB, RGBA16_FLOAT};
 
 /// The formats that can, the best first.
 pub fn stand_ins(format: u32) -> Vec<u32> {
@@ -25,16 +17,6 @@ pub fn stand_ins(format: u32) -> Vec<u32> {
         Some(Codec::Bc6 { .. }) => vec![RGBA16_FLOAT],
         // Of each two formats the second is the one in sRGB; BC and ETC2 begin at odd numbers, and so does ASTC.
         Some(_) => vec![if format.is_multiple_of(2) { RGBA8_SRGB } else { RGBA8 }],
-    }
-}
-
-/// Bytes of a texel of a format that stands in.
-pub fn texel_bytes(stand_in: u32) -> usize {
-    match stand_in {
-        R8 | 10 => 1,
-        RG8 | 17 | R16 | 71 => 2,
-        RGBA16_FLOAT => 8,
-        _ => 4,
     }
 }
 

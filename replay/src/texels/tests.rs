@@ -1,4 +1,5 @@
 use super::*;
+use world::bytes::texels::Rows;
 
 /// Bits from the lowest of the first byte on.
 struct Bits(u128, u32);

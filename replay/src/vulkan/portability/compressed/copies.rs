@@ -4,10 +4,11 @@
 //! until the command buffer is recorded anew, reset or freed, which the application may only do once it has run. Guarantees: the
 //! room is as large as all that the copy reads. Refuses copies whose texels are too many for any memory.
 
+use super::state::Copy;
 use crate::error::{Error, Kind, Result, Vk};
 use crate::texels::texel_bytes;
 use crate::vulkan::linked_call::LinkedCall;
-use crate::vulkan::memory::{Alloc, AllocKind};
+use crate::vulkan::memory::AllocKind;
 use crate::vulkan::{ImageState, Vulkan};
 use ash::vk::{self, Handle};
 use gfxr_parse::view::View;
@@ -15,21 +16,6 @@ use world::World;
 
 /// Where regions begin in our buffer: a multiple of every texel, and of what transfer queues want.
 const ALIGN: u64 = 16;
-
-/// A copy that is recorded.
-pub(super) struct Copy {
-    pub(super) device: u64,
-    /// The command buffer that holds it.
-    pub(super) holder: u64,
-    buffer: vk::Buffer,
-    pub(super) alloc: Alloc,
-    pub(super) size: u64,
-    /// Where each region's texels begin.
-    pub(super) places: Vec<u64>,
-    /// What the texels in it were made of: the world's stamp of the blocks then (none where some were not known), and the block
-    /// of the submission.
-    pub(super) filled: Option<(Option<u64>, u64)>,
-}
 
 /// Layers that a region names.
 pub(super) fn layers(image: &ImageState, first: u32, count: u32) -> u32 {

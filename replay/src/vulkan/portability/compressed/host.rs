@@ -1,12 +1,13 @@
 //! Blocks that the host uploads by itself: vkCopyMemoryToImage, and a snapshot's contents.
 //!
-//! Guarantees: decoded texels live until the call was made. Refuses nothing that a copy of blocks would not.
+//! Guarantees: decoded texels live until the call was made, and are as many as it reads. Refuses regions outside of their image.
 
 use super::copies::layers;
 use crate::error::Result;
 use crate::vulkan::linked_call::LinkedCall;
-use crate::vulkan::region::Region;
+use crate::vulkan::region::{self, Region};
 use crate::vulkan::{ImageState, Vulkan};
+use ash::vk;
 use gfxr_parse::view::View;
 use std::time::Instant;
 use world::bytes::texels::in_buffer;
@@ -30,6 +31,8 @@ pub(in super::super) fn host_copy(c: &mut LinkedCall<'_>) -> Result<()> {
             let extent = ["width", "height", "depth"].map(|n| number(extent, n));
             let layers = layers(&image, number(part, "baseArrayLayer"), number(part, "layerCount"));
             let row = (number(r, "memoryRowLength"), number(r, "memoryImageHeight"));
+            let at = r.one("imageOffset").map_or([0; 3], |o| ["x", "y", "z"].map(|n| number(o, n) as i32));
+            region::inside(&image, &of(part, layers, at, extent), u64::MAX)?;
             let texels = decode(vk, &image, r.pointed("pHostPointer").unwrap_or(&[]), row, extent, layers);
             for name in ["memoryRowLength", "memoryImageHeight"] {
                 if let Some((_, at)) = r.definition(name) {
@@ -43,6 +46,22 @@ pub(in super::super) fn host_copy(c: &mut LinkedCall<'_>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The region of the image that is copied to, from rows without gaps.
+fn of(part: View<'_>, layer_count: u32, [x, y, z]: [i32; 3], [width, height, depth]: [u32; 3]) -> Region {
+    let number = |name| part.u32(name).unwrap_or(0);
+    Region {
+        image_subresource: vk::ImageSubresourceLayers {
+            aspect_mask: vk::ImageAspectFlags::COLOR,
+            mip_level: number("mipLevel"),
+            base_array_layer: number("baseArrayLayer"),
+            layer_count,
+        },
+        image_offset: vk::Offset3D { x, y, z },
+        image_extent: vk::Extent3D { width, height, depth },
+        ..Region::default()
+    }
 }
 
 /// A snapshot's contents of an image with a stand-in: regions of blocks, and the blocks, become regions of texels, and these.

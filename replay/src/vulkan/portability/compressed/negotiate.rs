@@ -3,7 +3,7 @@
 //! Guarantees: a format is replaced in all images or in none, and together with the other one of the same blocks (views may
 //! be of either), so that whatever names the format means the same everywhere.
 
-use super::StandIns;
+use super::state::StandIns;
 use crate::options::{Bridge, MemoryMode};
 use crate::preflight::asked::ImageKind;
 use crate::texels::{Codec, feature, stand_ins, twin};
@@ -64,7 +64,7 @@ impl Compare<'_> {
 
 /// The same image in another format.
 pub(in super::super) fn replaced(w: &ImageKind, stand_in: u32) -> ImageKind {
-    let flags = super::flags(vk::ImageCreateFlags::from_raw(w.flags)).as_raw();
+    let flags = super::images::flags(vk::ImageCreateFlags::from_raw(w.flags)).as_raw();
     ImageKind { format: stand_in, flags, ..*w }
 }
 

@@ -7,26 +7,28 @@
 //! submission. Not seen: batches that the capture says have run without saying what let them go on.
 
 use super::copies::{layers, sweep};
+use super::state::Filled;
 use crate::error::{Error, Kind, Result};
-use crate::report::Report;
 use crate::texels::Codec;
 use crate::vulkan::Vulkan;
 use crate::vulkan::linked_call::LinkedCall;
 use std::time::Instant;
-use world::bytes::Reason;
 use world::bytes::texels::{Rows, in_buffer};
+use world::bytes::{Hole, Reason};
 use world::commands::{BufferImageCopies, BufferImageRegion};
 use world::{At, Command, Observer, World};
 
 /// vkQueueSubmit, vkQueueSubmit2, vkQueueBindSparse, vkSignalSemaphore.
 pub(in super::super) fn before_submit(c: &mut LinkedCall<'_>) -> Result<()> {
-    let LinkedCall { vk, objects, call, report, .. } = c;
+    let LinkedCall { vk, objects, call, .. } = c;
     if vk.compressed.is_empty() {
         return Ok(());
     }
     sweep(vk, objects.world());
     let began = objects.world().bytes.now();
-    let mut decoding = Decoding { vk, report, began, call: call.block, failed: None };
+    vk.compressed.calls += 1;
+    let number = vk.compressed.calls;
+    let mut decoding = Decoding { vk, began, call: number, failed: None };
     objects.follow().before(call, &mut decoding);
     decoding.failed.map_or(Ok(()), Err)
 }
@@ -34,10 +36,9 @@ pub(in super::super) fn before_submit(c: &mut LinkedCall<'_>) -> Result<()> {
 /// Told what the device will execute.
 struct Decoding<'c> {
     vk: &'c mut Vulkan,
-    report: &'c mut Report,
     /// The world's clock before any of it.
     began: u64,
-    /// The block of the call.
+    /// Which call it is.
     call: u64,
     failed: Option<Error>,
 }
@@ -92,71 +93,105 @@ impl Decoding<'_> {
         let stamps = c.regions.iter().zip(&sources).map(|(r, s)| world.stamp_of(c.buffer, r.offset, s.bytes));
         let stamp = stamps.max().unwrap_or(0);
         let Some(copy) = self.vk.compressed.copies.get(&key) else { return Ok(()) };
-        let device = copy.device;
-        match copy.filled {
-            Some((Some(then), _)) if then == stamp => return Ok(()),
-            Some((_, call)) if call == self.call => {
+        let (device, filled) = (copy.device, copy.filled);
+        if filled.is_some_and(|f| f.stamp == Some(stamp)) {
+            return Ok(());
+        }
+        let (mut all, mut known, mut hash) = (Vec::new(), true, blake3::Hasher::new());
+        for (r, s) in c.regions.iter().zip(&sources) {
+            let (blocks, is_known) = self.blocks(world, device, c, r, s)?;
+            known &= is_known;
+            hash.update(&blocks);
+            all.push(blocks);
+        }
+        let now =
+            Filled { stamp: known.then_some(stamp), hash: *hash.finalize().as_bytes(), call: self.call };
+        match filled {
+            // Written anew, and the same.
+            Some(f) if f.hash == now.hash => {}
+            Some(f) if f.call == self.call => {
                 let text = "a recording is executed twice in a submission, and copies other compressed blocks the second time";
                 return Err(Error::new(Kind::Unsupported, text));
             }
-            // It may still be read.
-            Some(_) => self.vk.device(device)?.wait_idle()?,
-            None => {}
-        }
-        let mut known = true;
-        for (i, (r, s)) in c.regions.iter().zip(&sources).enumerate() {
-            let mut blocks = Vec::new();
-            let there = world.range_of(c.buffer, r.offset, u64::MAX);
-            let holes = world.read_buffer(c.buffer, r.offset, s.bytes.min(there), &mut blocks).holes;
-            let unknown =
-                holes.iter().filter(|h| !matches!(h.why.reason, Reason::NeverWritten | Reason::NoMemory));
-            let unknown: Vec<_> = unknown.copied().collect();
-            if let Some(hole) = unknown.first() {
-                known = false;
-                if world.stamp_of(c.buffer, r.offset, s.bytes) > self.began {
-                    let text = format!(
-                        "compressed blocks for VkImage {} are not known before the submission that copies them runs: {:?}, block {}",
-                        c.image, hole.why.reason, hole.why.block
-                    );
-                    return Err(Error::new(Kind::Unsupported, text));
+            filled => {
+                if filled.is_some() {
+                    // It may still be read.
+                    self.vk.device(device)?.wait_idle()?;
                 }
-                let there = self.read_back(device, c.buffer, r.offset, blocks.len() as u64)?;
-                for h in &unknown {
-                    let range = h.from as usize..(h.to as usize).min(there.len());
-                    if range.start < range.end {
-                        blocks[range.clone()].copy_from_slice(&there[range]);
-                    }
-                }
+                self.decode(key, (codec, image.format.as_raw() as u32), c, &sources, &all)?;
             }
-            let Some(copy) = self.vk.compressed.copies.get(&key) else { return Ok(()) };
-            let (Some(mut place), began) = (copy.places.get(i).copied(), Instant::now()) else {
-                return Ok(());
-            };
-            let mut decoded = 0;
+        }
+        if let Some(copy) = self.vk.compressed.copies.get_mut(&key) {
+            copy.filled = Some(now);
+        }
+        Ok(())
+    }
+
+    /// A region's blocks, and whether all of them were known without the device.
+    fn blocks(
+        &mut self,
+        world: &World,
+        device: u64,
+        c: &BufferImageCopies,
+        r: &BufferImageRegion,
+        s: &Source,
+    ) -> Result<(Vec<u8>, bool)> {
+        let mut blocks = Vec::new();
+        let there = world.range_of(c.buffer, r.offset, u64::MAX);
+        let holes = world.read_buffer(c.buffer, r.offset, s.bytes.min(there), &mut blocks).holes;
+        let never = |h: &Hole| matches!(h.why.reason, Reason::NeverWritten | Reason::NoMemory);
+        let unknown: Vec<Hole> = holes.into_iter().filter(|h| !never(h)).collect();
+        let Some(hole) = unknown.first() else { return Ok((blocks, true)) };
+        if world.stamp_of(c.buffer, r.offset, s.bytes) > self.began {
+            let text = format!(
+                "compressed blocks for VkImage {} are not known before the submission that copies them runs: {:?}, block {}",
+                c.image, hole.why.reason, hole.why.block
+            );
+            return Err(Error::new(Kind::Unsupported, text));
+        }
+        let device_has = self.read_back(device, c.buffer, r.offset, blocks.len() as u64)?;
+        for h in &unknown {
+            let range = h.from as usize..(h.to as usize).min(device_has.len());
+            if range.start < range.end {
+                blocks[range.clone()].copy_from_slice(&device_has[range]);
+            }
+        }
+        Ok((blocks, false))
+    }
+
+    /// Writes a copy's texels.
+    fn decode(
+        &mut self,
+        key: (u64, u32),
+        (codec, stand_in): (Codec, u32),
+        c: &BufferImageCopies,
+        sources: &[Source],
+        all: &[Vec<u8>],
+    ) -> Result<()> {
+        let Some(copy) = self.vk.compressed.copies.get(&key) else { return Ok(()) };
+        let (began, mut texels) = (Instant::now(), 0);
+        for (((r, s), blocks), place) in c.regions.iter().zip(sources).zip(all).zip(&copy.places) {
+            let mut place = *place;
             for layer in 0..u64::from(s.layers) {
                 let from = usize::try_from(layer.saturating_mul(s.layer)).unwrap_or(usize::MAX);
                 let source = blocks.get(from..).unwrap_or(&[]);
-                let texels = codec.decode(image.format.as_raw() as u32, source, &s.rows, r.extent);
-                if !copy.alloc.write(place, &texels) {
+                let decoded = codec.decode(stand_in, source, &s.rows, r.extent);
+                if !copy.alloc.write(place, &decoded) {
                     return Err(Error::new(Kind::Internal, "decoded texels do not fit into their buffer"));
                 }
-                place += texels.len() as u64;
-                decoded += r.extent.iter().map(|n| u64::from(*n)).product::<u64>();
+                place += decoded.len() as u64;
+                texels += r.extent.iter().map(|n| u64::from(*n)).product::<u64>();
             }
-            let cost = &mut self.vk.compressed.cost;
-            cost.texels += decoded;
-            cost.decoding += began.elapsed();
         }
-        if let Some(copy) = self.vk.compressed.copies.get_mut(&key) {
-            copy.filled = Some((known.then_some(stamp), self.call));
-        }
+        let cost = &mut self.vk.compressed.cost;
+        cost.texels += texels;
+        cost.decoding += began.elapsed();
         Ok(())
     }
 
     /// What the device has in a buffer after all that was submitted.
     fn read_back(&mut self, device: u64, buffer: u64, offset: u64, bytes: u64) -> Result<Vec<u8>> {
         self.vk.compressed.cost.read_back += 1;
-        self.report.note("compressed blocks read back from the device, which was waited for");
         let Some(b) = self.vk.buffers.get(&buffer) else { return Ok(Vec::new()) };
         let (live, bytes) = (b.live, bytes.min(b.size.saturating_sub(offset)));
         let d = self.vk.device_mut(device)?;
