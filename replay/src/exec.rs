@@ -18,7 +18,7 @@ use gfxr_parse::schema::Ty;
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::valid::{self, Level};
 use std::time::Instant;
-use world::{Depth, Frame, MetaBlock, Outcome};
+use world::{Depth, Frame, MetaBlock, Nobody, Outcome};
 
 /// The rest of the chain.
 #[derive(Clone, Copy)]
@@ -157,7 +157,7 @@ impl Executor {
         }
         let r = match self.check(call) {
             Ok(()) => self.run_from(0, call).and_then(|outcome| {
-                self.objects.follow().call(call, outcome, &mut ());
+                self.objects.follow().call(call, outcome, &mut Nobody);
                 self.judge(call, outcome)
             }),
             Err(e) => self.refused(call, e),

@@ -25,6 +25,7 @@ pub mod preflight;
 pub mod progress;
 pub mod report;
 pub mod session;
+pub mod texels;
 pub mod under_way;
 pub mod usage;
 pub mod vulkan;

@@ -83,6 +83,8 @@ pub struct Rehearse {
     pub bare: bool,
     /// Uniform buffers have to be aligned to 1024 bytes.
     pub alignment: bool,
+    /// The device has no compressed formats.
+    pub compression: bool,
 }
 
 impl Rehearse {
@@ -114,13 +116,15 @@ pub enum Bridge {
     Core,
     /// Builds of acceleration structures on the host, and indirect ones.
     Builds,
+    /// Compressed images as images of texels, decoded where they are uploaded.
+    Texels,
     /// What is turned on and not used.
     Unused,
 }
 
 impl Bridge {
     /// All of them.
-    pub const ALL: [Bridge; 8] = [
+    pub const ALL: [Bridge; 9] = [
         Bridge::Alignment,
         Bridge::Queues,
         Bridge::Samples,
@@ -128,6 +132,7 @@ impl Bridge {
         Bridge::Imports,
         Bridge::Core,
         Bridge::Builds,
+        Bridge::Texels,
         Bridge::Unused,
     ];
 
@@ -141,6 +146,7 @@ impl Bridge {
             Bridge::Imports => "imports",
             Bridge::Core => "core",
             Bridge::Builds => "builds",
+            Bridge::Texels => "texels",
             Bridge::Unused => "unused",
         }
     }
@@ -195,6 +201,10 @@ pub struct Options {
 }
 
 impl Options {
+    /// Whether a bridge may be taken.
+    pub fn bridges(&self, bridge: Bridge) -> bool {
+        !self.no_bridges.contains(&bridge)
+    }
     /// The watchdog in nanoseconds.
     pub fn watchdog_ns(&self) -> u64 {
         self.watchdog.map_or(120_000_000_000, |d| u64::try_from(d.as_nanos()).unwrap_or(u64::MAX))

@@ -75,4 +75,6 @@ pub enum Way {
     Bare,
     /// Uniform buffers have to be aligned to 1024 bytes
     Alignment,
+    /// The device has no compressed formats
+    Compression,
 }

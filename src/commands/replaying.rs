@@ -114,11 +114,12 @@ pub fn options(args: &RunArgs) -> Result<Options, Failure> {
             indirect: args.rehearse.contains(&Way::Indirect),
             bare: args.rehearse.contains(&Way::Bare),
             alignment: args.rehearse.contains(&Way::Alignment),
+            compression: args.rehearse.contains(&Way::Compression),
         },
         // What a rehearsed device lacks is found by comparing all of it.
         whole_table: args.negotiation
             || !args.no_bridge.is_empty()
-            || args.rehearse.iter().any(|w| matches!(w, Way::Bare | Way::Alignment)),
+            || args.rehearse.iter().any(|w| matches!(w, Way::Bare | Way::Alignment | Way::Compression)),
         frame_by,
         frames: None,
         looped: None,

@@ -153,7 +153,7 @@ fn judge(args: &ScreenshotArgs, s: &Summary, seen: &Seen, frames: Option<&Ranges
         no_such_frame(n, there).report();
         exit = Exit::Failed;
     }
-    super::replaying::tallies(&s);
+    super::replaying::tallies(s);
     if args.run.validate {
         complain(format_args!("{} validation messages", s.report.validation.len()));
         s.report.validation.iter().take(50).for_each(detail);

@@ -14,6 +14,7 @@ mod check;
 mod chosen;
 mod cli;
 mod closed_forms;
+mod compressed;
 mod counters;
 mod damage;
 mod device;

@@ -113,7 +113,9 @@ fn one_image_in_every_memory_mode_and_the_one_that_is_known() {
             continue;
         };
         // Memory of another device means nothing here; and compression is none of the driver's business.
-        let only_auto = row.capture.contains("h200") || row.capture.starts_with("cubes_");
+        // Images of formats that this device lacks have no room in captured memory.
+        let only_auto = ["cubes_", "compressed_textures"].iter().any(|c| row.capture.starts_with(c))
+            || row.capture.contains("h200");
         let modes: &[&str] = if only_auto { &["auto"] } else { &["none", "remap", "rebind"] };
         let scratch = Scratch::new(&format!("matrix-{}", row.capture));
         let all: Vec<Shots> = modes.iter().map(|m| shots(&file, &row, m, &scratch.path(m))).collect();

@@ -28,27 +28,27 @@ const UNDEFINED: u32 = 0;
 const TRANSFER_SRC: u32 = 6;
 const TRANSFER_DST: u32 = 7;
 
-fn stype(name: &str) -> u32 {
+pub fn stype(name: &str) -> u32 {
     STRUCTS[usize::from(struct_named(name).expect(name))].stype.expect("it has one")
 }
 
 /// A file, call after call.
-struct File(Writer<Vec<u8>>);
+pub struct File(Writer<Vec<u8>>);
 
 impl File {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let header = FileHeader::new(Compression::None);
         File(Writer::new(Vec::new(), &header).expect("memory"))
     }
 
-    fn call(&mut self, name: &str, params: impl FnOnce(&mut ParamWriter)) {
+    pub fn call(&mut self, name: &str, params: impl FnOnce(&mut ParamWriter)) {
         let mut w = ParamWriter::new();
         params(&mut w);
         let id = command_named(name).expect(name).id;
         self.0.call(id, 1, w.as_bytes()).expect("memory");
     }
 
-    fn write(self, scratch: &Scratch, name: &str) -> PathBuf {
+    pub fn write(self, scratch: &Scratch, name: &str) -> PathBuf {
         let file = scratch.path(name);
         std::fs::write(&file, self.0.finish().expect("memory")).expect("written");
         file
@@ -187,7 +187,7 @@ impl File {
         });
     }
 
-    fn begin(&mut self, buffer: u64) {
+    pub fn begin(&mut self, buffer: u64) {
         self.call("vkBeginCommandBuffer", |w| {
             w.u64(buffer);
             w.structure(|w| {
@@ -197,7 +197,7 @@ impl File {
         });
     }
 
-    fn end(&mut self, buffer: u64) {
+    pub fn end(&mut self, buffer: u64) {
         self.call("vkEndCommandBuffer", |w| {
             w.u64(buffer).i32(0);
         });
@@ -221,7 +221,7 @@ impl File {
         });
     }
 
-    fn idle(&mut self) {
+    pub fn idle(&mut self) {
         self.call("vkDeviceWaitIdle", |w| {
             w.u64(DEVICE).i32(0);
         });

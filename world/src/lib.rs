@@ -44,7 +44,7 @@ pub use commands::{Command, Invoke};
 pub use execute::batches;
 pub use ids::{IdHasher, Ids};
 pub use input::{Frame, MetaBlock, Outcome};
-pub use observe::{At, Invocation, Observer, SemaphoreUse, Submission};
+pub use observe::{At, Invocation, Nobody, Observer, SemaphoreUse, Submission};
 pub use read::{destroyed, subresources};
 pub use update::{templated, templated_buffers};
 pub use world::{AtSet, World};
@@ -85,6 +85,8 @@ pub struct Follow {
     /// By index in the schema's table.
     roles: Vec<Role>,
     queues: Queues,
+    /// The block of a call that was followed before it was made.
+    early: Option<u64>,
 }
 
 impl Default for Follow {
@@ -98,6 +100,7 @@ impl Default for Follow {
             world: World::default(),
             roles: COMMANDS.iter().map(|c| roles::role(&all, c.canonical)).collect(),
             queues: Queues::default(),
+            early: None,
         }
     }
 }
@@ -142,6 +145,20 @@ impl Follow {
             world,
             roles: self.roles.clone(),
             queues: Queues::default(),
+            early: None,
+        }
+    }
+
+    /// A submission or a signal that is about to be made: what it executes is executed here now, and not again when the call is
+    /// followed. Only where execution is followed at all.
+    pub fn before(&mut self, call: &Call, to: &mut dyn Observer) {
+        use Buffers::{BindSparse, Signal, Submit, Submit2};
+        if self.depth == Depth::Execution
+            && let Role::Buffers(what @ (Submit | Submit2 | BindSparse | Signal)) = self.roles[call.index]
+        {
+            self.early = None;
+            self.buffers(what, call, to);
+            self.early = Some(call.block);
         }
     }
 
@@ -206,7 +223,7 @@ impl Follow {
             what,
             Buffers::Submit | Buffers::Submit2 | Buffers::BindSparse | Buffers::Signal | Buffers::Waited
         );
-        if executes && self.depth < Depth::Execution {
+        if executes && (self.depth < Depth::Execution || self.early.take() == Some(call.block)) {
             return;
         }
         match what {

@@ -101,3 +101,8 @@ pub trait Observer {
 impl Observer for () {
     fn invoked(&mut self, _: &mut World, _: &At, _: &Invocation<'_>) {}
 }
+
+/// Nobody is told; what shaders could have written is not known afterwards.
+pub struct Nobody;
+
+impl Observer for Nobody {}

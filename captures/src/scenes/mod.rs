@@ -16,6 +16,7 @@ mod builds;
 mod closed_compute;
 mod closed_fragment;
 mod closed_rays;
+mod compressed_textures;
 mod cornell;
 mod cubes;
 mod effects;
@@ -71,6 +72,7 @@ pub static SCENES: &[&dyn Scene] = &[
     &ordering::Ordering,
     &rewrites::Rewrites,
     &objects::Objects,
+    &compressed_textures::CompressedTextures,
 ];
 
 #[cfg(test)]

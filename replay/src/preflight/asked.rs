@@ -5,6 +5,8 @@
 //! asks for nothing here, and is an error where it is replayed.
 
 use super::alignment::{self, Alignments};
+use super::compressed::{self, Blocks};
+use crate::texels::Codec;
 use gfxr_parse::container::{BlockKind, Capture, Scratch};
 use gfxr_parse::decode::decode_found;
 use gfxr_parse::image::Image;
@@ -33,6 +35,8 @@ pub struct Asked {
     pub vertices: BTreeSet<u32>,
     /// Limits, by their name in VkPhysicalDeviceLimits, and the largest use.
     pub limits: BTreeMap<&'static str, u64>,
+    /// What is done with blocks of compressed images that their texels could not do.
+    pub blocks: Blocks,
     /// How offsets of descriptors are aligned.
     pub alignments: Alignments,
     /// Images and buffers bound page by page.
@@ -165,6 +169,9 @@ pub fn scan(capture: &Capture) -> Asked {
         ids.push(id);
     }
     s.out.alignments = alignment::scan(capture);
+    if s.out.images.keys().any(|k| Codec::of(k.format).is_some()) {
+        s.out.blocks = compressed::scan(capture);
+    }
     s.out
 }
 

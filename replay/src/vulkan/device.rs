@@ -166,6 +166,10 @@ pub fn create(c: &mut LinkedCall<'_>) -> Result<Outcome> {
         objects.follow_to(world::Depth::Commands);
         vk.folded = true;
     }
+    if !vk.compressed.is_empty() {
+        // What is uploaded is decoded when it is known what it is.
+        objects.follow_to(world::Depth::Execution);
+    }
     if !vk.realigned.is_empty() {
         // What sets contain says where dynamic offsets lead.
         objects.follow_to(world::Depth::Commands);
@@ -201,6 +205,7 @@ pub(super) fn release(vk: &mut Vulkan, objects: &mut Objects, id: u64) -> Result
     vk.device(id)?.wait_idle()?;
     vk.watch.idle(id, None);
     super::ray::device_gone(vk, id)?;
+    super::portability::compressed::device_gone(vk, id);
     let chains: Vec<u64> = vk.swapchains.iter().filter(|s| s.1.device == id).map(|s| *s.0).collect();
     for c in chains {
         super::swapchain::release(vk, objects, c)?;

@@ -137,8 +137,15 @@ fn init_image_with(
     if image.tiling == vk::ImageTiling::LINEAR && memory::write_resource(vk, m.image, true, data)? {
         return vk.device_mut(image.device)?.move_image(image, layout);
     }
-    let (regions, packed) = stage(image, aspect, &m.level_bytes, data)
-        .map_err(|e| Error::new(e.kind(), format!("contents of VkImage {}: {}", m.image, e.message())))?;
+    let place = |e: Error| Error::new(e.kind(), format!("contents of VkImage {}: {}", m.image, e.message()));
+    let (regions, packed) = match image.codec() {
+        None => stage(image, aspect, &m.level_bytes, data).map_err(place)?,
+        Some(_) => {
+            let captured = ImageState { format: image.captured_format, ..image.clone() };
+            let (regions, blocks) = stage(&captured, aspect, &m.level_bytes, data).map_err(place)?;
+            portability::compressed::snapshot(vk, image, &regions, &blocks)
+        }
+    };
     if image.samples != vk::SampleCountFlags::TYPE_1
         || !image.usage.contains(vk::ImageUsageFlags::TRANSFER_DST)
     {

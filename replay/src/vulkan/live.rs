@@ -9,6 +9,7 @@ use super::memory::{Alloc, Pool, Rows};
 use super::portability::Folding;
 use super::ray::Spare;
 use super::statistics::Statistics;
+use crate::texels::Codec;
 use crate::vulkan::staging::Upload;
 use ash::vk;
 
@@ -101,8 +102,10 @@ pub struct ImageState {
     pub live: vk::Image,
     /// 1D, 2D or 3D.
     pub kind: vk::ImageType,
-    /// Its format.
+    /// Its format here.
     pub format: vk::Format,
+    /// The captured one, where another stands in for it.
+    pub captured_format: vk::Format,
     /// Size of mip level 0.
     pub extent: vk::Extent3D,
     /// Mip levels.
@@ -138,6 +141,7 @@ impl ImageState {
             live,
             kind: info.image_type,
             format: info.format,
+            captured_format: info.format,
             extent: info.extent,
             levels: info.mip_levels,
             layers: info.array_layers,
@@ -151,6 +155,14 @@ impl ImageState {
             swapchain: None,
             alloc: None,
             rows: Vec::new(),
+        }
+    }
+    /// How the blocks of the captured format become texels of that here; none where it has the captured format.
+    pub fn codec(&self) -> Option<Codec> {
+        if self.captured_format == self.format {
+            None
+        } else {
+            Codec::of(self.captured_format.as_raw() as u32)
         }
     }
     /// Every aspect its format has.

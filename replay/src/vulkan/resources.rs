@@ -5,8 +5,9 @@ use crate::error::{Error, Result};
 use crate::vulkan::arguments::new_object;
 use crate::vulkan::linked_call::{LinkedCall, Subscription::After, Subscriptions};
 use crate::vulkan::live::{BufferState, ImageState};
-use crate::vulkan::portability::sparse;
+use crate::vulkan::portability::{compressed, sparse};
 use ash::vk::{self, Handle};
+use gfxr_parse::ahead::Call;
 use gfxr_parse::{argument, member, param};
 use world::Outcome;
 
@@ -89,6 +90,12 @@ pub fn create_image(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     };
     let asked_flags = info.flags;
     info.flags = sparse::image_flags(vk, asked_flags, report);
+    let is_sparse = info.flags != asked_flags;
+    // (the linked one names what stands in for it)
+    let captured = captured_format(call);
+    if captured != info.format {
+        info.flags = compressed::flags(info.flags);
+    }
     info.p_next = linked.unchain(info.p_next, |s| s == vk::StructureType::IMAGE_SWAPCHAIN_CREATE_INFO_KHR);
     let transient = info.usage.contains(vk::ImageUsageFlags::TRANSIENT_ATTACHMENT);
     let asked = info.usage;
@@ -121,12 +128,24 @@ pub fn create_image(c: &mut LinkedCall<'_>) -> Result<Outcome> {
         let live = vk::Image::from_raw(linked.word_at(at));
         // SAFETY: both are alive.
         let need = unsafe { vk.device(device)?.ash.get_image_memory_requirements(live) };
-        vk.images.insert(id, ImageState::new(device, live, &copy, need.size));
-        if info.flags != asked_flags {
+        let mut state = ImageState::new(device, live, &copy, need.size);
+        state.captured_format = captured;
+        if captured != info.format {
+            compressed::made(vk, &state);
+        }
+        vk.images.insert(id, state);
+        if is_sparse {
             sparse::made(vk, device, id, true)?;
         }
     }
     Ok(outcome)
+}
+
+/// The format that a vkCreateImage asked for.
+fn captured_format(call: &Call) -> vk::Format {
+    let info = call.image.target(param!("vkCreateImage", "pCreateInfo"));
+    let raw = info.map_or(0, |to| call.image.u32(to + member!("VkImageCreateInfo", "format")));
+    vk::Format::from_raw(raw as i32)
 }
 
 /// vkDestroyImage: likewise.

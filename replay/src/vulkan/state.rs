@@ -14,7 +14,7 @@ use super::live::{
     BufferState, DeviceState, ImageState, InstanceState, Presented, QueueState, SwapchainState,
 };
 use super::patience::{Patience, patience_with};
-use super::portability::{Samples, Unused};
+use super::portability::{Compressed, Samples, Unused};
 use super::ray::Ray;
 use super::table::Table;
 use super::watch::Watch;
@@ -114,6 +114,8 @@ pub struct Vulkan {
     pub(super) folded: bool,
     /// Numbers of samples that are others here.
     pub(super) samples: Samples,
+    /// Images of formats that this device lacks.
+    pub(super) compressed: Compressed,
     /// Buffers whose uniform descriptors name a copy.
     pub(super) realigned: Realigned,
     /// What bridges took so far.
@@ -183,6 +185,7 @@ impl Vulkan {
             held: Held::default(),
             folded: false,
             samples: Default::default(),
+            compressed: Compressed::default(),
             realigned: Default::default(),
             unmade: Default::default(),
             bridges: Default::default(),
@@ -234,7 +237,7 @@ impl Vulkan {
     /// Whether memory will be rebound, as far as is known before there is a device.
     pub fn may_rebind(&self) -> bool {
         match self.options.memory {
-            MemoryMode::Auto => self.is_foreign() == Some(true),
+            MemoryMode::Auto => self.is_foreign() == Some(true) || self.options.rehearse.compression,
             mode => mode == MemoryMode::Rebind,
         }
     }

@@ -2,22 +2,33 @@
 //!
 //! Guarantees: a device without such differences walks nothing.
 
+use super::compressed::StandIns;
 use super::{queues, samples};
 use crate::link::Linked;
 use crate::objects::Objects;
 use crate::vulkan::Vulkan;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::image::{Image, Ptr};
-use gfxr_parse::schema::generated::{COMMANDS, STRUCTS};
+use gfxr_parse::schema::generated::{COMMANDS, ENUMS, STRUCTS};
 use gfxr_parse::schema::{Member, StructDef, Ty};
 use gfxr_parse::walk::{Pointee, Visitor, walk_call};
 use std::sync::LazyLock;
 
-/// By command: whether it leads to indices of queue families, and to numbers of samples.
-static CONCERNED: LazyLock<Vec<(bool, bool)>> = LazyLock::new(|| {
+/// By command: whether it leads to indices of queue families, to numbers of samples, and to formats.
+static CONCERNED: LazyLock<Vec<(bool, bool, bool)>> = LazyLock::new(|| {
     let (families, counts) = (leading_to(queues::is_index), leading_to(samples::is_count));
-    families.into_iter().zip(counts).collect()
+    let formats = leading_to(is_format);
+    families.into_iter().zip(counts).zip(formats).map(|((a, b), c)| (a, b, c)).collect()
 });
+
+/// Whether a member is a format.
+fn is_format(m: &Member) -> bool {
+    of_formats(m.ty)
+}
+
+fn of_formats(ty: Ty) -> bool {
+    matches!(ty, Ty::Enum(id) if ENUMS[usize::from(id)].name == "VkFormat")
+}
 
 /// Commands that lead to a member of this kind; what may stand in chains aside.
 fn leading_to(kind: fn(&Member) -> bool) -> Vec<bool> {
@@ -38,18 +49,18 @@ fn leading_to(kind: fn(&Member) -> bool) -> Vec<bool> {
 
 /// Exchanges what is another here in a linked call.
 pub(in crate::vulkan) fn exchange(vk: &Vulkan, objects: &Objects, call: &Call, linked: &mut Linked) -> bool {
-    let (families, counts) = CONCERNED[call.index];
+    let (families, counts, formats) = CONCERNED[call.index];
     let first = call.image.u64(0);
     let device = objects.any(first).filter(|_| families).and_then(|e| vk.devices.get(&e.owner));
     let folding = device.map(|d| &d.folding).filter(|f| f.changed);
-    let samples = &vk.samples;
-    if folding.is_none() && (!counts || samples.is_empty()) {
+    let (samples, stand_ins) = (&vk.samples, &vk.compressed.stand_ins);
+    if folding.is_none() && (!counts || samples.is_empty()) && (!formats || stand_ins.is_empty()) {
         return false;
     }
     let world = objects.world();
     let pool = world.command_buffers.get(&first).and_then(|b| world.command_pools.get(&b.pool));
     let folding = folding.map(|f| (f, pool.map(|p| p.family)));
-    let mut walk = Exchange { folding, samples, all: Vec::new() };
+    let mut walk = Exchange { folding, samples, stand_ins, all: Vec::new() };
     walk_call(&call.image, &mut walk);
     walk.all.retain(|(at, v)| linked.u32_at(*at) != *v);
     walk.all.iter().for_each(|(at, v)| linked.set_u32_at(*at, *v));
@@ -60,6 +71,7 @@ struct Exchange<'v> {
     /// Where queues are, and the captured family of the command buffer that records.
     folding: Option<(&'v queues::Folding, Option<u32>)>,
     samples: &'v samples::Samples,
+    stand_ins: &'v StandIns,
     /// What is written where.
     all: Vec<(u32, u32)>,
 }
@@ -68,6 +80,12 @@ impl Visitor for Exchange<'_> {
     fn value(&mut self, image: &Image, ty: Ty, at: u32) {
         if let Some(here) = samples::here(self.samples, ty, image.u32(at)) {
             self.all.push((at, here));
+        }
+        if !self.stand_ins.is_empty()
+            && of_formats(ty)
+            && let Some(here) = self.stand_ins.get(&image.u32(at))
+        {
+            self.all.push((at, *here));
         }
     }
     fn pointer(&mut self, _: &Image, _: &Ptr, _: Pointee) {}
@@ -102,6 +120,11 @@ mod tests {
         ] {
             assert!(counts.contains(&name), "{name}: {counts:?}");
         }
+        let formats = named(is_format);
+        for name in ["vkCreateImage", "vkCreateImageView", "vkCreateBufferView", "vkCreateSwapchainKHR"] {
+            assert!(formats.contains(&name), "{name}: {formats:?}");
+        }
+        assert!(!formats.contains(&"vkCmdCopyImage"));
         assert!(!families.contains(&"vkCmdDraw") && !counts.contains(&"vkCmdDraw"));
     }
 }

@@ -1,9 +1,10 @@
 //! Formats and images, with what they are used for.
 //!
 //! Refused by name: a format, a size or a layout that this device does not have for that use. An image that never has memory is
-//! only asked about: where it cannot be made, the capture answers.
+//! only asked about: where it cannot be made, the capture answers. What stands in for compressed formats: `compressed/`.
 
 use super::Samples;
+use super::compressed::{StandIns, replaced};
 use crate::options::Bridge;
 use crate::preflight::asked::{ImageKind, ImageSizes};
 use crate::vulkan::portability::compare::Compare;
@@ -12,15 +13,22 @@ use ash::vk;
 use gfxr_parse::schema::generated::ENUMS;
 
 impl Compare<'_> {
-    pub(super) fn formats(&mut self, samples: &Samples) {
+    pub(super) fn formats(&mut self, samples: &Samples, found: &StandIns) {
         for (wish, sizes) in &self.asked.images {
             let others = samples.iter().filter(|s| sizes.samples & s.0 != 0);
             let others: Vec<String> = others.map(|(then, now)| format!("{now} samples for {then}")).collect();
-            let refusal = self.image(wish, sizes, samples);
+            let stand_in = found.get(&wish.format).copied();
+            let here = stand_in.map_or(*wish, |s| replaced(wish, s));
+            let blocks = || self.blocks_needed(wish.format).filter(|_| self.options.bridges(Bridge::Texels));
+            let refusal = self.image(&here, sizes, samples).map(|why| blocks().unwrap_or(why));
+            let others = match stand_in {
+                Some(s) => vec![format!("{}, decoded when uploaded", format_name(s))],
+                None => others,
+            };
             let (has, bridged) = (refusal.is_none() && others.is_empty(), refusal.is_none());
             let done = if has || !bridged { self.must(has) } else { Done::Replaced };
             let line = Line::new(Sort::Format, &image_text(wish, sizes.samples), has, done);
-            self.push(line.by(Bridge::Samples).of(
+            self.push(line.by(if stand_in.is_some() { Bridge::Texels } else { Bridge::Samples }).of(
                 sizes_text(sizes),
                 refusal.unwrap_or(if has { "yes".into() } else { others.join(", ") }),
             ));
@@ -65,7 +73,7 @@ impl Compare<'_> {
     }
 
     /// Why there can be no such image, if there cannot.
-    fn image(&self, w: &ImageKind, s: &ImageSizes, samples: &Samples) -> Option<String> {
+    pub(super) fn image(&self, w: &ImageKind, s: &ImageSizes, samples: &Samples) -> Option<String> {
         let bridged = samples.keys().fold(0, |all, n| all | n);
         const DRM: i32 = 1_000_158_000;
         if w.tiling as i32 == DRM {

@@ -9,6 +9,7 @@ pub(super) mod aligned;
 mod alignment;
 mod binaries;
 mod compare;
+pub(super) mod compressed;
 mod exchange;
 mod extensions;
 mod features;
@@ -34,6 +35,7 @@ pub(super) use aligned::Realigned;
 pub(crate) use alignment::refresh as refresh_aligned;
 pub(super) use alignment::{memory_written, written as buffer_written};
 pub(super) use binaries::{CAPTURE_DATA, create as create_binaries, take as take_binaries};
+pub(super) use compressed::Compressed;
 pub(super) use extensions::{droppable, extensions};
 pub(super) use features::{asks_for_buffer_addresses, compare as features};
 pub(super) use held::submit;
@@ -49,6 +51,12 @@ pub(super) use versions::of_instance as instance_version;
 /// What bridges take part in; `link` is the rest.
 pub(super) const SUBSCRIPTIONS: Subscriptions = &[
     (&["vkSignalSemaphore"], After(held::signal)),
+    (
+        &["vkQueueSubmit", "vkQueueSubmit2", "vkQueueBindSparse", "vkSignalSemaphore"],
+        Before(compressed::before_submit),
+    ),
+    (&["vkCmdCopyBufferToImage", "vkCmdCopyBufferToImage2"], Before(compressed::copy)),
+    (&["vkCopyMemoryToImage"], Before(compressed::host_copy)),
     (&["vkCreateBuffer"], After(alignment::buffer_made)),
     (&["vkDestroyBuffer"], Before(alignment::buffer_gone)),
     (

@@ -2,6 +2,7 @@
 //! first one.
 
 use super::compare::Compare;
+use super::compressed::{Compressed, StandIns, bridge_features};
 use super::line::{Done, Line, refuse, turn_off};
 use super::unused::forgive;
 use super::{Realigned, Samples, extensions};
@@ -15,6 +16,7 @@ use crate::vulkan::instance::instance_extensions;
 use crate::vulkan::memory::mode::choose_mode;
 use crate::vulkan::state::Vulkan;
 use ash::vk;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
 /// What replaying a capture here would take.
@@ -63,12 +65,13 @@ pub fn check(
         gpus.iter_mut().for_each(|gpu| gpu.rehearse(options.rehearse));
         let id = asked.devices.first().map_or(0, |d| d.gpu);
         let gpu = gpu::choose(&gpus, options.gpu.as_deref(), prologue.gpus.get(&id))?;
-        let Compared { mut lines, .. } = table(&entry, &instance, gpu, asked, prologue, options)?;
+        let (mut lines, bridges) = table(&entry, &instance, gpu, asked, prologue, options)?;
         forgive(&mut lines, asked, used);
         turn_off(&mut lines, &options.no_bridges);
+        let options = with_room(options, &bridges.stand_ins);
         Ok(Verdict {
             gpu: gpu.name(),
-            memory: choose_mode(options, prologue, id, gpu),
+            memory: choose_mode(&options, prologue, id, gpu),
             same_driver: prologue.gpus.get(&id).is_some_and(|then| gpu.is_same(then)),
             lines,
         })
@@ -78,18 +81,31 @@ pub fn check(
     verdict
 }
 
-/// All that is asked for beside what is here, and what bridges need to know of it.
-pub(super) struct Compared {
-    lines: Vec<Line>,
+/// What stands in for what is not here.
+pub(super) struct Bridges {
     /// Numbers of samples that are others.
     samples: Samples,
     /// Buffers that have aligned copies.
     realigned: Realigned,
     /// Images that are not made.
     unmade: HashSet<u64>,
+    /// Formats that are others.
+    stand_ins: StandIns,
+    /// Features that are not needed for that.
+    cleared: Vec<&'static str>,
 }
 
-/// Compares with this device and the instance extensions that are here.
+/// Images in another format than at capture do not lie where they lay.
+fn with_room<'o>(options: &'o Options, found: &StandIns) -> Cow<'o, Options> {
+    match options.memory {
+        MemoryMode::Auto if !found.is_empty() => {
+            Cow::Owned(Options { memory: MemoryMode::Rebind, ..options.clone() })
+        }
+        _ => Cow::Borrowed(options),
+    }
+}
+
+/// All that is asked for, against this device and the instance extensions that are here, and what stands in for what is not.
 pub(super) fn table(
     entry: &ash::Entry,
     instance: &ash::Instance,
@@ -97,7 +113,7 @@ pub(super) fn table(
     asked: &Asked,
     prologue: &Prologue,
     options: &Options,
-) -> Result<Compared> {
+) -> Result<(Vec<Line>, Bridges)> {
     let here = instance_extensions(entry, options.validate)?;
     let mut lines = extensions::of_instance(asked, &here, options);
     let mut c = Compare {
@@ -111,20 +127,23 @@ pub(super) fn table(
         unmade: HashSet::new(),
     };
     c.api();
+    let stand_ins = c.stand_ins();
+    let with_room = with_room(options, &stand_ins);
     for d in &asked.devices {
         c.extensions(d);
         c.device_features(d);
         c.queues(d);
-        let mode = choose_mode(options, prologue, d.gpu, gpu);
+        let mode = choose_mode(&with_room, prologue, d.gpu, gpu);
         c.memory(d, prologue, mode);
         c.limits(mode);
     }
     let realigned = c.alignments();
     let samples = c.samples();
-    c.formats(&samples);
+    c.formats(&samples, &stand_ins);
     c.lines.dedup();
     lines.append(&mut c.lines);
-    Ok(Compared { lines, samples, realigned, unmade: c.unmade })
+    let cleared = bridge_features(&mut lines, asked.images.keys().map(|k| k.format), &stand_ins);
+    Ok((lines, Bridges { samples, realigned, stand_ins, cleared, unmade: c.unmade }))
 }
 
 /// Compares all that the capture asks for with the device; refuses what is not here. False if the device that the
@@ -134,14 +153,17 @@ pub fn compare(vk: &mut Vulkan, asked: &Asked, used: impl FnOnce() -> Used) -> R
     let Some(gpu) = vk.gpus.get(&id).cloned() else { return Ok(false) };
     let Some(instance) = vk.instances.get(&gpu.instance) else { return Ok(false) };
     let (prologue, options) = (&vk.prologue, &vk.options);
-    let Compared { mut lines, samples, realigned, unmade } =
-        table(&vk.entry, &instance.ash, &gpu, asked, prologue, options)?;
+    let (mut lines, bridges) = table(&vk.entry, &instance.ash, &gpu, asked, prologue, options)?;
+    let Bridges { samples, realigned, stand_ins, cleared, unmade } = bridges;
     vk.unmade = unmade;
     vk.samples = samples;
+    vk.options = with_room(&vk.options, &stand_ins).into_owned();
+    vk.compressed = Compressed::new(stand_ins);
     // What commands write to a buffer is copied out of it.
     vk.needs.transfer_src |= !realigned.is_empty();
     vk.realigned = realigned;
     vk.unused = forgive(&mut lines, asked, used);
+    vk.unused.features.extend(cleared.into_iter().map(str::to_owned));
     turn_off(&mut lines, &vk.options.no_bridges);
     vk.whole_table = true;
     vk.captured_families.clone_from(&asked.families);

@@ -210,6 +210,7 @@ mod tests {
             "--negotiation",
             "--breadcrumbs",
             "--rehearse=growth,bare",
+            "--no-bridge=texels",
         ];
         let run = of(&[&first[..], &more].concat());
         let again = flags(&run, None);

@@ -1,0 +1,70 @@
+//! What is kept of images with a stand-in: which formats have one, the copies that are recorded, and what it all took.
+
+use crate::vulkan::memory::Alloc;
+use ash::vk;
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+/// By captured format: that here.
+pub type StandIns = BTreeMap<u32, u32>;
+
+/// See the module's header; without stand-ins nothing is kept.
+#[derive(Default)]
+pub struct Compressed {
+    pub(in super::super) stand_ins: StandIns,
+    /// Copies that are recorded: by the recording's number, and the command's index in it.
+    pub(super) copies: HashMap<(u64, u32), Copy>,
+    /// What the host copies in the call under way.
+    pub(super) host: Vec<Vec<u8>>,
+    /// Submissions and signals so far.
+    pub(super) calls: u64,
+    pub(super) cost: Cost,
+}
+
+/// What it took.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Cost {
+    pub(super) images: u64,
+    /// Bytes of images beyond those of their blocks.
+    pub(super) more_bytes: u64,
+    pub(super) texels: u64,
+    pub(super) decoding: Duration,
+    /// Bytes that hold decoded texels for copies, now and at most.
+    pub(super) staged: u64,
+    pub(super) most_staged: u64,
+    pub(super) read_back: u64,
+}
+
+impl Compressed {
+    /// With these.
+    pub(in super::super) fn new(stand_ins: StandIns) -> Self {
+        Compressed { stand_ins, ..Compressed::default() }
+    }
+    /// No format has a stand-in.
+    pub fn is_empty(&self) -> bool {
+        self.stand_ins.is_empty()
+    }
+}
+
+/// A copy that is recorded.
+pub(super) struct Copy {
+    pub(super) device: u64,
+    /// The command buffer that holds it.
+    pub(super) holder: u64,
+    pub(super) buffer: vk::Buffer,
+    pub(super) alloc: Alloc,
+    pub(super) size: u64,
+    /// Where each region's texels begin.
+    pub(super) places: Vec<u64>,
+    pub(super) filled: Option<Filled>,
+}
+
+/// What the texels of a copy were made of.
+#[derive(Clone, Copy)]
+pub(super) struct Filled {
+    /// The world's stamp of the blocks then; none where some were not known.
+    pub(super) stamp: Option<u64>,
+    pub(super) hash: [u8; 32],
+    /// Which call it was made for.
+    pub(super) call: u64,
+}
