@@ -35,7 +35,7 @@ pub struct RunArgs {
     pub remove_unsupported: bool,
     /// Do not replay by other means what this device lacks, but refuse it: texels (compressed images as images of texels,
     /// decoded where they are uploaded)
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', hide_possible_values = true)]
     pub no_bridge: Vec<NoBridge>,
     /// Run under the Khronos validation layer and print what it says
     #[arg(long)]
