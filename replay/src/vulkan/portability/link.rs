@@ -23,7 +23,7 @@ pub(in crate::vulkan) fn link(
     if !vk.realigned.is_empty() {
         alignment::in_call(vk, objects.world(), call, linked);
     }
-    if vk.folded || !vk.samples.is_empty() || !vk.compressed.is_empty() {
+    if vk.exchanges || !vk.samples.is_empty() {
         exchange::exchange(vk, objects, call, linked);
     }
     Ok(())
