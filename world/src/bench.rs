@@ -108,6 +108,8 @@ pub struct Bench {
     pub follow: Follow,
     pub ear: Ear,
     pub blocks: u64,
+    /// Submissions and signals are followed before they are made.
+    pub early: bool,
 }
 
 /// A write of buffers: set, binding, element, type, buffers.
@@ -125,7 +127,7 @@ pub fn write(w: &mut ParamWriter, &(set, binding, element, ty, buffers): &Write<
 
 impl Default for Bench {
     fn default() -> Self {
-        Bench { follow: Follow::new(), ear: Ear::default(), blocks: 0 }
+        Bench { follow: Follow::new(), ear: Ear::default(), blocks: 0, early: false }
     }
 }
 
@@ -138,6 +140,9 @@ impl Bench {
         let mut c = call(name, params);
         c.block = self.blocks;
         self.blocks += 1;
+        if self.early {
+            self.follow.before(&c, &mut self.ear);
+        }
         self.follow.call(&c, Outcome::captured(&c), &mut self.ear);
     }
 

@@ -110,8 +110,8 @@ pub struct Vulkan {
     pub(super) unused: Unused,
     pub(super) pools: Pools,
     pub(super) held: Held,
-    /// Some device has its queues in other families than at capture.
-    pub(super) folded: bool,
+    /// Calls name what is another here: queue families, formats.
+    pub(super) exchanges: bool,
     /// Numbers of samples that are others here.
     pub(super) samples: Samples,
     /// Images of formats that this device lacks.
@@ -183,7 +183,7 @@ impl Vulkan {
             unused: Default::default(),
             pools: Pools::default(),
             held: Held::default(),
-            folded: false,
+            exchanges: false,
             samples: Default::default(),
             compressed: Compressed::default(),
             realigned: Default::default(),

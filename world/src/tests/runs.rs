@@ -324,6 +324,25 @@ fn a_batch_that_waits_runs_when_it_may() {
     assert_eq!(ran(&mut b), [13]);
 }
 
+#[test]
+fn what_is_followed_before_it_is_made_runs_once() {
+    let mut b = one();
+    timeline(&mut b);
+    [10, 11].into_iter().for_each(|cmd| b.once(cmd, 40, 30, &[50]));
+    b.early = true;
+    let ran = |b: &mut Bench| b.told().iter().map(|t| t.at.command_buffer).collect::<Vec<_>>();
+    b.submit(&[10], &[], &[]);
+    assert_eq!((ran(&mut b), b.ear.submissions.len()), (vec![10], 1));
+    b.submit(&[11], &[(70, 4)], &[]);
+    assert_eq!(ran(&mut b), [0; 0]);
+    signal(&mut b, 4);
+    assert_eq!(ran(&mut b), [11], "before the signal is made, and not again behind it");
+    // Where execution is not followed, nothing is.
+    let mut objects = Bench { follow: crate::Follow::default(), early: true, ..Bench::new() };
+    objects.submit(&[10], &[], &[]);
+    assert!(objects.ear.submissions.is_empty());
+}
+
 /// A layout of the older extension with tokens of these types.
 fn generating(b: &mut Bench, id: u64, tokens: &[u32]) {
     b.see("vkCreateIndirectCommandsLayoutNV", |w| {

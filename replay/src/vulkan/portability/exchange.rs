@@ -6,6 +6,7 @@ use super::compressed::StandIns;
 use super::{queues, samples};
 use crate::link::Linked;
 use crate::objects::Objects;
+use crate::options::Bridge;
 use crate::vulkan::Vulkan;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::image::{Image, Ptr};
@@ -47,24 +48,35 @@ fn leading_to(kind: fn(&Member) -> bool) -> Vec<bool> {
     COMMANDS.iter().map(|c| c.params.iter().any(|m| leads(m, &structs))).collect()
 }
 
-/// Exchanges what is another here in a linked call.
-pub(in crate::vulkan) fn exchange(vk: &Vulkan, objects: &Objects, call: &Call, linked: &mut Linked) -> bool {
+/// Exchanges what is another here in a linked call: by which bridge, if anything is.
+pub(in crate::vulkan) fn exchange(
+    vk: &Vulkan,
+    objects: &Objects,
+    call: &Call,
+    linked: &mut Linked,
+) -> Option<Bridge> {
     let (families, counts, formats) = CONCERNED[call.index];
     let first = call.image.u64(0);
     let device = objects.any(first).filter(|_| families).and_then(|e| vk.devices.get(&e.owner));
     let folding = device.map(|d| &d.folding).filter(|f| f.changed);
     let (samples, stand_ins) = (&vk.samples, &vk.compressed.stand_ins);
     if folding.is_none() && (!counts || samples.is_empty()) && (!formats || stand_ins.is_empty()) {
-        return false;
+        return None;
     }
     let world = objects.world();
     let pool = world.command_buffers.get(&first).and_then(|b| world.command_pools.get(&b.pool));
     let folding = folding.map(|f| (f, pool.map(|p| p.family)));
-    let mut walk = Exchange { folding, samples, stand_ins, all: Vec::new() };
+    let mut walk = Exchange { folding, samples, stand_ins, families: Vec::new(), all: Vec::new() };
     walk_call(&call.image, &mut walk);
-    walk.all.retain(|(at, v)| linked.u32_at(*at) != *v);
-    walk.all.iter().for_each(|(at, v)| linked.set_u32_at(*at, *v));
-    !walk.all.is_empty()
+    let families = walk.families.into_iter().map(|(at, v)| (at, v, Bridge::Queues));
+    let mut bridge = None;
+    for (at, v, by) in walk.all.into_iter().chain(families) {
+        if linked.u32_at(at) != v {
+            linked.set_u32_at(at, v);
+            bridge = Some(by);
+        }
+    }
+    bridge
 }
 
 struct Exchange<'v> {
@@ -72,27 +84,28 @@ struct Exchange<'v> {
     folding: Option<(&'v queues::Folding, Option<u32>)>,
     samples: &'v samples::Samples,
     stand_ins: &'v StandIns,
-    /// What is written where.
-    all: Vec<(u32, u32)>,
+    /// What is written where: indices of families, and the rest.
+    families: Vec<(u32, u32)>,
+    all: Vec<(u32, u32, Bridge)>,
 }
 
 impl Visitor for Exchange<'_> {
     fn value(&mut self, image: &Image, ty: Ty, at: u32) {
         if let Some(here) = samples::here(self.samples, ty, image.u32(at)) {
-            self.all.push((at, here));
+            self.all.push((at, here, Bridge::Samples));
         }
         if !self.stand_ins.is_empty()
             && of_formats(ty)
             && let Some(here) = self.stand_ins.get(&image.u32(at))
         {
-            self.all.push((at, *here));
+            self.all.push((at, *here, Bridge::Texels));
         }
     }
     fn pointer(&mut self, _: &Image, _: &Ptr, _: Pointee) {}
     fn text(&mut self, _: &Image, _: u32, _: u64, _: u32) {}
     fn begin_struct(&mut self, image: &Image, def: &'static StructDef, at: u32) {
         if let Some((folding, family)) = self.folding {
-            folding.in_struct(family, image, (def, at), &mut self.all);
+            folding.in_struct(family, image, (def, at), &mut self.families);
         }
     }
 }

@@ -24,13 +24,9 @@ pub(in crate::vulkan) fn link(
     if !vk.realigned.is_empty() && alignment::in_call(vk, objects.world(), call, linked) {
         vk.cost(Bridge::Alignment).changed += 1;
     }
-    let exchanges = vk.folded || !vk.samples.is_empty() || !vk.compressed.is_empty();
-    if exchanges && exchange::exchange(vk, objects, call, linked) {
-        let bridge = match () {
-            () if vk.folded => Bridge::Queues,
-            () if !vk.compressed.is_empty() => Bridge::Texels,
-            () => Bridge::Samples,
-        };
+    if (vk.exchanges || !vk.samples.is_empty())
+        && let Some(bridge) = exchange::exchange(vk, objects, call, linked)
+    {
         vk.cost(bridge).changed += 1;
     }
     Ok(())
