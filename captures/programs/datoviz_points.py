@@ -1,4 +1,5 @@
 """Coloured points that can be turned, with datoviz; runs until it is stopped."""
+
 import datoviz as dvz
 import numpy as np
 

@@ -1,4 +1,5 @@
 """A turning triangle with moderngl (OpenGL) in a window of pyglet; the argument is the number of frames."""
+
 import sys
 
 import moderngl

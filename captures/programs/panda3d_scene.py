@@ -1,4 +1,5 @@
 """The panda of panda3d in its landscape (OpenGL); the argument is the number of frames."""
+
 import sys
 
 from panda3d.core import DirectionalLight, loadPrcFileData

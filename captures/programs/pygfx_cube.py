@@ -1,4 +1,5 @@
 """A textured cube and a torus knot with shadows, with pygfx; the argument is the number of frames."""
+
 import sys
 
 import numpy as np
@@ -14,7 +15,8 @@ x, y = np.meshgrid(np.arange(64) * 4, np.arange(64) * 4)
 texture = gfx.Texture(np.stack([x, y, (x ^ y) & 255, np.full_like(x, 255)], -1).astype(np.uint8), dim=2)
 cube = gfx.Mesh(gfx.box_geometry(200, 200, 200), gfx.MeshPhongMaterial(map=texture))
 knot = gfx.Mesh(
-    gfx.torus_knot_geometry(100, 20, 64, 12), gfx.MeshStandardMaterial(color="#8af", metalness=0.5, roughness=0.3)
+    gfx.torus_knot_geometry(100, 20, 64, 12),
+    gfx.MeshStandardMaterial(color="#8af", metalness=0.5, roughness=0.3),
 )
 knot.local.position = (180, 0, 0)
 light = gfx.DirectionalLight(cast_shadow=True)

@@ -1,4 +1,5 @@
 """Circles, a turning rectangle and text, with pyglet (OpenGL); the argument is the number of frames."""
+
 import math
 import sys
 
@@ -8,7 +9,11 @@ window = pyglet.window.Window(320, 240)
 batch = pyglet.graphics.Batch()
 circles = [
     pyglet.shapes.Circle(
-        160 + 100 * math.cos(i), 120 + 80 * math.sin(i), 20, color=(40 * i % 255, 200, 255 - 30 * i), batch=batch
+        160 + 100 * math.cos(i),
+        120 + 80 * math.sin(i),
+        20,
+        color=(40 * i % 255, 200, 255 - 30 * i),
+        batch=batch,
     )
     for i in range(7)
 ]

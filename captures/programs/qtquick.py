@@ -1,4 +1,5 @@
 """A turning rectangle in Qt Quick, drawn by Qt's Vulkan backend."""
+
 import sys
 
 from PySide6.QtCore import QUrl

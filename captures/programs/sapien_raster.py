@@ -1,4 +1,5 @@
 """Boxes and a sphere falling onto the ground, drawn by SAPIEN's rasteriser; the picture goes to own.ppm."""
+
 import numpy as np
 import sapien
 from PIL import Image

@@ -1,4 +1,5 @@
 """A Julia set with taichi on Vulkan: N frames in a window, or, without an argument, one image to own.ppm."""
+
 import sys
 
 import numpy as np

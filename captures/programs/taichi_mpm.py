@@ -1,4 +1,5 @@
 """A block of fluid by the material point method, with taichi on Vulkan; the argument is the number of frames."""
+
 import sys
 
 import taichi as ti

@@ -1,4 +1,5 @@
 """Three solids in a window, with VTK (OpenGL); the argument is the number of frames."""
+
 import sys
 
 import vtk

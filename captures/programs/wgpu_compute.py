@@ -1,4 +1,5 @@
 """The Mandelbrot set by one dispatch of wgpu, read back and written to own.ppm."""
+
 import numpy as np
 import wgpu
 from PIL import Image

@@ -1,4 +1,5 @@
 """A turning triangle in a window, with wgpu; the argument is the number of frames."""
+
 import struct
 import sys
 
