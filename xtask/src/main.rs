@@ -5,6 +5,7 @@
 
 mod bench;
 mod check;
+mod corpus;
 mod generate;
 
 /// A sub-command: its name, what it is for, and its entry.
@@ -13,6 +14,7 @@ type Command = (&'static str, &'static str, fn(&[String]) -> Result<(), String>)
 const COMMANDS: &[Command] = &[
     ("generate", "write gfxr-parse's schema tables from the Vulkan registry", generate::run),
     ("bench-peers", "compare this project's commands with GFXReconstruct's, side by side", bench::run),
+    ("corpus", "compare what captures/corpus replayed, and write its page", corpus::run),
     ("check", "find wrong arrows between crates, and sources that break the house's rules", check::run),
 ];
 
