@@ -74,7 +74,7 @@ impl Backend for Echo {
     fn link(&mut self, objects: &Objects, call: &Call, linked: &mut Linked) -> Result<()> {
         // The snapshot of a trimmed capture makes a swapchain whose predecessor may be gone.
         let handles = call.command.name == "vkCreateSwapchainKHR";
-        linked.link(&call.image, objects, Lenience { handles }, |a| a)
+        linked.link(&call.image, objects, Lenience { handles, hint: None }, |a| a)
     }
     fn invoke(&mut self, _: &mut Objects, call: &Call, _: &mut Linked, _: &mut Report) -> Result<Outcome> {
         // The linked copy still holds the recorded outputs, ids among them: they become the live handles.

@@ -32,6 +32,8 @@ pub struct Linked {
 pub struct Lenience {
     /// Unknown and virtual handles become null instead of an error.
     pub handles: bool,
+    /// The only type whose unknown handles become null: pipelines are the same without a cache.
+    pub hint: Option<u16>,
 }
 
 impl Linked {
@@ -84,7 +86,7 @@ impl Linked {
                     owner = owner.max(e.owner);
                     e.live
                 }
-                _ if h.lenient || lenience.handles => 0,
+                _ if h.lenient || lenience.handles || lenience.hint == Some(h.ty) => 0,
                 Some(e) if !e.virt => return Err(foreign_handle(id, h.ty, e.owner, owner)),
                 found => return Err(unknown_handle(id, h.ty, found.is_some())),
             };

@@ -3,8 +3,8 @@
 use super::answered::answered_by_capture;
 use super::linked_call::{After, Before, LinkedCall, Subscription, Subscriptions};
 use super::{
-    Vulkan, debug_names, descriptors, device, instance, memory, pipeline, portability, queue, ray, resources,
-    shader_pointers, surface, swapchain, wait, watchdog,
+    Vulkan, debug_names, descriptors, device, instance, memory, multi_draw, pipeline, portability, queue,
+    ray, resources, shader_pointers, surface, swapchain, wait, watchdog,
 };
 use crate::error::Result;
 use crate::link::Lenience;
@@ -12,7 +12,7 @@ use crate::objects::Objects;
 use crate::report::Report;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::generated::COMMANDS;
-use gfxr_parse::schema::{CommandDef, Shape, Ty, struct_named};
+use gfxr_parse::schema::{CommandDef, Shape, Ty, handle_named, struct_named};
 use world::Outcome;
 
 /// A handler that sees live arguments.
@@ -39,6 +39,7 @@ const SUBSCRIBERS: &[Subscriptions] = &[
     watchdog::SUBSCRIPTIONS,
     wait::SUBSCRIPTIONS,
     pipeline::SUBSCRIPTIONS,
+    multi_draw::SUBSCRIPTIONS,
     shader_pointers::SUBSCRIPTIONS,
     descriptors::SUBSCRIPTIONS,
     ray::SUBSCRIPTIONS,
@@ -61,6 +62,7 @@ impl Handlers {
     /// Builds it.
     pub fn new() -> Self {
         let callbacks = struct_named("VkAllocationCallbacks");
+        let cache = handle_named("VkPipelineCache");
         Handlers(
             COMMANDS
                 .iter()
@@ -74,7 +76,10 @@ impl Handlers {
                         before,
                         handler,
                         after,
-                        lenience: Lenience { handles: lenient },
+                        lenience: Lenience {
+                            handles: lenient,
+                            hint: cache.filter(|_| c.name.starts_with("vkCreate")),
+                        },
                         allocator: allocator.map(|i| i as u8),
                     }
                 })

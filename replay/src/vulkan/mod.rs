@@ -30,6 +30,7 @@ mod invoke;
 mod linked_call;
 pub(crate) mod live;
 pub mod memory;
+mod multi_draw;
 mod order;
 mod patience;
 #[cfg(target_os = "linux")]
