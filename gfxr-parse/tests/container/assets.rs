@@ -129,7 +129,7 @@ fn what_cannot_be_followed_is_one_error() {
         assert_eq!(indexes, (0..indexes.len() as u64).collect::<Vec<_>>());
         items[1..n - 1].join(" ")
     };
-    assert_eq!(one(Run(1, START, "b")), "block 0, offset 0x18: file \"b\": no such file");
+    assert_eq!(one(Run(1, START, "b")), "block 0, offset 0x18: file \"b\" is not beside the capture");
     assert_eq!(
         one(Run(1, -1, "a")),
         "block 0, offset 0x18: file \"a\": expected an offset up to 48, found -1"

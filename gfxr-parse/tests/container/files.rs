@@ -70,7 +70,7 @@ fn siblings_are_regular_files_of_the_same_folder() {
     assert_eq!(one("link"), "file \"link\": expected a regular file, found a symbolic link");
     assert_eq!(one("zero"), "file \"zero\": expected a regular file, found a symbolic link");
     assert_eq!(one("sub"), "file \"sub\": is a directory");
-    assert_eq!(one("gone"), "file \"gone\": No such file or directory (os error 2)");
+    assert_eq!(one("gone"), "file \"gone\" is not beside the capture");
     assert_eq!(one("sub/inner"), "file to run: expected a plain file name, found \"sub/inner\"");
 }
 
