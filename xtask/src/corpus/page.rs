@@ -51,8 +51,8 @@ pub fn write(rows: &[Row], notes: &[Note]) -> String {
 
 const HEAD: &str = "# Real programs
 
-Written by `cargo xtask corpus page` from the raw results in [benches/runs](../benches/README.md) (`*-corpus`); no number
-here was typed. `captures/corpus` records the programs of [captures/programs/list.tsv](../captures/programs/list.tsv) and
+Written by `cargo xtask corpus page` from the raw results in `benches/runs` (`*-corpus`); no number
+here was typed. `captures/corpus` records the programs of `captures/programs/list.tsv` and
 replays them; it can be run on any machine that has a Vulkan driver.
 
 A program is recorded twice: *whole*, from its first frame on, by the capture layer that Debian packages (by the newest, 1.0,
