@@ -10,7 +10,9 @@ use std::path::Path;
 use std::process::Command;
 
 /// Frames to measure; where a capture is long or its frames are heavy, one of them does.
-const FRAMES: [(&str, &str); 15] = [
+const FRAMES: [(&str, &str); 17] = [
+    ("compressed_textures_frames", "3"),
+    ("compressed_textures", "1"),
     ("closed_compute", "2"),
     ("cornell", "1"),
     ("cubes", "2"),
@@ -28,8 +30,9 @@ const FRAMES: [(&str, &str); 15] = [
     ("weekend", "1"),
 ];
 
-/// Path tracers on software: passes that write down every event, or every value of so many shaders, take it a minute.
-const HEAVY: [(&str, &str); 3] = [
+/// On software: passes that write down every event of path tracers, or every value of so many or so long shaders, take it minutes.
+const HEAVY: [(&str, &str); 4] = [
+    ("compressed_textures", "simt,divergence,lifetimes,counters,blocks,timeline"),
     ("recursion", "simt,divergence,its,paths,lifetimes,blocks,timeline,rays"),
     ("sapien", "simt,blocks"),
     ("weekend", "simt,divergence,lifetimes,blocks,rays"),
