@@ -2,7 +2,7 @@
 //! where each is executed.
 
 use super::commands::{Command, Invoke};
-use super::effects::Written;
+use super::effects::shaders::Written;
 use super::recording::Recording;
 use super::world::World;
 

@@ -6,8 +6,8 @@
 use super::clocks::Clocks;
 use super::gpu::Gpu;
 use super::memory::{Alloc, Pool, Rows};
-use super::portability::Folding;
-use super::ray::Spare;
+use super::portability::queues::Folding;
+use super::ray::spare::Spare;
 use super::statistics::Statistics;
 use crate::texels::Codec;
 use crate::vulkan::staging::Upload;

@@ -1,6 +1,6 @@
 //! Pipelines and their caches.
 
-use super::portability;
+use super::portability::binaries;
 use crate::error::{Error, Result};
 use crate::link::Linked;
 use crate::vulkan::linked_call::{LinkedCall, Subscription::Before, Subscriptions};
@@ -38,7 +38,7 @@ pub(super) fn compile_all(call: &Call, linked: &mut Linked) -> Result<()> {
         let views = View::call(&call.image).structs("pCreateInfos");
         for (i, view) in (0..p.len as u32).zip(views) {
             let info = p.to + i * STRUCTS[id as usize].size;
-            portability::take_binaries(call, linked, view, info)?;
+            binaries::take(call, linked, view, info)?;
             // (all create infos have them there)
             let at = info + member!("VkGraphicsPipelineCreateInfo", "flags");
             linked.set_u32_at(at, linked.u32_at(at) & !drop.as_raw());
@@ -47,7 +47,7 @@ pub(super) fn compile_all(call: &Call, linked: &mut Linked) -> Result<()> {
             if let Some(to) = call.image.chain_find(next, flags_2) {
                 // The low bits are those of the older flags.
                 let at = to + member!("VkPipelineCreateFlags2CreateInfo", "flags");
-                let drop = drop.as_raw() | portability::CAPTURE_DATA;
+                let drop = drop.as_raw() | binaries::CAPTURE_DATA;
                 linked.set_u32_at(at, linked.u32_at(at) & !drop);
             }
         }

@@ -6,7 +6,7 @@
 use super::addresses::Addresses;
 use super::answered::may_be_missing;
 use super::debug::Messages;
-use super::descriptors::{Descriptors, Pools};
+use super::descriptors::state::{Descriptors, Pools};
 use super::driver;
 use super::exact::Exact;
 use super::gpu::Gpu;
@@ -14,8 +14,10 @@ use super::live::{
     BufferState, DeviceState, ImageState, InstanceState, Presented, QueueState, SwapchainState,
 };
 use super::patience::{Patience, patience_with};
-use super::portability::{Compressed, Samples, Unused};
-use super::ray::Ray;
+use super::portability::compressed::state::Compressed;
+use super::portability::samples::Samples;
+use super::portability::unused::Unused;
+use super::ray::state::Ray;
 use super::table::Table;
 use super::watch::Watch;
 use crate::backend::Backend;

@@ -11,7 +11,7 @@ mod calls;
 mod images;
 mod other;
 mod places;
-mod shaders;
+pub(super) mod shaders;
 #[cfg(test)]
 mod tests;
 

@@ -11,7 +11,6 @@ use crate::vulkan::linked_call::{Subscription::After, Subscription::Before, Subs
 pub use buffers::get;
 pub(crate) use buffers::{loaded, updated, written};
 pub use pools::allocate;
-pub(crate) use state::{Descriptors, Pools};
 pub(crate) use table::Piece;
 
 /// Pools, templates, and buffers that hold descriptors.

@@ -7,7 +7,7 @@
 
 pub(super) mod aligned;
 mod alignment;
-mod binaries;
+pub(super) mod binaries;
 mod compare;
 pub(super) mod compressed;
 mod exchange;
@@ -19,12 +19,12 @@ mod limits;
 pub mod line;
 mod link;
 mod memory_types;
-mod queues;
-mod samples;
+pub(super) mod queues;
+pub(super) mod samples;
 pub(super) mod sparse;
 mod strip;
 mod table;
-mod unused;
+pub(super) mod unused;
 mod versions;
 pub(super) mod waiting;
 
@@ -34,8 +34,7 @@ use crate::vulkan::linked_call::{Subscription::After, Subscription::Before, Subs
 pub(super) use aligned::Realigned;
 pub(crate) use alignment::refresh as refresh_aligned;
 pub(super) use alignment::{memory_written, written as buffer_written};
-pub(super) use binaries::{CAPTURE_DATA, create as create_binaries, take as take_binaries};
-pub(super) use compressed::Compressed;
+pub(super) use binaries::create as create_binaries;
 pub(super) use extensions::{droppable, extensions};
 pub(super) use features::{asks_for_buffer_addresses, compare as features};
 pub(super) use held::submit;
@@ -45,7 +44,6 @@ pub(super) use link::link;
 pub(crate) use queues::Folding;
 pub(super) use samples::Samples;
 pub use table::{Verdict, check, compare};
-pub(super) use unused::Unused;
 pub(super) use versions::of_instance as instance_version;
 
 /// What bridges take part in; `link` is the rest.

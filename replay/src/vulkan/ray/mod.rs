@@ -30,7 +30,7 @@ mod recording;
 mod refused;
 mod sizes;
 mod snapshot;
-mod spare;
+pub(super) mod spare;
 mod stacks;
 pub(super) mod state;
 mod structures;
@@ -51,7 +51,6 @@ pub use refused::refused;
 pub(crate) use snapshot::{ends, loads, meta};
 pub(crate) use spare::Spare;
 pub use state::Counters;
-pub(crate) use state::Ray;
 #[cfg(test)]
 pub(crate) use state::Structure;
 pub(crate) use structures::foresee;

@@ -15,7 +15,7 @@ mod copies;
 mod host;
 mod images;
 mod negotiate;
-mod state;
+pub(in crate::vulkan) mod state;
 mod submitted;
 
 pub(super) use copies::copy;
