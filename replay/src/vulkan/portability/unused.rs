@@ -41,6 +41,17 @@ const PERMIT: &[&str] = &[
     "VkPipelineStageFlagBits2",
 ];
 
+/// Single bits that permit, of enums that else say what something is.
+const PERMITTING: &[(&str, i64)] = &[
+    // MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED: what renders so says it in a struct of its own.
+    ("VkImageCreateFlagBits", 0x40000),
+];
+
+/// Whether a value only permits something.
+fn permits(value: &(&str, i64)) -> bool {
+    PERMIT.contains(&value.0) || PERMITTING.contains(value)
+}
+
 /// What shows that a feature of Vulkan 1.0 is used.
 enum Sign {
     /// An enumerant from one to another.
@@ -105,7 +116,7 @@ impl Used {
         let called = e.commands.iter().filter_map(|n| canonical(&n));
         let by = called.filter_map(|c| self.commands.get(c));
         let by = by.chain(e.structs.iter().filter_map(|s| self.structs.get(s)));
-        let values = e.values.iter().filter(|v| !PERMIT.contains(&v.0));
+        let values = e.values.iter().filter(|v| !permits(v));
         let mut by = by.chain(values.filter_map(|v| self.values.get(v)));
         if let Some(first) = by.next() {
             return Use::By(*first);
@@ -194,7 +205,7 @@ impl Unused {
         self.features.extend(features.iter().map(|f| (*f).clone()));
         self.capabilities.extend(features.iter().flat_map(|f| capabilities(f).unwrap_or_default()));
         self.spirv_extensions.extend(e.spirv);
-        for &(of, bit) in e.values.iter().filter(|v| PERMIT.contains(&v.0)) {
+        for &(of, bit) in e.values.iter().filter(|v| permits(v)) {
             *self.bits.entry(of).or_default() |= bit as u64;
         }
     }
@@ -254,6 +265,21 @@ mod tests {
             assert!(Unused::of(&used, &mut lines, &asked).is_empty());
             assert!(lines.iter().all(|l| l.done == Done::Refused && l.asked == "used by shaders"));
         }
+    }
+
+    #[test]
+    fn images_that_may_be_rendered_to_with_more_samples_are_made_without_the_bit() {
+        let name = "VK_EXT_multisampled_render_to_single_sampled";
+        let of = |used: &Used| {
+            let mut lines = refused(&[(Sort::DeviceExtension, name)]);
+            let u = Unused::of(used, &mut lines, &BTreeMap::new());
+            (u.bits.get("VkImageCreateFlagBits").copied(), lines[0].done)
+        };
+        let mut used = Used::default();
+        used.values.insert(("VkImageCreateFlagBits", 0x40000), (5, "vkCreateImage"));
+        assert_eq!(of(&used), (Some(0x40000), Done::Unused));
+        used.structs.insert("VkMultisampledRenderToSingleSampledInfoEXT", (9, "vkCmdBeginRendering"));
+        assert_eq!(of(&used), (None, Done::Refused), "it is rendered so");
     }
 
     #[test]
