@@ -5,6 +5,7 @@
 
 use super::Samples;
 use super::compressed::{StandIns, replaced};
+use super::unused::Unused;
 use crate::options::Bridge;
 use crate::preflight::asked::{ImageKind, ImageSizes};
 use crate::vulkan::portability::compare::Compare;
@@ -13,8 +14,13 @@ use ash::vk;
 use gfxr_parse::schema::generated::ENUMS;
 
 impl Compare<'_> {
-    pub(super) fn formats(&mut self, samples: &Samples, found: &StandIns) {
-        for (wish, sizes) in &self.asked.images {
+    pub(super) fn formats(&mut self, samples: &Samples, found: &StandIns, unused: &Unused) {
+        for (asked, sizes) in &self.asked.images {
+            let wish = &ImageKind {
+                flags: unused.without("VkImageCreateFlagBits", asked.flags),
+                usage: unused.without("VkImageUsageFlagBits", asked.usage),
+                ..*asked
+            };
             let others = samples.iter().filter(|s| sizes.samples & s.0 != 0);
             let others: Vec<String> = others.map(|(then, now)| format!("{now} samples for {then}")).collect();
             let stand_in = found.get(&wish.format).copied();

@@ -4,7 +4,7 @@
 use super::compare::Compare;
 use super::compressed::{Compressed, StandIns, bridge_features};
 use super::line::{Done, Line, refuse, turn_off};
-use super::unused::forgive;
+use super::unused::{Unused, forgive};
 use super::{Realigned, Samples, extensions};
 use crate::error::{Error, Kind, Result, Vk};
 use crate::options::{MemoryMode, Options};
@@ -65,8 +65,7 @@ pub fn check(
         gpus.iter_mut().for_each(|gpu| gpu.rehearse(options.rehearse));
         let id = asked.devices.first().map_or(0, |d| d.gpu);
         let gpu = gpu::choose(&gpus, options.gpu.as_deref(), prologue.gpus.get(&id))?;
-        let (mut lines, bridges) = table(&entry, &instance, gpu, asked, prologue, options)?;
-        forgive(&mut lines, asked, used);
+        let (mut lines, bridges) = table(&entry, &instance, gpu, asked, prologue, options, used)?;
         turn_off(&mut lines, &options.no_bridges);
         let options = with_room(options, &bridges.stand_ins);
         Ok(Verdict {
@@ -93,6 +92,8 @@ pub(super) struct Bridges {
     stand_ins: StandIns,
     /// Features that are not needed for that.
     cleared: Vec<&'static str>,
+    /// What is left out.
+    unused: Unused,
 }
 
 /// Images in another format than at capture do not lie where they lay.
@@ -113,6 +114,7 @@ pub(super) fn table(
     asked: &Asked,
     prologue: &Prologue,
     options: &Options,
+    used: impl FnOnce() -> Used,
 ) -> Result<(Vec<Line>, Bridges)> {
     let here = instance_extensions(entry, options.validate)?;
     let mut lines = extensions::of_instance(asked, &here, options);
@@ -137,13 +139,14 @@ pub(super) fn table(
         c.memory(d, prologue, mode);
         c.limits(mode);
     }
+    let unused = forgive(&mut c.lines, asked, used);
     let realigned = c.alignments();
     let samples = c.samples();
-    c.formats(&samples, &stand_ins);
+    c.formats(&samples, &stand_ins, &unused);
     c.lines.dedup();
     lines.append(&mut c.lines);
     let cleared = bridge_features(&mut lines, asked.images.keys().map(|k| k.format), &stand_ins);
-    Ok((lines, Bridges { samples, realigned, stand_ins, cleared, unmade: c.unmade }))
+    Ok((lines, Bridges { samples, realigned, stand_ins, cleared, unused, unmade: c.unmade }))
 }
 
 /// Compares all that the capture asks for with the device; refuses what is not here. False if the device that the
@@ -153,8 +156,8 @@ pub fn compare(vk: &mut Vulkan, asked: &Asked, used: impl FnOnce() -> Used) -> R
     let Some(gpu) = vk.gpus.get(&id).cloned() else { return Ok(false) };
     let Some(instance) = vk.instances.get(&gpu.instance) else { return Ok(false) };
     let (prologue, options) = (&vk.prologue, &vk.options);
-    let (mut lines, bridges) = table(&vk.entry, &instance.ash, &gpu, asked, prologue, options)?;
-    let Bridges { samples, realigned, stand_ins, cleared, unmade } = bridges;
+    let (mut lines, bridges) = table(&vk.entry, &instance.ash, &gpu, asked, prologue, options, used)?;
+    let Bridges { samples, realigned, stand_ins, cleared, unused, unmade } = bridges;
     vk.unmade = unmade;
     vk.samples = samples;
     vk.options = with_room(&vk.options, &stand_ins).into_owned();
@@ -162,7 +165,7 @@ pub fn compare(vk: &mut Vulkan, asked: &Asked, used: impl FnOnce() -> Used) -> R
     // What commands write to a buffer is copied out of it.
     vk.needs.transfer_src |= !realigned.is_empty();
     vk.realigned = realigned;
-    vk.unused = forgive(&mut lines, asked, used);
+    vk.unused = unused;
     vk.unused.features.extend(cleared.into_iter().map(str::to_owned));
     turn_off(&mut lines, &vk.options.no_bridges);
     vk.whole_table = true;

@@ -210,6 +210,11 @@ impl Unused {
         }
     }
 
+    /// Flags without the bits that must go.
+    pub(super) fn without(&self, of: &str, flags: u32) -> u32 {
+        flags & !(self.bits.get(of).copied().unwrap_or(0) as u32)
+    }
+
     /// Nothing is.
     pub fn is_empty(&self) -> bool {
         self.extensions.is_empty() && self.features.is_empty()
