@@ -85,6 +85,8 @@ pub struct Rehearse {
     pub alignment: bool,
     /// The device has no compressed formats.
     pub compression: bool,
+    /// Descriptor buffers have to be twice as large.
+    pub descriptors: bool,
 }
 
 impl Rehearse {
@@ -118,13 +120,15 @@ pub enum Bridge {
     Builds,
     /// Compressed images as images of texels, decoded where they are uploaded.
     Texels,
+    /// Descriptor buffers that this device lays out otherwise.
+    Descriptors,
     /// What is turned on and not used.
     Unused,
 }
 
 impl Bridge {
     /// All of them.
-    pub const ALL: [Bridge; 9] = [
+    pub const ALL: [Bridge; 10] = [
         Bridge::Alignment,
         Bridge::Queues,
         Bridge::Samples,
@@ -133,6 +137,7 @@ impl Bridge {
         Bridge::Core,
         Bridge::Builds,
         Bridge::Texels,
+        Bridge::Descriptors,
         Bridge::Unused,
     ];
 
@@ -147,6 +152,7 @@ impl Bridge {
             Bridge::Core => "core",
             Bridge::Builds => "builds",
             Bridge::Texels => "texels",
+            Bridge::Descriptors => "descriptors",
             Bridge::Unused => "unused",
         }
     }

@@ -77,4 +77,6 @@ pub enum Way {
     Alignment,
     /// The device has no compressed formats
     Compression,
+    /// Descriptor buffers have to be twice as large
+    Descriptors,
 }

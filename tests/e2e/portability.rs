@@ -527,3 +527,44 @@ fn captures_of_other_programs_replay() {
     }
     assert!(found >= 8, "{found} captures");
 }
+
+/// Descriptor buffers of twice the size: a set that the host wrote, and one of which a part is copied and a part an update.
+#[test]
+fn descriptor_buffers_are_laid_out_as_the_device_wants_them() {
+    if !device("descriptor buffers") {
+        return;
+    }
+    let scratch = Scratch::new("portability-descriptors");
+    let capture = root().join("captures/samples/objects.gfxr");
+    let capture = capture.to_str().expect("plain");
+    let larger = ["--rehearse", "descriptors"];
+    let pictures = |name: &str, flags: &[&str]| {
+        let to = scratch.path(name);
+        let folder = to.to_str().expect("plain");
+        let out = run(["screenshot", capture, "--frames", "1,3", "-o", folder].iter().chain(flags));
+        assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
+        [1, 3].map(|n| std::fs::read(to.join(format!("frame_{n}.png"))).expect("a picture"))
+    };
+    assert!(pictures("as it is", &[]) == pictures("larger", &larger));
+    let said = text(&run(["check", capture].iter().chain(&larger)).stdout);
+    let line = said.lines().find(|l| l.contains("DescriptorBufferPropertiesEXT")).expect("a line");
+    assert!(line.split_whitespace().rev().take(2).eq(["descriptors", "replaced"]), "{line}");
+    let json = |flags: &[&str]| -> Value {
+        let out = run([capture, "--json"].iter().chain(flags));
+        serde_json::from_slice(&out.stdout).expect("JSON")
+    };
+    let report = json(&larger);
+    let cost = &report["bridges"]["descriptors"];
+    assert!(cost["calls_changed"].as_u64() > Some(0) && cost["memory_bytes"].as_u64() > Some(0), "{cost}");
+    // The host's two once, and two that are copied and updated again in each of three frames.
+    assert_eq!(report["notes"]["descriptors written where this device reads them"].as_u64(), Some(2 + 3 * 2));
+    assert!(json(&[])["bridges"]["descriptors"].is_null(), "nothing is bridged as it is");
+    let out = run([capture, "--validate", "--loop-frame", "2", "--iterations", "3"].iter().chain(&larger));
+    let said = text(&out.stderr) + &text(&out.stdout);
+    assert_eq!(out.status.code(), Some(0), "{said}");
+    assert!(said.contains("0 validation messages"), "{said}");
+    assert!(said.contains("The presented image is the same after all 3 iterations"), "{said}");
+    let out = run([capture, "--no-bridge", "descriptors"].iter().chain(&larger));
+    assert_eq!(out.status.code(), Some(77));
+    assert!(text(&out.stderr).contains("--no-bridge descriptors refuses"), "{}", text(&out.stderr));
+}

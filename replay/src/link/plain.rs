@@ -29,6 +29,7 @@ plain! {
     vk::RayTracingPipelineCreateInfoNV<'_>, vk::BufferCreateInfo<'_>, vk::BufferUsageFlags2CreateInfoKHR<'_>, vk::CommandBuffer,
     vk::ComputePipelineCreateInfo<'_>, vk::CopyAccelerationStructureInfoKHR<'_>,
     vk::CopyAccelerationStructureToMemoryInfoKHR<'_>, vk::CopyMemoryToAccelerationStructureInfoKHR<'_>,
+    vk::DescriptorBufferBindingInfoEXT<'_>, vk::DescriptorBufferBindingPushDescriptorBufferHandleEXT<'_>,
     vk::DescriptorPoolCreateInfo<'_>, vk::DescriptorPoolInlineUniformBlockCreateInfo<'_>, vk::DescriptorPoolSize,
     vk::DescriptorSet, vk::DescriptorSetAllocateInfo<'_>, vk::DescriptorUpdateTemplateCreateInfo<'_>,
     vk::DescriptorUpdateTemplateEntry, vk::DeviceCreateInfo<'_>, vk::DeviceQueueCreateInfo<'_>, vk::Fence, vk::Format,

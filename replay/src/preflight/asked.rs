@@ -51,6 +51,9 @@ pub struct Asked {
     pub heaps: HashMap<u64, Vec<(u64, u32)>>,
     /// Captured Vulkan version of the device by physical device.
     pub device_api: HashMap<u64, u32>,
+    /// What the program was told of descriptor buffers, by physical device: sizes by their names in
+    /// VkPhysicalDeviceDescriptorBufferPropertiesEXT.
+    pub descriptor_buffers: HashMap<u64, BTreeMap<&'static str, u64>>,
     /// Captured queue flags by family, by physical device, where the program asked.
     pub families: HashMap<u64, Vec<u32>>,
 }
@@ -127,6 +130,8 @@ const LOOKED_AT: &[&str] = &[
     "vkQueueSubmit2",
     "vkQueueSubmit2KHR",
     "vkQueueBindSparse",
+    "vkGetPhysicalDeviceProperties2",
+    "vkGetPhysicalDeviceProperties2KHR",
     "vkGetPhysicalDeviceQueueFamilyProperties",
     "vkGetPhysicalDeviceQueueFamilyProperties2",
     "vkGetPhysicalDeviceQueueFamilyProperties2KHR",
@@ -140,6 +145,25 @@ const IMPORTS: &[&str] = &[
 ];
 
 const SPARSE_BINDING: u32 = 1;
+
+/// What says how descriptors lie in descriptor buffers.
+const DESCRIPTOR_BUFFERS: &[&str] = &[
+    "descriptorBufferOffsetAlignment",
+    "samplerDescriptorSize",
+    "combinedImageSamplerDescriptorSize",
+    "sampledImageDescriptorSize",
+    "storageImageDescriptorSize",
+    "uniformTexelBufferDescriptorSize",
+    "robustUniformTexelBufferDescriptorSize",
+    "storageTexelBufferDescriptorSize",
+    "robustStorageTexelBufferDescriptorSize",
+    "uniformBufferDescriptorSize",
+    "robustUniformBufferDescriptorSize",
+    "storageBufferDescriptorSize",
+    "robustStorageBufferDescriptorSize",
+    "inputAttachmentDescriptorSize",
+    "accelerationStructureDescriptorSize",
+];
 
 /// Looks through a capture.
 pub fn scan(capture: &Capture) -> Asked {
@@ -250,6 +274,13 @@ impl Scan {
                         "maxVertexInputBindings",
                         info.structs("pVertexBindingDescriptions").count() as u64,
                     );
+                }
+            }
+            "vkGetPhysicalDeviceProperties2" | "vkGetPhysicalDeviceProperties2KHR" => {
+                let all = v.one("pProperties");
+                if let Some(p) = all.and_then(|p| p.next("VkPhysicalDeviceDescriptorBufferPropertiesEXT")) {
+                    let names = DESCRIPTOR_BUFFERS.iter().filter_map(|n| Some((*n, p.u64(n)?)));
+                    self.out.descriptor_buffers.insert(v.u64("physicalDevice").unwrap_or(0), names.collect());
                 }
             }
             n if n.starts_with("vkGetPhysicalDeviceQueueFamilyProperties") => {

@@ -207,6 +207,7 @@ pub(super) fn release(vk: &mut Vulkan, objects: &mut Objects, id: u64) -> Result
     vk.watch.idle(id, None);
     super::ray::device_gone(vk, id)?;
     super::portability::compressed::device_gone(vk, id);
+    super::portability::descriptor_buffers::device_gone(vk, id);
     let chains: Vec<u64> = vk.swapchains.iter().filter(|s| s.1.device == id).map(|s| *s.0).collect();
     for c in chains {
         super::swapchain::release(vk, objects, c)?;

@@ -15,6 +15,7 @@ use super::live::{
 };
 use super::patience::{Patience, patience_with};
 use super::portability::compressed::state::Compressed;
+use super::portability::descriptor_buffers::DescriptorBuffers;
 use super::portability::samples::Samples;
 use super::portability::unused::Unused;
 use super::ray::state::Ray;
@@ -118,6 +119,8 @@ pub struct Vulkan {
     pub(super) samples: Samples,
     /// Images of formats that this device lacks.
     pub(super) compressed: Compressed,
+    /// Descriptor buffers that this device reads elsewhere.
+    pub(super) descriptor_buffers: DescriptorBuffers,
     /// Buffers whose uniform descriptors name a copy.
     pub(super) realigned: Realigned,
     /// What bridges took so far.
@@ -188,6 +191,7 @@ impl Vulkan {
             exchanges: false,
             samples: Default::default(),
             compressed: Compressed::default(),
+            descriptor_buffers: DescriptorBuffers::default(),
             realigned: Default::default(),
             unmade: Default::default(),
             bridges: Default::default(),

@@ -5,10 +5,13 @@
 //! descriptor buffers, into buffers that are copied from, and into updates of buffers. A descriptor that one write begins
 //! and another ends is found too, as what the host wrote to descriptor buffers is kept.
 //!
-//! Refuses: a driver that lays sets out otherwise, or whose descriptors have other sizes (offsets in the capture are the
-//! captured driver's); descriptors in the snapshot of a capture that begins later than the first frame, as the capture
-//! layer does not write what they mean. Left as captured, and said: descriptors of fewer than 16 bytes that are copied into
-//! a descriptor buffer from another one, as they look like any number.
+//! A driver whose descriptors have other sizes reads other buffers (`portability/descriptor_buffers`). That would do here
+//! as well, and costs more: memory, and following what it contains.
+//!
+//! Refuses: a driver that lays sets out otherwise though its descriptors have the same sizes; descriptors in the snapshot
+//! of a capture that begins later than the first frame, as the capture layer does not write what they mean. Left as captured,
+//! and said: descriptors of fewer than 16 bytes that are copied into a descriptor buffer from another one, as they look like
+//! any number.
 
 use super::table::{Piece, TELLING};
 use crate::error::{Error, Kind, Result};
@@ -16,20 +19,24 @@ use crate::report::Report;
 use crate::vulkan::arguments::new_object;
 use crate::vulkan::linked_call::LinkedCall;
 use crate::vulkan::memory;
+use crate::vulkan::portability;
 use crate::vulkan::state::Vulkan;
 use ash::vk;
 use gfxr_parse::view::View;
 use gfxr_parse::{member, param};
 use world::Outcome;
 
-/// Whether a buffer holds descriptors. `info`: its VkBufferCreateInfo.
-fn holds_descriptors(info: View<'_>) -> bool {
-    use vk::BufferUsageFlags as U;
-    let kinds = U::RESOURCE_DESCRIPTOR_BUFFER_EXT | U::SAMPLER_DESCRIPTOR_BUFFER_EXT;
-    // VK_BUFFER_USAGE_2_*: the same bits.
+/// What a buffer is used for. `info`: its VkBufferCreateInfo.
+pub(crate) fn usage_of(info: View<'_>) -> vk::BufferUsageFlags {
+    // VK_BUFFER_USAGE_2_*: the same bits, and higher ones.
     let more = info.next("VkBufferUsageFlags2CreateInfo").and_then(|i| i.u64("usage")).unwrap_or(0);
-    let usage = info.u64("usage").unwrap_or(0) | more;
-    usage & u64::from(kinds.as_raw()) != 0
+    vk::BufferUsageFlags::from_raw((info.u64("usage").unwrap_or(0) | more) as u32)
+}
+
+/// Whether it holds descriptors.
+pub(crate) fn holds_descriptors(info: View<'_>) -> bool {
+    use vk::BufferUsageFlags as U;
+    usage_of(info).intersects(U::RESOURCE_DESCRIPTOR_BUFFER_EXT | U::SAMPLER_DESCRIPTOR_BUFFER_EXT)
 }
 
 /// A buffer was made.
@@ -49,7 +56,7 @@ pub(super) fn buffer_gone(c: &mut LinkedCall<'_>) -> Result<()> {
 /// The host writes `data` into a buffer, from its byte `within` on: what of it is to be other bytes.
 pub(crate) fn written(vk: &mut Vulkan, buffer: u64, within: u64, data: &[u8]) -> Result<Vec<Piece>> {
     let d = &mut vk.descriptors;
-    if d.is_unused() {
+    if d.is_unused() || vk.descriptor_buffers.is_on() {
         return Ok(Vec::new());
     }
     let Some(shadow) = d.buffers.get_mut(&buffer) else {
@@ -159,6 +166,9 @@ fn sizes_of(vk: &Vulkan, device: u64, ty: vk::DescriptorType) -> Option<[u64; 2]
 
 /// vkGetDescriptorEXT. The captured bytes now mean these.
 pub fn get(c: &mut LinkedCall<'_>) -> Result<Outcome> {
+    if c.vk.descriptor_buffers.is_on() {
+        return portability::descriptor_buffers::get(c);
+    }
     let LinkedCall { vk, call, linked, report, .. } = c;
     let (device, bytes) = (call.image.u64(0), call.image.u64(param!("vkGetDescriptorEXT", "dataSize")));
     let ty = call
@@ -191,8 +201,11 @@ pub fn layout(c: &mut LinkedCall<'_>, _: Outcome) -> Result<()> {
         }
         _ => (param!("vkGetDescriptorSetLayoutBindingOffsetEXT", "pOffset"), "the offset of a binding"),
     };
-    if let Some(to) = call.image.target(at) {
+    let Some(to) = call.image.target(at) else { return Ok(()) };
+    if !vk.descriptor_buffers.is_on() {
         same(vk, what, call.image.u64(to), &[linked.word_at(to)], report)?;
+    } else if call.command.name == "vkGetDescriptorSetLayoutSizeEXT" {
+        portability::descriptor_buffers::set_size(vk, call.image.u64(to), linked.word_at(to))?;
     }
     Ok(())
 }

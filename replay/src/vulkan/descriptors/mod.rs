@@ -9,7 +9,7 @@ mod template;
 
 use crate::vulkan::linked_call::{Subscription::After, Subscription::Before, Subscriptions};
 pub use buffers::get;
-pub(crate) use buffers::{loaded, updated, written};
+pub(crate) use buffers::{holds_descriptors, loaded, updated, usage_of, written};
 pub use pools::allocate;
 pub(crate) use table::Piece;
 

@@ -10,6 +10,7 @@ mod alignment;
 pub(super) mod binaries;
 mod compare;
 pub(super) mod compressed;
+pub(super) mod descriptor_buffers;
 mod exchange;
 mod extensions;
 mod features;
@@ -23,6 +24,7 @@ pub(super) mod queues;
 pub(super) mod samples;
 pub(super) mod sparse;
 mod strip;
+mod submitted;
 mod table;
 pub(super) mod unused;
 mod versions;
@@ -51,12 +53,21 @@ pub(super) const SUBSCRIPTIONS: Subscriptions = &[
     (&["vkSignalSemaphore"], After(held::signal)),
     (
         &["vkQueueSubmit", "vkQueueSubmit2", "vkQueueBindSparse", "vkSignalSemaphore"],
-        Before(compressed::before_submit),
+        Before(submitted::before_submit),
     ),
     (&["vkCmdCopyBufferToImage", "vkCmdCopyBufferToImage2"], Before(compressed::copy)),
     (&["vkCopyMemoryToImage"], Before(compressed::host_copy)),
     (&["vkCreateBuffer"], After(alignment::buffer_made)),
     (&["vkDestroyBuffer"], Before(alignment::buffer_gone)),
+    (&["vkCreateDevice"], After(descriptor_buffers::device_made)),
+    (&["vkCreateBuffer"], After(descriptor_buffers::buffer_made)),
+    (&["vkDestroyBuffer"], Before(descriptor_buffers::buffer_gone)),
+    (&["vkCreatePipelineLayout"], Before(descriptor_buffers::pipeline_layout)),
+    (&["vkCmdBindDescriptorBuffers"], Before(descriptor_buffers::bind)),
+    (
+        &["vkCmdSetDescriptorBufferOffsets", "vkCmdSetDescriptorBufferOffsets2"],
+        Before(descriptor_buffers::offsets),
+    ),
     (
         &["vkCmdCopyBuffer", "vkCmdCopyBuffer2", "vkCmdUpdateBuffer", "vkCmdFillBuffer"],
         After(alignment::recorded),

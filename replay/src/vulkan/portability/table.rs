@@ -3,6 +3,7 @@
 
 use super::compare::Compare;
 use super::compressed::{Compressed, StandIns, bridge_features};
+use super::descriptor_buffers::{DescriptorBuffers, Sizes};
 use super::line::{Done, Line, refuse, turn_off};
 use super::unused::{Unused, forgive};
 use super::{Realigned, Samples, extensions};
@@ -94,6 +95,8 @@ pub(super) struct Bridges {
     cleared: Vec<&'static str>,
     /// What is left out.
     unused: Unused,
+    /// How descriptor buffers differ.
+    descriptors: Option<(u64, Sizes)>,
 }
 
 /// Images in another format than at capture do not lie where they lay.
@@ -142,11 +145,12 @@ pub(super) fn table(
     let unused = forgive(&mut c.lines, asked, used);
     let realigned = c.alignments();
     let samples = c.samples();
+    let descriptors = c.descriptor_buffers();
     c.formats(&samples, &stand_ins, &unused);
     c.lines.dedup();
     lines.append(&mut c.lines);
     let cleared = bridge_features(&mut lines, asked.images.keys().map(|k| k.format), &stand_ins);
-    Ok((lines, Bridges { samples, realigned, stand_ins, cleared, unused, unmade: c.unmade }))
+    Ok((lines, Bridges { samples, realigned, stand_ins, cleared, unused, descriptors, unmade: c.unmade }))
 }
 
 /// Compares all that the capture asks for with the device; refuses what is not here. False if the device that the
@@ -157,7 +161,7 @@ pub fn compare(vk: &mut Vulkan, asked: &Asked, used: impl FnOnce() -> Used) -> R
     let Some(instance) = vk.instances.get(&gpu.instance) else { return Ok(false) };
     let (prologue, options) = (&vk.prologue, &vk.options);
     let (mut lines, bridges) = table(&vk.entry, &instance.ash, &gpu, asked, prologue, options, used)?;
-    let Bridges { samples, realigned, stand_ins, cleared, unused, unmade } = bridges;
+    let Bridges { samples, realigned, stand_ins, cleared, unused, descriptors, unmade } = bridges;
     vk.unmade = unmade;
     vk.samples = samples;
     vk.options = with_room(&vk.options, &stand_ins).into_owned();
@@ -165,6 +169,9 @@ pub fn compare(vk: &mut Vulkan, asked: &Asked, used: impl FnOnce() -> Used) -> R
     // What commands write to a buffer is copied out of it.
     vk.needs.transfer_src |= !realigned.is_empty();
     vk.realigned = realigned;
+    if let Some((factor, told)) = descriptors {
+        vk.descriptor_buffers = DescriptorBuffers::new(factor, told);
+    }
     vk.unused = unused;
     vk.unused.features.extend(cleared.into_iter().map(str::to_owned));
     turn_off(&mut lines, &vk.options.no_bridges);

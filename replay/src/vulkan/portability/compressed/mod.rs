@@ -25,4 +25,4 @@ pub(in crate::vulkan) use host::snapshot;
 pub(in crate::vulkan) use images::{flags, made, tell};
 pub(super) use negotiate::{bridge_features, replaced};
 pub use state::{Compressed, StandIns};
-pub(super) use submitted::before_submit;
+pub(super) use submitted::{Decoding, begins};

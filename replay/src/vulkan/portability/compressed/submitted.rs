@@ -11,48 +11,26 @@ use super::state::Filled;
 use crate::error::{Error, Kind, Result};
 use crate::texels::Codec;
 use crate::vulkan::Vulkan;
-use crate::vulkan::linked_call::LinkedCall;
 use std::time::Instant;
 use world::bytes::texels::{Rows, in_buffer};
 use world::bytes::{Hole, Reason};
 use world::commands::{BufferImageCopies, BufferImageRegion};
-use world::{At, Command, Observer, World};
+use world::{At, World};
 
-/// vkQueueSubmit, vkQueueSubmit2, vkQueueBindSparse, vkSignalSemaphore.
-pub(in super::super) fn before_submit(c: &mut LinkedCall<'_>) -> Result<()> {
-    let LinkedCall { vk, objects, call, .. } = c;
-    if vk.compressed.is_empty() {
-        return Ok(());
-    }
-    sweep(vk, objects.world());
-    let began = objects.world().bytes.now();
-    vk.compressed.calls += 1;
-    let number = vk.compressed.calls;
-    let mut decoding = Decoding { vk, began, call: number, failed: None };
-    objects.follow().before(call, &mut decoding);
-    decoding.failed.map_or(Ok(()), Err)
-}
-
-/// Told what the device will execute.
-struct Decoding<'c> {
-    vk: &'c mut Vulkan,
+/// Decodes what the copies of a call upload.
+pub(in super::super) struct Decoding<'c> {
+    pub(in super::super) vk: &'c mut Vulkan,
     /// The world's clock before any of it.
-    began: u64,
+    pub(in super::super) began: u64,
     /// Which call it is.
-    call: u64,
-    failed: Option<Error>,
+    pub(in super::super) call: u64,
 }
 
-impl Observer for Decoding<'_> {
-    fn command(&mut self, world: &World, at: &At, command: &Command) {
-        if let Command::CopyBufferToImage(c) = command
-            && self.failed.is_none()
-            && self.vk.compressed.copies.contains_key(&(at.recording, at.command))
-            && let Err(e) = self.copy(world, at, c)
-        {
-            self.failed = Some(e.at(|| format!("block {}", at.block)));
-        }
-    }
+/// A submission or a signal is about to be followed: which call it is.
+pub(in super::super) fn begins(vk: &mut Vulkan, world: &World) -> u64 {
+    sweep(vk, world);
+    vk.compressed.calls += 1;
+    vk.compressed.calls
 }
 
 /// A region's blocks: in the buffer, from its first byte on.
@@ -80,8 +58,12 @@ impl Source {
 }
 
 impl Decoding<'_> {
-    fn copy(&mut self, world: &World, at: &At, c: &BufferImageCopies) -> Result<()> {
+    /// What a copy uploads.
+    pub(in super::super) fn copy(&mut self, world: &World, at: &At, c: &BufferImageCopies) -> Result<()> {
         let key = (at.recording, at.command);
+        if !self.vk.compressed.copies.contains_key(&key) {
+            return Ok(());
+        }
         let Some(image) = self.vk.images.get(&c.image).cloned() else { return Ok(()) };
         let Some(codec) = image.codec() else { return Ok(()) };
         let format = image.captured_format.as_raw();
