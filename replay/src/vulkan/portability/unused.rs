@@ -9,7 +9,7 @@ use crate::options::Bridge;
 use crate::preflight::asked::Asked;
 use crate::preflight::used::{First, Used, capabilities};
 use crate::vulkan::portability::line::{Done, Line, Sort};
-use gfxr_parse::schema::generated::{EXTENSIONS, STRUCTS};
+use gfxr_parse::schema::generated::{ENUMS, EXTENSIONS, STRUCTS};
 use gfxr_parse::schema::{Extension, command_named, struct_named};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -144,8 +144,27 @@ impl Used {
             });
             return first.map_or(Use::No, |f| Use::By(*f));
         }
+        if let Some(state) = ["extendedDynamicState3", "extendedDynamicState2"]
+            .iter()
+            .find_map(|prefix| member.strip_prefix(prefix).filter(|rest| !rest.is_empty()))
+        {
+            return self.dynamic_state(state);
+        }
         let member = member.to_owned();
         brings(structure).next().map_or(Use::Unknown, |e| self.extension(e, &[&member]))
+    }
+
+    /// How a state that may be dynamic is used: a command sets it, or a pipeline says that one does.
+    fn dynamic_state(&self, name: &str) -> Use {
+        let command = |suffix| command_named(&format!("vkCmdSet{name}{suffix}"));
+        let set = ["EXT", "NV", ""].iter().find_map(command).and_then(|c| self.commands.get(c.canonical));
+        let plain = |of: &str| of.trim_start_matches("VK_DYNAMIC_STATE_").replace('_', "");
+        let is = |v: &&(i64, &str)| {
+            ["EXT", "NV", ""].iter().any(|s| plain(v.1).eq_ignore_ascii_case(&format!("{name}{s}")))
+        };
+        let states = ENUMS.iter().find(|e| e.name == "VkDynamicState").map_or(&[][..], |e| e.values);
+        let said = states.iter().filter(is).find_map(|v| self.values.get(&("VkDynamicState", v.0)));
+        set.or(said).map_or(Use::No, |first| Use::By(*first))
     }
 }
 
@@ -288,6 +307,28 @@ mod tests {
     }
 
     #[test]
+    fn a_dynamic_state_is_used_by_what_sets_it() {
+        let s = "VkPhysicalDeviceExtendedDynamicState3FeaturesEXT";
+        let members = || {
+            let all = &STRUCTS[usize::from(struct_named(s).expect("it is in the schema"))];
+            all.members.iter().map(|m| m.name).filter(|m| m.starts_with("extended"))
+        };
+        assert!(members().count() > 30);
+        let mut used = Used::default();
+        used.commands.insert("vkCmdSetColorBlendEnableEXT", (8, "vkCmdSetColorBlendEnableEXT"));
+        used.values.insert(("VkDynamicState", 1_000_455_000 + 20), (9, "vkCreateGraphicsPipelines"));
+        let found: Vec<&str> = members().filter(|m| matches!(used.feature(s, m), Use::By(_))).collect();
+        assert_eq!(found.len(), 2, "{found:?}");
+        for m in members() {
+            let name = m.trim_start_matches("extendedDynamicState3");
+            let known = ["EXT", "NV"].iter().find_map(|x| command_named(&format!("vkCmdSet{name}{x}")));
+            let known = known.unwrap_or_else(|| panic!("{m}")).canonical;
+            used.commands.insert(known, (1, known));
+        }
+        assert!(members().all(|m| matches!(used.feature(s, m), Use::By(_))));
+    }
+
+    #[test]
     fn what_calls_use_stays_and_is_said() {
         let features = "VkPhysicalDeviceFeatures";
         let all = [
@@ -319,7 +360,6 @@ mod tests {
 
     #[test]
     fn what_shows_a_use_is_in_the_schema() {
-        use gfxr_parse::schema::generated::ENUMS;
         let core = &STRUCTS[usize::from(struct_named("VkPhysicalDeviceFeatures").expect("core"))];
         for (feature, signs) in SIGNS {
             assert!(core.members.iter().any(|m| m.name == *feature), "{feature}");

@@ -59,7 +59,7 @@ pub fn push_constants(c: &mut LinkedCall<'_>) -> Result<()> {
         let layout = linked.arg(argument!("vkCmdPushConstants", "layout"));
         let stages = linked.arg(argument!("vkCmdPushConstants", "stageFlags")) as u32;
         let about = (layout, stages, linked.arg(argument!("vkCmdPushConstants", "offset")) as u32);
-        data_pointers::push(vk, objects.world(), call, linked, about, (p.to, p.len));
+        data_pointers::push(vk, objects.world(), call, linked, about, (p.to, p.len))?;
     }
     Ok(())
 }
@@ -74,7 +74,7 @@ pub fn push_constants2(c: &mut LinkedCall<'_>) -> Result<()> {
         let layout = linked.word_at(info + member!("VkPushConstantsInfo", "layout"));
         let stages = call.image.u32(info + member!("VkPushConstantsInfo", "stageFlags"));
         let about = (layout, stages, call.image.u32(info + member!("VkPushConstantsInfo", "offset")));
-        data_pointers::push(vk, objects.world(), call, linked, about, (p.to, p.len));
+        data_pointers::push(vk, objects.world(), call, linked, about, (p.to, p.len))?;
     }
     Ok(())
 }

@@ -18,7 +18,7 @@
 //!
 //! Not found: pointers that shaders compute or the application packs otherwise than as aligned 64-bit words.
 
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::link::Linked;
 use crate::options::AddressMode;
 use crate::vulkan::linked_call::LinkedCall;
@@ -217,15 +217,16 @@ pub(super) fn push(
     linked: &mut Linked,
     (layout, stages, offset): (u64, u32, u32),
     (to, len): (u32, u64),
-) {
+) -> Result<()> {
     let mut values = call.image.bytes()[to as usize..to as usize + len as usize].to_vec();
-    let found = if to % 4 == 0 { pushed(vk, world, call, (stages, offset), &values) } else { Vec::new() };
+    let found = if to % 4 == 0 { pushed(vk, world, call, (stages, offset), &values)? } else { Vec::new() };
     put(&mut values, &found);
     put_linked(linked, to, &found);
     vk.ray.totals.push_constant_addresses += found.len() as u64;
     if vk.ray.on {
         remember(vk, call.image.u64(0), layout, stages, offset, values);
     }
+    Ok(())
 }
 
 /// The pointers among push constants: those that shaders know, and what looks like one where they say nothing.
@@ -235,10 +236,12 @@ fn pushed(
     call: &Call,
     (stages, offset): (u32, u32),
     values: &[u8],
-) -> Vec<Found> {
+) -> Result<Vec<Found>> {
     let mut found = pointers(vk, u64::from(offset), values);
-    if vk.addresses.nothing_moved() && vk.ray.nothing_moved() {
-        return found;
+    // (snapshots of GFXReconstruct 0.9 do not say where buffers were)
+    let nowhere = vk.prologue.trimmed && vk.shader_pointers.on && vk.addresses.bounds().is_none();
+    if !nowhere && vk.addresses.nothing_moved() && vk.ray.nothing_moved() {
+        return Ok(found);
     }
     let layout = match call.command.canonical {
         "vkCmdPushConstants2" => {
@@ -271,11 +274,16 @@ fn pushed(
         };
         match live {
             Some(live) => found.push(Found { place, captured: word, live, doubtful: false }),
+            None if nowhere && word != 0 => {
+                let text = "shaders take a push constant for a buffer's address, and the snapshot says no buffer's: record with \
+                            GFXReconstruct 1.0 or later, or from the first frame on";
+                return Err(Error::new(Kind::Unsupported, text));
+            }
             None => vk.ray.totals.push_constant_unknown += u64::from(word != 0),
         }
     }
     vk.ray.totals.push_constant_numbers += (looked_like - sure) as u64;
-    found
+    Ok(found)
 }
 
 /// vkCmdUpdateBuffer.

@@ -10,7 +10,7 @@ use world::{World, objects as made};
 #[derive(Default)]
 pub struct ShaderPointers {
     /// A device with buffer addresses exists.
-    pub(super) on: bool,
+    pub(crate) on: bool,
     /// Modules that were read, by where the world has them; none where one is not understood.
     pub(super) modules: HashMap<*const made::Module, (Weak<made::Module>, Option<Rc<Module>>)>,
     /// By pipeline layout, the shaders of every pipeline made with it.
