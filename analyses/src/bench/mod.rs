@@ -8,8 +8,8 @@
 //! *Definitions.* Percentiles are of rank ⌈n·p/100⌉ (`loop_times/stats.rs`). IQR is p75 − p25; *outliers* lie more than 1.5 IQR
 //! below p25 or above p75. Bands: `bands.rs`. Changes with their intervals, p and delta: `compare.rs`; against the first plan
 //! (the application's own shaders) and against `identity`, which goes through the table and maps everyone to themselves.
-//! Efficiency is of events of rays (Cheung 2024, §3.1.2): Σ popcount(m) / (Σ 1 · N) over calls that trace and entries of intersection,
-//! any-hit, miss, closest-hit and callable shaders.
+//! Efficiency is event-level (Cheung 2024, §3.1.2; `events/event_level.rs`): Σ popcount(m) / (Σ 1 · N) over calls that trace and
+//! entries of intersection, any-hit, miss and closest-hit shaders.
 //!
 //! *Caveats.* Intervals and p take rounds for independent, which iterations of one process are not quite: a verdict takes
 //! several processes. Each iteration begins on an idle device. Plan `unmodified` runs on a device object of its own, with memory
@@ -30,19 +30,17 @@ pub use figures::{Picture, figures};
 pub use plan::{About, Calls, Plan, Quartiles};
 
 use crate::context::Context;
+use crate::events::{ALL, Occupancy};
 use crate::frame_times::stats::Stats;
 use crate::report::shapes::{Distribution, Group};
 use crate::report::{Cell, Column, Mark, Report, Series, Table, Unit};
-use trace::tables::{SIMT, SIMT_TRACES};
+use crate::simt;
 use trace::{Source, Unreadable};
 
 /// The first plan: the application's own shaders.
 pub const UNMODIFIED: &str = "unmodified";
 /// The honest baseline.
 pub const IDENTITY: &str = "identity";
-
-/// Stages whose entry is an event of a ray.
-const EVENTS: [&str; 5] = ["intersection", "any-hit", "miss", "closest-hit", "callable"];
 
 /// The report; the first plan is what others are held against.
 pub fn report(about: &About, plans: &[Plan]) -> Report {
@@ -267,26 +265,6 @@ fn group(plan: &Plan) -> Group {
 
 /// Actual SIMT efficiency of a frame's rays, in percent, from what pass `simt` counted; none without events.
 pub fn actual(trace: &dyn Source, frame: u64) -> Result<Option<f64>, Unreadable> {
-    let context = Context::read(trace)?;
-    let (mut active, mut slots) = (0u64, 0u64);
-    let mut add = |entry: u64, executions: u64, invocations: u64, event: bool| {
-        let traced = context.entry(entry).is_some_and(|e| EVENTS.contains(&&*e.stage));
-        if event || traced {
-            active += invocations;
-            slots += executions * context.subgroup_size(frame).unwrap_or(0);
-        }
-    };
-    let t = trace.read(&SIMT)?;
-    let [frames, entries, functions, blocks, executions, invocations] =
-        ["frame", "entry", "function", "block", "executions", "invocations"].map(|c| t.u64(c));
-    for row in (0..t.len()).filter(|&row| (frames[row], functions[row], blocks[row]) == (frame, 0, 0)) {
-        add(entries[row], executions[row], invocations[row], false);
-    }
-    let t = trace.read(&SIMT_TRACES)?;
-    let [frames, entries, executions, invocations] =
-        ["frame", "entry", "executions", "invocations"].map(|c| t.u64(c));
-    for row in (0..t.len()).filter(|&row| frames[row] == frame) {
-        add(entries[row], executions[row], invocations[row], true);
-    }
-    Ok((slots > 0).then(|| 100.0 * active as f64 / slots as f64))
+    let events = simt::events(trace, &Context::read(trace)?, Some(frame))?;
+    Ok(events.get(ALL).and_then(Occupancy::percent))
 }

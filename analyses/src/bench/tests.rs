@@ -3,7 +3,7 @@ use crate::events::model::hash;
 use crate::loop_times::stats::Sample;
 use crate::report::{Cost, text};
 use trace::Value::{Text, U64};
-use trace::tables::{ENTRIES, FRAMES, PIPELINES};
+use trace::tables::{ENTRIES, FRAMES, PIPELINES, SIMT, SIMT_TRACES};
 use trace::{Memory, Nanos};
 
 /// Rounds of a plan whose times lie around two values.
@@ -122,7 +122,7 @@ fn figures_are_the_same_each_time_and_can_be_read() {
     }
 }
 
-/// Subgroups of 8: a ray-generation shader that traces twice, and a miss shader; other blocks and frames do not count.
+/// Subgroups of 8: a ray-generation shader that traces twice, and a miss shader; callables, other blocks and frames do not count.
 #[test]
 fn actual_efficiency_is_of_traces_and_of_entries() {
     let mut m = Memory::default();
@@ -130,7 +130,7 @@ fn actual_efficiency_is_of_traces_and_of_entries() {
         m.put(&FRAMES, &[frame, 8, 16, 16, 0, 0].map(U64));
     }
     m.put(&PIPELINES, &[U64(7), Text("ray-tracing"), Text("")]);
-    for (entry, stage) in [(0, "ray-generation"), (1, "miss")] {
+    for (entry, stage) in [(0, "ray-generation"), (1, "miss"), (2, "callable")] {
         let words = ["00112233", "main", stage].map(Text);
         m.put(&ENTRIES, &[[entry, 7, entry, entry].map(U64).as_slice(), &words].concat());
     }
@@ -139,6 +139,7 @@ fn actual_efficiency_is_of_traces_and_of_entries() {
         [2, 0, 0, 0, 8, 10, 80],
         [2, 1, 0, 0, 4, 10, 40],
         [2, 1, 0, 1, 1, 99, 99],
+        [2, 2, 0, 0, 1, 7, 7],
         [1, 1, 0, 0, 1, 99, 99],
         [2, 1, 1, 0, 1, 5, 5],
     ] {

@@ -9,6 +9,7 @@
 //! distinct codes, and lanes beyond 127.
 
 mod data;
+mod event_level;
 mod laws;
 pub mod model;
 mod numbers;
@@ -21,6 +22,7 @@ mod unpack;
 mod walk;
 
 pub use data::{Code, Events, Launch, NO, Object};
+pub use event_level::{ALL, Occupancy, counts, entered};
 pub use laws::{CHUNK, Law, laws};
 pub(crate) use numbers::Fast;
 pub use numbers::kind;

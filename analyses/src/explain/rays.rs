@@ -166,7 +166,7 @@ const SYNTHETIC: &[Meaning] = &[
 pub const RAY_SIMT: &[Sheet] = &[
     Sheet {
         table: "whole",
-        about: "all events",
+        about: "all events that count, or the kind that counts by itself: callables",
         columns: &[&[m("events", Text, "which")], ACTUAL, SYNTHETIC],
     },
     Sheet {

@@ -26,7 +26,7 @@ pub const SIMT: &[Sheet] = &[
     },
     Sheet {
         table: "events",
-        about: "a kind of event of rays, and all of them: calls that trace, and entries of intersection, any-hit, miss and closest-hit shaders",
+        about: "a kind of event of rays, or all that count: calls that trace, and entries of intersection, any-hit, miss and closest-hit shaders, not of callable ones",
         columns: &[&[m("event", Text, "the kind")], EVENT_SUMS],
     },
     Sheet { table: "stages", about: "a shader stage", columns: &[STAGE, EVENT_SUMS, SIMT_MORE] },

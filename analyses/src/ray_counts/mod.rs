@@ -1,10 +1,11 @@
 //! How many events rays had, and how full subgroups were in them: the two numbers that come first, for traces of any length
 //! (Cheung 2024, §3.1.2).
 //!
-//! *Definition.* Counts are rows of table `rays` by kind and shader. *Efficiency* is that of table `warps`: Σ popcount(mask) /
-//! (Σ 1 · N) over begins, occlusion begins, intersections, any-hits, misses, closest hits and callables, in percent, N being the
-//! device's subgroup size; each event counts alike. Question `ray-simt` says the same of each subgroup, and beside it how full
-//! they could have been; `rays` looks into rays.
+//! *Definition.* Counts are rows of table `rays` by kind and shader. *Efficiency* is event-level (`events/event_level.rs`), of
+//! table `warps`: Σ popcount(mask) / (Σ 1 · N) over begins, occlusion begins, intersections, any-hits, misses and closest hits, in
+//! percent, N being the device's subgroup size; each event counts alike. Entries of callable shaders are in the rows of their
+//! shaders alone. Question `ray-simt` says the same of each subgroup, and beside it how full they could have been; `rays` looks
+//! into rays.
 //!
 //! Four columns of one table and six of the other are read, on all cores, and nothing is kept (benches/runs says how long 100
 //! million events take).
@@ -14,6 +15,7 @@ mod tests;
 
 use crate::Question;
 use crate::context::Context;
+use crate::events::{Occupancy, counts as event_counts};
 use crate::report::{Cell, Column, Report, Table, Unit};
 use crate::stream::fold;
 use std::collections::BTreeMap;
@@ -108,27 +110,6 @@ fn warps(trace: &dyn Source) -> Result<Counted, Unreadable> {
     counts(trace, &WARPS, &["mask", "mask_high"])
 }
 
-/// Events of subgroups: how many, active invocations, and slots.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Warps {
-    events: u64,
-    active: u64,
-    slots: u64,
-}
-
-impl Warps {
-    fn add(&mut self, o: Warps) {
-        self.events += o.events;
-        self.active += o.active;
-        self.slots += o.slots;
-    }
-
-    fn cells(self) -> [Cell; 3] {
-        let percent = crate::replayer::percent(self.active, self.slots, 1);
-        [self.events.into(), self.active.into(), percent.map_or(Cell::Missing, Cell::Number)]
-    }
-}
-
 impl Question for RayCounts {
     fn name(&self) -> &'static str {
         "ray-counts"
@@ -153,13 +134,13 @@ impl Question for RayCounts {
                 ))
             })
         };
-        let (mut launches, mut shaders) = (BTreeMap::<Launch, (u64, u64, Warps)>::new(), BTreeMap::new());
+        let (mut launches, mut shaders) = (BTreeMap::<Launch, (u64, u64, Occupancy)>::new(), BTreeMap::new());
         for (launch, counts) in &rays {
             for (shader, [n, _]) in counts {
                 let begins = kind(shader.0)?.begins();
                 let l = launches.entry(*launch).or_default();
                 (l.0, l.1) = (l.0 + n, l.1 + if begins { *n } else { 0 });
-                shaders.entry(*shader).or_insert((0, Warps::default())).0 += n;
+                shaders.entry(*shader).or_insert((0, Occupancy::default())).0 += n;
             }
         }
         for (launch, counts) in &warps {
@@ -170,25 +151,22 @@ impl Question for RayCounts {
                 ))
             })?;
             for (shader, &[events, active]) in counts {
-                kind(shader.0)?;
-                let w = Warps { events, active, slots: events * n };
-                launches.entry(*launch).or_default().2.add(w);
-                shaders.entry(*shader).or_default().1.add(w);
+                let w = Occupancy::new(events, active, n);
+                shaders.entry(*shader).or_default().1 += w;
+                if event_counts(kind(shader.0)?) {
+                    launches.entry(*launch).or_default().2 += w;
+                }
             }
         }
-        let last = [
-            Column::new("subgroups' events", Unit::Subgroups),
-            Column::new("active", Unit::Invocations),
-            Column::new("efficiency", Unit::Percent),
-        ];
+        let last = Occupancy::columns(["subgroups' events", "active", "efficiency"]);
         let with_last = |first: Vec<Column>| first.into_iter().chain(last.clone()).collect::<Vec<_>>();
         let count = |name: &str| Column::new(name, Unit::Count);
-        let mut all = (0, 0, Warps::default());
+        let mut all = (0, 0, Occupancy::default());
         launches.values().for_each(|l| {
             (all.0, all.1) = (all.0 + l.0, all.1 + l.1);
-            all.2.add(l.2);
+            all.2 += l.2;
         });
-        let of_launch = |first: Vec<Cell>, l: &(u64, u64, Warps)| {
+        let of_launch = |first: Vec<Cell>, l: &(u64, u64, Occupancy)| {
             first.into_iter().chain([l.0.into(), l.1.into()]).chain(l.2.cells()).collect::<Vec<Cell>>()
         };
         let mut of_shaders = vec![];

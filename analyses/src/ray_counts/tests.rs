@@ -17,7 +17,10 @@ fn golden_text() {
 #[test]
 fn counts_are_the_model_s_and_the_efficiency_is_that_of_the_other_question() {
     let made = Model::SMALL.trace(true);
-    let memory = made.memory();
+    let mut memory = made.memory();
+    // (a callable's entry is in neither's sum)
+    let callable = [1, 0, 0, RayEvent::Callable as u64, 9, 0, 0xff, 0, 0, 0, 0];
+    memory.put(&WARPS, &callable.map(Value::U64));
     let found = rays(&memory).unwrap();
     assert_eq!(found.len(), 1);
     let mut kinds = [0; 13];
@@ -26,6 +29,9 @@ fn counts_are_the_model_s_and_the_efficiency_is_that_of_the_other_question() {
     let [ours, theirs] = [&RayCounts as &dyn Question, &crate::ray_simt::RaySimt]
         .map(|q| q.answer(&memory).unwrap().tables[0].rows[0].clone());
     assert_eq!(ours[2..5], theirs[1..4]);
+    let report = RayCounts.answer(&memory).unwrap();
+    let row = report.tables[1].rows.iter().find(|r| r[0] == Cell::from("callable")).unwrap();
+    assert_eq!(row[row.len() - 3..], [Cell::Count(1), Cell::Count(8), Cell::Number(25.0)]);
 }
 
 /// Several launches in one part, entry points of any number, and kinds that nobody knows.

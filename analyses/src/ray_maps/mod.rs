@@ -157,7 +157,7 @@ fn maps(events: &Events, launch: &Launch, classes: &[[u32; 2]]) -> Vec<(&'static
         .into_par_iter()
         .map(|w| {
             let warp = replayer.warp(recorded.warp(w), false);
-            crate::replayer::percent(warp.active, warp.count, launch.n).map_or(f32::NAN, |p| p as f32)
+            warp.counted.percent().map_or(f32::NAN, |p| p as f32)
         })
         .collect();
     for (w, percent) in percents.into_iter().enumerate() {

@@ -2,8 +2,8 @@
 //! beside what Replayer makes of the same subgroups.
 //!
 //! *Definition.* Over events of subgroups with active masks m (begins, occlusion begins, intersections, any-hits, misses,
-//! closest hits, callables): Σ popcount(m) / (Σ 1 · N), in percent, N being the device's subgroup size. Each event counts
-//! alike, however long its shader is. *Actual* is of table `warps`; *synthetic* is of table `rays`, with the subgroups that ray
+//! closest hits: `events/event_level.rs`): Σ popcount(m) / (Σ 1 · N), in percent, N being the device's subgroup size. Each event
+//! counts alike, however long its shader is. Callables are a row of their own, and in no sum with others. *Actual* is of table `warps`; *synthetic* is of table `rays`, with the subgroups that ray
 //! generation recorded (`replayer/mod.rs`): ideally scheduled, so that actual below synthetic is what scheduling cost, and
 //! actual above it means that the device packed invocations anew.
 //!
@@ -15,8 +15,8 @@ mod tests;
 
 use crate::Question;
 use crate::context::Context;
-use crate::events::{Events, Wants, read};
-use crate::replayer::{Packing, Replayer, percent};
+use crate::events::{ALL, Events, Occupancy, Wants, counts, read};
+use crate::replayer::{Packing, Replayer};
 use crate::report::{Cell, Column, Mark, Report, Series, Table, Unit};
 use std::collections::{BTreeMap, HashMap};
 use trace::tables::{RAY_LAUNCHES, RAYS, RayEvent, WARPS};
@@ -29,36 +29,14 @@ pub struct RaySimt;
 /// Subgroups that are listed: those that wasted most.
 const TOP: usize = 20;
 
-/// Events of subgroups: how many, active invocations, and slots.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Sums {
-    events: u64,
-    active: u64,
-    slots: u64,
-}
-
-impl Sums {
-    fn add(&mut self, events: u64, active: u64, n: u32) {
-        self.events += events;
-        self.active += active;
-        self.slots += events * u64::from(n);
-    }
-
-    fn cells(&self) -> [Cell; 3] {
-        let share = || Cell::Number(100.0 * self.active as f64 / self.slots as f64);
-        [self.events.into(), self.active.into(), if self.slots == 0 { Cell::Missing } else { share() }]
-    }
-}
-
 /// Kind and entry point.
 type Shader = (RayEvent, u64);
 
 #[derive(Default)]
 struct Actual {
-    whole: Sums,
-    shaders: BTreeMap<Shader, Sums>,
+    shaders: BTreeMap<Shader, Occupancy>,
     /// Launch and number.
-    subgroups: HashMap<(usize, u64), Sums>,
+    subgroups: HashMap<(usize, u64), Occupancy>,
     popcounts: BTreeMap<u64, u64>,
 }
 
@@ -87,32 +65,36 @@ impl Question for RaySimt {
         let context = Context::read(trace)?;
         let events = read(trace, &context, WANTS)?;
         let actual = actual(trace, &events)?;
-        let (mut whole, mut shaders) = (Sums::default(), BTreeMap::<Shader, Sums>::new());
+        let mut shaders = BTreeMap::<Shader, Occupancy>::new();
         for launch in &events.launches {
             let e = Replayer::new(&events, launch).efficiency(&Packing::recorded(launch));
-            for (code, &(count, active)) in events.codes.iter().zip(&e.codes).filter(|c| c.1.0 > 0) {
-                whole.add(count, active, launch.n);
-                shaders.entry((code.kind, code.entry.into())).or_default().add(count, active, launch.n);
+            for (code, sum) in events.codes.iter().zip(&e.codes).filter(|c| c.1.events > 0) {
+                *shaders.entry((code.kind, code.entry.into())).or_default() += *sum;
             }
         }
         let mut report = Report::new(self.name(), "SIMT efficiency of rays");
         let columns = |mut first: Vec<Column>, last: bool| {
             for of in if last { &["actual", "synthetic"][..] } else { &["actual"] } {
-                first.push(Column::new(*of, Unit::Subgroups));
-                first.push(Column::new(format!("{of} active"), Unit::Invocations));
-                first.push(Column::new(format!("{of} efficiency"), Unit::Percent));
+                first.extend(Occupancy::columns([of, &format!("{of} active"), &format!("{of} efficiency")]));
             }
             first
         };
-        let both = |a: &Sums, s: &Sums| a.cells().into_iter().chain(s.cells());
+        let both = |a: &Occupancy, s: &Occupancy| a.cells().into_iter().chain(s.cells());
         let text = |name: &str| vec![Column::new(name, Unit::Text)];
         let mut keys: Vec<&Shader> = actual.shaders.keys().chain(shaders.keys()).collect();
         keys.sort();
         keys.dedup();
+        let mut whole = BTreeMap::from([(ALL, [Occupancy::default(); 2])]);
+        for key in &keys {
+            let of = if counts(key.0) { ALL } else { key.0.name() };
+            for (sum, of) in whole.entry(of).or_default().iter_mut().zip([&actual.shaders, &shaders]) {
+                *sum += of.get(key).copied().unwrap_or_default();
+            }
+        }
         let row = |key: &Shader| {
             let mut cells = vec![key.0.name().into()];
             cells.extend(context.entry_cells(key.1));
-            let of = |m: &BTreeMap<Shader, Sums>| m.get(key).copied().unwrap_or_default();
+            let of = |m: &BTreeMap<Shader, Occupancy>| m.get(key).copied().unwrap_or_default();
             cells.extend(both(&of(&actual.shaders), &of(&shaders)));
             cells
         };
@@ -121,7 +103,10 @@ impl Question for RaySimt {
             Table {
                 name: "whole".into(),
                 columns: columns(text("events"), true),
-                rows: vec![[Cell::from("all")].into_iter().chain(both(&actual.whole, &whole)).collect()],
+                rows: whole
+                    .iter()
+                    .map(|(of, [a, s])| [Cell::from(*of)].into_iter().chain(both(a, s)).collect())
+                    .collect(),
             },
             Table {
                 name: "shaders".into(),
@@ -134,7 +119,7 @@ impl Question for RaySimt {
             bars("popcounts", "Active invocations at an event", &actual.popcounts),
             bars("efficiencies", "Efficiency of a subgroup, in percent", &efficiencies(&actual)),
         ];
-        if actual.whole.events == 0 {
+        if actual.shaders.is_empty() {
             report.notes.push("No event of a subgroup was recorded.".into());
         }
         Ok(report)
@@ -158,12 +143,14 @@ fn actual(trace: &dyn Source, events: &Events) -> Result<Actual, Unreadable> {
             })?;
             let kind = RayEvent::of(kinds[row])
                 .ok_or_else(|| Unreadable(format!("table warps: kind {} is not known", kinds[row])))?;
-            let n = events.launches[launch].n;
+            let n = events.launches[launch].n.into();
             let active = u64::from(masks[row].count_ones() + high[row].count_ones());
-            a.whole.add(1, active, n);
-            a.shaders.entry((kind, entries[row])).or_default().add(1, active, n);
-            a.subgroups.entry((launch, subgroups[row])).or_default().add(1, active, n);
-            *a.popcounts.entry(active).or_default() += 1;
+            let event = Occupancy::new(1, active, n);
+            *a.shaders.entry((kind, entries[row])).or_default() += event;
+            if counts(kind) {
+                *a.subgroups.entry((launch, subgroups[row])).or_default() += event;
+                *a.popcounts.entry(active).or_default() += 1;
+            }
         }
         Ok(())
     })?;
@@ -173,7 +160,7 @@ fn actual(trace: &dyn Source, events: &Events) -> Result<Actual, Unreadable> {
 fn subgroups(events: &Events, actual: &Actual, columns: impl Fn(Vec<Column>, bool) -> Vec<Column>) -> Table {
     let mut all: Vec<_> = actual.subgroups.iter().collect();
     all.sort_by_key(|(key, s)| (std::cmp::Reverse(s.slots.saturating_sub(s.active)), **key));
-    let row = |(&(launch, number), s): (&(usize, u64), &Sums)| {
+    let row = |(&(launch, number), s): (&(usize, u64), &Occupancy)| {
         let l = &events.launches[launch];
         let mut cells: Vec<Cell> = vec![l.frame.into(), l.launch.into(), number.into()];
         cells.extend(s.cells());
@@ -191,7 +178,7 @@ fn subgroups(events: &Events, actual: &Actual, columns: impl Fn(Vec<Column>, boo
 fn efficiencies(actual: &Actual) -> BTreeMap<u64, u64> {
     let mut all = BTreeMap::new();
     for s in actual.subgroups.values() {
-        if let Some(p) = percent(s.active, s.slots, 1) {
+        if let Some(p) = s.percent() {
             *all.entry((p / 5.0) as u64 * 5).or_default() += 1;
         }
     }

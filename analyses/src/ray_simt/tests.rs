@@ -31,7 +31,11 @@ fn by_hand() {
     };
     put(RayEvent::Begin, 0, u64::from(u32::MAX));
     put(RayEvent::Miss, 3, 0xffff);
+    // A callable is in a row of its own, and in nothing else.
+    put(RayEvent::Callable, 9, 0xff);
     let report = RaySimt.answer(&memory).unwrap();
+    let callable = [Cell::from("callable"), Cell::Count(1), Cell::Count(8), Cell::Number(25.0)];
+    assert_eq!(report.tables[0].rows[1][..4], callable);
     assert_eq!(report.tables[0].rows[0][1..4], [Cell::Count(2), Cell::Count(48), Cell::Number(75.0)]);
     assert_eq!(report.tables[2].rows[0][3..], [Cell::Count(2), Cell::Count(48), Cell::Number(75.0)]);
     assert_eq!(report.series[1].points, [(Cell::Count(75), Cell::Count(1))]);

@@ -2,7 +2,7 @@
 //!
 //! Guarantees: equal events give equal numbers, on any number of threads.
 
-use crate::events::{CHUNK, Events, Launch};
+use crate::events::{CHUNK, Events, Launch, counts};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -39,7 +39,8 @@ pub struct Replayer {
     /// Steps of invocations.
     pub(super) stream: Vec<u16>,
     pub(super) starts: Vec<usize>,
-    pub(super) codes: usize,
+    /// Of each code: whether it is in event-level efficiency.
+    pub(super) counted: Vec<bool>,
     /// Whether any traversal step has another beside it: else rule 3 has nothing to do.
     pub(super) lookahead: bool,
 }
@@ -104,7 +105,8 @@ impl Replayer {
         }
         let beside = |w: &[Step]| w[0].class == Class::Traversal && w[0].group == w[1].group;
         let lookahead = steps.windows(2).any(beside);
-        Replayer { n: launch.n, steps, stream, starts, codes: events.codes.len(), lookahead }
+        let counted = events.codes.iter().map(|c| counts(c.kind)).collect();
+        Replayer { n: launch.n, steps, stream, starts, counted, lookahead }
     }
 
     /// The steps of an invocation, as a part of the stream.

@@ -16,7 +16,8 @@
 //!    of the lowest lane.
 //!
 //! Begins of one call join whichever turn of a loop their invocations are in. This is an idealised execution: it says more than
-//! hardware reaches, the more the longer the traces are. *Synthetic efficiency* = Σ active / (N · events).
+//! hardware reaches, the more the longer the traces are. *Synthetic efficiency* = Σ active / (N · events), over the events that
+//! count in event-level efficiency (`events/event_level.rs`): callables are executed, and are in no sum.
 //!
 //! Guarantees: Σ active of a call is what the rays' events say, in any packing. Refuses subgroups of more than 128.
 
@@ -30,49 +31,33 @@ pub use calls::{Replayer, Step};
 pub use packing::Packing;
 pub use run::Scratch;
 
+use crate::events::Occupancy;
 use calls::chunks_of;
 use rayon::prelude::*;
 
-/// Events and active invocations.
+/// What a packing's subgroups execute.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Efficiency {
-    /// Subgroup size.
-    pub n: u32,
-    /// Of each code: synthetic events, and invocations active in them.
-    pub codes: Vec<(u64, u64)>,
+    /// Of each code.
+    pub codes: Vec<Occupancy>,
+    /// Of all that count in event-level efficiency.
+    pub counted: Occupancy,
 }
 
 impl Efficiency {
-    /// Synthetic events.
-    pub fn events(&self) -> u64 {
-        self.codes.iter().map(|c| c.0).sum()
-    }
-
-    /// Active invocations of all.
-    pub fn active(&self) -> u64 {
-        self.codes.iter().map(|c| c.1).sum()
-    }
-
-    /// Percent; none without events.
+    /// Synthetic efficiency in percent; none without events.
     pub fn percent(&self) -> Option<f64> {
-        percent(self.active(), self.events(), self.n)
+        self.counted.percent()
     }
 
     /// Both together.
     #[must_use]
     pub fn and(mut self, other: &Efficiency) -> Efficiency {
-        self.n = self.n.max(other.n);
-        self.codes.resize(self.codes.len().max(other.codes.len()), (0, 0));
-        for (a, b) in self.codes.iter_mut().zip(&other.codes) {
-            *a = (a.0 + b.0, a.1 + b.1);
-        }
+        self.codes.resize(self.codes.len().max(other.codes.len()), Occupancy::default());
+        self.codes.iter_mut().zip(&other.codes).for_each(|(a, b)| *a += *b);
+        self.counted += other.counted;
         self
     }
-}
-
-/// SIMT efficiency in percent.
-pub fn percent(active: u64, events: u64, n: u32) -> Option<f64> {
-    (events > 0).then(|| 100.0 * active as f64 / (events as f64 * f64::from(n)))
 }
 
 /// A synthetic event: bits of `mask` are places in the subgroup.
@@ -91,10 +76,8 @@ pub struct Synthetic {
 pub struct Warp {
     /// In order, if they were asked for.
     pub events: Vec<Synthetic>,
-    /// How many there are.
-    pub count: u64,
-    /// Invocations active in them.
-    pub active: u64,
+    /// Of those that count in event-level efficiency.
+    pub counted: Occupancy,
 }
 
 impl Replayer {
@@ -107,10 +90,11 @@ impl Replayer {
         let mut warp = Warp::default();
         let ranges: Vec<_> = members.iter().map(|&t| self.stream_of(t as usize)).collect();
         self.run(&ranges, &mut scratch, |step, mask| {
-            warp.count += 1;
-            warp.active += u64::from(mask.count_ones());
+            let s = self.steps[step];
+            if self.counted[usize::from(s.code)] {
+                warp.counted += Occupancy::new(1, mask.count_ones().into(), self.n.into());
+            }
             if record {
-                let s = self.steps[step];
                 warp.events.push(Synthetic { code: s.code, level: s.level, mask });
             }
         });
@@ -154,11 +138,15 @@ impl Replayer {
 
     /// Sums of steps as sums of codes.
     pub fn by_code(&self, sums: &[(u64, u64)]) -> Efficiency {
-        let mut codes = vec![(0, 0); self.codes];
-        for (step, s) in self.steps.iter().zip(sums) {
-            let c = &mut codes[usize::from(step.code)];
-            *c = (c.0 + s.0, c.1 + s.1);
+        let mut e =
+            Efficiency { codes: vec![Occupancy::default(); self.counted.len()], ..Efficiency::default() };
+        for (step, (events, active)) in self.steps.iter().zip(sums) {
+            let (code, sum) = (usize::from(step.code), Occupancy::new(*events, *active, self.n.into()));
+            e.codes[code] += sum;
+            if self.counted[code] {
+                e.counted += sum;
+            }
         }
-        Efficiency { n: self.n, codes }
+        e
     }
 }

@@ -56,11 +56,10 @@ fn rays_within_rays_end_first() {
 
 #[test]
 fn nobody_executes_nothing() {
-    assert_eq!(percent(0, 0, 8), None);
     let events = text::events("begin, miss", 4);
     let replayer = Replayer::new(&events, &events.launches[0]);
     let e = replayer.efficiency(&Packing::recorded(&events.launches[0]));
-    assert_eq!((e.events(), e.active(), e.percent()), (2, 2, Some(25.0)));
+    assert_eq!((e.counted.events, e.counted.active, e.percent()), (2, 2, Some(25.0)));
 }
 
 /// The least number of events in which sequences of traversal can be executed: by trying every order.
@@ -119,8 +118,8 @@ fn traversal_is_close_to_the_best_order() {
             assert_eq!(own, expected);
         }
         let least = least(&rows) + 2;
-        assert!(warp.count as usize >= least);
-        ours += warp.count as usize;
+        assert!(warp.counted.events as usize >= least);
+        ours += warp.counted.events as usize;
         best += least;
     }
     assert!(ours * 10 <= best * 11, "{ours} events, {best} at best");
@@ -140,7 +139,7 @@ fn active_invocations_are_the_events_of_rays() {
         }
         let recorded = Packing::recorded(launch);
         let e = replayer.efficiency(&recorded);
-        let active: Vec<u64> = e.codes.iter().map(|c| c.1).collect();
+        let active: Vec<u64> = e.codes.iter().map(|c| c.active).collect();
         assert_eq!(active, expected);
         let percent = e.percent().unwrap();
         assert!((20.0..100.0).contains(&percent), "{percent}");
@@ -149,6 +148,6 @@ fn active_invocations_are_the_events_of_rays() {
             starts: (0..=launch.threads() as u32).collect(),
         };
         let alone = replayer.efficiency(&singles);
-        assert_eq!((alone.events(), alone.active()), (e.active(), e.active()));
+        assert_eq!((alone.counted.events, alone.counted.active), (e.counted.active, e.counted.active));
     }
 }

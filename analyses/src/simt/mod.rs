@@ -6,9 +6,10 @@
 //! of instruction slots that did something: Σ popcount(m) · i / (Σ i · N). Instructions are SPIR-V's, as table `blocks`
 //! counts them: what a driver makes of one is not known here.
 //!
-//! *Event-level* (Cheung 2024, §3.1.2) is the same formula over two kinds of events only: calls that trace a ray, and entries of
-//! intersection, any-hit, miss and closest-hit shaders. It stands by itself and is in no other number. It is not told apart by
-//! subgroup, nor occlusion rays from others: the records are counts.
+//! *Event-level* (Cheung 2024, §3.1.2; `events/event_level.rs`) is the same formula over two kinds of events only: calls that trace
+//! a ray, and entries of intersection, any-hit, miss and closest-hit shaders. It stands by itself and is in no other number. It is
+//! not told apart by subgroup, nor occlusion rays from others: the records are counts. Entries of callable shaders, which the
+//! thesis does not have, are a row of their own and in no sum.
 //!
 //! Question `annotate` writes the same over each block of the shaders' texts.
 //!
@@ -20,6 +21,7 @@ mod sums;
 
 use crate::Question;
 use crate::context::Context;
+use crate::events::{ALL, Occupancy, counts, entered};
 use crate::report::{Cell, Column, Mark, Report, Series, Table, Unit};
 use std::collections::BTreeMap;
 use sums::Sums;
@@ -29,9 +31,6 @@ use trace::{Source, Unreadable};
 /// The question.
 #[derive(Clone, Copy, Debug)]
 pub struct Simt;
-
-/// Stages whose entry is an event of a ray.
-const EVENTS: [&str; 4] = ["intersection", "any-hit", "miss", "closest-hit"];
 
 impl Question for Simt {
     fn name(&self) -> &'static str {
@@ -52,6 +51,7 @@ impl Question for Simt {
         let folded = Folded::of(trace, &context)?;
         let mut report = Report::new(self.name(), "SIMT efficiency");
         report.tables = folded.tables(&context);
+        report.tables.insert(1, events_table(&events(trace, &context, None)?));
         report.series = folded.histograms.iter().map(|(of, h)| histogram(of, h)).collect();
         if folded.more != 0 {
             report.notes.push(format!(
@@ -77,8 +77,6 @@ struct Folded {
     pipelines: BTreeMap<u64, Sums>,
     entries: BTreeMap<u64, Sums>,
     blocks: BTreeMap<Place, Sums>,
-    /// Of calls that trace and of entries of shaders that rays call.
-    events: BTreeMap<String, Sums>,
     /// Popcount: executions; of everything, and by stage.
     histograms: BTreeMap<String, BTreeMap<u64, u64>>,
     more: u64,
@@ -111,11 +109,6 @@ impl Folded {
                 f.entries.entry(entry).or_default(),
                 f.blocks.entry((entry, function, block)).or_default(),
             ];
-            if (function, block) == (0, 0) && EVENTS.contains(&&*stage) {
-                for of in [format!("{stage} entered"), ALL_EVENTS.to_owned()] {
-                    f.events.entry(of).or_default().add(executions, invocations, n, 1);
-                }
-            }
             into.into_iter().for_each(|s| s.add(executions, invocations, n, weight));
             if active == 0 {
                 f.more += executions;
@@ -123,14 +116,6 @@ impl Folded {
                 for of in ["all", &stage] {
                     *f.histograms.entry(of.to_owned()).or_default().entry(active).or_default() += executions;
                 }
-            }
-        }
-        let t = trace.read(&SIMT_TRACES)?;
-        for row in 0..t.len() {
-            let n = size(context, t.u64("frame")[row])?;
-            for of in ["ray traced", ALL_EVENTS] {
-                let into = f.events.entry(of.into()).or_default();
-                into.add(t.u64("executions")[row], t.u64("invocations")[row], n, 1);
             }
         }
         let t = trace.read(&SIMT_HELPERS)?;
@@ -169,8 +154,7 @@ impl Folded {
             .into_iter()
             .map(|(&(entry, function, block), s)| (context.block_cells(entry, function, block), s))
             .collect();
-        let events = self.events.iter().map(|(of, s)| (vec![of.as_str().into()], s)).collect();
-        let mut all = vec![
+        vec![
             table("whole", text("basic blocks"), vec![(vec!["all".into()], &self.whole)]),
             table(
                 "stages",
@@ -185,21 +169,47 @@ impl Folded {
             ),
             table("frames", frame, self.frames.iter().map(|(k, s)| (vec![Cell::Count(*k)], s)).collect()),
             table("blocks", Context::block_columns(), blocks),
-        ];
-        // Events have no instructions, and no helpers.
-        let mut of_events = table("events", text("event"), events);
-        let keep = |i: usize| i < 4;
-        of_events.columns =
-            of_events.columns.into_iter().enumerate().filter(|c| keep(c.0)).map(|c| c.1).collect();
-        for row in &mut of_events.rows {
-            row.truncate(4);
-        }
-        all.insert(1, of_events);
-        all
+        ]
     }
 }
 
-const ALL_EVENTS: &str = "all";
+/// Event-level sums by kind of event, and of all that count, of a frame or of all.
+pub(crate) fn events(
+    trace: &dyn Source,
+    context: &Context,
+    frame: Option<u64>,
+) -> Result<BTreeMap<String, Occupancy>, Unreadable> {
+    let mut all = BTreeMap::<String, Occupancy>::new();
+    for table in [&SIMT, &SIMT_TRACES] {
+        let t = trace.read(table)?;
+        let [frames, entries, functions, blocks, executions, invocations] =
+            ["frame", "entry", "function", "block", "executions", "invocations"].map(|c| t.u64(c));
+        for row in (0..t.len()).filter(|&row| frame.is_none_or(|f| f == frames[row])) {
+            let (of, counted) = if table.name == SIMT_TRACES.name {
+                ("ray traced".to_owned(), true)
+            } else {
+                let entry = context.entry(entries[row]).filter(|_| (functions[row], blocks[row]) == (0, 0));
+                let Some(kind) = entry.and_then(|e| entered(&e.stage)) else { continue };
+                (format!("{} entered", kind.name()), counts(kind))
+            };
+            let sum = Occupancy::new(executions[row], invocations[row], size(context, frames[row])?);
+            for of in [Some(of), counted.then(|| ALL.to_owned())].into_iter().flatten() {
+                *all.entry(of).or_default() += sum;
+            }
+        }
+    }
+    Ok(all)
+}
+
+fn events_table(events: &BTreeMap<String, Occupancy>) -> Table {
+    let row = |(of, s): (&String, &Occupancy)| [of.as_str().into()].into_iter().chain(s.cells()).collect();
+    let sums = Occupancy::columns(["executed", "active", "efficiency"]);
+    Table {
+        name: "events".into(),
+        columns: [Column::new("event", Unit::Text)].into_iter().chain(sums).collect(),
+        rows: events.iter().map(row).collect(),
+    }
+}
 
 fn size(context: &Context, frame: u64) -> Result<u64, Unreadable> {
     context

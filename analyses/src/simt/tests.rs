@@ -75,7 +75,7 @@ Cost of measuring: not known, the frame was not timed without the probes
 fn events_stand_by_themselves() {
     let mut m = known();
     m.put(&PIPELINES, &[Value::U64(9), Value::Text("ray-tracing"), Value::Text("")]);
-    for (entry, stage) in [(2, "ray-generation"), (3, "miss"), (4, "closest-hit")] {
+    for (entry, stage) in [(2, "ray-generation"), (3, "miss"), (4, "closest-hit"), (5, "callable")] {
         let words = ["aa", "main", stage].map(Value::Text);
         let row: Vec<_> = [entry, 9, entry - 2, entry].map(Value::U64).into_iter().chain(words).collect();
         m.put(&ENTRIES, &row);
@@ -88,9 +88,13 @@ fn events_stand_by_themselves() {
     }
     let before = Simt.answer(&m).unwrap().tables.remove(1);
     assert!(before.rows.is_empty());
-    // Two calls, one by all and one by half; a miss shader's entry by 6, and a closest-hit's by 2.
+    // Two calls, one by all and one by half; a miss shader's entry by 6, and a closest-hit's by 2. A callable's, by 3, is in no sum.
     put(&mut m, &SIMT_TRACES, &[&[1, 2, 0, 0, 17, 8, 1, 8], &[1, 2, 0, 0, 17, 4, 1, 4]]);
-    put(&mut m, &SIMT, &[&[1, 3, 0, 0, 6, 1, 6], &[1, 3, 0, 1, 1, 9, 9], &[1, 4, 0, 0, 2, 1, 2]]);
+    put(
+        &mut m,
+        &SIMT,
+        &[&[1, 3, 0, 0, 6, 1, 6], &[1, 3, 0, 1, 1, 9, 9], &[1, 4, 0, 0, 2, 1, 2], &[1, 5, 0, 0, 3, 1, 3]],
+    );
     let events = Simt.answer(&m).unwrap().tables.remove(1);
     let row = |of: &str, n: u64, active: u64, efficiency: f64| {
         vec![of.into(), Cell::Count(n), Cell::Count(active), Cell::Number(efficiency)]
@@ -99,6 +103,7 @@ fn events_stand_by_themselves() {
         events.rows,
         [
             row("all", 4, 20, 62.5),
+            row("callable entered", 1, 3, 37.5),
             row("closest-hit entered", 1, 2, 25.0),
             row("miss entered", 1, 6, 75.0),
             row("ray traced", 2, 12, 75.0),

@@ -1,0 +1,97 @@
+//! Event-level SIMT efficiency (Cheung 2024, §3.1.2): which events count, and sums of them.
+//!
+//! *Definition.* Begins, occlusion begins, and entries of intersection, any-hit, miss and closest-hit shaders count, each alike:
+//! Σ popcount(m) / (Σ 1 · N) over the active masks m of the subgroups that had them, N being the device's subgroup size. The
+//! thesis has no callable shaders: their entries are in no sum with others, and stand in a row of their own.
+//!
+//! A call by which some invocations of a subgroup begin rays and others occlusion rays is one event where executions of calls
+//! are counted (pass `simt`), and two where events are told apart by their rays' flags (pass `rays`).
+//!
+//! Guarantees: every question that says event-level efficiency asks here which events count.
+
+use crate::report::{Cell, Column, Unit};
+use std::ops::AddAssign;
+use trace::tables::RayEvent;
+
+/// The row of all events that count.
+pub const ALL: &str = "all";
+
+/// Whether an event is in event-level efficiency.
+pub fn counts(kind: RayEvent) -> bool {
+    kind.of_warps() && kind != RayEvent::Callable
+}
+
+/// The event that entering a shader of this stage is.
+pub fn entered(stage: &str) -> Option<RayEvent> {
+    RayEvent::ALL.into_iter().find(|k| k.of_warps() && !k.begins() && k.name() == stage)
+}
+
+/// Events of subgroups: how many, active invocations, and slots.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Occupancy {
+    /// Events.
+    pub events: u64,
+    /// Invocations active in them, summed.
+    pub active: u64,
+    /// Invocations that would be active if every subgroup were full.
+    pub slots: u64,
+}
+
+impl Occupancy {
+    /// So many events of subgroups of `n`.
+    pub fn new(events: u64, active: u64, n: u64) -> Occupancy {
+        Occupancy { events, active, slots: events * n }
+    }
+
+    /// Efficiency in percent; none without events.
+    pub fn percent(&self) -> Option<f64> {
+        (self.slots > 0).then(|| 100.0 * self.active as f64 / self.slots as f64)
+    }
+
+    /// Under columns of [`Occupancy::columns`].
+    pub fn cells(&self) -> [Cell; 3] {
+        [self.events.into(), self.active.into(), self.percent().map_or(Cell::Missing, Cell::Number)]
+    }
+
+    /// Columns of these names.
+    pub fn columns([events, active, efficiency]: [&str; 3]) -> [Column; 3] {
+        [
+            Column::new(events, Unit::Subgroups),
+            Column::new(active, Unit::Invocations),
+            Column::new(efficiency, Unit::Percent),
+        ]
+    }
+}
+
+impl AddAssign for Occupancy {
+    fn add_assign(&mut self, o: Occupancy) {
+        self.events += o.events;
+        self.active += o.active;
+        self.slots += o.slots;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The six of §3.1.2, and no others.
+    #[test]
+    fn the_thesis_events_count() {
+        let six = ["begin", "occlusion-begin", "intersection", "any-hit", "miss", "closest-hit"];
+        let counted: Vec<&str> =
+            RayEvent::ALL.into_iter().filter(|k| counts(*k)).map(RayEvent::name).collect();
+        assert_eq!(counted, six);
+        for stage in ["intersection", "any-hit", "miss", "closest-hit", "callable"] {
+            assert_eq!(entered(stage).map(RayEvent::name), Some(stage));
+        }
+        assert!(["ray-generation", "begin", "end", "fragment"].iter().all(|s| entered(s).is_none()));
+    }
+
+    #[test]
+    fn efficiency_is_of_slots() {
+        let mut sum = Occupancy::new(3, 10, 8);
+        sum += Occupancy::new(1, 32, 32);
+        assert_eq!((sum.percent(), Occupancy::default().percent()), (Some(75.0), None));
+    }
+}
