@@ -50,6 +50,7 @@ mod portability;
 mod profile;
 mod ray;
 mod ray_dump;
+mod ray_efficiency;
 mod ray_events;
 mod ray_pass;
 mod rays;

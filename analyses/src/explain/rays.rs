@@ -161,6 +161,8 @@ const SYNTHETIC: &[Meaning] = &[
     m("synthetic", Subgroups, "events that the same subgroups would have, ideally scheduled"),
     m("synthetic active", Invocations, "invocations active in these, summed"),
     m("synthetic efficiency", Percent, "active over synthetic events times the subgroup size"),
+    m("bound", Subgroups, "events that the same subgroups have at least, in whatever order"),
+    m("bound efficiency", Percent, "the same invocations over these: no order has a higher efficiency"),
 ];
 
 pub const RAY_SIMT: &[Sheet] = &[

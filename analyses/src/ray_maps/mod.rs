@@ -155,10 +155,13 @@ fn maps(events: &Events, launch: &Launch, classes: &[[u32; 2]]) -> Vec<(&'static
     let recorded = Packing::recorded(launch);
     let percents: Vec<f32> = (0..recorded.len())
         .into_par_iter()
-        .map(|w| {
-            let warp = replayer.warp(recorded.warp(w), false);
-            warp.counted.percent().map_or(f32::NAN, |p| p as f32)
-        })
+        .map_init(
+            || replayer.scratch(),
+            |scratch, w| {
+                let e = replayer.efficiency_of(&recorded, w..w + 1, scratch);
+                e.percent().map_or(f32::NAN, |p| p as f32)
+            },
+        )
         .collect();
     for (w, percent) in percents.into_iter().enumerate() {
         recorded.warp(w).iter().for_each(|t| efficiency[*t as usize] = percent);

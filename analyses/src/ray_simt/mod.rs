@@ -3,9 +3,11 @@
 //!
 //! *Definition.* Over events of subgroups with active masks m (begins, occlusion begins, intersections, any-hits, misses,
 //! closest hits: `events/event_level.rs`): Σ popcount(m) / (Σ 1 · N), in percent, N being the device's subgroup size. Each event
-//! counts alike, however long its shader is. Callables are a row of their own, and in no sum with others. *Actual* is of table `warps`; *synthetic* is of table `rays`, with the subgroups that ray
-//! generation recorded (`replayer/mod.rs`): ideally scheduled, so that actual below synthetic is what scheduling cost, and
-//! actual above it means that the device packed invocations anew.
+//! counts alike, however long its shader is. Callables are a row of their own, and in no sum with others. *Actual* is of table
+//! `warps`; *synthetic* and *bound* are of table `rays`, with the subgroups that ray generation recorded (`replayer/mod.rs`).
+//! Synthetic is an idealised order of execution: actual below it is what scheduling cost, and actual above it a better order than
+//! the one that was found. No order exceeds the bound: actual above it, in any row, means that the device put invocations into
+//! other subgroups, and a note says so.
 //!
 //! *Of subgroups* are the numbers given at ray generation: where a device moves invocations between subgroups, an event is that
 //! of the subgroup of its first active invocation.
@@ -16,7 +18,7 @@ mod tests;
 use crate::Question;
 use crate::context::Context;
 use crate::events::{ALL, Events, Occupancy, Wants, counts, read};
-use crate::replayer::{Packing, Replayer};
+use crate::replayer::{Packing, Replayer, Shares};
 use crate::report::{Cell, Column, Mark, Report, Series, Table, Unit};
 use std::collections::{BTreeMap, HashMap};
 use trace::tables::{RAY_LAUNCHES, RAYS, RayEvent, WARPS};
@@ -31,6 +33,35 @@ const TOP: usize = 20;
 
 /// Kind and entry point.
 type Shader = (RayEvent, u64);
+
+/// What is said of a shader, or of all.
+#[derive(Clone, Copy, Default)]
+struct Row {
+    actual: Occupancy,
+    shares: Shares,
+}
+
+const ACTUAL: [&str; 3] = ["actual", "actual active", "actual efficiency"];
+
+impl Row {
+    fn columns() -> impl Iterator<Item = Column> {
+        let synthetic = Occupancy::columns(["synthetic", "synthetic active", "synthetic efficiency"]);
+        let [events, _, efficiency] = Occupancy::columns(["bound", "", "bound efficiency"]);
+        Occupancy::columns(ACTUAL).into_iter().chain(synthetic).chain([events, efficiency])
+    }
+
+    fn cells(&self) -> impl Iterator<Item = Cell> {
+        let [events, _, efficiency] = self.shares.bound.cells();
+        let synthetic = self.shares.synthetic.cells();
+        self.actual.cells().into_iter().chain(synthetic).chain([events, efficiency])
+    }
+
+    /// Whether so many events are less than they can be (where all were recorded).
+    fn moved(&self) -> bool {
+        let bound = &self.shares.bound;
+        self.actual.active == bound.active && self.actual.events < bound.events
+    }
+}
 
 #[derive(Default)]
 struct Actual {
@@ -65,55 +96,44 @@ impl Question for RaySimt {
         let context = Context::read(trace)?;
         let events = read(trace, &context, WANTS)?;
         let actual = actual(trace, &events)?;
-        let mut shaders = BTreeMap::<Shader, Occupancy>::new();
+        let mut shaders = BTreeMap::<Shader, Row>::new();
+        for (shader, sum) in &actual.shaders {
+            shaders.entry(*shader).or_default().actual += *sum;
+        }
         for launch in &events.launches {
             let e = Replayer::new(&events, launch).efficiency(&Packing::recorded(launch));
-            for (code, sum) in events.codes.iter().zip(&e.codes).filter(|c| c.1.events > 0) {
-                *shaders.entry((code.kind, code.entry.into())).or_default() += *sum;
+            for (code, sum) in events.codes.iter().zip(&e.codes).filter(|c| c.1.synthetic.events > 0) {
+                shaders.entry((code.kind, code.entry.into())).or_default().shares += *sum;
             }
+        }
+        let mut whole = BTreeMap::from([(ALL, Row::default())]);
+        for (shader, row) in &shaders {
+            let sum = whole.entry(if counts(shader.0) { ALL } else { shader.0.name() }).or_default();
+            sum.actual += row.actual;
+            sum.shares += row.shares;
         }
         let mut report = Report::new(self.name(), "SIMT efficiency of rays");
-        let columns = |mut first: Vec<Column>, last: bool| {
-            for of in if last { &["actual", "synthetic"][..] } else { &["actual"] } {
-                first.extend(Occupancy::columns([of, &format!("{of} active"), &format!("{of} efficiency")]));
-            }
-            first
-        };
-        let both = |a: &Occupancy, s: &Occupancy| a.cells().into_iter().chain(s.cells());
         let text = |name: &str| vec![Column::new(name, Unit::Text)];
-        let mut keys: Vec<&Shader> = actual.shaders.keys().chain(shaders.keys()).collect();
-        keys.sort();
-        keys.dedup();
-        let mut whole = BTreeMap::from([(ALL, [Occupancy::default(); 2])]);
-        for key in &keys {
-            let of = if counts(key.0) { ALL } else { key.0.name() };
-            for (sum, of) in whole.entry(of).or_default().iter_mut().zip([&actual.shaders, &shaders]) {
-                *sum += of.get(key).copied().unwrap_or_default();
-            }
-        }
-        let row = |key: &Shader| {
-            let mut cells = vec![key.0.name().into()];
-            cells.extend(context.entry_cells(key.1));
-            let of = |m: &BTreeMap<Shader, Occupancy>| m.get(key).copied().unwrap_or_default();
-            cells.extend(both(&of(&actual.shaders), &of(&shaders)));
-            cells
+        let row = |(shader, row): (&Shader, &Row)| {
+            let first = [Cell::from(shader.0.name())].into_iter().chain(context.entry_cells(shader.1));
+            first.chain(row.cells()).collect()
         };
         let first: Vec<Column> = text("event").into_iter().chain(Context::entry_columns()).collect();
         report.tables = vec![
             Table {
                 name: "whole".into(),
-                columns: columns(text("events"), true),
+                columns: text("events").into_iter().chain(Row::columns()).collect(),
                 rows: whole
                     .iter()
-                    .map(|(of, [a, s])| [Cell::from(*of)].into_iter().chain(both(a, s)).collect())
+                    .map(|(of, r)| [Cell::from(*of)].into_iter().chain(r.cells()).collect())
                     .collect(),
             },
             Table {
                 name: "shaders".into(),
-                columns: columns(first, true),
-                rows: keys.into_iter().map(row).collect(),
+                columns: first.into_iter().chain(Row::columns()).collect(),
+                rows: shaders.iter().map(row).collect(),
             },
-            subgroups(&events, &actual, columns),
+            subgroups(&events, &actual),
         ];
         report.series = vec![
             bars("popcounts", "Active invocations at an event", &actual.popcounts),
@@ -121,6 +141,14 @@ impl Question for RaySimt {
         ];
         if actual.shaders.is_empty() {
             report.notes.push("No event of a subgroup was recorded.".into());
+        }
+        let moved = shaders.values().filter(|r| r.moved()).count();
+        if moved > 0 {
+            report.notes.push(format!(
+                "{moved} of {} shaders had fewer events than the recorded subgroups have in any order: the device put \
+                 invocations into other subgroups.",
+                shaders.len()
+            ));
         }
         Ok(report)
     }
@@ -157,7 +185,7 @@ fn actual(trace: &dyn Source, events: &Events) -> Result<Actual, Unreadable> {
     Ok(a)
 }
 
-fn subgroups(events: &Events, actual: &Actual, columns: impl Fn(Vec<Column>, bool) -> Vec<Column>) -> Table {
+fn subgroups(events: &Events, actual: &Actual) -> Table {
     let mut all: Vec<_> = actual.subgroups.iter().collect();
     all.sort_by_key(|(key, s)| (std::cmp::Reverse(s.slots.saturating_sub(s.active)), **key));
     let row = |(&(launch, number), s): (&(usize, u64), &Occupancy)| {
@@ -166,10 +194,10 @@ fn subgroups(events: &Events, actual: &Actual, columns: impl Fn(Vec<Column>, boo
         cells.extend(s.cells());
         cells
     };
-    let first = ["frame", "launch", "subgroup"].map(|c| Column::new(c, Unit::Count)).to_vec();
+    let first = ["frame", "launch", "subgroup"].map(|c| Column::new(c, Unit::Count));
     Table {
         name: "subgroups_that_wasted_most".into(),
-        columns: columns(first, false),
+        columns: first.into_iter().chain(Occupancy::columns(ACTUAL)).collect(),
         rows: all.into_iter().take(TOP).map(row).collect(),
     }
 }

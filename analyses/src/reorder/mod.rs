@@ -111,7 +111,12 @@ pub fn report(events: &Events, grid: &Grid) -> Report {
             let change = e.percent().zip(before.percent()).map(|(a, b)| 100.0 * (a / b - 1.0));
             let mut cells: Vec<Cell> = vec![launch.frame.into(), launch.launch.into()];
             cells.extend(of.map(Cell::Text));
-            cells.extend([stages.into(), e.counted.events.into(), number(e.percent()), number(change)]);
+            cells.extend([
+                stages.into(),
+                e.counted.synthetic.events.into(),
+                number(e.percent()),
+                number(change),
+            ]);
             cells
         };
         rows.push(row(["no reordering", "–", "–"].map(String::from), 1, &before));

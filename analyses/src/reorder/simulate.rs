@@ -94,7 +94,7 @@ fn cuts(events: &Events, launch: &Launch, replayer: &Replayer, thread: u32) -> C
     let calls = replayer.calls(thread as usize);
     Cuts {
         events: launch.events(thread as usize).filter(|at| ends(kind(launch.code[*at]))).collect(),
-        steps: stream.zip(calls).filter(|(_, s)| ends(kind(replayer.step(**s).code))).map(|s| s.0).collect(),
+        steps: stream.zip(calls).filter(|(_, s)| ends(kind(**s))).map(|s| s.0).collect(),
     }
 }
 
@@ -111,33 +111,23 @@ pub fn stages(launch: &Launch, events: &Events) -> u64 {
 pub fn simulate(events: &Events, launch: &Launch, replayer: &Replayer, options: &Options) -> Efficiency {
     let recorded = Packing::recorded(launch);
     let window = options.window.unwrap_or(recorded.len()).max(1);
-    let sums = (0..recorded.len().div_ceil(window))
+    (0..recorded.len().div_ceil(window))
         .into_par_iter()
         .map_init(
             || replayer.scratch(),
             |scratch, number| {
-                let mut sums = vec![(0u64, 0u64); replayer.steps()];
+                let mut sum = replayer.nothing();
                 let mut w = Window::new(events, launch, replayer, &recorded, number * window, window);
                 while w.stage(options) {
                     for lanes in &w.warps {
                         let parts: Vec<_> = lanes.iter().map(|t| t.map_or(0..0, |t| w.steps(t))).collect();
-                        replayer.run(&parts, scratch, |step, mask| {
-                            let s = &mut sums[step];
-                            *s = (s.0 + 1, s.1 + u64::from(mask.count_ones()));
-                        });
+                        replayer.run(&parts, scratch, |event| replayer.add(&mut sum, event));
                     }
                 }
-                sums
+                sum
             },
         )
-        .reduce(
-            || vec![(0, 0); replayer.steps()],
-            |mut a, b| {
-                a.iter_mut().zip(b).for_each(|(a, b)| *a = (a.0 + b.0, a.1 + b.1));
-                a
-            },
-        );
-    replayer.by_code(&sums)
+        .reduce(|| replayer.nothing(), |a, b| a.and(&b))
 }
 
 /// Invocations that mix.

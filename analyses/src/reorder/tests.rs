@@ -97,12 +97,12 @@ fn the_listing_gains() {
     let replayer = Replayer::new(&events, launch);
     let before = replayer.efficiency(&Packing::recorded(launch));
     let after = simulate(&events, launch, &replayer, &NONE);
-    assert_eq!((before.counted.active, after.counted.active), (48, 48));
-    assert_eq!((before.counted.events, after.counted.events), (20, 16));
+    assert_eq!((before.counted.synthetic.active, after.counted.synthetic.active), (48, 48));
+    assert_eq!((before.counted.synthetic.events, after.counted.synthetic.events), (20, 16));
     assert_eq!(stages(launch, &events), 3);
     // Alone, no subgroup has anyone to change with.
     let alone = simulate(&events, launch, &replayer, &Options { window: Some(1), ..NONE });
-    assert_eq!(alone.counted.events, 20);
+    assert_eq!(alone.counted.synthetic.events, 20);
 }
 
 #[test]
@@ -140,8 +140,8 @@ fn the_model_gains_with_the_window() {
         for window in [Some(4), Some(16), None] {
             let e = simulate(&made.events, launch, &replayer, &Options { window, ..NONE });
             assert_eq!(
-                e.codes.iter().map(|c| c.active).collect::<Vec<_>>(),
-                before.codes.iter().map(|c| c.active).collect::<Vec<_>>()
+                e.codes.iter().map(|c| c.synthetic.active).collect::<Vec<_>>(),
+                before.codes.iter().map(|c| c.synthetic.active).collect::<Vec<_>>()
             );
             let percent = e.percent().unwrap();
             assert!(percent > last, "{window:?}: {percent} after {last}");

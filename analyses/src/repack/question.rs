@@ -76,7 +76,7 @@ pub fn rows(
                 launch.frame.into(),
                 launch.launch.into(),
                 method.name().into(),
-                e.counted.events.into(),
+                e.counted.synthetic.events.into(),
                 number(e.percent()),
                 number(change),
                 Cell::Number(spread(&work, &packing)),

@@ -1,23 +1,26 @@
 //! Replayer: what subgroups would execute if invocations were put into them otherwise (Cheung 2024, §3.2.1).
 //!
 //! Of each invocation only its calls are looked at: begins (told apart by the place of the call), intersections, any-hits,
-//! misses, closest hits, callables (told apart by shader), each at its level: how many rays it lies in. Invocations of a
-//! subgroup that have the same call next execute it together: a synthetic event of the subgroup. Where they have different
-//! ones next, this is the rule:
+//! misses, closest hits, callables (told apart by shader), however many rays they lie in. Invocations of a subgroup that have the
+//! same call next execute it together: a synthetic event of the subgroup. Where they have different ones next, that one is
+//! executed
 //!
-//! 1. the innermost level first: whoever is in a ray ends it before others begin one further out;
-//! 2. at one level: intersections and any-hits, then misses, then closest hits, then callables, then begins, so that all have
-//!    traversed before any leaves traversal, and all have returned before any goes on;
-//! 3. among intersections and any-hits: the one that the fewest others come to later in their present ray, so that these are
-//!    waited for; then the one that most have next; then that of the lowest lane;
-//! 4. among misses, closest hits, callables: by kind, then by the shader's number (each has at most one: it makes no difference
-//!    to how many events there are);
-//! 5. among begins: the one whose invocations have begun the fewest rays so far; then the one that most have next; then that
-//!    of the lowest lane.
+//! 1. that is *needed* now: of all invocations that have it left most often, none would be left behind. Who has it less often
+//!    joins one of the others' turns later, or another of their own;
+//! 2. then by kind: intersections and any-hits, misses, closest hits, callables, begins, so that all have traversed before any
+//!    leaves traversal, and all have returned before any goes on;
+//! 3. then that which the fewest others come to later, so that these are waited for;
+//! 4. then that which most have next; then that of the lowest lane.
 //!
-//! Begins of one call join whichever turn of a loop their invocations are in. This is an idealised execution: it says more than
-//! hardware reaches, the more the longer the traces are. *Synthetic efficiency* = Σ active / (N · events), over the events that
-//! count in event-level efficiency (`events/event_level.rs`): callables are executed, and are in no sum.
+//! This looks ahead to the end of the launch, as no hardware does: it is an idealised execution, which says more than hardware
+//! reaches, the more the longer the traces are. *Synthetic efficiency* = Σ active / (N · events), over the events that count in
+//! event-level efficiency (`events/event_level.rs`): callables are executed, and are in no sum.
+//!
+//! *Bound.* Which order is the best is a hard question (a shortest common supersequence), and these rules do not always find it:
+//! an order with fewer events may exist. But a call needs as many events as the invocation that has it most often, in any order:
+//! an event executes it once for each. These events are the needed ones, so that the *bound* = Σ active / (N · needed events) is
+//! an efficiency that no execution of these subgroups exceeds, on any device, of all calls and of each. The best order lies
+//! between the two.
 //!
 //! Guarantees: Σ active of a call is what the rays' events say, in any packing. Refuses subgroups of more than 128.
 
@@ -27,126 +30,106 @@ mod run;
 #[cfg(test)]
 mod tests;
 
-pub use calls::{Replayer, Step};
+pub use calls::Replayer;
 pub use packing::Packing;
-pub use run::Scratch;
+pub use run::{Scratch, Synthetic};
 
 use crate::events::Occupancy;
 use calls::chunks_of;
 use rayon::prelude::*;
+use std::ops::{AddAssign, Range};
 
-/// What a packing's subgroups execute.
+/// Events of subgroups as they are executed here, and as many as there are in any order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shares {
+    /// As they are executed.
+    pub synthetic: Occupancy,
+    /// The needed ones, with all active invocations.
+    pub bound: Occupancy,
+}
+
+impl AddAssign for Shares {
+    fn add_assign(&mut self, o: Shares) {
+        self.synthetic += o.synthetic;
+        self.bound += o.bound;
+    }
+}
+
+/// What subgroups execute.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Efficiency {
     /// Of each code.
-    pub codes: Vec<Occupancy>,
+    pub codes: Vec<Shares>,
     /// Of all that count in event-level efficiency.
-    pub counted: Occupancy,
+    pub counted: Shares,
 }
 
 impl Efficiency {
     /// Synthetic efficiency in percent; none without events.
     pub fn percent(&self) -> Option<f64> {
-        self.counted.percent()
+        self.counted.synthetic.percent()
     }
 
     /// Both together.
     #[must_use]
     pub fn and(mut self, other: &Efficiency) -> Efficiency {
-        self.codes.resize(self.codes.len().max(other.codes.len()), Occupancy::default());
+        self.codes.resize(self.codes.len().max(other.codes.len()), Shares::default());
         self.codes.iter_mut().zip(&other.codes).for_each(|(a, b)| *a += *b);
         self.counted += other.counted;
         self
     }
 }
 
-/// A synthetic event: bits of `mask` are places in the subgroup.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Synthetic {
-    /// The call.
-    pub code: u16,
-    /// How many rays it lies in.
-    pub level: u16,
-    /// Who executes it.
-    pub mask: u128,
-}
-
-/// What a subgroup executes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Warp {
-    /// In order, if they were asked for.
-    pub events: Vec<Synthetic>,
-    /// Of those that count in event-level efficiency.
-    pub counted: Occupancy,
-}
-
 impl Replayer {
-    /// What a subgroup of these invocations executes.
+    /// What a subgroup of these invocations executes, in order.
     ///
     /// # Panics
     /// If there are more than 128.
-    pub fn warp(&self, members: &[u32], record: bool) -> Warp {
-        let mut scratch = self.scratch();
-        let mut warp = Warp::default();
+    pub fn warp(&self, members: &[u32]) -> Vec<Synthetic> {
+        let mut events = vec![];
         let ranges: Vec<_> = members.iter().map(|&t| self.stream_of(t as usize)).collect();
-        self.run(&ranges, &mut scratch, |step, mask| {
-            let s = self.steps[step];
-            if self.counted[usize::from(s.code)] {
-                warp.counted += Occupancy::new(1, mask.count_ones().into(), self.n.into());
-            }
-            if record {
-                warp.events.push(Synthetic { code: s.code, level: s.level, mask });
-            }
-        });
-        warp
+        self.run(&ranges, &mut self.scratch(), |e| events.push(e));
+        events
     }
 
     /// Memory for [`Replayer::run`].
     pub fn scratch(&self) -> Scratch {
-        Scratch::new(self.steps.len())
+        Scratch::new(self.codes())
+    }
+
+    /// The efficiency of some subgroups of a packing.
+    pub fn efficiency_of(&self, packing: &Packing, warps: Range<usize>, scratch: &mut Scratch) -> Efficiency {
+        let mut e = self.nothing();
+        let mut ranges = vec![];
+        for warp in warps {
+            ranges.clear();
+            ranges.extend(packing.warp(warp).iter().map(|&t| self.stream_of(t as usize)));
+            self.run(&ranges, scratch, |event| self.add(&mut e, event));
+        }
+        e
     }
 
     /// The efficiency of a packing.
     pub fn efficiency(&self, packing: &Packing) -> Efficiency {
         let chunks: Vec<_> = chunks_of(packing.len(), 256).collect();
-        let sums = chunks
+        chunks
             .into_par_iter()
-            .map_init(
-                || (self.scratch(), vec![]),
-                |(scratch, ranges), warps| {
-                    let mut sums = vec![(0u64, 0u64); self.steps.len()];
-                    for warp in warps {
-                        ranges.clear();
-                        ranges.extend(packing.warp(warp).iter().map(|&t| self.stream_of(t as usize)));
-                        self.run(ranges, scratch, |step, mask| {
-                            let s = &mut sums[step];
-                            *s = (s.0 + 1, s.1 + u64::from(mask.count_ones()));
-                        });
-                    }
-                    sums
-                },
-            )
-            .reduce(
-                || vec![(0, 0); self.steps.len()],
-                |mut a, b| {
-                    a.iter_mut().zip(b).for_each(|(a, b)| *a = (a.0 + b.0, a.1 + b.1));
-                    a
-                },
-            );
-        self.by_code(&sums)
+            .map_init(|| self.scratch(), |scratch, warps| self.efficiency_of(packing, warps, scratch))
+            .reduce(|| self.nothing(), |a, b| a.and(&b))
     }
 
-    /// Sums of steps as sums of codes.
-    pub fn by_code(&self, sums: &[(u64, u64)]) -> Efficiency {
-        let mut e =
-            Efficiency { codes: vec![Occupancy::default(); self.counted.len()], ..Efficiency::default() };
-        for (step, (events, active)) in self.steps.iter().zip(sums) {
-            let (code, sum) = (usize::from(step.code), Occupancy::new(*events, *active, self.n.into()));
-            e.codes[code] += sum;
-            if self.counted[code] {
-                e.counted += sum;
-            }
+    /// The efficiency of no subgroups.
+    pub fn nothing(&self) -> Efficiency {
+        Efficiency { codes: vec![Shares::default(); self.codes()], counted: Shares::default() }
+    }
+
+    /// Counts an event in.
+    pub fn add(&self, e: &mut Efficiency, event: Synthetic) {
+        let of = |events: u64| Occupancy::new(events, event.mask.count_ones().into(), self.n.into());
+        let shares = Shares { synthetic: of(1), bound: of(event.needed.into()) };
+        e.codes[usize::from(event.code)] += shares;
+        if self.counted[usize::from(event.code)] {
+            e.counted += shares;
         }
-        e
     }
 }

@@ -1,125 +1,143 @@
-//! One subgroup, step by step.
+//! One subgroup, call by call.
 //!
-//! Each step has the mask of those who have it next; steps that anyone has next are bits of a set whose lowest is the first
-//! choice. Time is in proportion to the invocations' steps, and the choices that there are.
+//! Of each call the invocations that have it next, and those that still come to it at all, are masks; so is who has the most
+//! of it left. Time is in proportion to the invocations' calls, and the choices that there are.
 
-use super::calls::{Class, Replayer};
+use super::calls::Replayer;
+use std::cmp::Reverse;
 use std::ops::Range;
 
 /// The most invocations of a subgroup.
 const MOST: usize = 128;
 
+/// A synthetic event: bits of `mask` are places in the subgroup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Synthetic {
+    /// The call.
+    pub code: u16,
+    /// Who executes it.
+    pub mask: u128,
+    /// Whether it is one of the events that the call takes in any order.
+    pub needed: bool,
+}
+
+/// What is known of a call.
+#[derive(Clone, Copy, Debug, Default)]
+struct Call {
+    /// Who has it next.
+    next: u128,
+    /// Who comes to it, now or later.
+    left: u128,
+    /// How often whoever comes to it most does; those are the `most`.
+    times: u32,
+    most: u128,
+}
+
 /// Memory that is used again for the next subgroup.
 #[derive(Clone, Debug)]
 pub struct Scratch {
-    /// Of each step: who has it next.
-    next: Vec<u128>,
-    /// Steps that anyone has next.
-    active: Vec<u64>,
-    /// Of each step: how many come to it in their present ray, those who have it next included.
-    left: Vec<u32>,
-    /// Of each place and step: how often it still comes in the present ray.
-    remaining: Vec<u16>,
-    begun: [u32; MOST],
+    /// By code.
+    calls: Vec<Call>,
+    /// Of each code and place: how often it still comes.
+    remaining: Vec<u32>,
+    /// Codes that anyone has next.
+    heads: Vec<u16>,
     at: [usize; MOST],
     end: [usize; MOST],
 }
 
 impl Scratch {
-    /// For so many steps.
-    pub fn new(steps: usize) -> Scratch {
+    /// For so many codes.
+    pub fn new(codes: usize) -> Scratch {
         Scratch {
-            next: vec![0; steps],
-            active: vec![0; steps.div_ceil(64)],
-            left: vec![0; steps],
-            remaining: vec![0; steps * MOST],
-            begun: [0; MOST],
+            calls: vec![Call::default(); codes],
+            remaining: vec![0; codes * MOST],
+            heads: vec![],
             at: [0; MOST],
             end: [0; MOST],
         }
     }
+
+    /// A place comes to a call once more than was known.
+    fn expect(&mut self, lane: usize, code: u16) {
+        let times = &mut self.remaining[usize::from(code) * MOST + lane];
+        *times += 1;
+        let call = &mut self.calls[usize::from(code)];
+        call.left |= 1 << lane;
+        if *times > call.times {
+            (call.times, call.most) = (*times, 0);
+        }
+        call.most |= u128::from(*times == call.times) << lane;
+    }
+
+    /// Those who have a call next do it; whether all who came to it most are among them.
+    fn done(&mut self, code: u16, mask: u128) -> bool {
+        let call = &mut self.calls[usize::from(code)];
+        let remaining = &mut self.remaining[usize::from(code) * MOST..][..MOST];
+        call.next = 0;
+        for lane in lanes(mask) {
+            remaining[lane] -= 1;
+            call.left &= !(u128::from(remaining[lane] == 0) << lane);
+        }
+        call.most &= !mask;
+        let needed = call.most == 0;
+        if needed {
+            call.times -= 1;
+            for lane in lanes(call.left) {
+                call.most |= u128::from(remaining[lane] == call.times) << lane;
+            }
+        }
+        needed
+    }
 }
 
 impl Replayer {
-    /// Executes parts of the stream together, one for each place of a subgroup; `take` is told each step and who executes it.
+    /// Executes parts of the stream together, one for each place of a subgroup; `take` is told each event.
     ///
     /// # Panics
     /// If there are more than 128 places.
-    pub fn run(&self, parts: &[Range<usize>], s: &mut Scratch, mut take: impl FnMut(usize, u128)) {
+    pub fn run(&self, parts: &[Range<usize>], s: &mut Scratch, mut take: impl FnMut(Synthetic)) {
         assert!(parts.len() <= MOST, "a subgroup of {} invocations", parts.len());
         for (lane, part) in parts.iter().enumerate() {
-            (s.at[lane], s.end[lane], s.begun[lane]) = (part.start, part.end, 0);
-            self.arrive(lane, true, s);
+            (s.at[lane], s.end[lane]) = (part.start, part.end);
+            self.stream[part.clone()].iter().for_each(|code| s.expect(lane, *code));
+            self.arrive(lane, s);
         }
-        while let Some(step) = self.choose(s) {
-            let mask = std::mem::take(&mut s.next[step]);
-            s.active[step / 64] &= !(1 << (step % 64));
-            take(step, mask);
-            let class = self.steps[step].class;
-            let mut rest = mask;
-            while rest != 0 {
-                let lane = rest.trailing_zeros() as usize;
-                rest &= rest - 1;
+        while let Some(place) = self.choose(s) {
+            let code = s.heads.swap_remove(place);
+            let mask = s.calls[usize::from(code)].next;
+            let needed = s.done(code, mask);
+            take(Synthetic { code, mask, needed });
+            for lane in lanes(mask) {
                 s.at[lane] += 1;
-                s.begun[lane] += u32::from(class == Class::Begin);
-                if self.lookahead && class == Class::Traversal {
-                    let r = &mut s.remaining[lane * self.steps.len() + step];
-                    *r -= 1;
-                    s.left[step] -= u32::from(*r == 0);
-                }
-                self.arrive(lane, class != Class::Traversal, s);
+                self.arrive(lane, s);
             }
         }
     }
 
-    /// A place has another step next, if it has one; `fresh`: its ray's traversal begins there, if it is one.
-    fn arrive(&self, lane: usize, fresh: bool, s: &mut Scratch) {
+    /// A place has another call next, if it has one.
+    fn arrive(&self, lane: usize, s: &mut Scratch) {
         if s.at[lane] == s.end[lane] {
             return;
         }
-        let step = usize::from(self.stream[s.at[lane]]);
-        s.next[step] |= 1 << lane;
-        s.active[step / 64] |= 1 << (step % 64);
-        if self.lookahead && fresh && self.steps[step].class == Class::Traversal {
-            for step in &self.stream[s.at[lane]..s.end[lane]] {
-                let step = usize::from(*step);
-                if self.steps[step].class != Class::Traversal {
-                    break;
-                }
-                let r = &mut s.remaining[lane * self.steps.len() + step];
-                s.left[step] += u32::from(*r == 0);
-                *r += 1;
-            }
+        let code = self.stream[s.at[lane]];
+        let call = &mut s.calls[usize::from(code)];
+        if call.next == 0 {
+            s.heads.push(code);
         }
+        call.next |= 1 << lane;
     }
 
-    /// What is executed next.
+    /// Which of the heads is executed next: rules 1 to 5 of the header above.
     fn choose(&self, s: &Scratch) -> Option<usize> {
-        let word = s.active.iter().position(|w| *w != 0)?;
-        let first = word * 64 + s.active[word].trailing_zeros() as usize;
-        let (Class::Traversal | Class::Begin) = self.steps[first].class else { return Some(first) };
-        let group = self.steps[first].group;
-        let (mut best, mut key) = (first, None);
-        for step in first..self.steps.len() {
-            if self.steps[step].group != group {
-                break;
-            }
-            let mask = s.next[step];
-            if mask == 0 {
-                continue;
-            }
-            let heads = mask.count_ones();
-            let wait = match self.steps[step].class {
-                Class::Traversal if self.lookahead => s.left[step] - heads,
-                Class::Begin => lanes(mask).map(|l| s.begun[l]).min().unwrap_or(0),
-                _ => 0,
-            };
-            let this = (wait, std::cmp::Reverse(heads), mask.trailing_zeros());
-            if key.is_none_or(|k| this < k) {
-                (best, key) = (step, Some(this));
-            }
-        }
-        Some(best)
+        let key = |code: u16| {
+            let call = &s.calls[usize::from(code)];
+            let early = call.most & !call.next != 0;
+            let wait = (call.left & !call.next).count_ones();
+            let (heads, first) = (call.next.count_ones(), call.next.trailing_zeros());
+            (early, self.classes[usize::from(code)], wait, Reverse(heads), first)
+        };
+        (0..s.heads.len()).min_by_key(|place| key(s.heads[*place]))
     }
 }
 

@@ -8,12 +8,12 @@ fn words(lines: &str, n: u32) -> String {
     let events = text::events(lines, n);
     let replayer = Replayer::new(&events, &events.launches[0]);
     let members: Vec<u32> = (0..events.launches[0].threads() as u32).collect();
-    let warp = replayer.warp(&members, true);
+    let warp = replayer.warp(&members);
     let word = |e: &Synthetic| {
         let mask: String = (0..n).map(|l| if e.mask >> l & 1 == 1 { '1' } else { '0' }).collect();
         format!("{} {mask}", text::word(events.codes[usize::from(e.code)]))
     };
-    warp.events.iter().map(word).collect::<Vec<_>>().join(", ")
+    warp.iter().map(word).collect::<Vec<_>>().join(", ")
 }
 
 #[test]
@@ -38,18 +38,18 @@ fn whoever_is_behind_is_waited_for() {
         words("begin, miss, begin, miss\nbegin, int1, chit, begin, miss", 2),
         "begin 11, int1 01, miss 10, chit 01, begin 11, miss 11"
     );
-    // A ray of another call is begun first by those who have begun fewer.
+    // Who still has a ray of another call before the next of this one is waited for: each call as often as the one with the most.
     assert_eq!(
         words("begin1, miss, begin1, miss\nbegin1, chit, obegin2, miss, begin1, miss", 2),
-        "begin1 11, miss 10, chit 01, begin1 10, miss 10, obegin2 01, miss 01, begin1 01, miss 01"
+        "begin1 11, chit 01, obegin2 01, miss 11, begin1 11, miss 11"
     );
 }
 
 #[test]
-fn rays_within_rays_end_first() {
+fn a_call_is_the_same_however_many_rays_it_lies_in() {
     assert_eq!(
         words("begin, chit, nested, miss, end, end, begin, miss\nbegin, miss, begin, miss", 2),
-        "begin 11, miss 01, chit 10, begin 10, miss 10, begin 11, miss 11"
+        "begin 11, chit 10, begin 10, miss 11, begin 11, miss 11"
     );
     assert_eq!(words("begin, chit, call3\nbegin, miss, call3", 2), "begin 11, miss 01, chit 10, call3 11");
 }
@@ -59,12 +59,18 @@ fn nobody_executes_nothing() {
     let events = text::events("begin, miss", 4);
     let replayer = Replayer::new(&events, &events.launches[0]);
     let e = replayer.efficiency(&Packing::recorded(&events.launches[0]));
-    assert_eq!((e.counted.events, e.counted.active, e.percent()), (2, 2, Some(25.0)));
+    assert_eq!((e.counted.synthetic.events, e.counted.synthetic.active, e.percent()), (2, 2, Some(25.0)));
 }
 
-/// The least number of events in which sequences of traversal can be executed: by trying every order.
-fn least(sequences: &[Vec<u16>]) -> usize {
-    fn go(at: &mut Vec<usize>, of: &[Vec<u16>], memo: &mut HashMap<Vec<usize>, usize>) -> usize {
+/// The least number of events of these calls in which sequences can be executed: by trying every order. `counted` says of each
+/// call what an event of it costs.
+fn least(sequences: &[Vec<u16>], counted: &[usize]) -> usize {
+    fn go(
+        at: &mut Vec<usize>,
+        of: &[Vec<u16>],
+        counted: &[usize],
+        memo: &mut HashMap<Vec<usize>, usize>,
+    ) -> usize {
         if let Some(known) = memo.get(at) {
             return *known;
         }
@@ -78,51 +84,89 @@ fn least(sequences: &[Vec<u16>]) -> usize {
             for (lane, head) in heads.iter().enumerate() {
                 at[lane] += usize::from(*head == Some(choice));
             }
-            best = best.min(1 + go(at, of, memo));
+            best = best.min(counted[usize::from(choice)] + go(at, of, counted, memo));
             *at = before;
         }
         memo.insert(at.clone(), best);
         best
     }
-    go(&mut vec![0; sequences.len()], sequences, &mut HashMap::new())
+    go(&mut vec![0; sequences.len()], sequences, counted, &mut HashMap::new())
 }
 
-/// Against the shortest common supersequence: never fewer events, each invocation's calls in its own order, and on average
-/// within a tenth of the least.
+/// What a ray, or a callable, may be in lines of events: traversal, nested rays and callables of callables.
+const WORDS: [&str; 8] = [
+    "begin, int1, miss",
+    "begin, int1, int2, chit1",
+    "begin, int2, int1, chit2, nested1, miss, end",
+    "begin, ahit3, int2, ahit3, miss",
+    "obegin, miss4",
+    "call1, call2",
+    "call2",
+    "begin, chit1, call2, call1",
+];
+
+/// Against every order, tried one by one: no order has fewer events than the bound, of all calls, of those that count, and of
+/// each; the one that is found is never below the best, and on average close to it.
 #[test]
-fn traversal_is_close_to_the_best_order() {
-    let (mut ours, mut best) = (0, 0);
+fn no_order_exceeds_the_bound_and_ours_is_close_to_the_best() {
+    let (mut ours, mut best, mut bound, mut proved) = (0, 0, 0, 0);
     for case in 0..300u64 {
-        let random = |of: u64| hash(case, of);
-        let rows: Vec<Vec<u16>> = (0..4)
-            .map(|lane| (0..random(lane) % 6).map(|i| 1 + (random(100 + lane * 16 + i) % 3) as u16).collect())
-            .collect();
-        let lines: Vec<String> = rows
-            .iter()
-            .map(|r| {
-                let calls: String = r.iter().map(|c| format!(", int{c}")).collect();
-                format!("begin{calls}, miss")
+        let random = |of: u64, below: u64| (hash(case, of) % below) as usize;
+        let line = |lane: u64| {
+            let words: Vec<&str> =
+                (0..1 + random(lane, 3) as u64).map(|i| WORDS[random(100 + lane * 16 + i, 8)]).collect();
+            words.join(", ")
+        };
+        let events = text::events(&[0, 1, 2, 3].map(line).join("\n"), 4);
+        let launch = &events.launches[0];
+        let replayer = Replayer::new(&events, launch);
+        let e = replayer.efficiency(&Packing::recorded(launch));
+        let warp = replayer.warp(&[0, 1, 2, 3]);
+        let sequences: Vec<Vec<u16>> = (0..4)
+            .map(|lane| {
+                let codes = launch.code[launch.events(lane)].iter().copied();
+                codes.filter(|c| events.codes[usize::from(*c)].kind.of_warps()).collect()
             })
             .collect();
-        let events = text::events(&lines.join("\n"), 4);
-        let replayer = Replayer::new(&events, &events.launches[0]);
-        let warp = replayer.warp(&[0, 1, 2, 3], true);
-        for lane in 0..4 {
-            let own: Vec<u16> =
-                (warp.events.iter().filter(|e| e.mask >> lane & 1 == 1)).map(|e| e.code).collect();
-            let expected: Vec<u16> = events.launches[0]
-                .events(lane)
-                .map(|at| events.launches[0].code[at])
-                .filter(|c| events.codes[usize::from(*c)].kind.of_warps())
-                .collect();
-            assert_eq!(own, expected);
+        for (lane, expected) in sequences.iter().enumerate() {
+            let own: Vec<u16> = warp.iter().filter(|e| e.mask >> lane & 1 == 1).map(|e| e.code).collect();
+            assert_eq!(own, *expected, "each invocation's calls in its own order");
         }
-        let least = least(&rows) + 2;
-        assert!(warp.counted.events as usize >= least);
-        ours += warp.counted.events as usize;
-        best += least;
+        let costs = |of: &dyn Fn(usize) -> bool| -> Vec<usize> {
+            (0..events.codes.len()).map(|c| usize::from(of(c))).collect()
+        };
+        let sums = |f: &dyn Fn(&Shares) -> u64| e.codes.iter().map(f).sum::<u64>() as usize;
+        let all =
+            [sums(&|s| s.bound.events), least(&sequences, &costs(&|_| true)), sums(&|s| s.synthetic.events)];
+        assert!(all.is_sorted(), "bound, best, ours: {all:?}");
+        let thesis =
+            least(&sequences, &costs(&|c| events.codes[c].kind != trace::tables::RayEvent::Callable));
+        let s = e.counted;
+        assert!(
+            s.bound.events as usize <= thesis && thesis <= s.synthetic.events as usize,
+            "{s:?}, {thesis}"
+        );
+        for (code, s) in e.codes.iter().enumerate() {
+            // (of one call alone the best order has as many as the invocation with the most of it)
+            assert_eq!(s.bound.events as usize, least(&sequences, &costs(&|c| c == code)));
+            assert_eq!(s.bound.active, s.synthetic.active);
+        }
+        proved += usize::from(all[0] == all[2]);
+        (bound, best, ours) = (bound + all[0], best + all[1], ours + all[2]);
     }
-    assert!(ours * 10 <= best * 11, "{ours} events, {best} at best");
+    println!(
+        "{bound} events at least, {best} at best, {ours} ours; {proved} of 300 are proved the best by the bound"
+    );
+    assert!(ours * 100 <= best * 105, "{ours} events, {best} at best");
+}
+
+/// Two callables in turn, once more by some: the model took them one by one, and a device did not.
+#[test]
+fn callables_are_waited_for() {
+    assert_eq!(
+        words("begin, chit, call1, call2, call1\nbegin, chit, call2, call1\nbegin, miss, call1", 3),
+        "begin 111, miss 001, chit 110, call1 101, call2 110, call1 110"
+    );
 }
 
 /// Whatever the packing, each call is executed by as many invocations as have it; a packing of one each is fully diverged.
@@ -139,7 +183,7 @@ fn active_invocations_are_the_events_of_rays() {
         }
         let recorded = Packing::recorded(launch);
         let e = replayer.efficiency(&recorded);
-        let active: Vec<u64> = e.codes.iter().map(|c| c.active).collect();
+        let active: Vec<u64> = e.codes.iter().map(|c| c.synthetic.active).collect();
         assert_eq!(active, expected);
         let percent = e.percent().unwrap();
         assert!((20.0..100.0).contains(&percent), "{percent}");
@@ -148,6 +192,9 @@ fn active_invocations_are_the_events_of_rays() {
             starts: (0..=launch.threads() as u32).collect(),
         };
         let alone = replayer.efficiency(&singles);
-        assert_eq!((alone.counted.events, alone.counted.active), (e.counted.active, e.counted.active));
+        assert_eq!(
+            (alone.counted.synthetic.events, alone.counted.synthetic.active),
+            (active.iter().sum(), active.iter().sum())
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{ANY_HIT, CLOSEST_HIT, INTERSECTION, MISS, Made, RAYGEN};
 use crate::events::NO;
-use crate::replayer::{Replayer, Warp};
+use crate::replayer::Replayer;
 use trace::tables::{ENTRIES, FRAMES, NOT_KNOWN, PIPELINES, RAY_LAUNCHES, RAYS, RayEvent, WARPS};
 use trace::{Memory, Table, Value};
 
@@ -77,8 +77,7 @@ impl Made {
         let replayer = Replayer::new(&self.events, launch);
         for members in launch.subgroups() {
             let subgroup = launch.subgroup[members[0] as usize];
-            let Warp { events, .. } = replayer.warp(&members, true);
-            for e in events {
+            for e in replayer.warp(&members) {
                 let code = self.events.codes[usize::from(e.code)];
                 let lanes = (0..members.len()).filter(|slot| e.mask >> slot & 1 == 1);
                 let mask = lanes.fold(0u128, |m, slot| m | 1 << launch.lane[members[slot] as usize]);

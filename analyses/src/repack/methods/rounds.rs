@@ -55,8 +55,8 @@ impl Profiles {
         for (number, &thread) in invocations.iter().enumerate() {
             let mut round = 0;
             let row = number * rounds;
-            for &step in work.replayer.calls(thread as usize) {
-                let code = usize::from(work.replayer.step(step).code);
+            for &code in work.replayer.calls(thread as usize) {
+                let code = usize::from(code);
                 let at = row + round.clamp(1, rounds) - 1;
                 match codes[code].kind {
                     k if k.begins() => {
