@@ -19,6 +19,7 @@ mod index;
 mod layouts;
 pub mod limits;
 mod trace;
+pub mod written;
 
 pub use capabilities::{Capabilities, without};
 pub use check::Checked;
@@ -114,6 +115,15 @@ mod tests {
 
     fn read(words: &[u32]) -> Module {
         Module::read(checked(words))
+    }
+
+    #[test]
+    fn what_is_declared_as_only_read_is_not_written() {
+        let of = |name| written::descriptors(checked(&shader(name)));
+        assert_eq!(of("offsets/double.comp"), [((0, 0), false), ((0, 1), true)].into());
+        // (an image that is sampled is none that is written, which its descriptor says)
+        assert_eq!(of("offsets/texels.comp"), [((0, 0), true), ((0, 1), true)].into());
+        assert_eq!(of("closed_compute/show.comp"), [((0, 0), true), ((0, 1), true)].into());
     }
 
     fn layout_of(m: &Module, root: Root) -> &Layout {
