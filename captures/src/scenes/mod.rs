@@ -27,6 +27,7 @@ mod monolithic;
 mod msaa;
 mod nested;
 mod objects;
+mod offsets;
 mod ordering;
 mod pointers;
 mod rays;
@@ -73,6 +74,8 @@ pub static SCENES: &[&dyn Scene] = &[
     &rewrites::Rewrites,
     &objects::Objects,
     &compressed_textures::CompressedTextures,
+    &offsets::Offsets { twice: false },
+    &offsets::Offsets { twice: true },
 ];
 
 #[cfg(test)]
