@@ -81,7 +81,7 @@ pub struct Rehearse {
     pub indirect: bool,
     /// The device lacks what only shaders use of ray queries and of atomic floats' minima.
     pub bare: bool,
-    /// Uniform buffers have to be aligned to 1024 bytes.
+    /// Uniform, storage and texel buffers have to be aligned to 1024 bytes.
     pub alignment: bool,
     /// The device has no compressed formats.
     pub compression: bool,

@@ -12,7 +12,7 @@ use crate::hook::Hook;
 use crate::looped::{Looped, Looping};
 use crate::options::{AddressMode, FrameBy, MemoryMode, Options};
 pub use crate::preflight::prologue::prologue;
-use crate::preflight::{asked, scratch, sharing, used};
+use crate::preflight::{asked, scratch, sharing};
 pub use crate::progress::Progress;
 use crate::report::{InFlight, Report};
 use crate::vulkan::portability::{self, Verdict};
@@ -82,9 +82,7 @@ fn refuse_other_apis(capture: &Capture) -> Result<()> {
 
 /// What replaying a capture here would take, without replaying it.
 pub fn check(capture: &Capture, options: &Options) -> Result<Verdict> {
-    portability::check(&asked::scan(capture), &prologue(capture).0, options, || {
-        used::scan(capture, portability::answered)
-    })
+    portability::check(&asked::scan(capture), &prologue(capture).0, options, capture)
 }
 
 /// Replays a capture. Hooks stand around it, outermost first.
@@ -218,7 +216,7 @@ fn compare(cx: &mut Executor, capture: &Capture, checked: &mut Checked) -> Resul
             {
                 vk.scratch = scratch::scan(capture);
             }
-            portability::compare(vk, asked, || used::scan(capture, portability::answered))?
+            portability::compare(vk, asked, capture)?
         }
         Some(_) => true,
     };

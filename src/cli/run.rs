@@ -73,7 +73,7 @@ pub enum Way {
     Indirect,
     /// The device lacks ray queries and atomic floats' minima
     Bare,
-    /// Uniform buffers have to be aligned to 1024 bytes
+    /// Uniform, storage and texel buffers have to be aligned to 1024 bytes
     Alignment,
     /// The device has no compressed formats
     Compression,

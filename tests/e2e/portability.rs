@@ -373,11 +373,12 @@ fn an_extra_device_changes_nothing() {
     replay(&f.write(&scratch, "devices.gfxr"), &[]);
 }
 
-/// Uniform buffers at offsets in steps of 112 and of 256 bytes, on a device that wants multiples of 1024: written by the host and
-/// by copies; in sets that are written, pushed and updated by templates.
+/// Buffers at offsets in steps of 112, 256 and 272 bytes, on a device that wants multiples of 1024: uniform ones written by the
+/// host and by copies, in sets that are written, pushed and updated by templates; storage and texel ones that shaders write, in
+/// dispatches and in a render pass.
 #[test]
-fn uniform_buffers_are_where_the_device_wants_them() {
-    if !device("alignments of uniform buffers") {
+fn buffers_are_where_the_device_wants_them() {
+    if !device("alignments of buffers") {
         return;
     }
     let foreign = shared_captures().map(|f| f.join("foreign/warzone_frames_1_6.gfxr"));
@@ -387,10 +388,18 @@ fn uniform_buffers_are_where_the_device_wants_them() {
     }
     let sample = |name: &str| root().join("captures/samples").join(name);
     let scratch = Scratch::new("portability-alignment");
-    let own = [("uniforms.gfxr", "256", [1, 4]), ("cubes.gfxr", "256", [1, 30])];
-    let own = own.map(|(name, step, frames)| (sample(name), step, frames));
-    for (n, (capture, step, frames)) in own.into_iter().chain(foreign.map(|f| (f, "16", [3, 6]))).enumerate()
-    {
+    let (uniform, storage, texel) = (
+        "minUniformBufferOffsetAlignment",
+        "minStorageBufferOffsetAlignment",
+        "minTexelBufferOffsetAlignment",
+    );
+    let mut all = vec![
+        (sample("uniforms.gfxr"), vec![(uniform, 256), (storage, 512)], [1, 4]),
+        (sample("cubes.gfxr"), vec![(uniform, 256)], [1, 30]),
+        (sample("offsets.gfxr"), vec![(storage, 16), (texel, 16)], [1, 2]),
+    ];
+    all.extend(foreign.map(|f| (f, vec![(uniform, 16)], [3, 6])));
+    for (n, (capture, limits, frames)) in all.into_iter().enumerate() {
         let capture = capture.to_str().expect("plain");
         let pictures = |name: &str, flags: &[&str]| {
             let to = scratch.path(&format!("{n} {name}"));
@@ -404,10 +413,12 @@ fn uniform_buffers_are_where_the_device_wants_them() {
         assert!(equal, "{capture}");
         let out = run(["check", capture, "--rehearse", "alignment"]);
         let said = text(&out.stdout);
-        let line = said.lines().find(|l| l.contains("minUniformBufferOffsetAlignment")).expect("a line");
-        let bridged = line.contains(&format!("{step}, first in block"))
-            && line.split_whitespace().rev().take(2).eq(["alignment", "replaced"]);
-        assert!(bridged, "{capture}: {line}");
+        for (limit, step) in limits {
+            let line = said.lines().find(|l| l.contains(limit)).expect("a line");
+            let bridged = line.contains(&format!(" {step}, first in block"))
+                && line.split_whitespace().rev().take(2).eq(["alignment", "replaced"]);
+            assert!(bridged, "{capture}: {line}");
+        }
         let json = |flags: &[&str]| -> serde_json::Value {
             let out = run([capture, "--json"].iter().chain(flags));
             serde_json::from_slice(&out.stdout).expect("JSON")
@@ -423,6 +434,40 @@ fn uniform_buffers_are_where_the_device_wants_them() {
             assert_eq!(out.status.code(), Some(77), "{}", text(&out.stderr));
             assert!(text(&out.stderr).contains("--no-bridge alignment refuses"), "{}", text(&out.stderr));
         }
+    }
+}
+
+/// What a loop restores it restores in the copies, too, and the validation layer has nothing to say about them.
+#[test]
+fn copies_at_aligned_places_are_restored_and_valid() {
+    if !device("aligned copies in a loop") {
+        return;
+    }
+    let capture = root().join("captures/samples/offsets.gfxr");
+    let capture = capture.to_str().expect("plain");
+    replay(Path::new(capture), &["--rehearse", "alignment"]);
+    let flags = ["--rehearse", "alignment", "--loop-frame", "2", "--iterations", "3"];
+    let out = run([capture].iter().chain(&flags));
+    assert_eq!(out.status.code(), Some(0), "every iteration has the same picture: {}", text(&out.stderr));
+}
+
+/// A dispatch that writes bytes which it also sees at another offset could not see what it writes in a copy.
+#[test]
+fn what_is_written_and_seen_twice_is_not_copied() {
+    if !device("buffers written and seen twice") {
+        return;
+    }
+    let capture = root().join("captures/samples/offsets_twice.gfxr");
+    let capture = capture.to_str().expect("plain");
+    let out = run([capture]);
+    assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
+    for command in [&["check", capture][..], &[capture]] {
+        let out = run(command.iter().chain(&["--rehearse", "alignment"]));
+        assert_eq!(out.status.code(), Some(77), "{}", text(&out.stderr));
+        let said = text(if command.len() > 1 { &out.stdout } else { &out.stderr });
+        let line = said.lines().find(|l| l.contains("minStorageBufferOffsetAlignment")).expect("a line");
+        assert!(line.contains("written and seen at a second place in block"), "{line}");
+        assert!(line.contains("vkCmdDispatch"), "{line}");
     }
 }
 

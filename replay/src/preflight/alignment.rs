@@ -1,19 +1,19 @@
 //! How far from one another a capture's descriptors have the buffers that they begin in: the alignments of their offsets.
 //!
-//! Looks at what is written into descriptors and at dynamic offsets where sets are bound. Guarantees: an offset of 0 asks for
-//! nothing. Not seen: descriptors that were in sets before the capture begins. Refuses nothing.
+//! Looks at what is written into descriptors, at dynamic offsets where sets are bound, and at views of texel buffers. Guarantees:
+//! an offset of 0 asks for nothing. Not seen: descriptors that were in sets before the capture begins. Refuses nothing.
 
+use super::calls::calls;
 use super::used::First;
 use gfxr_parse::ahead::Call;
-use gfxr_parse::container::{BlockKind, Capture, Scratch};
-use gfxr_parse::decode::decode_found;
+use gfxr_parse::container::Capture;
 use gfxr_parse::image::Image;
 use gfxr_parse::member;
-use gfxr_parse::schema::command;
-use gfxr_parse::schema::generated::COMMANDS;
+use gfxr_parse::schema::CommandDef;
 use gfxr_parse::view::View;
 use std::collections::{BTreeMap, BTreeSet};
 use world::layouts::ty;
+use world::objects::BufferView;
 use world::sets::Descriptor;
 use world::{Depth, Follow, Outcome, World};
 
@@ -27,6 +27,59 @@ pub struct Alignment {
     pub first: First,
 }
 
+/// What a descriptor begins in, as far as alignments tell it apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Of {
+    /// A uniform buffer.
+    Uniform,
+    /// A storage buffer.
+    Storage,
+    /// A texel buffer: bytes of a texel, of one of its components where it has three.
+    Texel(u32),
+}
+
+/// A part of a buffer that a descriptor sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// Where it begins, with its dynamic offset.
+    pub offset: u64,
+    /// Bytes that are seen.
+    pub bytes: u64,
+    /// As what.
+    pub of: Of,
+    /// The descriptor has a dynamic offset.
+    pub dynamic: bool,
+}
+
+impl Place {
+    /// That of a descriptor of this VkDescriptorType; none if it does not name a buffer.
+    pub fn new(kind: u32, offset: u64, bytes: u64) -> Option<Self> {
+        let (of, dynamic) = match kind {
+            ty::UNIFORM_BUFFER => (Of::Uniform, false),
+            ty::UNIFORM_BUFFER_DYNAMIC => (Of::Uniform, true),
+            ty::STORAGE_BUFFER => (Of::Storage, false),
+            ty::STORAGE_BUFFER_DYNAMIC => (Of::Storage, true),
+            _ => return None,
+        };
+        Some(Place { offset, bytes, of, dynamic })
+    }
+
+    /// That of a view of a buffer: whole texels.
+    pub fn viewed(v: &BufferView) -> Self {
+        let planes = world::formats::planes(v.format as i32);
+        let texel = planes.and_then(|p| Some(p.first()?.block_bytes)).unwrap_or(1).max(1);
+        let unit = if texel.is_multiple_of(3) { texel / 3 } else { texel };
+        let bytes = v.range - v.range % u64::from(texel);
+        Place { offset: v.offset, bytes, of: Of::Texel(unit), dynamic: false }
+    }
+
+    /// Whether it has bytes in common with another place of the buffer.
+    pub fn overlaps(&self, other: &Place) -> bool {
+        self.offset < other.offset.saturating_add(other.bytes)
+            && other.offset < self.offset.saturating_add(self.bytes)
+    }
+}
+
 /// See the module's header. None: no offset but 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Alignments {
@@ -36,8 +89,8 @@ pub struct Alignments {
     pub storage: Option<Alignment>,
     /// Texel buffers.
     pub texel: Option<Alignment>,
-    /// By buffer, where uniform descriptors begin in it and how much they see: (offset, bytes).
-    pub uniforms: BTreeMap<u64, BTreeSet<(u64, u64)>>,
+    /// By buffer, what descriptors and views see of it.
+    pub places: BTreeMap<u64, BTreeSet<Place>>,
     /// Buffers that the device writes other than by copies of buffers: storage descriptors see them, or images and queries are
     /// copied to them.
     pub written_by_device: BTreeSet<u64>,
@@ -48,14 +101,10 @@ pub struct Alignments {
 pub struct Dynamic {
     /// Which of pDynamicOffsets is its.
     pub index: usize,
-    /// VkDescriptorType.
-    pub ty: u32,
     /// Its buffer.
     pub buffer: u64,
-    /// Where it begins, with its dynamic offset.
-    pub offset: u64,
-    /// Bytes that it sees.
-    pub range: u64,
+    /// What it sees.
+    pub place: Place,
 }
 
 /// A VkDescriptorBufferInfo at `at`: buffer, offset, range.
@@ -79,8 +128,9 @@ pub fn dynamic(world: &World, v: View<'_>) -> Vec<Dynamic> {
                 let index = before + (b.dynamic_start + e) as usize;
                 let Some(own) = offsets.get(index) else { return all };
                 if let Descriptor::Buffer { buffer, offset, range, .. } = set.contents.get(b.binding, e) {
-                    let range = world.range_of(buffer, offset, range);
-                    all.push(Dynamic { index, ty: b.ty, buffer, offset: offset.saturating_add(*own), range });
+                    let bytes = world.range_of(buffer, offset, range);
+                    let place = Place::new(b.ty, offset.saturating_add(*own), bytes);
+                    all.extend(place.map(|place| Dynamic { index, buffer, place }));
                 }
             }
         }
@@ -90,36 +140,27 @@ pub fn dynamic(world: &World, v: View<'_>) -> Vec<Dynamic> {
 }
 
 impl Alignments {
-    fn see(&mut self, kind: u32, offset: u64, first: First) {
-        let of = match kind {
-            ty::UNIFORM_BUFFER | ty::UNIFORM_BUFFER_DYNAMIC => &mut self.uniform,
-            ty::STORAGE_BUFFER | ty::STORAGE_BUFFER_DYNAMIC => &mut self.storage,
-            ty::UNIFORM_TEXEL_BUFFER | ty::STORAGE_TEXEL_BUFFER => &mut self.texel,
-            _ => return,
+    /// Something of a buffer is seen.
+    fn see(&mut self, buffer: u64, place: Place, first: First) {
+        let of = match place.of {
+            Of::Uniform => &mut self.uniform,
+            Of::Storage => &mut self.storage,
+            Of::Texel(_) => &mut self.texel,
         };
-        let least = offset & offset.wrapping_neg();
+        let least = place.offset & place.offset.wrapping_neg();
         if least != 0 && of.is_none_or(|a| least < a.least) {
             *of = Some(Alignment { least, first });
         }
+        self.places.entry(buffer).or_default().insert(place);
     }
 
-    /// A descriptor of `bytes` from an offset of a buffer.
-    fn place(&mut self, kind: u32, (buffer, offset, bytes): (u64, u64, u64), first: First) {
-        self.see(kind, offset, first);
-        if matches!(kind, ty::UNIFORM_BUFFER | ty::UNIFORM_BUFFER_DYNAMIC) {
-            self.uniforms.entry(buffer).or_default().insert((offset, bytes));
-        }
-    }
-
-    /// A descriptor is written; of a dynamic one the place is known where it is bound.
+    /// A descriptor is written; a dynamic one sees more places where it is bound.
     fn written(&mut self, world: &World, kind: u32, (buffer, offset, range): (u64, u64, u64), first: First) {
-        if matches!(kind, ty::STORAGE_BUFFER | ty::STORAGE_BUFFER_DYNAMIC) {
+        let Some(place) = Place::new(kind, offset, world.range_of(buffer, offset, range)) else { return };
+        if place.of == Of::Storage {
             self.written_by_device.insert(buffer);
         }
-        match kind {
-            ty::UNIFORM_BUFFER_DYNAMIC | ty::STORAGE_BUFFER_DYNAMIC => self.see(kind, offset, first),
-            _ => self.place(kind, (buffer, offset, world.range_of(buffer, offset, range)), first),
-        }
+        self.see(buffer, place, first);
     }
 
     /// What a call that has been followed asks for.
@@ -147,11 +188,11 @@ impl Alignments {
                 }
             }
             "vkCreateBufferView" => {
-                let info = v.one("pCreateInfo");
-                let offset = info.and_then(|i| i.u64("offset")).unwrap_or(0);
-                self.see(ty::UNIFORM_TEXEL_BUFFER, offset, first);
-                // Whether shaders write through it is not looked at.
-                self.written_by_device.extend(info.and_then(|i| i.u64("buffer")));
+                if let Some(v) = created(call).and_then(|id| world.buffer_views.get(&id)) {
+                    self.see(v.buffer, Place::viewed(v), first);
+                    // Whether shaders write through it is not looked at.
+                    self.written_by_device.insert(v.buffer);
+                }
             }
             _ => {}
         }
@@ -177,9 +218,14 @@ impl Alignments {
 
     fn binds(&mut self, world: &World, v: View<'_>, first: First) {
         for d in dynamic(world, v) {
-            self.place(d.ty, (d.buffer, d.offset, d.range), first);
+            self.see(d.buffer, d.place, first);
         }
     }
+}
+
+/// What a call made.
+fn created(call: &Call) -> Option<u64> {
+    call.image.handles.iter().find(|h| h.out).map(|h| call.image.u64(h.at))
 }
 
 /// Commands that are followed and looked at, by canonical name.
@@ -208,36 +254,18 @@ const LOOKED_AT: &[&str] = &[
     "vkCmdBindDescriptorSets",
     "vkCmdBindDescriptorSets2",
     "vkCreateBufferView",
+    "vkDestroyBufferView",
 ];
 
 /// Looks through a capture.
 pub fn scan(capture: &Capture) -> Alignments {
-    let mut follow = Follow::default();
+    let (mut follow, mut found) = (Follow::default(), Alignments::default());
     follow.deepen(Depth::Commands);
-    let (mut found, mut scratch, mut image) = (Alignments::default(), Scratch::new(), Image::default());
-    for block in capture.blocks() {
-        let Some(c) = block.call_id().and_then(command).filter(|c| LOOKED_AT.contains(&c.canonical)) else {
-            continue;
-        };
-        let Ok(BlockKind::Call(call)) = block.kind() else { continue };
-        if decode_found(c, &block, &call, &mut scratch, &mut image).is_err() {
-            continue;
-        }
-        let index = COMMANDS.binary_search_by_key(&c.id, |d| d.id).expect("it is from the table");
-        let image_taken = std::mem::take(&mut image);
-        let call = Call {
-            command: c,
-            index,
-            image: image_taken,
-            block: block.index,
-            thread: 0,
-            frame: 0,
-            in_state: false,
-        };
-        follow.call(&call, Outcome::captured(&call), &mut ());
-        found.call(follow.world(), &call);
-        image = call.image;
-    }
+    let wanted = |c: &CommandDef| LOOKED_AT.contains(&c.canonical);
+    calls(capture, wanted, |call| {
+        follow.call(call, Outcome::captured(call), &mut ());
+        found.call(follow.world(), call);
+    });
     found
 }
 
@@ -248,14 +276,33 @@ mod tests {
     #[test]
     fn the_smallest_power_of_two_that_divides_all_offsets() {
         let mut a = Alignments::default();
-        a.see(ty::UNIFORM_BUFFER, 0, (1, "vkUpdateDescriptorSets"));
-        assert_eq!(a, Alignments::default());
-        a.see(ty::UNIFORM_BUFFER, 256, (2, "vkUpdateDescriptorSets"));
-        a.see(ty::UNIFORM_BUFFER_DYNAMIC, 112, (3, "vkCmdBindDescriptorSets"));
-        a.see(ty::UNIFORM_BUFFER_DYNAMIC, 48, (4, "vkCmdBindDescriptorSets"));
-        a.see(ty::STORAGE_BUFFER, 4, (5, "vkUpdateDescriptorSets"));
+        let mut see = |kind, offset, first| {
+            a.see(9, Place::new(kind, offset, 64).expect("of a buffer"), first);
+            a.clone()
+        };
+        assert_eq!(see(ty::UNIFORM_BUFFER, 0, (1, "vkUpdateDescriptorSets")).uniform, None);
+        see(ty::UNIFORM_BUFFER, 256, (2, "vkUpdateDescriptorSets"));
+        see(ty::UNIFORM_BUFFER_DYNAMIC, 112, (3, "vkCmdBindDescriptorSets"));
+        see(ty::UNIFORM_BUFFER_DYNAMIC, 48, (4, "vkCmdBindDescriptorSets"));
+        let a = see(ty::STORAGE_BUFFER, 4, (5, "vkUpdateDescriptorSets"));
         assert_eq!(a.uniform, Some(Alignment { least: 16, first: (3, "vkCmdBindDescriptorSets") }));
         assert_eq!(a.storage.map(|a| a.least), Some(4));
-        assert_eq!(a.texel, None);
+        assert_eq!((a.texel, a.places[&9].len()), (None, 5));
+    }
+
+    #[test]
+    fn views_see_whole_texels() {
+        // VK_FORMAT_R32G32B32_SFLOAT, VK_FORMAT_R32G32B32A32_SFLOAT.
+        for (format, unit, bytes) in [(106, 4, 96), (109, 16, 96)] {
+            let view = BufferView { buffer: 1, format, offset: 20, range: 103 };
+            let seen = Place { offset: 20, bytes, of: Of::Texel(unit), dynamic: false };
+            assert_eq!(Place::viewed(&view), seen);
+        }
+    }
+
+    #[test]
+    fn places_that_touch_do_not_overlap() {
+        let at = |offset| Place::new(ty::STORAGE_BUFFER, offset, 64).expect("of a buffer");
+        assert!(at(0).overlaps(&at(63)) && at(63).overlaps(&at(0)) && !at(0).overlaps(&at(64)));
     }
 }

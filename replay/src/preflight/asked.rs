@@ -119,6 +119,10 @@ const LOOKED_AT: &[&str] = &[
     "vkCreateBuffer",
     "vkCreateBufferView",
     "vkCreateGraphicsPipelines",
+    "vkCmdBindVertexBuffers2",
+    "vkCmdBindVertexBuffers2EXT",
+    "vkCmdSetVertexInputEXT",
+    "vkCmdTraceRaysKHR",
     "vkCreatePipelineLayout",
     "vkCreateSampler",
     "vkCreateFramebuffer",
@@ -263,17 +267,21 @@ impl Scan {
             }
             "vkCreateGraphicsPipelines" => {
                 for info in v.structs("pCreateInfos").filter_map(|i| i.one("pVertexInputState")) {
-                    let attributes = info.structs("pVertexAttributeDescriptions");
-                    let mut n = 0;
-                    for a in attributes {
-                        self.out.vertices.extend(a.u32("format"));
-                        n += 1;
-                    }
-                    self.limit("maxVertexInputAttributes", n);
-                    self.limit(
-                        "maxVertexInputBindings",
-                        info.structs("pVertexBindingDescriptions").count() as u64,
-                    );
+                    self.vertex_input(info);
+                }
+            }
+            "vkCmdSetVertexInputEXT" => self.vertex_input(v),
+            "vkCmdBindVertexBuffers2" | "vkCmdBindVertexBuffers2EXT" => {
+                let most = v.u64s("pStrides").into_iter().max();
+                self.limit("maxVertexInputBindingStride", most.unwrap_or(0));
+            }
+            "vkCmdTraceRaysKHR" => {
+                // (that of ray generation is its size)
+                for table in
+                    ["pMissShaderBindingTable", "pHitShaderBindingTable", "pCallableShaderBindingTable"]
+                {
+                    let stride = v.one(table).and_then(|t| t.u64("stride"));
+                    self.limit("maxShaderGroupStride", stride.unwrap_or(0));
                 }
             }
             "vkGetPhysicalDeviceProperties2" | "vkGetPhysicalDeviceProperties2KHR" => {
@@ -296,6 +304,22 @@ impl Scan {
                 self.create(name, v, info, created());
             }
         }
+    }
+
+    /// Bindings and attributes of vertices: of a pipeline, or of the command that sets them.
+    fn vertex_input(&mut self, info: View<'_>) {
+        let (mut attributes, mut bindings) = (0, 0);
+        for a in info.structs("pVertexAttributeDescriptions") {
+            self.out.vertices.extend(a.u32("format"));
+            self.limit("maxVertexInputAttributeOffset", a.u32("offset").unwrap_or(0).into());
+            attributes += 1;
+        }
+        for b in info.structs("pVertexBindingDescriptions") {
+            self.limit("maxVertexInputBindingStride", b.u32("stride").unwrap_or(0).into());
+            bindings += 1;
+        }
+        self.limit("maxVertexInputAttributes", attributes);
+        self.limit("maxVertexInputBindings", bindings);
     }
 
     fn create(&mut self, name: &str, v: View<'_>, info: View<'_>, id: u64) {

@@ -42,7 +42,10 @@ impl Gpu {
             self.extensions.retain(|e| !BARE.iter().any(|b| b.0 == e));
         }
         if rehearse.alignment {
-            self.properties.limits.min_uniform_buffer_offset_alignment = 1024;
+            let l = &mut self.properties.limits;
+            l.min_uniform_buffer_offset_alignment = 1024;
+            l.min_storage_buffer_offset_alignment = 1024;
+            l.min_texel_buffer_offset_alignment = 1024;
         }
     }
     /// Whether it has a device extension.

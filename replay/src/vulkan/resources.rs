@@ -35,14 +35,15 @@ pub fn create_buffer(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     if vk.needs.transfer_src {
         info.usage |= vk::BufferUsageFlags::TRANSFER_SRC;
     }
-    if vk.needs.restorable {
+    let id = new_object(call).ok().map(|(id, _)| id);
+    // What commands write to a buffer or its aligned copy is copied to the other.
+    if vk.needs.restorable || id.is_some_and(|id| vk.realigned.has(id)) {
         super::copyable::widen_buffer(linked, &mut info);
     }
     if let Some(to) = linked.param_mut::<vk::BufferCreateInfo<'static>>(INFO) {
         *to = info;
     }
     let (size, usage, flags) = (info.size, info.usage, info.flags);
-    let id = new_object(call).ok().map(|(id, _)| id);
     let outcome = exact::create_buffer(vk, id, call, linked, report)?;
     if outcome.result() >= 0
         && let Ok((id, at)) = new_object(call)

@@ -64,7 +64,8 @@ pub fn fits(vk: &Vulkan, device: u64, resource: u64, is_image: bool, memory: u64
         return Err(Error::divergence(format!(
             "resource {resource} is bound at byte {offset} of VkDeviceMemory {memory}; this driver wants a multiple of {}",
             need.alignment
-        )));
+        ))
+        .with("--memory rebind gives each resource memory as this driver wants it"));
     }
     if Span::within(offset, need.size, m.size).is_none() {
         return Err(Error::divergence(format!(

@@ -5,6 +5,7 @@
 use crate::options::MemoryMode;
 use crate::vulkan::portability::compare::Compare;
 use crate::vulkan::portability::line::{Line, Sort};
+use ash::vk;
 
 impl Compare<'_> {
     pub(super) fn limits(&mut self, mode: MemoryMode) {
@@ -16,6 +17,9 @@ impl Compare<'_> {
                 "maxSamplerAnisotropy" => l.max_sampler_anisotropy as u64,
                 "maxVertexInputAttributes" => l.max_vertex_input_attributes.into(),
                 "maxVertexInputBindings" => l.max_vertex_input_bindings.into(),
+                "maxVertexInputBindingStride" => l.max_vertex_input_binding_stride.into(),
+                "maxVertexInputAttributeOffset" => l.max_vertex_input_attribute_offset.into(),
+                "maxShaderGroupStride" => self.most_shader_group_stride(),
                 "maxFramebufferWidth" => l.max_framebuffer_width.into(),
                 "maxFramebufferHeight" => l.max_framebuffer_height.into(),
                 "maxFramebufferLayers" => l.max_framebuffer_layers.into(),
@@ -30,5 +34,14 @@ impl Compare<'_> {
                 self.lines.push(line);
             }
         }
+    }
+
+    /// Bytes between records of a shader binding table, at most; 0 without ray tracing, which is said by itself.
+    fn most_shader_group_stride(&self) -> u64 {
+        let mut rays = vk::PhysicalDeviceRayTracingPipelinePropertiesKHR::default();
+        let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut rays);
+        // SAFETY: a query with a known struct; a device without the extension leaves it alone.
+        unsafe { self.query.get_physical_device_properties2(self.gpu.handle, &mut all) };
+        rays.max_shader_group_stride.into()
     }
 }

@@ -30,8 +30,6 @@ pub(super) mod unused;
 mod versions;
 pub(super) mod waiting;
 
-/// Commands that the capture answers, whatever the device.
-pub use super::answered::answered_by_capture as answered;
 use crate::vulkan::linked_call::{Subscription::After, Subscription::Before, Subscriptions};
 pub(super) use aligned::Realigned;
 pub(crate) use alignment::refresh as refresh_aligned;
@@ -89,4 +87,21 @@ pub(super) const SUBSCRIPTIONS: Subscriptions = &[
         &["vkCmdBeginRenderPass", "vkCmdBeginRenderPass2", "vkCmdBeginRendering"],
         Before(alignment::pass_begins),
     ),
+    (WRITES, Before(alignment::writes_begin)),
+    (WRITES, After(alignment::writes_end)),
+    (
+        &["vkCmdEndRenderPass", "vkCmdEndRenderPass2", "vkCmdEndRendering", "vkCmdEndRendering2"],
+        After(alignment::writes_end),
+    ),
+];
+
+/// Commands outside of render passes whose shaders write.
+const WRITES: &[&str] = &[
+    "vkCmdDispatch",
+    "vkCmdDispatchBase",
+    "vkCmdDispatchIndirect",
+    "vkCmdTraceRays",
+    "vkCmdTraceRaysIndirect",
+    "vkCmdTraceRaysIndirect2",
+    "vkCmdExecuteGeneratedCommands",
 ];

@@ -11,12 +11,14 @@ use crate::error::{Error, Kind, Result, Vk};
 use crate::options::{MemoryMode, Options};
 use crate::preflight::asked::Asked;
 use crate::preflight::prologue::Prologue;
-use crate::preflight::used::Used;
+use crate::preflight::{used, written_places};
+use crate::vulkan::answered::answered_by_capture;
 use crate::vulkan::gpu::{self, Gpu};
 use crate::vulkan::instance::instance_extensions;
 use crate::vulkan::memory::mode::choose_mode;
 use crate::vulkan::state::Vulkan;
 use ash::vk;
+use gfxr_parse::container::Capture;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
@@ -41,12 +43,7 @@ impl Verdict {
 }
 
 /// Compares without replaying: an instance of our own, no device.
-pub fn check(
-    asked: &Asked,
-    prologue: &Prologue,
-    options: &Options,
-    used: impl FnOnce() -> Used,
-) -> Result<Verdict> {
+pub fn check(asked: &Asked, prologue: &Prologue, options: &Options, capture: &Capture) -> Result<Verdict> {
     // SAFETY: loading the system's loader runs its initialisers, which is what the user asked for.
     let entry = unsafe { ash::Entry::load() }
         .map_err(|e| Error::new(Kind::NoDevice, format!("no Vulkan loader on this machine ({e})")))?;
@@ -66,7 +63,7 @@ pub fn check(
         gpus.iter_mut().for_each(|gpu| gpu.rehearse(options.rehearse));
         let id = asked.devices.first().map_or(0, |d| d.gpu);
         let gpu = gpu::choose(&gpus, options.gpu.as_deref(), prologue.gpus.get(&id))?;
-        let (mut lines, bridges) = table(&entry, &instance, gpu, asked, prologue, options, used)?;
+        let (mut lines, bridges) = table(&entry, &instance, gpu, asked, prologue, options, capture)?;
         turn_off(&mut lines, &options.no_bridges);
         let options = with_room(options, &bridges.stand_ins);
         Ok(Verdict {
@@ -117,7 +114,7 @@ pub(super) fn table(
     asked: &Asked,
     prologue: &Prologue,
     options: &Options,
-    used: impl FnOnce() -> Used,
+    capture: &Capture,
 ) -> Result<(Vec<Line>, Bridges)> {
     let here = instance_extensions(entry, options.validate)?;
     let mut lines = extensions::of_instance(asked, &here, options);
@@ -142,8 +139,8 @@ pub(super) fn table(
         c.memory(d, prologue, mode);
         c.limits(mode);
     }
-    let unused = forgive(&mut c.lines, asked, used);
-    let realigned = c.alignments();
+    let unused = forgive(&mut c.lines, asked, || used::scan(capture, answered_by_capture));
+    let realigned = c.alignments(|copied| written_places::scan(capture, copied));
     let samples = c.samples();
     let descriptors = c.descriptor_buffers();
     c.formats(&samples, &stand_ins, &unused);
@@ -155,19 +152,17 @@ pub(super) fn table(
 
 /// Compares all that the capture asks for with the device; refuses what is not here. False if the device that the
 /// capture uses has not been enumerated yet (programs look around with an instance of its own first).
-pub fn compare(vk: &mut Vulkan, asked: &Asked, used: impl FnOnce() -> Used) -> Result<bool> {
+pub fn compare(vk: &mut Vulkan, asked: &Asked, capture: &Capture) -> Result<bool> {
     let id = asked.devices.first().map_or(0, |d| d.gpu);
     let Some(gpu) = vk.gpus.get(&id).cloned() else { return Ok(false) };
     let Some(instance) = vk.instances.get(&gpu.instance) else { return Ok(false) };
     let (prologue, options) = (&vk.prologue, &vk.options);
-    let (mut lines, bridges) = table(&vk.entry, &instance.ash, &gpu, asked, prologue, options, used)?;
+    let (mut lines, bridges) = table(&vk.entry, &instance.ash, &gpu, asked, prologue, options, capture)?;
     let Bridges { samples, realigned, stand_ins, cleared, unused, descriptors, unmade } = bridges;
     vk.unmade = unmade;
     vk.samples = samples;
     vk.options = with_room(&vk.options, &stand_ins).into_owned();
     vk.compressed = Compressed::new(stand_ins);
-    // What commands write to a buffer is copied out of it.
-    vk.needs.transfer_src |= !realigned.is_empty();
     vk.realigned = realigned;
     if let Some((factor, told)) = descriptors {
         vk.descriptor_buffers = DescriptorBuffers::new(factor, told);

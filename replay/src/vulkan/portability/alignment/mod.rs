@@ -1,80 +1,38 @@
-//! Offsets of uniform descriptors that this device wants to be multiples of more than the captured one did.
+//! Offsets of descriptors and of views of buffers that this device wants to be multiples of more than the captured one did.
 //!
-//! Asked for: uniform buffers that begin, with their dynamic offsets, where this device has none begin. Bridged: such a buffer has
-//! a copy beside it in which each place that any descriptor sees lies by itself, aligned; descriptors and dynamic offsets name
+//! Asked for: uniform, storage and texel buffers that begin, with their dynamic offsets, where this device has none begin. Bridged:
+//! such a buffer has a copy beside it in which each such place lies by itself, aligned; descriptors, views and dynamic offsets name
 //! that. What the host writes to the buffer goes to the copy as well, and so does what commands copy, fill and update, directly
 //! behind them. Of a buffer that shaders may write to, the whole copy is made again where a command buffer and a render pass
-//! begin and behind each barrier outside of one: what is written and not waited for cannot be read as a uniform. Costs: memory for
-//! each place, and the writes. Refused: storage and texel buffers at such offsets, and copies of more than 1 GiB. Not kept in step:
-//! what is written through a buffer's device address.
+//! begin and behind each barrier outside of one: what is written and not waited for cannot be read otherwise. Where shaders write
+//! to a copy (`preflight::written_places`), the place is copied before the command and back behind it, or behind the render pass.
+//! Costs: memory for each place, the writes, and commands that ran side by side run in turns. Refused by name: what a command
+//! writes and sees at a second place, too, and copies of more than 1 GiB. Not kept in step: what is written through a buffer's
+//! device address, or to the same memory as another buffer.
 
-use super::aligned::{AlignedCopy, Realigned};
+mod negotiate;
+
+use super::aligned::AlignedCopy;
 use crate::error::{Result, Vk};
 use crate::link::Linked;
 use crate::options::Bridge;
-use crate::preflight::alignment::{buffer_info, dynamic};
+use crate::preflight::alignment::{Place, buffer_info, dynamic};
 use crate::vulkan::Vulkan;
 use crate::vulkan::arguments::new_object;
 use crate::vulkan::linked_call::LinkedCall;
 use crate::vulkan::memory::AllocKind;
 use crate::vulkan::order;
-use crate::vulkan::portability::compare::Compare;
-use crate::vulkan::portability::line::{Done, Line, Sort};
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
 use gfxr_parse::image::Image;
 use gfxr_parse::view::View;
 use gfxr_parse::{member, param, size_of_struct};
-use world::layouts::ty;
+use world::commands::RENDERING_RESUMING;
+use world::objects::BufferView;
 use world::{Outcome, World};
 
-impl Compare<'_> {
-    /// Alignments that descriptors' offsets keep to; what stands in for those that do not do here.
-    pub(super) fn alignments(&mut self) -> Realigned {
-        let (l, a) = (&self.gpu.properties.limits, &self.asked.alignments);
-        let least = l.min_uniform_buffer_offset_alignment.max(1);
-        let too_close = a.uniform.is_some_and(|u| u.least < least);
-        let realigned = if too_close { Realigned::new(a, least) } else { None };
-        let all = [
-            ("minUniformBufferOffsetAlignment", a.uniform, least, realigned.is_some()),
-            ("minStorageBufferOffsetAlignment", a.storage, l.min_storage_buffer_offset_alignment, false),
-            ("minTexelBufferOffsetAlignment", a.texel, self.texel_alignment(), false),
-        ];
-        for (name, asked, least, bridged) in all {
-            let Some(asked) = asked else { continue };
-            let has = asked.least >= least;
-            let done = if !has && bridged { Done::Replaced } else { self.must(has) };
-            let (block, command) = asked.first;
-            let text = format!("{}, first in block {block}, {command}", asked.least);
-            self.push(
-                Line::new(Sort::Limit, name, has, done).by(Bridge::Alignment).of(text, least.to_string()),
-            );
-        }
-        realigned.unwrap_or_default()
-    }
-
-    /// What offsets of texel buffers have to be multiples of, whatever their format.
-    fn texel_alignment(&self) -> u64 {
-        let limit = self.gpu.properties.limits.min_texel_buffer_offset_alignment;
-        let finer = |f: &(_, &str)| f.1 == "texelBufferAlignment";
-        let extension = "VK_EXT_texel_buffer_alignment";
-        let core = self.gpu.properties.api_version >= vk::API_VERSION_1_3;
-        if !(core || self.gpu.has(extension))
-            || !self.asked.devices.iter().any(|d| d.features.iter().any(finer))
-        {
-            return limit;
-        }
-        let mut texels = vk::PhysicalDeviceTexelBufferAlignmentProperties::default();
-        let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut texels);
-        // SAFETY: a query with a struct that the device knows.
-        unsafe { self.query.get_physical_device_properties2(self.gpu.handle, &mut all) };
-        let least = |single: vk::Bool32, bytes: u64| if single != 0 { 1 } else { bytes };
-        let uniform = texels.uniform_texel_buffer_offset_single_texel_alignment;
-        let storage = texels.storage_texel_buffer_offset_single_texel_alignment;
-        least(uniform, texels.uniform_texel_buffer_offset_alignment_bytes)
-            .max(least(storage, texels.storage_texel_buffer_offset_alignment_bytes))
-    }
-}
+/// VkBufferUsageFlagBits of descriptors: uniform and storage texel buffers, uniform and storage buffers.
+const DESCRIPTORS: u64 = 0x3C;
 
 /// A buffer was made: its copy goes with it.
 pub(super) fn buffer_made(c: &mut LinkedCall<'_>, outcome: Outcome) -> Result<()> {
@@ -83,8 +41,13 @@ pub(super) fn buffer_made(c: &mut LinkedCall<'_>, outcome: Outcome) -> Result<()
     }
     let (vk, device, id) = (&mut *c.vk, c.call.image.u64(0), new_object(c.call)?.0);
     let Some(size) = vk.realigned.places.get(&id).map(|p| p.size) else { return Ok(()) };
+    let info = View::call(&c.call.image).one("pCreateInfo");
+    let wide = info.and_then(|i| i.next("VkBufferUsageFlags2CreateInfo")?.u64("usage"));
+    let usage = wide.or_else(|| info?.u32("usage").map(u64::from)).unwrap_or(0) & DESCRIPTORS;
     let d = vk.device_mut(device)?;
-    let usage = vk::BufferUsageFlags::UNIFORM_BUFFER | vk::BufferUsageFlags::TRANSFER_DST;
+    let usage = vk::BufferUsageFlags::from_raw(usage as u32)
+        | vk::BufferUsageFlags::TRANSFER_SRC
+        | vk::BufferUsageFlags::TRANSFER_DST;
     let must = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
     let like = vk::MemoryPropertyFlags::DEVICE_LOCAL;
     let props = d.gpu.memory;
@@ -156,6 +119,7 @@ pub(in crate::vulkan) fn in_call(vk: &Vulkan, world: &World, call: &Call, linked
         "vkCmdBindDescriptorSets2" => {
             v.one("pBindDescriptorSetsInfo").is_some_and(|info| binds(vk, world, info, linked))
         }
+        "vkCreateBufferView" => views(vk, world, call, linked),
         _ => false,
     }
 }
@@ -185,19 +149,18 @@ fn templated(vk: &Vulkan, world: &World, call: &Call, linked: &mut Linked) -> bo
     changed
 }
 
-/// A VkDescriptorBufferInfo of a descriptor of this kind names the copy.
+/// A VkDescriptorBufferInfo of a descriptor of this kind names the copy, if it sees that.
 fn descriptor(vk: &Vulkan, world: &World, kind: u32, image: &Image, at: u32, linked: &mut Linked) -> bool {
-    if !matches!(kind, ty::UNIFORM_BUFFER | ty::UNIFORM_BUFFER_DYNAMIC) {
-        return false;
-    }
     let (buffer, offset, range) = buffer_info(image, at);
     let r = &vk.realigned;
     let (Some(places), Some(copy)) = (r.places.get(&buffer), r.copies.get(&buffer)) else { return false };
     let range = world.range_of(buffer, offset, range);
-    let within = match kind {
-        ty::UNIFORM_BUFFER_DYNAMIC => 0,
-        _ => places.at.get(&(offset, range)).copied().unwrap_or(0),
+    let Some(place) = Place::new(kind, offset, range) else { return false };
+    let within = match place.dynamic {
+        true => places.has_dynamic(place.of).then_some(0),
+        false => places.at.get(&place).copied(),
     };
+    let Some(within) = within else { return false };
     linked.set_word_at(at + member!("VkDescriptorBufferInfo", "buffer"), copy.buffer.as_raw());
     linked.set_word_at(at + member!("VkDescriptorBufferInfo", "offset"), within);
     linked.set_word_at(at + member!("VkDescriptorBufferInfo", "range"), range);
@@ -207,14 +170,32 @@ fn descriptor(vk: &Vulkan, world: &World, kind: u32, image: &Image, at: u32, lin
 fn binds(vk: &Vulkan, world: &World, v: View<'_>, linked: &mut Linked) -> bool {
     let Some((first, _)) = v.array("pDynamicOffsets") else { return false };
     let mut changed = false;
-    for d in dynamic(world, v).into_iter().filter(|d| d.ty == ty::UNIFORM_BUFFER_DYNAMIC) {
-        let place = vk.realigned.places.get(&d.buffer).and_then(|p| p.at.get(&(d.offset, d.range)));
-        if let Some(at) = place {
-            linked.set_u32_at(first + size_of::<u32>() as u32 * d.index as u32, *at as u32);
+    for d in dynamic(world, v) {
+        if let Some(at) = vk.realigned.at(d.buffer, &d.place) {
+            linked.set_u32_at(first + size_of::<u32>() as u32 * d.index as u32, at as u32);
             changed = true;
         }
     }
     changed
+}
+
+/// A view of a buffer is one of the copy.
+fn views(vk: &Vulkan, world: &World, call: &Call, linked: &mut Linked) -> bool {
+    let Some(info) = View::call(&call.image).one("pCreateInfo") else { return false };
+    let n = |name| info.u64(name).unwrap_or(0);
+    let buffer = n("buffer");
+    let range = world.range_of(buffer, n("offset"), n("range"));
+    let format = info.u32("format").unwrap_or(0);
+    let place = Place::viewed(&BufferView { buffer, format, offset: n("offset"), range });
+    let (Some(within), Some(copy)) = (vk.realigned.at(buffer, &place), vk.realigned.copies.get(&buffer))
+    else {
+        return false;
+    };
+    let Some(at) = call.image.target(param!("vkCreateBufferView", "pCreateInfo")) else { return false };
+    linked.set_word_at(at + member!("VkBufferViewCreateInfo", "buffer"), copy.buffer.as_raw());
+    linked.set_word_at(at + member!("VkBufferViewCreateInfo", "offset"), within);
+    linked.set_word_at(at + member!("VkBufferViewCreateInfo", "range"), place.bytes);
+    true
 }
 
 /// A command was recorded that writes to such a buffer: its copy is written behind it.
@@ -244,21 +225,57 @@ pub(super) fn recorded(c: &mut LinkedCall<'_>, _: Outcome) -> Result<()> {
 
 /// Behind this, what shaders and others have written may be read as uniforms.
 pub(super) fn waited(c: &mut LinkedCall<'_>, _: Outcome) -> Result<()> {
-    refresh_all(c)
+    match order::in_pass(c.objects, c.call.image.u64(0)) {
+        true => Ok(()),
+        false => refresh_all(c),
+    }
 }
 
-/// The same of a render pass, which nothing can be copied in.
+/// The same of a render pass, which nothing can be copied in; nor before a rendering that goes on with one.
 pub(super) fn pass_begins(c: &mut LinkedCall<'_>) -> Result<()> {
-    refresh_all(c)
+    let flags = View::call(&c.call.image).one("pRenderingInfo").and_then(|i| i.u32("flags"));
+    match flags.unwrap_or(0) & RENDERING_RESUMING {
+        0 => refresh_all(c),
+        _ => Ok(()),
+    }
+}
+
+/// A command is about to write to copies.
+pub(super) fn writes_begin(c: &mut LinkedCall<'_>) -> Result<()> {
+    written_in_turn(c, Way::To)
+}
+
+/// A command has written to copies, or those of the pass that it ends have.
+pub(super) fn writes_end(c: &mut LinkedCall<'_>, _: Outcome) -> Result<()> {
+    written_in_turn(c, Way::Back)
+}
+
+/// Copies the places that a command writes.
+fn written_in_turn(c: &mut LinkedCall<'_>, way: Way) -> Result<()> {
+    let LinkedCall { vk, objects, call, linked, .. } = c;
+    let Some(written) = vk.realigned.written.get(&call.block) else { return Ok(()) };
+    // (in a pass, what ends it has them)
+    let id = call.image.u64(0);
+    let Some(d) = objects.any(id).and_then(|e| vk.devices.get(&e.owner)) else { return Ok(()) };
+    if order::in_pass(objects, id) {
+        return Ok(());
+    }
+    let cmd = vk::CommandBuffer::from_raw(linked.arg(0));
+    let mut all = Vec::new();
+    for (buffer, place) in written {
+        let part = vk.realigned.at(*buffer, place).map(|at| (place.offset, place.bytes, at));
+        all.push(copy(vk, &d.ash, cmd, *buffer, part.into_iter(), way));
+    }
+    all.into_iter().for_each(|copied| vk.copied(copied));
+    Ok(())
 }
 
 fn refresh_all(c: &mut LinkedCall<'_>) -> Result<()> {
     let LinkedCall { vk, objects, call, linked, .. } = c;
-    let id = call.image.u64(0);
-    if vk.realigned.written_by_device.is_empty() || order::in_pass(objects, id) {
+    if vk.realigned.written_by_device.is_empty() {
         return Ok(());
     }
-    let Some(owner) = objects.any(id).map(|e| e.owner) else { return Ok(()) };
+    let Some(owner) = objects.any(call.image.u64(0)).map(|e| e.owner) else { return Ok(()) };
     let mut all = Vec::new();
     if let Some(d) = vk.devices.get(&owner) {
         for &buffer in &vk.realigned.written_by_device {
@@ -290,29 +307,54 @@ pub(crate) fn refresh(
     id: u64,
     ranges: &[(u64, u64)],
 ) -> u64 {
-    let (Some(places), Some(copy)) = (vk.realigned.places.get(&id), vk.realigned.copies.get(&id)) else {
-        return 0;
-    };
-    let Some(buffer) = vk.buffers.get(&id) else { return 0 };
-    let regions: Vec<vk::BufferCopy> = ranges
-        .iter()
-        .flat_map(|&(from, len)| places.parts(from, len))
-        .filter(|p| p.0.saturating_add(p.1) <= buffer.size)
-        .map(|(src_offset, size, dst_offset)| vk::BufferCopy { src_offset, dst_offset, size })
+    let Some(places) = vk.realigned.places.get(&id) else { return 0 };
+    copy(vk, d, cmd, id, ranges.iter().flat_map(|&(from, len)| places.parts(from, len)), Way::To)
+}
+
+/// Which way parts are copied.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// From the buffer to its copy.
+    To,
+    /// From the copy to the buffer.
+    Back,
+}
+
+/// Copies parts of a buffer (first byte, bytes, first byte in the copy), behind all that was recorded and before all that will be:
+/// how many bytes.
+fn copy(
+    vk: &Vulkan,
+    d: &ash::Device,
+    cmd: vk::CommandBuffer,
+    id: u64,
+    parts: impl Iterator<Item = (u64, u64, u64)>,
+    way: Way,
+) -> u64 {
+    let (Some(buffer), Some(copy)) = (vk.buffers.get(&id), vk.realigned.copies.get(&id)) else { return 0 };
+    let regions: Vec<vk::BufferCopy> = parts
+        .filter(|p| p.1 > 0 && p.0.saturating_add(p.1) <= buffer.size)
+        .map(|(own, size, there)| match way {
+            Way::To => vk::BufferCopy { src_offset: own, dst_offset: there, size },
+            Way::Back => vk::BufferCopy { src_offset: there, dst_offset: own, size },
+        })
         .collect();
     if regions.is_empty() {
         return 0;
     }
+    let (from, to) = match way {
+        Way::To => (buffer.live, copy.buffer),
+        Way::Back => (copy.buffer, buffer.live),
+    };
     let (all, copies) = (vk::PipelineStageFlags::ALL_COMMANDS, vk::PipelineStageFlags::TRANSFER);
     let barrier = |from, to| [vk::MemoryBarrier::default().src_access_mask(from).dst_access_mask(to)];
     use vk::AccessFlags as A;
     let before = barrier(A::MEMORY_WRITE, A::TRANSFER_READ | A::TRANSFER_WRITE);
-    let after = barrier(A::TRANSFER_WRITE, A::UNIFORM_READ | A::TRANSFER_WRITE);
+    let after = barrier(A::TRANSFER_WRITE, A::MEMORY_READ | A::MEMORY_WRITE);
     let none = vk::DependencyFlags::empty();
     // SAFETY: a command buffer that is being recorded, outside of passes; both buffers live, and the regions lie inside both.
     unsafe {
         d.cmd_pipeline_barrier(cmd, all, copies, none, &before, &[], &[]);
-        d.cmd_copy_buffer(cmd, buffer.live, copy.buffer, &regions);
+        d.cmd_copy_buffer(cmd, from, to, &regions);
         d.cmd_pipeline_barrier(cmd, copies, all, none, &after, &[], &[]);
     }
     regions.iter().map(|r| r.size).sum()
