@@ -14,6 +14,7 @@
 //! any number.
 
 use super::table::{Piece, TELLING};
+use super::usage::holds_descriptors;
 use crate::error::{Error, Kind, Result};
 use crate::report::Report;
 use crate::vulkan::arguments::new_object;
@@ -25,19 +26,6 @@ use ash::vk;
 use gfxr_parse::view::View;
 use gfxr_parse::{member, param};
 use world::Outcome;
-
-/// What a buffer is used for. `info`: its VkBufferCreateInfo.
-pub(crate) fn usage_of(info: View<'_>) -> vk::BufferUsageFlags {
-    // VK_BUFFER_USAGE_2_*: the same bits, and higher ones.
-    let more = info.next("VkBufferUsageFlags2CreateInfo").and_then(|i| i.u64("usage")).unwrap_or(0);
-    vk::BufferUsageFlags::from_raw((info.u64("usage").unwrap_or(0) | more) as u32)
-}
-
-/// Whether it holds descriptors.
-pub(crate) fn holds_descriptors(info: View<'_>) -> bool {
-    use vk::BufferUsageFlags as U;
-    usage_of(info).intersects(U::RESOURCE_DESCRIPTOR_BUFFER_EXT | U::SAMPLER_DESCRIPTOR_BUFFER_EXT)
-}
 
 /// A buffer was made.
 pub(super) fn buffer_made(c: &mut LinkedCall<'_>, outcome: Outcome) -> Result<()> {

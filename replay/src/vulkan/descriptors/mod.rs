@@ -6,10 +6,11 @@ mod pools;
 pub(super) mod state;
 mod table;
 mod template;
+pub(super) mod usage;
 
 use crate::vulkan::linked_call::{Subscription::After, Subscription::Before, Subscriptions};
 pub use buffers::get;
-pub(crate) use buffers::{holds_descriptors, loaded, updated, usage_of, written};
+pub(crate) use buffers::{loaded, updated, written};
 pub use pools::allocate;
 pub(crate) use table::Piece;
 

@@ -5,7 +5,7 @@ use crate::error::{Error, Kind, Result, Vk};
 use crate::options::Bridge;
 use crate::vulkan::Vulkan;
 use crate::vulkan::arguments::new_object;
-use crate::vulkan::descriptors::{holds_descriptors, usage_of};
+use crate::vulkan::descriptors::usage::{holds_descriptors, usage_of};
 use crate::vulkan::linked_call::LinkedCall;
 use crate::vulkan::memory::AllocKind;
 use ash::vk::{self, Handle};
