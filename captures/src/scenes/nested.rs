@@ -2,7 +2,7 @@
 //!
 //! | command buffer | recorded | what |
 //! |---|---|---|
-//! | `fill` | once, secondary | two fills of a buffer, outside of passes, in the label `fills` |
+//! | `fill` | once, secondary | two fills of a buffer, outside of passes, in the label `fills`; a barrier to those of the next execution |
 //! | `tile` | once, secondary, for several uses at once | a label `tile` with three clears, in a pass |
 //! | `front 0`, `front 1` | each frame | executes `fill` twice in one command; a pass that executes `tile` twice in one command; a pass that is suspended, with one clear |
 //! | `back 0`, `back 1` | each frame | resumes that pass, with two clears |
@@ -105,6 +105,7 @@ impl Running {
             device.cmd_fill_buffer(fill, target.handle, 0, 2048, 1);
             device.cmd_fill_buffer(fill, target.handle, 2048, 2048, 2);
         });
+        after_fills(device, fill);
         unsafe { device.end_command_buffer(fill) }?;
 
         let formats = [swapchain.format];
@@ -188,7 +189,7 @@ fn barrier(
     unsafe { device.cmd_pipeline_barrier(commands, stage, stage, none, &[], &[], &[b]) };
 }
 
-/// Fills before and after each other.
+/// Fills after each other: the same bytes are written by every execution, twice in a command and once more in the next frame.
 fn after_fills(device: &ash::Device, commands: vk::CommandBuffer) {
     let stage = vk::PipelineStageFlags::TRANSFER;
     let b = vk::MemoryBarrier::default()
@@ -207,7 +208,6 @@ impl Show for Running {
         unsafe { gpu.device.reset_command_pool(pool, vk::CommandPoolResetFlags::empty()) }?;
         let once = vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT;
         gpu.record(front, once, |device| {
-            after_fills(device, front);
             unsafe { device.cmd_execute_commands(front, &[self.fill, self.fill]) };
             barrier(device, front, image, vk::ImageLayout::UNDEFINED, drawn);
             gpu.labelled(front, "tiles", COLOUR, || {
