@@ -1,84 +1,86 @@
 //! Commands that no driver is asked: the capture answers them, or they may be missing.
 
+/// Commands by their whole names.
+pub(super) const EXACT: &[&str] = &[
+    "vkEnumerateInstanceVersion",
+    "vkEnumerateInstanceExtensionProperties",
+    "vkEnumerateInstanceLayerProperties",
+    "vkEnumerateDeviceExtensionProperties",
+    "vkEnumerateDeviceLayerProperties",
+    "vkGetInstanceProcAddr",
+    "vkGetDeviceProcAddr",
+    "vkGetPhysicalDeviceToolProperties",
+    "vkGetPhysicalDeviceToolPropertiesEXT",
+    // Callbacks into the captured process.
+    "vkCreateDebugReportCallbackEXT",
+    "vkDestroyDebugReportCallbackEXT",
+    "vkDebugReportMessageEXT",
+    "vkCreateDebugUtilsMessengerEXT",
+    "vkDestroyDebugUtilsMessengerEXT",
+    "vkSubmitDebugUtilsMessageEXT",
+    // Of resources that may be no sparse ones here.
+    "vkGetImageSparseMemoryRequirements",
+    "vkGetImageSparseMemoryRequirements2",
+    "vkGetImageSparseMemoryRequirements2KHR",
+    "vkGetDeviceImageSparseMemoryRequirements",
+    "vkGetDeviceImageSparseMemoryRequirementsKHR",
+    // Blobs whose contents belong to the captured driver.
+    "vkGetPipelineCacheData",
+    "vkGetValidationCacheDataEXT",
+    // The application's own labels on objects.
+    "vkSetPrivateData",
+    "vkSetPrivateDataEXT",
+    "vkGetPrivateData",
+    "vkGetPrivateDataEXT",
+    // Clocks and the window system.
+    "vkGetCalibratedTimestampsKHR",
+    "vkGetCalibratedTimestampsEXT",
+    "vkGetRefreshCycleDurationGOOGLE",
+    "vkGetPastPresentationTimingGOOGLE",
+    "vkWaitForPresentKHR",
+    "vkWaitForPresent2KHR",
+    "vkGetSwapchainStatusKHR",
+    "vkGetSwapchainCounterEXT",
+    "vkSetHdrMetadataEXT",
+    "vkSetLocalDimmingAMD",
+    "vkReleaseSwapchainImagesEXT",
+    "vkReleaseSwapchainImagesKHR",
+    "vkAcquireFullScreenExclusiveModeEXT",
+    "vkReleaseFullScreenExclusiveModeEXT",
+    "vkGetDeviceGroupSurfacePresentModesKHR",
+    "vkGetDeviceGroupSurfacePresentModes2EXT",
+    "vkGetDeviceGroupPresentCapabilitiesKHR",
+    "vkGetPhysicalDevicePresentRectanglesKHR",
+    "vkDisplayPowerControlEXT",
+    "vkCreateDisplayModeKHR",
+    "vkReleaseDisplayEXT",
+    "vkAcquireXlibDisplayEXT",
+    "vkAcquireDrmDisplayEXT",
+    "vkGetDrmDisplayEXT",
+    "vkGetRandROutputDisplayEXT",
+    // Of pipelines that are compiled here.
+    "vkGetPipelineKeyKHR",
+    "vkGetPipelineBinaryDataKHR",
+    "vkReleaseCapturedPipelineDataKHR",
+    "vkDestroyPipelineBinaryKHR",
+    // What only the captured device could give or take back.
+    "vkGetRayTracingCaptureReplayShaderGroupHandlesKHR",
+    // Pipelines are made at once.
+    "vkDeferredOperationJoinKHR",
+    "vkGetDeferredOperationResultKHR",
+    "vkGetDeferredOperationMaxConcurrencyKHR",
+    // Handles of the operating system.
+    "vkGetMemoryFdKHR",
+    "vkGetMemoryFdPropertiesKHR",
+    "vkGetSemaphoreFdKHR",
+    "vkGetFenceFdKHR",
+    "vkImportSemaphoreFdKHR",
+    "vkImportFenceFdKHR",
+    "vkGetMemoryHostPointerPropertiesEXT",
+];
+
 /// Queries about the world outside the device, and calls whose effect belongs to the captured process.
 pub fn answered_by_capture(name: &str) -> bool {
-    const EXACT: &[&str] = &[
-        "vkEnumerateInstanceVersion",
-        "vkEnumerateInstanceExtensionProperties",
-        "vkEnumerateInstanceLayerProperties",
-        "vkEnumerateDeviceExtensionProperties",
-        "vkEnumerateDeviceLayerProperties",
-        "vkGetInstanceProcAddr",
-        "vkGetDeviceProcAddr",
-        "vkGetPhysicalDeviceToolProperties",
-        "vkGetPhysicalDeviceToolPropertiesEXT",
-        // Callbacks into the captured process.
-        "vkCreateDebugReportCallbackEXT",
-        "vkDestroyDebugReportCallbackEXT",
-        "vkDebugReportMessageEXT",
-        "vkCreateDebugUtilsMessengerEXT",
-        "vkDestroyDebugUtilsMessengerEXT",
-        "vkSubmitDebugUtilsMessageEXT",
-        // Of resources that may be no sparse ones here.
-        "vkGetImageSparseMemoryRequirements",
-        "vkGetImageSparseMemoryRequirements2",
-        "vkGetImageSparseMemoryRequirements2KHR",
-        "vkGetDeviceImageSparseMemoryRequirements",
-        "vkGetDeviceImageSparseMemoryRequirementsKHR",
-        // Blobs whose contents belong to the captured driver.
-        "vkGetPipelineCacheData",
-        "vkGetValidationCacheDataEXT",
-        // The application's own labels on objects.
-        "vkSetPrivateData",
-        "vkSetPrivateDataEXT",
-        "vkGetPrivateData",
-        "vkGetPrivateDataEXT",
-        // Clocks and the window system.
-        "vkGetCalibratedTimestampsKHR",
-        "vkGetCalibratedTimestampsEXT",
-        "vkGetRefreshCycleDurationGOOGLE",
-        "vkGetPastPresentationTimingGOOGLE",
-        "vkWaitForPresentKHR",
-        "vkWaitForPresent2KHR",
-        "vkGetSwapchainStatusKHR",
-        "vkGetSwapchainCounterEXT",
-        "vkSetHdrMetadataEXT",
-        "vkSetLocalDimmingAMD",
-        "vkReleaseSwapchainImagesEXT",
-        "vkReleaseSwapchainImagesKHR",
-        "vkAcquireFullScreenExclusiveModeEXT",
-        "vkReleaseFullScreenExclusiveModeEXT",
-        "vkGetDeviceGroupSurfacePresentModesKHR",
-        "vkGetDeviceGroupSurfacePresentModes2EXT",
-        "vkGetDeviceGroupPresentCapabilitiesKHR",
-        "vkGetPhysicalDevicePresentRectanglesKHR",
-        "vkDisplayPowerControlEXT",
-        "vkCreateDisplayModeKHR",
-        "vkReleaseDisplayEXT",
-        "vkAcquireXlibDisplayEXT",
-        "vkAcquireDrmDisplayEXT",
-        "vkGetDrmDisplayEXT",
-        "vkGetRandROutputDisplayEXT",
-        // Of pipelines that are compiled here.
-        "vkGetPipelineKeyKHR",
-        "vkGetPipelineBinaryDataKHR",
-        "vkReleaseCapturedPipelineDataKHR",
-        "vkDestroyPipelineBinaryKHR",
-        // What only the captured device could give or take back.
-        "vkGetRayTracingCaptureReplayShaderGroupHandlesKHR",
-        // Pipelines are made at once.
-        "vkDeferredOperationJoinKHR",
-        "vkGetDeferredOperationResultKHR",
-        "vkGetDeferredOperationMaxConcurrencyKHR",
-        // Handles of the operating system.
-        "vkGetMemoryFdKHR",
-        "vkGetMemoryFdPropertiesKHR",
-        "vkGetSemaphoreFdKHR",
-        "vkGetFenceFdKHR",
-        "vkImportSemaphoreFdKHR",
-        "vkImportFenceFdKHR",
-        "vkGetMemoryHostPointerPropertiesEXT",
-    ];
     EXACT.contains(&name)
         || name.starts_with("vkGetPhysicalDeviceSurface")
         || name.starts_with("vkGetPhysicalDeviceDisplay")

@@ -32,6 +32,8 @@ pub(crate) mod live;
 pub mod memory;
 mod multi_draw;
 mod order;
+#[cfg(test)]
+mod own_shaders;
 mod patience;
 #[cfg(target_os = "linux")]
 mod pin;

@@ -92,7 +92,7 @@ impl Patcher {
 fn compute(d: &ash::Device, layout: vk::PipelineLayout, spirv: &[u8]) -> Result<vk::Pipeline> {
     let code: Vec<u32> =
         spirv.chunks_exact(4).map(|b| u32::from_le_bytes(b.try_into().expect("4 bytes"))).collect();
-    // SAFETY: plain creations; the module is valid SPIR-V (a test says so).
+    // SAFETY: plain creations; the module is valid SPIR-V (`own_shaders.rs` tests it).
     unsafe {
         let module = d.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&code), None);
         let module = module.what("vkCreateShaderModule")?;
