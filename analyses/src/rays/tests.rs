@@ -3,13 +3,10 @@ use crate::events::model::Model;
 use crate::report::text;
 
 #[test]
-fn golden_text() {
+fn the_report_is_printed_as_it_was() {
     let made = Model { width: 8, height: 4, samples: 1, ..Model::SMALL }.trace(true);
     let text = text::render(&Rays.answer(&made.memory()).unwrap());
-    if std::env::var_os("RERAY_WRITE_GOLDEN").is_some() {
-        std::fs::write("src/rays/golden.txt", &text).unwrap();
-    }
-    assert_eq!(text, include_str!("golden.txt"));
+    crate::report::printed::hold("rays/printed.txt", &text);
 }
 
 /// Every number that the model counted while it traced.

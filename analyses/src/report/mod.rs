@@ -13,6 +13,8 @@ pub mod parquet;
 pub mod perfetto;
 pub mod plot;
 pub mod png;
+#[cfg(test)]
+pub mod printed;
 pub mod records;
 pub mod shapes;
 mod sketch;

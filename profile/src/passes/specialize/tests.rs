@@ -139,7 +139,8 @@ fn options() {
     );
 }
 
-/// A module of `cases/`, and what becomes of its functions: `RERAY_WRITE_GOLDEN=1` writes that anew.
+/// A module of `cases/`, and what becomes of its functions. `RERAY_WRITE_PRINTED=1` writes that anew: it shows what changed, and
+/// is no proof. That the module is valid says spirv-val here, that it draws the same picture `tests/e2e/learnt.rs`.
 fn case(name: &str, functions: &[&str], blocks: Blocks, note: &str) {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/passes/specialize/cases");
     let read =
@@ -153,11 +154,11 @@ fn case(name: &str, functions: &[&str], blocks: Blocks, note: &str) {
     assert!(made[0].notes[0].contains(note), "{name}: {:?}", made[0].notes);
     let text = |f: &&str| function_text(&made[0].words, f).expect("the tools are there");
     let text = functions.iter().map(text).collect::<Vec<_>>().join("\n") + "\n";
-    let golden = folder.join(format!("{name}.txt"));
-    if std::env::var_os("RERAY_WRITE_GOLDEN").is_some() {
-        std::fs::write(&golden, &text).expect("it can be written");
+    let printed = folder.join(format!("{name}.txt"));
+    if std::env::var_os("RERAY_WRITE_PRINTED").is_some() {
+        std::fs::write(&printed, &text).expect("it can be written");
     }
-    assert_eq!(text, read(golden), "{name}: {text}");
+    assert_eq!(text, read(printed), "{name}: {text}");
 }
 
 /// Floats that are 2 or what an offset says.
