@@ -26,7 +26,7 @@ pub fn shared_capture(name: &str) -> Option<PathBuf> {
     file
 }
 
-/// All captures at hand.
+/// All captures at hand: one at least.
 pub fn captures() -> Vec<PathBuf> {
     let mut folders = vec![root().join("captures/samples")];
     match shared_captures() {
@@ -37,6 +37,7 @@ pub fn captures() -> Vec<PathBuf> {
     let files =
         folders.iter().filter_map(|f| f.read_dir().ok()).flatten().filter_map(Result::ok).map(|e| e.path());
     let mut captures: Vec<PathBuf> = files.filter(|f| f.extension() == Some(OsStr::new("gfxr"))).collect();
+    assert!(!captures.is_empty(), "captures/samples is committed, and holds captures");
     captures.sort();
     captures
 }
