@@ -11,6 +11,7 @@ pub mod backend;
 pub mod chain;
 pub mod error;
 pub mod exec;
+pub mod fault;
 pub mod frames;
 #[allow(missing_docs)]
 #[rustfmt::skip]

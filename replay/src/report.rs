@@ -81,6 +81,73 @@ pub struct InFlight {
     pub command: Option<&'static str>,
     /// Debug labels around it, the outermost first.
     pub labels: Vec<String>,
+    /// What its queue's checkpoints say.
+    pub checkpoints: Option<Checkpoints>,
+}
+
+/// A recorded command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordedCommand {
+    /// Its command buffer, by the capture's id.
+    pub command_buffer: u64,
+    /// Its place in the recording, counted from 1.
+    pub index: u32,
+    /// Its name.
+    pub command: &'static str,
+    /// The block that recorded it.
+    pub block: u64,
+}
+
+/// How far a queue came, as the driver of a lost device knows it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Checkpoints {
+    /// The last command that had begun.
+    pub begun: Option<RecordedCommand>,
+    /// The first that is not known to be done: everything before it is.
+    pub not_done: Option<RecordedCommand>,
+    /// The last that is, of those that are marked in the same command buffer.
+    pub done: Option<RecordedCommand>,
+}
+
+impl Checkpoints {
+    /// The first and the last command of a command buffer that it may be.
+    pub fn range_in(&self, command_buffer: u64) -> Option<(u32, u32)> {
+        let here =
+            |r: Option<RecordedCommand>| r.filter(|r| r.command_buffer == command_buffer).map(|r| r.index);
+        let (from, to) = (here(self.not_done), here(self.begun));
+        Some((from.or(to)?, to.max(from)?))
+    }
+    /// Of the commands of a command buffer that one may be, those that had begun and are not known to be done.
+    pub fn narrow(&self, command_buffer: u64, (first, last): (u32, u32)) -> (u32, u32) {
+        let here =
+            |r: Option<RecordedCommand>| r.filter(|r| r.command_buffer == command_buffer).map(|r| r.index);
+        let from = here(self.not_done).filter(|n| (first..=last).contains(n)).unwrap_or(first);
+        let to = here(self.begun).filter(|n| (from..=last).contains(n)).unwrap_or(last);
+        (from, to)
+    }
+}
+
+impl std::fmt::Display for RecordedCommand {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { command_buffer, index, command, block } = self;
+        write!(f, "command {index} of command buffer {command_buffer}, {command} (block {block})")
+    }
+}
+
+impl std::fmt::Display for Checkpoints {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(begun) = self.begun {
+            write!(f, "the last command that began is {begun}")?;
+        }
+        if self.begun.is_some() && self.not_done.is_some() {
+            f.write_str("; ")?;
+        }
+        match (self.done, self.not_done) {
+            (Some(done), _) => write!(f, "the last that is known to be done is {done}"),
+            (None, Some(first)) => write!(f, "the first that is not known to be done is {first}"),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl std::fmt::Display for InFlight {
@@ -124,5 +191,41 @@ impl Report {
     /// Blocks of a file that is not there would run now.
     pub fn missing_file(&mut self, e: &gfxr_parse::error::Error) {
         *self.missing_files.entry(e.message().to_owned()).or_default() += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recorded(command_buffer: u64, index: u32) -> Option<RecordedCommand> {
+        Some(RecordedCommand { command_buffer, index, command: "vkCmdDraw", block: 100 + u64::from(index) })
+    }
+
+    #[test]
+    fn checkpoints_leave_what_had_begun_and_is_not_done() {
+        let c = Checkpoints { begun: recorded(7, 6), not_done: recorded(7, 5), done: None };
+        assert_eq!(c.narrow(7, (3, 9)), (5, 6));
+        assert_eq!(c.narrow(7, (6, 9)), (6, 6), "what is done is known better from the mark");
+        assert_eq!(c.narrow(7, (7, 9)), (7, 9), "another run of the same recording");
+        assert_eq!(c.narrow(8, (3, 9)), (3, 9), "another command buffer");
+        let begun_only = Checkpoints { not_done: None, ..c };
+        let ranges = [c.range_in(7), c.range_in(8), begun_only.range_in(7)];
+        assert_eq!(ranges, [Some((5, 6)), None, Some((6, 6))]);
+        assert_eq!(Checkpoints { begun: None, ..c }.narrow(7, (3, 9)), (5, 9));
+    }
+
+    #[test]
+    fn checkpoints_are_said() {
+        let c = Checkpoints { begun: recorded(7, 6), not_done: recorded(7, 5), done: recorded(7, 3) };
+        assert_eq!(
+            c.to_string(),
+            "the last command that began is command 6 of command buffer 7, vkCmdDraw (block 106); the last that is known to \
+             be done is command 3 of command buffer 7, vkCmdDraw (block 103)"
+        );
+        assert_eq!(
+            Checkpoints { begun: None, done: None, ..c }.to_string(),
+            "the first that is not known to be done is command 5 of command buffer 7, vkCmdDraw (block 105)"
+        );
     }
 }

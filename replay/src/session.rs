@@ -7,6 +7,7 @@
 use crate::backend::{Backend, Echo};
 use crate::error::{Error, Kind, Result};
 use crate::exec::Executor;
+use crate::fault::Fault;
 use crate::frames::{Framer, resolve};
 use crate::hook::Hook;
 use crate::looped::{Looped, Looping};
@@ -16,12 +17,16 @@ use crate::preflight::{asked, scratch, sharing};
 pub use crate::progress::Progress;
 use crate::report::{InFlight, Report};
 use crate::vulkan::portability::{self, Verdict};
-use crate::vulkan::{Driver, Vulkan};
+use crate::vulkan::{Driver, Vulkan, fault};
 use gfxr_parse::ahead::{self, What};
 use gfxr_parse::apis::{self, api_of, apis};
 use gfxr_parse::container::{Capture, Place};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use world::{Frame, MetaBlock};
+
+/// Of what a driver says of faults, so much is in an error's text; the summary has all.
+const SENTENCES: usize = 12;
 
 /// Who answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +44,8 @@ pub struct Summary {
     pub report: Report,
     /// Work that the device had not finished, if the replay stopped early.
     pub in_flight: Vec<InFlight>,
+    /// What the driver said of the fault, if the device was lost and the driver says such things.
+    pub faults: Vec<Fault>,
     /// The rule by which frames were counted.
     pub frame_by: FrameBy,
     /// Frames that ended, the load among them.
@@ -117,7 +124,7 @@ pub fn replay_as_far(
     });
     let (prologue, boundary) = prologue(capture);
     let trimmed = prologue.trimmed;
-    let mut needs = crate::hook::Needs::default();
+    let mut needs = fault::needs();
     for h in &hooks {
         needs.add(h.needs());
     }
@@ -271,6 +278,7 @@ impl<'a> Run<'_, 'a> {
         Summary {
             report: std::mem::take(&mut self.cx.report),
             in_flight: Vec::new(),
+            faults: Vec::new(),
             frame_by,
             frames: self.frames,
             // The iterations of the load frame itself are what a loop of it is about.
@@ -297,7 +305,7 @@ impl<'a> Run<'_, 'a> {
         // What ended well until now is brought in, and may find the device gone.
         let finished = if e.is_gone() { Ok(()) } else { self.cx.finish() };
         let gone = e.is_gone() || finished.is_err_and(|e| e.is_gone());
-        let mut in_flight = Vec::new();
+        let (mut in_flight, mut faults) = (Vec::new(), Vec::new());
         if gone {
             in_flight = self.cx.stopped(&e);
             if let Some(first) = in_flight.first() {
@@ -306,10 +314,16 @@ impl<'a> Run<'_, 'a> {
             if in_flight.len() > 1 {
                 e = e.with(&format!("and {} more behind it", in_flight.len() - 1));
             }
+            let told = in_flight.iter().filter_map(|f| Some((f.queue, f.checkpoints?)));
+            for (queue, told) in told.collect::<BTreeMap<_, _>>() {
+                e = e.with(&format!("Queue {queue}, by its checkpoints: {told}"));
+            }
             if !in_flight.iter().any(|f| f.begun.is_some()) {
                 e = e.with("--breadcrumbs says in which command of it (slower: each command runs alone)");
             }
             if let Some(vk) = self.cx.backend.vulkan() {
+                faults = fault::ask(vk, self.cx.objects.world());
+                e = faults.iter().flat_map(Fault::sentences).take(SENTENCES).fold(e, |e, s| e.with(&s));
                 vk.abandoned = true;
                 if vk.devices().any(|(_, d)| !d.runs_on_host()) {
                     e = e.with(
@@ -326,7 +340,7 @@ impl<'a> Run<'_, 'a> {
         }
         let left = self.frames > 0;
         let mut summary = self.summary(rule, load_frame);
-        summary.in_flight = in_flight;
+        (summary.in_flight, summary.faults) = (in_flight, faults);
         if gone {
             std::mem::forget(self.cx);
         } else {

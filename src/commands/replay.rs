@@ -17,9 +17,10 @@ use profile::hooks::frame_times::{FrameTimes, FrameTimesHook};
 use profile::hooks::instrument::InstrumentHook;
 use profile::hooks::pipeline_times::{PipelineTimes, PipelineTimesHook};
 use replay::error::Error;
+use replay::fault::{Address, Fault, Place, Vendor, Where};
 use replay::hook::Hook;
 use replay::options::Bridge;
-use replay::report::BridgeCost;
+use replay::report::{BridgeCost, Checkpoints, RecordedCommand};
 use replay::session::{On, Summary, replay_as_far};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -136,17 +137,52 @@ fn say(
 
 /// Why a replay stopped early.
 fn stopped_json(e: &Error, s: &Summary) -> Value {
+    let recorded = |r: Option<RecordedCommand>| {
+        r.map(|r| json!({ "command_buffer": r.command_buffer, "index": r.index, "command": r.command, "block": r.block }))
+    };
+    let checkpoints = |c: Checkpoints| json!({ "begun": recorded(c.begun), "not_done": recorded(c.not_done), "done": recorded(c.done) });
     let in_flight = s.in_flight.iter().map(|f| {
         json!({
             "submit": f.submit, "block": f.block, "frame": f.frame, "queue": f.queue, "begun": f.begun,
             "command_buffer": f.command_buffer, "index": f.index.map(|i| i.0), "last_index": f.index.map(|i| i.1),
-            "command": f.command, "labels": f.labels,
+            "command": f.command, "labels": f.labels, "checkpoints": f.checkpoints.map(checkpoints),
         })
     });
     json!({
         "why": format!("{:?}", e.kind()).to_lowercase(),
         "message": e.to_string(),
         "in_flight": in_flight.collect::<Vec<_>>(),
+        "faults": s.faults.iter().map(fault_json).collect::<Vec<_>>(),
+    })
+}
+
+/// What a driver said of a fault.
+fn fault_json(f: &Fault) -> Value {
+    let place = |p: &Place| {
+        let (how, offsets, distance) = match p.at {
+            Where::In(a, b) => ("in", Some((a, b)), None),
+            Where::Behind(n) => ("behind", None, Some(n)),
+            Where::Before(n) => ("before", None, Some(n)),
+            Where::AtCapture(a) => ("at_capture", Some((a, a)), None),
+        };
+        let of = &p.of;
+        json!({
+            "how": how, "offset": offsets.map(|o| o.0), "last_offset": offsets.map(|o| o.1), "distance": distance, "id": of.id, "name": of.name, "size": of.size,
+            "type": if of.structure { "VkAccelerationStructureKHR" } else { "VkBuffer" },
+            "address": of.live, "captured_address": of.captured, "destroyed_by_block": of.destroyed,
+        })
+    };
+    let address = |a: &Address| {
+        json!({
+            "type": a.kind, "address": a.reported, "precision": a.precision, "text": a.to_string(),
+            "places": a.places.iter().map(place).collect::<Vec<_>>(),
+        })
+    };
+    let vendor = |v: &Vendor| json!({ "description": v.description, "code": v.code, "data": v.data });
+    json!({
+        "description": f.description,
+        "addresses": f.addresses.iter().map(address).collect::<Vec<_>>(),
+        "vendor": f.vendor.iter().map(vendor).collect::<Vec<_>>(),
     })
 }
 

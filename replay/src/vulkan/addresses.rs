@@ -1,6 +1,10 @@
 //! Device addresses: captured -> live, interior pointers too.
 
+use std::collections::VecDeque;
 use world::ranges::Ranges;
+
+/// Destroyed objects whose addresses are remembered: a fault that is reported late names one of the last.
+const REMEMBERED: usize = 4096;
 
 /// Ranges of captured addresses and where they are now.
 #[derive(Default)]
@@ -13,6 +17,25 @@ pub struct Addresses {
     pub changed: bool,
     /// Addresses that fell into no known range and were passed on as they are.
     pub unknown: std::cell::Cell<u64>,
+    /// What was destroyed last, for whoever explains a fault.
+    gone: VecDeque<Gone>,
+}
+
+/// Something that had an address and was destroyed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gone {
+    /// Its captured id.
+    pub id: u64,
+    /// It was an acceleration structure, not a buffer.
+    pub structure: bool,
+    /// Its address at capture.
+    pub captured: u64,
+    /// Its address here.
+    pub live: u64,
+    /// In bytes.
+    pub size: u64,
+    /// The block that destroyed it.
+    pub block: u64,
 }
 
 impl Addresses {
@@ -27,10 +50,26 @@ impl Addresses {
         let before = self.ranges.insert(captured, buffer, size, (live, size));
         self.moved -= usize::from(before.is_some_and(|b| b.0 != captured));
     }
-    /// The buffer whose captured address this was is gone.
-    pub fn remove(&mut self, captured: u64, buffer: u64) {
-        let before = self.ranges.remove(captured, buffer);
-        self.moved -= usize::from(before.is_some_and(|b| b.0 != captured));
+    /// The buffer whose captured address this was is destroyed by this block.
+    pub fn remove(&mut self, captured: u64, buffer: u64, block: u64) {
+        let Some((live, size)) = self.ranges.remove(captured, buffer) else { return };
+        self.moved -= usize::from(live != captured);
+        self.forget(Gone { id: buffer, structure: false, captured, live, size, block });
+    }
+    /// Something that had an address is destroyed.
+    pub fn forget(&mut self, gone: Gone) {
+        if self.gone.len() == REMEMBERED {
+            self.gone.pop_front();
+        }
+        self.gone.push_back(gone);
+    }
+    /// What was destroyed last, the latest at the end.
+    pub fn gone(&self) -> impl Iterator<Item = &Gone> {
+        self.gone.iter()
+    }
+    /// Every buffer whose address is known: its captured id, where it begins here, and its size.
+    pub fn buffers(&self) -> impl Iterator<Item = (u64, u64, u64)> {
+        self.ranges.all().map(|(buffer, &(live, size))| (buffer, live, size))
     }
     /// Every range is where it was.
     pub fn nothing_moved(&self) -> bool {
@@ -116,9 +155,20 @@ mod tests {
         assert_eq!(a.left(0x1020), 0xE0);
         let segments = [(0x1000, 0x10, 0x9000), (0x1010, 0x10, 0xA010), (0x1020, 0xE0, 0x9020)];
         assert_eq!(a.segments().collect::<Vec<_>>(), segments);
-        a.remove(0x1010, 2);
+        a.remove(0x1010, 2, 70);
+        a.remove(0x1010, 2, 71);
         assert_eq!(a.known(0x1018), Some(0x9018));
-        a.remove(0x1000, 1);
+        assert_eq!(a.buffers().collect::<Vec<_>>(), [(1, 0x9000, 0x100)]);
+        a.remove(0x1000, 1, 80);
         assert!(a.known(0x1018).is_none() && a.nothing_moved());
+        let gone =
+            |id, captured, live, size, block| Gone { id, structure: false, captured, live, size, block };
+        let both = [gone(2, 0x1010, 0xA010, 0x10, 70), gone(1, 0x1000, 0x9000, 0x100, 80)];
+        assert_eq!(a.gone().copied().collect::<Vec<_>>(), both);
+        (0..2 * REMEMBERED as u64).for_each(|id| a.forget(gone(id, 1, 1, 1, id)));
+        assert_eq!(
+            (a.gone().count(), a.gone().last().map(|g| g.id)),
+            (REMEMBERED, Some(2 * REMEMBERED as u64 - 1))
+        );
     }
 }

@@ -18,6 +18,7 @@ mod descriptors;
 mod device;
 pub mod driver;
 mod exact;
+pub mod fault;
 mod features;
 pub(crate) mod format;
 pub(crate) mod gpu;

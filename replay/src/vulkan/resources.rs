@@ -73,7 +73,7 @@ fn buffer_destroyed(c: &mut LinkedCall<'_>, _: Outcome) -> Result<()> {
     let id = call.image.u64(param!("vkDestroyBuffer", "buffer"));
     let Some(state) = vk.buffers.remove(&id) else { return Ok(()) };
     if state.captured_address != 0 {
-        vk.addresses.remove(state.captured_address, id);
+        vk.addresses.remove(state.captured_address, id, call.block);
     }
     if let Some((memory, _)) = state.memory {
         vk.memory.unbind(memory, id);

@@ -5,7 +5,7 @@ use crate::abi::{
     PROPERTIES, Properties,
 };
 use crate::state::{Device, Instance, OF_INSTANCE, below, below_instance, complain, key, raw, state};
-use crate::{BLOCKS, METRICS, commands, executables, instrumentation, misbehave, pipelines};
+use crate::{BLOCKS, METRICS, commands, executables, instrumentation, lost, misbehave, pipelines};
 use ash::vk;
 use std::ffi::{CStr, CString, c_char, c_void};
 
@@ -120,7 +120,7 @@ unsafe extern "system" fn enumerate_extensions(
                 return r;
             }
         }
-        for e in EXTENSIONS {
+        for e in EXTENSIONS.iter().chain(lost::extensions()).copied() {
             if all.iter().any(|a| a.extension_name_as_c_str() == Ok(e)) {
                 continue;
             }
@@ -157,6 +157,7 @@ unsafe fn find(mut chain: *const c_void, wanted: i32) -> *mut c_void {
     std::ptr::null_mut()
 }
 
+const FAULT_FEATURES: i32 = vk::StructureType::PHYSICAL_DEVICE_FAULT_FEATURES_EXT.as_raw();
 const EXECUTABLE_FEATURES: i32 =
     vk::StructureType::PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR.as_raw();
 
@@ -175,6 +176,10 @@ unsafe extern "system" fn features(gpu: vk::PhysicalDevice, out: *mut vk::Physic
             .cast::<vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR<'_>>();
         if let Some(f) = f.as_mut() {
             f.pipeline_executable_info = 1;
+        }
+        let f = find((*out).p_next, FAULT_FEATURES).cast::<vk::PhysicalDeviceFaultFeaturesEXT<'_>>();
+        if let Some(f) = f.as_mut().filter(|_| !lost::extensions().is_empty()) {
+            f.device_fault = 1;
         }
     }
 }
@@ -239,19 +244,24 @@ unsafe extern "system" fn create_device(
         };
         let has = |n: &CStr| all.iter().any(|a| CStr::from_ptr(*a) == n);
         let (arm, executable) = (has(EXTENSIONS[0]), has(EXTENSIONS[1]));
-        let rest: Vec<_> =
-            all.iter().copied().filter(|a| !EXTENSIONS.contains(&CStr::from_ptr(*a))).collect();
+        let [fault, checkpoints] = lost::EXTENSIONS.map(has);
+        let ours = |n: &CStr| EXTENSIONS.contains(&n) || lost::extensions().contains(&n);
+        let rest: Vec<_> = all.iter().copied().filter(|a| !ours(CStr::from_ptr(*a))).collect();
         info.enabled_extension_count = rest.len() as u32;
         info.pp_enabled_extension_names = rest.as_ptr();
         let mut chain = info.p_next;
         let on = |s: *const u32| !s.is_null() && *s.add(4) != 0;
         let arm_on = on(find(chain, FEATURES).cast());
         let executable_on = on(find(chain, EXECUTABLE_FEATURES).cast());
-        if (arm_on && !arm) || (executable_on && !executable) {
+        let fault_on = on(find(chain, FAULT_FEATURES).cast());
+        if (arm_on && !arm) || (executable_on && !executable) || (fault_on && !fault) {
             complain("a feature is turned on without its extension");
         }
         unlink(&mut chain, FEATURES);
         unlink(&mut chain, EXECUTABLE_FEATURES);
+        if !lost::extensions().is_empty() {
+            unlink(&mut chain, FAULT_FEATURES);
+        }
         info.p_next = chain;
         let result = create(gpu, &info, allocator, out);
         if result == vk::Result::SUCCESS {
@@ -260,6 +270,8 @@ unsafe extern "system" fn create_device(
                 get,
                 instrumentation: arm && arm_on,
                 executables: executable && executable_on,
+                fault: fault && fault_on,
+                checkpoints,
             };
             state().devices.insert(key(raw(*out)), made);
         }
@@ -321,7 +333,8 @@ fn of_device(name: &str) -> Function {
         _ => pipelines::of(name)
             .or_else(|| commands::of(name))
             .or_else(|| instrumentation::of(name))
-            .or_else(|| executables::of(name)),
+            .or_else(|| executables::of(name))
+            .or_else(|| lost::of(name)),
     }
 }
 
@@ -331,6 +344,8 @@ fn is_there(device: &Device, name: &str) -> bool {
         device.instrumentation
     } else if executables::NAMES.contains(&name) {
         device.executables
+    } else if lost::NAMES.contains(&name) && !lost::extensions().is_empty() {
+        lost::is_there(device, name)
     } else {
         true
     }
@@ -371,7 +386,8 @@ pub unsafe extern "system" fn get_device_proc_addr(device: vk::Device, name: *co
     unsafe {
         let next = state().devices.get(&key(raw(device))).copied()?;
         let n = text(name);
-        let own = instrumentation::DEVICE_NAMES.contains(&n) || executables::NAMES.contains(&n);
+        let own =
+            [&instrumentation::DEVICE_NAMES[..], &executables::NAMES, &lost::NAMES].concat().contains(&n);
         if !is_there(&next, n) {
             return None;
         }

@@ -8,7 +8,7 @@
 //! with VK_INCOMPLETE, and the first answer to how long it should be is one too few, as it may be where work is still
 //! coming in.
 //!
-//! Asked to, one call never returns, or crashes ([`ASKS`]).
+//! Asked to, one call never returns, or crashes, or loses the device ([`ASKS`]), of which extensions then say why ([`lost`]).
 //!
 //! Guarantees: what the proposal forbids (an object begun twice, ended without having begun, active while a secondary
 //! command buffer is executed; flags without the feature) is said on stderr in a line that begins with [`COMPLAINT`].
@@ -21,6 +21,7 @@ mod chain;
 mod commands;
 mod executables;
 mod instrumentation;
+pub mod lost;
 mod misbehave;
 mod pipelines;
 mod state;
@@ -73,7 +74,10 @@ pub fn manifest(library: &str) -> String {
          {library:?}, \"api_version\": \"1.4.305\", \"implementation_version\": \"1\", \"description\": \"numbers known \
          beforehand\", \"device_extensions\": [{{\"name\": \"VK_ARM_shader_instrumentation\", \"spec_version\": \"1\", \
          \"entrypoints\": [{entry_points}]}}, {{\"name\": \"VK_KHR_pipeline_executable_properties\", \"spec_version\": \
-         \"1\", \"entrypoints\": [\"vkGetPipelineExecutablePropertiesKHR\", \"vkGetPipelineExecutableStatisticsKHR\"]}}]}}}}"
+         \"1\", \"entrypoints\": [\"vkGetPipelineExecutablePropertiesKHR\", \"vkGetPipelineExecutableStatisticsKHR\"]}}, \
+         {{\"name\": \"VK_EXT_device_fault\", \"spec_version\": \"2\", \"entrypoints\": [\"vkGetDeviceFaultInfoEXT\"]}}, \
+         {{\"name\": \"VK_NV_device_diagnostic_checkpoints\", \"spec_version\": \"2\", \"entrypoints\": \
+         [\"vkCmdSetCheckpointNV\", \"vkGetQueueCheckpointDataNV\"]}}]}}}}"
     )
 }
 

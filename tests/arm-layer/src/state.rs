@@ -42,6 +42,8 @@ pub struct Device {
     pub get: vk::PFN_vkGetDeviceProcAddr,
     pub instrumentation: bool,
     pub executables: bool,
+    pub fault: bool,
+    pub checkpoints: bool,
 }
 
 /// A pipeline or shader object.
@@ -71,6 +73,8 @@ pub struct Buffer {
     pub active: Option<u64>,
     pub captured: Vec<Captured>,
     pub executed: Vec<u64>,
+    /// Those of VK_NV_device_diagnostic_checkpoints, in order.
+    pub checkpoints: Vec<u64>,
     /// By bind point.
     pub pipelines: HashMap<i32, u64>,
     /// Shader objects by stage.

@@ -17,7 +17,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
     (
         "replay/src",
         &[
-            &["error", "options", "progress", "report", "under_way", "generated", "texels"],
+            &["error", "fault", "options", "progress", "report", "under_way", "generated", "texels"],
             &["objects", "link", "lifetimes"],
             &["preflight", "usage", "frames"],
             &["backend", "hook/needs", "hook/commands", "exec", "hook"],

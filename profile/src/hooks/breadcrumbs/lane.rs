@@ -124,10 +124,10 @@ impl Lane {
 
     /// The submission was made.
     pub fn after(&mut self, p: Pending) -> Result<()> {
-        // SAFETY: a fence of ours, not signalled and not in use.
-        unsafe { driver::submit(&self.ash, self.queue, &[], p.fence)? };
+        let fence = p.fence;
         self.pending.push_back(p);
-        Ok(())
+        // SAFETY: a fence of ours, not signalled and not in use.
+        unsafe { driver::submit(&self.ash, self.queue, &[], fence) }
     }
 
     /// Destroys everything; the queue is idle.

@@ -2,16 +2,19 @@
 //!
 //! Every command that does work is preceded by a mark in memory that the host reads afterwards, so that commands run one
 //! by one; draws inside a render pass are marked where the device has VK_AMD_buffer_marker, and else the pass is named
-//! and the draws it may be. Before each submission the marks of its command buffers are wiped and after it a fence of our
+//! and the draws it may be. Of a lost device with VK_NV_device_diagnostic_checkpoints each queue says how far it came, which
+//! is known inside of render passes, too. Before each submission the marks of its command buffers are wiped and after it a fence of our
 //! own is signalled, so that a command buffer submitted many times is told apart by its submission.
 //!
 //! Guarantees: the replayed work stays as it was, but for being slower. Refuses nothing: command buffers for queues that
 //! can neither draw, compute nor copy go unmarked, and only their submission is named.
 
+mod checkpoints;
 mod lane;
 mod marks;
 mod trail;
 
+use checkpoints::Functions;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::view::View;
@@ -22,7 +25,8 @@ use replay::error::{Error, Result};
 use replay::exec::Executor;
 use replay::hook::{Commands, Hook, Needs, Next};
 use replay::link::Linked;
-use replay::report::InFlight;
+use replay::report::{Checkpoints, InFlight};
+use replay::vulkan::{driver, fault};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use trail::{Trail, is_work};
@@ -44,6 +48,8 @@ struct Buffer {
 #[derive(Default)]
 pub struct BreadcrumbsHook {
     marks: HashMap<u64, Marks>,
+    /// Of devices that have the extension.
+    checkpoints: HashMap<u64, Functions>,
     /// By captured id, as everything here.
     buffers: HashMap<u64, Buffer>,
     lanes: HashMap<u64, Lane>,
@@ -69,7 +75,9 @@ impl BreadcrumbsHook {
             Entry::Vacant(new) => {
                 let Some(vk) = cx.backend.vulkan() else { return Ok(None) };
                 let Some(instance) = vk.instance_of(device) else { return Ok(None) };
-                new.insert(Marks::new(vk.device(device)?, instance))
+                let d = vk.device(device)?;
+                self.checkpoints.extend(Functions::of(d, instance).map(|f| (device, f)));
+                new.insert(Marks::new(d, instance))
             }
         }))
     }
@@ -105,8 +113,11 @@ impl BreadcrumbsHook {
         let index = if ends { END } else { count + 1 };
         let marks = slot.and_then(|s| self.marks.get(&device).map(|m| (m, s)));
         let marked = marks.is_some_and(|(m, slot)| m.mark(live, slot, index, scope != Scope::Outside));
+        if let Some(f) = self.checkpoints.get(&device).filter(|_| !ends) {
+            f.set(live, call.block);
+        }
         if let Some(b) = self.buffers.get_mut(&id).filter(|_| !ends) {
-            b.trail.work(index, call.index, marked);
+            b.trail.work(index, call.index, marked, call.block);
         }
         Ok(())
     }
@@ -155,7 +166,7 @@ impl BreadcrumbsHook {
         for id in &pending.buffers {
             let Some((b, slot)) = self.buffers.get(id).and_then(|b| b.slot.map(|s| (b, s))) else { continue };
             let mark = slot.read();
-            if mark == END {
+            if mark == END && found.checkpoints.is_none_or(|c| c.range_in(*id).is_none()) {
                 continue;
             }
             found.command_buffer = Some(*id);
@@ -166,9 +177,17 @@ impl BreadcrumbsHook {
 
     fn place_in(&self, world: &World, id: u64, b: &Buffer, mark: u32, found: &mut InFlight) {
         let Some(recording) = world.recording(id).filter(|r| r.number == b.number) else { return };
-        let Some(place) = b.trail.at(mark, recording) else { return };
+        let (told, marked) = (found.checkpoints.unwrap_or_default(), b.trail.at(mark, recording));
+        let index = match &marked {
+            Some(place) => Some(told.narrow(id, place.index)),
+            None => told.range_in(id),
+        };
+        let Some((index, place)) = index.and_then(|i| Some((i, b.trail.at(i.0, recording).or(marked)?)))
+        else {
+            return;
+        };
         found.command_buffer = Some(id);
-        (found.index, found.command) = (Some(place.index), Some(place.command));
+        (found.index, found.command) = (Some(index), Some(place.command));
         found.labels.extend(place.labels);
         // A secondary command buffer says more, if it has begun.
         let at = recording.commands.iter().find(|c| c.index + 1 == mark);
@@ -180,6 +199,20 @@ impl BreadcrumbsHook {
                 return self.place_in(world, *inner, s, slot.read(), found);
             }
         }
+    }
+
+    /// How far the queues of lost devices came, by queue.
+    fn reached(&self, cx: &mut Executor) -> HashMap<u64, Checkpoints> {
+        let Some(vk) = cx.backend.vulkan() else { return HashMap::new() };
+        let one = |(queue, lane): (&u64, &Lane)| {
+            let f = self.checkpoints.get(&lane.device)?;
+            let live = vk.queue(*queue).filter(|_| vk.device(lane.device).is_ok_and(fault::is_lost))?.live;
+            let reached = driver::bounded(fault::ANSWERS_WITHIN_NS, || f.reached(live)).ok()?;
+            let buffers = || self.buffers.iter().filter(|b| b.1.device == lane.device);
+            let find = |block| buffers().find_map(|(id, b)| b.trail.of_block(*id, block));
+            Some((*queue, checkpoints::told(&reached, find)?))
+        };
+        self.lanes.iter().filter_map(one).collect()
     }
 
     /// Destroys what belongs to a device, or everything; nothing is in use.
@@ -199,7 +232,8 @@ impl Hook for BreadcrumbsHook {
     }
 
     fn needs(&self) -> Needs {
-        Needs { optional_device_extensions: vec!["VK_AMD_buffer_marker"], ..Needs::default() }
+        let names = vec!["VK_AMD_buffer_marker", checkpoints::EXTENSION];
+        Needs { optional_device_extensions: names, ..Needs::default() }
     }
 
     fn follows(&self) -> Depth {
@@ -238,11 +272,14 @@ impl Hook for BreadcrumbsHook {
     }
 
     fn invoked(&mut self, _: &mut Executor, call: &Call, _: &mut Linked, ret: u64) -> Result<()> {
-        if let Some(pending) = self.current.take()
-            && ret as u32 as i32 >= 0
-            && let Some(lane) = self.lanes.get_mut(&call.image.u64(0))
-        {
-            lane.after(pending)?;
+        let Some((pending, lane)) = self.current.take().zip(self.lanes.get_mut(&call.image.u64(0))) else {
+            return Ok(());
+        };
+        match vk::Result::from_raw(ret as u32 as i32) {
+            // It may have begun all the same.
+            vk::Result::ERROR_DEVICE_LOST => lane.pending.push_back(pending),
+            r if r.as_raw() >= 0 => lane.after(pending)?,
+            _ => {}
         }
         Ok(())
     }
@@ -254,6 +291,7 @@ impl Hook for BreadcrumbsHook {
             found.extend(lane.pending.iter().map(|p| (*queue, lane.begun(p), p.clone())));
         }
         found.sort_by_key(|(_, begun, p)| (!begun, p.number));
+        let checkpoints = self.reached(cx);
         let one = |(queue, begun, p): (u64, bool, Pending)| {
             let mut f = InFlight {
                 submit: p.number,
@@ -262,9 +300,13 @@ impl Hook for BreadcrumbsHook {
                 queue,
                 begun: Some(begun),
                 labels: p.labels.clone(),
+                checkpoints: checkpoints.get(&queue).copied(),
                 ..InFlight::default()
             };
-            if begun {
+            // What a device wrote last may never have come where the host sees it.
+            let told = f.checkpoints.is_some_and(|c| p.buffers.iter().any(|b| c.range_in(*b).is_some()));
+            if begun || told {
+                f.begun = Some(true);
                 self.place(cx.objects.world(), &p, &mut f);
             }
             f

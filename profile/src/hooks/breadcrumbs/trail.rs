@@ -4,6 +4,7 @@
 
 use gfxr_parse::schema::CommandDef;
 use gfxr_parse::schema::generated::COMMANDS;
+use replay::report::RecordedCommand;
 use world::commands::{Command, Label};
 use world::recording::Recording;
 
@@ -37,8 +38,8 @@ pub fn is_work(c: &CommandDef) -> bool {
 /// See the module's header.
 #[derive(Clone, Debug, Default)]
 pub struct Trail {
-    /// In order: its index, which command of the schema's table it is, and whether a mark was written.
-    work: Vec<(u32, u16, bool)>,
+    /// In order: its index, which command of the schema's table it is, whether a mark was written, and the block.
+    work: Vec<(u32, u16, bool, u64)>,
 }
 
 /// A place in a trail.
@@ -54,8 +55,24 @@ pub struct Place {
 
 impl Trail {
     /// The command of this index was marked, or could not be.
-    pub fn work(&mut self, index: u32, command: usize, marked: bool) {
-        self.work.push((index, command as u16, marked));
+    pub fn work(&mut self, index: u32, command: usize, marked: bool, block: u64) {
+        self.work.push((index, command as u16, marked, block));
+    }
+
+    /// The command that a block recorded into this command buffer, and the one before it.
+    pub fn of_block(
+        &self,
+        command_buffer: u64,
+        block: u64,
+    ) -> Option<(RecordedCommand, Option<RecordedCommand>)> {
+        let at = self.work.iter().position(|w| w.3 == block)?;
+        let of = |&(index, command, _, block): &(u32, u16, bool, u64)| RecordedCommand {
+            command_buffer,
+            index,
+            command: COMMANDS[usize::from(command)].name,
+            block,
+        };
+        Some((of(&self.work[at]), at.checked_sub(1).map(|before| of(&self.work[before]))))
     }
 
     /// What a mark says of this recording: the command of that index had begun, and the next one that is marked had not.
@@ -120,7 +137,7 @@ mod tests {
                 recording.commands.push(Recorded { index, block: 0, command });
             }
             if let Some(marked) = marked {
-                t.work(index + 1, of(name), marked);
+                t.work(index + 1, of(name), marked, 100 + u64::from(index));
             }
             index + 1
         };
@@ -141,6 +158,11 @@ mod tests {
         assert_eq!(t.at(dispatch, &recording), place((2, 2), "vkCmdDispatch", &["frame"]));
         assert_eq!(t.at(pass, &recording), place((4, 6), "vkCmdBeginRendering", &["frame", "shadows"]));
         assert_eq!(t.at(copy, &recording), place((9, 9), "vkCmdCopyBuffer", &["frame"]));
+        let of = |index, command, block| RecordedCommand { command_buffer: 7, index, command, block };
+        let (copy, draw) = (of(9, "vkCmdCopyBuffer", 108), of(6, "vkCmdDraw", 105));
+        assert_eq!(t.of_block(7, 108), Some((copy, Some(draw))));
+        assert_eq!(t.of_block(7, 101), Some((of(2, "vkCmdDispatch", 101), None)), "labels are not marked");
+        assert_eq!(t.of_block(7, 100), None);
         assert_eq!(t.at(0, &recording), None);
         assert_eq!(t.at(10, &recording), None);
     }

@@ -8,6 +8,7 @@
 use super::queries;
 use crate::error::{Error, Kind, Result, Vk};
 use crate::objects::Objects;
+use crate::vulkan::addresses::Gone;
 use crate::vulkan::arguments::new_object;
 use crate::vulkan::linked_call::LinkedCall;
 use crate::vulkan::ray::recording::loader;
@@ -82,8 +83,11 @@ pub fn destroy(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     let outcome = vk.raw(call, linked, report)?;
     if let Some(s) = vk.ray.structures.remove(&id) {
         vk.ray.by_live.remove(&s.live.as_raw());
-        if s.address != 0 {
-            vk.ray.references.remove(&s.address);
+        if s.address != 0
+            && let Some(live) = vk.ray.references.remove(&s.address)
+        {
+            let (captured, size) = (s.address, s.size);
+            vk.addresses.forget(Gone { id, structure: true, captured, live, size, block: call.block });
         }
         if let Some(own) = s.own {
             own.destroy(&vk.device(s.device)?.ash);
