@@ -33,6 +33,8 @@ pub struct Needs {
     pub reorder_nv: bool,
     /// The same, of VK_EXT_ray_tracing_invocation_reorder.
     pub reorder_ext: bool,
+    /// Hit objects are executed without a reordering before it.
+    pub unordered_hits: bool,
     /// Counters of each action, which takes the top of the push constants. Where a pipeline leaves no room there
     /// (`rewrite::Device::no_actions`) the pass does without: it counts by frame, or less.
     pub actions: bool,
@@ -65,6 +67,7 @@ impl BitOr for Needs {
             reorder: self.reorder | other.reorder,
             reorder_nv: self.reorder_nv | other.reorder_nv,
             reorder_ext: self.reorder_ext | other.reorder_ext,
+            unordered_hits: self.unordered_hits | other.unordered_hits,
             actions: self.actions | other.actions,
             launches: self.launches | other.launches,
             any_hits: self.any_hits | other.any_hits,

@@ -4,6 +4,7 @@
 //! the capture has chosen shaders of count.
 
 use super::plan::Plan;
+use crate::pass::Pass;
 use crate::rewrite::{Device, Leaves};
 use crate::{Needs, Stage};
 use replay::ash::{self, vk};
@@ -85,6 +86,7 @@ fn of(needs: &Needs, stage: Stage) -> Vec<Feature> {
         reorder: _,
         reorder_nv,
         reorder_ext,
+        unordered_hits: _,
         actions: _,
         launches: _,
         any_hits: _,
@@ -162,10 +164,7 @@ const CLOCKS: [&str; 2] = ["shaderDeviceClock", "shaderSubgroupClock"];
 /// What a physical device offers to rewriting.
 pub fn offers(plan: &Plan, vk: &Vulkan, gpu_id: u64) -> Device {
     let narrow = plan.narrow || !vk.lacks(gpu_id, &[INT_64, ATOMIC_64]).is_empty();
-    // NVIDIA's driver 580 on an H200, which has no hardware to trace rays and so no ray queries: with elect, ballot or
-    // broadcast in any-hit shaders it never ends. In all other stages, and without them, all is well.
-    let lone = |g: &replay::vulkan::Gpu| g.properties.vendor_id == NVIDIA && !g.has("VK_KHR_ray_query");
-    let lone_any_hits = !plan.assume_subgroups && vk.gpu(gpu_id).is_some_and(lone);
+    let lone_any_hits = !plan.assume_subgroups && vk.gpu(gpu_id).is_some_and(hangs);
     let chosen_only = plan.select.places.is_some();
     let keep_calls = plan.keep_calls;
     let has = |f| vk.lacks(gpu_id, &[f]).is_empty();
@@ -186,6 +185,22 @@ pub fn offers(plan: &Plan, vk: &Vulkan, gpu_id: u64) -> Device {
 }
 
 const NVIDIA: u32 = 0x10de;
+
+/// NVIDIA's driver 580 on an H200, which has no hardware to trace rays and so no ray queries: with elect, ballot or broadcast
+/// in any-hit shaders it never ends, nor with them in ray generation shaders that execute hit objects which were not reordered.
+/// In all other places, and without them, all is well.
+fn hangs(gpu: &replay::vulkan::Gpu) -> bool {
+    gpu.properties.vendor_id == NVIDIA && !gpu.has("VK_KHR_ray_query")
+}
+
+/// Of passes together, those that ask subgroups in ray generation shaders where hit objects are executed without reordering.
+fn around_unordered_hits(passes: &[Box<dyn Pass>]) -> Vec<&'static str> {
+    let needs = |p: &dyn Pass| p.needs(Stage::RayGeneration).unwrap_or_default();
+    if !passes.iter().any(|p| needs(&**p).unordered_hits) {
+        return vec![];
+    }
+    passes.iter().filter(|p| needs(&***p).subgroups).map(|p| p.name()).collect()
+}
 
 /// Why a pass leaves an entry point alone.
 pub fn reason(leaves: Leaves) -> &'static str {
@@ -272,6 +287,18 @@ pub fn refuse(plan: &Plan, vk: &Vulkan, gpu_id: u64) -> Result<()> {
         let [nv, ext] = REORDER.map(|f| f.extension);
         lines.push(format!("{} of {nv} or {ext} (for ser)", REORDER[0].member));
     }
+    let around = around_unordered_hits(plan.variants.passes());
+    if plan.stages.contains(&Stage::RayGeneration)
+        && !around.is_empty()
+        && hangs(gpu)
+        && !plan.assume_subgroups
+    {
+        lines.push(format!(
+            "subgroup operations (for {}) beside ser:reorder=no: they hang this device until it is reset or the machine is \
+             restarted; replay them apart, or with ser (--assume-subgroups tries)",
+            around.join(", ")
+        ));
+    }
     let basic = vk::SubgroupFeatureFlags::BASIC
         | vk::SubgroupFeatureFlags::BALLOT
         | vk::SubgroupFeatureFlags::ARITHMETIC;
@@ -320,6 +347,7 @@ pub fn refuse(plan: &Plan, vk: &Vulkan, gpu_id: u64) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::passes::by_name;
 
     #[test]
     fn every_stage_has_its_bit() {
@@ -327,6 +355,17 @@ mod tests {
             assert_eq!(stage_of_bit(bit(s)), Some(s));
         }
         assert_eq!(stage_of_bit(vk::ShaderStageFlags::ALL_GRAPHICS), None);
+    }
+
+    #[test]
+    fn what_hangs_beside_hit_objects_that_are_not_reordered() {
+        let around = |names: &[&str]| {
+            let passes: Vec<_> = names.iter().map(|n| by_name(n).expect("it is registered")).collect();
+            around_unordered_hits(&passes)
+        };
+        assert_eq!(around(&["rays", "shader-clock", "simt", "ser:reorder=no"]), ["rays", "simt"]);
+        assert!(around(&["shader-clock", "ser:reorder=no"]).is_empty(), "it asks no subgroup");
+        assert!(around(&["rays", "ser"]).is_empty() && around(&["rays", "simt"]).is_empty());
     }
 
     #[test]

@@ -87,6 +87,7 @@ impl Pass for Ser {
     fn needs(&self, stage: Stage) -> Option<Needs> {
         (stage == Stage::RayGeneration).then_some(Needs {
             reorder: self.api.is_none(),
+            unordered_hits: !self.reorder,
             reorder_nv: self.api == Some(Api::Nv),
             reorder_ext: self.api == Some(Api::Ext),
             ..Needs::default()
