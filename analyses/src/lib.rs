@@ -40,6 +40,7 @@ pub mod replayer;
 pub mod report;
 pub mod resources;
 pub mod run_times;
+mod sampled;
 pub mod shader_clock;
 pub mod simt;
 pub mod stream;

@@ -13,7 +13,7 @@ use gfxr_parse::image::Image;
 use gfxr_parse::schema::command;
 use gfxr_parse::shaders;
 use profile::passes::PASSES;
-use profile::rewrite::{Device, Facts, Key, Variants, entries, instrument};
+use profile::rewrite::{Device, Facts, Key, Sampling, Variants, entries, instrument};
 use profile::spirv::Module;
 use profile::{Pass, ShaderHash};
 use rayon::prelude::*;
@@ -41,6 +41,7 @@ const DEVICE: Device = Device {
     reorder_ext: false,
     sm_builtins: false,
     chosen_only: false,
+    sampling: Sampling { every: Some(1), seed: 0 },
 };
 
 /// Modules that are rewritten as one piece of work, with the entry point that is.

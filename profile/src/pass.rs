@@ -3,6 +3,7 @@
 use crate::rewrite::{Region, Shader, Site, Variant};
 use crate::spirv::Malformed;
 use crate::{Needs, ShaderHash, Stage};
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
@@ -25,6 +26,12 @@ pub trait Pass: Send + Sync {
     /// Whether its counters count work in the log's window alone, as its records do: where a frame runs again in several
     /// windows, they are added up.
     fn counts_in_windows(&self) -> bool {
+        false
+    }
+
+    /// Whether its counters may be those of a sample (`rewrite/sampling.rs`): each is a sum over work of which any part may be
+    /// missing.
+    fn samples(&self) -> bool {
         false
     }
 
@@ -170,8 +177,8 @@ pub struct EntryData<'a> {
     pub variant: &'a Variant,
     /// The pass's part of it.
     pub region: &'a Region,
-    /// The pass's counters.
-    pub counters: &'a [u64],
+    /// The pass's counters; of a sample, what all of the work would have counted.
+    pub counters: Cow<'a, [u64]>,
 }
 
 /// What one entry point counted in one action: a draw, dispatch or trace.

@@ -270,7 +270,13 @@ pub fn function_text(words: &[u32], name: &str) -> Option<String> {
 
 /// A variant's one region as a pass gets it back, with these counters.
 pub fn entry<'a>(variant: &'a Variant, counters: &'a [u64]) -> crate::EntryData<'a> {
-    crate::EntryData { entry: 3, pipeline: 7, variant, region: &variant.regions[0], counters }
+    crate::EntryData {
+        entry: 3,
+        pipeline: 7,
+        variant,
+        region: &variant.regions[0],
+        counters: counters.into(),
+    }
 }
 
 /// Every row of a table in memory, whole numbers only.
@@ -311,6 +317,7 @@ pub fn variant(stage: crate::Stage, sites: Vec<crate::rewrite::Site>) -> Variant
         words: vec![],
         constants: Constants { region: [0; 2], log: [0; 2], probe_base: 0, action_base: 0, elsewhere: None },
         counters: 0,
+        sample: None,
         action_counters: 0,
         action_offset: None,
         given_offset: None,

@@ -60,6 +60,7 @@ mod replay;
 mod report;
 mod resources;
 mod roundtrip;
+mod sampled;
 mod schema;
 mod screenshot;
 mod ser;

@@ -102,12 +102,17 @@ pub fn together(
 
 /// Profiles `captures/samples/SCENE.gfxr` with a pass, and asks the question of the pass's name. None where there is no device.
 pub fn measured(scene: &str, pass: &str) -> Option<Measured> {
+    measured_with(scene, pass, &[])
+}
+
+/// The same with more options.
+pub fn measured_with(scene: &str, pass: &str, options: &[&str]) -> Option<Measured> {
     let what = format!("{scene} with pass {pass}");
     if !device(&what) {
         return None;
     }
     let scratch = scratch(&format!("{scene}-{pass}"));
-    let trace = profiled(&scratch, scene, pass, &[]);
+    let trace = profiled(&scratch, scene, pass, options);
     let question = pass.split(':').next().expect("a name");
     let out = run(["analyze", &trace, question, "--format", "json"]);
     assert!(out.status.success(), "{what}: {}", text(&out.stderr));

@@ -17,6 +17,7 @@
 use crate::Question;
 use crate::context::Context;
 use crate::report::{Cell, Column, Report, Table, Unit};
+use crate::sampled;
 use std::collections::BTreeMap;
 use trace::tables::DIVERGENCE;
 use trace::{Source, Unreadable};
@@ -43,6 +44,13 @@ impl Question for Divergence {
     }
 
     fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
+        let measured = |t: &Table| if t.name == "causes" { t.columns.len() - 1 } else { MEASURED };
+        sampled::answer(trace, &DIVERGENCE, measured, |trace| self.report(trace))
+    }
+}
+
+impl Divergence {
+    fn report(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
         let context = Context::read(trace)?;
         let folded = Folded::of(trace, &context)?;
         let mut report = Report::new(self.name(), "Divergence by cause");
@@ -216,6 +224,9 @@ fn count(n: u128) -> Cell {
 fn share(part: u128, of: u128) -> Cell {
     if of == 0 { Cell::Missing } else { Cell::Number(100.0 * part as f64 / of as f64) }
 }
+
+/// Columns of a table that are numbers: the last ones.
+const MEASURED: usize = 3 + 2 * CAUSES.len();
 
 fn table<'a>(name: &str, first: Vec<Column>, rows: impl Iterator<Item = (Vec<Cell>, &'a Both)>) -> Table {
     let mut columns = first;

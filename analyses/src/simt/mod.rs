@@ -23,6 +23,7 @@ use crate::Question;
 use crate::context::Context;
 use crate::events::{ALL, Occupancy, counts, entered};
 use crate::report::{Cell, Column, Mark, Report, Series, Table, Unit};
+use crate::sampled;
 use std::collections::BTreeMap;
 use sums::Sums;
 use trace::tables::{SIMT, SIMT_HELPERS, SIMT_TRACES};
@@ -47,6 +48,14 @@ impl Question for Simt {
     }
 
     fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
+        // Rays are never sampled.
+        let measured = |t: &Table| if t.name == "events" { 0 } else { sums::columns().len() };
+        sampled::answer(trace, &SIMT, measured, |trace| self.report(trace))
+    }
+}
+
+impl Simt {
+    fn report(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
         let context = Context::read(trace)?;
         let folded = Folded::of(trace, &context)?;
         let mut report = Report::new(self.name(), "SIMT efficiency");

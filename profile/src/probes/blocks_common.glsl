@@ -1,17 +1,10 @@
 // What both sources of pass blocks have.
+#include "mixed.inc"
 
 // Whether this invocation is one of the sample.
 bool rr_sampled;
 // Where the copy of the counters begins that this invocation adds to.
 uint rr_copy;
-
-uint mixed(const uint n)
-{
-    uint x = n * 0x9e3779b9u;
-    x ^= x >> 16;
-    x *= 0x85ebca6bu;
-    return x ^ x >> 13;
-}
 
 uint in_copy(const uint counter)
 {

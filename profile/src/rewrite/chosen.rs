@@ -30,9 +30,17 @@ struct Instead {
     word: Option<u32>,
 }
 
+/// What says where memory is: the first of two constants, and the variable that stands in for both.
+pub type Where = (u32, &'static str);
+
+/// Where counters are.
+pub const COUNTERS: Where = (0, "rr_region");
+/// Where the log is.
+pub const LOG: Where = (2, "rr_log");
+
 /// Puts loads of the variables in place of the constants in every function but `chooser`.
-pub fn redirect(s: &mut Shader, chooser: u32) -> Result<()> {
-    let instead = constants(s)?;
+pub fn redirect(s: &mut Shader, chooser: u32, places: &[Where]) -> Result<()> {
+    let instead = constants(s, places)?;
     let words = s.types.uvec(&mut s.module, 2);
     let word = s.types.uint(&mut s.module, 32);
     let loads = |s: &mut Shader, of: Instead, out: &mut Vec<Inst>| {
@@ -71,9 +79,9 @@ pub fn redirect(s: &mut Shader, chooser: u32) -> Result<()> {
 }
 
 /// The constants that say where memory is, those made of them included.
-fn constants(s: &Shader) -> Result<HashMap<u32, Instead>> {
+fn constants(s: &Shader, places: &[Where]) -> Result<HashMap<u32, Instead>> {
     let mut instead = HashMap::new();
-    for (first, name) in [(0, "rr_region"), (2, "rr_log")] {
+    for &(first, name) in places {
         let Some(variable) = s.imported.shared(name) else {
             return malformed(format!("the library has no {name}"));
         };

@@ -4,7 +4,7 @@
 use super::libraries::PROLOGUE;
 use super::shader::{Device, Shader};
 use super::variant::{Constants, LeftOut, Region, Variant};
-use super::{Facts, actions, calls, prologue};
+use super::{Facts, actions, calls, prologue, sampling};
 use crate::pass::{Change, Error, Pass, Result};
 use crate::spirv::{FIRST_SPEC_ID, Imported, Malformed, Module, Types, stage_of};
 use crate::{ShaderHash, Stage};
@@ -36,6 +36,8 @@ pub fn instrument(
                 device.no_actions = true;
                 not_by_action = Some(why);
             }
+            // The body with probes runs seldom: it is to be compiled soon.
+            Err(Stop::Sampled) => device.keep_calls = true,
             Err(Stop::Module(e)) => return Err(e),
             Err(Stop::Passes(gone, e)) => {
                 at_work.retain(|p| !gone.contains(&p.name()));
@@ -53,6 +55,8 @@ enum Stop {
     Module(Error),
     /// The entry point cannot be told its action.
     Action(String),
+    /// It counts a sample, so that its calls are better kept.
+    Sampled,
     /// These could not do their work: at least one that was at work.
     Passes(Vec<&'static str>, Error),
 }
@@ -125,12 +129,19 @@ fn attempt(
     if regions.is_empty() {
         return Ok(None);
     }
+    let sampled = passes.iter().all(|p| p.samples()) && sampling::may(&shader);
+    let every = if sampled { device.sampling.of(sampling::places(&shader)) } else { 1 };
+    if every > 1 && !device.keep_calls {
+        return Err(Stop::Sampled);
+    }
     if let Err(e) = prologue::add(&mut shader, &PROLOGUE) {
         // What the prologue brings in beside actions is there in every shader of Vulkan.
         let by_frame = shader.action_counters > 0 && !device.chosen_only;
         return Err(if by_frame { Stop::Action(e.0) } else { Stop::Module(wrong(e)) });
     }
     calls::keep(&mut shader);
+    let sample = (every > 1).then(|| sampling::split(&mut shader, every, device.sampling.seed)).transpose();
+    let sample = sample.map_err(&wrong)?;
     let words = shader.module.words();
     // Of a module that only its driver would have refused, passes may make what nobody should see.
     pointers::Checked::new(&words).map_err(|e| {
@@ -151,6 +162,7 @@ fn attempt(
             elsewhere: device.chosen_only.then(|| [6, 7, 8, 9].map(spec)),
         },
         counters: shader.counters,
+        sample,
         probes: shader.probes,
         regions,
         left_out: vec![],

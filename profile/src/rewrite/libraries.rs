@@ -62,5 +62,7 @@ pub(super) static ACTION: Probes = crate::probes!("counters");
 pub(super) static CHOSEN: Probes = crate::probes!("chosen");
 /// What happens at entry points.
 pub(super) static PROLOGUE: Probes = crate::probes!("prologue");
+/// What says who is in a sample.
+pub(super) static SAMPLE: Probes = crate::probes!("sample");
 /// The first of a subgroup's invocations.
 pub(super) static FIRST: Probes = crate::probes!("first");

@@ -56,12 +56,32 @@ pub fn add(shader: &mut Shader, probes: &Probes) -> Result<()> {
     shader.module.functions[f].insert(vec![(place, insts)]);
     if let Some((pushed, chooser, _)) = chosen {
         shader.pushed = Some(pushed);
-        chosen::redirect(shader, chooser)?;
+        chosen::redirect(shader, chooser, &[chosen::COUNTERS, chosen::LOG])?;
     }
     Ok(())
 }
 
-fn work(s: &mut Shader, probes: &Probes, out: &mut Vec<Inst>) -> Result<()> {
+/// The workgroup's number, counted through all of them.
+pub fn group(s: &mut Shader, out: &mut Vec<Inst>) -> Result<u32> {
+    let [id, all] = [load(s, BuiltIn::WorkgroupId, 3, out)?, load(s, BuiltIn::NumWorkgroups, 3, out)?];
+    let uint = s.types.uvec(&mut s.module, 1);
+    let mut value = |op, operands: Vec<Operand>| {
+        let id = s.module.fresh();
+        out.push(Inst::new(op, Some(uint), Some(id), operands));
+        id
+    };
+    let side = |of, n| vec![Operand::IdRef(of), Operand::LiteralBit32(n)];
+    let both = |a, b| vec![Operand::IdRef(a), Operand::IdRef(b)];
+    let [x, y, z] = [0, 1, 2].map(|n| value(Op::CompositeExtract, side(id, n)));
+    let [width, height] = [0, 1].map(|n| value(Op::CompositeExtract, side(all, n)));
+    let slices = value(Op::IMul, both(z, height));
+    let rows = value(Op::IAdd, both(slices, y));
+    let before = value(Op::IMul, both(rows, width));
+    Ok(value(Op::IAdd, both(before, x)))
+}
+
+/// The invocation learns its work id.
+pub fn work(s: &mut Shader, probes: &Probes, out: &mut Vec<Inst>) -> Result<()> {
     let zero = s.constant(0);
     match s.stage {
         Stage::Compute | Stage::Task | Stage::Mesh => {

@@ -6,6 +6,7 @@
 //! are numbers.
 
 use super::lookup::Lookup;
+use super::sampling::Sampling;
 use super::variant::Site;
 use super::{Facts, Probes};
 use crate::spirv::{EntryPoint, Imported, Inst, Module, Op, Operand, Place, Result, Types, malformed};
@@ -97,6 +98,8 @@ pub struct Device {
     pub subgroup_size: u32,
     /// Only the work of actions counts of which the replay says so (`chosen.rs`).
     pub chosen_only: bool,
+    /// How much of the work counts (`sampling.rs`).
+    pub sampling: Sampling,
 }
 
 /// Why a pass leaves a shader alone.

@@ -1,6 +1,6 @@
 //! A rewritten module, and what is needed to run it and to read what it writes.
 
-use super::Facts;
+use super::{Facts, Sample};
 use crate::{ShaderHash, SourceLine, Stage};
 use serde::{Deserialize, Serialize};
 
@@ -17,8 +17,10 @@ pub struct Variant {
     pub words: Vec<u32>,
     /// Its specialization constants that say where memory is.
     pub constants: Constants,
-    /// How many 64-bit counters an entry point of a pipeline has.
+    /// How many 64-bit counters an entry point of a pipeline has; of a sample each group has so many.
     pub counters: u32,
+    /// The sample that it counts, if it does not count everything.
+    pub sample: Option<Sample>,
     /// How many more it has of each action: each draw, dispatch and trace that uses it.
     pub action_counters: u32,
     /// Which of the words says where in the push constants an action's address is pushed, if it wants one.
@@ -38,6 +40,13 @@ pub struct Variant {
     pub notes: Vec<String>,
     /// What is known of the original.
     pub facts: Facts,
+}
+
+impl Variant {
+    /// How many 64-bit counters an entry point of a pipeline has, those of all groups of a sample together.
+    pub fn all_counters(&self) -> u32 {
+        self.counters * self.sample.map_or(1, |s| s.groups)
+    }
 }
 
 /// SpecIds of 32-bit constants, each to be set for every pipeline: the address of the counters and of the log (low and

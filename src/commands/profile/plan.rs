@@ -1,13 +1,13 @@
 //! The plan that the flags of `profile` ask for.
 
-use crate::cli::{CountersBy, ProfileArgs, ReplayArgs};
+use crate::cli::{CountersBy, ProfileArgs, ReplayArgs, SampleArg};
 use crate::exit::Failure;
 use crate::select::Glob;
 use gfxr_parse::container::Capture;
 use profile::hooks::instrument::{EVERYTHING, LabelFilter, PipelineFilter, Places, Plan, Selection, scan};
 use profile::passes::by_name;
 use profile::passes::drivers::{COUNTERS, Driver};
-use profile::rewrite::Variants;
+use profile::rewrite::{Sampling, Variants};
 use replay::vulkan::inspect::{DeviceReport, devices};
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -75,7 +75,8 @@ pub fn passes(list: &str, arm: bool) -> Result<Vec<Box<dyn profile::Pass>>, Fail
 /// A plan whose probes run in every frame and are not read: for a replay that times them.
 pub fn timed_list(list: &str, args: &ReplayArgs, capture: &Capture) -> Result<Plan, Failure> {
     let plan = timed(passes(list, false)?, args.assume_subgroups, capture);
-    Ok(Plan { keep_calls: args.keep_calls, narrow: args.narrow, ..plan })
+    let sampling = sampling(plan.variants.passes(), args.sample, 0)?;
+    Ok(Plan { keep_calls: args.keep_calls, narrow: args.narrow, sampling, ..plan })
 }
 
 /// The same, of these passes.
@@ -94,6 +95,7 @@ pub fn timed(passes: Vec<Box<dyn profile::Pass>>, assume_subgroups: bool, captur
         dump: None,
         timing: true,
         keep_calls: false,
+        sampling: Sampling::default(),
         narrow: false,
     }
 }
@@ -110,6 +112,12 @@ pub fn plan(args: &ProfileArgs, capture: &Capture) -> Result<Plan, Failure> {
         ));
     }
     let passes = passes(args.passes.as_deref().unwrap_or_default(), arm)?;
+    let sampling = sampling(&passes, args.sample, args.sample_seed)?;
+    if places_chosen(args) && args.sample.0.is_some_and(|n| n > 1) {
+        let why =
+            "--sample does not go together with chosen render passes or labels, whose work counts elsewhere";
+        return Err(Failure::usage(why));
+    }
     let select = select(args)?;
     let (stages, names) = scan(capture, &select);
     let folder = if args.no_cache { None } else { cache() };
@@ -125,8 +133,20 @@ pub fn plan(args: &ProfileArgs, capture: &Capture) -> Result<Plan, Failure> {
         dump: args.dump_shaders.clone(),
         timing: false,
         keep_calls: args.keep_calls,
+        sampling,
         narrow: args.narrow,
     })
+}
+
+/// How much of the work counts.
+fn sampling(passes: &[Box<dyn profile::Pass>], sample: SampleArg, seed: u32) -> Result<Sampling, Failure> {
+    match passes.iter().find(|p| !p.samples()) {
+        Some(p) if sample.0.is_some_and(|n| n > 1) => Err(Failure::usage(format_args!(
+            "--sample: pass {} takes all of the work; simt and divergence count samples, without other passes beside them",
+            p.name()
+        ))),
+        _ => Ok(Sampling { every: sample.0, seed }),
+    }
 }
 
 /// Whether only some render passes or labels count.

@@ -23,7 +23,22 @@ pub fn left_alone(done: &Done) -> Vec<String> {
         let what = if *n == 1 { "1 entry point counts" } else { &format!("{n} entry points count") };
         format!("{what} by frame, and not by action: {why}")
     };
-    let all = done.left_alone.iter().map(line).chain(done.without.iter().map(without));
+    let mut samples: BTreeMap<u32, u64> = BTreeMap::new();
+    done.entries
+        .iter()
+        .filter_map(|e| e.variant.sample)
+        .for_each(|s| *samples.entry(s.every).or_default() += 1);
+    let sample = |(every, n): (u32, u64)| {
+        let what = if n == 1 { "1 entry point counts" } else { &format!("{n} entry points count") };
+        format!(
+            "{what} one subgroup in {every} (in compute shaders with barriers one workgroup), so that numbers are estimates with intervals; --sample 1 counts all"
+        )
+    };
+    let all = samples
+        .into_iter()
+        .map(sample)
+        .chain(done.left_alone.iter().map(line))
+        .chain(done.without.iter().map(without));
     all.chain(done.by_frame.iter().map(by_frame)).collect()
 }
 

@@ -23,3 +23,25 @@ pub static DIVERGENCE: Table = Table {
         count("unattributed", "slots", "inactive, of subgroups whose entry was lost"),
     ],
 };
+
+/// What groups of a sample say of `divergence`.
+pub static DIVERGENCE_GROUPS: Table = Table {
+    name: "divergence_groups",
+    about: "what one group of a sample counted, as rows of `divergence`, times one in how many counts: how far groups lie apart says how far those rows may be off",
+    version: 1,
+    columns: &[
+        count("group", "index", "which group"),
+        count("frame", "number", "as in `divergence`"),
+        count("entry", "number", "as in `divergence`"),
+        count("function", "index", "as in `divergence`"),
+        count("block", "index", "as in `divergence`"),
+        count("executions", "subgroups", "as in `divergence`"),
+        count("active", "slots", "as in `divergence`"),
+        count("early_return", "slots", "as in `divergence`"),
+        count("indirect_call", "slots", "as in `divergence`"),
+        count("not_launched", "slots", "as in `divergence`"),
+        count("control_flow", "slots", "as in `divergence`"),
+        count("helper", "slots", "as in `divergence`"),
+        count("unattributed", "slots", "as in `divergence`"),
+    ],
+};

@@ -11,6 +11,7 @@ mod lifetimes;
 mod paths;
 mod rays;
 mod resources;
+mod sampling;
 mod shader_clock;
 mod shaders;
 mod simt;
@@ -31,6 +32,7 @@ pub use lifetimes::*;
 pub use paths::*;
 pub use rays::*;
 pub use resources::*;
+pub use sampling::*;
 pub use shader_clock::*;
 pub use shaders::*;
 pub use simt::*;
@@ -111,4 +113,7 @@ pub static TABLES: &[&Table] = &[
     &BENCH_FRAMES,
     &BENCH_PLACES,
     &BENCH_SPANS,
+    &SAMPLES,
+    &SIMT_GROUPS,
+    &DIVERGENCE_GROUPS,
 ];

@@ -53,3 +53,20 @@ pub static SIMT_TRACES: Table = Table {
         count("invocations", "invocations", "active ones of all these executions"),
     ],
 };
+
+/// What groups of a sample say of `simt`.
+pub static SIMT_GROUPS: Table = Table {
+    name: "simt_groups",
+    about: "what one group of a sample counted, as rows of `simt`, times one in how many counts: how far groups lie apart says how far those rows may be off",
+    version: 1,
+    columns: &[
+        count("group", "index", "which group"),
+        count("frame", "number", "as in `simt`"),
+        count("entry", "number", "as in `simt`"),
+        count("function", "index", "as in `simt`"),
+        count("block", "index", "as in `simt`"),
+        count("active", "invocations", "as in `simt`"),
+        count("executions", "subgroups", "as in `simt`"),
+        count("invocations", "invocations", "as in `simt`"),
+    ],
+};

@@ -5,9 +5,13 @@
 use super::per_action::Counted;
 use super::plan::{Done, Entry};
 use crate::hooks::actions::Recording;
-use crate::rewrite::Site;
+use crate::rewrite::{Region, Site, Variant};
 use crate::{ActionData, At, EachRecord, EntryData, FrameData, LogRecord, Pass, Sink};
+use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
+use trace::tables::SAMPLED;
+use trace::{Table, Value};
 
 /// What a frame's probes left behind, as it was read back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -186,14 +190,12 @@ pub fn decode(passes: &[Box<dyn Pass>], raw: &Raw, done: &Done, out: &mut dyn Si
             let region = e.variant.regions.iter().find(|r| r.pass == pass.name());
             let (Some(region), Some(Some(counters))) = (region, raw.counters.get(n)) else { continue };
             index[n] = Some(entries.len());
-            let first = region.first_counter as usize;
-            let counters = &counters[first..first + region.counters as usize];
             entries.push(EntryData {
                 entry: n as u32,
                 pipeline: e.pipeline,
                 variant: &e.variant,
                 region,
-                counters,
+                counters: estimated(counters, &e.variant, region, 0..u32::MAX),
             });
         }
         let of_pass = |r: &&Record<'_>| {
@@ -230,20 +232,65 @@ pub fn decode(passes: &[Box<dyn Pass>], raw: &Raw, done: &Done, out: &mut dyn Si
             launches: &raw.launches,
         };
         pass.decode(&data, out).map_err(undecoded(Some(pass.name())))?;
+        groups(&**pass, &data, raw, out).map_err(undecoded(Some(pass.name())))?;
     }
     Ok(())
+}
+
+/// What all of an entry point's work would have counted, by some groups of its sample; everything that was counted of one that
+/// counts everything.
+fn estimated<'a>(raw: &'a [u64], v: &Variant, region: &Region, groups: Range<u32>) -> Cow<'a, [u64]> {
+    let part = |group: u32| {
+        let first = (group * v.counters + region.first_counter) as usize;
+        &raw[first..first + region.counters as usize]
+    };
+    let Some(sample) = v.sample else { return Cow::Borrowed(part(0)) };
+    let mut sums = vec![0u64; region.counters as usize];
+    for group in groups.start..groups.end.min(sample.groups) {
+        sums.iter_mut().zip(part(group)).for_each(|(sum, n)| *sum = sum.wrapping_add(*n));
+    }
+    sums.iter_mut().for_each(|n| *n = n.wrapping_mul(sample.every.into()));
+    Cow::Owned(sums)
+}
+
+/// Hands each group of the samples to a pass by itself, whose rows then go to the tables of groups.
+fn groups(pass: &dyn Pass, all: &FrameData<'_>, raw: &Raw, out: &mut dyn Sink) -> crate::Result<()> {
+    let sampled = || all.entries.iter().filter_map(|e| Some((e, e.variant.sample?)));
+    for group in 0..sampled().map(|(_, s)| s.groups).max().unwrap_or(0) {
+        let mut entries = Vec::new();
+        for (e, _) in sampled().filter(|(_, s)| group < s.groups) {
+            if let Some(Some(counters)) = raw.counters.get(e.entry as usize) {
+                let counters = estimated(counters, e.variant, e.region, group..group + 1);
+                entries.push(EntryData { counters, ..*e });
+            }
+        }
+        let (frame, subgroup_size) = (all.frame, all.subgroup_size);
+        let data = FrameData { frame, subgroup_size, entries, ..FrameData::default() };
+        pass.decode(&data, &mut OfGroup(group, out))?;
+    }
+    Ok(())
+}
+
+/// What is recorded of a group.
+struct OfGroup<'o>(u32, &'o mut dyn Sink);
+
+impl Sink for OfGroup<'_> {
+    fn put(&mut self, table: &'static Table, values: &[Value<'_>]) {
+        if let Some(s) = SAMPLED.iter().find(|s| s.of.name == table.name) {
+            self.1.put(s.groups, &[&[Value::U64(self.0.into())], values].concat());
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::plan::Kind;
     use super::*;
-    use crate::rewrite::{Constants, Facts, Key, Region, Variant};
+    use crate::rewrite::{Constants, Facts, Key};
     use crate::{Change, Needs, Result, ShaderHash, Stage};
     use rspirv::spirv::ExecutionModel;
     use std::cell::RefCell;
     use std::sync::Arc;
-    use trace::{Table, Value};
 
     struct Nowhere;
 
@@ -304,6 +351,7 @@ mod tests {
                 elsewhere: None,
             },
             counters,
+            sample: None,
             action_counters: 0,
             action_offset: None,
             given_offset: None,

@@ -181,6 +181,7 @@ pub fn offers(plan: &Plan, vk: &Vulkan, gpu_id: u64) -> Device {
         sm_builtins: has(SM_BUILTINS),
         reorder_ext: !has(REORDER[0]) && has(REORDER[1]),
         chosen_only,
+        sampling: plan.sampling,
     }
 }
 

@@ -132,7 +132,7 @@ impl InstrumentHook {
         let (d, memory) = (vk.device_mut(device)?, self.memory.entry(device).or_default());
         // Where only some actions count, the others have counters of their own.
         let several = if self.plan.select.places.is_some() { 2 } else { 1 };
-        let place = memory.counters(d, u64::from(variant.counters) * several)?;
+        let place = memory.counters(d, u64::from(variant.all_counters()) * several)?;
         let elsewhere = place.address + u64::from(variant.counters) * 8;
         memory.first_subgroup = first_subgroup;
         let log = memory.log(d, variant.probes > 0, self.session.log_bytes, window)?;
@@ -169,7 +169,7 @@ impl InstrumentHook {
         self.left.counters.resize(out.entries.len(), None);
         for (n, ((of, place), e)) in self.places.iter().zip(&out.entries).enumerate() {
             if *of == device {
-                self.left.counters[n] = Some(Memory::part(&read, *place, e.variant.counters).to_vec());
+                self.left.counters[n] = Some(Memory::part(&read, *place, e.variant.all_counters()).to_vec());
             }
         }
         self.left.parts.push(self.left.words.len());

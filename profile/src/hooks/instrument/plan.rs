@@ -1,6 +1,6 @@
 //! What is instrumented, and what came of it.
 
-use crate::rewrite::{Key, Variant, Variants};
+use crate::rewrite::{Key, Sampling, Variant, Variants};
 use crate::{ShaderHash, Stage};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -94,6 +94,8 @@ pub struct Plan {
     pub timing: bool,
     /// Ask compilers not to inline what probes call.
     pub keep_calls: bool,
+    /// How much of the work counts, where every pass of the plan may count a sample.
+    pub sampling: Sampling,
     /// Count with 32-bit atomics even where there are wider ones.
     pub narrow: bool,
 }

@@ -124,8 +124,10 @@ fn in_windows(
     for (n, (entry, counters)) in done.entries.iter().zip(&mut raw.counters).enumerate() {
         let Some(counters) = counters else { continue };
         let again = again.get(n).and_then(Option::as_ref);
+        let groups = 0..entry.variant.sample.map_or(1, |s| s.groups);
         for r in entry.variant.regions.iter().filter(|r| names.contains(&r.pass.as_str())) {
-            for c in r.first_counter as usize..(r.first_counter + r.counters) as usize {
+            let first = |group| (group * entry.variant.counters + r.first_counter) as usize;
+            for c in groups.clone().flat_map(|g| first(g)..first(g) + r.counters as usize) {
                 if let Some(counter) = counters.get_mut(c) {
                     each(counter, again.and_then(|a| a.get(c)).copied().unwrap_or(0));
                 }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use trace::Value::{Text, U64};
-use trace::tables::{BLOCKS, EDGES, ENTRIES, FUNCTIONS, PIPELINES, SPIRV_TEXT};
+use trace::tables::{BLOCKS, EDGES, ENTRIES, FUNCTIONS, PIPELINES, SAMPLES, SPIRV_TEXT};
 
 /// Writes all of them.
 pub fn write(plan: &Plan, done: &Done, out: &mut dyn Sink) {
@@ -33,6 +33,9 @@ pub fn write(plan: &Plan, done: &Done, out: &mut dyn Sink) {
                 Text(v.stage.name()),
             ],
         );
+        if let Some(s) = v.sample {
+            out.put(&SAMPLES, &[U64(n as u64), U64(s.every.into()), U64(s.groups.into())]);
+        }
         if variants.insert(e.variant_number) {
             facts(e.variant_number.into(), v, out);
         }

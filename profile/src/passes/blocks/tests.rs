@@ -305,7 +305,7 @@ fn decoded(pass: &Blocks, v: &Variant, counters: &[u64]) -> Memory {
     let region = v.regions.iter().find(|r| r.pass == pass.name()).expect("it has a part");
     let first = region.first_counter as usize;
     let counters = &counters[first..first + region.counters as usize];
-    let entries = vec![EntryData { entry: 3, pipeline: 7, variant: v, region, counters }];
+    let entries = vec![EntryData { entry: 3, pipeline: 7, variant: v, region, counters: counters.into() }];
     let mut out = Out(Memory::default());
     let frame = FrameData { frame: 5, subgroup_size: 8, entries, ..FrameData::default() };
     pass.decode(&frame, &mut out).expect("its own sites");

@@ -129,7 +129,7 @@ impl Portable<'_> {
         let of = |e: &&EntryData<'_>| e.region.sites.first().is_some_and(|s| s.kind == BY_FRAME);
         let entries = self.0.entries.iter().filter(of);
         entries
-            .flat_map(|e| e.region.sites.iter().map(|s| results(e, s, (u32::MAX, u32::MAX), e.counters)))
+            .flat_map(|e| e.region.sites.iter().map(|s| results(e, s, (u32::MAX, u32::MAX), &e.counters)))
             .collect()
     }
 }

@@ -177,8 +177,13 @@ fn blocks_that_reach_the_top_count_by_frame() {
         assert_eq!((v.action_counters, v.counters), (0, 1));
         valid(&v.words, options);
         let counters = [24u64];
-        let entry =
-            EntryData { entry: 5, pipeline: 7, variant: &v, region: &v.regions[0], counters: &counters };
+        let entry = EntryData {
+            entry: 5,
+            pipeline: 7,
+            variant: &v,
+            region: &v.regions[0],
+            counters: (&counters[..]).into(),
+        };
         let to = decoded(entry, vec![]);
         let c = to.read(&tables::COUNTERS).expect("in memory");
         assert_eq!(c.u64("value"), [0, 24, 0, 24 * 6, 0, 0]);
@@ -209,7 +214,8 @@ fn records_are_executions_times_instructions() {
     let Some(w) = assembled(WHOLE, "spv1.3") else { return };
     let v = rewritten(&w, "").expect("no error").expect("it has a block");
     let counters = [8u64];
-    let entry = EntryData { entry: 5, pipeline: 7, variant: &v, region: &v.regions[0], counters: &[] };
+    let entry =
+        EntryData { entry: 5, pipeline: 7, variant: &v, region: &v.regions[0], counters: (&[][..]).into() };
     let action = ActionData { range: 2, result_index: 7, result_sub_index: 0, entry: 0, counters: &counters };
     let to = decoded(entry, vec![action]);
     let classes = to.read(&tables::CLASSES).expect("in memory");

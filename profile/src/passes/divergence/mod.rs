@@ -235,6 +235,10 @@ impl Pass for Divergence {
         true
     }
 
+    fn samples(&self) -> bool {
+        true
+    }
+
     fn run(&self, s: &mut Shader) -> Result<Change> {
         if s.stage.is_ray_tracing() {
             self.record(s)?

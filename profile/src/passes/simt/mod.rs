@@ -76,6 +76,10 @@ impl Pass for Simt {
         Some(Needs { subgroups: true, ..Needs::default() })
     }
 
+    fn samples(&self) -> bool {
+        true
+    }
+
     fn run(&self, shader: &mut Shader) -> Result<Change> {
         let wrong = Error::shader(shader.hash);
         let probe = shader.import(&PROBES, "simt_here").map_err(&wrong)?;
