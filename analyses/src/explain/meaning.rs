@@ -28,6 +28,10 @@ impl Meaning {
 /// Stands for columns whose names and number are of the capture or driver.
 pub const OTHERS: &str = "…";
 
+/// What a column says that stands behind an estimate.
+const INTERVAL: &str =
+    "half of the interval in which the number before it lies at 99 %, where a sample counted";
+
 /// A table of a report, or a series as a table of two columns.
 #[derive(Clone, Copy, Debug)]
 pub struct Sheet {
@@ -50,10 +54,25 @@ impl Sheet {
         self.table.strip_suffix('*').map_or(self.table == table, |start| table.starts_with(start))
     }
 
-    /// What each of these columns means; or the first that is not described, or is described and missing.
+    /// What each of these columns means; or the first that is not described, or is described and missing. An interval is
+    /// described by what it stands behind.
     pub(super) fn of(&self, table: &Table) -> Result<Vec<&'static str>, String> {
+        let columns = &table.columns;
+        let is_interval = |n: usize| {
+            n > 0
+                && *columns[n].name == format!("± {}", columns[n - 1].name)
+                && columns[n].unit == columns[n - 1].unit
+        };
+        let numbers: Vec<&Column> =
+            (0..columns.len()).filter(|&n| !is_interval(n)).map(|n| &columns[n]).collect();
+        let mut found = self.of_numbers(&numbers)?.into_iter();
+        let of = |n| if is_interval(n) { Some(INTERVAL) } else { found.next() };
+        Ok((0..columns.len()).filter_map(of).collect())
+    }
+
+    fn of_numbers(&self, columns: &[&Column]) -> Result<Vec<&'static str>, String> {
         let mut found = vec![];
-        let mut columns = table.columns.iter();
+        let mut columns = columns.iter();
         let mut wanted = self.meanings();
         while let Some(m) = wanted.next() {
             if m.name == OTHERS {

@@ -102,6 +102,11 @@ mod tests {
         let mut more = right.to_vec();
         more.push(("new", Unit::Count));
         assert_eq!(unexplained(&report(&more)), ["advice.kinds: new (Count)"]);
+        let mut estimated = right.to_vec();
+        estimated.insert(3, ("± bytes a frame", Unit::Ratio));
+        assert_eq!(unexplained(&report(&estimated)), Vec::<String>::new());
+        estimated.swap(2, 3);
+        assert_eq!(unexplained(&report(&estimated)), ["advice.kinds: ± bytes a frame (Ratio)"]);
         let unknown = Report { analysis: "no such".into(), ..report(&right) };
         assert_eq!(unexplained(&unknown), ["no such.kinds: the table"]);
     }

@@ -83,11 +83,7 @@ fn workgroups_with_barriers_are_in_the_sample_as_a_whole() {
         assert!(text.contains(&name), "{barrier}: {text}");
         let result = call.id_at(0).expect("a function");
         let of_name = m.names.iter().find(|n| n.id_at(0) == Some(result)).expect("it has a name");
-        assert_eq!(
-            of_name.inst.operands[1],
-            rspirv::dr::Operand::LiteralString(calls.into()),
-            "{barrier}"
-        );
+        assert_eq!(of_name.inst.operands[1], rspirv::dr::Operand::LiteralString(calls.into()), "{barrier}");
     }
 }
 
@@ -105,7 +101,9 @@ fn everything_counts_where_that_is_cheap_or_asked_for() {
     with_another.push(by_name("its").expect("it is registered"));
     assert_eq!(of(&with_another, sampled()).sample, None);
     assert_eq!(of(&passes(), auto), of(&passes(), Device::default()));
-    let many = |n: u32| -> String { (0..n).map(|n| format!("if (x % {}u == 0u) x = x * 5u + 7u;\n", n + 3)).collect() };
+    let many = |n: u32| -> String {
+        (0..n).map(|n| format!("if (x % {}u == 0u) x = x * 5u + 7u;\n", n + 3)).collect()
+    };
     let source = format!(
         "#version 460
         layout(local_size_x = 64) in;
