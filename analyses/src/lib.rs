@@ -42,6 +42,7 @@ pub mod resources;
 pub mod run_times;
 pub mod shader_clock;
 pub mod simt;
+pub mod stats;
 pub mod stream;
 pub mod sync;
 pub mod timeline;
