@@ -71,6 +71,9 @@ fn a_planted_slowdown_is_found_and_named_and_the_same_again_is_not() {
         let of: Vec<_> = whole.frames.iter().filter(|f| f.worker == at).collect();
         assert_eq!(of.iter().filter(|f| f.timed).count(), 6, "{w:?}");
         assert_eq!(of.iter().filter(|f| !f.timed).count() as u32, w.warmup, "{w:?}");
+        // (warm-up ends for all plans of a number in one round)
+        let together = n.workers.iter().filter(|o| o.process == w.process);
+        assert!(together.map(|o| o.warmup).all(|of| of == w.warmup), "{:?}", n.workers);
         assert!(of.iter().all(|f| f.frame == 2 && f.gpu.is_some_and(|n| n.0 > 0)), "{w:?}");
         let turns: std::collections::BTreeSet<u64> =
             whole.spans.iter().filter(|s| s.worker == at).map(|s| s.turn).collect();

@@ -4,7 +4,8 @@
 //! that the seed shuffles anew for each round: so what drifts within seconds or minutes drifts for all plans alike. A worker is
 //! this program again (`worker.rs`), which times as a study of one process does (`session.rs`).
 //!
-//! *Warm-up*: a process's turns are left out until its times have settled (`analyses::verdict::settled`), or until `--warmup`.
+//! *Warm-up*: turns are left out until the times of all processes of a number have settled (`analyses::verdict::settled`), or until
+//! `--warmup`: it ends for all of them in the same round, so that each has as many timed turns, and of the same rounds.
 //! *Budget*: after each number of processes the time is looked at, and, from the fifth on, how well each capture's median, or with
 //! several plans each one's change against the first, is known: half its 99 % interval.
 //!
@@ -209,9 +210,7 @@ struct Alive {
     startup: Nanos,
     /// Times that are known, by turn.
     seen: Vec<f64>,
-    /// Turns taken, and those of them that warmed up.
-    taken: u32,
-    warmup: Option<u32>,
+    /// Whether they had settled when its warm-up ended.
     settled: bool,
     /// The position of each of its turns in the whole run.
     positions: Vec<u64>,
@@ -255,8 +254,6 @@ fn block(
                 plan,
                 startup: Nanos(0),
                 seen: vec![],
-                taken: 0,
-                warmup: None,
                 settled: false,
                 positions: vec![],
             });
@@ -268,27 +265,21 @@ fn block(
     }
     let before = state::device();
     let mut position = run.frames.iter().map(|f| f.position + 1).max().unwrap_or(0);
-    loop {
-        let mut done = true;
+    // (of all together, as what pairs of processes differ by is of the same rounds then)
+    let mut warmup = None;
+    for round in 0.. {
+        if warmup.is_none() {
+            alive.iter_mut().for_each(|a| a.settled = settled(&a.seen));
+            warmup = (alive.iter().all(|a| a.settled) || round >= turns.warmup).then_some(round);
+        }
+        if warmup.is_some_and(|w| round >= w + turns.iterations) {
+            break;
+        }
         for at in shuffled(alive.len(), random) {
             let a = &mut alive[at];
-            if a.warmup.is_some_and(|w| a.taken >= w + turns.iterations) {
-                continue;
-            }
-            done = false;
-            if a.warmup.is_none() {
-                a.settled = settled(&a.seen);
-                if a.settled || a.taken >= turns.warmup {
-                    a.warmup = Some(a.taken);
-                }
-            }
             a.seen.extend(a.process.turn()?);
-            a.taken += 1;
             a.positions.push(position);
             position += 1;
-        }
-        if done {
-            break;
         }
     }
     // (the first of these makes what the others use, and is left out)
@@ -300,13 +291,13 @@ fn block(
     let after = state::device();
     alive.sort_by_key(|a| a.plan);
     for a in alive {
-        let (plan, warmup) = (a.plan, a.warmup.unwrap_or(a.taken));
+        let plan = a.plan;
         let found = a.process.end()?;
         let worker = Worker {
             capture,
             plan,
             process: number,
-            warmup,
+            warmup: warmup.unwrap_or_default(),
             settled: a.settled,
             startup: a.startup,
             device: found.device.clone(),
