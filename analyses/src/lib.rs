@@ -43,6 +43,7 @@ pub mod run_times;
 mod sampled;
 pub mod shader_clock;
 pub mod simt;
+pub mod stats;
 pub mod stream;
 pub mod sync;
 pub mod timeline;

@@ -9,6 +9,7 @@ use analyses::report::{Report, csv, html, json, plot, png, records, text};
 use analyses::verdict::compare::{Wanted, compare};
 use analyses::verdict::{Ask, Metric};
 use analyses::{QUESTIONS, Question, run_times};
+use oorandom::Rand64;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -21,18 +22,18 @@ use trace::{ColumnData, Columns, Source, Table, Value};
 /// Most memory that all of it may have taken at once, in KiB.
 const MOST_MEMORY: u64 = 6 << 20;
 
-/// SplitMix64.
-struct Rng(u64);
+/// Random numbers.
+struct Rng(Rand64);
 
 impl Rng {
+    fn new(seed: u64) -> Rng {
+        Rng(Rand64::new(seed.into()))
+    }
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
+        self.0.rand_u64()
     }
     fn below(&mut self, n: usize) -> usize {
-        (self.next() % n.max(1) as u64) as usize
+        self.0.rand_range(0..n.max(1) as u64) as usize
     }
     fn of<T: Clone>(&mut self, all: &[T]) -> T {
         all[self.below(all.len())].clone()
@@ -303,7 +304,7 @@ fn rows_of_strangers_answer_or_are_refused() {
     let (mut found, mut asked) = (Found::default(), BTreeSet::new());
     for f in TRACES.map(fixture) {
         for n in 0..each {
-            let mut rng = Rng(seed.wrapping_mul(1_000_003).wrapping_add(n));
+            let mut rng = Rng::new(seed.wrapping_mul(1_000_003).wrapping_add(n));
             let at = rng.below(f.tables.len());
             let (table, rows) = &f.tables[at];
             let mut rows = rows.clone();
@@ -399,7 +400,7 @@ fn files_of_strangers_are_read_or_refused_by_name() {
         let whole = files(name);
         let names: Vec<&String> = whole.keys().collect();
         for n in 0..each {
-            let mut rng = Rng(seed.wrapping_mul(7_368_787).wrapping_add(n));
+            let mut rng = Rng::new(seed.wrapping_mul(7_368_787).wrapping_add(n));
             let mut mutant = whole.clone();
             let file = if n % 3 == 0 { "manifest.json" } else { names[rng.below(names.len())] };
             let bytes = mutant.get_mut(file).expect("there");
@@ -444,7 +445,7 @@ fn runs_of_strangers_are_compared_or_refused() {
     let tables: Vec<_> = TABLES.iter().map(|&t| read(t)).filter(|t| !t.1.is_empty()).collect();
     let mut found = Found::default();
     for n in 0..each {
-        let mut rng = Rng(seed.wrapping_mul(15_485_863).wrapping_add(n));
+        let mut rng = Rng::new(seed.wrapping_mul(15_485_863).wrapping_add(n));
         let mut mutant = whole.clone();
         if n % 2 == 0 {
             let note = mutant.get_mut("run.json").expect("there");
@@ -462,7 +463,7 @@ fn runs_of_strangers_are_compared_or_refused() {
                     for force in [true, false] {
                         let wanted = Wanted {
                             metrics: vec![Metric::Median],
-                            ask: Ask { effect: 0.02, alpha: 0.01, drawings: 50, seed: 1 },
+                            ask: Ask { effect: 0.02, alpha: 0.01 },
                             clock: None,
                             against: None,
                             plans: vec![],
@@ -499,7 +500,7 @@ fn reports_of_strangers_are_shown_or_refused() {
     }
     let (mut found, mut refused) = (Found::default(), 0);
     for n in 0..each {
-        let mut rng = Rng(seed.wrapping_mul(32_452_843).wrapping_add(n));
+        let mut rng = Rng::new(seed.wrapping_mul(32_452_843).wrapping_add(n));
         let mut value = rng.of(&reports);
         (0..1 + rng.below(4)).for_each(|_| json_change(&mut rng, &mut value));
         found.run(&format!("report {n}, {}", value["analysis"]), || match json::read(&value) {

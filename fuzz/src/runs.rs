@@ -24,9 +24,6 @@ use crate::rng::Rng;
 use crate::targets::Ran;
 use crate::traces::written;
 
-/// Drawings of an interval: few, as it is not the interval that is looked at.
-const DRAWINGS: usize = 20;
-
 /// An input.
 pub enum Input {
     /// A run's files.
@@ -143,7 +140,7 @@ impl Runs {
         }
         let wanted = Wanted {
             metrics: METRICS.to_vec(),
-            ask: Ask { effect: 0.02, alpha: 0.01, drawings: DRAWINGS, seed: 1 },
+            ask: Ask { effect: 0.02, alpha: 0.01 },
             clock: None,
             against: None,
             plans: vec![],

@@ -9,10 +9,10 @@ use std::time::Duration;
 /// `compare`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A run is a folder that `reray-replay bench --processes` wrote, or a .tar.gz file of one. A change is a regression if it is significant
-(Mann-Whitney's p of one value a process, or of plans of one run the signed-rank p of pairs, at most alpha, adjusted over all
-questions) and large: its whole interval, a bootstrap over processes, lies beyond --min-effect. It is inconclusive if the interval
-straddles that bound. docs/compare.md defines every number.
+A run is a folder that `reray-replay bench --processes` wrote, or a .tar.gz file of one. A change is a regression if its whole interval
+lies beyond --min-effect: Student's t of the logarithms of one value a process (of plans of one run, of pairs of processes that were
+alive together; else Welch's). Among many questions its p, adjusted, has to be at most alpha, too. It is inconclusive if the interval
+straddles that bound, or if a side has fewer than 4 processes. docs/compare.md defines every number.
 
 Exit codes: 0 no change or better, 3 regression, 4 inconclusive; others as of all commands.
 
@@ -34,7 +34,7 @@ pub struct CompareArgs {
     /// The least change that matters
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = percent)]
     pub min_effect: f64,
-    /// The greatest p that is significant; intervals are at the level 1 - alpha
+    /// Intervals are at the level 1 - alpha; among many questions, the greatest adjusted p that is significant
     #[arg(long, value_name = "P", default_value_t = 0.01)]
     pub alpha: f64,
     /// Whose times [default: the GPU's where all frames have one, else the CPU's]
@@ -49,9 +49,6 @@ pub struct CompareArgs {
     /// Compare runs of other devices or captures all the same
     #[arg(long)]
     pub force: bool,
-    /// Where the bootstrap's random numbers begin
-    #[arg(long, value_name = "S", default_value_t = 0)]
-    pub seed: u64,
     /// What to print
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
     pub format: CompareFormat,
@@ -96,7 +93,7 @@ pub fn written(text: &str) -> Result<(CompareFormat, PathBuf), String> {
 #[derive(Clone, Debug, Args)]
 pub struct ProcessesArgs {
     /// Make a run for `compare` and `report`: this many processes of each capture and plan, whose turns alternate. 10 is a good
-    /// number; fewer than 5 cannot be significant at alpha 0.01. Without --frame captures are replayed whole
+    /// number; fewer than 4 decide nothing. Without --frame captures are replayed whole
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub processes: Option<u32>,
     /// A plan of a run, as in 'slow passes=burn:turns=300 env=FOO=1': a name, and any of passes=LIST, method=NAME (of `repack`),

@@ -8,7 +8,7 @@ use crate::cli::{Clock, CompareArgs, CompareFormat};
 use crate::exit::{Exit, Failure};
 use crate::output::{self, write_file};
 use analyses::verdict::compare::{self, Compared, Wanted};
-use analyses::verdict::{Ask, DRAWINGS, METRICS, Metric, Verdict, export};
+use analyses::verdict::{Ask, METRICS, Metric, Verdict, export};
 use std::path::Path;
 use trace::run::{RUN_FILE, Run};
 use trace::suite::{SUITE_FILE, UNITS};
@@ -23,7 +23,7 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     let (base, new) = (open(&args.base)?, open(&args.new)?);
     let wanted = Wanted {
         metrics: metrics(&args.metric)?,
-        ask: Ask { effect: args.min_effect, alpha: args.alpha, drawings: DRAWINGS, seed: args.seed },
+        ask: Ask { effect: args.min_effect, alpha: args.alpha },
         clock: args.clock.map(|c| if c == Clock::Gpu { compare::Clock::Gpu } else { compare::Clock::Cpu }),
         against: args.against.clone(),
         plans: args.plans.clone(),

@@ -12,7 +12,7 @@ use super::replaying::{Bar, failure, options};
 use crate::cli::RepartitionArgs;
 use crate::exit::{Exit, Failure, complain, detail};
 use crate::{input, output, progress};
-use analyses::loop_times::stats::Sample;
+use analyses::stats::Sample;
 use gfxr_parse::container::Capture;
 use profile::hooks::call_costs::{CallClock, CallCostsHook, Cost, Counted, is_of_descriptors};
 use profile::hooks::frame_times::FrameTimesHook;
@@ -180,8 +180,8 @@ impl Timed {
     }
 }
 
-fn median(of: &[u64]) -> Option<u64> {
-    Sample::new(of.to_vec()).percentile(50.0)
+fn median(of: &[u64]) -> Option<f64> {
+    Sample::new(of.to_vec()).median()
 }
 
 impl Replays<'_> {
@@ -281,7 +281,7 @@ mod tests {
         assert_eq!(row("descriptors in them"), Some(vec!["16", "24"]));
         assert_eq!(row("CPU time of these"), Some(vec!["0.9", "1.5"]));
         assert_eq!(row("GPU time"), Some(vec!["-", "-"]));
-        assert_eq!(median(&[5, 1, 9]), Some(5));
+        assert_eq!(median(&[5, 1, 9]), Some(5.0));
         assert_eq!(median(&[]), None);
     }
 }

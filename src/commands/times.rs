@@ -13,6 +13,7 @@ use crate::output::Output;
 use crate::progress;
 use analyses::command_times;
 use analyses::report::{Cost, Report, csv, perfetto};
+use analyses::stats::Sample;
 use gfxr_parse::container::Capture;
 use profile::hooks::command_times::{CommandTimes, CommandTimesHook, Level, Settings};
 use profile::hooks::frame_times::{FrameTimes, FrameTimesHook};
@@ -240,12 +241,9 @@ fn typical(all: &[FrameTime], load: Option<u64>) -> Option<(Nanos, usize)> {
         frames.entry(f.frame).or_default().extend(f.gpu.map(|n| n.0));
     }
     frames.retain(|_, times| !times.is_empty());
-    let median = |times: &mut Vec<u64>| {
-        times.sort_unstable();
-        times[times.len() / 2]
-    };
     let n = frames.len();
-    (n > 0).then(|| (Nanos(frames.values_mut().map(median).sum::<u64>() / n as u64), n))
+    let medians = frames.into_values().filter_map(|times| Sample::new(times).median());
+    (n > 0).then(|| (Nanos((medians.sum::<f64>() / n as f64).round() as u64), n))
 }
 
 fn write(file: &Path, text: &str) -> Result<(), Failure> {

@@ -13,18 +13,6 @@ use gfxr_parse::verify::Verifier;
 /// Damaged copies per sample.
 const COPIES: u64 = 60;
 
-/// SplitMix64.
-struct Rng(u64);
-
-impl Rng {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ z >> 31
-    }
-}
-
 /// Reads a capture in every way there is. Returns how many of its blocks are good.
 fn read(bytes: Vec<u8>) -> u64 {
     let Ok(capture) = Capture::new(bytes) else { return 0 };
@@ -63,7 +51,7 @@ fn read(bytes: Vec<u8>) -> u64 {
 
 #[test]
 fn damaged_samples_are_read_to_the_end() {
-    let mut rng = Rng(1);
+    let mut rng = oorandom::Rand64::new(1);
     for name in ["cubes.gfxr", "cubes_zlib.gfxr", "cubes_zstd.gfxr"] {
         let whole = std::fs::read(root().join("captures/samples").join(name))
             .unwrap_or_else(|e| panic!("the sample {name} is committed: {e}"));
@@ -71,11 +59,11 @@ fn damaged_samples_are_read_to_the_end() {
         assert!(all > 0, "{name}");
         for _ in 0..COPIES {
             let mut bytes = whole.clone();
-            for _ in 0..rng.next() % 400 {
-                let i = (24 + rng.next() % (bytes.len() as u64 - 24)) as usize;
-                bytes[i] = if rng.next() & 1 == 0 { 0xFF } else { rng.next() as u8 };
+            for _ in 0..rng.rand_u64() % 400 {
+                let i = (24 + rng.rand_u64() % (bytes.len() as u64 - 24)) as usize;
+                bytes[i] = if rng.rand_u64() & 1 == 0 { 0xFF } else { rng.rand_u64() as u8 };
             }
-            bytes.truncate((bytes.len() as u64 - rng.next() % 100) as usize);
+            bytes.truncate((bytes.len() as u64 - rng.rand_u64() % 100) as usize);
             assert!(read(bytes) <= all);
         }
     }

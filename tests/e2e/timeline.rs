@@ -51,7 +51,9 @@ fn every_subgroup_has_its_span() {
         assert_eq!((&s["pipeline"], &s["spans"]), (&c["pipeline"], &c["entries"]));
         assert_eq!(s["pieces"], c["exits / entries"], "{s:?}");
         let (min, median, max) = (&s["min"], &s["50 %"], &s["max"]);
-        assert!(min.as_u64() <= median.as_u64() && median.as_u64() <= max.as_u64() && max.as_u64() > Some(0));
+        assert!(
+            min.as_f64() <= median.as_f64() && median.as_f64() <= max.as_f64() && max.as_f64() > Some(0.0)
+        );
         assert!(s["SIMT efficiency"].as_f64().is_some_and(|e| e > 0.0 && e <= 100.0));
     }
     assert!(spans.iter().any(|s| s["pieces"].as_f64() > Some(1.0)), "one shader returns at several places");

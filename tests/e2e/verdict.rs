@@ -71,6 +71,9 @@ fn a_planted_slowdown_is_found_and_named_and_the_same_again_is_not() {
         let of: Vec<_> = whole.frames.iter().filter(|f| f.worker == at).collect();
         assert_eq!(of.iter().filter(|f| f.timed).count(), 6, "{w:?}");
         assert_eq!(of.iter().filter(|f| !f.timed).count() as u32, w.warmup, "{w:?}");
+        // (warm-up ends for all plans of a number in one round)
+        let together = n.workers.iter().filter(|o| o.process == w.process);
+        assert!(together.map(|o| o.warmup).all(|of| of == w.warmup), "{:?}", n.workers);
         assert!(of.iter().all(|f| f.frame == 2 && f.gpu.is_some_and(|n| n.0 > 0)), "{w:?}");
         let turns: std::collections::BTreeSet<u64> =
             whole.spans.iter().filter(|s| s.worker == at).map(|s| s.turn).collect();
@@ -135,6 +138,12 @@ fn whole_captures_are_replayed_and_other_captures_are_refused() {
     ];
     let out = bench(&to, "vm.gfxr", &more);
     assert!(out.status.success(), "{}{}", text(&out.stdout), text(&out.stderr));
+    // So few cannot decide, which is said beforehand.
+    assert!(
+        text(&out.stderr).contains("2 processes of each plan: `compare` decides nothing"),
+        "{}",
+        text(&out.stderr)
+    );
     let whole = Run::open(&to).expect("a run");
     assert_eq!((whole.note.captures.len(), whole.note.workers.len(), whole.note.frame), (2, 4, None));
     assert!(whole.frames.iter().any(|f| f.load) && whole.frames.iter().any(|f| !f.load && f.timed));
@@ -149,8 +158,8 @@ fn whole_captures_are_replayed_and_other_captures_are_refused() {
         .expect("it can be written");
     let of = |p: &Path| p.to_str().expect("a plain path").to_owned();
     let (code, out, err) = compare(&[&of(&to), &of(&again)]);
-    // (the same times on both sides: no change, or too few to rule one out; never a regression)
-    assert!(matches!(code, Some(0 | 4)), "{code:?} {out}{err}");
+    // (the same times on both sides, of too few processes)
+    assert!(code == Some(4) && out.contains("2 processes of a side do not decide"), "{code:?} {out}{err}");
     assert!(out.contains("closed_compute.gfxr") && out.contains("vm.gfxr"), "{out}");
     std::fs::write(again.join("run.json"), note.replacen("\"blake3\": \"", "\"blake3\": \"0", 1))
         .expect("written");

@@ -5,7 +5,7 @@
 //! density that holds at least [`LEAST_SHARE`] of the times, between the lowest places beside it, where the density falls to
 //! [`VALLEY`] of the lower maximum or less; else two are one.
 
-use crate::loop_times::stats::Sample;
+use crate::stats::Sample;
 
 /// Places at which the density is known.
 pub const POINTS: usize = 512;
@@ -39,7 +39,7 @@ pub struct Band {
 pub fn density(sample: &Sample) -> Option<Density> {
     let values = sample.values();
     let (low, high) = (*values.first()? as f64, *values.last()? as f64);
-    let quartiles = [25.0, 75.0].map(|p| sample.percentile(p).unwrap_or(0) as f64);
+    let quartiles = [25.0, 75.0].map(|p| sample.percentile(p).unwrap_or(0.0));
     let spread = (quartiles[1] - quartiles[0]) / 1.34;
     let deviation = sample.deviation().unwrap_or(0.0);
     let narrow = if spread > 0.0 { spread.min(deviation) } else { deviation };

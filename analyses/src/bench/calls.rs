@@ -8,8 +8,8 @@
 
 use super::compare::compare;
 use super::plan::{About, Calls, Plan};
-use crate::loop_times::stats::Sample;
 use crate::report::{Cell, Column, Table, Unit};
+use crate::stats::Sample;
 use trace::Nanos;
 type Kind = fn(&Calls) -> (u64, Nanos);
 
@@ -22,8 +22,7 @@ pub fn table(about: &About, plans: &[Plan]) -> Table {
         let times = |p: &Plan| p.calls.iter().map(|c| Some(of(c).1.0)).collect::<Vec<_>>();
         let Some(first) = plans.first().map(times) else { continue };
         for (n, plan) in plans.iter().enumerate().filter(|p| !p.1.calls.is_empty()) {
-            let median =
-                |values: Vec<u64>| Sample::new(values).percentile(50.0).map_or(Cell::Missing, Cell::Count);
+            let median = |values: Vec<u64>| Sample::new(values).median().map_or(Cell::Missing, Cell::whole);
             let change = (n > 0).then(|| compare(&times(plan), &first, about.seed)).flatten();
             let change = change.map_or([Cell::Missing, Cell::Missing, Cell::Missing], |c| {
                 [c.median.0, c.median.1[0], c.median.1[1]].map(Cell::Number)

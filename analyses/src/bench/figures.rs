@@ -142,7 +142,7 @@ fn violins(plans: &[Plan], number: u64) -> Option<Figure> {
 fn course(plan: &Plan, colour: Colour, range: (f64, f64)) -> Option<Figure> {
     let rounds = plan.times.len();
     let sample = plan.sample();
-    let median = sample.percentile(50.0)? as f64 / 1e6;
+    let median = sample.median()? / 1e6;
     let right = 980.0;
     let mut f = Figure::new(1004, 420);
     let y = Axis { values: range, pixels: (360.0, TOP) };

@@ -5,7 +5,7 @@
 //! that were recorded without it, and *actual*, counted again with the swizzle in force. In each round every plan runs once, in
 //! a seeded order, each time from the same state of the device's memory; so what drifts, drifts for all alike.
 //!
-//! *Definitions.* Percentiles are of rank ⌈n·p/100⌉ (`loop_times/stats.rs`). IQR is p75 − p25; *outliers* lie more than 1.5 IQR
+//! *Definitions.* Percentiles are those of `stats`. IQR is p75 − p25; *outliers* lie more than 1.5 IQR
 //! below p25 or above p75. Bands: `bands.rs`. Changes with their intervals, p and delta: `compare.rs`; against the first plan
 //! (the application's own shaders) and against `identity`, which goes through the table and maps everyone to themselves.
 //! Efficiency is event-level (Cheung 2024, §3.1.2; `events/event_level.rs`): Σ popcount(m) / (Σ 1 · N) over calls that trace and
@@ -31,10 +31,10 @@ pub use plan::{About, Calls, Plan, Quartiles};
 
 use crate::context::Context;
 use crate::events::{ALL, Occupancy};
-use crate::frame_times::stats::Stats;
 use crate::report::shapes::{Distribution, Group};
 use crate::report::{Cell, Column, Mark, Report, Series, Table, Unit};
 use crate::simt;
+use crate::stats::Stats;
 use trace::{Source, Unreadable};
 
 /// The first plan: the application's own shaders.
@@ -123,7 +123,7 @@ fn times(plans: &[Plan]) -> Table {
     let row = |p: &Plan| {
         let s = p.sample();
         let q = Quartiles::of(&s)?;
-        let percentile = |at: f64| number(s.percentile(at).map(|n| n as f64 / 1e6));
+        let percentile = |at: f64| number(s.percentile(at).map(|n| n / 1e6));
         let outliers = q.outliers(&s).count() as u64;
         Some(vec![
             p.name.as_str().into(),
@@ -165,7 +165,7 @@ fn spread(plans: &[Plan]) -> Table {
         let s = p.sample();
         s.mean()?;
         let mut row = vec![Cell::from(p.name.as_str())];
-        row.extend(PERCENTILES.map(|at| number(s.percentile(at).map(|n| n as f64 / 1e6))));
+        row.extend(PERCENTILES.map(|at| number(s.percentile(at).map(|n| n / 1e6))));
         Some(row)
     };
     let columns = PERCENTILES.map(|p| Column::new(format!("p{p}"), Unit::Milliseconds));

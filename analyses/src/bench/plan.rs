@@ -2,8 +2,8 @@
 //!
 //! Guarantees: rounds are in the order in which they ran; a round without a time stays a round.
 
-use crate::loop_times::stats::Sample;
 use crate::report::Cost;
+use crate::stats::Sample;
 use trace::Nanos;
 
 /// Calls of one round, and their time.
@@ -68,7 +68,7 @@ impl Quartiles {
     /// Of a sample; none of nothing.
     pub fn of(sample: &Sample) -> Option<Quartiles> {
         let [a, b, c] = [25.0, 50.0, 75.0].map(|p| sample.percentile(p));
-        let at = [a? as f64, b? as f64, c? as f64];
+        let at = [a?, b?, c?];
         let reach = 1.5 * (at[2] - at[0]);
         let inside = |v: &&u64| (at[0] - reach..=at[2] + reach).contains(&(**v as f64));
         let first = sample.values().iter().find(inside)?;

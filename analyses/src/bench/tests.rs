@@ -1,7 +1,7 @@
 use super::*;
 use crate::events::model::hash;
-use crate::loop_times::stats::Sample;
 use crate::report::{Cost, text};
+use crate::stats::Sample;
 use trace::Value::{Text, U64};
 use trace::tables::{ENTRIES, FRAMES, PIPELINES, SIMT, SIMT_TRACES};
 use trace::{Memory, Nanos};
@@ -85,7 +85,7 @@ fn rounds_without_times_are_said_and_plans_without_any_are_no_error() {
 fn outliers_lie_beyond_one_and_a_half_times_the_box() {
     let s = Sample::new(vec![10, 11, 12, 13, 14, 15, 16, 17, 100, 1]);
     let q = Quartiles::of(&s).unwrap();
-    assert_eq!((q.at, q.whiskers), ([11.0, 13.0, 16.0], [10.0, 17.0]));
+    assert_eq!((q.at, q.whiskers), ([11.0, 13.5, 16.0], [10.0, 17.0]));
     let mut out: Vec<f64> = q.outliers(&s).collect();
     out.sort_by(f64::total_cmp);
     assert_eq!(out, [1.0, 100.0]);

@@ -9,6 +9,7 @@
 
 use crate::Question;
 use crate::report::{Cell, Column, Cost, Report, Table, Unit};
+use crate::stats::Sample;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use trace::tables::CALL_COSTS;
@@ -145,17 +146,11 @@ fn total(frames: &Frames) -> Sum {
     whole
 }
 
-/// The median over `n` frames of net time; the mean of the two in the middle where they are even in number.
+/// The median over `n` frames of net time.
 fn median(frames: &Frames, n: usize) -> f64 {
     let mut net = vec![0; n.saturating_sub(frames.len())];
     net.extend(frames.values().map(Sum::net));
-    net.sort_unstable();
-    let half = net.len() / 2;
-    match net.len() % 2 {
-        _ if net.is_empty() => 0.0,
-        1 => net[half] as f64,
-        _ => net[half - 1].midpoint(net[half]) as f64 + 0.5 * ((net[half - 1] ^ net[half]) & 1) as f64,
-    }
+    Sample::new(net).median().unwrap_or(0.0)
 }
 
 fn cells(of: &Frames, n: usize) -> Vec<Cell> {

@@ -11,7 +11,7 @@ const SPANS: &[Meaning] = &[
     m("spans", Subgroups, "subgroups that entered"),
     m("mean", Cycles, "from the entry to the last exit, on average"),
     m("min", Cycles, "the shortest"),
-    m("50 %", Cycles, "half take no longer; a span that was"),
+    m("50 %", Cycles, "half take no longer"),
     m("90 %", Cycles, "90 % take no longer"),
     m("99 %", Cycles, "99 % take no longer"),
     m("max", Cycles, "the longest"),
@@ -110,7 +110,7 @@ pub const SHADER_CLOCK: &[Sheet] = &[
                 m("invocations", Count, "invocations of ray generation that were recorded"),
                 m("least", Cycles, "ticks from entry to exit, of the fastest"),
                 m("mean", Cycles, "on average"),
-                m("median", Cycles, "of the one in the middle"),
+                m("median", Cycles, "of the one in the middle, or the mean of the middle two"),
                 m("p99", Cycles, "99 % take no longer"),
                 m("most", Cycles, "of the slowest"),
                 m("SMs at entry", Count, "multiprocessors on which invocations entered"),
@@ -255,9 +255,21 @@ pub const LOOP_TIMES: &[Sheet] = &[
             m("", Text, "GPU, CPU, or until idle: from the first call until the device is idle again"),
             m("iterations", Count, "timed iterations"),
             m("mean", Milliseconds, "exact"),
-            m("median", Milliseconds, "the value of rank ⌈n / 2⌉"),
-            m("p90", Milliseconds, "of rank ⌈n · 90 / 100⌉"),
-            m("p99", Milliseconds, "of rank ⌈n · 99 / 100⌉"),
+            m(
+                "median",
+                Milliseconds,
+                "the value in the middle; of an even number the mean of the middle two",
+            ),
+            m(
+                "p90",
+                Milliseconds,
+                "of rank ⌈n · 90 / 100⌉; where n · p / 100 is whole, the mean of it and the next",
+            ),
+            m(
+                "p99",
+                Milliseconds,
+                "of rank ⌈n · 99 / 100⌉; where n · p / 100 is whole, the mean of it and the next",
+            ),
             m("max", Milliseconds, "the longest"),
             m("std dev", Milliseconds, "standard deviation (n − 1)"),
             m("CV", Percent, "standard deviation over the mean"),
@@ -295,9 +307,9 @@ pub const LOOP_TIMES: &[Sheet] = &[
 
 const RUN: &[Meaning] = &[
     m("mean", Milliseconds, "of frames' GPU times"),
-    m("median", Milliseconds, "of rank ⌈n / 2⌉"),
-    m("p90", Milliseconds, "of rank ⌈n · 90 / 100⌉"),
-    m("p99", Milliseconds, "of rank ⌈n · 99 / 100⌉"),
+    m("median", Milliseconds, "the one in the middle; of an even number the mean of the middle two"),
+    m("p90", Milliseconds, "of rank ⌈n · 90 / 100⌉; where n · p / 100 is whole, the mean of it and the next"),
+    m("p99", Milliseconds, "of rank ⌈n · 99 / 100⌉; where n · p / 100 is whole, the mean of it and the next"),
     m("max", Milliseconds, "the longest"),
 ];
 
@@ -388,7 +400,11 @@ pub const BENCH: &[Sheet] = &[
                 m("IQR", Milliseconds, "p75 less p25"),
                 m("std dev", Milliseconds, "standard deviation (n − 1)"),
                 m("min", Milliseconds, "the shortest"),
-                m("p99", Milliseconds, "of rank ⌈n · 99 / 100⌉"),
+                m(
+                    "p99",
+                    Milliseconds,
+                    "of rank ⌈n · 99 / 100⌉; where n · p / 100 is whole, the mean of it and the next",
+                ),
                 m("max", Milliseconds, "the longest"),
                 m("outliers", Count, "times more than 1.5 IQR beyond p25 or p75"),
                 m("outliers", Percent, "their share"),
@@ -398,7 +414,14 @@ pub const BENCH: &[Sheet] = &[
     Sheet {
         table: "percentiles",
         about: "a plan",
-        columns: &[PLAN, &[m(OTHERS, Milliseconds, "p1 to p99: of rank ⌈n · p / 100⌉")]],
+        columns: &[
+            PLAN,
+            &[m(
+                OTHERS,
+                Milliseconds,
+                "p1 to p99: of rank ⌈n · p / 100⌉; where n · p / 100 is whole, the mean of it and the next",
+            )],
+        ],
     },
     Sheet {
         table: "bands",

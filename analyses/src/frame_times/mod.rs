@@ -18,12 +18,10 @@
 //! input, for a display, for its own work between calls), so these are not the program's frame rates: they say
 //! how fast the driver and the device do the program's work.
 
-pub mod stats;
-
 use crate::report::shapes::{Distribution, Group};
 use crate::report::{Cell, Column, Mark, Report, SCHEMA_VERSION, Series, Table, Unit};
+use crate::stats::Stats;
 use crate::{Analysis, Fold, Run};
-use stats::Stats;
 use trace::{Batch, FrameTime, Nanos, RecordKind, RecordKinds};
 
 /// The analysis.
@@ -163,7 +161,7 @@ fn columns() -> Vec<Column> {
 /// One clock's row under [`columns`]; none when nothing was timed by it.
 fn row(clock: Clock, stats: &Stats) -> Option<Vec<Cell>> {
     let mut times = vec![stats.mean_ms()?];
-    times.extend(PERCENTILES.map(|(_, percentile)| stats.percentile(percentile).as_millis()));
+    times.extend(PERCENTILES.map(|(_, percentile)| stats.percentile(percentile) / 1e6));
     times.push(stats.max().as_millis());
 
     let mut row = vec![clock.title().into(), Cell::Count(stats.count())];

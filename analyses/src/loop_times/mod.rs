@@ -2,8 +2,8 @@
 //!
 //! *Input.* [`Iteration`] records of one frame, warm-up left out; what the times span is said there.
 //!
-//! *Definitions.* Mean, maximum and percentiles are exact; percentiles, standard deviation (n − 1) and the bootstrap
-//! interval are defined in `stats.rs`. CV is the coefficient of variation: standard deviation over mean. The interval is
+//! *Definitions.* Mean, maximum and percentiles are exact; percentiles, standard deviation (n − 1) and the interval
+//! of the median are defined in `stats`. CV is the coefficient of variation: standard deviation over mean. The interval is
 //! what 95 % of the medians lie in when the iterations are drawn again with replacement, 2000 times, beginning from the
 //! seed; the same records and the same seed give the same interval.
 //!
@@ -11,11 +11,9 @@
 //! the series `gpu_times` and `cpu_times` show that. Each iteration begins on an idle device: work that overlaps frames
 //! in the program does not overlap here.
 
-pub mod stats;
-
 use crate::report::shapes::{Distribution, Group};
 use crate::report::{Cell, Column, Cost, Mark, Report, SCHEMA_VERSION, Series, Table, Unit};
-use stats::Sample;
+use crate::stats::Sample;
 use trace::{Iteration, Nanos};
 
 /// What is known of a loop beside its iterations.
@@ -98,21 +96,21 @@ fn columns() -> Vec<Column> {
 fn row(name: &str, times: Vec<u64>, seed: u64) -> Option<Vec<Cell>> {
     let s = Sample::new(times);
     let mean = s.mean()?;
-    let ms = |n: Option<u64>| n.map_or(Cell::Missing, |n| Cell::Number(Nanos(n).as_millis()));
+    let ms = |n: Option<f64>| n.map_or(Cell::Missing, |n| Cell::Number(n / 1e6));
     let number = |x: Option<f64>| x.map_or(Cell::Missing, Cell::Number);
     let interval = s.median_interval(seed);
     Some(vec![
         name.into(),
         Cell::Count(s.count() as u64),
         Cell::Number(mean / 1e6),
-        ms(s.percentile(50.0)),
+        ms(s.median()),
         ms(s.percentile(90.0)),
         ms(s.percentile(99.0)),
-        ms(s.max()),
+        ms(s.percentile(100.0)),
         number(s.deviation().map(|d| d / 1e6)),
         number(s.deviation().filter(|_| mean > 0.0).map(|d| d / mean * 100.0)),
-        ms(interval.map(|i| i.0)),
-        ms(interval.map(|i| i.1)),
+        ms(interval.map(|i| i[0])),
+        ms(interval.map(|i| i[1])),
     ])
 }
 

@@ -1,9 +1,11 @@
 //! What is drawn of a sample: its box and its density.
 //!
-//! Percentile of rank ⌈n·p/100⌉, counted from 1. Box: quartiles, and whiskers to the least and the greatest value within 1.5
+//! Percentiles are those of `stats`. Box: quartiles, and whiskers to the least and the greatest value within 1.5
 //! times their distance. Density: a Gaussian kernel at [`PLACES`] places from a little below the least value to a little above
 //! the greatest; its width is Silverman's, 0.9 · min(standard deviation, IQR / 1.34) · n^(−1/5), or where the IQR is nothing
 //! the deviation's alone. Its greatest is 1. Values that are no numbers are left out.
+
+use crate::stats::percentile;
 
 /// Places at which the density is known.
 pub const PLACES: usize = 160;
@@ -29,8 +31,8 @@ pub fn summary(values: impl IntoIterator<Item = f64>) -> Option<Summary> {
     sorted.sort_by(f64::total_cmp);
     let n = sorted.len();
     let (&least, &greatest) = (sorted.first()?, sorted.last()?);
-    let rank = |percent: usize| sorted[((n * percent).div_ceil(100)).clamp(1, n) - 1];
-    let at = [least, rank(25), rank(50), rank(75), greatest];
+    let at =
+        [least, percentile(&sorted, 25.0)?, percentile(&sorted, 50.0)?, percentile(&sorted, 75.0)?, greatest];
     let reach = 1.5 * (at[3] - at[1]);
     let inside = |v: &&f64| (at[1] - reach..=at[3] + reach).contains(*v);
     let whiskers = [*sorted.iter().find(inside)?, *sorted.iter().rfind(inside)?];

@@ -127,6 +127,16 @@ impl From<String> for Cell {
     }
 }
 
+impl Cell {
+    /// A number between whole ones or one of them, as the percentile of counts is: a count where it is whole.
+    pub fn whole(number: f64) -> Cell {
+        match number.fract() == 0.0 && (0.0..=9e15).contains(&number) {
+            true => Cell::Count(number as u64),
+            false => Cell::Number(number),
+        }
+    }
+}
+
 impl From<u64> for Cell {
     fn from(count: u64) -> Cell {
         Cell::Count(count)

@@ -3,8 +3,8 @@
 //!
 //! *Input.* A run ([`trace::run`]): turns that time frames alone, and turns with timestamps around each part.
 //!
-//! *Definitions.* Frames of turns that warm up, and frames that load, are in no number. Percentiles are of rank ⌈n·p/100⌉
-//! (`loop_times/stats.rs`); mean and greatest are exact. A part's times are of turns of their own, and its sum is over all
+//! *Definitions.* Frames of turns that warm up, and frames that load, are in no number. Percentiles are those of `stats`;
+//! mean and greatest are exact. A part's times are of turns of their own, and its sum is over all
 //! processes of a plan.
 //!
 //! *Unit.* Milliseconds.
@@ -12,9 +12,9 @@
 //! *Caveats.* Frames of one process are not independent of each other; how far processes of one plan lie apart says how much
 //! that matters.
 
-use crate::loop_times::stats::Sample;
 use crate::report::shapes::{Distribution, Group};
 use crate::report::{Cell, Column, Cost, Mark, Report, Series, Table, Unit};
+use crate::stats::Sample;
 use std::collections::BTreeMap;
 use trace::Nanos;
 use trace::run::{FrameSample, Run};
@@ -76,7 +76,7 @@ fn ms(nanos: Option<f64>) -> Cell {
 
 /// Mean, median, p90, p99, greatest.
 fn times(sample: &Sample) -> [Cell; 5] {
-    let at = |p: f64| ms(sample.percentile(p).map(|n| n as f64));
+    let at = |p: f64| ms(sample.percentile(p));
     [ms(sample.mean()), at(50.0), at(90.0), at(99.0), at(100.0)]
 }
 
@@ -93,7 +93,7 @@ fn by_plan(run: &Run, plans: &[(usize, Vec<&FrameSample>)]) -> Table {
         let mut row: Vec<Cell> = vec![run.note.plans[*plan].name.as_str().into()];
         row.extend([Cell::Count(workers.len() as u64), Cell::Count(frames.len() as u64)]);
         row.extend(times(&gpu(frames)));
-        row.push(ms(cpu.percentile(50.0).map(|n| n as f64)));
+        row.push(ms(cpu.median()));
         row
     };
     let mut columns = vec![
@@ -253,9 +253,9 @@ mod tests {
         let plain = &table("plans")[0];
         assert_eq!(
             plain[..5],
-            ["plain".into(), Cell::Count(2), Cell::Count(2), Cell::Number(15.0), Cell::Number(10.0)]
+            ["plain".into(), Cell::Count(2), Cell::Count(2), Cell::Number(15.0), Cell::Number(15.0)]
         );
-        assert_eq!((&plain[7], &plain[8]), (&Cell::Number(20.0), &Cell::Number(20.0)));
+        assert_eq!((&plain[7], &plain[8]), (&Cell::Number(20.0), &Cell::Number(30.0)));
         assert_eq!(table("processes").len(), 3);
         let parts: Vec<_> =
             table("parts").iter().map(|r| (r[0].clone(), r[1].clone(), r[6].clone())).collect();

@@ -28,6 +28,7 @@ use crate::Question;
 use crate::limits;
 use crate::repack::npy;
 use crate::report::{Cell, Column, File, Image, Report, Table, Unit};
+use crate::stats::percentile;
 use std::collections::{BTreeMap, HashMap};
 use trace::tables::{NOWHERE, SHADER_CLOCK};
 use trace::{Columns, Source, Unreadable};
@@ -188,16 +189,13 @@ impl Launch {
 
     /// What the table says of it, behind its name.
     pub fn row(&self) -> Vec<Cell> {
-        let mut ticks: Vec<f32> = self.there().map(|t| self.ticks[t]).collect();
-        ticks.sort_by(f32::total_cmp);
+        let mut ticks: Vec<f64> = self.there().map(|t| self.ticks[t].into()).collect();
+        ticks.sort_by(f64::total_cmp);
         let n = ticks.len();
-        let rank = |percent: usize| match ticks.get((n * percent).div_ceil(100).saturating_sub(1)) {
-            Some(t) => Cell::Number(f64::from(*t)),
-            None => Cell::Missing,
-        };
-        let sum: f64 = ticks.iter().map(|t| f64::from(*t)).sum();
+        let at = |p: f64| percentile(&ticks, p).map_or(Cell::Missing, Cell::Number);
+        let sum: f64 = ticks.iter().sum();
         let mean = if n > 0 { Cell::Number(sum / n as f64) } else { Cell::Missing };
-        let mut row = vec![Cell::Count(n as u64), rank(0), mean, rank(50), rank(99), rank(100)];
+        let mut row = vec![Cell::Count(n as u64), at(0.0), mean, at(50.0), at(99.0), at(100.0)];
         if !self.placed() {
             row.resize(row.len() + 7, Cell::Missing);
             return row;

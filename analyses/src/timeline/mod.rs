@@ -9,7 +9,7 @@
 //! within its spans. *Pieces* = exits / spans: more than 1 where subgroups leave in parts.
 //!
 //! Shaders that others call (closest hit, any hit, miss, intersection, callable) lie within their callers' spans: they have
-//! durations, but are not in flight a second time. Percentiles are of the nearest rank: each is a span that was.
+//! durations, but are not in flight a second time. Percentiles are those of `stats`.
 //!
 //! *Caveats.* A tick is what the device makes it: Vulkan does not say how long it is, and nothing here guesses; ns stand
 //! nowhere. The device's clock may advance in steps of many ticks: spans shorter than a step have no length, and gaps
@@ -27,6 +27,7 @@ mod trace_events;
 use crate::Question;
 use crate::context::Context;
 use crate::report::{Cell, Column, File, Mark, Report, Series, Table, Unit};
+use crate::stats::Sample;
 use spans::{Load, Span, Spans, Sweep, unit_words};
 use std::collections::BTreeMap;
 use trace::tables::{NOWHERE, SIMT, TIMELINE, TIMELINE_EXITS};
@@ -198,15 +199,12 @@ fn durations(report: &mut Report, context: &Context, spans: &[Span], simt: &BTre
             Column::new("pieces", Unit::Ratio),
             Column::new("SIMT efficiency", Unit::Percent),
         ]);
-        let cells = |(mut cells, mut s): (Vec<Cell>, Some)| {
-            s.ticks.sort_unstable();
+        let cells = |(mut cells, s): (Vec<Cell>, Some)| {
             let (n, sum) = (s.ticks.len() as u64, added(s.ticks.iter().copied()));
-            // The least span with this share of all at or below it.
-            let rank =
-                |percent: u64| s.ticks.get(((n * percent).div_ceil(100)).saturating_sub(1) as usize).copied();
+            let ticks = Sample::new(s.ticks);
             cells.extend([Cell::Count(n), mean(sum, n)]);
-            for value in [s.ticks.first().copied(), rank(50), rank(90), rank(99), s.ticks.last().copied()] {
-                cells.push(value.map_or(Cell::Missing, Cell::Count));
+            for p in [0.0, 50.0, 90.0, 99.0, 100.0] {
+                cells.push(ticks.percentile(p).map_or(Cell::Missing, Cell::whole));
             }
             cells.extend([Cell::Count(sum), share(s.entered, s.slots), mean(s.exits, n)]);
             cells.push(share(s.simt.0, s.simt.1));

@@ -16,21 +16,19 @@
 //!
 //! Refuses runs of other devices (by name; of software, the processor's as well) or captures, unless forced; then what is on one side only is left out, by name.
 
-use super::bootstrap::Process;
-use super::families::adjusted;
 use super::judge::{Ask, Judged, Verdict, decide, measure};
 use super::metrics::Metric;
-use super::sides::{Both, all, ms, numbered, time, workers};
+use super::sides::{Both, Process, all, ms, numbered, time, values, workers};
 pub use super::sides::{Clock, pairs as paired_processes, processes};
 use crate::bench::bands;
-use crate::loop_times::stats::Sample;
+use crate::stats::{Sample, adjusted};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use trace::run::{Place, PlanNote, Run};
 
 /// The version of the JSON's shape.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 /// Share of all submissions' time below which a place is not asked about.
 pub const LEAST_SHARE: f64 = 0.001;
 
@@ -105,7 +103,7 @@ pub struct Compared {
     pub clock: Clock,
     /// The least effect that matters, as a share.
     pub min_effect: f64,
-    /// The greatest p that is significant.
+    /// Intervals are at the level 1 − alpha, and an adjusted p of at most alpha is significant.
     pub alpha: f64,
     /// The sides.
     pub base: SideNote,
@@ -177,7 +175,7 @@ fn whole(rows: &[Row]) -> Verdict {
 pub fn decide_together(all: &mut [&mut Compared]) {
     let mut family = vec![];
     for c in all.iter_mut() {
-        let ask = Ask { effect: c.min_effect, alpha: c.alpha, drawings: 0, seed: 0 };
+        let ask = Ask { effect: c.min_effect, alpha: c.alpha };
         for row in c.rows.iter_mut().filter(|r| r.level == "capture") {
             // (a row without figures keeps its reason; the others' come from the verdict)
             if !row.judged.base.is_nan() {
@@ -311,11 +309,7 @@ fn pairs(sides: [&Run; 2], wanted: &Wanted, notes: &mut Vec<String>) -> Result<V
 /// Judges a family at once.
 fn judge(family: &mut [(&mut Judged, Metric, Ask)]) {
     let many = family.len();
-    let deciding = |(judged, _, ask): &mut (&mut Judged, Metric, Ask)| {
-        judged.choose(many, ask.alpha);
-        judged.deciding()
-    };
-    let p: Vec<f64> = family.iter_mut().map(deciding).collect();
+    let p: Vec<f64> = family.iter().map(|f| f.0.p).collect();
     for ((judged, metric, ask), p) in family.iter_mut().zip(adjusted(&p)) {
         judged.p_adjusted = p;
         decide(judged, *metric, ask, many);
@@ -355,8 +349,7 @@ fn captures(sides: [&Run; 2], pairs: &[Pair], clock: Clock, wanted: &Wanted) -> 
             let judged = measure(&both.sides(), metric, &wanted.ask);
             let mut row = row(pair, "capture", metric, judged);
             row.bands = Some(gathered.clone());
-            row.values =
-                [0, 1].map(|s: usize| super::bootstrap::values(&both.sides[s], metric).unwrap_or_default());
+            row.values = [0, 1].map(|s: usize| values(&both.sides[s], metric).unwrap_or_default());
             family.push((row, metric));
         }
     }

@@ -2,7 +2,8 @@
 //! (JSON), and tools that look for change points in a history (CSV).
 
 use super::compare::{Clock, Compared, Row, SideNote};
-use super::judge::{Test, Verdict};
+use super::judge::Verdict;
+use super::metrics::Scale;
 use crate::report::escape::{markdown, xml};
 use crate::report::{Cell, Column, Cost, Report, Table, Unit, csv, text};
 use serde_json::json;
@@ -47,12 +48,19 @@ pub(super) fn what(row: &Row) -> String {
     out
 }
 
-pub(super) fn percent(share: f64) -> String {
-    format!("{:+.2} %", 100.0 * share)
+/// A change; differences of shares are in percentage points.
+pub(super) fn change(row: &Row, share: f64) -> String {
+    let unit = if row.judged.scale == Scale::Ratio { "%" } else { "pp" };
+    format!("{:+.2} {unit}", 100.0 * share)
+}
+
+/// How much a row changed; nothing where that is not known.
+pub(super) fn changed(row: &Row) -> String {
+    row.judged.change.map_or(String::new(), |c| change(row, c))
 }
 
 pub(super) fn range(row: &Row) -> String {
-    row.judged.interval.map_or(String::new(), |[a, b]| format!("{} to {}", percent(a), percent(b)))
+    row.judged.interval.map_or(String::new(), |[a, b]| format!("{} to {}", change(row, a), change(row, b)))
 }
 
 /// What text shows below captures: findings, the greatest loss of time first.
@@ -97,13 +105,7 @@ pub fn report(of: &Compared) -> Report {
     };
     let cells = |first: Vec<Cell>, r: &Row| -> Vec<Cell> {
         let j = &r.judged;
-        let words = [
-            r.value(j.base),
-            r.value(j.new),
-            j.change.map_or(String::new(), percent),
-            range(r),
-            j.verdict.name().to_owned(),
-        ];
+        let words = [r.value(j.base), r.value(j.new), changed(r), range(r), j.verdict.name().to_owned()];
         let numbers = [j.p_adjusted, j.delta, j.ks, j.wasserstein_ms];
         first.into_iter().chain(words.map(Cell::Text)).chain(numbers.map(Cell::Number)).collect()
     };
@@ -154,13 +156,7 @@ pub fn report(of: &Compared) -> Report {
             };
             report.notes.push(format!("{}: bands at {}; now at {}.", r.title(), words(x), words(y)));
         }
-        let how = match (r.judged.paired, r.judged.test) {
-            (false, _) => String::new(),
-            (true, Test::SignedRank) => "; pairs of one number, alive together (p: signed ranks)".into(),
-            (true, Test::MannWhitney) => {
-                "; pairs of one number, alive together (too few for signed ranks; p: Mann-Whitney's)".into()
-            }
-        };
+        let how = if r.judged.paired { "; pairs of one number, alive together" } else { "" };
         let title = r.title();
         report.notes.push(format!("{title}, {}: {n} times of {a} processes, {m} of {b}{how}.", r.metric));
     }
@@ -197,7 +193,7 @@ pub fn as_markdown(of: &Compared) -> String {
                 markdown(&name(r)),
                 r.value(j.base),
                 r.value(j.new),
-                j.change.map_or(String::new(), percent),
+                changed(r),
                 range(r),
                 j.p_adjusted,
             );
@@ -255,13 +251,8 @@ pub(super) fn junit_suites(of: &Compared, before: &str) -> String {
             let name =
                 if r.level == "capture" { r.metric.to_owned() } else { format!("{} {}", r.level, what(r)) };
             let j = &r.judged;
-            let said = format!(
-                "{}, {} (base {}, new {})",
-                j.change.map_or(String::new(), percent),
-                range(r),
-                r.value(j.base),
-                r.value(j.new)
-            );
+            let said =
+                format!("{}, {} (base {}, new {})", changed(r), range(r), r.value(j.base), r.value(j.new));
             let (class, name) = (xml(&format!("{before}{capture}.{plan}")), xml(&name));
             let _ = match j.verdict {
                 Verdict::Regression => writeln!(
@@ -302,7 +293,7 @@ pub(super) fn benchmark_entries(of: &Compared, title: &dyn Fn(&Row) -> String) -
             "range": format!("± {deviation:.4}"),
             "extra": format!(
                 "{} processes\nagainst the base: {} ({})",
-                v.len(), r.judged.change.map_or(String::new(), percent), r.judged.verdict.name()
+                v.len(), changed(r), r.judged.verdict.name()
             ),
         })
     };

@@ -2,19 +2,30 @@
 //!
 //! | name | definition | needs |
 //! |---|---|---|
-//! | `median` | the lower of the middle two times | 3 frames |
+//! | `median` | the time in the middle; of an even number the mean of the middle two | 3 frames |
 //! | `mean` | their sum over their number | 1 |
-//! | `p95`, `p99` | the time of rank ⌈n·p/100⌉: at least p % of frames take as long or less | 20, 100: at least one frame lies above |
+//! | `p95`, `p99` | percentiles as the whole project has them (`stats`) | 20, 100: at least one frame lies above |
 //! | `low1-p99` | 1 % low as 1000 over p99 in ms: frames a second that 99 % of frames reach | 100 |
 //! | `low1-mean` | 1 % low as 1000 over the mean of the worst ⌈n/100⌉ frames' times in ms | 100 |
 //! | `stutter` | share of frames that take over twice the median of the 19 around them (9 before, itself, 9 after; at the ends the nearest 19) | 19 in a row |
 //!
 //! Two definitions of "1 % low" go around, and both are here under names that say which.
 
-use crate::loop_times::stats::rank;
+use crate::stats::percentile_of;
+use serde::Serialize;
 
 /// Frames whose median a frame is held against.
 pub const AROUND: usize = 19;
+
+/// How two figures of a metric are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scale {
+    /// By their ratio: figures are above 0.
+    Ratio,
+    /// By their difference: figures are shares, and may be 0.
+    Difference,
+}
 
 /// A metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +90,11 @@ impl Metric {
         matches!(self, Metric::Low1P99 | Metric::Low1Mean)
     }
 
+    /// How its figures are compared.
+    pub fn scale(self) -> Scale {
+        if self == Metric::Stutter { Scale::Difference } else { Scale::Ratio }
+    }
+
     /// Frames that it needs.
     pub fn needs(self) -> usize {
         match self {
@@ -90,39 +106,25 @@ impl Metric {
         }
     }
 
-    /// The percentile that it is made of; none where it is made of more than one time.
-    pub fn percentile(self) -> Option<f64> {
-        match self {
-            Metric::Median => Some(50.0),
-            Metric::P95 => Some(95.0),
-            Metric::P99 | Metric::Low1P99 => Some(99.0),
-            Metric::Mean | Metric::Low1Mean | Metric::Stutter => None,
-        }
-    }
-
-    /// What it is where its percentile is `time`.
-    pub fn of_percentile(self, time: f64) -> f64 {
-        if self == Metric::Low1P99 { 1000.0 / time } else { time }
-    }
-
     /// Of times in ms, in the order in which frames ran (which matters to `stutter` alone); they may be put into another order.
     pub fn of(self, times: &mut [f64]) -> Result<f64, TooFew> {
         let n = times.len();
         if n < self.needs() {
             return Err(TooFew { metric: self, here: n });
         }
-        if let Some(p) = self.percentile() {
-            let (_, time, _) = times.select_nth_unstable_by(rank(n, p), f64::total_cmp);
-            return Ok(self.of_percentile(*time));
-        }
+        let percentile = |times: &mut [f64], p| percentile_of(times, p).unwrap_or(f64::NAN);
         Ok(match self {
+            Metric::Median => percentile(times, 50.0),
+            Metric::P95 => percentile(times, 95.0),
+            Metric::P99 => percentile(times, 99.0),
+            Metric::Low1P99 => 1000.0 / percentile(times, 99.0),
             Metric::Mean => times.iter().sum::<f64>() / n as f64,
             Metric::Low1Mean => {
                 let worst = n.div_ceil(100);
                 times.select_nth_unstable_by(n - worst, f64::total_cmp);
                 1000.0 * worst as f64 / times[n - worst..].iter().sum::<f64>()
             }
-            _ => 100.0 * stutters(times) as f64 / n as f64,
+            Metric::Stutter => 100.0 * stutters(times) as f64 / n as f64,
         })
     }
 }
@@ -168,8 +170,8 @@ mod tests {
     fn of_one_to_a_thousand() {
         let all = || (1..=1000).rev().map(f64::from).collect::<Vec<_>>();
         let of = |m: Metric| m.of(&mut all()).expect("enough");
-        assert_eq!((of(Metric::Median), of(Metric::Mean)), (500.0, 500.5));
-        assert_eq!((of(Metric::P95), of(Metric::P99), of(Metric::Low1P99)), (950.0, 990.0, 1000.0 / 990.0));
+        assert_eq!((of(Metric::Median), of(Metric::Mean)), (500.5, 500.5));
+        assert_eq!((of(Metric::P95), of(Metric::P99), of(Metric::Low1P99)), (950.5, 990.5, 1000.0 / 990.5));
         // The worst ten are 991 to 1000, 995.5 on average.
         assert!((of(Metric::Low1Mean) - 1000.0 / 995.5).abs() < 1e-12);
         assert_eq!(of(Metric::Stutter), 0.0);

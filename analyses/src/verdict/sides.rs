@@ -3,11 +3,47 @@
 //! Warm-up turns and the load frame are left out (a capture of one frame has none but that). Guarantees: processes are in the order
 //! of their numbers; of pairs, both sides have the same ones.
 
-use super::bootstrap::{Process, Sides};
+use super::metrics::{Metric, TooFew};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use trace::Nanos;
 use trace::run::{FrameSample, Run};
+
+/// A process: times by turn, each turn's frames in order.
+pub type Process = Vec<Vec<f64>>;
+
+/// A metric of each process.
+pub fn values(side: &[Process], metric: Metric) -> Result<Vec<f64>, TooFew> {
+    side.iter().map(|p| metric.of(&mut p.concat())).collect()
+}
+
+/// Two sides of a question.
+#[derive(Clone, Copy, Debug)]
+pub struct Sides<'s> {
+    /// What it is held against.
+    pub base: &'s [Process],
+    /// What is judged.
+    pub new: &'s [Process],
+    /// Whether those of one position were alive together.
+    pub paired: bool,
+}
+
+impl<'s> Sides<'s> {
+    /// Of two runs.
+    pub fn apart(base: &'s [Process], new: &'s [Process]) -> Self {
+        Sides { base, new, paired: false }
+    }
+
+    /// Of one run, in the order of their numbers; apart where one side has more of them.
+    pub fn paired(base: &'s [Process], new: &'s [Process]) -> Self {
+        Sides { base, new, paired: base.len() == new.len() }
+    }
+
+    /// Base and new.
+    pub fn both(&self) -> [&'s [Process]; 2] {
+        [self.base, self.new]
+    }
+}
 
 /// Whose times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -12,7 +12,7 @@ use super::judge::Verdict;
 use serde::Serialize;
 
 /// The version of the JSON's shape.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// Where a unit stands between two results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

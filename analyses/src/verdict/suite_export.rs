@@ -2,7 +2,7 @@
 //! what its verdict comes from, then unit by unit what `compare` says.
 
 use super::compare::Row;
-use super::export::{self, benchmark_entries, junit_suites, percent, range};
+use super::export::{self, benchmark_entries, changed, junit_suites, range};
 use super::judge::Verdict;
 use super::suite::{Standing, SuiteCompared, SuiteUnit, worst};
 use crate::report::escape::{markdown, xml};
@@ -49,7 +49,7 @@ fn words(u: &SuiteUnit) -> [String; 9] {
         out[2] = format!("{}{frame}", r.plan);
         out[3] = r.metric.to_owned();
         (out[4], out[5]) = (r.value(j.base), r.value(j.new));
-        out[6] = j.change.map_or(String::new(), percent);
+        out[6] = changed(r);
         out[7] = range(r);
         out[8] = format!("{:.2e}", j.p_adjusted);
     }

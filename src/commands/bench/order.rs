@@ -1,6 +1,6 @@
 //! Which plan runs when: in each round every plan once, in an order that the seed decides.
 
-use analyses::loop_times::stats::Random;
+use oorandom::Rand64;
 
 /// One iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct Turn {
 
 /// All turns, of so many rounds.
 pub fn order(plans: usize, rounds: u32, seed: u64) -> Vec<Turn> {
-    let mut random = Random::new(seed);
+    let mut random = Rand64::new(seed.into());
     let mut all = Vec::with_capacity(plans * rounds as usize);
     for round in 0..rounds {
         all.extend(shuffled(plans, &mut random).into_iter().map(|plan| Turn { round, plan }));
@@ -22,10 +22,10 @@ pub fn order(plans: usize, rounds: u32, seed: u64) -> Vec<Turn> {
 }
 
 /// Numbers below `n` in an order that is as likely as any other (Fisher and Yates).
-pub fn shuffled(n: usize, random: &mut Random) -> Vec<usize> {
+pub fn shuffled(n: usize, random: &mut Rand64) -> Vec<usize> {
     let mut all: Vec<usize> = (0..n).collect();
     for i in (1..n).rev() {
-        all.swap(i, random.below(i + 1));
+        all.swap(i, random.rand_range(0..i as u64 + 1) as usize);
     }
     all
 }

@@ -12,7 +12,7 @@ use crate::exit::{Exit, Failure, complain};
 use crate::output::{self, write_file};
 use analyses::verdict::compare::{self, Compared, Wanted};
 use analyses::verdict::suite::{Standing, SuiteCompared, SuiteSide, SuiteUnit, judged};
-use analyses::verdict::{Ask, DRAWINGS, Verdict, suite_export as export};
+use analyses::verdict::{Ask, Verdict, suite_export as export};
 use trace::suite::{State, SuiteNote, UnitNote};
 
 /// What counts where neither the suite file nor a flag says so.
@@ -140,8 +140,6 @@ fn wanted(
         ask: Ask {
             effect: args.min_effect.or(s.min_effect.as_ref().map(|e| e.share)).unwrap_or(MIN_EFFECT),
             alpha: args.alpha.or(s.alpha.map(|a| a.0)).unwrap_or(ALPHA),
-            drawings: DRAWINGS,
-            seed: s.seed.unwrap_or_default(),
         },
         clock: s.clock.map(|c| if c.0 == Clock::Gpu { compare::Clock::Gpu } else { compare::Clock::Cpu }),
         against: args.against.clone().or(own),

@@ -30,7 +30,7 @@ pub fn split(costs: &[f64], shards: u32) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use analyses::loop_times::stats::Random;
+    use oorandom::Rand64;
 
     fn sums(costs: &[f64], shards: u32) -> Vec<f64> {
         let of = split(costs, shards);
@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn every_unit_is_in_one_shard_and_no_shard_has_too_much() {
         for seed in 0..50 {
-            let mut random = Random::new(seed);
+            let mut random = Rand64::new(seed);
             let units = 1 + (random.unit() * 60.0) as usize;
             let costs: Vec<f64> = (0..units).map(|_| (1.0 + random.unit() * 5000.0).floor()).collect();
             let whole: f64 = costs.iter().sum();
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn against_the_best_split_of_small_suites() {
         for seed in 0..40 {
-            let mut random = Random::new(seed);
+            let mut random = Rand64::new(seed);
             let costs: Vec<f64> = (0..8).map(|_| (1.0 + random.unit() * 20.0).floor()).collect();
             for shards in 2..=3u32 {
                 let all = (shards as usize).pow(8);

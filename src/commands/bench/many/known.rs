@@ -7,8 +7,8 @@ use analyses::verdict::compare::{Clock, paired_processes, processes};
 use analyses::verdict::{Metric, Sides, half_width, interval};
 use trace::run::Run;
 
-/// The level of the intervals that have to be tight, less 1; and drawings for them.
-const LEVEL: (f64, usize) = (0.01, 1000);
+/// The level of the intervals that have to be tight, less 1.
+const ALPHA: f64 = 0.01;
 
 /// The clock that every timed frame has.
 pub(super) fn clock(run: &Run) -> Clock {
@@ -21,15 +21,14 @@ pub(super) fn clock(run: &Run) -> Clock {
 /// Half the interval of a median, as a share: of a capture's and plan's own.
 pub(super) fn half_of(run: &Run, at: (usize, usize), clock: Clock) -> Option<f64> {
     let side = processes(run, at, clock);
-    half_width(&side, Metric::Median, LEVEL.0, LEVEL.1, run.note.seed).ok().flatten()
+    half_width(&side, Metric::Median, ALPHA).ok().flatten()
 }
 
 /// Likewise of a plan's change against the first plan.
 pub(super) fn half_of_change(run: &Run, (capture, plan): (usize, usize), clock: Clock) -> Option<f64> {
     let [base, new] = paired_processes(run, capture, [0, plan], clock);
     let sides = Sides::paired(&base, &new);
-    let found = interval(&sides, Metric::Median, LEVEL.0, LEVEL.1, run.note.seed).ok().flatten()?;
-    Some((found.at[1].ln_1p() - found.at[0].ln_1p()) / 2.0)
+    Some(interval(&sides, Metric::Median, ALPHA).ok().flatten()?.half)
 }
 
 /// Whether what a run is for is known well enough: medians of one plan, changes of several.

@@ -4,8 +4,9 @@
 //! that the seed shuffles anew for each round: so what drifts within seconds or minutes drifts for all plans alike. A worker is
 //! this program again (`worker.rs`), which times as a study of one process does (`session.rs`).
 //!
-//! *Warm-up*: a process's turns are left out until its times have settled (`analyses::verdict::settled`), or until `--warmup`.
-//! *Budget*: after each number of processes the time is looked at, and, from the fifth on (of several plans the eighth), how well each capture's median, or with
+//! *Warm-up*: turns are left out until the times of all processes of a number have settled (`analyses::verdict::settled`), or until
+//! `--warmup`: it ends for all of them in the same round, so that each has as many timed turns, and of the same rounds.
+//! *Budget*: after each number of processes the time is looked at, and, from the fifth on, how well each capture's median, or with
 //! several plans each one's change against the first, is known: half its 99 % interval.
 //!
 //! Guarantees: the folder is there whole or not at all; one worker works at a time; with looped frames all processes of a capture
@@ -25,13 +26,13 @@ use crate::cli::BenchArgs;
 use crate::commands::folder;
 use crate::commands::frames::{self, no_such_frame};
 use crate::commands::replaying::options;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, complain};
 use crate::output::{self, write_file};
 use crate::{input, progress};
-use analyses::loop_times::stats::Random;
 use analyses::report::{json, text};
-use analyses::verdict::settled;
+use analyses::verdict::{FEWEST as FEWEST_TO_DECIDE, settled};
 use known::tight;
+use oorandom::Rand64;
 use plans::Asked;
 use process::{Process, Spec};
 use std::collections::HashMap;
@@ -48,8 +49,8 @@ pub const PROCESSES: [u32; 2] = [10, 1000];
 pub const ITERATIONS: [u32; 2] = [30, 10];
 /// Most turns that warm up, likewise.
 pub const WARMUP: [u32; 2] = [40, 10];
-/// Processes below which nobody asks how well a median is known, or a change of pairs: fewer cannot be significant at 1 %.
-const FEWEST: [u32; 2] = [5, 8];
+/// Processes below which nobody asks how well a median, or a change, is known.
+const FEWEST: u32 = 5;
 
 pub use report::report;
 pub use state::host;
@@ -67,6 +68,11 @@ pub fn wanted(args: &BenchArgs) -> bool {
 
 /// Runs it.
 pub fn run(args: &BenchArgs) -> Result<Exit, Failure> {
+    if let Some(few) = args.processes.processes.filter(|n| (*n as usize) < FEWEST_TO_DECIDE) {
+        complain(format_args!(
+            "{few} processes of each plan: `compare` decides nothing with fewer than {FEWEST_TO_DECIDE} a side, and 10 are a good number"
+        ));
+    }
     let run = folder::whole(&args.output, |part| study(args, part))?;
     let report = report(&run);
     output::print(if args.json { json::render(&report) } else { text::render(&report) }.as_bytes())?;
@@ -122,7 +128,7 @@ fn study(args: &BenchArgs, to: &Path) -> Result<Run, Failure> {
     };
     let budget = args.processes.budget;
     let most = args.processes.processes.unwrap_or(PROCESSES[usize::from(budget.is_some())]);
-    let (mut random, mut known) = (Random::new(args.seed), HashMap::new());
+    let (mut random, mut known) = (Rand64::new(args.seed.into()), HashMap::new());
     let bar = progress::bytes(u64::from(most) * sources.len() as u64, "processes");
     bar.set_style(progress::iterations());
     for number in 0..most {
@@ -140,7 +146,7 @@ fn study(args: &BenchArgs, to: &Path) -> Result<Run, Failure> {
             bar.inc(1);
         }
         let Some(budget) = budget else { continue };
-        if number + 1 >= FEWEST[usize::from(asked.len() > 1)] && tight(&run, args.processes.tight) {
+        if number + 1 >= FEWEST && tight(&run, args.processes.tight) {
             run.note.stopped = "tight".into();
             break;
         }
@@ -204,9 +210,7 @@ struct Alive {
     startup: Nanos,
     /// Times that are known, by turn.
     seen: Vec<f64>,
-    /// Turns taken, and those of them that warmed up.
-    taken: u32,
-    warmup: Option<u32>,
+    /// Whether they had settled when its warm-up ended.
     settled: bool,
     /// The position of each of its turns in the whole run.
     positions: Vec<u64>,
@@ -220,7 +224,7 @@ fn block(
     source: &Source,
     (capture, number): (usize, u32),
     turns: Turns,
-    random: &mut Random,
+    random: &mut Rand64,
     run: &mut Run,
     known: &mut HashMap<Place, usize>,
 ) -> Result<(), Failure> {
@@ -250,8 +254,6 @@ fn block(
                 plan,
                 startup: Nanos(0),
                 seen: vec![],
-                taken: 0,
-                warmup: None,
                 settled: false,
                 positions: vec![],
             });
@@ -263,27 +265,21 @@ fn block(
     }
     let before = state::device();
     let mut position = run.frames.iter().map(|f| f.position + 1).max().unwrap_or(0);
-    loop {
-        let mut done = true;
+    // (of all together, as what pairs of processes differ by is of the same rounds then)
+    let mut warmup = None;
+    for round in 0.. {
+        if warmup.is_none() {
+            alive.iter_mut().for_each(|a| a.settled = settled(&a.seen));
+            warmup = (alive.iter().all(|a| a.settled) || round >= turns.warmup).then_some(round);
+        }
+        if warmup.is_some_and(|w| round >= w + turns.iterations) {
+            break;
+        }
         for at in shuffled(alive.len(), random) {
             let a = &mut alive[at];
-            if a.warmup.is_some_and(|w| a.taken >= w + turns.iterations) {
-                continue;
-            }
-            done = false;
-            if a.warmup.is_none() {
-                a.settled = settled(&a.seen);
-                if a.settled || a.taken >= turns.warmup {
-                    a.warmup = Some(a.taken);
-                }
-            }
             a.seen.extend(a.process.turn()?);
-            a.taken += 1;
             a.positions.push(position);
             position += 1;
-        }
-        if done {
-            break;
         }
     }
     // (the first of these makes what the others use, and is left out)
@@ -295,13 +291,13 @@ fn block(
     let after = state::device();
     alive.sort_by_key(|a| a.plan);
     for a in alive {
-        let (plan, warmup) = (a.plan, a.warmup.unwrap_or(a.taken));
+        let plan = a.plan;
         let found = a.process.end()?;
         let worker = Worker {
             capture,
             plan,
             process: number,
-            warmup,
+            warmup: warmup.unwrap_or_default(),
             settled: a.settled,
             startup: a.startup,
             device: found.device.clone(),

@@ -3,7 +3,7 @@
 use super::known::{clock, half_of, half_of_change};
 use analyses::report::{Cell, Column, Cost, Report, Table, Unit};
 use analyses::verdict::compare::{Clock, processes};
-use analyses::verdict::{Metric, values};
+use analyses::verdict::{Metric, figure, values};
 use trace::run::Run;
 
 /// What is printed: each capture's and plan's figures.
@@ -21,7 +21,7 @@ pub fn report(run: &Run) -> Report {
     for (c, capture) in n.captures.iter().enumerate() {
         for (p, plan) in n.plans.iter().enumerate() {
             let side = processes(run, (c, p), clock);
-            let of = |metric| values(&side, metric).map(|v| v.iter().sum::<f64>() / v.len().max(1) as f64);
+            let of = |metric| values(&side, metric).map(|v| figure(&v, metric));
             let number = |metric| of(metric).map_or(Cell::Missing, Cell::Number);
             let percent = |half: Option<f64>| half.map_or(Cell::Missing, |h| Cell::Number(100.0 * h));
             let turns: usize = side.iter().map(Vec::len).sum();
@@ -64,7 +64,7 @@ pub fn report(run: &Run) -> Report {
         ));
     }
     report.notes.push(
-        "Figures are means over processes; those that a process has too few frames for are missing.".into(),
+        "Figures are geometric means over processes; those that a process has too few frames for are missing.".into(),
     );
     report.notes.extend(n.notes.iter().cloned());
     let mut said: Vec<&String> = n.workers.iter().flat_map(|w| &w.notes).collect();

@@ -32,9 +32,9 @@ mod tests {
 
     #[test]
     fn never_below_what_it_was_and_in_the_same_order() {
-        let mut random = crate::loop_times::stats::Random::new(2);
+        let mut random = oorandom::Rand64::new(2);
         for m in 1..40 {
-            let p: Vec<f64> = (0..m).map(|_| random.unit()).collect();
+            let p: Vec<f64> = (0..m).map(|_| random.rand_float()).collect();
             let q = adjusted(&p);
             assert!(p.iter().zip(&q).all(|(p, q)| q >= p && *q <= 1.0), "{p:?} {q:?}");
             for (a, b) in (0..m).flat_map(|a| (0..m).map(move |b| (a, b))) {

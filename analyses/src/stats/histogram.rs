@@ -1,5 +1,6 @@
 //! Times gathered into an HDR histogram, with an exact sum and exact ends.
 
+use super::places;
 use hdrhistogram::Histogram;
 use trace::Nanos;
 
@@ -48,12 +49,18 @@ impl Stats {
         Nanos(self.max)
     }
 
-    /// The percentile as the analysis's header defines it; 0 of nothing.
-    pub fn percentile(&self, percentile: f64) -> Nanos {
+    /// The percentile in nanoseconds, of the upper ends of buckets; 0 of nothing.
+    pub fn percentile(&self, percentile: f64) -> f64 {
         if self.count() == 0 {
-            return Nanos(0);
+            return 0.0;
         }
-        Nanos(self.histogram.value_at_percentile(percentile).clamp(self.min, self.max))
+        let (low, high) = places(self.count() as usize, percentile);
+        // (half a place before the rank's share: it is that rank's, however a quotient is rounded)
+        let at = |place: usize| {
+            let share = (place as f64 + 0.5) / self.count() as f64;
+            self.histogram.value_at_quantile(share).clamp(self.min, self.max) as f64
+        };
+        at(low).midpoint(at(high))
     }
 
     /// The filled buckets in rising order: where each begins (the first at the minimum), and how many it holds.
@@ -71,8 +78,8 @@ mod tests {
     use trace::Nanos;
 
     /// `actual` is `expected` or at most 0.1 % above it.
-    fn assert_close(actual: Nanos, expected: u64) {
-        assert!(actual.0 >= expected && actual.0 as f64 <= expected as f64 * 1.001, "{actual:?}, {expected}");
+    fn assert_close(actual: f64, expected: f64) {
+        assert!(actual >= expected && actual <= expected * 1.001, "{actual}, {expected}");
     }
 
     #[test]
@@ -80,7 +87,7 @@ mod tests {
         let stats = Stats::from_iter([]);
         assert_eq!(
             (stats.count(), stats.mean_ms(), stats.percentile(50.0), stats.max()),
-            (0, None, Nanos(0), Nanos(0))
+            (0, None, 0.0, Nanos(0))
         );
         assert_eq!(stats.buckets().count(), 0);
     }
@@ -89,18 +96,19 @@ mod tests {
     fn of_one_is_exact() {
         let stats = Stats::from_iter([Nanos(16_666_667)]);
         for percentile in [0.0, 50.0, 99.0, 100.0] {
-            assert_eq!(stats.percentile(percentile), Nanos(16_666_667));
+            assert_eq!(stats.percentile(percentile), 16_666_667.0);
         }
         assert_eq!(stats.buckets().collect::<Vec<_>>(), [(Nanos(16_666_667), 1)]);
     }
 
     #[test]
     fn of_a_uniform_distribution() {
-        // 1, 2, … 1000 µs: the p-th percentile is 10 p µs, the mean (1 + 1000) / 2 µs.
+        // 1, 2, … 1000 µs: the p-th percentile is 10 p + 1/2 µs, the mean (1 + 1000) / 2 µs.
         let stats: Stats = (1..=1000).rev().map(|us| Nanos(us * 1000)).collect();
-        for percentile in [1, 10, 50, 90, 99, 100] {
-            assert_close(stats.percentile(percentile as f64), percentile * 10_000);
+        for percentile in [1.0, 10.0, 50.0, 90.0, 99.0] {
+            assert_close(stats.percentile(percentile), percentile * 10_000.0 + 500.0);
         }
+        assert_eq!(stats.percentile(100.0), 1_000_000.0);
         assert_eq!(stats.mean_ms(), Some(0.5005));
         assert_eq!(stats.buckets().map(|(_, count)| count).sum::<u64>(), 1000);
     }
@@ -111,8 +119,8 @@ mod tests {
         // the median (rank 2^19) is the first of k = 19, and p25 (rank 2^18) the first of k = 18.
         let times = (0..20u32).flat_map(|k| (0..1 << k).map(move |_| Nanos(1 << k)));
         let stats = Stats::from_iter(times);
-        assert_close(stats.percentile(50.0), 1 << 19);
-        assert_close(stats.percentile(25.0), 1 << 18);
+        assert_close(stats.percentile(50.0), f64::from(1 << 19));
+        assert_close(stats.percentile(25.0), f64::from(1 << 18));
         // Σ 4^k / (2^20 − 1) = (4^20 − 1) / 3 / (2^20 − 1) = (2^20 + 1) / 3
         assert!((stats.mean_ms().unwrap() - ((1 << 20) + 1) as f64 / 3.0 / 1e6).abs() < 1e-12);
     }
@@ -122,6 +130,6 @@ mod tests {
         let stats = Stats::from_iter([Nanos(0), Nanos(u64::MAX)]);
         assert_eq!(stats.count(), 2);
         assert_eq!(stats.max(), Nanos(u64::MAX));
-        assert!(stats.percentile(100.0).0 >= LONGEST);
+        assert!(stats.percentile(100.0) >= LONGEST as f64);
     }
 }
