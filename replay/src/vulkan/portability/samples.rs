@@ -5,6 +5,7 @@
 //! resolved from them is as smooth or smoother, and not the same picture where it is another number. Costs: memory and time by
 //! the samples. Refused: a number for which there is no other but one, as there is nothing to resolve then.
 
+use super::stand_ins::{StandIns, replaced};
 use crate::vulkan::portability::compare::Compare;
 use ash::vk;
 use gfxr_parse::schema::generated::ENUMS;
@@ -40,10 +41,11 @@ fn nearest(wanted: u32, possible: u32) -> Option<u32> {
 
 impl Compare<'_> {
     /// Which numbers are others here.
-    pub(super) fn samples(&self) -> Samples {
+    pub(super) fn samples(&self, found: &StandIns) -> Samples {
         let mut possible: BTreeMap<u32, u32> = BTreeMap::new();
         for (kind, sizes) in &self.asked.images {
-            let counts = self.limits_of(kind).map_or(0, |l| l.sample_counts.as_raw());
+            let here = found.get(&kind.format).map_or(*kind, |s| replaced(kind, *s));
+            let counts = self.limits_of(&here).map_or(0, |l| l.sample_counts.as_raw());
             for n in (1..7).map(|bit| 1 << bit).filter(|n| sizes.samples & n != 0) {
                 *possible.entry(n).or_insert(u32::MAX) &= counts;
             }
@@ -57,6 +59,9 @@ impl Compare<'_> {
         &self,
         w: &crate::preflight::asked::ImageKind,
     ) -> Result<vk::ImageFormatProperties, vk::Result> {
+        if self.options.rehearse.lacks(w.format) {
+            return Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED);
+        }
         // SAFETY: a query.
         unsafe {
             self.instance.get_physical_device_image_format_properties(

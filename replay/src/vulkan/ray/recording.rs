@@ -41,7 +41,7 @@ pub(super) fn record(
 }
 
 /// A buffer that lives as long as what was recorded into a command buffer.
-pub(super) fn keep(vk: &mut Vulkan, device: u64, cmd_id: u64, own: Own) {
+pub(crate) fn keep(vk: &mut Vulkan, device: u64, cmd_id: u64, own: Own) {
     let commands = state(vk, cmd_id);
     commands.device = device;
     commands.own.push(own);

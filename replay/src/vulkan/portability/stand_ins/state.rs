@@ -1,5 +1,6 @@
 //! What is kept of images with a stand-in: which formats have one, the copies that are recorded, and what it all took.
 
+use super::packs::{Out, Packer};
 use crate::vulkan::memory::Alloc;
 use ash::vk;
 use std::collections::{BTreeMap, HashMap};
@@ -10,12 +11,18 @@ pub type StandIns = BTreeMap<u32, u32>;
 
 /// See the module's header; without stand-ins nothing is kept.
 #[derive(Default)]
-pub struct Compressed {
-    pub(in super::super) stand_ins: StandIns,
+pub struct StandInImages {
+    pub(in super::super) formats: StandIns,
+    /// Images of such formats are copied to buffers.
+    pub(in crate::vulkan) packs: bool,
     /// Copies that are recorded: by the recording's number, and the command's index in it.
     pub(super) copies: HashMap<(u64, u32), Copy>,
     /// What the host copies in the call under way.
     pub(super) host: Vec<Vec<u8>>,
+    /// What makes texels captured ones again, by device.
+    pub(super) packers: HashMap<u64, Packer>,
+    /// The copy out of an image that is being recorded.
+    pub(super) out: Option<Out>,
     /// Submissions and signals so far.
     pub(super) calls: u64,
     pub(super) cost: Cost,
@@ -29,20 +36,22 @@ pub(super) struct Cost {
     pub(super) more_bytes: u64,
     pub(super) texels: u64,
     pub(super) decoding: Duration,
-    /// Bytes that hold decoded texels for copies, now and at most.
+    /// Bytes that hold texels for copies, now and at most.
     pub(super) staged: u64,
     pub(super) most_staged: u64,
     pub(super) read_back: u64,
+    /// Regions that are copied out of images.
+    pub(super) copied_out: u64,
 }
 
-impl Compressed {
-    /// With these.
-    pub(in super::super) fn new(stand_ins: StandIns) -> Self {
-        Compressed { stand_ins, ..Compressed::default() }
+impl StandInImages {
+    /// With these; `packs`: images of such formats are copied to buffers.
+    pub(in super::super) fn new(formats: StandIns, packs: bool) -> Self {
+        StandInImages { formats, packs, ..StandInImages::default() }
     }
     /// No format has a stand-in.
     pub fn is_empty(&self) -> bool {
-        self.stand_ins.is_empty()
+        self.formats.is_empty()
     }
 }
 
@@ -59,10 +68,10 @@ pub(super) struct Copy {
     pub(super) filled: Option<Filled>,
 }
 
-/// What the texels of a copy were made of.
+/// What the texels of a copy to an image were made of.
 #[derive(Clone, Copy)]
 pub(super) struct Filled {
-    /// The world's stamp of the blocks then; none where some were not known.
+    /// The world's stamp of the captured texels then; none where some were not known.
     pub(super) stamp: Option<u64>,
     pub(super) hash: [u8; 32],
     /// Which call it was made for.
