@@ -1,22 +1,19 @@
 //! Colour formats whose channels are all in a wider one: three channels, and channels of a few bits.
 //!
-//! Formats and layouts are the registry's. Guarantees: what [`Packing`] says makes the captured bits again of every texel that was
-//! read from such. Refuses (by `None`) all other formats.
-
-use super::codec::Codec;
+//! Formats and layouts are the registry's. Guarantees: each value of a channel becomes another one, from which it follows again.
+//! Refuses (by `None`) all other formats.
 
 /// The fourth channel of a format of three: how many bytes each has, and one as its bits.
-pub(super) fn three(format: u32) -> Option<Codec> {
+pub(super) fn three(format: u32) -> Option<(usize, u32)> {
     // By kind: UNORM, SNORM, USCALED, SSCALED, UINT, SINT, and of the first size SRGB, of the second SFLOAT.
     let kind = |first: u32| (format - first) as usize;
-    let (bytes, one) = match format {
+    Some(match format {
         23..=29 => (1, [255, 127, 1, 1, 1, 1, 255][kind(23)]),
         30..=36 => (1, [255, 127, 1, 1, 1, 1, 255][kind(30)]),
         84..=90 => (2, [0xFFFF, 0x7FFF, 1, 1, 1, 1, 0x3C00][kind(84)]),
         104..=106 => (4, [1, 1, 1.0f32.to_bits()][kind(104)]),
         _ => return None,
-    };
-    Some(Codec::Three { bytes, one })
+    })
 }
 
 /// Where the channels of a packed format are: the first bit and the bits of red, green, blue and alpha; no bits where it lacks one.
@@ -75,32 +72,5 @@ pub fn channels(format: u32) -> [bool; 4] {
         (Some(_), _) => [true, true, true, false],
         (_, Some(p)) => p.channels.map(|c| c.1 > 0),
         _ => [true; 4],
-    }
-}
-
-/// How one texel of a stand-in becomes one of the captured format again, as shaders/pack.comp does it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Packing {
-    /// Of a texel here, and as captured.
-    pub bytes: [u32; 2],
-    /// 0: the first bytes are the same. 1: channels of 8 bits are packed. 2: depth, by the kinds in `what`.
-    pub way: u32,
-    /// By channel: the first bit and, from bit 8 on, the bits; of depth, the kinds here and as captured.
-    pub what: [u32; 4],
-}
-
-impl Codec {
-    /// How texels of a stand-in become captured ones; none if what they were made of is lost.
-    pub fn packing(self, stand_in: u32) -> Option<Packing> {
-        let bytes = [self.texel_bytes(stand_in) as u32, self.block_bytes() as u32];
-        Some(match self {
-            Codec::Three { .. } | Codec::Same(_) => Packing { bytes, way: 0, what: [0; 4] },
-            Codec::Packed(p) => Packing { bytes, way: 1, what: p.channels.map(|(first, n)| first | n << 8) },
-            Codec::Depth(to) => {
-                let from = super::depth::Depth::of(stand_in)?;
-                Packing { bytes, way: 2, what: [from.kind(), to.kind(), 0, 0] }
-            }
-            _ => return None,
-        })
     }
 }

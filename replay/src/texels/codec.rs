@@ -78,7 +78,8 @@ impl Codec {
                 _ => Some(Codec::Depth(depth)),
             };
         }
-        let plain = || channels::three(format).or_else(|| channels::Packed::of(format).map(Codec::Packed));
+        let three = channels::three(format).map(|(bytes, one)| Codec::Three { bytes, one });
+        let plain = || three.or_else(|| channels::Packed::of(format).map(Codec::Packed));
         Self::compressed(format).or_else(plain)
     }
 

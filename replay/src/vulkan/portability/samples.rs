@@ -5,7 +5,7 @@
 //! resolved from them is as smooth or smoother, and not the same picture where it is another number. Costs: memory and time by
 //! the samples. Refused: a number for which there is no other but one, as there is nothing to resolve then.
 
-use super::stand_ins::{StandIns, replaced};
+use crate::preflight::asked::ImageKind;
 use crate::vulkan::portability::compare::Compare;
 use ash::vk;
 use gfxr_parse::schema::generated::ENUMS;
@@ -40,12 +40,11 @@ fn nearest(wanted: u32, possible: u32) -> Option<u32> {
 }
 
 impl Compare<'_> {
-    /// Which numbers are others here.
-    pub(super) fn samples(&self, found: &StandIns) -> Samples {
+    /// Which numbers are others here, where images are made as `made` says.
+    pub(super) fn samples(&self, made: impl Fn(&ImageKind) -> ImageKind) -> Samples {
         let mut possible: BTreeMap<u32, u32> = BTreeMap::new();
         for (kind, sizes) in &self.asked.images {
-            let here = found.get(&kind.format).map_or(*kind, |s| replaced(kind, *s));
-            let counts = self.limits_of(&here).map_or(0, |l| l.sample_counts.as_raw());
+            let counts = self.limits_of(&made(kind)).map_or(0, |l| l.sample_counts.as_raw());
             for n in (1..7).map(|bit| 1 << bit).filter(|n| sizes.samples & n != 0) {
                 *possible.entry(n).or_insert(u32::MAX) &= counts;
             }
@@ -55,10 +54,7 @@ impl Compare<'_> {
     }
 
     /// What images of this kind can be here.
-    pub(super) fn limits_of(
-        &self,
-        w: &crate::preflight::asked::ImageKind,
-    ) -> Result<vk::ImageFormatProperties, vk::Result> {
+    pub(super) fn limits_of(&self, w: &ImageKind) -> Result<vk::ImageFormatProperties, vk::Result> {
         if self.options.rehearse.lacks(w.format) {
             return Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED);
         }

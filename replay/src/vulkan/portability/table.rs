@@ -4,7 +4,7 @@
 use super::compare::Compare;
 use super::descriptor_buffers::{DescriptorBuffers, Sizes};
 use super::line::{Done, Line, refuse, turn_off};
-use super::stand_ins::{StandInImages, StandIns, bridge_features};
+use super::stand_ins::{StandInImages, StandIns, bridge_features, replaced};
 use super::unused::{Unused, forgive};
 use super::{Realigned, Samples, extensions};
 use crate::error::{Error, Kind, Result, Vk};
@@ -145,7 +145,7 @@ pub(super) fn table(
     }
     let unused = forgive(&mut c.lines, asked, || used::scan(capture, answered_by_capture));
     let realigned = c.alignments(|copied| written_places::scan(capture, copied));
-    let samples = c.samples(&stand_ins);
+    let samples = c.samples(|k| stand_ins.get(&k.format).map_or(*k, |s| replaced(k, *s)));
     let descriptors = c.descriptor_buffers();
     c.formats(&samples, &stand_ins, &unused);
     c.lines.dedup();

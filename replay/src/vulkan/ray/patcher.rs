@@ -1,7 +1,6 @@
 //! The shaders that translate in command buffers, and the tables that they look things up in: made when a device first needs
 //! them.
 
-use super::recording::state;
 use super::spare::Own;
 use super::state::{CommandState, Patcher, Properties};
 use crate::error::{Error, Result, Vk};
@@ -187,7 +186,7 @@ pub(crate) fn dispatch(
 
 impl CommandState {
     /// Puts back what translations disturb.
-    fn put_back(&self, d: &ash::Device, cmd: vk::CommandBuffer) {
+    pub(super) fn put_back(&self, d: &ash::Device, cmd: vk::CommandBuffer) {
         // SAFETY: recording into a command buffer that the application is recording; what it bound and pushed there is alive.
         unsafe {
             if self.compute != vk::Pipeline::null() {
@@ -198,11 +197,6 @@ impl CommandState {
             }
         }
     }
-}
-
-/// Puts back what translations disturb in a command buffer (captured id).
-pub(crate) fn put_back(vk: &mut Vulkan, d: &ash::Device, id: u64, cmd: vk::CommandBuffer) {
-    state(vk, id).put_back(d, cmd);
 }
 
 /// Push-constant bytes of a translation shader: addresses, then 32-bit values.

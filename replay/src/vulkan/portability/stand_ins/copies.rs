@@ -168,9 +168,8 @@ pub(super) fn sweep(vk: &mut Vulkan, world: &World) {
 }
 
 /// A device is about to go, and idle.
-pub(in crate::vulkan) fn device_gone(vk: &mut Vulkan, device: u64) {
+pub(super) fn device_gone(vk: &mut Vulkan, device: u64) {
     remove(vk, |_, c| c.device == device);
-    super::packs::device_gone(vk, device);
 }
 
 #[cfg(test)]

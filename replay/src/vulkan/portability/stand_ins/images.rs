@@ -1,7 +1,7 @@
 //! Images with a stand-in, as they are made, seen and cleared, and what all of it took.
 //!
-//! A channel that the captured format lacks is not read from the stand-in: views say 0 or 1 in its stead, and clears write that, so that
-//! blits find it, too. Refuses nothing.
+//! A channel that the captured format lacks is not read from the stand-in: views say 0 or 1 in its stead, and clears write
+//! that, so that blits find it, too. Refuses nothing.
 
 use crate::error::Result;
 use crate::options::Bridge;
@@ -59,7 +59,7 @@ pub(in super::super) fn clear(c: &mut LinkedCall<'_>) -> Result<()> {
     let Some(at) = call.image.target(param!("vkCmdClearColorImage", "pColor")) else { return Ok(()) };
     for (i, there) in (0..).zip(has) {
         if !there {
-            linked.set_u32_at(at + 4 * i, if i == 3 { one(format) } else { 0 });
+            linked.set_u32_at(at + size_of::<u32>() as u32 * i, if i == 3 { one(format) } else { 0 });
         }
     }
     Ok(())

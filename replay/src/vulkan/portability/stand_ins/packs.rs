@@ -1,12 +1,15 @@
-//! vkCmdCopyImageToBuffer from an image with a stand-in: it writes to a buffer of ours, and a shader makes captured texels of that.
+//! vkCmdCopyImageToBuffer from an image with a stand-in: it writes to a buffer of ours, and a shader makes captured texels of
+//! that.
 //!
-//! The shader writes them to a second part of that buffer, row by row, from where they are copied to where the capture wants them, so
-//! that whatever the program or the device does with these bytes finds them there, in the same command buffer, too. What the dispatch
-//! disturbs is put back as translations of ray tracing do it (`ray/patcher.rs`). Costs: that memory until the command buffer is
-//! recorded anew, a dispatch, a copy and barriers. Refuses copies recorded for a queue that runs no shaders. Not put back: a compute
-//! shader object; not seen: conditional rendering that is on, which leaves out the dispatch and not the copy.
+//! The shader writes them to a second part of that buffer, row by row, from where they are copied to where the capture wants
+//! them, so that whatever the program or the device does with these bytes finds them there, in the same command buffer, too.
+//! What the dispatch disturbs is put back as translations of ray tracing do it (`ray/patcher.rs`). Costs: that memory until the
+//! command buffer is recorded anew, a dispatch, a copy and barriers. Refuses copies recorded for a queue that runs no shaders.
+//! Not put back: a compute shader object; not seen: conditional rendering that is on, which leaves out the dispatch and not the
+//! copy.
 
 use super::copies::{Part, parts, places, rewrite};
+use super::state::{Out, OutRegion, Packer};
 use crate::error::{Error, Kind, Result};
 use crate::hook::{Feature, Needs};
 use crate::objects::Objects;
@@ -37,35 +40,6 @@ pub(super) const ADDRESSES: Feature = Feature {
 /// What a device has to be made with.
 pub(in super::super) fn packing_needs() -> Needs {
     Needs { features: vec![ADDRESSES], ..Needs::default() }
-}
-
-/// One device's shader.
-pub(super) struct Packer {
-    layout: vk::PipelineLayout,
-    pipeline: vk::Pipeline,
-}
-
-/// A copy that is being recorded.
-pub(super) struct Out {
-    device: u64,
-    /// Ours, and its address.
-    buffer: vk::Buffer,
-    address: u64,
-    /// The captured one, live, and its bytes.
-    to: (vk::Buffer, u64),
-    regions: Vec<Region>,
-}
-
-/// A region of it.
-struct Region {
-    /// How its texels become captured ones; none if they are already.
-    packing: Option<Packing>,
-    /// Texels in a row, and rows of all slices and layers.
-    size: [u32; 2],
-    /// Where the stand-in's texels are, and where captured ones go, in our buffer.
-    places: [u64; 2],
-    /// What is copied from there, and where in the captured buffer.
-    rows: [Rows; 2],
 }
 
 /// Words of a row of captured texels, which begins with a word of its own.
@@ -142,7 +116,7 @@ pub(in super::super) fn copy_out(c: &mut LinkedCall<'_>) -> Result<()> {
         };
         let here = Rows { at, stride: (stride, stride * u64::from(p.extent[1])), ..there };
         let size = rows_of(p).unwrap_or([0; 2]);
-        regions.push(Region { packing: *packing, size, places: [*first, at], rows: [here, there] });
+        regions.push(OutRegion { packing: *packing, size, places: [*first, at], rows: [here, there] });
     }
     rewrite(linked, info, &first);
     let usage = vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST;

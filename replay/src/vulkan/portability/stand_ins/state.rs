@@ -1,10 +1,11 @@
 //! What is kept of images with a stand-in: which formats have one, the copies that are recorded, and what it all took.
 
-use super::packs::{Out, Packer};
+use crate::texels::Packing;
 use crate::vulkan::memory::Alloc;
 use ash::vk;
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
+use world::bytes::texels::Rows;
 
 /// By captured format: that here.
 pub type StandIns = BTreeMap<u32, u32>;
@@ -76,4 +77,33 @@ pub(super) struct Filled {
     pub(super) hash: [u8; 32],
     /// Which call it was made for.
     pub(super) call: u64,
+}
+
+/// One device's shader.
+pub(super) struct Packer {
+    pub(super) layout: vk::PipelineLayout,
+    pub(super) pipeline: vk::Pipeline,
+}
+
+/// A copy that is being recorded.
+pub(super) struct Out {
+    pub(super) device: u64,
+    /// Ours, and its address.
+    pub(super) buffer: vk::Buffer,
+    pub(super) address: u64,
+    /// The captured one, live, and its bytes.
+    pub(super) to: (vk::Buffer, u64),
+    pub(super) regions: Vec<OutRegion>,
+}
+
+/// A region of it.
+pub(super) struct OutRegion {
+    /// How its texels become captured ones; none if they are already.
+    pub(super) packing: Option<Packing>,
+    /// Texels in a row, and rows of all slices and layers.
+    pub(super) size: [u32; 2],
+    /// Where the stand-in's texels are, and where captured ones go, in our buffer.
+    pub(super) places: [u64; 2],
+    /// What is copied from there, and where in the captured buffer.
+    pub(super) rows: [Rows; 2],
 }

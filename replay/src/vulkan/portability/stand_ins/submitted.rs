@@ -1,10 +1,10 @@
 //! A submission, or a signal that lets one go on, is about to be made: the texels that its copies upload are translated.
 //!
-//! What a buffer contains when the device gets to a copy is what the followed world says ([`world::Follow::before`]): all that the
-//! capture wrote, copied, filled and updated until then. What is not known there (shaders wrote it, it came from outside) is
-//! read back from the device, which is waited for. Zeros stand for what nobody ever wrote. Refused by name: texels of that kind that
-//! change in the very submission that copies them, and a recording that copies other texels the second time within one
-//! submission. Not seen: batches that the capture says have run without saying what let them go on.
+//! What a buffer contains when the device gets to a copy is what the followed world says ([`world::Follow::before`]): all that
+//! the capture wrote, copied, filled and updated until then. What is not known there (shaders wrote it, it came from outside)
+//! is read back from the device, which is waited for. Zeros stand for what nobody ever wrote. Refused by name: texels of that
+//! kind that change in the very submission that copies them, and a recording that copies other texels the second time within
+//! one submission. Not seen: batches that the capture says have run without saying what let them go on.
 
 use super::copies::{layers, sweep};
 use super::state::Filled;
