@@ -1,5 +1,6 @@
 //! What the user may choose about a replay.
 
+use crate::texels::{Codec, stand_ins};
 use std::time::Duration;
 
 /// How captured memory objects become memory here.
@@ -85,11 +86,22 @@ pub struct Rehearse {
     pub alignment: bool,
     /// The device has no compressed formats.
     pub compression: bool,
+    /// The device has no images of the other formats that something can stand in for, but depth as floats.
+    pub formats: bool,
     /// Descriptor buffers have to be twice as large.
     pub descriptors: bool,
 }
 
 impl Rehearse {
+    /// Whether the device has no images of a format (VkFormat).
+    pub fn lacks(self, format: u32) -> bool {
+        // VK_FORMAT_D32_SFLOAT and VK_FORMAT_D32_SFLOAT_S8_UINT.
+        let floats = [126, 130];
+        match Codec::compressed(format) {
+            Some(_) => self.compression,
+            None => self.formats && !floats.contains(&format) && !stand_ins(format).is_empty(),
+        }
+    }
     /// What a size that the driver named counts as.
     pub fn larger(self, size: u64) -> u64 {
         if self.growth { size + size / 4 + 256 } else { size }
@@ -118,7 +130,7 @@ pub enum Bridge {
     Core,
     /// Builds of acceleration structures on the host, and indirect ones.
     Builds,
-    /// Compressed images as images of texels, decoded where they are uploaded.
+    /// Images of formats that are not here as images of others, their texels translated where they are copied.
     Texels,
     /// Descriptor buffers that this device lays out otherwise.
     Descriptors,

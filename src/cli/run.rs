@@ -77,6 +77,8 @@ pub enum Way {
     Alignment,
     /// The device has no compressed formats
     Compression,
+    /// The device has none of the other formats that something can stand in for, but depth as floats
+    Formats,
     /// Descriptor buffers have to be twice as large
     Descriptors,
 }

@@ -115,15 +115,15 @@ pub fn options(args: &RunArgs) -> Result<Options, Failure> {
             bare: args.rehearse.contains(&Way::Bare),
             alignment: args.rehearse.contains(&Way::Alignment),
             compression: args.rehearse.contains(&Way::Compression),
+            formats: args.rehearse.contains(&Way::Formats),
             descriptors: args.rehearse.contains(&Way::Descriptors),
         },
         // What a rehearsed device lacks is found by comparing all of it.
         whole_table: args.negotiation
             || !args.no_bridge.is_empty()
-            || args
-                .rehearse
-                .iter()
-                .any(|w| matches!(w, Way::Bare | Way::Alignment | Way::Compression | Way::Descriptors)),
+            || args.rehearse.iter().any(|w| {
+                matches!(w, Way::Bare | Way::Alignment | Way::Compression | Way::Formats | Way::Descriptors)
+            }),
         frame_by,
         frames: None,
         looped: None,

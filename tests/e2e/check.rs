@@ -134,7 +134,8 @@ fn all_that_is_missing_is_named_at_once_before_anything_runs() {
     assert_eq!(out.status.code(), Some(77), "{err}");
     assert!(
         err.contains("VK_NOT_swapchain")
-            && err.contains(&format!("{format} (asked: 960×540; here: not supported, and views of blocks")),
+            && err
+                .contains(&format!("{format} (asked: 960×540; here: not supported, and views of its texels")),
         "{err}"
     );
     assert!(

@@ -114,15 +114,15 @@ fn stand_ins_are_named_and_what_they_cost_is_told() {
     let note =
         |what: &str| report["notes"][what].as_u64().unwrap_or_else(|| panic!("{what}: {}", report["notes"]));
     // Eleven textures: levels of 21x13, 10x6 and 5x3, the second layer; 8x9 texels in each of four frames.
-    assert_eq!(note("texels decoded"), 11 * (273 + 60 + 15 + 273) + 4 * 72);
-    assert_eq!(note("images of compressed formats made in uncompressed ones"), 22);
-    assert_eq!(note("regions whose blocks were read back from the device, which was waited for"), 4);
-    assert!(note("bytes that these take beyond their blocks") > 11 * 273 * 2);
+    assert_eq!(note("texels translated for images"), 11 * (273 + 60 + 15 + 273) + 4 * 72);
+    assert_eq!(note("images made in a format that stands in for theirs"), 22);
+    assert_eq!(note("regions whose texels were read back from the device, which was waited for"), 4);
+    assert!(note("bytes that these take beyond their texels as captured") > 11 * 273 * 2);
     // What has no such images has no such costs.
     let out = run([&*sample("cubes.gfxr"), "--json"]);
     let report: Value = serde_json::from_slice(&out.stdout).expect("JSON");
     let notes = report["notes"].as_object().expect("notes");
-    assert!(notes.keys().all(|k| !k.contains("texels") && !k.contains("compressed")), "{notes:?}");
+    assert!(notes.keys().all(|k| !k.contains("texels") && !k.contains("stand")), "{notes:?}");
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn without_the_bridge_they_are_refused_by_name() {
     let file = sample(WHOLE);
     for (flags, why) in [
         (["--no-bridge", "texels"], "not supported"),
-        (["--memory", "none"], "which --memory rebind gives them and none does not"),
+        (["--memory", "none"], "which --memory rebind gives it and none does not"),
     ] {
         let out = run([&*file].iter().chain(&flags));
         let said = text(&out.stderr);
@@ -268,7 +268,7 @@ fn blocks_that_the_host_copies_are_decoded() {
     let out = run([name, "-v"]);
     let said = text(&out.stderr);
     assert!(out.status.success(), "{said}");
-    assert!(said.contains("126 × texels decoded"), "{said}");
+    assert!(said.contains("126 × texels translated for images"), "{said}");
     let folder = to.to_str().expect("plain");
     let out = run(["screenshot", name, "--frame-by", "file", "--image", "30", "-o", folder]);
     assert!(out.status.success(), "{}", text(&out.stderr));

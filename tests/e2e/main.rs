@@ -66,6 +66,7 @@ mod screenshot;
 mod ser;
 mod siblings;
 mod simt;
+mod stand_ins;
 mod suite;
 mod support;
 mod swizzle;

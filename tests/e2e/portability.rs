@@ -229,7 +229,7 @@ impl File {
 }
 
 /// A replay that the validation layer has nothing to say about; what it notes.
-fn replay(file: &Path, flags: &[&str]) -> String {
+pub fn replay(file: &Path, flags: &[&str]) -> String {
     let name = file.to_str().expect("plain");
     let out = run([name, "--validate", "-v", "--watchdog", "20"].iter().chain(flags));
     let said = text(&out.stderr);

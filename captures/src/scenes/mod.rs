@@ -21,6 +21,7 @@ mod cornell;
 mod cubes;
 mod effects;
 mod feedback;
+mod formats;
 mod memory;
 mod mesh;
 mod monolithic;
@@ -74,6 +75,7 @@ pub static SCENES: &[&dyn Scene] = &[
     &rewrites::Rewrites,
     &objects::Objects,
     &compressed_textures::CompressedTextures,
+    &formats::Formats,
     &offsets::Offsets { twice: false },
     &offsets::Offsets { twice: true },
 ];

@@ -5,8 +5,7 @@
 //! asks for nothing here, and is an error where it is replayed.
 
 use super::alignment::{self, Alignments};
-use super::compressed::{self, Blocks};
-use crate::texels::Codec;
+use super::used::First;
 use gfxr_parse::container::{BlockKind, Capture, Scratch};
 use gfxr_parse::decode::decode_found;
 use gfxr_parse::image::Image;
@@ -29,14 +28,12 @@ pub struct Asked {
     pub images: BTreeMap<ImageKind, ImageSizes>,
     /// Images that never have memory, which can only be asked about: likewise, and their ids.
     pub unbound_images: BTreeMap<ImageKind, (ImageSizes, Vec<u64>)>,
-    /// Formats of buffer views and whether they are stored to: (format, storage).
-    pub texel_buffers: BTreeSet<(u32, bool)>,
-    /// Formats of vertex attributes.
-    pub vertices: BTreeSet<u32>,
+    /// Formats of buffer views and whether they are stored to: (format, storage); the first call with each.
+    pub texel_buffers: BTreeMap<(u32, bool), First>,
+    /// Formats of vertex attributes, likewise.
+    pub vertices: BTreeMap<u32, First>,
     /// Limits, by their name in VkPhysicalDeviceLimits, and the largest use.
     pub limits: BTreeMap<&'static str, u64>,
-    /// What is done with blocks of compressed images that their texels could not do.
-    pub blocks: Blocks,
     /// How offsets of descriptors are aligned.
     pub alignments: Alignments,
     /// Images and buffers bound page by page.
@@ -105,6 +102,8 @@ pub struct ImageSizes {
     pub layers: u32,
     /// Every VkSampleCountFlagBits.
     pub samples: u32,
+    /// The call that makes the first of them.
+    pub first: First,
 }
 
 /// Commands that are looked at.
@@ -188,7 +187,7 @@ pub fn scan(capture: &Capture) -> Asked {
             && decode_found(c, &block, &call, &mut scratch, &mut image).is_ok()
             && image.ret().is_none_or(|r| r >= 0)
         {
-            s.call(name, &image);
+            s.call(name, &image, (block.index, c.name));
         }
     }
     for (id, (kind, sizes)) in s.unbound {
@@ -197,9 +196,6 @@ pub fn scan(capture: &Capture) -> Asked {
         ids.push(id);
     }
     s.out.alignments = alignment::scan(capture);
-    if s.out.images.keys().any(|k| Codec::of(k.format).is_some()) {
-        s.out.blocks = compressed::scan(capture);
-    }
     s.out
 }
 
@@ -234,7 +230,7 @@ impl Scan {
         *most = used.max(*most);
     }
 
-    fn call(&mut self, name: &str, image: &Image) {
+    fn call(&mut self, name: &str, image: &Image, first: First) {
         let v = View::call(image);
         let created = || image.handles.iter().find(|h| h.out).map_or(0, |h| image.u64(h.at));
         match name {
@@ -267,10 +263,10 @@ impl Scan {
             }
             "vkCreateGraphicsPipelines" => {
                 for info in v.structs("pCreateInfos").filter_map(|i| i.one("pVertexInputState")) {
-                    self.vertex_input(info);
+                    self.vertex_input(info, first);
                 }
             }
-            "vkCmdSetVertexInputEXT" => self.vertex_input(v),
+            "vkCmdSetVertexInputEXT" => self.vertex_input(v, first),
             "vkCmdBindVertexBuffers2" | "vkCmdBindVertexBuffers2EXT" => {
                 let most = v.u64s("pStrides").into_iter().max();
                 self.limit("maxVertexInputBindingStride", most.unwrap_or(0));
@@ -301,16 +297,18 @@ impl Scan {
             }
             _ => {
                 let Some(info) = v.one("pCreateInfo").or_else(|| v.one("pAllocateInfo")) else { return };
-                self.create(name, v, info, created());
+                self.create(name, v, (info, first), created());
             }
         }
     }
 
     /// Bindings and attributes of vertices: of a pipeline, or of the command that sets them.
-    fn vertex_input(&mut self, info: View<'_>) {
+    fn vertex_input(&mut self, info: View<'_>, first: First) {
         let (mut attributes, mut bindings) = (0, 0);
         for a in info.structs("pVertexAttributeDescriptions") {
-            self.out.vertices.extend(a.u32("format"));
+            if let Some(format) = a.u32("format") {
+                self.out.vertices.entry(format).or_insert(first);
+            }
             self.limit("maxVertexInputAttributeOffset", a.u32("offset").unwrap_or(0).into());
             attributes += 1;
         }
@@ -322,7 +320,7 @@ impl Scan {
         self.limit("maxVertexInputBindings", bindings);
     }
 
-    fn create(&mut self, name: &str, v: View<'_>, info: View<'_>, id: u64) {
+    fn create(&mut self, name: &str, v: View<'_>, (info, first): (View<'_>, First), id: u64) {
         let number = |n| info.u32(n).unwrap_or(0);
         match name {
             "vkCreateInstance" => {
@@ -368,6 +366,7 @@ impl Scan {
                     levels: number("mipLevels"),
                     layers: number("arrayLayers"),
                     samples: number("samples"),
+                    first,
                 };
                 self.out.sparse += u64::from(kind.flags & SPARSE_BINDING);
                 let external = info.next("VkExternalFormatANDROID").and_then(|f| f.u64("externalFormat"));
@@ -381,7 +380,7 @@ impl Scan {
                 let extent = [size("width"), size("height"), 1];
                 let layers = number("imageArrayLayers");
                 let kind = ImageKind { format, kind: 1, tiling: 0, usage, flags: 0 };
-                let sizes = ImageSizes { count: 1, extent, levels: 1, layers, samples: 1 };
+                let sizes = ImageSizes { count: 1, extent, levels: 1, layers, samples: 1, first };
                 self.out.images.entry(kind).or_default().insert_all(sizes);
             }
             "vkCreateBuffer" => {
@@ -393,7 +392,7 @@ impl Scan {
             }
             "vkCreateBufferView" => {
                 let storage = info.u64("buffer").and_then(|b| self.texels.get(&b)).copied().unwrap_or(false);
-                self.out.texel_buffers.insert((number("format"), storage));
+                self.out.texel_buffers.entry((number("format"), storage)).or_insert(first);
             }
             "vkCreatePipelineLayout" => {
                 self.limit("maxBoundDescriptorSets", info.u64("setLayoutCount").unwrap_or(0));
@@ -441,6 +440,9 @@ impl ImageSizes {
         self.levels = self.levels.max(other.levels);
         self.layers = self.layers.max(other.layers);
         self.samples |= other.samples;
+        if self.first.1.is_empty() || other.first.0 < self.first.0 {
+            self.first = other.first;
+        }
     }
 }
 

@@ -1,7 +1,7 @@
-//! How the blocks of each format are read, and the texels that they give.
+//! How the blocks and texels of each format are read, and the texels of a stand-in that they give.
 
-use super::eac;
 use super::texel::texel_bytes;
+use super::{channels, depth, eac};
 use rayon::prelude::*;
 use world::bytes::texels::Rows;
 
@@ -46,18 +46,45 @@ pub enum Codec {
     },
     /// ASTC, with the texels of a block.
     Astc(u32, u32),
+    /// Three channels of so many bytes each; the stand-in has a fourth, which is one.
+    Three {
+        /// Of a channel.
+        bytes: usize,
+        /// One, as its bits.
+        one: u32,
+    },
+    /// Channels of a few bits each, as 8 bits each.
+    Packed(channels::Packed),
+    /// Depths in another number.
+    Depth(depth::Depth),
+    /// Texels of so many bytes that are the same in the stand-in: what is stencil of a format with depth.
+    Same(usize),
 }
 
 /// Texels of the largest block, and bytes of the largest texel.
 const MOST: usize = 12 * 12;
-const WIDEST: usize = 8;
+const WIDEST: usize = 16;
 
 /// A block's texels, row by row without gaps.
 type Block = [u8; MOST * WIDEST];
 
 impl Codec {
-    /// For a VkFormat; none if it is not compressed, or not in a way that is known here (HDR of ASTC, PVRTC).
-    pub fn of(format: u32) -> Option<Self> {
+    /// For an aspect of a VkFormat; none if nothing stands in for it: it is known everywhere, or not here (HDR of ASTC, PVRTC).
+    pub fn of(format: u32, aspect: u32) -> Option<Self> {
+        if let Some(depth) = depth::Depth::of(format) {
+            return match aspect {
+                world::formats::STENCIL if depth::has_stencil(format) => Some(Codec::Same(1)),
+                world::formats::STENCIL => None,
+                _ => Some(Codec::Depth(depth)),
+            };
+        }
+        let three = channels::three(format).map(|(bytes, one)| Codec::Three { bytes, one });
+        let plain = || three.or_else(|| channels::Packed::of(format).map(Codec::Packed));
+        Self::compressed(format).or_else(plain)
+    }
+
+    /// For a compressed VkFormat.
+    pub fn compressed(format: u32) -> Option<Self> {
         let signed = format.is_multiple_of(2);
         Some(match format {
             131 | 132 => Codec::Bc1 { alpha: false },
@@ -85,6 +112,7 @@ impl Codec {
     pub fn block(self) -> (usize, usize) {
         match self {
             Codec::Astc(x, y) => (x as usize, y as usize),
+            Codec::Three { .. } | Codec::Packed(_) | Codec::Depth(_) | Codec::Same(_) => (1, 1),
             _ => (4, 4),
         }
     }
@@ -94,12 +122,24 @@ impl Codec {
         match self {
             Codec::Bc1 { .. } | Codec::Etc2 | Codec::Etc2A1 => 8,
             Codec::Bc45 { channels, .. } | Codec::Eac { channels, .. } => 8 * channels,
+            Codec::Three { bytes, .. } => 3 * bytes,
+            Codec::Packed(p) => p.bytes,
+            Codec::Depth(d) => d.bytes(),
+            Codec::Same(bytes) => bytes,
             _ => 16,
         }
     }
 
+    /// Bytes of what a texel becomes in a stand-in.
+    pub fn texel_bytes(self, stand_in: u32) -> usize {
+        match self {
+            Codec::Same(bytes) => bytes,
+            _ => texel_bytes(stand_in),
+        }
+    }
+
     /// One block, as texels of a stand-in with so many bytes each.
-    fn texels(self, data: &[u8; 16], bytes: usize, out: &mut Block) {
+    fn texels(self, data: &[u8; 16], (stand_in, bytes): (u32, usize), out: &mut Block) {
         let block = &data[..self.block_bytes()];
         match self {
             Codec::Bc1 { alpha } => {
@@ -161,13 +201,20 @@ impl Codec {
                     out[at..at + 4].copy_from_slice(&texel);
                 });
             }
+            Codec::Three { bytes, one } => {
+                out[..3 * bytes].copy_from_slice(block);
+                out[3 * bytes..4 * bytes].copy_from_slice(&one.to_le_bytes()[..bytes]);
+            }
+            Codec::Packed(packed) => out[..4].copy_from_slice(&packed.texel(block)),
+            Codec::Depth(from) => from.convert(block, stand_in, out),
+            Codec::Same(bytes) => out[..bytes].copy_from_slice(block),
         }
     }
 
     /// The texels of a box: `source` begins with its first block; `rows` says where its rows of blocks and slices lie in it. In
     /// texels of `stand_in`, one of [`super::stand_ins`].
     pub fn decode(self, stand_in: u32, source: &[u8], rows: &Rows, extent: [u32; 3]) -> Vec<u8> {
-        let bytes = texel_bytes(stand_in);
+        let bytes = self.texel_bytes(stand_in);
         let (across, down) = self.block();
         let [width, height, depth] = extent.map(|n| n as usize);
         let row = width * bytes;
@@ -184,7 +231,7 @@ impl Codec {
                 let there = source.get(place..).unwrap_or(&[]);
                 let there = &there[..there.len().min(self.block_bytes())];
                 data[..there.len()].copy_from_slice(there);
-                self.texels(&data, bytes, &mut texels);
+                self.texels(&data, (stand_in, bytes), &mut texels);
                 let run = across.min(width - first) * bytes;
                 for (to, from) in to.chunks_exact_mut(row).zip(texels.chunks_exact(across * bytes)) {
                     to[first * bytes..first * bytes + run].copy_from_slice(&from[..run]);

@@ -17,7 +17,7 @@ impl Bits {
 
 /// One block of a format, whole, in its best stand-in.
 fn block(format: u32, data: &[u8]) -> Vec<u8> {
-    let codec = Codec::of(format).expect("it is compressed");
+    let codec = Codec::compressed(format).expect("it is compressed");
     assert_eq!(data.len(), codec.block_bytes());
     let (x, y) = codec.block();
     let rows = Rows { at: 0, bytes: data.len() as u64, stride: (data.len() as u64, 0), count: (1, 1) };
@@ -73,7 +73,7 @@ fn bc4_and_bc5_have_16_bits() {
     assert!((i32::from(s[2]) - 32767 * 5 / 7).abs() <= 2, "{s:?}");
     let narrow = |format, stand_in, data: &[u8]| {
         let rows = Rows { at: 0, bytes: 8, stride: (8, 0), count: (1, 1) };
-        Codec::of(format).expect("known").decode(stand_in, data, &rows, [4, 4, 1])
+        Codec::compressed(format).expect("known").decode(stand_in, data, &rows, [4, 4, 1])
     };
     assert_eq!(narrow(139, 9, &half)[..3], [255, 0, 219]);
     assert_eq!(narrow(140, 10, &signed)[..2], [127, 0x81]);
@@ -164,7 +164,7 @@ fn astc_blocks_of_every_footprint() {
         .chain([0xFFFFu16, 0x8000, 0, 0x4040].into_iter().flat_map(u16::to_le_bytes))
         .collect();
     for format in 157..=184 {
-        let (x, y) = Codec::of(format).expect("ASTC").block();
+        let (x, y) = Codec::compressed(format).expect("ASTC").block();
         let texels = block(format, &constant);
         assert_eq!(texels.len(), x * y * 4);
         assert!(texels.chunks_exact(4).all(|t| t == [255, 128, 0, 64]), "{format}");
@@ -199,7 +199,7 @@ fn boxes_are_cut_at_their_edges() {
     };
     let source: Vec<u8> = (0..24).flat_map(|n| grey(n * 10)).collect();
     let rows = Rows { at: 0, bytes: 48, stride: (64, 192), count: (2, 2) };
-    let codec = Codec::of(157).expect("ASTC");
+    let codec = Codec::compressed(157).expect("ASTC");
     let out = codec.decode(37, &source, &rows, [9, 5, 2]);
     assert_eq!(out.len(), 9 * 5 * 2 * 4);
     for (i, t) in out.chunks_exact(4).enumerate() {
@@ -228,11 +228,12 @@ fn any_bytes_are_blocks() {
     for format in 131..=184 {
         for _ in 0..200 {
             let data: Vec<u8> = [next(), next()].into_iter().flat_map(u64::to_le_bytes).collect();
-            let data = &data[..Codec::of(format).expect("known").block_bytes()];
+            let codec = Codec::compressed(format).expect("known");
+            let data = &data[..codec.block_bytes()];
             for stand_in in stand_ins(format) {
                 let rows = Rows { at: 0, bytes: 16, stride: (16, 0), count: (1, 1) };
-                let texels = Codec::of(format).expect("known").decode(stand_in, data, &rows, [3, 3, 1]);
-                assert_eq!(texels.len(), 9 * texel_bytes(stand_in));
+                let texels = codec.decode(stand_in, data, &rows, [3, 3, 1]);
+                assert_eq!(texels.len(), 9 * codec.texel_bytes(stand_in));
             }
         }
     }
@@ -244,19 +245,132 @@ fn stand_ins_are_of_the_same_kind() {
     let all = ENUMS.iter().find(|e| e.name == "VkFormat").expect("core").values;
     let name = |f: u32| all.iter().find(|v| v.0 == i64::from(f)).map(|v| v.1).expect("a format");
     let planes = |f: u32| world::formats::planes(f as i32);
-    for format in 131..=184 {
+    let mut formats: Vec<u32> = all.iter().map(|v| v.0 as u32).collect();
+    formats.retain(|f| !stand_ins(*f).is_empty());
+    // 54 compressed ones, 14 and 7 and 3 of three channels, 12 packed ones, 5 with depth.
+    assert_eq!(formats.len(), 54 + 24 + 12 + 5);
+    for format in formats {
         let kind = |n: &str| {
-            ["UNORM", "SNORM", "SRGB", "FLOAT"].into_iter().find(|k| n.contains(k)).expect("one").to_owned()
+            let kinds = ["UNORM", "SNORM", "USCALED", "SSCALED", "UINT", "SINT", "SRGB", "FLOAT"];
+            kinds.into_iter().find(|k| n.contains(k)).expect("one").to_owned()
         };
-        let list = stand_ins(format);
-        assert!(!list.is_empty() && feature(format).is_some());
-        for s in list {
-            assert_eq!(kind(name(s)), kind(name(format)), "{} for {}", name(s), name(format));
-            let bytes = world::formats::planes(s as i32).expect("known")[0].block_bytes;
-            assert_eq!(texel_bytes(s), bytes as usize, "{}", name(s));
+        let (compressed, depth) = (Codec::compressed(format).is_some(), (124..=130).contains(&format));
+        assert_eq!(feature(format).is_some(), compressed);
+        for s in stand_ins(format) {
+            assert!(depth || kind(name(s)) == kind(name(format)), "{} for {}", name(s), name(format));
+            // It has each aspect that the captured one has, and the codec says how large it is there.
+            for (plane, captured) in planes(s).expect("known").iter().zip(planes(format).expect("known")) {
+                assert_eq!(plane.aspect, captured.aspect);
+                let codec = Codec::of(format, plane.aspect).expect("it has one");
+                assert_eq!(codec.texel_bytes(s), plane.block_bytes as usize, "{}", name(s));
+                assert_eq!(codec.block_bytes(), captured.block_bytes as usize, "{}", name(format));
+                assert_eq!(codec.packing(s).is_some(), !compressed, "{}", name(format));
+            }
+            assert_eq!(planes(s).map(|p| p.len()), planes(format).map(|p| p.len()));
         }
-        assert_eq!(twin(twin(format)), format);
-        assert_eq!(planes(twin(format)), planes(format));
+        // Views may be of all of a family: it is the same for each of them, and their texels have as many bytes.
+        assert!(family(format).contains(&format));
+        for other in family(format) {
+            assert_eq!(family(other), family(format));
+            assert_eq!(planes(other), planes(format));
+        }
     }
-    assert!(stand_ins(37).is_empty() && Codec::of(1_000_066_000).is_none() && feature(185).is_none());
+    // (stencil alone, an HDR profile, a format that everybody has)
+    for format in [127, 1_000_066_000, 37] {
+        assert!(stand_ins(format).is_empty() && family(format) == (format..=format));
+    }
+    assert!(Codec::of(127, world::formats::STENCIL).is_none() && feature(185).is_none());
+}
+
+/// Texels in the best stand-in, one behind the other.
+fn texels(format: u32, aspect: u32, data: &[u8]) -> Vec<u8> {
+    let codec = Codec::of(format, aspect).expect("it has a stand-in");
+    let n = data.len() / codec.block_bytes();
+    let rows = Rows { at: 0, bytes: data.len() as u64, stride: (data.len() as u64, 0), count: (1, 1) };
+    codec.decode(stand_ins(format)[0], data, &rows, [n as u32, 1, 1])
+}
+
+#[test]
+fn depths_of_24_bits_are_found_again_in_floats() {
+    let depth = world::formats::DEPTH;
+    let float = |bits: u32| {
+        let bytes = texels(125, depth, &bits.to_le_bytes());
+        f32::from_le_bytes(bytes.try_into().expect("four"))
+    };
+    // (the upper 8 bits mean nothing)
+    assert_eq!((float(0), float(0xAB00_0000), float(0xFFFF_FFFF)), (0.0, 0.0, 1.0));
+    assert_eq!(float(0x80_0000), 8_388_608.0 / 16_777_215.0);
+    // Every depth is another float, and the nearest depth to that is itself.
+    for bits in (0..1 << 24).step_by(8191).chain((1 << 24) - 5000..1 << 24) {
+        assert_eq!((f64::from(float(bits)) * 16_777_215.0).round() as u32, bits);
+    }
+    // The other way it is the nearest, cut off.
+    let of = |v: f32| u32::from_le_bytes(texels(126, depth, &v.to_le_bytes()).try_into().expect("four"));
+    assert_eq!([of(0.0), of(1.0), of(7.0), of(-3.0), of(f32::NAN)], [0, 0xFF_FFFF, 0xFF_FFFF, 0, 0]);
+    assert_eq!(of(0.25), 0x40_0000);
+    // 16 bits in 24: 0x1234 of 65535 is 1193046.2 of 16777215.
+    assert_eq!(texels(128, depth, &0x1234u16.to_le_bytes()), 0x12_3412u32.to_le_bytes());
+    let stencil = world::formats::STENCIL;
+    assert_eq!(texels(129, stencil, &[1, 200, 255]), [1, 200, 255]);
+}
+
+#[test]
+fn three_channels_get_a_fourth_that_is_one() {
+    let color = world::formats::COLOR;
+    assert_eq!(texels(23, color, &[1, 2, 3, 4, 5, 6]), [1, 2, 3, 255, 4, 5, 6, 255]);
+    // SNORM, UINT, SRGB; B8G8R8 in its own order.
+    assert_eq!(texels(24, color, &[0x81, 2, 3]), [0x81, 2, 3, 127]);
+    assert_eq!(texels(27, color, &[9, 8, 7]), [9, 8, 7, 1]);
+    assert_eq!((stand_ins(29), stand_ins(30), stand_ins(36)), (vec![43], vec![44], vec![50]));
+    let halves: Vec<u8> = [0x3C00u16, 0, 0xC000].into_iter().flat_map(u16::to_le_bytes).collect();
+    assert_eq!(texels(90, color, &halves), [&halves[..], &[0, 0x3C]].concat());
+    assert_eq!(texels(84, color, &halves)[6..], [255, 255]);
+    let floats: Vec<u8> = [0.5f32, -2.0, 1e9].into_iter().flat_map(f32::to_le_bytes).collect();
+    assert_eq!(texels(106, color, &floats), [&floats[..], &1.0f32.to_le_bytes()].concat());
+    assert_eq!(texels(105, color, &floats)[12..], [1, 0, 0, 0]);
+}
+
+#[test]
+fn packed_channels_are_where_their_names_say() {
+    use gfxr_parse::schema::generated::ENUMS;
+    let all = ENUMS.iter().find(|e| e.name == "VkFormat").expect("core").values;
+    let mut seen = 0;
+    for (format, name) in all.iter().map(|v| (v.0 as u32, v.1)) {
+        let Some(Codec::Packed(_)) = Codec::of(format, world::formats::COLOR) else { continue };
+        // The registry's names have the channels from the highest bit down: VK_FORMAT_B5G6R5_UNORM_PACK16.
+        let body = name.trim_start_matches("VK_FORMAT_").split('_').next().expect("one");
+        let mut bits: Vec<(char, u32)> = Vec::new();
+        for c in body.chars() {
+            match c.to_digit(10) {
+                None => bits.push((c, 0)),
+                Some(n) => bits.last_mut().expect("a channel").1 = n,
+            }
+        }
+        let total: u32 = bits.iter().map(|b| b.1).sum();
+        for (i, channel) in "RGBA".chars().enumerate() {
+            let mut first = total;
+            let place = bits.iter().find_map(|&(c, n)| {
+                first -= n;
+                (c == channel).then_some((first, n))
+            });
+            assert_eq!(channels(format)[i], place.is_some(), "{name}");
+            let Some((first, n)) = place else { continue };
+            for value in 0..1u32 << n {
+                let word = value << first;
+                let texel = texels(format, world::formats::COLOR, &word.to_le_bytes()[..total as usize / 8]);
+                let most = f64::from((1u32 << n) - 1);
+                assert_eq!(f64::from(texel[i]), (f64::from(value) * 255.0 / most).round(), "{name} {value}");
+                let others = (0..4).filter(|o| *o != i && (*o != 3 || has_channel(&bits, 'A')));
+                assert!(others.into_iter().all(|o| texel[o] == 0), "{name} {value}");
+                assert!(has_channel(&bits, 'A') || texel[3] == 255, "{name}");
+            }
+        }
+        seen += 1;
+    }
+    assert_eq!(seen, 12);
+}
+
+/// Whether there is such a channel.
+fn has_channel(bits: &[(char, u32)], channel: char) -> bool {
+    bits.iter().any(|b| b.0 == channel)
 }

@@ -166,7 +166,7 @@ pub fn create(c: &mut LinkedCall<'_>) -> Result<Outcome> {
         objects.follow_to(world::Depth::Commands);
         vk.exchanges = true;
     }
-    if !vk.compressed.is_empty() {
+    if !vk.stand_ins.is_empty() {
         // What is uploaded is decoded when it is known what it is.
         objects.follow_to(world::Depth::Execution);
         vk.exchanges = true;
@@ -206,7 +206,7 @@ pub(super) fn release(vk: &mut Vulkan, objects: &mut Objects, id: u64) -> Result
     vk.device(id)?.wait_idle()?;
     vk.watch.idle(id, None);
     super::ray::device_gone(vk, id)?;
-    super::portability::compressed::device_gone(vk, id);
+    super::portability::stand_ins::device_gone(vk, id);
     super::portability::descriptor_buffers::device_gone(vk, id);
     let chains: Vec<u64> = vk.swapchains.iter().filter(|s| s.1.device == id).map(|s| *s.0).collect();
     for c in chains {

@@ -138,12 +138,12 @@ fn init_image_with(
         return vk.device_mut(image.device)?.move_image(image, layout);
     }
     let place = |e: Error| Error::new(e.kind(), format!("contents of VkImage {}: {}", m.image, e.message()));
-    let (regions, packed) = match image.codec() {
-        None => stage(image, aspect, &m.level_bytes, data).map_err(place)?,
-        Some(_) => {
+    let (regions, packed) = match image.stands_in() {
+        false => stage(image, aspect, &m.level_bytes, data).map_err(place)?,
+        true => {
             let captured = ImageState { format: image.captured_format, ..image.clone() };
-            let (regions, blocks) = stage(&captured, aspect, &m.level_bytes, data).map_err(place)?;
-            portability::compressed::snapshot(vk, image, &regions, &blocks)
+            let (regions, texels) = stage(&captured, aspect, &m.level_bytes, data).map_err(place)?;
+            portability::stand_ins::snapshot(vk, image, &regions, &texels)
         }
     };
     if image.samples != vk::SampleCountFlags::TYPE_1

@@ -124,7 +124,7 @@ impl Backend for Driver {
         }
         ray::collect(&mut self.vk)?;
         report.bridges = std::mem::take(&mut self.vk.bridges);
-        portability::compressed::tell(&self.vk, report);
+        portability::stand_ins::tell(&self.vk, report);
         portability::descriptor_buffers::tell(&self.vk, report);
         report.validation.extend(self.vk.messages.take());
         Ok(())

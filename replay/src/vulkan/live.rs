@@ -157,13 +157,14 @@ impl ImageState {
             rows: Vec::new(),
         }
     }
-    /// How the blocks of the captured format become texels of that here; none where it has the captured format.
-    pub fn codec(&self) -> Option<Codec> {
-        if self.captured_format == self.format {
-            None
-        } else {
-            Codec::of(self.captured_format.as_raw() as u32)
-        }
+    /// Its format here stands in for the captured one.
+    pub fn stands_in(&self) -> bool {
+        self.captured_format != self.format
+    }
+    /// How an aspect's texels of the captured format become those of that here; none where it has the captured format.
+    pub fn codec(&self, aspect: vk::ImageAspectFlags) -> Option<Codec> {
+        let of = || Codec::of(self.captured_format.as_raw() as u32, aspect.as_raw());
+        if self.stands_in() { of() } else { None }
     }
     /// Every aspect its format has.
     pub fn aspects(&self) -> vk::ImageAspectFlags {

@@ -8,8 +8,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Folders with shaders, how their modules' names end, and the environment that they are compiled for.
-const FOLDERS: [(&str, &str, &str); 2] =
-    [("init_draw/shaders", "frag.spv", "vulkan1.0"), ("ray/shaders", "spv", "vulkan1.1")];
+const FOLDERS: [(&str, &str, &str); 3] = [
+    ("init_draw/shaders", "frag.spv", "vulkan1.0"),
+    ("ray/shaders", "spv", "vulkan1.1"),
+    ("portability/stand_ins/shaders", "spv", "vulkan1.1"),
+];
 
 /// The modules that the sources of a folder are compiled to.
 fn modules(folder: &Path, ending: &str) -> BTreeSet<PathBuf> {

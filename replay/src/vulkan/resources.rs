@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::vulkan::arguments::new_object;
 use crate::vulkan::linked_call::{LinkedCall, Subscription::After, Subscriptions};
 use crate::vulkan::live::{BufferState, ImageState};
-use crate::vulkan::portability::{compressed, sparse};
+use crate::vulkan::portability::{sparse, stand_ins};
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
 use gfxr_parse::{argument, member, param};
@@ -95,7 +95,7 @@ pub fn create_image(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     // (the linked one names what stands in for it)
     let captured = captured_format(call);
     if captured != info.format {
-        info.flags = compressed::flags(info.flags);
+        info.flags = stand_ins::flags(info.flags);
     }
     info.p_next = linked.unchain(info.p_next, |s| s == vk::StructureType::IMAGE_SWAPCHAIN_CREATE_INFO_KHR);
     let transient = info.usage.contains(vk::ImageUsageFlags::TRANSIENT_ATTACHMENT);
@@ -132,7 +132,7 @@ pub fn create_image(c: &mut LinkedCall<'_>) -> Result<Outcome> {
         let mut state = ImageState::new(device, live, &copy, need.size);
         state.captured_format = captured;
         if captured != info.format {
-            compressed::made(vk, &state);
+            stand_ins::made(vk, &state);
         }
         vk.images.insert(id, state);
         if is_sparse {

@@ -14,9 +14,9 @@ use super::live::{
     BufferState, DeviceState, ImageState, InstanceState, Presented, QueueState, SwapchainState,
 };
 use super::patience::{Patience, patience_with};
-use super::portability::compressed::state::Compressed;
 use super::portability::descriptor_buffers::DescriptorBuffers;
 use super::portability::samples::Samples;
+use super::portability::stand_ins::state::StandInImages;
 use super::portability::unused::Unused;
 use super::ray::state::Ray;
 use super::table::Table;
@@ -118,7 +118,7 @@ pub struct Vulkan {
     /// Numbers of samples that are others here.
     pub(super) samples: Samples,
     /// Images of formats that this device lacks.
-    pub(super) compressed: Compressed,
+    pub(super) stand_ins: StandInImages,
     /// Descriptor buffers that this device reads elsewhere.
     pub(super) descriptor_buffers: DescriptorBuffers,
     /// Buffers whose uniform descriptors name a copy.
@@ -190,7 +190,7 @@ impl Vulkan {
             held: Held::default(),
             exchanges: false,
             samples: Default::default(),
-            compressed: Compressed::default(),
+            stand_ins: StandInImages::default(),
             descriptor_buffers: DescriptorBuffers::default(),
             realigned: Default::default(),
             unmade: Default::default(),

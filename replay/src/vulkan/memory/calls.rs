@@ -348,8 +348,8 @@ fn record(vk: &mut Vulkan, resource: u64, is_image: bool, memory: u64, offset: u
     let (size, device_only) = if is_image {
         vk.images.get_mut(&resource).map_or((0, false), |i| {
             i.memory = Some((memory, offset));
-            // What the host writes there are not the texels that stand in for its blocks.
-            (if i.codec().is_some() { 0 } else { i.size }, false)
+            // What the host writes there is not in the format that stands in for it.
+            (if i.stands_in() { 0 } else { i.size }, false)
         })
     } else {
         vk.buffers.get_mut(&resource).map_or((0, false), |b| {

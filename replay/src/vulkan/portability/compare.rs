@@ -3,6 +3,7 @@
 use super::line::{Done, Line};
 use crate::options::Options;
 use crate::preflight::asked::Asked;
+use crate::preflight::stand_ins::Uses;
 use crate::vulkan::gpu::Gpu;
 use gfxr_parse::schema::StructId;
 use std::collections::{BTreeMap, HashSet};
@@ -17,6 +18,8 @@ pub(super) struct Compare<'c> {
     /// Structs of features as the device fills them in.
     pub(super) features: BTreeMap<StructId, Vec<u64>>,
     pub(super) lines: Vec<Line>,
+    /// What is done with images of formats that something can stand in for, where one is missing.
+    pub(super) uses: Uses,
     /// Images that are only asked about and cannot be made here.
     pub(super) unmade: HashSet<u64>,
 }

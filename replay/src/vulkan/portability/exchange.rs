@@ -2,7 +2,7 @@
 //!
 //! Guarantees: a device without such differences walks nothing.
 
-use super::compressed::StandIns;
+use super::stand_ins::StandIns;
 use super::{queues, samples};
 use crate::link::Linked;
 use crate::objects::Objects;
@@ -21,6 +21,23 @@ static CONCERNED: LazyLock<Vec<(bool, bool, bool)>> = LazyLock::new(|| {
     let formats = leading_to(is_format);
     families.into_iter().zip(counts).zip(formats).map(|((a, b), c)| (a, b, c)).collect()
 });
+
+/// Structs that say of buffers, or of tensors, which format they hold: what stands in for images' formats is nothing to them.
+const OF_BUFFERS: [&str; 13] = [
+    "VkBufferViewCreateInfo",
+    "VkVertexInputAttributeDescription",
+    "VkVertexInputAttributeDescription2EXT",
+    "VkDescriptorAddressInfoEXT",
+    "VkTexelBufferDescriptorInfoEXT",
+    "VkGeometryTrianglesNV",
+    "VkAccelerationStructureGeometryTrianglesDataKHR",
+    "VkAccelerationStructureGeometryLinearSweptSpheresDataNV",
+    "VkAccelerationStructureGeometrySpheresDataNV",
+    "VkAccelerationStructureTrianglesDisplacementMicromapNV",
+    "VkClusterAccelerationStructureTriangleClusterInputNV",
+    "VkTensorDescriptionARM",
+    "VkTensorViewCreateInfoARM",
+];
 
 /// Whether a member is a format.
 fn is_format(m: &Member) -> bool {
@@ -59,14 +76,15 @@ pub(in crate::vulkan) fn exchange(
     let first = call.image.u64(0);
     let device = objects.any(first).filter(|_| families).and_then(|e| vk.devices.get(&e.owner));
     let folding = device.map(|d| &d.folding).filter(|f| f.changed);
-    let (samples, stand_ins) = (&vk.samples, &vk.compressed.stand_ins);
+    let (samples, stand_ins) = (&vk.samples, &vk.stand_ins.formats);
     if folding.is_none() && (!counts || samples.is_empty()) && (!formats || stand_ins.is_empty()) {
         return None;
     }
     let world = objects.world();
     let pool = world.command_buffers.get(&first).and_then(|b| world.command_pools.get(&b.pool));
     let folding = folding.map(|f| (f, pool.map(|p| p.family)));
-    let mut walk = Exchange { folding, samples, stand_ins, families: Vec::new(), all: Vec::new() };
+    let mut walk =
+        Exchange { folding, samples, stand_ins, families: Vec::new(), all: Vec::new(), structs: Vec::new() };
     walk_call(&call.image, &mut walk);
     let families = walk.families.into_iter().map(|(at, v)| (at, v, Bridge::Queues));
     let mut bridge = None;
@@ -87,6 +105,8 @@ struct Exchange<'v> {
     /// What is written where: indices of families, and the rest.
     families: Vec<(u32, u32)>,
     all: Vec<(u32, u32, Bridge)>,
+    /// Of each struct that has begun: whether its formats are those of images.
+    structs: Vec<bool>,
 }
 
 impl Visitor for Exchange<'_> {
@@ -96,6 +116,7 @@ impl Visitor for Exchange<'_> {
         }
         if !self.stand_ins.is_empty()
             && of_formats(ty)
+            && self.structs.last().is_none_or(|images| *images)
             && let Some(here) = self.stand_ins.get(&image.u32(at))
         {
             self.all.push((at, *here, Bridge::Texels));
@@ -107,6 +128,10 @@ impl Visitor for Exchange<'_> {
         if let Some((folding, family)) = self.folding {
             folding.in_struct(family, image, (def, at), &mut self.families);
         }
+        self.structs.push(!OF_BUFFERS.contains(&def.name));
+    }
+    fn end_struct(&mut self, _: &'static StructDef) {
+        self.structs.pop();
     }
 }
 
@@ -138,6 +163,10 @@ mod tests {
             assert!(formats.contains(&name), "{name}: {formats:?}");
         }
         assert!(!formats.contains(&"vkCmdCopyImage"));
+        for name in OF_BUFFERS {
+            let def = STRUCTS.iter().find(|s| s.name == name).expect(name);
+            assert!(def.members.iter().any(is_format), "{name}");
+        }
         assert!(!families.contains(&"vkCmdDraw") && !counts.contains(&"vkCmdDraw"));
     }
 }

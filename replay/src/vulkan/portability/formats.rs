@@ -1,10 +1,11 @@
 //! Formats and images, with what they are used for.
 //!
 //! Refused by name: a format, a size or a layout that this device does not have for that use. An image that never has memory is
-//! only asked about: where it cannot be made, the capture answers. What stands in for compressed formats: `compressed/`.
+//! only asked about: where it cannot be made, the capture answers. What stands in for formats that are not
+//! here: `stand_ins/`.
 
 use super::Samples;
-use super::compressed::{StandIns, replaced};
+use super::stand_ins::{StandIns, how, replaced};
 use super::unused::Unused;
 use crate::options::Bridge;
 use crate::preflight::asked::{ImageKind, ImageSizes};
@@ -25,13 +26,14 @@ impl Compare<'_> {
             let others: Vec<String> = others.map(|(then, now)| format!("{now} samples for {then}")).collect();
             let stand_in = found.get(&wish.format).copied();
             let here = stand_in.map_or(*wish, |s| replaced(wish, s));
-            let blocks = || self.blocks_needed(wish.format).filter(|_| self.options.bridges(Bridge::Texels));
-            let refusal = self.image(&here, sizes, samples).map(|why| blocks().unwrap_or(why));
+            let needed = || self.format_needed(wish.format).filter(|_| self.options.bridges(Bridge::Texels));
+            let refusal = self.image(&here, sizes, samples).map(|why| needed().unwrap_or(why));
             let others = match stand_in {
-                Some(s) => vec![format!("{}, decoded when uploaded", format_name(s))],
+                Some(s) => vec![format!("{}, {}", format_name(s), how(wish.format))],
                 None => others,
             };
             let (has, bridged) = (refusal.is_none() && others.is_empty(), refusal.is_none());
+            let refusal = refusal.map(|why| placed(why, sizes));
             let done = if has || !bridged { self.must(has) } else { Done::Replaced };
             let line = Line::new(Sort::Format, &image_text(wish, sizes.samples), has, done);
             self.push(line.by(if stand_in.is_some() { Bridge::Texels } else { Bridge::Samples }).of(
@@ -56,19 +58,24 @@ impl Compare<'_> {
             .buffer_features
         };
         use vk::FormatFeatureFlags as F;
-        let texels = self.asked.texel_buffers.iter().map(|&(f, storage)| {
+        let texels = self.asked.texel_buffers.iter().map(|(&(f, storage), first)| {
             let (what, flag) = match storage {
                 true => ("storage texel buffer", F::STORAGE_TEXEL_BUFFER),
                 false => ("uniform texel buffer", F::UNIFORM_TEXEL_BUFFER),
             };
-            (f, what, flag)
+            (f, what, flag, first)
         });
-        let vertices = self.asked.vertices.iter().map(|&f| (f, "vertex attribute", F::VERTEX_BUFFER));
+        let vertices = self.asked.vertices.iter().map(|(&f, n)| (f, "vertex attribute", F::VERTEX_BUFFER, n));
         let lines: Vec<Line> = texels
             .chain(vertices)
-            .map(|(f, what, flag)| {
+            .map(|(f, what, flag, (block, command))| {
                 let has = features(f).contains(flag);
-                Line::new(Sort::Format, &format!("{} as {what}", format_name(f)), has, self.must(has))
+                let line =
+                    Line::new(Sort::Format, &format!("{} as {what}", format_name(f)), has, self.must(has));
+                match has {
+                    true => line,
+                    false => line.of(format!("first in block {block}, {command}"), "not supported".into()),
+                }
             })
             .collect();
         lines.into_iter().for_each(|l| self.push(l));
@@ -103,6 +110,16 @@ impl Compare<'_> {
             }
             () => None,
         }
+    }
+}
+
+/// A refusal, with the call that it is first about.
+fn placed(why: String, sizes: &ImageSizes) -> String {
+    match sizes.first {
+        (block, command) if !why.contains("first in block") => {
+            format!("{why}, first in block {block}, {command}")
+        }
+        _ => why,
     }
 }
 

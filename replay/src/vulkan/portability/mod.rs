@@ -9,7 +9,6 @@ pub(super) mod aligned;
 mod alignment;
 pub(super) mod binaries;
 mod compare;
-pub(super) mod compressed;
 pub(super) mod descriptor_buffers;
 mod exchange;
 mod extensions;
@@ -23,6 +22,7 @@ mod memory_types;
 pub(super) mod queues;
 pub(super) mod samples;
 pub(super) mod sparse;
+pub(super) mod stand_ins;
 mod strip;
 mod submitted;
 mod table;
@@ -53,8 +53,16 @@ pub(super) const SUBSCRIPTIONS: Subscriptions = &[
         &["vkQueueSubmit", "vkQueueSubmit2", "vkQueueBindSparse", "vkSignalSemaphore"],
         Before(submitted::before_submit),
     ),
-    (&["vkCmdCopyBufferToImage", "vkCmdCopyBufferToImage2"], Before(compressed::copy)),
-    (&["vkCopyMemoryToImage"], Before(compressed::host_copy)),
+    (&["vkCmdCopyBufferToImage", "vkCmdCopyBufferToImage2"], Before(stand_ins::copy)),
+    (&["vkCopyMemoryToImage", "vkCopyImageToMemory"], Before(stand_ins::host_copy)),
+    (&["vkCmdCopyImageToBuffer", "vkCmdCopyImageToBuffer2"], Before(stand_ins::copy_out)),
+    (&["vkCmdCopyImageToBuffer", "vkCmdCopyImageToBuffer2"], After(stand_ins::copied_out)),
+    (&["vkCreateImageView"], Before(stand_ins::view)),
+    (&["vkCmdClearColorImage"], Before(stand_ins::clear)),
+    (
+        &["vkCreateGraphicsPipelines", "vkCmdSetDepthBias", "vkCmdSetDepthBias2"],
+        Before(stand_ins::depth_bias),
+    ),
     (&["vkCreateBuffer"], After(alignment::buffer_made)),
     (&["vkDestroyBuffer"], Before(alignment::buffer_gone)),
     (&["vkCreateDevice"], After(descriptor_buffers::device_made)),

@@ -5,6 +5,7 @@
 //! resolved from them is as smooth or smoother, and not the same picture where it is another number. Costs: memory and time by
 //! the samples. Refused: a number for which there is no other but one, as there is nothing to resolve then.
 
+use crate::preflight::asked::ImageKind;
 use crate::vulkan::portability::compare::Compare;
 use ash::vk;
 use gfxr_parse::schema::generated::ENUMS;
@@ -39,11 +40,11 @@ fn nearest(wanted: u32, possible: u32) -> Option<u32> {
 }
 
 impl Compare<'_> {
-    /// Which numbers are others here.
-    pub(super) fn samples(&self) -> Samples {
+    /// Which numbers are others here, where images are made as `made` says.
+    pub(super) fn samples(&self, made: impl Fn(&ImageKind) -> ImageKind) -> Samples {
         let mut possible: BTreeMap<u32, u32> = BTreeMap::new();
         for (kind, sizes) in &self.asked.images {
-            let counts = self.limits_of(kind).map_or(0, |l| l.sample_counts.as_raw());
+            let counts = self.limits_of(&made(kind)).map_or(0, |l| l.sample_counts.as_raw());
             for n in (1..7).map(|bit| 1 << bit).filter(|n| sizes.samples & n != 0) {
                 *possible.entry(n).or_insert(u32::MAX) &= counts;
             }
@@ -53,10 +54,10 @@ impl Compare<'_> {
     }
 
     /// What images of this kind can be here.
-    pub(super) fn limits_of(
-        &self,
-        w: &crate::preflight::asked::ImageKind,
-    ) -> Result<vk::ImageFormatProperties, vk::Result> {
+    pub(super) fn limits_of(&self, w: &ImageKind) -> Result<vk::ImageFormatProperties, vk::Result> {
+        if self.options.rehearse.lacks(w.format) {
+            return Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED);
+        }
         // SAFETY: a query.
         unsafe {
             self.instance.get_physical_device_image_format_properties(

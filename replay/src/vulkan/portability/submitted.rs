@@ -1,8 +1,8 @@
 //! A submission, or a signal that lets one go on, is about to be made: what the device will execute is followed first
 //! ([`world::Follow::before`]), and bridges that have to know what memory contains by then act on it.
 
-use super::compressed::{self, Decoding};
 use super::descriptor_buffers;
+use super::stand_ins::{self, Decoding};
 use crate::error::{Error, Result};
 use crate::vulkan::Vulkan;
 use crate::vulkan::linked_call::LinkedCall;
@@ -12,10 +12,10 @@ use world::{At, Command, Invocation, Observer, World};
 /// vkQueueSubmit, vkQueueSubmit2, vkQueueBindSparse, vkSignalSemaphore.
 pub(super) fn before_submit(c: &mut LinkedCall<'_>) -> Result<()> {
     let LinkedCall { vk, objects, call, .. } = c;
-    if vk.compressed.is_empty() && !vk.descriptor_buffers.is_on() {
+    if vk.stand_ins.is_empty() && !vk.descriptor_buffers.is_on() {
         return Ok(());
     }
-    let number = compressed::begins(vk, objects.world());
+    let number = stand_ins::begins(vk, objects.world());
     let began = objects.world().bytes.now();
     let mut executed = Executed { vk, began, call: number, failed: None };
     objects.follow().before(call, &mut executed);

@@ -2,16 +2,17 @@
 //! first one.
 
 use super::compare::Compare;
-use super::compressed::{Compressed, StandIns, bridge_features};
 use super::descriptor_buffers::{DescriptorBuffers, Sizes};
 use super::line::{Done, Line, refuse, turn_off};
+use super::stand_ins::{StandInImages, StandIns, bridge_features, replaced};
 use super::unused::{Unused, forgive};
 use super::{Realigned, Samples, extensions};
 use crate::error::{Error, Kind, Result, Vk};
 use crate::options::{MemoryMode, Options};
 use crate::preflight::asked::Asked;
 use crate::preflight::prologue::Prologue;
-use crate::preflight::{used, written_places};
+use crate::preflight::stand_ins::Uses;
+use crate::preflight::{stand_ins, used, written_places};
 use crate::vulkan::answered::answered_by_capture;
 use crate::vulkan::gpu::{self, Gpu};
 use crate::vulkan::instance::instance_extensions;
@@ -88,6 +89,8 @@ pub(super) struct Bridges {
     unmade: HashSet<u64>,
     /// Formats that are others.
     stand_ins: StandIns,
+    /// Images of such are copied to buffers.
+    packs: bool,
     /// Features that are not needed for that.
     cleared: Vec<&'static str>,
     /// What is left out.
@@ -126,10 +129,11 @@ pub(super) fn table(
         options,
         features: BTreeMap::new(),
         lines: Vec::new(),
+        uses: Uses::default(),
         unmade: HashSet::new(),
     };
     c.api();
-    let stand_ins = c.stand_ins();
+    let stand_ins = c.stand_ins(|| stand_ins::scan(capture));
     let with_room = with_room(options, &stand_ins);
     for d in &asked.devices {
         c.extensions(d);
@@ -141,13 +145,15 @@ pub(super) fn table(
     }
     let unused = forgive(&mut c.lines, asked, || used::scan(capture, answered_by_capture));
     let realigned = c.alignments(|copied| written_places::scan(capture, copied));
-    let samples = c.samples();
+    let samples = c.samples(|k| stand_ins.get(&k.format).map_or(*k, |s| replaced(k, *s)));
     let descriptors = c.descriptor_buffers();
     c.formats(&samples, &stand_ins, &unused);
     c.lines.dedup();
     lines.append(&mut c.lines);
     let cleared = bridge_features(&mut lines, asked.images.keys().map(|k| k.format), &stand_ins);
-    Ok((lines, Bridges { samples, realigned, stand_ins, cleared, unused, descriptors, unmade: c.unmade }))
+    let packs = c.uses.copied_out.iter().any(|f| stand_ins.contains_key(f));
+    let unmade = c.unmade;
+    Ok((lines, Bridges { samples, realigned, stand_ins, packs, cleared, unused, descriptors, unmade }))
 }
 
 /// Compares all that the capture asks for with the device; refuses what is not here. False if the device that the
@@ -158,11 +164,14 @@ pub fn compare(vk: &mut Vulkan, asked: &Asked, capture: &Capture) -> Result<bool
     let Some(instance) = vk.instances.get(&gpu.instance) else { return Ok(false) };
     let (prologue, options) = (&vk.prologue, &vk.options);
     let (mut lines, bridges) = table(&vk.entry, &instance.ash, &gpu, asked, prologue, options, capture)?;
-    let Bridges { samples, realigned, stand_ins, cleared, unused, descriptors, unmade } = bridges;
+    let Bridges { samples, realigned, stand_ins, packs, cleared, unused, descriptors, unmade } = bridges;
     vk.unmade = unmade;
     vk.samples = samples;
     vk.options = with_room(&vk.options, &stand_ins).into_owned();
-    vk.compressed = Compressed::new(stand_ins);
+    vk.stand_ins = StandInImages::new(stand_ins, packs);
+    if packs {
+        vk.needs.add(super::stand_ins::packing_needs());
+    }
     vk.realigned = realigned;
     if let Some((factor, told)) = descriptors {
         vk.descriptor_buffers = DescriptorBuffers::new(factor, told);

@@ -16,7 +16,7 @@ use world::Outcome;
 /// vkBeginCommandBuffer: whatever it held is no longer in flight.
 pub fn begin(c: &mut LinkedCall<'_>) -> Result<()> {
     let LinkedCall { vk, call, .. } = c;
-    if vk.ray.on {
+    if vk.ray.translates {
         forget(vk, call.image.u64(0))?;
     }
     Ok(())
@@ -44,7 +44,7 @@ pub(super) fn forget(vk: &mut Vulkan, id: u64) -> Result<()> {
 pub fn bind_pipeline(c: &mut LinkedCall<'_>) -> Result<()> {
     let LinkedCall { vk, call, linked, .. } = c;
     let point = linked.arg(argument!("vkCmdBindPipeline", "pipelineBindPoint")) as u32;
-    if vk.ray.on && point == vk::PipelineBindPoint::COMPUTE.as_raw() as u32 {
+    if vk.ray.translates && point == vk::PipelineBindPoint::COMPUTE.as_raw() as u32 {
         let pipeline = linked.arg(argument!("vkCmdBindPipeline", "pipeline"));
         state(vk, call.image.u64(0)).compute = vk::Pipeline::from_raw(pipeline);
     }

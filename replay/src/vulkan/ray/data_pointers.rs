@@ -223,7 +223,7 @@ pub(super) fn push(
     put(&mut values, &found);
     put_linked(linked, to, &found);
     vk.ray.totals.push_constant_addresses += found.len() as u64;
-    if vk.ray.on {
+    if vk.ray.translates {
         remember(vk, call.image.u64(0), layout, stages, offset, values);
     }
     Ok(())

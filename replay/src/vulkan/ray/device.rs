@@ -17,6 +17,7 @@ pub(super) fn device_made(c: &mut LinkedCall<'_>, outcome: Outcome) -> Result<()
     {
         let has = |n: &str| d.extensions.iter().any(|e| e == n);
         vk.ray.on |= d.buffer_addresses && has("VK_KHR_acceleration_structure");
+        vk.ray.translates |= vk.ray.on || vk.stand_ins.packs;
         let gpu = d.gpu_id;
         copies::device_made(vk, gpu);
     }

@@ -46,10 +46,12 @@ pub(crate) use data_pointers::{buffer_written, memory_written};
 pub(crate) use device::{collect, device_gone};
 pub use groups::{create_pipelines, group_handles};
 pub use indirect::indirect_build;
+pub(crate) use patcher::{arguments, dispatch, translation};
+pub(crate) use recording::{keep, put_back};
 pub(crate) use refused::is_refused;
 pub use refused::refused;
 pub(crate) use snapshot::{ends, loads, meta};
-pub(crate) use spare::Spare;
+pub(crate) use spare::{Own, Spare};
 pub use state::Counters;
 #[cfg(test)]
 pub(crate) use state::Structure;

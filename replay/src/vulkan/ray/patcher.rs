@@ -53,15 +53,10 @@ impl Patcher {
             indirect_builds: features.acceleration_structure_indirect_build != 0,
             on_cpu: d.gpu.properties.device_type == vk::PhysicalDeviceType::CPU,
         };
-        let ranges = [vk::PushConstantRange::default()
-            .stage_flags(vk::ShaderStageFlags::COMPUTE)
-            .size(ARGUMENT_BYTES)];
-        let info = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&ranges);
-        // SAFETY: a plain creation on a live device.
-        let layout = unsafe { d.ash.create_pipeline_layout(&info, None) }.what("vkCreatePipelineLayout")?;
+        let (layout, instances) = translation(&d.ash, INSTANCES, ARGUMENT_BYTES)?;
         Ok(Patcher {
             layout,
-            instances: compute(&d.ash, layout, INSTANCES)?,
+            instances,
             records: compute(&d.ash, layout, RECORDS)?,
             tables: compute(&d.ash, layout, TABLES)?,
             serials: compute(&d.ash, layout, SERIALS)?,
@@ -87,6 +82,20 @@ impl Patcher {
             own.destroy(d);
         }
     }
+}
+
+/// A translating shader that takes its arguments as push constants of so many bytes, and their layout.
+pub(crate) fn translation(
+    d: &ash::Device,
+    spirv: &[u8],
+    argument_bytes: u32,
+) -> Result<(vk::PipelineLayout, vk::Pipeline)> {
+    let ranges =
+        [vk::PushConstantRange::default().stage_flags(vk::ShaderStageFlags::COMPUTE).size(argument_bytes)];
+    let info = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&ranges);
+    // SAFETY: a plain creation on a live device.
+    let layout = unsafe { d.create_pipeline_layout(&info, None) }.what("vkCreatePipelineLayout")?;
+    Ok((layout, compute(d, layout, spirv)?))
 }
 
 fn compute(d: &ash::Device, layout: vk::PipelineLayout, spirv: &[u8]) -> Result<vk::Pipeline> {
@@ -142,7 +151,6 @@ impl Patcher {
         count: u32,
         state: &CommandState,
     ) {
-        let compute = vk::ShaderStageFlags::COMPUTE;
         let before = vk::MemoryBarrier::default()
             .src_access_mask(vk::AccessFlags::MEMORY_WRITE)
             .dst_access_mask(vk::AccessFlags::SHADER_READ | vk::AccessFlags::SHADER_WRITE);
@@ -153,14 +161,38 @@ impl Patcher {
         // SAFETY: recording into a command buffer that the application is recording; all handles are alive.
         unsafe {
             d.cmd_pipeline_barrier(cmd, all, here, vk::DependencyFlags::empty(), &[before], &[], &[]);
-            d.cmd_bind_pipeline(cmd, vk::PipelineBindPoint::COMPUTE, pipeline);
-            d.cmd_push_constants(cmd, self.layout, compute, 0, arguments);
-            d.cmd_dispatch(cmd, count.div_ceil(64), 1, 1);
+            dispatch(d, cmd, (self.layout, pipeline), arguments, count.div_ceil(64));
             d.cmd_pipeline_barrier(cmd, here, all, vk::DependencyFlags::empty(), &[after], &[], &[]);
-            if state.compute != vk::Pipeline::null() {
-                d.cmd_bind_pipeline(cmd, vk::PipelineBindPoint::COMPUTE, state.compute);
+        }
+        state.put_back(d, cmd);
+    }
+}
+
+/// Runs a translating shader in a command buffer that the application is recording.
+pub(crate) fn dispatch(
+    d: &ash::Device,
+    cmd: vk::CommandBuffer,
+    (layout, pipeline): (vk::PipelineLayout, vk::Pipeline),
+    arguments: &[u8],
+    groups: u32,
+) {
+    // SAFETY: recording into a command buffer that the application is recording; all handles are alive.
+    unsafe {
+        d.cmd_bind_pipeline(cmd, vk::PipelineBindPoint::COMPUTE, pipeline);
+        d.cmd_push_constants(cmd, layout, vk::ShaderStageFlags::COMPUTE, 0, arguments);
+        d.cmd_dispatch(cmd, groups, 1, 1);
+    }
+}
+
+impl CommandState {
+    /// Puts back what translations disturb.
+    pub(super) fn put_back(&self, d: &ash::Device, cmd: vk::CommandBuffer) {
+        // SAFETY: recording into a command buffer that the application is recording; what it bound and pushed there is alive.
+        unsafe {
+            if self.compute != vk::Pipeline::null() {
+                d.cmd_bind_pipeline(cmd, vk::PipelineBindPoint::COMPUTE, self.compute);
             }
-            for (layout, stages, offset, values) in &state.pushed {
+            for (layout, stages, offset, values) in &self.pushed {
                 d.cmd_push_constants(cmd, *layout, *stages, *offset, values);
             }
         }
@@ -168,7 +200,7 @@ impl Patcher {
 }
 
 /// Push-constant bytes of a translation shader: addresses, then 32-bit values.
-pub fn arguments(addresses: &[u64], values: &[u32]) -> Vec<u8> {
+pub(crate) fn arguments(addresses: &[u64], values: &[u32]) -> Vec<u8> {
     let mut bytes: Vec<u8> = addresses.iter().flat_map(|a| a.to_le_bytes()).collect();
     bytes.extend(values.iter().flat_map(|v| v.to_le_bytes()));
     bytes

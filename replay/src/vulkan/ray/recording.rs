@@ -40,8 +40,13 @@ pub(super) fn record(
     }
 }
 
+/// Puts back what translations disturb in a command buffer (captured id).
+pub(crate) fn put_back(vk: &mut Vulkan, d: &ash::Device, id: u64, cmd: vk::CommandBuffer) {
+    state(vk, id).put_back(d, cmd);
+}
+
 /// A buffer that lives as long as what was recorded into a command buffer.
-pub(super) fn keep(vk: &mut Vulkan, device: u64, cmd_id: u64, own: Own) {
+pub(crate) fn keep(vk: &mut Vulkan, device: u64, cmd_id: u64, own: Own) {
     let commands = state(vk, cmd_id);
     commands.device = device;
     commands.own.push(own);

@@ -13,6 +13,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 pub struct Ray {
     /// A device with acceleration structures and buffer addresses exists.
     pub on: bool,
+    /// Something is translated in command buffers: what that disturbs is remembered.
+    pub translates: bool,
     /// Acceleration structures: captured address -> live one.
     pub references: BTreeMap<u64, u64>,
     /// Shader groups: captured handle -> live one.

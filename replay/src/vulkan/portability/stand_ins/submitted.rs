@@ -1,23 +1,24 @@
-//! A submission, or a signal that lets one go on, is about to be made: the blocks that its copies upload are decoded.
+//! A submission, or a signal that lets one go on, is about to be made: the texels that its copies upload are translated.
 //!
-//! What a buffer contains when the device gets to a copy is what the followed world says ([`world::Follow::before`]): all that the
-//! capture wrote, copied, filled and updated until then. What is not known there (shaders wrote it, it came from outside) is
-//! read back from the device, which is waited for. Zeros stand for what nobody ever wrote. Refused by name: blocks of that kind that
-//! change in the very submission that copies them, and a recording that copies other blocks the second time within one
-//! submission. Not seen: batches that the capture says have run without saying what let them go on.
+//! What a buffer contains when the device gets to a copy is what the followed world says ([`world::Follow::before`]): all that
+//! the capture wrote, copied, filled and updated until then. What is not known there (shaders wrote it, it came from outside)
+//! is read back from the device, which is waited for. Zeros stand for what nobody ever wrote. Refused by name: texels of that
+//! kind that change in the very submission that copies them, and a recording that copies other texels the second time within
+//! one submission. Not seen: batches that the capture says have run without saying what let them go on.
 
 use super::copies::{layers, sweep};
 use super::state::Filled;
 use crate::error::{Error, Kind, Result};
 use crate::texels::Codec;
 use crate::vulkan::Vulkan;
+use ash::vk;
 use std::time::Instant;
 use world::bytes::texels::{Rows, in_buffer};
 use world::bytes::{Hole, Reason};
 use world::commands::{BufferImageCopies, BufferImageRegion};
 use world::{At, World};
 
-/// Decodes what the copies of a call upload.
+/// Translates what the copies of a call upload.
 pub(in super::super) struct Decoding<'c> {
     pub(in super::super) vk: &'c mut Vulkan,
     /// The world's clock before any of it.
@@ -29,12 +30,13 @@ pub(in super::super) struct Decoding<'c> {
 /// A submission or a signal is about to be followed: which call it is.
 pub(in super::super) fn begins(vk: &mut Vulkan, world: &World) -> u64 {
     sweep(vk, world);
-    vk.compressed.calls += 1;
-    vk.compressed.calls
+    vk.stand_ins.calls += 1;
+    vk.stand_ins.calls
 }
 
-/// A region's blocks: in the buffer, from its first byte on.
+/// A region's blocks or texels: in the buffer, from its first byte on.
 struct Source {
+    codec: Codec,
     rows: Rows,
     /// From layer to layer, and of all layers.
     layer: u64,
@@ -44,7 +46,8 @@ struct Source {
 
 impl Source {
     fn of(codec: Codec, r: &BufferImageRegion, format: i32, layers: u32) -> Option<Self> {
-        let plane = *world::formats::planes(format)?.first()?;
+        let planes = world::formats::planes(format)?;
+        let plane = *planes.iter().find(|p| p.aspect & r.part.aspects != 0).or(planes.first())?;
         debug_assert_eq!(plane.block_bytes as usize, codec.block_bytes());
         let rows = in_buffer(&plane, 0, r.row_length, r.image_height, r.extent);
         let layer = rows.stride.1.saturating_mul(rows.count.1);
@@ -53,7 +56,7 @@ impl Source {
             .saturating_add(last(rows.count.1, rows.stride.1))
             .saturating_add(last(rows.count.0, rows.stride.0))
             .saturating_add(rows.bytes);
-        Some(Source { rows, layer, bytes, layers })
+        Some(Source { codec, rows, layer, bytes, layers })
     }
 }
 
@@ -61,20 +64,19 @@ impl Decoding<'_> {
     /// What a copy uploads.
     pub(in super::super) fn copy(&mut self, world: &World, at: &At, c: &BufferImageCopies) -> Result<()> {
         let key = (at.recording, at.command);
-        if !self.vk.compressed.copies.contains_key(&key) {
+        if !self.vk.stand_ins.copies.contains_key(&key) {
             return Ok(());
         }
         let Some(image) = self.vk.images.get(&c.image).cloned() else { return Ok(()) };
-        let Some(codec) = image.codec() else { return Ok(()) };
         let format = image.captured_format.as_raw();
-        let sources: Vec<Source> = c
-            .regions
-            .iter()
-            .filter_map(|r| Source::of(codec, r, format, layers(&image, r.part.layer, r.part.layers)))
-            .collect();
+        let source = |r: &BufferImageRegion| {
+            let codec = image.codec(vk::ImageAspectFlags::from_raw(r.part.aspects))?;
+            Source::of(codec, r, format, layers(&image, r.part.layer, r.part.layers))
+        };
+        let sources: Vec<Source> = c.regions.iter().filter_map(source).collect();
         let stamps = c.regions.iter().zip(&sources).map(|(r, s)| world.stamp_of(c.buffer, r.offset, s.bytes));
         let stamp = stamps.max().unwrap_or(0);
-        let Some(copy) = self.vk.compressed.copies.get(&key) else { return Ok(()) };
+        let Some(copy) = self.vk.stand_ins.copies.get(&key) else { return Ok(()) };
         let (device, filled) = (copy.device, copy.filled);
         if filled.is_some_and(|f| f.stamp == Some(stamp)) {
             return Ok(());
@@ -92,7 +94,8 @@ impl Decoding<'_> {
             // Written anew, and the same.
             Some(f) if f.hash == now.hash => {}
             Some(f) if f.call == self.call => {
-                let text = "a recording is executed twice in a submission, and copies other compressed blocks the second time";
+                let text =
+                    "a recording is executed twice in a submission, and copies other texels the second time";
                 return Err(Error::new(Kind::Unsupported, text));
             }
             filled => {
@@ -100,10 +103,10 @@ impl Decoding<'_> {
                     // It may still be read.
                     self.vk.device(device)?.wait_idle()?;
                 }
-                self.decode(key, (codec, image.format.as_raw() as u32), c, &sources, &all)?;
+                self.decode(key, image.format.as_raw() as u32, c, &sources, &all)?;
             }
         }
-        if let Some(copy) = self.vk.compressed.copies.get_mut(&key) {
+        if let Some(copy) = self.vk.stand_ins.copies.get_mut(&key) {
             copy.filled = Some(now);
         }
         Ok(())
@@ -126,7 +129,7 @@ impl Decoding<'_> {
         let Some(hole) = unknown.first() else { return Ok((blocks, true)) };
         if world.stamp_of(c.buffer, r.offset, s.bytes) > self.began {
             let text = format!(
-                "compressed blocks for VkImage {} are not known before the submission that copies them runs: {:?}, block {}",
+                "texels for VkImage {} are not known before the submission that copies them runs: {:?}, block {}",
                 c.image, hole.why.reason, hole.why.block
             );
             return Err(Error::new(Kind::Unsupported, text));
@@ -145,19 +148,19 @@ impl Decoding<'_> {
     fn decode(
         &mut self,
         key: (u64, u32),
-        (codec, stand_in): (Codec, u32),
+        stand_in: u32,
         c: &BufferImageCopies,
         sources: &[Source],
         all: &[Vec<u8>],
     ) -> Result<()> {
-        let Some(copy) = self.vk.compressed.copies.get(&key) else { return Ok(()) };
+        let Some(copy) = self.vk.stand_ins.copies.get(&key) else { return Ok(()) };
         let (began, mut texels) = (Instant::now(), 0);
         for (((r, s), blocks), place) in c.regions.iter().zip(sources).zip(all).zip(&copy.places) {
             let mut place = *place;
             for layer in 0..u64::from(s.layers) {
                 let from = usize::try_from(layer.saturating_mul(s.layer)).unwrap_or(usize::MAX);
                 let source = blocks.get(from..).unwrap_or(&[]);
-                let decoded = codec.decode(stand_in, source, &s.rows, r.extent);
+                let decoded = s.codec.decode(stand_in, source, &s.rows, r.extent);
                 if !copy.alloc.write(place, &decoded) {
                     return Err(Error::new(Kind::Internal, "decoded texels do not fit into their buffer"));
                 }
@@ -165,7 +168,7 @@ impl Decoding<'_> {
                 texels += r.extent.iter().map(|n| u64::from(*n)).product::<u64>();
             }
         }
-        let cost = &mut self.vk.compressed.cost;
+        let cost = &mut self.vk.stand_ins.cost;
         cost.texels += texels;
         cost.decoding += began.elapsed();
         Ok(())
@@ -173,7 +176,7 @@ impl Decoding<'_> {
 
     /// What the device has in a buffer after all that was submitted.
     fn read_back(&mut self, device: u64, buffer: u64, offset: u64, bytes: u64) -> Result<Vec<u8>> {
-        self.vk.compressed.cost.read_back += 1;
+        self.vk.stand_ins.cost.read_back += 1;
         let Some(b) = self.vk.buffers.get(&buffer) else { return Ok(Vec::new()) };
         let (live, bytes) = (b.live, bytes.min(b.size.saturating_sub(offset)));
         let d = self.vk.device_mut(device)?;

@@ -1,36 +1,40 @@
 //! Which formats have a stand-in on this device, and which are refused although there is one.
 //!
-//! Guarantees: a format is replaced in all images or in none, and together with the other one of the same blocks (views may
-//! be of either), so that whatever names the format means the same everywhere.
+//! Guarantees: a format is replaced in all images or in none, and together with the others that views of such images may be of, so
+//! that whatever names the format means the same everywhere.
 
+use super::packs::ADDRESSES;
 use super::state::StandIns;
 use crate::options::{Bridge, MemoryMode};
 use crate::preflight::asked::ImageKind;
-use crate::texels::{Codec, feature, stand_ins, twin};
+use crate::preflight::stand_ins::Uses;
+use crate::texels::{Codec, family, feature, stand_ins};
 use crate::vulkan::portability::compare::Compare;
 use crate::vulkan::portability::line::{Done, Line, Sort};
 use ash::vk;
+use world::formats::COLOR;
 
 impl Compare<'_> {
-    /// The stand-ins of compressed formats that images here cannot have.
-    pub(in super::super) fn stand_ins(&self) -> StandIns {
+    /// The stand-ins of formats that images here cannot have. `uses`: looks through the capture for what is done with such.
+    pub(in super::super) fn stand_ins(&mut self, uses: impl FnOnce() -> Uses) -> StandIns {
         let mut found = StandIns::new();
-        if !self.options.bridges(Bridge::Texels) {
+        let lacks = |w: &ImageKind| Codec::of(w.format, COLOR).is_some() && self.limits_of(w).is_err();
+        let missing: Vec<u32> = self.asked.images.keys().filter(|w| lacks(w)).map(|w| w.format).collect();
+        if missing.is_empty() || !self.options.bridges(Bridge::Texels) {
             return found;
         }
-        let lacks = |w: &ImageKind| self.options.rehearse.compression || self.limits_of(w).is_err();
-        let missing = self.asked.images.keys().filter(|w| Codec::of(w.format).is_some() && lacks(w));
-        for format in missing.flat_map(|w| [w.format, twin(w.format)]) {
+        self.uses = uses();
+        for format in missing.into_iter().flat_map(family) {
             if !found.contains_key(&format)
                 && let Some(stand_in) = self.stand_in(format)
             {
                 found.insert(format, stand_in);
             }
         }
-        found.retain(|f, _| self.blocks_needed(*f).is_none());
-        // One without the other would be another image.
+        found.retain(|f, _| self.format_needed(*f).is_none());
+        // One without the others would be another image.
         let all = found.clone();
-        found.retain(|f, _| all.contains_key(&twin(*f)));
+        found.retain(|f, _| family(*f).all(|other| all.contains_key(&other)));
         found
     }
 
@@ -42,23 +46,43 @@ impl Compare<'_> {
         stand_ins(format).into_iter().find(can)
     }
 
-    /// Why texels cannot stand in for blocks, if so.
-    pub(in super::super) fn blocks_needed(&self, format: u32) -> Option<String> {
-        Codec::of(format)?;
-        if let Some((what, (block, command))) =
-            [format, twin(format)].iter().find_map(|f| self.asked.blocks.get(f))
-        {
+    /// Why nothing can stand in for a format, if so.
+    pub(in super::super) fn format_needed(&self, format: u32) -> Option<String> {
+        Codec::of(format, COLOR)?;
+        if let Some((what, (block, command))) = family(format).find_map(|f| self.uses.needed.get(&f)) {
             return Some(format!(
                 "not supported, and {what} are not bridged: first in block {block}, {command}"
             ));
         }
+        if family(format).any(|f| self.uses.copied_out.contains(&f)) && !self.has_addresses() {
+            return Some("not supported, and copies out of images want bufferDeviceAddress".into());
+        }
         match self.options.memory {
             MemoryMode::Auto | MemoryMode::Rebind => None,
             mode => Some(format!(
-                "not supported; texels take more memory than blocks, which --memory rebind gives them and {} does not",
+                "not supported; what stands in takes more memory, which --memory rebind gives it and {} does not",
                 mode.name()
             )),
         }
+    }
+
+    /// Whether shaders here reach buffers by addresses.
+    fn has_addresses(&self) -> bool {
+        let mut addresses = vk::PhysicalDeviceBufferDeviceAddressFeatures::default();
+        if self.gpu.has(ADDRESSES.extension) || self.gpu.properties.api_version >= ADDRESSES.core {
+            let mut all = vk::PhysicalDeviceFeatures2::default().push_next(&mut addresses);
+            // SAFETY: a query with a struct of a version or an extension that the device has.
+            unsafe { self.query.get_physical_device_features2(self.gpu.handle, &mut all) };
+        }
+        addresses.buffer_device_address != 0
+    }
+}
+
+/// What is done with the texels of a format that has a stand-in, in words.
+pub(in super::super) fn how(format: u32) -> &'static str {
+    match Codec::compressed(format) {
+        Some(_) => "decoded when uploaded",
+        None => "translated when copied",
     }
 }
 
