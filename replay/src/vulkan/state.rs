@@ -113,8 +113,9 @@ pub struct Vulkan {
     pub(super) unused: Unused,
     pub(super) pools: Pools,
     pub(super) held: Held,
-    /// Calls name what is another here: queue families, formats.
-    pub(super) exchanges: bool,
+    /// Calls name what is another here, or is not here: queue families, formats, numbers of samples, places of buffers, images,
+    /// what is left out. Else no call is looked at for it.
+    pub(super) differs: bool,
     /// Numbers of samples that are others here.
     pub(super) samples: Samples,
     /// Images of formats that this device lacks.
@@ -188,7 +189,7 @@ impl Vulkan {
             unused: Default::default(),
             pools: Pools::default(),
             held: Held::default(),
-            exchanges: false,
+            differs: false,
             samples: Default::default(),
             compressed: Compressed::default(),
             descriptor_buffers: DescriptorBuffers::default(),
