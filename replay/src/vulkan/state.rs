@@ -113,6 +113,8 @@ pub struct Vulkan {
     pub(super) unused: Unused,
     pub(super) pools: Pools,
     pub(super) held: Held,
+    /// Binary semaphores that others may signal and wait for, by captured ids.
+    pub(super) shared_semaphores: HashSet<u64>,
     /// Calls name what is another here, or is not here: queue families, formats, numbers of samples, places of buffers, images,
     /// what is left out. Else no call is looked at for it.
     pub(super) differs: bool,
@@ -189,6 +191,7 @@ impl Vulkan {
             unused: Default::default(),
             pools: Pools::default(),
             held: Held::default(),
+            shared_semaphores: HashSet::new(),
             differs: false,
             samples: Default::default(),
             compressed: Compressed::default(),
