@@ -211,7 +211,7 @@ fn compare(cx: &mut Executor, capture: &Capture, checked: &mut Checked) -> Resul
         checked.done = true;
         return Ok(());
     };
-    if !checked.placed && vk.may_rebind() {
+    if !checked.placed && (vk.may_rebind() || vk.is_foreign() == Some(true)) {
         vk.sharing = sharing::scan(capture);
         checked.placed = true;
     }

@@ -39,6 +39,7 @@ mod memory;
 mod mutants;
 mod order;
 mod ordering;
+mod outside;
 mod parity;
 mod passes;
 mod paths;

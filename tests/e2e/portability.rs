@@ -11,22 +11,22 @@ use gfxr_parse::writer::{ParamWriter, Writer};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-const INSTANCE: u64 = 1;
-const GPU: u64 = 2;
-const DEVICE: u64 = 3;
+pub const INSTANCE: u64 = 1;
+pub const GPU: u64 = 2;
+pub const DEVICE: u64 = 3;
 /// (queue, family, index).
 const QUEUES: [(u64, u32, u32); 4] = [(10, 0, 0), (11, 1, 0), (12, 1, 1), (13, 2, 0)];
-const TIMELINE: u64 = 20;
+pub const TIMELINE: u64 = 20;
 const IMAGE: u64 = 30;
-const MEMORY: u64 = 31;
+pub const MEMORY: u64 = 31;
 /// Command pools and command buffers of the families 0 and 1.
 const POOLS: [u64; 2] = [40, 41];
-const BUFFERS: [u64; 2] = [50, 51];
+pub const BUFFERS: [u64; 2] = [50, 51];
 
 /// VkImageLayout.
-const UNDEFINED: u32 = 0;
-const TRANSFER_SRC: u32 = 6;
-const TRANSFER_DST: u32 = 7;
+pub const UNDEFINED: u32 = 0;
+pub const TRANSFER_SRC: u32 = 6;
+pub const TRANSFER_DST: u32 = 7;
 
 pub fn stype(name: &str) -> u32 {
     STRUCTS[usize::from(struct_named(name).expect(name))].stype.expect("it has one")
@@ -55,7 +55,7 @@ impl File {
     }
 
     /// An instance and a device with three queue families: graphics, transfers, compute.
-    fn device(&mut self) {
+    pub fn device(&mut self) {
         self.call("vkCreateInstance", |w| {
             w.structure(|w| {
                 w.u32(1).null_struct().u32(0);
@@ -122,7 +122,7 @@ impl File {
     }
 
     /// An image that both families have in turns, and a command buffer for each.
-    fn image(&mut self, concurrent: bool) {
+    pub fn image(&mut self, concurrent: bool) {
         self.call("vkCreateImage", |w| {
             w.u64(DEVICE);
             w.structure(|w| {

@@ -40,6 +40,16 @@ struct Batch {
     binds: Option<Binds>,
 }
 
+/// The timeline that a call on the host signals, and its value.
+pub(super) fn host_signal(call: &Call) -> Option<(u64, u64)> {
+    let v = View::call(&call.image);
+    let (info, semaphore) = match call.command.canonical {
+        "vkLatencySleepNV" => (v.one("pSleepInfo")?, "signalSemaphore"),
+        _ => (v.one("pSignalInfo")?, "semaphore"),
+    };
+    Some((n64(info, semaphore), n64(info, "value")))
+}
+
 /// VkSubmitInfo and VkBindSparseInfo: semaphores, with the values of timelines in the chain.
 pub(super) fn older(v: View<'_>) -> (Vec<SemaphoreUse>, Vec<u64>, Vec<SemaphoreUse>) {
     let values = v.next("VkTimelineSemaphoreSubmitInfo");
@@ -136,10 +146,10 @@ impl Queues {
         }
     }
 
-    /// vkSignalSemaphore.
+    /// vkSignalSemaphore, vkLatencySleepNV.
     pub fn signal_by_host(&mut self, world: &mut World, call: &Call, to: &mut dyn Observer) {
-        if let Some(info) = View::call(&call.image).one("pSignalInfo") {
-            world.reached.insert(n64(info, "semaphore"), n64(info, "value"));
+        if let Some((semaphore, value)) = host_signal(call) {
+            world.reached.insert(semaphore, value);
             self.wake(world, to);
         }
     }

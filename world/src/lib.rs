@@ -80,6 +80,8 @@ pub struct Follow {
     depth: Depth,
     /// See [`Follow::keep_calls`].
     keep_calls: bool,
+    /// See [`Follow::follow_semaphores`].
+    follow_semaphores: bool,
     semaphores: Semaphores,
     world: World,
     /// By index in the schema's table.
@@ -96,6 +98,7 @@ impl Default for Follow {
         Follow {
             depth: Depth::default(),
             keep_calls: false,
+            follow_semaphores: false,
             semaphores: Semaphores::default(),
             world: World::default(),
             roles: COMMANDS.iter().map(|c| roles::role(&all, c.canonical)).collect(),
@@ -127,7 +130,12 @@ impl Follow {
         }
     }
 
-    /// How semaphores are; known while calls are kept.
+    /// Whether or not calls are kept, semaphores are followed from now on.
+    pub fn follow_semaphores(&mut self) {
+        self.follow_semaphores = true;
+    }
+
+    /// How semaphores are; known while they are followed.
     pub fn semaphores(&self) -> &Semaphores {
         &self.semaphores
     }
@@ -141,6 +149,7 @@ impl Follow {
         Follow {
             depth: Depth::Commands,
             keep_calls: self.keep_calls,
+            follow_semaphores: self.follow_semaphores,
             semaphores: self.semaphores.clone(),
             world,
             roles: self.roles.clone(),
@@ -172,7 +181,7 @@ impl Follow {
             return;
         }
         let (role, depth) = (self.roles[call.index], self.depth());
-        if self.keep_calls {
+        if self.keep_calls || self.follow_semaphores {
             self.semaphores.call(&self.world.syncs, call);
         }
         match role {

@@ -65,6 +65,7 @@ const BUFFERS: &[(&str, Buffers)] = &[
     ("vkQueueBindSparse", Buffers::BindSparse),
     ("vkQueuePresentKHR", Buffers::Present),
     ("vkSignalSemaphore", Buffers::Signal),
+    ("vkLatencySleepNV", Buffers::Signal),
     ("vkQueueWaitIdle", Buffers::Waited),
     ("vkDeviceWaitIdle", Buffers::Waited),
 ];

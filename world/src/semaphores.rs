@@ -2,9 +2,9 @@
 //! timelines only for what they have reached.
 //!
 //! Followed where calls are kept ([`crate::Follow::keep_calls`]), as these are made again where semaphores have to be as they
-//! were. Guarantees: needs no submission to be executed. Refuses nothing.
+//! were, and where something is done about some of them ([`crate::Follow::follow_semaphores`]). Guarantees: needs no submission to be executed. Refuses nothing.
 
-use super::execute::{batches, older};
+use super::execute::{batches, host_signal, older};
 use super::objects::Sync;
 use super::read::destroyed;
 use super::{Ids, SemaphoreUse};
@@ -48,11 +48,9 @@ impl Semaphores {
                 let v = v.one("pAcquireInfo").unwrap_or(v);
                 self.batch(syncs, &[], &[binary(v.u64("semaphore").unwrap_or(0))]);
             }
-            "vkSignalSemaphore" => {
-                if let Some(info) = v.one("pSignalInfo") {
-                    let n = |name| info.u64(name).unwrap_or(0);
-                    let signal = SemaphoreUse { value: n("value"), ..binary(n("semaphore")) };
-                    self.batch(syncs, &[], &[signal]);
+            "vkSignalSemaphore" | "vkLatencySleepNV" => {
+                if let Some((semaphore, value)) = host_signal(call) {
+                    self.batch(syncs, &[], &[SemaphoreUse { value, ..binary(semaphore) }]);
                 }
             }
             "vkDestroySemaphore" => {

@@ -24,7 +24,7 @@ plain! {
     *const vk::AccelerationStructureBuildRangeInfoKHR, *const u32,
     vk::AccelerationStructureBuildGeometryInfoKHR<'_>, vk::AccelerationStructureBuildRangeInfoKHR,
     vk::AccelerationStructureCreateInfoKHR<'_>, vk::AccelerationStructureGeometryKHR<'_>, vk::ApplicationInfo<'_>,
-    vk::BaseInStructure<'_>, vk::BindSparseInfo<'_>, vk::CommandBufferSubmitInfo<'_>, vk::PushConstantRange,
+    vk::BaseInStructure<'_>, vk::BindImageMemoryInfo<'_>, vk::BindSparseInfo<'_>, vk::CommandBufferSubmitInfo<'_>, vk::PushConstantRange,
     vk::PipelineCreateFlags2CreateInfoKHR<'_>, vk::SpecializationInfo<'_>, vk::SpecializationMapEntry, vk::PipelineLayout,
     vk::RayTracingPipelineCreateInfoNV<'_>, vk::BufferCreateInfo<'_>, vk::BufferUsageFlags2CreateInfoKHR<'_>, vk::CommandBuffer,
     vk::ComputePipelineCreateInfo<'_>, vk::CopyAccelerationStructureInfoKHR<'_>,

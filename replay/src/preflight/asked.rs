@@ -38,7 +38,7 @@ pub struct Asked {
     pub alignments: Alignments,
     /// Images and buffers bound page by page.
     pub sparse: u64,
-    /// Memory that came from outside of the process, by the struct that says so.
+    /// Memory, semaphores and fences that came from outside of the process, by the struct or the command that says so.
     pub imports: BTreeMap<&'static str, u64>,
     /// Images of formats that only the captured driver knows.
     pub external_formats: u64,
@@ -138,13 +138,25 @@ const LOOKED_AT: &[&str] = &[
     "vkGetPhysicalDeviceQueueFamilyProperties",
     "vkGetPhysicalDeviceQueueFamilyProperties2",
     "vkGetPhysicalDeviceQueueFamilyProperties2KHR",
+    "vkImportSemaphoreFdKHR",
+    "vkImportSemaphoreWin32HandleKHR",
+    "vkImportSemaphoreZirconHandleFUCHSIA",
+    "vkImportFenceFdKHR",
+    "vkImportFenceWin32HandleKHR",
 ];
 
+/// Structs that bring memory into the process.
 const IMPORTS: &[&str] = &[
     "VkImportMemoryFdInfoKHR",
     "VkImportMemoryHostPointerInfoEXT",
     "VkImportMemoryWin32HandleInfoKHR",
     "VkImportAndroidHardwareBufferInfoANDROID",
+    "VkImportMemoryWin32HandleInfoNV",
+    "VkImportMemoryZirconHandleInfoFUCHSIA",
+    "VkImportMemoryMetalHandleInfoEXT",
+    "VkImportMemoryBufferCollectionFUCHSIA",
+    "VkImportNativeBufferInfoOHOS",
+    "VkImportScreenBufferInfoQNX",
 ];
 
 const SPARSE_BINDING: u32 = 1;
@@ -234,6 +246,11 @@ impl Scan {
         let v = View::call(image);
         let created = || image.handles.iter().find(|h| h.out).map_or(0, |h| image.u64(h.at));
         match name {
+            n if n.starts_with("vkImport") => {
+                for known in LOOKED_AT.iter().filter(|l| **l == n) {
+                    *self.out.imports.entry(known).or_default() += 1;
+                }
+            }
             "vkFreeMemory" => {
                 if let Some(size) = v.u64("memory").and_then(|m| self.memory.remove(&m)) {
                     self.allocated -= size;

@@ -18,6 +18,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 pub struct Sharing {
     by_resource: HashMap<u64, Share>,
     groups: Vec<Group>,
+    /// Bytes that the captured driver wanted for an image, where the program asked.
+    images: HashMap<u64, u64>,
 }
 
 /// A resource that shares memory.
@@ -47,6 +49,11 @@ impl Sharing {
     pub fn of(&self, resource: u64) -> Option<(Share, Group)> {
         let place = *self.by_resource.get(&resource)?;
         Some((place, self.groups[place.group]))
+    }
+
+    /// How many bytes an image took at capture, where the capture says.
+    pub fn image_size(&self, image: u64) -> Option<u64> {
+        self.images.get(&image).copied()
     }
 }
 
@@ -123,6 +130,7 @@ struct Seen {
     /// What lies in a memory object at the moment.
     there: HashMap<u64, There>,
     shared: HashSet<u64>,
+    images: HashMap<u64, u64>,
 }
 
 impl Seen {
@@ -150,6 +158,7 @@ impl Seen {
                 let kind = info.u64("image").and_then(|i| self.kinds.get_mut(&i));
                 if let (Some(kind), Some(size)) = (kind, size) {
                     kind.size = size;
+                    self.images.extend(info.u64("image").map(|i| (i, size)));
                 }
             }
             // A buffer's bytes are those it was made with.
@@ -215,7 +224,7 @@ impl Seen {
         for &resource in &self.shared {
             members.entry(self.root(resource)).or_default().push((resource, self.bound[&resource]));
         }
-        let mut out = Sharing::default();
+        let mut out = Sharing { images: self.images, ..Sharing::default() };
         for mut all in members.into_values() {
             all.sort_unstable_by_key(|(resource, b)| (b.offset, *resource));
             let end = |b: &Bound| b.offset.saturating_add(b.kind.size);

@@ -26,8 +26,15 @@ pub(super) const EXACT: &[&str] = &[
     "vkGetDeviceImageSparseMemoryRequirementsKHR",
     // Blobs whose contents belong to the captured driver.
     "vkGetPipelineCacheData",
+    "vkCreateValidationCacheEXT",
+    "vkDestroyValidationCacheEXT",
     "vkGetValidationCacheDataEXT",
+    "vkMergeValidationCachesEXT",
     // The application's own labels on objects.
+    "vkCreatePrivateDataSlot",
+    "vkCreatePrivateDataSlotEXT",
+    "vkDestroyPrivateDataSlot",
+    "vkDestroyPrivateDataSlotEXT",
     "vkSetPrivateData",
     "vkSetPrivateDataEXT",
     "vkGetPrivateData",
@@ -37,6 +44,17 @@ pub(super) const EXACT: &[&str] = &[
     "vkGetCalibratedTimestampsEXT",
     "vkGetRefreshCycleDurationGOOGLE",
     "vkGetPastPresentationTimingGOOGLE",
+    "vkGetPhysicalDeviceCalibrateableTimeDomainsKHR",
+    "vkGetPhysicalDeviceCalibrateableTimeDomainsEXT",
+    "vkSetSwapchainPresentTimingQueueSizeEXT",
+    "vkGetSwapchainTimingPropertiesEXT",
+    "vkGetSwapchainTimeDomainPropertiesEXT",
+    "vkGetPastPresentationTimingEXT",
+    "vkSetLatencySleepModeNV",
+    "vkSetLatencyMarkerNV",
+    "vkGetLatencyTimingsNV",
+    "vkQueueNotifyOutOfBandNV",
+    "vkAntiLagUpdateAMD",
     "vkWaitForPresentKHR",
     "vkWaitForPresent2KHR",
     "vkGetSwapchainStatusKHR",
@@ -58,6 +76,10 @@ pub(super) const EXACT: &[&str] = &[
     "vkAcquireDrmDisplayEXT",
     "vkGetDrmDisplayEXT",
     "vkGetRandROutputDisplayEXT",
+    "vkAcquireWinrtDisplayNV",
+    "vkGetWinrtDisplayNV",
+    // Advice on memory, which is the replay's own.
+    "vkSetDeviceMemoryPriorityEXT",
     // Of pipelines that are compiled here.
     "vkGetPipelineKeyKHR",
     "vkGetPipelineBinaryDataKHR",
@@ -73,10 +95,10 @@ pub(super) const EXACT: &[&str] = &[
     "vkGetMemoryFdKHR",
     "vkGetMemoryFdPropertiesKHR",
     "vkGetSemaphoreFdKHR",
-    "vkGetFenceFdKHR",
-    "vkImportSemaphoreFdKHR",
-    "vkImportFenceFdKHR",
     "vkGetMemoryHostPointerPropertiesEXT",
+    "vkGetMemoryMetalHandleEXT",
+    "vkGetMemoryMetalHandlePropertiesEXT",
+    "vkGetMemoryRemoteAddressNV",
 ];
 
 /// Queries about the world outside the device, and calls whose effect belongs to the captured process.
@@ -88,7 +110,7 @@ pub fn answered_by_capture(name: &str) -> bool {
         || (name.starts_with("vkGetPhysicalDevice") && name.contains("PresentationSupport"))
         || ["Win32", "AndroidHardwareBuffer", "ZirconHandle"]
             .iter()
-            .any(|w| name.contains(w) && (name.starts_with("vkGet") || name.starts_with("vkImport")))
+            .any(|w| name.contains(w) && name.starts_with("vkGet"))
 }
 
 /// Commands without which a replay draws the same: markers and labels.

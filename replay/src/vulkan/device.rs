@@ -164,12 +164,12 @@ pub fn create(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     if state.folding.changed {
         // Which family a command buffer is for says which half of a transfer of ownership it records.
         objects.follow_to(world::Depth::Commands);
-        vk.exchanges = true;
+        vk.differs = true;
     }
     if !vk.stand_ins.is_empty() {
         // What is uploaded is decoded when it is known what it is.
         objects.follow_to(world::Depth::Execution);
-        vk.exchanges = true;
+        vk.differs = true;
     }
     if !vk.realigned.is_empty() {
         // What sets contain says where dynamic offsets lead.

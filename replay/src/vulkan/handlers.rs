@@ -2,9 +2,10 @@
 
 use super::answered::answered_by_capture;
 use super::linked_call::{After, Before, LinkedCall, Subscription, Subscriptions};
+use super::portability::outside;
 use super::{
-    Vulkan, debug_names, descriptors, device, instance, memory, multi_draw, pipeline, portability, queue,
-    ray, resources, shader_pointers, surface, swapchain, wait, watchdog,
+    Vulkan, debug_names, descriptors, device, instance, memory, multi_draw, pipeline, portability,
+    presenting, queue, ray, resources, shader_pointers, surface, swapchain, wait, watchdog,
 };
 use crate::error::Result;
 use crate::link::Lenience;
@@ -37,7 +38,6 @@ pub enum Handler {
 const SUBSCRIBERS: &[Subscriptions] = &[
     swapchain::SUBSCRIPTIONS,
     watchdog::SUBSCRIPTIONS,
-    wait::SUBSCRIPTIONS,
     pipeline::SUBSCRIPTIONS,
     multi_draw::SUBSCRIPTIONS,
     shader_pointers::SUBSCRIPTIONS,
@@ -62,7 +62,6 @@ impl Handlers {
     /// Builds it.
     pub fn new() -> Self {
         let callbacks = struct_named("VkAllocationCallbacks");
-        let cache = handle_named("VkPipelineCache");
         Handlers(
             COMMANDS
                 .iter()
@@ -76,10 +75,7 @@ impl Handlers {
                         before,
                         handler,
                         after,
-                        lenience: Lenience {
-                            handles: lenient,
-                            hint: cache.filter(|_| c.name.starts_with("vkCreate")),
-                        },
+                        lenience: Lenience { handles: lenient, hint: hint(stem(c)).and_then(handle_named) },
                         allocator: allocator.map(|i| i as u8),
                     }
                 })
@@ -124,6 +120,15 @@ impl Handlers {
 /// A command's name without the tag of an extension that was or is to be core.
 fn stem(c: &CommandDef) -> &'static str {
     c.name.strip_suffix("KHR").or_else(|| c.name.strip_suffix("EXT")).unwrap_or(c.name)
+}
+
+/// The type of handles that a command can do without: caches, and what others may share.
+fn hint(stem: &str) -> Option<&'static str> {
+    match stem {
+        "vkCreateShaderModule" => Some("VkValidationCacheEXT"),
+        "vkQueueSubmit" | "vkQueueSubmit2" => Some("VkDeviceMemory"),
+        _ => stem.starts_with("vkCreate").then_some("VkPipelineCache"),
+    }
 }
 
 /// Who acts before a command, and who after it.
@@ -190,6 +195,15 @@ fn handler_of(c: &CommandDef) -> (Handler, bool) {
         "vkCreateRayTracingPipelines" if c.name.ends_with("KHR") => typed(ray::create_pipelines),
         "vkAllocateDescriptorSets" => typed(descriptors::allocate),
         "vkCreatePipelineBinaries" => (Answer(portability::create_binaries), false),
+
+        "vkImportSemaphoreFd"
+        | "vkImportSemaphoreWin32Handle"
+        | "vkImportSemaphoreZirconHandleFUCHSIA"
+        | "vkImportFenceFd"
+        | "vkImportFenceWin32Handle" => (Answer(outside::import), false),
+        "vkGetFenceFd" => (Answer(outside::fence_taken), false),
+        "vkRegisterDisplayEvent" | "vkRegisterDeviceEvent" => (Answer(presenting::register), false),
+        "vkLatencySleepNV" => lenient(presenting::latency_sleep),
 
         "vkSetDebugUtilsObjectName"
         | "vkSetDebugUtilsObjectTag"

@@ -129,6 +129,8 @@ pub struct ImageState {
     /// Captured id of the virtual swapchain that owns it.
     pub swapchain: Option<u64>,
     pub(crate) alloc: Option<Alloc>,
+    /// Memory of planes that are bound apart, memory rebound.
+    pub(crate) planes: Vec<Alloc>,
     /// Linear, memory rebound: its rows, where they lie otherwise than at capture.
     pub(crate) rows: Vec<Rows>,
 }
@@ -154,6 +156,7 @@ impl ImageState {
             layout: info.initial_layout,
             swapchain: None,
             alloc: None,
+            planes: Vec::new(),
             rows: Vec::new(),
         }
     }

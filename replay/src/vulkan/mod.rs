@@ -40,6 +40,7 @@ mod patience;
 mod pin;
 mod pipeline;
 pub mod portability;
+mod presenting;
 mod queue;
 pub(crate) mod ray;
 pub(crate) mod region;

@@ -127,9 +127,13 @@ pub fn create_image(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     {
         let device = call.image.u64(0);
         let live = vk::Image::from_raw(linked.word_at(at));
-        // SAFETY: both are alive.
-        let need = unsafe { vk.device(device)?.ash.get_image_memory_requirements(live) };
-        let mut state = ImageState::new(device, live, &copy, need.size);
+        // Planes that are bound apart have sizes of their own.
+        let size = match info.flags.contains(vk::ImageCreateFlags::DISJOINT) {
+            true => 0,
+            // SAFETY: both are alive.
+            false => unsafe { vk.device(device)?.ash.get_image_memory_requirements(live).size },
+        };
+        let mut state = ImageState::new(device, live, &copy, size);
         state.captured_format = captured;
         if captured != info.format {
             stand_ins::made(vk, &state);

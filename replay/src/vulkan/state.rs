@@ -113,8 +113,11 @@ pub struct Vulkan {
     pub(super) unused: Unused,
     pub(super) pools: Pools,
     pub(super) held: Held,
-    /// Calls name what is another here: queue families, formats.
-    pub(super) exchanges: bool,
+    /// Binary semaphores that others may signal and wait for, by captured ids.
+    pub(super) shared_semaphores: HashSet<u64>,
+    /// Calls name what is another here, or is not here: queue families, formats, numbers of samples, places of buffers, images,
+    /// what is left out. Else no call is looked at for it.
+    pub(super) differs: bool,
     /// Numbers of samples that are others here.
     pub(super) samples: Samples,
     /// Images of formats that this device lacks.
@@ -188,7 +191,8 @@ impl Vulkan {
             unused: Default::default(),
             pools: Pools::default(),
             held: Held::default(),
-            exchanges: false,
+            shared_semaphores: HashSet::new(),
+            differs: false,
             samples: Default::default(),
             stand_ins: StandInImages::default(),
             descriptor_buffers: DescriptorBuffers::default(),

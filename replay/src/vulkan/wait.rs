@@ -7,16 +7,12 @@ use super::Vulkan;
 use crate::error::{Error, Result, Vk};
 use crate::link::Linked;
 use crate::report::Report;
-use crate::vulkan::linked_call::{LinkedCall, Subscription::Before, Subscriptions};
+use crate::vulkan::linked_call::LinkedCall;
 use ash::vk::{self, Handle};
 use gfxr_parse::ahead::Call;
 use gfxr_parse::{argument, param};
 use std::time::{Duration, Instant};
 use world::Outcome;
-
-/// What is not exported.
-pub(super) const SUBSCRIPTIONS: Subscriptions =
-    &[(&["vkCreateSemaphore", "vkCreateFence"], Before(create_sync))];
 
 const SUCCESS: i32 = 0;
 const TIMEOUT: i32 = 2;
@@ -152,28 +148,4 @@ pub fn query_results(c: &mut LinkedCall<'_>) -> Result<Outcome> {
         }
         std::thread::sleep(Duration::from_micros(50));
     }
-}
-
-/// vkCreateSemaphore, vkCreateFence: nothing is exported to anybody.
-pub fn create_sync(c: &mut LinkedCall<'_>) -> Result<()> {
-    let LinkedCall { vk: _, linked, .. } = c;
-    use vk::StructureType as S;
-    let foreign = |s| {
-        matches!(
-            s,
-            S::EXPORT_SEMAPHORE_CREATE_INFO
-                | S::EXPORT_SEMAPHORE_WIN32_HANDLE_INFO_KHR
-                | S::EXPORT_FENCE_CREATE_INFO
-                | S::EXPORT_FENCE_WIN32_HANDLE_INFO_KHR
-        )
-    };
-    // (fences are created with the same parameters)
-    const INFO: usize = argument!("vkCreateSemaphore", "pCreateInfo");
-    if let Some(head) = linked.param::<vk::BaseInStructure<'_>>(INFO).map(|i| i.p_next) {
-        let kept = linked.unchain(head.cast(), foreign);
-        if let Some(info) = linked.param_mut::<vk::BaseInStructure<'_>>(INFO) {
-            info.p_next = kept.cast();
-        }
-    }
-    Ok(())
 }

@@ -253,6 +253,17 @@ fn signal(b: &mut Bench, value: u64) {
     });
 }
 
+/// The driver signals it at the end of a sleep.
+fn sleep(b: &mut Bench, value: u64) {
+    b.see("vkLatencySleepNV", |w| {
+        w.u64(DEVICE).u64(110);
+        w.structure(|w| {
+            w.u32(stype("VkLatencySleepInfoNV")).null_struct().u64(70).u64(value);
+        });
+        w.i32(0);
+    });
+}
+
 /// A page of buffer 80 to memory 90, behind a value of the timeline; signals the next.
 fn bind_page(b: &mut Bench, behind: u64, at: u64) {
     b.see("vkQueueBindSparse", |w| {
@@ -316,6 +327,11 @@ fn a_batch_that_waits_runs_when_it_may() {
     signal(&mut b, 4);
     assert_eq!(b.ear.told[0].sets, set(&[(0, 0, 7)])[0]);
     assert_eq!(ran(&mut b), [11, 12]);
+    b.once(14, 40, 30, &[50]);
+    b.submit(&[14], &[(70, 6)], &[]);
+    assert_eq!(ran(&mut b), [0; 0]);
+    sleep(&mut b, 6);
+    assert_eq!(ran(&mut b), [14]);
     b.submit(&[13], &[(70, 9)], &[]);
     assert_eq!(ran(&mut b), [0; 0]);
     b.see("vkDeviceWaitIdle", |w| {

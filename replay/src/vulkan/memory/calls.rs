@@ -2,8 +2,9 @@
 
 use super::mapped::Mapped;
 use super::rows::Rows;
-use super::{coherent, pool, rebind};
+use super::{coherent, place, pool, rebind};
 use crate::error::{Error, Kind, Result};
+use crate::link::Linked;
 use crate::objects::Objects;
 use crate::options::MemoryMode;
 use crate::report::Report;
@@ -18,20 +19,6 @@ use gfxr_parse::{argument, member, param, size_of_struct};
 use world::Outcome;
 use world::formats::level_size;
 use world::span::Span;
-
-/// Import and export structs that name things of the captured process.
-fn foreign(s: vk::StructureType) -> bool {
-    use vk::StructureType as S;
-    matches!(
-        s,
-        S::IMPORT_MEMORY_FD_INFO_KHR
-            | S::IMPORT_MEMORY_HOST_POINTER_INFO_EXT
-            | S::IMPORT_MEMORY_WIN32_HANDLE_INFO_KHR
-            | S::IMPORT_ANDROID_HARDWARE_BUFFER_INFO_ANDROID
-            | S::EXPORT_MEMORY_WIN32_HANDLE_INFO_KHR
-            | S::EXPORT_MEMORY_ALLOCATE_INFO
-    )
-}
 
 /// The flags of a captured memory type.
 fn captured_flags(vk: &Vulkan, device: u64, index: u32) -> Option<vk::MemoryPropertyFlags> {
@@ -60,7 +47,6 @@ pub fn allocate(c: &mut LinkedCall<'_>) -> Result<Outcome> {
         return Ok(Outcome::captured(call));
     }
     require_handles(objects, call, &[])?;
-    info.p_next = linked.unchain(info.p_next, foreign);
     let props = vk.device(device)?.gpu.memory;
     if vk.memory.mode == MemoryMode::Remap
         && let Some(want) = captured
@@ -82,6 +68,7 @@ pub fn allocate(c: &mut LinkedCall<'_>) -> Result<Outcome> {
         )));
     };
     fits(&props, info.memory_type_index, size)?;
+    let ty = info.memory_type_index;
     if let Some(to) = linked.param_mut::<vk::MemoryAllocateInfo<'static>>(INFO) {
         *to = info;
     }
@@ -94,7 +81,7 @@ pub fn allocate(c: &mut LinkedCall<'_>) -> Result<Outcome> {
         let live = vk::DeviceMemory::from_raw(linked.word_at(at));
         vk.memory
             .by_id
-            .insert(id, MemoryState { device, size, flags: here, live, flush, ..Default::default() });
+            .insert(id, MemoryState { device, size, flags: here, live, ty, flush, ..Default::default() });
     }
     Ok(outcome)
 }
@@ -271,8 +258,10 @@ pub fn bind(c: &mut LinkedCall<'_>) -> Result<Outcome> {
         Outcome::captured(call)
     } else {
         require_handles(objects, call, &[])?;
-        rebind::fits(vk, image.u64(0), resource, is_image, memory, offset)?;
-        vk.raw(call, linked, report)?
+        match place::elsewhere(vk, image.u64(0), (resource, is_image), (memory, offset), report)? {
+            true => Outcome::captured(call),
+            false => vk.raw(call, linked, report)?,
+        }
     };
     record(vk, resource, is_image, memory, offset);
     Ok(outcome)
@@ -283,51 +272,90 @@ pub fn bind2(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     let LinkedCall { vk, objects, call, linked, report } = c;
     let image = &call.image;
     let is_image = call.command.name.starts_with("vkBindImage");
-    // (a VkBindImageMemoryInfo is laid out likewise)
-    let infos = image.ptr(param!("vkBindBufferMemory2", "pBindInfos")).filter(|p| p.has_data());
-    let infos: Vec<(u64, u64, u64, bool)> = infos.map_or(Vec::new(), |p| {
-        let one = |i: u64| {
-            let at = p.to + i as u32 * size_of_struct!("VkBindBufferMemoryInfo");
-            (
-                image.u64(at + member!("VkBindBufferMemoryInfo", "buffer")),
-                image.u64(at + member!("VkBindBufferMemoryInfo", "memory")),
-                image.u64(at + member!("VkBindBufferMemoryInfo", "memoryOffset")),
-                image.u64(at + member!("VkBindBufferMemoryInfo", "pNext")) != 0,
-            )
-        };
-        (0..p.len).map(one).collect()
-    });
-    infos
-        .iter()
-        .try_for_each(|&(resource, memory, offset, _)| inside(vk, resource, is_image, memory, offset))?;
+    let infos: Vec<Binding> = View::call(image).structs("pBindInfos").map(Binding::read).collect();
+    infos.iter().try_for_each(|b| inside(vk, b.resource, is_image, b.memory, b.offset))?;
     // Planes are bound one by one, and their structs are in the chain.
-    infos.iter().filter(|i| !i.3).try_for_each(|i| bound_once(vk, i.0, is_image))?;
-    let outcome = if vk.memory.mode == MemoryMode::Rebind {
-        require_handles(objects, call, &[vk.types.memory, vk.types.swapchain])?;
-        for &(resource, memory, offset, chain) in &infos {
-            if chain && is_image {
-                return Err(Error::new(
-                    Kind::Unsupported,
-                    format!(
-                        "VkImage {resource} is bound plane by plane, to a swapchain or across a device group; --memory rebind cannot"
-                    ),
-                ));
+    infos.iter().filter(|b| b.plane == 0).try_for_each(|b| bound_once(vk, b.resource, is_image))?;
+    let device = image.u64(0);
+    let rebinds = vk.memory.mode == MemoryMode::Rebind;
+    let shadows: &[_] = if rebinds { &[vk.types.memory, vk.types.swapchain] } else { &[vk.types.swapchain] };
+    require_handles(objects, call, shadows)?;
+    let mut stays = Vec::new();
+    for (i, b) in infos.iter().enumerate() {
+        let at = (b.memory, b.offset);
+        stays.push(match () {
+            () if b.swapchain.0 != 0 => {
+                place::bind_to_swapchain(vk, b.resource, b.swapchain).map(|()| false)?
             }
-            rebind::bind(vk, image.u64(0), resource, is_image, memory, offset, report)?;
-        }
-        Outcome::captured(call)
-    } else {
-        require_handles(objects, call, &[])?;
-        // What is bound plane by plane or to a swapchain has other requirements.
-        for &(resource, memory, offset, _) in infos.iter().filter(|i| !i.3) {
-            rebind::fits(vk, image.u64(0), resource, is_image, memory, offset)?;
-        }
-        vk.raw(call, linked, report)?
+            // With the first of its planes come all.
+            () if rebinds && b.plane != 0 => {
+                if infos[..i].iter().all(|o| o.resource != b.resource) {
+                    let planes = infos.iter().filter(|o| o.resource == b.resource).map(|o| o.plane);
+                    rebind::bind_planes(vk, device, b.resource, &planes.collect::<Vec<_>>())?;
+                }
+                false
+            }
+            () if rebinds => {
+                rebind::bind(vk, device, b.resource, is_image, b.memory, b.offset, report)?;
+                false
+            }
+            // What is bound plane by plane has other requirements.
+            () => b.plane != 0 || !place::elsewhere(vk, device, (b.resource, is_image), at, report)?,
+        });
+    }
+    let outcome = match keep_bindings(linked, &stays) {
+        0 if rebinds || !stays.is_empty() => Outcome::captured(call),
+        _ => vk.raw(call, linked, report)?,
     };
-    for (resource, memory, offset, _) in infos {
-        record(vk, resource, is_image, memory, offset);
+    for b in infos.iter().filter(|b| b.swapchain.0 == 0) {
+        record(vk, b.resource, is_image, b.memory, b.offset);
     }
     Ok(outcome)
+}
+
+/// One of a call's bindings.
+struct Binding {
+    resource: u64,
+    memory: u64,
+    offset: u64,
+    /// VkImageAspectFlagBits of the plane that is bound, or 0.
+    plane: u32,
+    /// The swapchain whose memory it is, and which image's.
+    swapchain: (u64, u32),
+}
+
+impl Binding {
+    fn read(info: View<'_>) -> Self {
+        let n = |v: View<'_>, name| v.u64(name).unwrap_or(0);
+        let plane = info.next("VkBindImagePlaneMemoryInfo").and_then(|p| p.u32("planeAspect"));
+        let swapchain = info
+            .next("VkBindImageMemorySwapchainInfoKHR")
+            .map(|s| (n(s, "swapchain"), s.u32("imageIndex").unwrap_or(0)));
+        Binding {
+            resource: info.u64("buffer").or(info.u64("image")).unwrap_or(0),
+            memory: n(info, "memory"),
+            offset: n(info, "memoryOffset"),
+            plane: plane.unwrap_or(0),
+            swapchain: swapchain.unwrap_or_default(),
+        }
+    }
+}
+
+/// Leaves those of a linked call's bindings that stay; how many.
+fn keep_bindings(linked: &mut Linked, stays: &[bool]) -> usize {
+    let kept = stays.iter().filter(|s| **s).count();
+    // (images' and buffers' are laid out likewise)
+    const COUNT: usize = argument!("vkBindImageMemory2", "bindInfoCount");
+    const INFOS: usize = argument!("vkBindImageMemory2", "pBindInfos");
+    if kept < stays.len()
+        && let Some(infos) = linked.params::<vk::BindImageMemoryInfo<'static>>(INFOS, COUNT)
+    {
+        let all = infos.iter().zip(stays).filter(|i| *i.1).map(|i| *i.0).collect::<Vec<_>>();
+        let at = linked.keep(&all);
+        linked.set_arg(INFOS, at as u64);
+        linked.set_arg(COUNT, kept as u64);
+    }
+    kept
 }
 
 /// Refuses what has memory already: drivers trust that it has none.

@@ -2,13 +2,14 @@
 //!
 //! `none` and `remap` pass memory through, the latter with the type index translated. `rebind` gives each resource
 //! memory of its own; the captured memory object becomes a shadow that knows which resources lie where in it, so that
-//! a fill finds them. Refuses in `rebind`: disjoint planes (by name).
+//! a fill finds them. Refuses in `rebind`: disjoint planes of linear images (by name).
 
 mod calls;
 mod coherent;
 mod contents;
 mod mapped;
 pub(super) mod mode;
+mod place;
 pub(super) mod pool;
 mod rebind;
 mod rows;

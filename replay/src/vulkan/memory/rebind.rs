@@ -6,82 +6,16 @@
 //! allocation of its own gets also what the capture gave one, and what the driver prefers to. Rows of linear images:
 //! `rows.rs`.
 
+use super::place::{Needs, needs, newer};
 use super::pool::{Alloc, AllocKind, Only};
 use super::rows;
-use crate::error::{Error, Result, Vk};
+use crate::error::{Error, Kind, Result, Vk};
 use crate::preflight::sharing::Group;
 use crate::report::Report;
+use crate::vulkan::Vulkan;
 use crate::vulkan::memory::state::{Arena, Bound, host_parts};
-use crate::vulkan::{DeviceState, Vulkan};
 use ash::vk;
-use world::span::{Span, common, extent};
-
-/// What the driver says of a resource's memory.
-struct Needs {
-    memory: vk::MemoryRequirements,
-    requires_own: bool,
-    prefers_own: bool,
-}
-
-/// Asks the driver; `newer`: it has Vulkan 1.1, which says whether it wants dedicated memory.
-fn needs(d: &DeviceState, what: Only, newer: bool) -> Needs {
-    let mut own = vk::MemoryDedicatedRequirements::default();
-    let mut all = vk::MemoryRequirements2::default().push_next(&mut own);
-    // SAFETY: the device and the resource are alive; the later functions are there from Vulkan 1.1 on.
-    let memory = unsafe {
-        match (what, newer) {
-            (Only::Image(i), true) => {
-                let info = vk::ImageMemoryRequirementsInfo2::default().image(i);
-                d.ash.get_image_memory_requirements2(&info, &mut all);
-                all.memory_requirements
-            }
-            (Only::Buffer(b), true) => {
-                let info = vk::BufferMemoryRequirementsInfo2::default().buffer(b);
-                d.ash.get_buffer_memory_requirements2(&info, &mut all);
-                all.memory_requirements
-            }
-            (Only::Image(i), false) => d.ash.get_image_memory_requirements(i),
-            (Only::Buffer(b), false) => d.ash.get_buffer_memory_requirements(b),
-        }
-    };
-    Needs {
-        memory,
-        requires_own: own.requires_dedicated_allocation != 0,
-        prefers_own: own.prefers_dedicated_allocation != 0,
-    }
-}
-
-/// Whether a resource's memory is what the driver asks for, where the capture's own memory is used.
-pub fn fits(vk: &Vulkan, device: u64, resource: u64, is_image: bool, memory: u64, offset: u64) -> Result<()> {
-    let (Some(d), Some(m)) = (vk.devices.get(&device), vk.memory.by_id.get(&memory)) else { return Ok(()) };
-    let what = match is_image {
-        true => vk.images.get(&resource).map(|i| Only::Image(i.live)),
-        false => vk.buffers.get(&resource).map(|b| Only::Buffer(b.live)),
-    };
-    let Some(what) = what else { return Ok(()) };
-    let need = needs(d, what, newer(vk, d)).memory;
-    if !offset.is_multiple_of(need.alignment.max(1)) {
-        return Err(Error::divergence(format!(
-            "resource {resource} is bound at byte {offset} of VkDeviceMemory {memory}; this driver wants a multiple of {}",
-            need.alignment
-        ))
-        .with("--memory rebind gives each resource memory as this driver wants it"));
-    }
-    if Span::within(offset, need.size, m.size).is_none() {
-        return Err(Error::divergence(format!(
-            "resource {resource} is bound at byte {offset} of VkDeviceMemory {memory}, which has {}; this driver wants {} \
-             for it",
-            m.size, need.size
-        )));
-    }
-    Ok(())
-}
-
-/// Whether the driver has Vulkan 1.1, and the application asked for it.
-fn newer(vk: &Vulkan, d: &DeviceState) -> bool {
-    d.gpu.properties.api_version >= vk::API_VERSION_1_1
-        && vk.instances.get(&d.instance_id).is_some_and(|i| i.api >= vk::API_VERSION_1_1)
-}
+use world::span::{common, extent};
 
 /// Whether a resource gets an allocation of its own: always where it must, else where the driver would like it or the
 /// capture had it, if it shares its memory with no other and there may be more allocations.
@@ -222,6 +156,54 @@ pub fn bind(
         for (at, part) in host_parts(&there, *at, data) {
             write(vk, &new, at, part);
         }
+    }
+    Ok(())
+}
+
+/// Gives an image whose planes are bound apart memory for each. `planes`: their aspects.
+pub fn bind_planes(vk: &mut Vulkan, device: u64, image: u64, planes: &[u32]) -> Result<()> {
+    let missing = || Error::divergence(format!("resource {image} was never created"));
+    let state = vk.images.get(&image).ok_or_else(missing)?;
+    let (live, tiling) = (state.live, state.tiling);
+    if !state.planes.is_empty() {
+        return Err(Error::divergence(format!("VkImage {image} is bound to memory already")));
+    }
+    let gone = || Error::divergence(format!("VkDevice {device} is gone"));
+    let newer = newer(vk, vk.devices.get(&device).ok_or_else(gone)?);
+    if tiling == vk::ImageTiling::LINEAR || !newer {
+        return Err(Error::new(
+            Kind::Unsupported,
+            format!("VkImage {image} is linear and bound plane by plane; --memory rebind cannot"),
+        ));
+    }
+    let d = vk.device_mut(device)?;
+    let (props, flags) = (d.gpu.memory, vk::MemoryPropertyFlags::empty());
+    let mut allocs = Vec::new();
+    for plane in planes {
+        let aspect = vk::ImageAspectFlags::from_raw(*plane);
+        let mut plane = vk::ImagePlaneMemoryRequirementsInfo::default().plane_aspect(aspect);
+        let info = vk::ImageMemoryRequirementsInfo2::default().image(live).push_next(&mut plane);
+        let mut need = vk::MemoryRequirements2::default();
+        // SAFETY: both are alive, and the device has Vulkan 1.1.
+        unsafe { d.ash.get_image_memory_requirements2(&info, &mut need) };
+        let like = (flags, vk::MemoryPropertyFlags::DEVICE_LOCAL);
+        let need = need.memory_requirements;
+        allocs.push((aspect, d.pool.alloc(&d.ash, &props, need, like, AllocKind::Optimal, false)?));
+    }
+    let plane = |a: &(vk::ImageAspectFlags, Alloc)| vk::BindImagePlaneMemoryInfo::default().plane_aspect(a.0);
+    let mut chains: Vec<_> = allocs.iter().map(plane).collect();
+    let infos: Vec<_> = allocs
+        .iter()
+        .zip(&mut chains)
+        .map(|((_, alloc), chain)| {
+            let info = vk::BindImageMemoryInfo::default().image(live).memory(alloc.memory());
+            info.memory_offset(alloc.offset()).push_next(chain)
+        })
+        .collect();
+    // SAFETY: as above; the image is not bound yet, and each plane's memory is as its requirements say.
+    unsafe { d.ash.bind_image_memory2(&infos) }.what("vkBindImageMemory2")?;
+    if let Some(i) = vk.images.get_mut(&image) {
+        i.planes = allocs.into_iter().map(|a| a.1).collect();
     }
     Ok(())
 }

@@ -24,6 +24,8 @@ pub(crate) struct MemoryState {
     pub flags: vk::MemoryPropertyFlags,
     /// Live, unless it is a shadow.
     pub live: vk::DeviceMemory,
+    /// Its type here, likewise.
+    pub ty: u32,
     /// Offset the application mapped at, and what is mapped, in whole atoms (nothing of a shadow).
     pub mapped: Option<(u64, Mapped)>,
     /// The live memory type is not coherent: our writes must be flushed.

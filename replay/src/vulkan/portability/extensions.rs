@@ -24,6 +24,12 @@ pub(super) const DROPPABLE: &[&str] = &[
     "VK_KHR_present_wait",
     "VK_KHR_present_wait2",
     "VK_EXT_present_timing",
+    "VK_EXT_present_mode_fifo_latest_ready",
+    "VK_KHR_present_mode_fifo_latest_ready",
+    "VK_NV_present_barrier",
+    "VK_NV_present_metering",
+    "VK_NV_acquire_winrt_display",
+    "VK_HUAWEI_hdr_vivid",
     "VK_KHR_shared_presentable_image",
     "VK_EXT_display_control",
     "VK_EXT_full_screen_exclusive",
@@ -47,6 +53,17 @@ pub(super) const DROPPABLE: &[&str] = &[
     "VK_EXT_external_memory_dma_buf",
     "VK_EXT_external_memory_host",
     "VK_ANDROID_external_memory_android_hardware_buffer",
+    "VK_EXT_external_memory_metal",
+    "VK_EXT_external_memory_acquire_unmodified",
+    "VK_EXT_metal_objects",
+    "VK_FUCHSIA_external_memory",
+    "VK_FUCHSIA_external_semaphore",
+    "VK_NV_external_memory",
+    "VK_NV_external_memory_rdma",
+    "VK_NV_external_memory_win32",
+    "VK_NV_win32_keyed_mutex",
+    "VK_OHOS_external_memory",
+    "VK_QNX_external_memory_screen_buffer",
     "VK_EXT_queue_family_foreign",
     "VK_KHR_win32_keyed_mutex",
     "VK_KHR_portability_subset",
@@ -162,5 +179,29 @@ impl Compare<'_> {
             let line = Line::new(Sort::Queue, "a device made of several physical devices", false, done);
             self.push(line.of(format!("{} devices", d.group), "one".into()));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vulkan::answered::may_be_missing;
+    use crate::vulkan::handlers::{Handler, Handlers};
+    use gfxr_parse::schema::generated::COMMANDS;
+
+    /// A device without such an extension has no function for its commands, and swapchains exist only here.
+    #[test]
+    fn no_command_of_what_is_done_without_is_the_drivers() {
+        let handlers = Handlers::new();
+        let mut commands = 0;
+        for extension in DROPPABLE.iter().filter_map(|e| entry(e)) {
+            for name in extension.commands {
+                let Some(index) = COMMANDS.iter().position(|c| c.name == *name) else { continue };
+                let plain = matches!(handlers.of(index), Handler::Plain) && !may_be_missing(name);
+                assert!(!plain, "{}: {name}", extension.name);
+                commands += 1;
+            }
+        }
+        assert!(commands > 60, "{commands}");
     }
 }

@@ -42,14 +42,19 @@ pub(in crate::vulkan) fn submit(c: &mut LinkedCall<'_>) -> Result<Outcome> {
 
 /// vkSignalSemaphore: device, pSignalInfo.
 pub(in crate::vulkan) fn signal(c: &mut LinkedCall<'_>, _: Outcome) -> Result<()> {
-    let LinkedCall { vk, objects, call, report, .. } = c;
+    let LinkedCall { vk, objects, call, linked, report } = c;
     if let Some(info) = View::call(&call.image).one("pSignalInfo")
         && let (Some(semaphore), Some(value)) = (info.u64("semaphore"), info.u64("value"))
     {
-        vk.held.signal(semaphore, value);
-        wake(vk, objects, report)?;
+        return signalled(&mut LinkedCall { vk, objects, call, linked, report }, semaphore, value);
     }
     Ok(())
+}
+
+/// The host has signalled a timeline.
+pub(in crate::vulkan) fn signalled(c: &mut LinkedCall<'_>, semaphore: u64, value: u64) -> Result<()> {
+    c.vk.held.signal(semaphore, value);
+    wake(c.vk, c.objects, c.report)
 }
 
 /// Batches `from` to before `to` of a linked call.

@@ -1,4 +1,4 @@
-//! Memory: types and heaps, memory from outside of the process, sparse binding.
+//! Memory: types and heaps, memory, semaphores and fences from outside of the process, sparse binding.
 //!
 //! Types are translated (`memory/`), what was imported becomes memory of the replay's own, and what is bound page by page has all
 //! of its memory at once where each resource has its own (`sparse.rs`). Refuses nothing.
@@ -35,8 +35,12 @@ impl Compare<'_> {
         let line = Line::new(Sort::Memory, "memory allocated at one time", fits, done);
         self.push(line.of(bytes(self.asked.peak_bytes), format!("largest heap {}", bytes(largest))));
         for (name, n) in self.asked.imports.clone() {
+            let found = match name.starts_with("vk") {
+                true => "signalled when it is waited for",
+                false => "memory of the replay's own",
+            };
             let line = Line::new(Sort::Memory, name, false, Done::Replaced);
-            self.push(line.by(Bridge::Imports).of(format!("{n} times"), "memory of the replay's own".into()));
+            self.push(line.by(Bridge::Imports).of(format!("{n} times"), found.into()));
         }
         if self.asked.sparse > 0 {
             let has = mode != MemoryMode::Rebind;

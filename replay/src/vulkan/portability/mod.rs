@@ -19,6 +19,7 @@ mod limits;
 pub mod line;
 mod link;
 mod memory_types;
+pub(super) mod outside;
 pub(super) mod queues;
 pub(super) mod samples;
 pub(super) mod sparse;
@@ -37,7 +38,7 @@ pub(super) use alignment::{memory_written, written as buffer_written};
 pub(super) use binaries::create as create_binaries;
 pub(super) use extensions::{droppable, extensions};
 pub(super) use features::{asks_for_buffer_addresses, compare as features};
-pub(super) use held::submit;
+pub(super) use held::{signalled, submit};
 pub(super) use line::refuse;
 pub use line::{Done, Line, Sort};
 pub(super) use link::link;
@@ -49,6 +50,20 @@ pub(super) use versions::of_instance as instance_version;
 /// What bridges take part in; `link` is the rest.
 pub(super) const SUBSCRIPTIONS: Subscriptions = &[
     (&["vkSignalSemaphore"], After(held::signal)),
+    (
+        &[
+            "vkAllocateMemory",
+            "vkCreateBuffer",
+            "vkCreateImage",
+            "vkCreateSemaphore",
+            "vkCreateFence",
+            "vkCreateShaderModule",
+        ],
+        Before(outside::made_here),
+    ),
+    (&["vkCreateSemaphore"], After(outside::semaphore_made)),
+    (&["vkDestroySemaphore"], Before(outside::semaphore_gone)),
+    (&["vkQueueSubmit", "vkQueueSubmit2"], Before(outside::before_submit)),
     (
         &["vkQueueSubmit", "vkQueueSubmit2", "vkQueueBindSparse", "vkSignalSemaphore"],
         Before(submitted::before_submit),

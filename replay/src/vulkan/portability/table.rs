@@ -178,6 +178,8 @@ pub fn compare(vk: &mut Vulkan, asked: &Asked, capture: &Capture) -> Result<bool
     }
     vk.unused = unused;
     vk.unused.features.extend(cleared.into_iter().map(str::to_owned));
+    vk.differs |=
+        !(vk.unused.is_empty() && vk.unmade.is_empty() && vk.samples.is_empty() && vk.realigned.is_empty());
     turn_off(&mut lines, &vk.options.no_bridges);
     vk.whole_table = true;
     vk.captured_families.clone_from(&asked.families);

@@ -26,7 +26,9 @@ void main() {
     Words from = Words(p.command), to = Words(p.target_command);
     uint i = gl_GlobalInvocationID.x, at = place(p.which);
     uint size = from.w[at + 2], stride = p.which == 0 ? size : from.w[at + 4];
-    if (stride == 0) stride = size;
+    // Without a stride there is one record, whatever number a ray asks for.
+    bool one = stride == 0;
+    if (one) stride = size;
     uvec2 source = uvec2(from.w[at], from.w[at + 1]), live;
     translate(p.ranges, source, live);
     uint captured = p.sizes & 0xFFFF, here = p.sizes >> 16;
@@ -41,7 +43,7 @@ void main() {
         to.w[at + 2] = target_stride * count;
         to.w[at + 3] = 0;
         if (p.which > 0) {
-            to.w[at + 4] = none ? 0 : target_stride;
+            to.w[at + 4] = none || one ? 0 : target_stride;
             to.w[at + 5] = 0;
         } else {
             for (uint k = 22; k < 25; k++) to.w[k] = from.w[k];
