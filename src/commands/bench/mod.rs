@@ -197,6 +197,7 @@ fn loops(args: &BenchArgs, with: &[With], made: &[Made], plans: &mut Vec<Plan>) 
             warmup: LOOP_WARMUP,
             allow_drift: false,
             leave_contents: false,
+            or_once: false,
         };
         let wanted = Wanted {
             capture: args.file.clone(),
