@@ -34,6 +34,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use gfxr_parse::container::Compression;
 use profile::Stage;
 use profile::hooks::screenshot::Shape;
+use profile::pictures::Tolerance;
 use std::path::PathBuf;
 use values::tile;
 
@@ -314,6 +315,10 @@ pub struct ProfileArgs {
     /// probes
     #[arg(long)]
     pub no_verify_image: bool,
+    /// By how much pictures may differ: exact, or how many units in the last place of a 32-bit float shaders' results may be
+    /// off (docs/profile.md)
+    #[arg(long, value_name = "ULPS|exact", default_value_t, conflicts_with = "no_verify_image")]
+    pub image_tolerance: Tolerance,
     /// Take subgroup operations for granted in stages in which the device does not say that it has them
     #[arg(long)]
     pub assume_subgroups: bool,

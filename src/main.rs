@@ -1,12 +1,13 @@
 //! `reray-replay`: reads a GFXReconstruct capture and says what is in it and what the GPU did.
 //!
 //! This crate is the command line alone: flags (`cli`), one file or folder a sub-command (`commands`), what they share
-//! (input, output, ranges, progress), exit codes (`exit`). Guarantees: stdout carries results and nothing else; what is
+//! (input, output, ranges, progress, `driver_caches`), exit codes (`exit`). Guarantees: stdout carries results and nothing else; what is
 //! wrong goes to stderr; a closed pipe ends the program quietly; names from captures reach a terminal escaped. Refuses what the flags do not say, with exit code 2.
 
 mod archive;
 mod cli;
 mod commands;
+mod driver_caches;
 mod exit;
 mod input;
 mod memory;
@@ -29,6 +30,7 @@ fn colours() -> bool {
 fn main() -> ExitCode {
     replay::vulkan::crash::install();
     let cli = cli::Cli::parse();
+    driver_caches::off(&cli);
     exit::talk(cli.habits.quiet, cli.habits.verbose);
     // What the libraries have to say goes to stderr; RERAY_LOG chooses how much of it.
     let filter =

@@ -45,6 +45,7 @@ pub fn run(file: &[u8], index: u64) -> Ran {
         warmup: 1,
         allow_drift: true,
         leave_contents: false,
+        or_once: false,
     });
     let frames = (index % 8 == 2).then_some((index / 8 % 2, index / 8 % 4));
     let options = Options { keep_going: !index.is_multiple_of(4), looped, frames, ..Options::default() };

@@ -103,6 +103,8 @@ pub struct Executor {
     pub measuring: bool,
     /// It warms up a measured one: it is measured, too, and its results are dropped.
     pub warming: bool,
+    /// It has run before, and everything that it changed was put back.
+    pub again: bool,
     /// When the first call of the running frame began.
     pub frame_started: Option<Instant>,
     hooks: Vec<Option<Box<dyn Hook>>>,
@@ -137,6 +139,7 @@ impl Executor {
             report: Report::default(),
             measuring: true,
             warming: false,
+            again: false,
             frame_started: None,
             hooks: hooks.into_iter().map(Some).collect(),
             wants,

@@ -5,7 +5,7 @@
 
 use crate::options::FrameBy;
 use gfxr_parse::ahead::Call;
-use gfxr_parse::container::{Capture, Place};
+use gfxr_parse::container::{Capture, FrameCounter, FrameRule, Place};
 use gfxr_parse::image::{Image, attrib};
 use gfxr_parse::schema::{command_named, struct_named};
 use gfxr_parse::{member, param};
@@ -121,6 +121,21 @@ pub fn label(call: &Call) -> Option<&[u8]> {
 pub fn text(image: &Image, at: u32) -> Option<&[u8]> {
     let p = image.ptr(at).filter(|p| p.has_data())?;
     image.bytes().get(p.to as usize..p.to as usize + p.len as usize)
+}
+
+/// The last frame of a capture, where the rule ends frames at submits.
+pub fn last_submit(rule: &FrameBy, capture: &Capture, uses_boundary: bool) -> Option<u64> {
+    if resolve(rule, capture, uses_boundary) != FrameBy::Submit {
+        return None;
+    }
+    let submits =
+        ["vkQueueSubmit", "vkQueueSubmit2", "vkQueueSubmit2KHR"].map(|n| command_named(n).map(|c| c.id));
+    let mut counter = FrameCounter::with_rule(FrameRule::detect(capture));
+    let ends = capture.blocks().filter(|block| {
+        let state = counter.feed(block).state;
+        !state && block.call_id().is_some() && submits.contains(&block.call_id())
+    });
+    Some(ends.count() as u64).filter(|n| *n > 0)
 }
 
 /// What `Auto` means for a capture: presents or frame markers if it has any; else VK_EXT_frame_boundary if its device

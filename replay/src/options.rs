@@ -183,6 +183,11 @@ pub struct Loop {
     pub allow_drift: bool,
     /// Leave contents as the iteration before left them. For tests: what restoring is worth.
     pub leave_contents: bool,
+    /// A frame that cannot run again runs once, as it does without a loop, and why is in the summary ([`Looped::refused`]).
+    /// What cannot be put back, or differs, is then no error either. Frames before it are measured, too.
+    ///
+    /// [`Looped::refused`]: crate::looped::Looped::refused
+    pub or_once: bool,
 }
 
 /// See the module's header.

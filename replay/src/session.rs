@@ -10,7 +10,7 @@ use crate::exec::Executor;
 use crate::fault::Fault;
 use crate::frames::{Framer, resolve};
 use crate::hook::Hook;
-use crate::looped::{Looped, Looping};
+use crate::looped::{Compared, Looped, Looping};
 use crate::options::{AddressMode, FrameBy, MemoryMode, Options};
 pub use crate::preflight::prologue::prologue;
 use crate::preflight::{asked, scratch, sharing};
@@ -133,12 +133,15 @@ pub fn replay_as_far(
         On::Echo => Box::new(Echo::default()),
     };
     let rule = resolve(&options.frame_by, capture, boundary);
-    if looping.is_some() && rule == FrameBy::File {
-        return Err(Error::new(
-            Kind::Capture,
-            "the whole file is one frame, which cannot be looped: --frame-by submit, or label:NAME, ends frames within",
-        ));
-    }
+    let whole = "the whole file is one frame, which cannot be looped: --frame-by submit, or label:NAME, ends frames within";
+    let (looping, looped) = match looping {
+        Some(l) if rule == FrameBy::File && l.or_once() => {
+            let none = Looped::new(l.frame(), 0, Compared::Changed);
+            (None, Some(Looped { refused: Some(whole.to_owned()), ..none }))
+        }
+        Some(_) if rule == FrameBy::File => return Err(Error::new(Kind::Capture, whole)),
+        looping => (looping, None),
+    };
     let mut run = Run {
         capture,
         checked: Checked::default(),
@@ -151,7 +154,7 @@ pub fn replay_as_far(
         dirty: false,
         progress,
         looping,
-        looped: None,
+        looped,
         ended: None,
     };
     if run.looping.is_some() {
@@ -183,7 +186,7 @@ pub fn replay_as_far(
         let text = format!("{} holds no call of the Vulkan API{why}", capture.name());
         return Err(Error::new(Kind::Capture, text));
     }
-    if let Some(l) = &run.looping {
+    if let Some(l) = run.looping.as_ref().filter(|l| !l.or_once()) {
         return Err(no_such_frame(l.frame(), run.ended, &rule));
     }
     match run.cx.finish() {
@@ -350,7 +353,8 @@ impl<'a> Run<'_, 'a> {
     }
 
     fn in_window(&self) -> bool {
-        self.looping.is_none() && self.window.is_none_or(|(a, b)| (a..=b).contains(&self.frame))
+        let alone = self.looping.as_ref().is_some_and(|l| !l.or_once());
+        !alone && self.window.is_none_or(|(a, b)| (a..=b).contains(&self.frame))
     }
 
     /// Runs one block; false: no later one is wanted.
@@ -359,7 +363,7 @@ impl<'a> Run<'_, 'a> {
         let edge = self.framer.edge(place, if let What::Call(c) = &item.what { Some(c) } else { None });
         if edge.before {
             self.end_frame()?;
-            if self.looped.is_some() {
+            if self.looped.as_ref().is_some_and(|l| l.frame == self.frame) {
                 return Ok(false);
             }
             if self.window.is_some_and(|(_, last)| self.frame >= last) {
@@ -372,12 +376,17 @@ impl<'a> Run<'_, 'a> {
             self.cx.measuring = self.in_window();
         }
         if let Some(l) = self.looping.as_mut().filter(|l| l.frame() == number && !place.state) {
-            l.keep(item)?;
-            self.dirty = true;
-            if edge.after {
-                self.end_frame()?;
+            match l.keep(item) {
+                Err(e) if l.or_once() => self.give_up(&e)?,
+                kept => {
+                    kept?;
+                    self.dirty = true;
+                    if edge.after {
+                        self.end_frame()?;
+                    }
+                    return Ok(!edge.after);
+                }
             }
-            return Ok(!edge.after);
         }
         if let Some(l) = &mut self.looping {
             l.before(&mut item.what);
@@ -412,6 +421,16 @@ impl<'a> Run<'_, 'a> {
             }
         }
         Ok(true)
+    }
+
+    /// What was kept of the frame runs once, and the rest of it as it comes.
+    #[cold]
+    fn give_up(&mut self, why: &Error) -> Result<()> {
+        let Some(l) = self.looping.take() else { return Ok(()) };
+        let (capture, checked) = (self.capture, &mut self.checked);
+        let mut before =
+            |cx: &mut Executor| if checked.done { Ok(()) } else { compare(cx, capture, checked) };
+        l.give_up(&mut self.cx, why, &mut self.looped, &mut before)
     }
 
     fn end_frame(&mut self) -> Result<()> {

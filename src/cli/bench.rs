@@ -4,6 +4,7 @@ use super::run::RunArgs;
 use super::values::tile;
 use super::verdict::ProcessesArgs;
 use clap::Args;
+use profile::pictures::Tolerance;
 use std::path::PathBuf;
 
 /// `bench`
@@ -97,6 +98,10 @@ pub struct BenchArgs {
     /// The trace that `resources -o` wrote, for specialize in --ab, instead of writing one
     #[arg(long, value_name = "DIR", requires = "ab")]
     pub resources: Option<PathBuf>,
+    /// By how much pictures of plans may differ from the application's own: exact, or how many units in the last place of a
+    /// 32-bit float shaders' results may be off (docs/profile.md)
+    #[arg(long, value_name = "ULPS|exact", default_value_t)]
+    pub image_tolerance: Tolerance,
     /// Do not count actual SIMT efficiency, which takes two replays up to the frame for each plan
     #[arg(long)]
     pub no_efficiency: bool,

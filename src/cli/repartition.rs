@@ -2,6 +2,7 @@
 
 use super::run::RunArgs;
 use clap::Args;
+use profile::pictures::Tolerance;
 use std::path::PathBuf;
 
 /// `repartition`.
@@ -27,6 +28,10 @@ pub struct RepartitionArgs {
     /// Most sets of a layout [default: maxBoundDescriptorSets of the device]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32))]
     pub max_sets: Option<u32>,
+    /// By how much pictures may differ: exact, or how many units in the last place of a 32-bit float shaders' results may be
+    /// off (docs/profile.md)
+    #[arg(long, value_name = "ULPS|exact", default_value_t)]
+    pub image_tolerance: Tolerance,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

@@ -15,6 +15,7 @@ pub fn wanted(args: &LoopArgs) -> Option<Loop> {
         warmup: args.warmup,
         allow_drift: args.allow_drift,
         leave_contents: false,
+        or_once: false,
     })
 }
 

@@ -2,12 +2,12 @@
 //! plain replays, and says what descriptors cost the CPU and the GPU.
 //!
 //! Guarantees: what frames show (of a capture that presents nothing: what they leave in memory) was compared with the plain
-//! replay's before anything is timed; another picture fails, but for one that is another in each plain replay, too. Layouts that
+//! replay's before anything is timed; another picture fails, but for one within `--image-tolerance`, and one that is another in
+//! each plain replay, too. Layouts that
 //! stay as they are, are named with the reason. Plain and repartitioned replays alternate, the first of both warms up and does
 //! not count. Whole replays are timed, in which sets are made, too; `bench --ab plain,repartition:FILE` times one frame in which
 //! they are only bound.
 
-use super::profile::pictures::{Compare, Pictures, differs, steady, taker, what_to_compare};
 use super::replaying::{Bar, failure, options};
 use crate::cli::RepartitionArgs;
 use crate::exit::{Exit, Failure, complain, detail};
@@ -17,6 +17,7 @@ use gfxr_parse::container::Capture;
 use profile::hooks::call_costs::{CallClock, CallCostsHook, Cost, Counted, is_of_descriptors};
 use profile::hooks::frame_times::FrameTimesHook;
 use profile::hooks::repartition::{Outcomes, Partition, Plan, RepartitionHook, scan};
+use profile::pictures::{Asked, Compare, Judge, Side, Tolerance};
 use replay::error::Result;
 use replay::hook::Hook;
 use replay::options::Options;
@@ -79,7 +80,7 @@ pub fn run(args: &RepartitionArgs) -> std::result::Result<Exit, Failure> {
     let options = options(&args.run)?;
     let plan = plan(&capture, &options, &args.partition, args.max_sets)?;
     let replays = Replays { capture: &capture, options: &options };
-    let compared = verify(&capture, &options, &plan)?;
+    let compared = verify(&capture, &options, &plan, args.image_tolerance)?;
     let mut timed = [Timed::default(), Timed::default()];
     for round in 0..=args.rounds {
         for (timed, plan) in timed.iter_mut().zip([Arc::default(), plan.clone()]) {
@@ -116,30 +117,45 @@ pub fn run(args: &RepartitionArgs) -> std::result::Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// How many pictures are equal, of the frames that the options say; fails where one is not.
-pub fn verify(capture: &Capture, options: &Options, plan: &Arc<Plan>) -> std::result::Result<usize, Failure> {
+/// How many pictures are equal, or as near as they have to be, of the frames that the options say; fails where one is not.
+pub fn verify(
+    capture: &Capture,
+    options: &Options,
+    plan: &Arc<Plan>,
+    tolerance: Tolerance,
+) -> std::result::Result<usize, Failure> {
     let replays = Replays { capture, options };
-    let compare = what_to_compare(capture);
-    let mut plain = replays.pictures(compare, None).map_err(failure)?;
-    let now = replays.pictures(compare, Some(plan.clone())).map_err(failure)?;
-    if differs(&plain, &now).is_some() {
-        let (alike, others) = steady(&plain, &replays.pictures(compare, None).map_err(failure)?);
-        plain = alike;
-        if others > 0 {
-            complain(format_args!(
-                "warning: {others} pictures are another one in each plain replay, and were not compared"
-            ));
+    let frames = vec![options.frames.unwrap_or((1, u64::MAX))];
+    let asked = Asked { compare: Compare::of(capture), frames, watchdog_ns: options.watchdog_ns() };
+    let changed = |plan: &Arc<Plan>| -> Box<dyn Hook> {
+        Box::new(RepartitionHook::new(plan.clone(), CallClock::default()).0)
+    };
+    let mut again = |side: Side<'_>, mut hooks: Vec<Box<dyn Hook>>, what: &'static str| {
+        if side != Side::Plain {
+            hooks.push(changed(plan));
         }
+        replays.once(hooks, what).map_err(failure)
+    };
+    let [mut plain, mut now] = [(); 2].map(|()| Default::default());
+    for (side, into) in [(Side::Plain, &mut plain), (Side::Changed, &mut now)] {
+        let (hook, pictures) = asked.taker();
+        again(side, vec![hook], "comparing pictures")?;
+        *into = pictures.take();
     }
     if plain.is_empty() {
         complain("warning: frames show and leave nothing that can be compared");
     }
-    match differs(&plain, &now) {
-        None => Ok(plain.len()),
-        Some((frame, _)) => Err(Failure::with(
-            Exit::Diverged,
-            format!("frame {frame} is another one with repartitioned layouts: nothing was timed"),
-        )),
+    let verdict = Judge { asked, tolerance, passes: &[], again: &mut again }.judge(&plain, &now)?;
+    verdict.remarks().into_iter().filter(|r| r.contains("were not verified")).for_each(complain);
+    match (verdict.failed(), verdict.first("with plain layouts")) {
+        (true, why) => {
+            let why = why.unwrap_or_default();
+            Err(Failure::with(Exit::Diverged, format!("with repartitioned layouts {why}: nothing was timed")))
+        }
+        (false, near) => {
+            near.iter().for_each(|n| complain(format_args!("with repartitioned layouts {n}")));
+            Ok(verdict.compared)
+        }
     }
 }
 
@@ -197,17 +213,6 @@ impl Replays<'_> {
             summary.report.validation.iter().take(50).for_each(detail);
         }
         Ok(())
-    }
-
-    fn pictures(&self, compare: Compare, plan: Option<Arc<Plan>>) -> Result<Pictures> {
-        let frames = vec![self.options.frames.unwrap_or((1, u64::MAX))];
-        let (hook, pictures) = taker(frames, self.options.watchdog_ns(), compare);
-        let mut hooks = vec![hook];
-        if let Some(plan) = plan {
-            hooks.push(Box::new(RepartitionHook::new(plan, CallClock::default()).0));
-        }
-        self.once(hooks, "comparing pictures")?;
-        Ok(pictures.take())
     }
 
     fn timed(&self, plan: Arc<Plan>) -> Result<Timed> {

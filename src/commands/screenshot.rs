@@ -167,8 +167,8 @@ mod tests {
 
     #[test]
     fn an_opaque_png_and_one_with_alpha() {
-        let shot =
-            Shot { frame: 1, swapchain: None, width: 2, height: 1, rgba: vec![1, 2, 3, 4, 5, 6, 7, 8] };
+        let (rgba, stored) = (vec![1, 2, 3, 4, 5, 6, 7, 8], Default::default());
+        let shot = Shot { frame: 1, swapchain: None, width: 2, height: 1, rgba, stored };
         let decode = |bytes: Vec<u8>| {
             let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().expect("a PNG");
             let mut pixels = vec![0; reader.output_buffer_size().expect("it is small")];

@@ -50,7 +50,7 @@ fn pictures(
 }
 
 fn wish(frame: u64, iterations: u32) -> Loop {
-    Loop { frame, iterations, warmup: 2, allow_drift: false, leave_contents: false }
+    Loop { frame, iterations, warmup: 2, allow_drift: false, leave_contents: false, or_once: false }
 }
 
 /// Loops a frame and compares each iteration's picture with that of a straight replay.

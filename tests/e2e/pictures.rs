@@ -6,6 +6,7 @@ use crate::rays::sample;
 use crate::support::{Scratch, reray, shared_capture, text};
 use std::path::Path;
 use std::process::Output;
+use trace::dir::Dir;
 
 fn profile(scratch: &Scratch, capture: &Path, arguments: &[&str]) -> Output {
     let to = scratch.path("trace");
@@ -37,11 +38,49 @@ fn a_pass_that_changes_what_is_shown_is_named() {
         ),
         "{said}"
     );
-    assert!(!scratch.path("trace").exists(), "what is not right is not kept");
+    assert!(
+        said.contains("beyond the tolerance, 64") && said.contains("the trace is kept, and marked"),
+        "{said}"
+    );
+    let manifest = || Dir::open(&scratch.path("trace")).expect("a trace").manifest().clone();
+    let m = manifest();
+    let pictures = m.pictures.expect("pictures were compared");
+    assert!(m.complete && pictures.failed && pictures.tolerance == "64", "{pictures:?}");
+    // Neither frame shows anything that its shaders would have drawn.
+    assert_eq!(pictures.differing.iter().map(|d| d.frame).collect::<Vec<_>>(), [2, 3]);
+    for d in &pictures.differing {
+        assert!(!d.within && d.beyond > 0 && d.beyond <= d.differing && d.differing <= d.values, "{d:?}");
+        assert!(d.steps.is_some_and(|s| s > 1.0 && s <= 255.0), "{d:?}");
+    }
+    assert!(
+        m.notes.iter().any(|n| n.starts_with("NOT VERIFIED: frame 2 shows another picture")),
+        "{:?}",
+        m.notes
+    );
+    let asked = reray().arg("analyze").arg(scratch.path("trace")).output().expect("the program starts");
+    assert!(
+        text(&asked.stdout).contains("NOT VERIFIED: frame 2 shows another picture"),
+        "{}",
+        text(&asked.stdout)
+    );
+    // 255 steps of 8 bits are 255 * 2^16 units of a 32-bit float: no picture is further off than that.
+    let far = (255u32 << 16).to_string();
+    let near = ["--passes", "simt,wrong", "--frames", "2-3", "--image-tolerance", &far];
+    let out = profile(&scratch, cubes.as_ref(), &near);
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    assert!(
+        text(&out.stdout)
+            .contains("Not bit for bit what it is without probes: frame 2 shows another picture")
+    );
+    assert!(text(&out.stdout).contains(&format!("(within the tolerance, {far})")), "{}", text(&out.stdout));
+    let pictures = manifest().pictures.expect("pictures were compared");
+    assert!(!pictures.failed && pictures.differing.iter().all(|d| d.within && d.beyond == 0), "{pictures:?}");
     let kept = ["--passes", "simt,wrong", "--frames", "2-3", "--no-verify-image"];
     let out = profile(&scratch, cubes.as_ref(), &kept);
     assert!(out.status.success(), "{}", text(&out.stderr));
-    assert!(scratch.path("trace/manifest.json").is_file());
+    assert!(manifest().pictures.is_none());
+    let out = profile(&scratch, cubes.as_ref(), &["--passes", "simt", "--image-tolerance", "0"]);
+    assert_eq!(out.status.code(), Some(2), "{}", text(&out.stderr));
 }
 
 #[test]
@@ -62,8 +101,9 @@ fn a_pass_that_changes_what_is_left_in_memory_is_named() {
     let said = text(&out.stderr);
     assert_eq!(out.status.code(), Some(5), "{said}");
     assert!(said.contains("leaves something else in the buffer or image"), "{said}");
-    assert!(said.contains("because of pass wrong;"), "{said}");
-    assert!(!scratch.path("trace").exists(), "what is not right is not kept");
+    assert!(said.contains("because of pass wrong, first at "), "{said}");
+    let pictures = Dir::open(&scratch.path("trace")).expect("a trace").manifest().pictures.clone();
+    assert!(pictures.is_some_and(|p| p.failed && p.differing.iter().any(|d| d.of.is_some())));
     // A frame that does nothing has nothing to be compared, which is said.
     let out = profile(&scratch, &taichi, &["--passes", "simt", "--frames", "8-9"]);
     assert!(out.status.success(), "{}", text(&out.stderr));

@@ -36,7 +36,7 @@ pub(super) const BATCHES: usize = argument!("vkQueueSubmit", "pSubmits");
 pub(super) const COUNT: usize = argument!("vkQueueSubmit", "submitCount");
 
 /// What the hook found; shared with whoever made it.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct FrameTimes {
     /// One record a frame, in order.
     pub frames: Vec<FrameTime>,
@@ -48,6 +48,8 @@ pub struct FrameTimes {
     pub cost: Option<(Nanos, Nanos)>,
     /// GPU time of the timestamps around one submission, in nanoseconds, measured alone.
     pub pair_gpu_ns: Option<f64>,
+    /// Of a looped frame how it ran first, before it ran again.
+    pub first_run: Option<FrameTime>,
 }
 
 /// See the module's header.
@@ -243,6 +245,7 @@ impl Hook for FrameTimesHook {
         self.collect(None, true)?;
         if let Some(first) = self.warm_up.take() {
             let mut out = self.out.borrow_mut();
+            out.first_run = out.first_run.or(out.frames.get(first).copied());
             out.frames.truncate(first);
             (out.timed, out.untimed) = self.counted;
             self.current = first;

@@ -11,6 +11,7 @@ pub mod call_costs;
 pub mod command_times;
 mod debug_names;
 pub mod executables;
+pub mod first_run;
 pub mod frame_times;
 pub mod geometry;
 pub mod instrument;

@@ -47,6 +47,8 @@ pub struct Looping<'a> {
     budget: Budget,
     /// Images that the frame presents.
     shown: Vec<u64>,
+    /// It has run once.
+    ran: bool,
 }
 
 /// Makes a call fit to be repeated: recordings may run more than once, and be recorded again one by one.
@@ -68,13 +70,18 @@ impl<'a> Looping<'a> {
     pub fn new(spec: Loop, budget: Budget) -> (Self, Box<dyn Hook>) {
         let (hook, tracking) = Tracker::new();
         let (kept, shown) = (Vec::new(), Vec::new());
-        let looping = Looping { spec, tracking, kept, kept_bytes: 0, budget, shown };
+        let looping = Looping { spec, tracking, kept, kept_bytes: 0, budget, shown, ran: false };
         (looping, Box::new(hook))
     }
 
     /// The frame that is looped.
     pub fn frame(&self) -> u64 {
         self.spec.frame
+    }
+
+    /// Whether a frame that cannot run again is to run once.
+    pub fn or_once(&self) -> bool {
+        self.spec.or_once
     }
 
     /// A block of it has been kept.
@@ -89,7 +96,7 @@ impl<'a> Looping<'a> {
         }
     }
 
-    /// Keeps a block of the frame.
+    /// Keeps a block of the frame, as long as there is room.
     pub fn keep(&mut self, item: &mut Item<'a>) -> Result<()> {
         self.kept_bytes += match &item.what {
             What::Meta(_, data) => data.bytes().len() as u64,
@@ -118,6 +125,26 @@ impl<'a> Looping<'a> {
         Ok(())
     }
 
+    /// Runs what was kept of the frame once, as captured: it cannot run again.
+    pub fn give_up(
+        mut self,
+        cx: &mut Executor,
+        why: &Error,
+        out: &mut Option<Looped>,
+        before: &mut Before<'_>,
+    ) -> Result<()> {
+        cx.measuring = true;
+        for kept in &mut self.kept {
+            if let Kept::Call(_) = kept {
+                before(cx)?;
+            }
+            one(cx, kept)?;
+        }
+        let refused = Some(why.to_string());
+        *out = Some(Looped { refused, ..Looped::new(self.spec.frame, 0, Compared::Changed) });
+        Ok(())
+    }
+
     /// Runs the frame as often as asked. What an error leaves is in `out`, too.
     pub fn run(
         mut self,
@@ -126,34 +153,23 @@ impl<'a> Looping<'a> {
         out: &mut Option<Looped>,
         before: &mut Before<'_>,
     ) -> Result<()> {
-        let calls = self.kept.iter().filter_map(|k| match k {
-            Kept::Call(call) => Some(&**call),
-            _ => None,
-        });
-        let plan = plan(cx.objects.follow(), calls)?;
-        let vk = cx.backend.vulkan();
-        idle(vk.ok_or_else(|| Error::new(Kind::Internal, "a loop needs a device"))?)?;
-        let started = Instant::now();
-        let state = State::take(cx, &plan)?;
-        let snapshot = Snapshot::take(cx, &self.tracking)?;
-        let snapshot_ns = nanos(started);
-        let mut looped = Looped {
-            frame: self.spec.frame,
-            warmup: self.spec.warmup.max(1),
-            iterations: Vec::with_capacity(self.spec.iterations as usize),
-            calls: plan.calls,
-            compared: if plan.presents { Compared::Presented } else { Compared::Changed },
-            hashes: Vec::new(),
-            drifted: 0,
-            first_drift: None,
-            changed_same: true,
-            made: 0,
-            snapshot_ns,
-            snapshot_bytes: 0,
-            not_restored: plan.notes.clone(),
+        let (mut around, mut looped) = match self.prepare(cx) {
+            Err(e) if self.spec.or_once && !e.is_gone() => {
+                let number = self.spec.frame;
+                self.give_up(cx, &e, out, before)?;
+                return cx.frame(Frame { number, next: number.saturating_add(1), repeat: 0 });
+            }
+            prepared => prepared?,
         };
-        let mut around = Around { plan, state, snapshot };
-        let r = self.iterations(cx, &mut around, &mut looped, progress, before);
+        let mut r = self.iterations(cx, &mut around, &mut looped, progress, before);
+        if let Err(e) = &r
+            && self.spec.or_once
+            && self.ran
+            && !e.is_gone()
+        {
+            looped.refused = Some(e.to_string());
+            r = Ok(());
+        }
         let snapshot = around.snapshot;
         looped.snapshot_bytes = snapshot.cost().bytes;
         for (what, n) in snapshot.not_restored() {
@@ -166,6 +182,30 @@ impl<'a> Looping<'a> {
             snapshot.release(cx);
         }
         r
+    }
+
+    /// What is known before the frame runs, and what is to be put back.
+    fn prepare(&mut self, cx: &mut Executor) -> Result<(Around, Looped)> {
+        let calls = self.kept.iter().filter_map(|k| match k {
+            Kept::Call(call) => Some(&**call),
+            _ => None,
+        });
+        let plan = plan(cx.objects.follow(), calls)?;
+        let vk = cx.backend.vulkan();
+        idle(vk.ok_or_else(|| Error::new(Kind::Internal, "a loop needs a device"))?)?;
+        let started = Instant::now();
+        let state = State::take(cx, &plan)?;
+        let snapshot = Snapshot::take(cx, &self.tracking)?;
+        let snapshot_ns = nanos(started);
+        let compared = if plan.presents { Compared::Presented } else { Compared::Changed };
+        let looped = Looped {
+            iterations: Vec::with_capacity(self.spec.iterations as usize),
+            calls: plan.calls,
+            snapshot_ns,
+            not_restored: plan.notes.clone(),
+            ..Looped::new(self.spec.frame, self.spec.warmup.max(1), compared)
+        };
+        Ok((Around { plan, state, snapshot }, looped))
     }
 
     fn iterations(
@@ -182,7 +222,7 @@ impl<'a> Looping<'a> {
         for run in 0..all {
             let timed = run >= warmup;
             let mut iteration = if run == 0 { Iteration::default() } else { self.restore(cx, around)? };
-            (cx.measuring, cx.warming) = (true, !timed);
+            (cx.measuring, cx.warming, cx.again) = (true, !timed, run > 0);
             cx.frame_begins()?;
             if run == warmup {
                 made = buffers_made(cx);
@@ -196,6 +236,7 @@ impl<'a> Looping<'a> {
             let number = self.spec.frame;
             cx.frame(Frame { number, next: number, repeat: run.saturating_sub(warmup) })?;
             idle(cx.backend.vulkan().expect("there was one"))?;
+            self.ran = true;
             iteration.wall_ns = nanos(started);
             if !timed {
                 around.snapshot.learn(cx)?;
@@ -236,7 +277,7 @@ impl<'a> Looping<'a> {
         } else {
             format!("iteration {}", run + 1 - warmup)
         };
-        if !self.spec.allow_drift {
+        if !self.spec.allow_drift && !self.spec.or_once {
             let what = match looped.compared {
                 Compared::Presented => "the image that it presents is not the first iteration's",
                 Compared::Changed => "what it leaves behind is not what the first iteration left behind",
@@ -310,7 +351,7 @@ impl<'a> Looping<'a> {
     fn restore(&self, cx: &mut Executor, around: &mut Around) -> Result<Iteration> {
         let Around { plan, state, snapshot } = around;
         let started = Instant::now();
-        (cx.measuring, cx.warming) = (false, false);
+        (cx.measuring, cx.warming, cx.again) = (false, false, true);
         let mut objects = state.restore(cx, plan)?;
         State::reset_recordings(cx, plan)?;
         for r in &plan.recordings {

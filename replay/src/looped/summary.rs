@@ -55,4 +55,28 @@ pub struct Looped {
     pub made: u64,
     /// What could not be put back, and how often.
     pub not_restored: BTreeMap<String, u64>,
+    /// Why the frame ran once, or no more often than it did, where that is no error ([`crate::looped::Loop::or_once`]).
+    pub refused: Option<String>,
+}
+
+impl Looped {
+    /// Of a frame that has not run yet.
+    pub fn new(frame: u64, warmup: u32, compared: Compared) -> Self {
+        Looped {
+            frame,
+            warmup,
+            iterations: Vec::new(),
+            calls: [0; 3],
+            compared,
+            hashes: Vec::new(),
+            drifted: 0,
+            first_drift: None,
+            changed_same: true,
+            made: 0,
+            snapshot_ns: 0,
+            snapshot_bytes: 0,
+            not_restored: BTreeMap::new(),
+            refused: None,
+        }
+    }
 }

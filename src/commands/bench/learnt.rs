@@ -11,8 +11,8 @@
 //!
 //! Guarantees: each is recorded once, whatever many plans read it. A plan whose frame does not show, or leave in memory, what it
 //! does with the application's own shaders, is refused, with the pass and the first pixel or byte: it is not timed, the others
-//! are, and the run ends as one that diverged. Where it is rounding alone, as the driver compiles changed code otherwise, the
-//! same plan with `precise=yes` shows the same, and is timed instead.
+//! are, and the run ends as one that diverged. How far it may be off is `--image-tolerance`'s to say. Beyond that the same plan
+//! with `precise=yes` is tried, whose code the driver may not compile otherwise: it is timed instead where it is within.
 
 use super::maps::plain;
 use super::plan::{How, With};
@@ -147,24 +147,7 @@ pub fn check(
     plans: Vec<With>,
     to: &Path,
 ) -> Result<(Vec<With>, Vec<Refused>), Failure> {
-    let compare = |plan: &With| {
-        progress::step(&format!("comparing pictures: {}", plan.name));
-        let frames = (args.frame, args.frame);
-        let compared = match &plan.how {
-            How::Passes(list) => {
-                record(args, list, frames, &to.join("checked").join(plain(&plan.name)), true)
-            }
-            How::Repartition(layouts) => {
-                let options = Options { frames: Some(frames), ..options(&args.run)? };
-                repartition::verify(capture, &options, layouts).map(|_| ())
-            }
-        };
-        match compared {
-            Ok(()) => Ok(None),
-            Err(Failure::Error(Exit::Diverged, why)) => Ok(Some(said(&why, to))),
-            Err(other) => Err(other),
-        }
-    };
+    let compare = |plan: &With| compare(args, capture, plan, to);
     let names: Vec<String> = plans.iter().map(|p| p.name.clone()).collect();
     let (mut good, mut refused) = (vec![], vec![]);
     for plan in plans {
@@ -186,6 +169,32 @@ pub fn check(
     Ok((good, refused))
 }
 
+/// Compares a plan's frame with the application's own: what differs beyond the tolerance. A plan that was compared is not again.
+pub fn compare(
+    args: &BenchArgs,
+    capture: &Capture,
+    plan: &With,
+    to: &Path,
+) -> Result<Option<String>, Failure> {
+    let (frames, folder) = ((args.frame, args.frame), to.join("checked").join(plain(&plan.name)));
+    if folder.exists() {
+        return Ok(None);
+    }
+    progress::step(&format!("comparing pictures: {}", plan.name));
+    let compared = match &plan.how {
+        How::Passes(list) => record(args, list, frames, &folder, true),
+        How::Repartition(layouts) => {
+            let options = Options { frames: Some(frames), ..options(&args.run)? };
+            repartition::verify(capture, &options, layouts, args.image_tolerance).map(|_| ())
+        }
+    };
+    match compared {
+        Ok(()) => Ok(None),
+        Err(Failure::Error(Exit::Diverged, why)) => Ok(Some(said(&why, to))),
+        Err(other) => Err(other),
+    }
+}
+
 /// A list of passes with another option each, unless it says something of that already.
 fn precise(list: &str, between: char, before: &str) -> String {
     let one = |pass: &str| match pass.contains("precise=") {
@@ -195,9 +204,8 @@ fn precise(list: &str, between: char, before: &str) -> String {
     list.split(between).map(one).collect::<Vec<_>>().join(&between.to_string())
 }
 
-/// What a comparison says, without what is for those who profile.
+/// What a comparison says, without the folder in which the study is made.
 fn said(why: &str, to: &Path) -> String {
-    let why = why.split("; --no-verify-image").next().unwrap_or(why);
     why.replace(&format!("{}/", to.display()), "")
 }
 
@@ -236,7 +244,7 @@ mod tests {
             "prune:a/b+precise=yes,zero-path:c+precise=no"
         );
         let why = "frame 2 shows another picture than without probes, because of pass prune:/x/.a.part/known/blocks, first at \
-                   pixel 3, 4; --no-verify-image writes the trace all the same";
+                   pixel 3, 4";
         let short = said(why, Path::new("/x/.a.part"));
         assert!(short.ends_with("because of pass prune:known/blocks, first at pixel 3, 4"), "{short}");
     }

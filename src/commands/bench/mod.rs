@@ -7,7 +7,8 @@
 //! swizzled ones whose table is written anew between iterations (`session`). What comes of it is a folder (`out`).
 //!
 //! Guarantees: the folder is there whole or not at all; the same seed gives the same order, swizzles and figures but for times;
-//! every iteration's image is compared with the first one's. Refuses folders that hold something.
+//! every iteration's image is compared with the first one's, and plans' images with each other, as near as `--image-tolerance`
+//! wants it. Refuses folders that hold something.
 //!
 //! With `--ab` the plans are passes that change shaders for what was seen of them, and descriptors in other sets; there are no
 //! swizzles (`learnt`), and what calls that record and bind cost the CPU is timed, too. Those that do not
@@ -65,6 +66,8 @@ struct Loops {
     calls: Vec<Vec<Calls>>,
     outcomes: Vec<Outcome>,
     clocks: [Value; 2],
+    /// Plans whose image is another one, within the tolerance.
+    near: Vec<String>,
 }
 
 /// Runs it.
@@ -133,7 +136,8 @@ fn study(
         true => Some(maps::maps(args, &with, to)?),
         false => None,
     };
-    let loops = loops(args, &with, &made, &mut plans)?;
+    let compare = |plan: &With| learnt::compare(args, capture, plan, to);
+    let loops = loops(args, &with, &made, &mut plans, &compare)?;
     for (plan, times) in plans.iter_mut().zip(&loops.times) {
         plan.times = times.clone();
     }
@@ -164,7 +168,13 @@ fn study(
 }
 
 /// All plans in turn.
-fn loops(args: &BenchArgs, with: &[With], made: &[Made], plans: &mut Vec<Plan>) -> Result<Loops, Failure> {
+fn loops(
+    args: &BenchArgs,
+    with: &[With],
+    made: &[Made],
+    plans: &mut Vec<Plan>,
+    compare: &dyn Fn(&With) -> Result<Option<String>, Failure>,
+) -> Result<Loops, Failure> {
     let sets = Arc::new(made.iter().map(|m| m.swizzles.clone()).collect::<Vec<_>>());
     let mut runs = vec![Runs { name: UNMODIFIED.into(), session: 0, set: 0 }];
     runs.extend((0..).zip(made).map(|(set, m)| Runs { name: m.method.clone(), session: 1, set }));
@@ -173,11 +183,11 @@ fn loops(args: &BenchArgs, with: &[With], made: &[Made], plans: &mut Vec<Plan>) 
         own.push(Shaders::Swizzles(sets));
     }
     let again = args.again.then(|| (format!("{UNMODIFIED}-again"), Shaders::Own));
-    let with = with.iter().map(|w| match &w.how {
+    let rewritten = with.iter().map(|w| match &w.how {
         How::Passes(list) => (w.name.clone(), Shaders::Passes(list.clone())),
         How::Repartition(plan) => (w.name.clone(), Shaders::Repartitioned(plan.clone())),
     });
-    for (name, shaders) in again.into_iter().chain(with) {
+    for (name, shaders) in again.into_iter().chain(rewritten) {
         plans.push(Plan { name: name.clone(), ..Plan::default() });
         runs.push(Runs { name, session: own.len(), set: 0 });
         own.push(shaders);
@@ -197,6 +207,7 @@ fn loops(args: &BenchArgs, with: &[With], made: &[Made], plans: &mut Vec<Plan>) 
             warmup: LOOP_WARMUP,
             allow_drift: false,
             leave_contents: false,
+            or_once: false,
         };
         let wanted = Wanted {
             capture: args.file.clone(),
@@ -225,7 +236,7 @@ fn loops(args: &BenchArgs, with: &[With], made: &[Made], plans: &mut Vec<Plan>) 
         .zip(&outcomes)
         .map(|(n, o)| (runs.iter().find(|r| r.session == n).map_or("", |r| &r.name), o))
         .collect();
-    same_image(&shown)?;
+    let near = same_image(&shown, with, compare)?;
     let mut times: Vec<Vec<Option<Nanos>>> = vec![vec![]; runs.len()];
     let mut calls: Vec<Vec<Calls>> = vec![vec![]; runs.len()];
     let mut left: Vec<_> = outcomes.iter().map(|o| (o.times.frames.iter(), o.calls.iter())).collect();
@@ -238,23 +249,32 @@ fn loops(args: &BenchArgs, with: &[With], made: &[Made], plans: &mut Vec<Plan>) 
             calls[turn.plan].extend(cost);
         }
     }
-    Ok(Loops { turns, times, calls, outcomes, clocks })
+    Ok(Loops { turns, times, calls, outcomes, clocks, near })
 }
 
-/// All replays present the same image.
-fn same_image(outcomes: &[(&str, &Outcome)]) -> Result<(), Failure> {
+/// All replays present the same image, but for plans whose image was compared and is within the tolerance: these are named.
+fn same_image(
+    outcomes: &[(&str, &Outcome)],
+    with: &[With],
+    compare: &dyn Fn(&With) -> Result<Option<String>, Failure>,
+) -> Result<Vec<String>, Failure> {
     let of = |o: &Outcome| (o.looped.compared == Compared::Presented).then(|| o.looped.hashes.clone());
-    let Some(first) = outcomes.first().and_then(|o| of(o.1)) else { return Ok(()) };
-    match outcomes.iter().find(|o| of(o.1).as_ref() != Some(&first)) {
-        None => Ok(()),
-        Some((plan, _)) => {
+    let Some(first) = outcomes.first().and_then(|o| of(o.1)) else { return Ok(vec![]) };
+    let mut near = vec![];
+    for (name, _) in outcomes.iter().filter(|o| of(o.1).as_ref() != Some(&first)) {
+        let why = match with.iter().find(|w| w.name == *name) {
+            Some(plan) => compare(plan)?,
+            None => Some("its swizzles change it".to_owned()),
+        };
+        if let Some(why) = why {
             let text = format!(
-                "the frame does not present the same image with the shaders of plan {plan} and without; `profile --passes` \
-                 with its passes says which pixel"
+                "the frame does not present the same image with the shaders of plan {name} and without: {why}"
             );
-            Err(Failure::with(Exit::Diverged, text))
+            return Err(Failure::with(Exit::Diverged, text));
         }
+        near.push((*name).to_owned());
     }
+    Ok(near)
 }
 
 fn notes(args: &BenchArgs, loops: &Loops) -> Vec<String> {
@@ -267,7 +287,15 @@ fn notes(args: &BenchArgs, loops: &Loops) -> Vec<String> {
     notes.push(match o.compared {
         Compared::Presented => {
             let hash: String = o.hashes.iter().flatten().take(8).map(|b| format!("{b:02x}")).collect();
-            format!("Every iteration of every plan presents the same image: {hash}.")
+            match &loops.near[..] {
+                [] => format!("Every iteration of every plan presents the same image: {hash}."),
+                near => format!(
+                    "Every iteration of a plan presents the same image; those of {} differ from the application's own, {hash}, \
+                     within the tolerance ({}).",
+                    near.join(" and of "),
+                    args.image_tolerance
+                ),
+            }
         }
         Compared::Changed => {
             "Every iteration leaves in memory what the first one of its replay left (nothing is presented)."
@@ -275,14 +303,18 @@ fn notes(args: &BenchArgs, loops: &Loops) -> Vec<String> {
         }
     });
     notes.extend((!args.ab.is_empty()).then(|| {
-        "With each of --ab's plans that was timed the frame shows, or leaves in memory, what it does without: compared bit for bit in replays \
-         of their own."
-            .into()
+        format!(
+            "With each of --ab's plans that was timed the frame shows, or leaves in memory, what it does without: compared in \
+             replays of their own, within --image-tolerance {}.",
+            args.image_tolerance
+        )
     }));
     notes.extend(swizzles::wanted(args).then(|| match args.no_efficiency {
-        false => "With each swizzle the frame shows, or leaves in memory, what it does without: compared bit for bit while \
-                  efficiency was counted."
-            .into(),
+        false => format!(
+            "With each swizzle the frame shows, or leaves in memory, what it does without: compared while efficiency was \
+             counted, within --image-tolerance {}.",
+            args.image_tolerance
+        ),
         true => "What each swizzle shows was compared within its own replay alone: --no-efficiency.".into(),
     }));
     let mut said: Vec<&String> = loops.outcomes.iter().flat_map(|o| &o.notes).collect();

@@ -31,6 +31,7 @@ fn flags(
     p.run = args.run.clone();
     p.assume_subgroups = args.assume_subgroups;
     p.no_verify_image = !verify;
+    p.image_tolerance = args.image_tolerance;
     Ok(p)
 }
 
@@ -42,9 +43,11 @@ pub fn record(
     to: &Path,
     verify: bool,
 ) -> Result<(), Failure> {
-    match profile::record(&flags(args, passes, frames, to, verify)?)? {
-        (_, Exit::Done) => Ok(()),
-        (_, exit) => Err(Failure::with(exit, format!("the trace with {passes} is not whole"))),
+    let recorded = profile::record(&flags(args, passes, frames, to, verify)?)?;
+    match (recorded.differs, recorded.exit) {
+        (Some(why), exit) => Err(Failure::with(exit, why)),
+        (None, Exit::Done) => Ok(()),
+        (None, exit) => Err(Failure::with(exit, format!("the trace with {passes} is not whole"))),
     }
 }
 
@@ -67,8 +70,10 @@ pub fn recorded_in(
     probes: &str,
 ) -> Result<Vec<String>, Failure> {
     match record(args, passes, frames, to, true) {
-        Err(Failure::Error(Exit::Diverged, why)) if !why.contains("because of pass swizzle") => {
-            record(args, passes, frames, to, false)?;
+        // (the trace is there, and says it)
+        Err(Failure::Error(Exit::Diverged, why))
+            if why.contains(" than without probes") && !why.contains("because of pass swizzle") =>
+        {
             Ok(vec![format!("With the probes {probes} {why}.")])
         }
         other => other.map(|()| vec![]),

@@ -202,8 +202,14 @@ impl Replays {
             });
         };
         let session = |iterations: u32, detailed: bool| {
-            let looped =
-                Loop { frame, iterations, warmup: LOOP_WARMUP, allow_drift: false, leave_contents: false };
+            let looped = Loop {
+                frame,
+                iterations,
+                warmup: LOOP_WARMUP,
+                allow_drift: false,
+                leave_contents: false,
+                or_once: false,
+            };
             let options = replay::options::Options { looped: Some(looped), ..wanted.options.clone() };
             let (capture, shaders) = (wanted.capture.clone(), wanted.shaders.clone());
             Session::start(Wanted { capture, options, shaders, detailed, ..wanted })

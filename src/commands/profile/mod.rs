@@ -1,14 +1,14 @@
 //! `profile`: replays with instrumented shaders and writes what they did as a trace.
 //!
-//! Guarantees: the trace's folder is whole, or as it was before if nothing was measured or what frames show differs, or
+//! Guarantees: the trace's folder is whole, or as it was before if nothing was measured, or
 //! marked as one whose writing broke off; stdout carries a summary that names
-//! what was left as it was and why; frames show what they show without probes, or it is an error (exit code 5) that names
-//! the pass. Refuses folders that hold something, and frames that the capture does not have.
+//! what was left as it was and why; where frames show something else than without probes the trace says so, and beyond
+//! `--image-tolerance` it is an error (exit code 5) that names the pass. Refuses folders that hold something, and frames that
+//! the capture does not have.
 
 mod checks;
-mod costs;
 mod geometry;
-pub mod pictures;
+mod pictures;
 pub mod plan;
 mod replays;
 mod summary;
@@ -17,19 +17,22 @@ use super::folder::{self, Missing};
 use super::frames::{self, missing, no_such_frame};
 use super::replaying::failure;
 use crate::cli::ProfileArgs;
-use crate::exit::{Exit, Failure};
-use crate::{input, mmap, output};
-use costs::Timing;
+use crate::exit::{Exit, Failure, complain};
+use crate::{driver_caches, input, mmap, output};
 use gfxr_parse::container::Capture;
-use pictures::{Compare, Pictures};
+use profile::costs::{self, Times, Timing};
 use profile::hooks::arm::ArmCountersHook;
 use profile::hooks::call_costs::CallCostsHook;
 use profile::hooks::executables::ExecutablesHook;
+use profile::hooks::first_run::FirstRun;
 use profile::hooks::instrument::{self, Measurement, Plan};
 use profile::passes::PASSES;
 use profile::passes::drivers::{CALL_COSTS, COUNTERS, REGISTERS};
+use profile::pictures::{Asked, Pictures};
 use replay::error::{Error, Kind};
+use replay::frames::last_submit;
 use replay::hook::Hook;
+use replay::session::prologue;
 use replay::vulkan::inspect::devices;
 use replays::Replays;
 use std::cell::RefCell;
@@ -43,13 +46,26 @@ pub fn run(args: &ProfileArgs) -> Result<Exit, Failure> {
     if args.list {
         return list();
     }
-    let (text, exit) = record(args)?;
-    output::print(text.as_bytes())?;
-    Ok(exit)
+    let recorded = record(args)?;
+    output::print(recorded.text.as_bytes())?;
+    if let Some(why) = recorded.differs {
+        complain(format_args!("{why}; the trace is kept, and marked"));
+    }
+    Ok(recorded.exit)
 }
 
-/// Writes the trace; what is to be said of it, and how it went.
-pub fn record(args: &ProfileArgs) -> Result<(String, Exit), Failure> {
+/// What came of a profile.
+pub struct Recorded {
+    /// What is to be said of the trace.
+    pub text: String,
+    /// How it went.
+    pub exit: Exit,
+    /// What frames show that differs beyond the tolerance.
+    pub differs: Option<String>,
+}
+
+/// Writes the trace.
+pub fn record(args: &ProfileArgs) -> Result<Recorded, Failure> {
     let file = args.file.as_ref().ok_or_else(|| Failure::usage("which capture?"))?;
     let folder = args.output.as_ref().ok_or_else(|| Failure::usage("where to? -o DIR"))?;
     folder::refuse_full(folder)?;
@@ -70,7 +86,8 @@ pub fn record(args: &ProfileArgs) -> Result<(String, Exit), Failure> {
     let writer = Writer::create(folder, manifest(&capture, notes)).map_err(Failure::new)?;
     let writer = Rc::new(RefCell::new(writer));
     let verify = pictures::wanted(&replays);
-    let measured = measure(args, &replays, &plan, &writer, verify);
+    let (last, why) = again(&replays, &plan);
+    let measured = measure(&replays, &plan, &writer, verify.as_ref(), last);
     let Some(mut writer) = Rc::into_inner(writer).map(RefCell::into_inner) else {
         // What hangs keeps its hooks, and these the trace: it stays, as far as it is written.
         return Err(measured.err().unwrap_or_else(|| Failure::new("a hook has kept the trace")));
@@ -80,25 +97,28 @@ pub fn record(args: &ProfileArgs) -> Result<(String, Exit), Failure> {
         missing.take_away();
         why
     };
-    let (outcome, taken, timing) = match measured {
+    let (outcome, taken, times) = match measured {
         Ok(measured) => measured,
         Err(e) if writer.is_empty() => return Err(abandon(writer, e)),
         Err(e) => return Err(e),
     };
-    let mut without = None;
-    if let Some(compare) = verify {
-        let one = |pass: &str| plan::only(args, pass, &capture);
-        let judged = pictures::plain(&replays, compare, true).map_err(failure).and_then(|(plain, timing)| {
-            without = timing;
-            pictures::judge(&replays, compare, &plain, &taken, &plan::names(args), &one)
+    let (mut without, mut verdict) = (None, None);
+    if let Some(asked) = &verify {
+        let judged = plain(&replays, asked, last).and_then(|(plain, times)| {
+            without = Some(times);
+            pictures::judge(&replays, asked, &plain, &taken)
         });
-        if let Err(e) = judged {
-            return Err(abandon(writer, e));
+        match judged {
+            Err(e) => return Err(abandon(writer, e)),
+            Ok(v) => verdict = Some(v),
         }
     }
+    verdict.iter().flat_map(|v| v.remarks()).for_each(complain);
     let manifest = writer.manifest();
-    manifest.cost = without.as_ref().and_then(|w| costs::of_a_frame(w, &timing, &outcome));
-    manifest.other_costs = costs::others(without.as_ref(), &timing, &plan.variants);
+    manifest.pictures = verdict.as_ref().map(pictures::note);
+    manifest.notes.extend(verdict.as_ref().and_then(pictures::mark));
+    manifest.cost = without.as_ref().and_then(|w| costs::of_a_frame(w, &times, &why));
+    manifest.other_costs = costs::others(without.as_ref(), &times, &driver_caches::said(), &plan.variants);
     let costs: Vec<_> = manifest.cost.iter().chain(&manifest.other_costs).map(costs::line).collect();
     finish(&mut writer, &plan, &outcome);
     instrument::tables::originals(&folder.join("shaders"), &outcome.done).map_err(Failure::new)?;
@@ -106,13 +126,46 @@ pub fn record(args: &ProfileArgs) -> Result<(String, Exit), Failure> {
     let trace = Dir::open_with(folder, mmap::open_plain).map_err(Failure::new)?;
     let (checked, failed) = checks::ask(&trace)?;
     let rays: Vec<String> = checks::rays(&trace)?.into_iter().collect();
-    let text = summary::text(&capture, folder, &outcome, &[costs, rays, checked].concat());
+    let near = verdict.as_ref().filter(|v| !v.failed()).and_then(pictures::mark).into_iter().collect();
+    let text = summary::text(&capture, folder, &outcome, &[costs, near, rays, checked].concat());
     let exit = summary::judge(args, &outcome);
     let exit = match checks::judge(&failed) {
         Exit::Done => exit,
         failed => failed,
     };
-    Ok((text, exit))
+    let differs = verdict.filter(|v| v.failed()).and_then(|v| v.first("without probes"));
+    let exit = if differs.is_some() { Exit::Diverged } else { exit };
+    Ok(Recorded { text, exit, differs })
+}
+
+/// The frame that runs again to be timed, the last that is measured; or why none does.
+fn again(replays: &Replays<'_>, plan: &Plan) -> (Option<u64>, String) {
+    let (args, by) = (replays.args, &replays.options.frame_by);
+    let why = |text: &str| (None, text.to_owned());
+    if args.run.breadcrumbs || args.run.validate {
+        return why("with --breadcrumbs and --validate no frame runs again");
+    }
+    if plan.variants.passes().iter().any(|p| untouched(&**p)) {
+        return why("no frame runs again where the driver itself measures");
+    }
+    let there = || {
+        frames::there(replays.capture, by)
+            .map(|t| t.1)
+            .or_else(|| last_submit(by, replays.capture, prologue(replays.capture).1))
+    };
+    match args.frames.as_ref().map(|f| f.last()).filter(|n| *n != u64::MAX).or_else(there) {
+        Some(frame) => (Some(frame), String::new()),
+        None => why("which frame is the last is not known; --frames says it"),
+    }
+}
+
+/// Pictures and times of a replay without probes.
+fn plain(replays: &Replays<'_>, asked: &Asked, last: Option<u64>) -> Result<(Pictures, Times), Failure> {
+    let (hook, pictures) = asked.taker();
+    let mut hooks: Vec<Box<dyn Hook>> = vec![Box::new(FirstRun(hook))];
+    let timing = Timing::of(&mut hooks);
+    let summary = replays.timed(last, hooks, "replaying without probes").map_err(failure)?;
+    Ok((pictures.take(), timing.taken(summary.looped.as_ref())))
 }
 
 fn list() -> Result<Exit, Failure> {
@@ -127,31 +180,33 @@ fn list() -> Result<Exit, Failure> {
 
 /// As many replays with the plan's shaders as it takes, and the pictures and times of the first.
 fn measure(
-    args: &ProfileArgs,
     replays: &Replays<'_>,
     plan: &Rc<Plan>,
     writer: &Rc<RefCell<Writer>>,
-    verify: Option<Compare>,
-) -> Result<(Measurement, Pictures, Timing), Failure> {
+    verify: Option<&Asked>,
+    last: Option<u64>,
+) -> Result<(Measurement, Pictures, Times), Failure> {
+    let args = replays.args;
     let (mut taken, mut times) = (Pictures::new(), None);
     let mut notes = Rc::default();
     let outcome = instrument::measure(plan, args.max_log_bytes, writer, &mut |session, hook| {
         let mut hooks = vec![hook];
-        let again = session.windows.is_some();
-        if !again {
+        let summary = if session.windows.is_some() {
+            replays.once(session.bounds(), hooks, "measuring what the log did not hold")?
+        } else {
             notes = drivers(plan, writer, &mut hooks);
-            times = Some(Timing::of(&mut hooks));
-        }
-        let what = if again { "measuring what the log did not hold" } else { "measuring" };
-        let pictures = verify.filter(|_| !again).map(|compare| {
-            let (hook, pictures) = pictures::hook(replays, compare);
-            hooks.push(hook);
-            pictures
-        });
-        let summary = replays.once(session.bounds(), hooks, what)?;
-        if let Some(p) = pictures {
-            taken = p.take();
-        }
+            let pictures = verify.map(|asked| {
+                let (hook, pictures) = asked.taker();
+                hooks.push(Box::new(FirstRun(hook)));
+                pictures
+            });
+            let timing = Timing::of(&mut hooks);
+            // (without a replay that has no probes there is nothing to hold a time against)
+            let summary = replays.timed(last.filter(|_| verify.is_some()), hooks, "measuring")?;
+            times = Some(timing.taken(summary.looped.as_ref()));
+            taken = pictures.map_or_else(Pictures::new, |p| p.take());
+            summary
+        };
         match writer.borrow().failed() {
             None => Ok(summary),
             Some(e) => Err(Error::new(Kind::Internal, e.to_string())),
@@ -182,6 +237,11 @@ pub fn sink(writer: &Rc<RefCell<Writer>>) -> Put {
     })
 }
 
+/// Whether a pass leaves every shader as it is: others than probes measure for it.
+fn untouched(pass: &dyn profile::Pass) -> bool {
+    profile::Stage::ALL.iter().all(|s| pass.needs(*s).is_none())
+}
+
 /// What the driver measures by itself; and what that has to say at the end.
 fn drivers(
     plan: &Rc<Plan>,
@@ -189,9 +249,7 @@ fn drivers(
     hooks: &mut Vec<Box<dyn Hook>>,
 ) -> Rc<RefCell<Vec<String>>> {
     let passes = plan.variants.passes();
-    let untouched = |name: &str| {
-        passes.iter().any(|p| p.name() == name && profile::Stage::ALL.iter().all(|s| p.needs(*s).is_none()))
-    };
+    let untouched = |name: &str| passes.iter().any(|p| p.name() == name && untouched(&**p));
     let mut notes = Rc::default();
     if untouched(COUNTERS) {
         let plan = plan.clone();

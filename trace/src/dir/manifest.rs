@@ -39,6 +39,9 @@ pub struct Manifest {
     /// What else it cost.
     #[serde(default)]
     pub other_costs: Vec<CostNote>,
+    /// Whether frames show what they show without measuring, where that was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pictures: Option<PicturesNote>,
     /// What a reader has to know to read the records rightly; a sentence each.
     pub notes: Vec<String>,
     /// The tables; filled in when the trace is finished.
@@ -89,6 +92,44 @@ pub struct CostNote {
     pub without: Nanos,
     /// With it.
     pub with: Nanos,
+}
+
+/// What came of comparing pictures with those of a replay in which nothing is measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PicturesNote {
+    /// Pictures (or contents of buffers and images) that were compared.
+    pub compared: u64,
+    /// Those that could not be, as they are others in each replay.
+    pub unsteady: u64,
+    /// How far values could be off: `exact`, or units in the last place of 32-bit floats.
+    pub tolerance: String,
+    /// Something is further off: the records may be of other work than the application's.
+    pub failed: bool,
+    /// What differs, in the order of frames.
+    pub differing: Vec<PictureNote>,
+}
+
+/// How a picture differs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PictureNote {
+    /// The frame.
+    pub frame: u64,
+    /// The captured id of the swapchain, where there are several, or of the buffer or image.
+    pub of: Option<u64>,
+    /// Values that were compared.
+    pub values: u64,
+    /// Those that differ.
+    pub differing: u64,
+    /// Those of them that are further off than the tolerance lets one be.
+    pub beyond: u64,
+    /// How far the worst is off, in steps of its format; none where there are no steps.
+    pub steps: Option<f64>,
+    /// That format.
+    pub format: Option<String>,
+    /// Whether all of it is within the tolerance.
+    pub within: bool,
+    /// As a sentence: where it begins, how much, how far.
+    pub text: String,
 }
 
 /// A table of the trace.

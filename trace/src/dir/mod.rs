@@ -33,7 +33,9 @@ mod tests;
 mod writer;
 
 pub use bytes::Bytes;
-pub use manifest::{Capture, CostNote, Device, MANIFEST_VERSION, Manifest, PassNote, TableNote};
+pub use manifest::{
+    Capture, CostNote, Device, MANIFEST_VERSION, Manifest, PassNote, PictureNote, PicturesNote, TableNote,
+};
 pub use writer::Writer;
 
 use crate::tables::TABLES;

@@ -131,6 +131,95 @@ pub fn refusal(format: F) -> String {
     format!("{} cannot be shown as 8-bit colours", name(format))
 }
 
+/// A channel of a texel, as it is stored.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Stored {
+    /// A normalized number: how many steps of the format, and of how many bits.
+    Steps(u32, u32),
+    /// A whole number.
+    Whole(u32),
+    /// A number with a point, its significant bits, and how far the next one that the format holds is from it.
+    Number {
+        /// The number.
+        value: f64,
+        /// Of it, the leading one included.
+        bits: u32,
+        /// To the next one.
+        spacing: f64,
+    },
+}
+
+/// The channels of one texel in the order R, G, B, A, as they are stored. Empty for formats that are not in the table.
+pub fn stored(format: F, b: &[u8]) -> Vec<Stored> {
+    let u16_at = |i: usize| u16::from_le_bytes([b[i * 2], b[i * 2 + 1]]);
+    let u32_at = |i: usize| u32::from_le_bytes([b[i * 4], b[i * 4 + 1], b[i * 4 + 2], b[i * 4 + 3]]);
+    let whole = matches!(
+        format,
+        F::R8_UINT
+            | F::S8_UINT
+            | F::R8G8_UINT
+            | F::R8G8B8_UINT
+            | F::B8G8R8_UINT
+            | F::R8G8B8A8_UINT
+            | F::A8B8G8R8_UINT_PACK32
+            | F::B8G8R8A8_UINT
+    );
+    let fields = |word: u32, fields: [(u8, u8); 4]| -> Vec<Stored> {
+        let there = fields.into_iter().filter(|f| f.1 > 0);
+        there.map(|(at, n)| Stored::Steps(word >> at & ((1 << n) - 1), n.into())).collect()
+    };
+    match texel_of(format) {
+        None => vec![],
+        Some(Texel::Bytes(channels)) => {
+            let one = |c: usize| {
+                let v = u32::from(b[channels.iter().position(|n| usize::from(*n) == c).unwrap_or(0)]);
+                if whole { Stored::Whole(v) } else { Stored::Steps(v, 8) }
+            };
+            (0..channels.len()).map(one).collect()
+        }
+        Some(Texel::Unorm16(n)) => (0..n).map(|i| Stored::Steps(u16_at(i).into(), 16)).collect(),
+        Some(Texel::Half(n)) => (0..n).map(|i| number(half(u16_at(i)).into(), 11, -14)).collect(),
+        Some(Texel::Float(n)) => {
+            // (a driver may take what is smaller than 2^-126 for zero)
+            let one = |i| match number(f32::from_bits(u32_at(i)).into(), 24, -126) {
+                Stored::Number { value, bits, spacing } => {
+                    Stored::Number { value, bits, spacing: spacing.max(f64::from(f32::MIN_POSITIVE)) }
+                }
+                other => other,
+            };
+            (0..n).map(one).collect()
+        }
+        Some(Texel::Packed16(f)) => fields(u16_at(0).into(), f),
+        Some(Texel::Packed32(f)) => fields(u32_at(0), f),
+        Some(Texel::Ufloat11) => {
+            let (word, halves) = (u32_at(0), |bits: u32| f64::from(half(bits as u16)));
+            let all = [(halves((word & 0x7FF) << 4), 7), (halves((word >> 11 & 0x7FF) << 4), 7)];
+            all.into_iter().chain([(halves((word >> 22) << 5), 6)]).map(|(v, p)| number(v, p, -14)).collect()
+        }
+        Some(Texel::SharedExponent) => {
+            let word = u32_at(0);
+            let spacing = f64::powi(2.0, (word >> 27) as i32 - 15 - 9);
+            let one = |i: u32| Stored::Number {
+                value: f64::from(word >> (9 * i) & 0x1FF) * spacing,
+                bits: 9,
+                spacing,
+            };
+            (0..3).map(one).collect()
+        }
+        Some(Texel::Depth24) => vec![Stored::Steps(u32_at(0) & 0xFF_FFFF, 24)],
+    }
+}
+
+/// A number of a format with so many significant bits, whose smallest normal number has this exponent.
+fn number(value: f64, bits: u32, least_exponent: i32) -> Stored {
+    let exponent = match value.is_finite() && value != 0.0 {
+        true => (value.abs().to_bits() >> 52) as i32 - 1023,
+        false => least_exponent,
+    };
+    let spacing = f64::powi(2.0, exponent.max(least_exponent) - (bits as i32 - 1));
+    Stored::Number { value, bits, spacing }
+}
+
 /// Rows of texels, `row_bytes` apart, as tightly packed RGBA. Texels that `data` lacks stay black and transparent.
 pub fn to_rgba8(
     format: F,

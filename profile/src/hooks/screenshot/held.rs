@@ -68,7 +68,8 @@ impl Held {
         };
         let rgba = format::to_rgba8(t.format, &t.bytes, t.width, t.height, t.row_bytes)?;
         let swapchain = several.then_some(self.swapchain);
-        Ok(Shot { frame: self.frame, swapchain, width: t.width, height: t.height, rgba })
+        let (width, height) = (t.width, t.height);
+        Ok(Shot { frame: self.frame, swapchain, width, height, rgba, stored: t.into() })
     }
 }
 

@@ -12,6 +12,7 @@
 //! Not known: contents that reach the host without a copy (a shader that writes to mapped memory); whose queue family
 //! owns an image (it is read by the replay's own queue, without a transfer of ownership).
 
+mod content;
 mod follow;
 pub mod format;
 mod held;
@@ -19,6 +20,7 @@ mod left;
 pub(crate) mod read;
 mod wish;
 
+pub use content::{Area, Content};
 pub use format::Shape;
 pub use left::{ContentsTaker, Left, LeftHook};
 pub use wish::{Seen, Shot, Taker, What, Wish};

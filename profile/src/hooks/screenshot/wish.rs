@@ -1,5 +1,6 @@
 //! What is asked of the hook, and what it answers.
 
+use super::content::Content;
 use super::format::Shape;
 use replay::error::Result;
 
@@ -43,6 +44,8 @@ pub struct Shot {
     pub height: u32,
     /// Four bytes a texel, rows from the top.
     pub rgba: Vec<u8>,
+    /// The same as it was stored.
+    pub stored: Content,
 }
 
 /// Who takes the shots.
