@@ -196,8 +196,8 @@ impl Timed {
     }
 }
 
-fn median(of: &[u64]) -> Option<f64> {
-    Sample::new(of.to_vec()).median()
+fn median(of: &[u64]) -> Option<u64> {
+    Sample::new(of.to_vec()).median().map(|m| m.round() as u64)
 }
 
 impl Replays<'_> {
@@ -286,7 +286,7 @@ mod tests {
         assert_eq!(row("descriptors in them"), Some(vec!["16", "24"]));
         assert_eq!(row("CPU time of these"), Some(vec!["0.9", "1.5"]));
         assert_eq!(row("GPU time"), Some(vec!["-", "-"]));
-        assert_eq!(median(&[5, 1, 9]), Some(5.0));
+        assert_eq!(median(&[5, 1, 9]), Some(5));
         assert_eq!(median(&[]), None);
     }
 }

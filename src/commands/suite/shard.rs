@@ -51,8 +51,8 @@ mod tests {
     fn every_unit_is_in_one_shard_and_no_shard_has_too_much() {
         for seed in 0..50 {
             let mut random = Rand64::new(seed);
-            let units = 1 + (random.unit() * 60.0) as usize;
-            let costs: Vec<f64> = (0..units).map(|_| (1.0 + random.unit() * 5000.0).floor()).collect();
+            let units = 1 + (random.rand_float() * 60.0) as usize;
+            let costs: Vec<f64> = (0..units).map(|_| (1.0 + random.rand_float() * 5000.0).floor()).collect();
             let whole: f64 = costs.iter().sum();
             let longest = costs.iter().copied().fold(0.0, f64::max);
             for shards in 1..=40 {
@@ -85,7 +85,7 @@ mod tests {
     fn against_the_best_split_of_small_suites() {
         for seed in 0..40 {
             let mut random = Rand64::new(seed);
-            let costs: Vec<f64> = (0..8).map(|_| (1.0 + random.unit() * 20.0).floor()).collect();
+            let costs: Vec<f64> = (0..8).map(|_| (1.0 + random.rand_float() * 20.0).floor()).collect();
             for shards in 2..=3u32 {
                 let all = (shards as usize).pow(8);
                 let fullest = |mut code: usize| {
