@@ -33,7 +33,7 @@ pub fn answer(
         return Ok(report);
     }
     let groups = samples.u64("groups").iter().copied().max().unwrap_or(0);
-    let without = (0..groups).map(|g| Ok(of(&Without::group(trace, table, groups, g)?)?));
+    let without = (0..groups).map(|g| of(&Without::group(trace, table, groups, g)?));
     let without: Vec<Report> = without.collect::<Result<_, Unreadable>>()?;
     for n in 0..report.tables.len() {
         let columns = measured(&report.tables[n]);

@@ -490,7 +490,8 @@ fn memory_of_others_is_memory_of_the_replay() {
         return;
     }
     let scratch = Scratch::new("outside-memory");
-    let imports: [(&str, u32, fn(&mut ParamWriter)); 6] = [
+    type Write = fn(&mut ParamWriter);
+    let imports: [(&str, u32, Write); 6] = [
         ("VkImportMemoryFdInfoKHR", 1, |w| {
             w.u32(1).i32(40);
         }),

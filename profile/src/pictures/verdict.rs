@@ -1,8 +1,8 @@
 //! What came of a comparison, in words.
 
+use super::asked::{At, Compare};
 use super::difference::Difference;
 use super::tolerance::Tolerance;
-use super::{At, Compare};
 
 /// A picture that is another one.
 #[derive(Clone, Debug, PartialEq)]

@@ -20,6 +20,7 @@ mod libraries;
 mod lookup;
 mod places;
 mod prologue;
+mod sample;
 mod sampling;
 mod shader;
 #[cfg(test)]
@@ -35,7 +36,7 @@ pub use held::most_held;
 pub use instrument::{entries, instrument};
 pub use libraries::Probes;
 pub use places::{Spot, traces};
-pub use sampling::{MOST_PLACES, Sample, Sampling, USUAL};
+pub use sample::{MOST_PLACES, Sample, Sampling, USUAL};
 pub use shader::{Device, Exit, ExitKind, Leaves, Shader};
 pub use together::leaders;
 pub use variant::{Constants, LeftOut, Region, Site, Variant};

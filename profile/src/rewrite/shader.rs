@@ -6,7 +6,7 @@
 //! are numbers.
 
 use super::lookup::Lookup;
-use super::sampling::Sampling;
+use super::sample::Sampling;
 use super::variant::Site;
 use super::{Facts, Probes};
 use crate::spirv::{EntryPoint, Imported, Inst, Module, Op, Operand, Place, Result, Types, malformed};

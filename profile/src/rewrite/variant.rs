@@ -1,6 +1,7 @@
 //! A rewritten module, and what is needed to run it and to read what it writes.
 
-use super::{Facts, Sample};
+use super::Facts;
+use super::sample::Sample;
 use crate::{ShaderHash, SourceLine, Stage};
 use serde::{Deserialize, Serialize};
 

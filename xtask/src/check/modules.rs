@@ -34,7 +34,8 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             &["reflect", "needs"],
             &["rewrite", "pass"],
             &["texts", "passes"],
-            &["hooks", "lib"],
+            &["hooks"],
+            &["costs", "pictures", "lib"],
         ],
     ),
 ];

@@ -1,5 +1,5 @@
-use super::{GROUPS, Sampling};
 use crate::passes::by_name;
+use crate::rewrite::sample::{GROUPS, Sampling, USUAL};
 use crate::rewrite::{Device, Variant};
 use crate::spirv::{Function, Module, Op};
 use crate::testing::{BRANCH, assembled, corpus, disassembled, glsl, rewritten, scenes};
@@ -113,5 +113,5 @@ fn everything_counts_where_that_is_cheap_or_asked_for() {
     );
     let Some(long) = glsl("comp", &source, &["--target-env", "vulkan1.1"]) else { return };
     let v = rewritten("many questions", &long, "vulkan1.3", &passes()[..1], auto).swap_remove(0);
-    assert_eq!(v.sample.map(|s| s.every), Some(super::USUAL));
+    assert_eq!(v.sample.map(|s| s.every), Some(USUAL));
 }
