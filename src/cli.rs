@@ -95,8 +95,8 @@ pub struct ReplayArgs {
     #[arg(long)]
     pub assume_subgroups: bool,
     /// With --passes: how much of the work counts, as `profile --sample`
-    #[arg(long, value_name = "N|1/N|auto", default_value = "auto", hide_default_value = true)]
-    pub sample: SampleArg,
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    pub sample: u32,
     /// Ask the driver's compiler not to inline what probes call
     #[arg(long, hide = true)]
     pub keep_calls: bool,
@@ -322,10 +322,9 @@ pub struct ProfileArgs {
     /// Take subgroup operations for granted in stages in which the device does not say that it has them
     #[arg(long)]
     pub assume_subgroups: bool,
-    /// How much of the work counts, of passes simt and divergence: one subgroup in N, with an interval for each estimate; 1:
-    /// everything; auto: everything, but one in 16 in shaders with so many blocks that counting all takes many times as long
-    #[arg(long, value_name = "N|1/N|auto", default_value = "auto", hide_default_value = true)]
-    pub sample: SampleArg,
+    /// Of passes simt and divergence: one subgroup in N counts, and estimates of everything come with intervals
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    pub sample: u32,
     /// Which work is in the sample: another number, another choice
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub sample_seed: u32,
@@ -344,23 +343,6 @@ pub struct ProfileArgs {
     /// How to replay.
     #[command(flatten)]
     pub run: RunArgs,
-}
-
-/// One in how many counts; none: the shader says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SampleArg(pub Option<u32>);
-
-impl std::str::FromStr for SampleArg {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let n = text.strip_prefix("1/").unwrap_or(text);
-        match n.parse::<u32>() {
-            _ if text == "auto" => Ok(SampleArg(None)),
-            Ok(n) if (1..=1 << 20).contains(&n) => Ok(SampleArg(Some(n))),
-            _ => Err(format!("expected auto, or one in how many counts (16 or 1/16); found {text:?}")),
-        }
-    }
 }
 
 /// Who counts for pass `counters`.

@@ -45,7 +45,7 @@ pub fn answer(
     everies.sort_unstable();
     everies.dedup();
     report.notes.push(format!(
-        "Of {} entry points a sample counted ({}): their numbers are estimates, and the columns with ± say how far they may be off at {} %. `profile --sample 1` counts everything.",
+        "Of {} entry points a sample counted ({}): their numbers are estimates, and the columns with ± say how far they may be off at {} %.",
         samples.len(),
         everies.iter().map(of).collect::<Vec<_>>().join(", "),
         LEVEL * 100.0
@@ -121,7 +121,8 @@ impl<'t> Without<'t> {
         }
         for (key, sums) in sums {
             let mut key = key.into_iter();
-            let scaled = |n: u128| (n * u128::from(groups) / u128::from(groups - 1).max(1)) as u64;
+            let left = u128::from(groups - 1).max(1);
+            let scaled = |n: u128| ((n * u128::from(groups) + left / 2) / left) as u64;
             let of = |c: usize| if is_sum(c) { scaled(sums[c]) } else { key.next().unwrap_or(0) };
             let row: Vec<u64> = (0..sums.len()).map(of).collect();
             put(&row);

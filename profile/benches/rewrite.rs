@@ -41,7 +41,7 @@ const DEVICE: Device = Device {
     reorder_ext: false,
     sm_builtins: false,
     chosen_only: false,
-    sampling: Sampling { every: Some(1), seed: 0 },
+    sampling: Sampling { every: 1, seed: 0 },
 };
 
 /// Modules that are rewritten as one piece of work, with the entry point that is.

@@ -101,9 +101,10 @@ fn a_pass_that_changes_what_is_left_in_memory_is_named() {
     let said = text(&out.stderr);
     assert_eq!(out.status.code(), Some(5), "{said}");
     assert!(said.contains("leaves something else in the buffer or image"), "{said}");
-    assert!(said.contains("because of pass wrong, first at "), "{said}");
+    // (what it makes of the buffer is what was there before the frame, so that the frame leaves nothing there)
+    assert!(said.contains("because of pass wrong, "), "{said}");
     let pictures = Dir::open(&scratch.path("trace")).expect("a trace").manifest().pictures.clone();
-    assert!(pictures.is_some_and(|p| p.failed && p.differing.iter().any(|d| d.of.is_some())));
+    assert!(pictures.is_some_and(|p| p.failed && !p.differing.is_empty()));
     // A frame that does nothing has nothing to be compared, which is said.
     let out = profile(&scratch, &taichi, &["--passes", "simt", "--frames", "8-9"]);
     assert!(out.status.success(), "{}", text(&out.stderr));

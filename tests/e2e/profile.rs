@@ -6,14 +6,24 @@ use crate::device::device;
 use crate::rays::sample;
 use crate::support::{Scratch, reray, text};
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output};
 use trace::dir::Dir;
 use trace::tables::{ENTRIES, FRAMES, SIMT};
 use trace::{ColumnData, Source, Table};
 
 /// Runs `profile` on a sample; variants are kept in the scratch folder.
 fn profile(scratch: &Scratch, capture: &str, arguments: &[&str], into: &str) -> Output {
-    reray()
+    profile_by(reray(), scratch, capture, arguments, into)
+}
+
+fn profile_by(
+    mut program: Command,
+    scratch: &Scratch,
+    capture: &str,
+    arguments: &[&str],
+    into: &str,
+) -> Output {
+    program
         .arg("profile")
         .arg(sample(capture))
         .args(arguments)
@@ -121,7 +131,10 @@ fn a_trace_says_where_it_was_made_and_what_that_cost() {
     let run = |into: &str, more: &[&str]| {
         let arguments =
             [&["--passes", "simt,uniformity", "--assume-subgroups", "--frames", "2-3", "--no-cache"], more];
-        let out = profile(&scratch, "cubes.gfxr", &arguments.concat(), into);
+        // As the user would start it.
+        let mut program = reray();
+        program.env_remove("MESA_SHADER_CACHE_DISABLE");
+        let out = profile_by(program, &scratch, "cubes.gfxr", &arguments.concat(), into);
         done(&out);
         (Dir::open(&scratch.path(into)).expect("a trace").manifest().clone(), text(&out.stdout))
     };

@@ -47,9 +47,11 @@ pub fn skip(what: &str, why: &str) {
     eprintln!("skipped: {what}: {why}");
 }
 
-/// Our program.
+/// Our program. Software's compiler keeps what it has compiled: tests compile the same shaders again and again.
 pub fn reray() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_reray-replay"))
+    let mut program = Command::new(env!("CARGO_BIN_EXE_reray-replay"));
+    program.env("MESA_SHADER_CACHE_DISABLE", "false");
+    program
 }
 
 /// Runs our program with these arguments.

@@ -40,7 +40,8 @@ fn whole(t: &Memory) -> (Vec<String>, Vec<Cell>) {
 /// A ratio of sums over groups: held against the jackknife's formula, worked out here.
 #[test]
 fn intervals_are_those_of_the_jackknife() {
-    let groups = [[320, 160], [160, 320], [480, 0], [320, 320]];
+    // (Without one of four, counts are four thirds of what is left: whole numbers.)
+    let groups = [[960, 480], [480, 960], [1440, 0], [960, 960]];
     let (names, cells) = whole(&trace(&groups));
     assert_eq!(
         names[1..7],
@@ -64,7 +65,7 @@ fn intervals_are_those_of_the_jackknife() {
     assert!((half - expected).abs() < 1e-4, "{half}, {expected}");
     // Of a sum, the error is that of a mean of four values, times four.
     let Cell::Number(half) = cells[2] else { panic!("{cells:?}") };
-    let totals = [480.0f64, 480.0, 480.0, 640.0];
+    let totals = [1440.0f64, 1440.0, 1440.0, 1920.0];
     let mean = totals.iter().sum::<f64>() / 4.0;
     let s2 = totals.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 3.0;
     let expected = 5.840_909 * (16.0 * s2 / 4.0).sqrt();

@@ -36,8 +36,6 @@ pub fn instrument(
                 device.no_actions = true;
                 not_by_action = Some(why);
             }
-            // The body with probes runs seldom: it is to be compiled soon.
-            Err(Stop::Sampled) => device.keep_calls = true,
             Err(Stop::Module(e)) => return Err(e),
             Err(Stop::Passes(gone, e)) => {
                 at_work.retain(|p| !gone.contains(&p.name()));
@@ -55,8 +53,6 @@ enum Stop {
     Module(Error),
     /// The entry point cannot be told its action.
     Action(String),
-    /// It counts a sample, so that its calls are better kept.
-    Sampled,
     /// These could not do their work: at least one that was at work.
     Passes(Vec<&'static str>, Error),
 }
@@ -130,10 +126,7 @@ fn attempt(
         return Ok(None);
     }
     let sampled = passes.iter().all(|p| p.samples()) && sampling::may(&shader);
-    let every = if sampled { device.sampling.of(sampling::places(&shader)) } else { 1 };
-    if every > 1 && !device.keep_calls {
-        return Err(Stop::Sampled);
-    }
+    let every = if sampled { device.sampling.every } else { 1 };
     if let Err(e) = prologue::add(&mut shader, &PROLOGUE) {
         // What the prologue brings in beside actions is there in every shader of Vulkan.
         let by_frame = shader.action_counters > 0 && !device.chosen_only;

@@ -36,7 +36,7 @@ pub use held::most_held;
 pub use instrument::{entries, instrument};
 pub use libraries::Probes;
 pub use places::{Spot, traces};
-pub use sample::{MOST_PLACES, Sample, Sampling, USUAL};
+pub use sample::{Sample, Sampling};
 pub use shader::{Device, Exit, ExitKind, Leaves, Shader};
 pub use together::leaders;
 pub use variant::{Constants, LeftOut, Region, Site, Variant};

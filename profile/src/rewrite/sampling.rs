@@ -33,17 +33,6 @@ pub fn may(s: &Shader) -> bool {
         && !s.original.functions.iter().flat_map(Function::insts).any(only_there)
 }
 
-/// Calls of probes in the application's functions.
-pub fn places(s: &Shader) -> usize {
-    let of = |f: &Function| {
-        let probes = |i: &&Inst| {
-            i.op() == Op::FunctionCall && i.id_at(0).is_some_and(|id| s.imported.functions.contains(&id))
-        };
-        f.insts().filter(probes).count()
-    };
-    s.module.functions.iter().filter(|f| !s.imported.functions.contains(&f.id())).map(of).sum()
-}
-
 /// Puts the branch in. To be called when everything else is in its place.
 pub fn split(s: &mut Shader, every: u32, seed: u32) -> Result<Sample> {
     let entry = s.entry.function;

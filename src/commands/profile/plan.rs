@@ -1,6 +1,6 @@
 //! The plan that the flags of `profile` ask for.
 
-use crate::cli::{CountersBy, ProfileArgs, ReplayArgs, SampleArg};
+use crate::cli::{CountersBy, ProfileArgs, ReplayArgs};
 use crate::exit::Failure;
 use crate::select::Glob;
 use gfxr_parse::container::Capture;
@@ -113,7 +113,7 @@ pub fn plan(args: &ProfileArgs, capture: &Capture) -> Result<Plan, Failure> {
     }
     let passes = passes(args.passes.as_deref().unwrap_or_default(), arm)?;
     let sampling = sampling(&passes, args.sample, args.sample_seed)?;
-    if places_chosen(args) && args.sample.0.is_some_and(|n| n > 1) {
+    if places_chosen(args) && args.sample > 1 {
         let why =
             "--sample does not go together with chosen render passes or labels, whose work counts elsewhere";
         return Err(Failure::usage(why));
@@ -139,13 +139,13 @@ pub fn plan(args: &ProfileArgs, capture: &Capture) -> Result<Plan, Failure> {
 }
 
 /// How much of the work counts.
-fn sampling(passes: &[Box<dyn profile::Pass>], sample: SampleArg, seed: u32) -> Result<Sampling, Failure> {
+fn sampling(passes: &[Box<dyn profile::Pass>], every: u32, seed: u32) -> Result<Sampling, Failure> {
     match passes.iter().find(|p| !p.samples()) {
-        Some(p) if sample.0.is_some_and(|n| n > 1) => Err(Failure::usage(format_args!(
+        Some(p) if every > 1 => Err(Failure::usage(format_args!(
             "--sample: pass {} takes all of the work; simt and divergence count samples, without other passes beside them",
             p.name()
         ))),
-        _ => Ok(Sampling { every: sample.0, seed }),
+        _ => Ok(Sampling { every, seed }),
     }
 }
 

@@ -31,7 +31,7 @@ pub fn left_alone(done: &Done) -> Vec<String> {
     let sample = |(every, n): (u32, u64)| {
         let what = if n == 1 { "1 entry point counts" } else { &format!("{n} entry points count") };
         format!(
-            "{what} one subgroup in {every} (in compute shaders with barriers one workgroup), so that numbers are estimates with intervals; --sample 1 counts all"
+            "{what} one subgroup in {every} (in compute shaders with barriers one workgroup), so that numbers are estimates with intervals"
         )
     };
     let all = samples

@@ -1,12 +1,12 @@
 use crate::passes::by_name;
-use crate::rewrite::sample::{GROUPS, Sampling, USUAL};
+use crate::rewrite::sample::{GROUPS, Sampling};
 use crate::rewrite::{Device, Variant};
 use crate::spirv::{Function, Module, Op};
 use crate::testing::{BRANCH, assembled, corpus, disassembled, glsl, rewritten, scenes};
 use crate::{Pass, Stage};
 
 fn sampled() -> Device {
-    Device { sampling: Sampling { every: Some(16), seed: 7 }, ..Device::default() }
+    Device { sampling: Sampling { every: 16, seed: 7 }, ..Device::default() }
 }
 
 fn passes() -> Vec<Box<dyn Pass>> {
@@ -87,31 +87,16 @@ fn workgroups_with_barriers_are_in_the_sample_as_a_whole() {
     }
 }
 
-/// Where nothing was asked for, few places count everything, and so does whatever has a pass that counts no samples.
+/// Everything counts where nothing else was asked for, and with a pass that counts no samples.
 #[test]
-fn everything_counts_where_that_is_cheap_or_asked_for() {
+fn everything_counts_unless_a_sample_was_asked_for() {
     let Some(module) = assembled(BRANCH, "vulkan1.2") else { return };
-    let auto = Device { sampling: Sampling { every: None, seed: 0 }, ..Device::default() };
     let of = |passes: &[Box<dyn Pass>], device| {
         rewritten("a text", &module, "vulkan1.3", passes, device).swap_remove(0)
     };
-    assert_eq!(of(&passes(), auto).sample, None);
+    assert_eq!(of(&passes(), Device::default()).sample, None);
     assert!(of(&passes(), sampled()).sample.is_some());
     let mut with_another = passes();
     with_another.push(by_name("its").expect("it is registered"));
     assert_eq!(of(&with_another, sampled()).sample, None);
-    assert_eq!(of(&passes(), auto), of(&passes(), Device::default()));
-    let many = |n: u32| -> String {
-        (0..n).map(|n| format!("if (x % {}u == 0u) x = x * 5u + 7u;\n", n + 3)).collect()
-    };
-    let source = format!(
-        "#version 460
-        layout(local_size_x = 64) in;
-        layout(set = 0, binding = 0) buffer B {{ uint at[]; }};
-        void main() {{ uint x = at[gl_GlobalInvocationID.x]; {} at[gl_GlobalInvocationID.x] = x; }}",
-        many(20)
-    );
-    let Some(long) = glsl("comp", &source, &["--target-env", "vulkan1.1"]) else { return };
-    let v = rewritten("many questions", &long, "vulkan1.3", &passes()[..1], auto).swap_remove(0);
-    assert_eq!(v.sample.map(|s| s.every), Some(USUAL));
 }
