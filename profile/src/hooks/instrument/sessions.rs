@@ -221,27 +221,17 @@ fn halve(todo: &mut Vec<(u32, u32)>, grain: u32) -> Result<(), u32> {
     if to - from <= 1 {
         return Err(from);
     }
-    // Most work has small ids: the first cuts of everything are at powers of two.
-    let cuts: Vec<u32> = match to - from {
-        n if n > 1 << 28 => [16, 20, 24, 28]
-            .map(|k| (1u32 << k).next_multiple_of(grain))
-            .into_iter()
-            .filter(|c| (from + 1..to).contains(c))
-            .collect(),
-        n => {
-            let middle = from + n / 2;
-            let inside = |cut: &u32| (from + 1..to).contains(cut);
-            let even = [grain, 256].map(|g| middle.next_multiple_of(g));
-            vec![even.into_iter().find(inside).unwrap_or(middle)]
-        }
+    let inside = |cut: &u32| (from + 1..to).contains(cut);
+    let middle = from + (to - from) / 2;
+    // Most work has small ids: everything is first cut at powers of two, and what lies beyond one of them is tried whole,
+    // because mostly nothing does.
+    let cuts = match to - from {
+        n if n > 1 << 28 => [16, 20, 24, 28].map(|k| (1u32 << k).next_multiple_of(grain)),
+        _ => [middle.next_multiple_of(grain), middle.next_multiple_of(256), middle, middle],
     };
-    let cuts = if cuts.is_empty() { vec![from + (to - from) / 2] } else { cuts };
-    let mut end = to;
-    for cut in cuts.into_iter().rev() {
-        todo.push((cut, end));
-        end = cut;
-    }
-    todo.push((from, end));
+    let cut = cuts.into_iter().find(inside).unwrap_or(middle);
+    todo.push((cut, to));
+    todo.push((from, cut));
     Ok(())
 }
 
