@@ -286,7 +286,7 @@ fn frames_that_the_log_does_not_hold_run_again() {
     let (again, said) = compute("counted-again", &["--log-bytes", "1024"]);
     assert!(said.contains("ran again, in 1 replays"), "{said}");
     assert_eq!(again, ample);
-    let (windows, said) = compute("counted-windows", &["--log-bytes", "1024", "--max-log-bytes", "5000"]);
+    let (windows, said) = compute("counted-windows", &["--log-bytes", "1024", "--max-log-bytes", "3000"]);
     assert!(said.contains("ran again") && !said.contains("in 1 replays"), "{said}");
     assert_eq!(windows, ample);
     let few = ["--passes", "divergence", "--log-bytes", "4096", "--max-log-bytes", "4096"];

@@ -149,7 +149,8 @@ fn a_picture_that_changes_is_an_error_that_says_which_pixel() {
     let (code, _, errors, _) = profiled(&scratch, "trace", "rays", &passes, &["--frames", "2"]);
     assert_eq!(code, 5, "{errors}");
     assert!(errors.contains("because of pass wrong, first at pixel ("), "{errors}");
-    let manifest = std::fs::read_to_string(scratch.path("trace").join("manifest.json")).expect("the trace is kept");
+    let manifest =
+        std::fs::read_to_string(scratch.path("trace").join("manifest.json")).expect("the trace is kept");
     assert!(manifest.contains("because of pass wrong"), "it is not marked: {manifest}");
 }
 
