@@ -11,6 +11,7 @@ mod rays;
 mod repartition;
 mod report;
 mod run;
+mod study;
 mod suite;
 mod upstream;
 mod values;
@@ -23,6 +24,7 @@ pub use rays::{DumpForm, RaysCommand, RaysDumpArgs, ReorderArgs};
 pub use repartition::RepartitionArgs;
 pub use report::ReportArgs;
 pub use run::{RunArgs, Way};
+pub use study::{StudyCommand, StudyRaysArgs};
 pub use suite::{Shard, SuiteCommand, SuiteCompareArgs, SuiteListArgs, SuiteMergeArgs, SuiteRunArgs};
 pub use upstream::{ShotFormat, UpstreamArgs};
 pub use values::{duration, percent};
@@ -36,6 +38,7 @@ use profile::Stage;
 use profile::hooks::screenshot::Shape;
 use profile::pictures::Tolerance;
 use std::path::PathBuf;
+use trace::plan::Passes;
 use values::tile;
 
 /// Reads a GFXReconstruct capture (.gfxr) and says what is in it and what the GPU did.
@@ -89,8 +92,8 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "FILE")]
     pub perfetto: Option<PathBuf>,
     /// Put the probes of these passes into the shaders, to see what they cost; what they measure is not read (`profile` does)
-    #[arg(long, value_name = "PASS[:OPTIONS],…", conflicts_with = "echo")]
-    pub passes: Option<String>,
+    #[arg(long, value_name = "PASS[:OPTION+…],…", conflicts_with = "echo")]
+    pub passes: Option<Passes>,
     /// With --passes: take subgroup operations for granted in stages in which the device does not say that it has them
     #[arg(long)]
     pub assume_subgroups: bool,
@@ -189,9 +192,9 @@ Example:
     Rays(RaysCommand),
     /// Sort invocations of traced launches into subgroups otherwise: write swizzles, and say what they would gain
     Repack(RepackArgs),
-    /// Time one frame with every method's swizzle in turn: the whole study of repacking, as tables and figures
+    /// Time captures, or a frame, under several plans (passes, methods, shaders, drivers …) in several processes each: a run
     Bench(BenchArgs),
-    /// Say whether one run of `bench --processes` is slower than another; exit code 3 if it is, 4 if that cannot be said
+    /// Say whether one run of `bench` is slower than another; exit code 3 if it is, 4 if that cannot be said
     Compare(CompareArgs),
     /// Measure a whole suite of captures, on one machine or shard by shard on many, and compare the results
     #[command(
@@ -202,6 +205,14 @@ Examples:
   reray-replay suite compare baseline.tar.gz results"
     )]
     Suite(SuiteCommand),
+    /// Measure what a change does that others have written of, as tables and figures
+    #[command(
+        subcommand,
+        after_help = "\
+Example:
+  reray-replay study rays weekend.gfxr --frame 2 -o study"
+    )]
+    Study(StudyCommand),
     /// A process of a run
     #[command(hide = true)]
     BenchWorker(WorkerArgs),
@@ -251,7 +262,7 @@ pub struct RepackArgs {
 #[command(after_help = "\
 A pass puts probes into shaders on their way to the driver; what they write becomes a trace, a folder of tables, which
 `reray-replay analyze DIR` turns into reports. `reray-replay profile --list` says which passes there are. A pass may have
-options, behind a colon.
+options, behind a colon and with plus signs between.
 
 Examples:
   reray-replay profile cap.gfxr --passes simt -o trace && reray-replay analyze trace
@@ -263,8 +274,8 @@ pub struct ProfileArgs {
     #[arg(required_unless_present = "list")]
     pub file: Option<PathBuf>,
     /// What to measure: passes, with commas between
-    #[arg(long, value_name = "PASS[:OPTIONS],…", required_unless_present = "list")]
-    pub passes: Option<String>,
+    #[arg(long, value_name = "PASS[:OPTION+…],…", required_unless_present = "list")]
+    pub passes: Option<Passes>,
     /// Say which passes there are
     #[arg(long)]
     pub list: bool,

@@ -189,7 +189,7 @@ fn names() -> impl Iterator<Item = &'static str> {
 
 fn passes(name: &str) -> Vec<Box<dyn Pass>> {
     let some = PASSES.iter().filter(|p| name == "all" || p.name == name);
-    some.map(|p| (p.make)("").expect("no options")).collect()
+    some.map(|p| (p.make)(&[]).expect("no options")).collect()
 }
 
 /// The first entry point of every module. One of the scenes' has push constants that leave the replay no room: pass

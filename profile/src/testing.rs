@@ -156,7 +156,10 @@ pub fn tempfile() -> Temporary {
 
 /// Every registered pass, as it is without options.
 pub fn every_pass() -> Vec<Box<dyn Pass>> {
-    PASSES.iter().map(|p| (p.make)("").unwrap_or_else(|e| panic!("{}: {e}", p.name))).collect()
+    PASSES
+        .iter()
+        .map(|p| (p.make)(&crate::passes::options("")).unwrap_or_else(|e| panic!("{}: {e}", p.name)))
+        .collect()
 }
 
 /// Rewrites every entry point of a module with these passes, twice: the same words, and spirv-val finds nothing. The

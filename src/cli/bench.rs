@@ -1,113 +1,83 @@
 //! The arguments of `bench`.
 
 use super::run::RunArgs;
-use super::values::tile;
-use super::verdict::ProcessesArgs;
+use super::values::{duration, percent};
 use clap::Args;
 use profile::pictures::Tolerance;
 use std::path::PathBuf;
+use std::time::Duration;
+use trace::plan::Plan;
 
 /// `bench`
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
-Records the frame's rays (pass rays), makes swizzles of them as `repack` does, counts with each in force how full subgroups
-are (passes swizzle, simt), and then runs all plans in turn, in an order that the seed decides: the application's own shaders
-(unmodified), the identity through the table, and every method. Everything that the frame changes is put back before each
-iteration, and every iteration's image is compared.
-
-In -o DIR: report.txt, report.json, tables and every time as CSV, figures as SVG and PNG (efficiency, violins, times_PLAN),
-manifest.json, swizzles/, and the traces. docs/reports.md says what each number means.
+A plan is a name and what is changed, as in 'slow passes=burn:turns=300+stage=fragment env=FOO=1':
+  passes=PASS[:OPTION+…],…       passes in the shaders; prune, specialize and zero-path without a trace record what they have to
+                                 know first, of all frames up to the one that is timed
+  method=NAME[:tile=WxH+seed=N]  swizzles of a method of `repack`, of the frame's rays, which are recorded first
+  shaders=DIR                    replacements, HASH.spv as `extract` names them
+  descriptors=FILE               descriptors in other sets, as `analyze` of question bindings writes them
+  driver=FILE                    a manifest of a Vulkan driver (VK_DRIVER_FILES)
+  gpu=N|NAME                     another device
+  env=NAME=VALUE                 an environment variable, again and again
+Words are a shell's, so a value with blanks is quoted: 'slow env=\"A=x y\"'. A plan that changes shaders for what was seen, or
+moves descriptors, has its picture compared with the application's own: one that differs is refused by name, the others are timed,
+and the exit code is 5.
 
 Examples:
-  reray-replay bench weekend.gfxr --frame 2 -o study
-  reray-replay bench weekend.gfxr --frame 2 --methods random,rounds --iterations 200 --seed 7 -o study
-  reray-replay bench weekend.gfxr --frame 2 --trace trace -o study      (the rays are there already)
-  reray-replay bench vm.gfxr --frame 2 --ab plain,prune,specialize,prune+specialize --again -o study
-  reray-replay bench cap.gfxr --frame 2 --ab plain,repartition:repartition-classes.json -o study
-
-With --processes (or --plan, or several captures) it leaves a run instead, for `compare` and `report` (docs/runs.md):
   reray-replay bench vkcube.gfxr --frame 5 --processes 10 -o before
-  reray-replay bench a.gfxr b.gfxr --processes 20 --budget 10m --plan plain --plan 'old driver=/opt/old/icd.json' -o run")]
+  reray-replay bench a.gfxr b.gfxr --processes 20 --budget 10m --plan plain --plan 'old driver=/opt/old/icd.json' -o run
+  reray-replay bench weekend.gfxr --frame 2 --plan plain --plan 'sorted method=tiled-objects:tile=128x128' -o run
+  reray-replay bench vm.gfxr --frame 2 --plan plain --plan 'pruned passes=prune' --plan 'both passes=prune,specialize' -o run")]
 pub struct BenchArgs {
-    /// The capture
-    #[arg(value_name = "CAPTURE")]
-    pub file: PathBuf,
-    /// More captures, of a run
-    #[arg(value_name = "CAPTURE")]
-    pub more: Vec<PathBuf>,
-    /// The frame; of a run, where it is left out, captures are replayed whole
-    #[arg(long = "frame", value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
-    pub looped: Option<u64>,
-    /// The same, where one is needed.
-    #[arg(skip)]
-    pub frame: u64,
-    /// A run.
-    #[command(flatten)]
-    pub processes: ProcessesArgs,
-    /// Methods, with commas between, as `repack` names them, or all; identity is always there. With none, no rays are recorded
-    /// and nothing is swizzled
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = "all")]
-    pub methods: Vec<String>,
-    /// How often each plan is timed; of a run, in each process [default: 1000, of a run 30]
-    #[arg(long = "iterations", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub rounds: Option<u32>,
-    /// The same, as it is.
-    #[arg(skip)]
-    pub iterations: u32,
-    /// Rounds before these that are left out; of a run, turns at most before times have settled [default: 3, of a run 40]
-    #[arg(long = "warmup", value_name = "W")]
-    pub left_out: Option<u32>,
-    /// The same, as it is.
-    #[arg(skip)]
-    pub warmup: u32,
-    /// What the order of plans, the method random and the intervals are seeded with
+    /// The captures
+    #[arg(value_name = "CAPTURE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// The frame, which is looped; without it captures are replayed whole
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
+    pub frame: Option<u64>,
+    /// A plan: a name, and any of passes=, method=, shaders=, descriptors=, driver=, gpu=, env= (below). May be given more than
+    /// once [default: plain]
+    #[arg(long, value_name = "NAME KEY=VALUE…")]
+    pub plan: Vec<Plan>,
+    /// Processes of each capture and plan, whose turns alternate; fewer than 4 decide nothing [default: 10, with --budget at
+    /// most 1000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub processes: Option<u32>,
+    /// Timed turns of each process [default: 30, without --frame 10]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub iterations: Option<u32>,
+    /// Turns at most before times have settled, which are left out [default: 40, without --frame 10]
+    #[arg(long, value_name = "W")]
+    pub warmup: Option<u32>,
+    /// Turns of each process with timestamps around passes and commands and with calls timed on the CPU, of which `compare`
+    /// tells where a change is
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub detailed: u32,
+    /// Keep the device busy for so long before each turn of the frame, by filling memory: one that has little to do lowers its
+    /// clock [default: 5, and 0 where the device is the processor]
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(0..=10_000), requires = "frame")]
+    pub busy: Option<u64>,
+    /// Stop when this much time is over (90s, 10m, 2h), or when what it is for is known well enough (--tight)
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub budget: Option<Duration>,
+    /// With --budget: how well every median, or with several plans every change against the first plan, has to be known: half
+    /// its 99 % interval, in percent
+    #[arg(long, value_name = "PERCENT", default_value = "0.5%", value_parser = percent, requires = "budget")]
+    pub tight: f64,
+    /// What the order of turns, and the method random, are seeded with
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub seed: u64,
-    /// The tile of tiled methods, in pixels
-    #[arg(long, value_name = "WxH", default_value = "256x256", value_parser = tile)]
-    pub tile: [u32; 2],
-    /// The folder to write to; it must be new or empty
-    #[arg(short, long, value_name = "DIR")]
-    pub output: PathBuf,
-    /// Make swizzles of this trace's rays instead of recording them
-    #[arg(long, value_name = "TRACE")]
-    pub trace: Option<PathBuf>,
-    /// Use the .swizzle files of this folder instead of making some
-    #[arg(long, value_name = "DIR", conflicts_with = "trace")]
-    pub swizzles: Option<PathBuf>,
-    /// Run the application's own shaders as another plan once more, on a device object of its own: what differs is noise
-    #[arg(long)]
-    pub again: bool,
-    /// Run the frame with these passes in its shaders as another plan, as in `ser` or `ser:reorder=no`; may be given more than
-    /// once
-    #[arg(long, value_name = "PASS[:OPTIONS],…")]
-    pub with: Vec<String>,
-    /// Beside each such plan with pass ser, another one that leaves the reordering out
-    #[arg(long, requires = "with")]
-    pub no_reorder: bool,
-    /// Draw how long each invocation of ray generation shaders takes, and on which multiprocessor, side by side for the
-    /// application's own shaders and each --with: three replays a plan, with pass shader-clock
-    #[arg(long)]
-    pub maps: bool,
-    /// Instead of swizzles: plain, and passes that change shaders for what was seen of them: prune, specialize, zero-path, or
-    /// several joined by +, each with its options behind colons; what they have to know is recorded first. Or repartition:FILE:
-    /// descriptors in other sets, as `analyze` of question bindings writes them. Each one's picture is compared: a plan that
-    /// differs is refused, the others are timed, and the command ends with 5
-    #[arg(long, value_name = "PLAN,…", value_delimiter = ',', conflicts_with_all = ["swizzles", "trace"])]
-    pub ab: Vec<String>,
-    /// The trace that `resources -o` wrote, for specialize in --ab, instead of writing one
-    #[arg(long, value_name = "DIR", requires = "ab")]
-    pub resources: Option<PathBuf>,
-    /// By how much pictures of plans may differ from the application's own: exact, or how many units in the last place of a
+    /// By how much pictures may differ that have to be the application's own: exact, or how many units in the last place of a
     /// 32-bit float shaders' results may be off (docs/profile.md)
     #[arg(long, value_name = "ULPS|exact", default_value_t)]
     pub image_tolerance: Tolerance,
-    /// Do not count actual SIMT efficiency, which takes two replays up to the frame for each plan
-    #[arg(long)]
-    pub no_efficiency: bool,
     /// Take subgroup operations for granted in stages in which the device does not say that it has them
     #[arg(long)]
     pub assume_subgroups: bool,
+    /// The folder to write to; it must be new or empty
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

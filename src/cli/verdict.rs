@@ -1,15 +1,15 @@
-//! The arguments of `compare`, of `bench`'s processes, and of the worker that it runs.
+//! The arguments of `compare`, and of the worker that `bench` runs.
 
 use super::run::RunArgs;
-use super::values::{duration, percent};
+use super::values::percent;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
-use std::time::Duration;
+use trace::plan::Passes;
 
 /// `compare`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A run is a folder that `reray-replay bench --processes` wrote, or a .tar.gz file of one. A change is a regression if its whole interval
+A run is a folder that `reray-replay bench` wrote, or a .tar.gz file of one. A change is a regression if its whole interval
 lies beyond --min-effect: Student's t of the logarithms of one value a process (of plans of one run, of pairs of processes that were
 alive together; else Welch's). Among many questions its p, adjusted, has to be at most alpha, too. It is inconclusive if the interval
 straddles that bound, or if a side has fewer than 4 processes. docs/compare.md defines every number.
@@ -89,36 +89,6 @@ pub fn written(text: &str) -> Result<(CompareFormat, PathBuf), String> {
     Ok((CompareFormat::from_str(format, false)?, file.into()))
 }
 
-/// What `bench` takes for a run of several processes.
-#[derive(Clone, Debug, Args)]
-pub struct ProcessesArgs {
-    /// Make a run for `compare` and `report`: this many processes of each capture and plan, whose turns alternate. 10 is a good
-    /// number; fewer than 4 decide nothing. Without --frame captures are replayed whole
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub processes: Option<u32>,
-    /// A plan of a run, as in 'slow passes=burn:turns=300 env=FOO=1': a name, and any of passes=LIST, method=NAME (of `repack`),
-    /// shaders=DIR (replacements, HASH.spv as `extract` names them), driver=FILE (VK_DRIVER_FILES), gpu=N, env=NAME=VALUE. Words
-    /// are a shell's, so a value with blanks is quoted: 'slow env="A=x y"'. May be given more than once [default: plain, and
-    /// those of --with and --ab]
-    #[arg(long, value_name = "NAME KEY=VALUE…")]
-    pub plan: Vec<String>,
-    /// Of a run: turns of each process with timestamps around passes and commands, of which `compare` tells where a change is
-    #[arg(long, value_name = "N", default_value_t = 5)]
-    pub detailed: u32,
-    /// Keep the device busy for so long before each turn of the frame, by filling memory: one that has little to do lowers its clock
-    /// [default: of a run 5, and 0 where the device is the processor; else 0]
-    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(0..=10_000),
-          requires = "looped")]
-    pub busy: Option<u64>,
-    /// Of a run: stop when this much time is over (90s, 10m, 2h), or when what it is for is known well enough (--tight)
-    #[arg(long, value_name = "TIME", value_parser = duration)]
-    pub budget: Option<Duration>,
-    /// With --budget: how well every median, or with several plans every change against the first plan, has to be known: half
-    /// its 99 % interval, in percent
-    #[arg(long, value_name = "PERCENT", default_value = "0.5%", value_parser = percent, requires = "budget")]
-    pub tight: f64,
-}
-
 /// `bench-worker`: a process of a run. It takes its turns from stdin and answers on stdout; nobody but `bench` calls it.
 #[derive(Clone, Debug, Args)]
 pub struct WorkerArgs {
@@ -128,8 +98,11 @@ pub struct WorkerArgs {
     #[arg(long)]
     pub frame: Option<u64>,
     /// Passes in its shaders
-    #[arg(long, default_value = "")]
-    pub passes: String,
+    #[arg(long)]
+    pub passes: Option<Passes>,
+    /// A file that says which sets descriptors are in
+    #[arg(long)]
+    pub descriptors: Option<PathBuf>,
     /// Turns at most, and turns with finer timestamps
     #[arg(long, num_args = 2)]
     pub turns: Vec<u32>,

@@ -1,4 +1,4 @@
-//! `compare`: two runs of `bench --processes`, and a verdict.
+//! `compare`: two runs of `bench`, and a verdict.
 //!
 //! Guarantees: the exit code is the verdict's (0 no change or better, 3 regression, 4 inconclusive), whatever was printed; files are
 //! there whole or not at all.

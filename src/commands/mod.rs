@@ -24,6 +24,7 @@ mod replaying;
 mod report;
 mod resources;
 mod screenshot;
+mod study;
 mod suite;
 mod times;
 mod upstream;
@@ -58,6 +59,7 @@ pub fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Compare(args) => compare::run(&args),
         Command::BenchWorker(args) => bench::worker::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Study(command) => study::run(&command),
         Command::Suite(command) => suite::run(&command),
     }
 }

@@ -58,7 +58,7 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
         let (hook, pipelines) = PipelineTimesHook::new();
         hooks.push(Box::new(hook));
         if let Some(passes) = &args.passes {
-            let plan = super::profile::plan::timed_list(passes, args, &capture)?;
+            let plan = super::profile::plan::timed_list(&passes.0, args, &capture)?;
             let (hook, _) = InstrumentHook::new(Rc::new(plan), Box::new(|_, _| Ok(())));
             hooks.insert(0, Box::new(hook));
         }

@@ -3,6 +3,7 @@
 use crate::device::device;
 use crate::support::{Scratch, root, run, text};
 use std::path::Path;
+use trace::run::Run;
 
 fn sample() -> String {
     of("vm")
@@ -88,39 +89,56 @@ fn what_is_mostly_weighed_by_zero_is_left_out() {
     }
 }
 
-/// The study of plans side by side.
+/// The options of a run that is short.
+const SHORT: [&str; 10] =
+    ["--frame", "2", "--assume-subgroups", "--processes", "1", "--iterations", "2", "--warmup", "1", "-o"];
+
+/// Plans side by side; what they have to know is recorded first.
 #[test]
 fn plans_are_timed_side_by_side() {
     if !device("learnt") {
         return;
     }
     let scratch = Scratch::new("learnt-bench");
-    let bench = |name: &str, ab: &str| {
+    let bench = |name: &str, plans: &[&str]| {
         let to = scratch.path(name);
-        let own = to.to_str().expect("a plain path").to_owned();
-        let all =
-            ["bench", &sample(), "--frame", "2", "--assume-subgroups", "--iterations", "2", "--warmup", "1"];
-        let out = run(all.into_iter().chain(["--ab", ab, "-o", &own]));
+        let (own, sample) = (to.to_str().expect("a plain path").to_owned(), sample());
+        let plans = plans.iter().flat_map(|p| ["--plan", p]);
+        let out = run(["bench", &sample].into_iter().chain(SHORT).chain([&*own]).chain(plans));
         (to, out)
     };
-    let (to, out) = bench("a", "plain,prune,zero-path,specialize,specialize+prune");
+    let plans = [
+        "plain",
+        "prune passes=prune",
+        "zero-path passes=zero-path",
+        "specialize passes=specialize",
+        "both passes=specialize,prune",
+    ];
+    let (to, out) = bench("a", &plans);
     assert!(out.status.success(), "{}{}", text(&out.stdout), text(&out.stderr));
-    let read = |name: &str| std::fs::read_to_string(to.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"));
-    let order = read("order.csv");
-    for plan in ["unmodified", "prune", "zero-path", "specialize", "specialize+prune"] {
-        let turns = order.lines().filter(|l| l.split(',').nth(2) == Some(plan)).count();
-        assert_eq!(turns, 3, "{plan}: {order}");
-        assert!(read("times.csv").lines().any(|l| l.starts_with(&format!("{plan},2,"))), "{plan}");
+    let whole = Run::open(&to).expect("a run");
+    let shown = &whole.note.workers[0].hashes;
+    assert!(!shown.is_empty());
+    for (n, plan) in whole.note.plans.iter().enumerate() {
+        assert_eq!(plan.to_string(), plans[n]);
+        let own = |w: &usize| whole.note.workers[*w].plan == n;
+        let turns: Vec<bool> = whole.frames.iter().filter(|f| own(&f.worker)).map(|f| f.timed).collect();
+        assert_eq!(turns, [false, true, true], "{plan}");
+        assert!(whole.frames.iter().filter(|f| f.timed).all(|f| f.gpu.is_some_and(|t| t.0 > 0)), "{plan}");
+        let worker = whole.note.workers.iter().find(|w| w.plan == n).expect("a process");
+        assert_eq!(&worker.hashes, shown, "{plan}");
     }
-    let report = read("report.txt");
-    assert!(report.contains("Every iteration of every plan presents the same image"), "{report}");
+    let report = text(&out.stdout);
     assert!(report.contains("prune: shader") && report.contains("specialize: shader"), "{report}");
+    let made = to.join("made/0");
     assert!(
-        to.join("known/blocks/manifest.json").exists() && to.join("checked/prune/manifest.json").exists()
+        made.join("known/blocks/manifest.json").exists() && made.join("checked/prune/manifest.json").exists()
     );
-    assert!(!to.join("rays").exists());
-    for wrong in ["plain", "plain,simt", "prune,prune"] {
-        assert_eq!(bench("b", wrong).1.status.code(), Some(2), "{wrong}");
+    assert!(!made.join("rays").exists());
+    for wrong in [&["simt"; 2][..], &["p passes="], &["p passes=nothing"], &["plain", "p passes=prune,prune"]]
+    {
+        let out = bench("b", wrong).1;
+        assert_eq!(out.status.code(), Some(2), "{wrong:?}: {}", text(&out.stderr));
     }
 }
 
@@ -137,14 +155,14 @@ fn a_plan_that_differs_is_refused_and_the_others_are_timed() {
     let out = run(["resources", "--no-answers", "--frames", "1-1", "-o", known, &cubes]);
     assert!(out.status.success(), "{}", text(&out.stderr));
     let own = to.to_str().expect("a plain path").to_owned();
-    let all = ["bench", &cubes, "--frame", "2", "--assume-subgroups", "--iterations", "2", "--warmup", "1"];
-    let ab = "plain,specialize,prune:helpers=ignore:precise=yes";
-    let out = run(all.into_iter().chain(["--resources", known, "--ab", ab, "-o", &own]));
+    let specialize = format!("specialize passes=specialize:{known}");
+    let pruned = "pruned passes=prune:helpers=ignore+precise=yes";
+    let plans = ["--plan", "plain", "--plan", &specialize, "--plan", pruned];
+    let out = run(["bench", &cubes].into_iter().chain(SHORT).chain([&*own]).chain(plans));
     assert_eq!(out.status.code(), Some(5), "{}{}", text(&out.stdout), text(&out.stderr));
     let said = text(&out.stderr);
     assert!(said.contains("plan specialize is refused: frame 2 shows another picture"), "{said}");
-    let read = |name: &str| std::fs::read_to_string(to.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"));
-    let report = read("report.txt");
+    let report = text(&out.stdout);
     for part in ["Plan specialize is refused and was not timed: frame 2", "first at pixel (", "] and not ["] {
         assert!(report.contains(part), "{part}: {report}");
     }
@@ -152,12 +170,15 @@ fn a_plan_that_differs_is_refused_and_the_others_are_timed() {
         report.contains("What prune knows was recorded in this run, of frames 1 to 2: pass blocks."),
         "{report}"
     );
-    let times = read("times.csv");
-    assert!(times.lines().any(|l| l.starts_with("prune:helpers=ignore:precise=yes,2,")), "{times}");
-    assert!(!times.contains("specialize"), "{times}");
-    let refused = read("refused.csv");
-    assert!(refused.lines().nth(1).is_some_and(|l| l.starts_with("specialize,")), "{refused}");
-    let manifest: serde_json::Value = serde_json::from_str(&read("manifest.json")).expect("it is JSON");
-    assert_eq!(manifest["refused"][0]["plan"], "specialize");
-    assert_eq!(manifest["refused"][0]["instead"], serde_json::Value::Null);
+    let whole = Run::open(&to).expect("a run");
+    let names: Vec<&str> = whole.note.plans.iter().map(|p| &*p.name).collect();
+    assert_eq!(names, ["plain", "pruned"]);
+    let timed = |plan: usize| {
+        let own = |f: &&trace::run::FrameSample| f.timed && whole.note.workers[f.worker].plan == plan;
+        whole.frames.iter().filter(own).count()
+    };
+    assert_eq!([timed(0), timed(1)], [2, 2]);
+    let refused = &whole.note.refused;
+    assert_eq!((refused.len(), &*refused[0].plan, &refused[0].instead), (1, "specialize", &None));
+    assert!(refused[0].why.starts_with("frame 2 shows another picture"), "{refused:?}");
 }

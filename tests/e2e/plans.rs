@@ -183,14 +183,15 @@ fn what_a_plan_says_is_in_force() {
     let narrow = "narrow env=LP_NATIVE_VECTOR_WIDTH=128 env=LP_NUM_THREADS=1";
     let turns = ["--processes", "1", "--iterations", "4", "--warmup", "2", "--detailed", "2"];
     let plans = ["--plan", "plain", "--plan", burnt, "--plan", &other, "--plan", narrow];
-    let more = [&turns[..], &plans, &["--ab", "plain,prune,specialize", "--assume-subgroups"]].concat();
+    let learnt = ["--plan", "prune passes=prune", "--plan", "specialize passes=specialize"];
+    let more = [&turns[..], &plans, &learnt, &["--assume-subgroups"]].concat();
     let (whole, printed) = done(&to, &["vm", "effects"], &more);
     let n = &whole.note;
     let names: Vec<&str> = n.plans.iter().map(|p| &*p.name).collect();
     assert_eq!(names, ["plain", "burnt", "other", "narrow", "prune", "specialize"]);
-    assert_eq!(n.plans[1].passes, "burn:turns=30000+stage=fragment");
-    assert_eq!(n.plans[2].passes, format!("replace:{}", shaders.display()));
-    assert_eq!((&*n.plans[4].passes, n.plans[3].env.len()), ("prune", 2));
+    assert_eq!(n.plans[1].passes.to_string(), "burn:turns=30000+stage=fragment");
+    assert_eq!(n.plans[2].shaders.as_deref(), shaders.to_str());
+    assert_eq!((&*n.plans[4].passes.to_string(), n.plans[3].env.len()), ("prune", 2));
     let of = |capture: usize, plan: &str| -> &Worker {
         let plan = names.iter().position(|n| *n == plan).expect("a plan");
         match workers(&whole, (capture, plan))[..] {
@@ -233,17 +234,19 @@ fn a_method_is_in_force_for_each_capture() {
         return;
     }
     let scratch = Scratch::new("plans-method");
-    let to = scratch.path("run");
+    // (what plans read lies in there, in a folder whose name parts lists elsewhere)
+    let to = scratch.path("run,a+b");
     let turns = ["--processes", "1", "--iterations", "2", "--warmup", "1", "--detailed", "0"];
     let turns = [&turns[..], &["--assume-subgroups", "--plan", "plain"]].concat();
-    let packed = "packed method=random passes=burn:turns=3";
+    let packed = "packed passes=burn:turns=3 method=random";
     let captures = ["mesh", "closed_rays"];
     let (whole, _) = done(&to, &captures, &[&turns[..], &["--plan", packed]].concat());
     let n = &whole.note;
-    assert_eq!((n.plans[1].method.as_deref(), &*n.plans[1].passes), (Some("random"), "burn:turns=3"));
+    let plan = n.plans[1].to_string();
+    assert_eq!(plan, packed);
     assert!(n.plans[0].method.is_none() && n.workers.iter().all(|w| w.notes.is_empty()), "{:?}", n.workers);
     let swizzle = |capture: usize| -> Swizzle {
-        let file = to.join(format!("made/{capture}/swizzles/random_frame2_launch0.swizzle"));
+        let file = to.join(format!("made/{capture}/swizzles/packed_frame2_launch0.swizzle"));
         Swizzle::of_bytes(&std::fs::read(file).expect("it is there")).expect("a swizzle")
     };
     for capture in 0..2 {
@@ -259,7 +262,9 @@ fn a_method_is_in_force_for_each_capture() {
     put("a.swizzle", &swizzle(0));
     put("b.swizzle", &Swizzle { launch: 7, ..swizzle(0) });
     let to = scratch.path("given-run");
-    let more = [&turns[..], &["--plan", packed, "--swizzles", plain(&given)]].concat();
+    let files = ["a", "b"].map(|n| given.join(n).with_extension("swizzle").display().to_string());
+    let packed = format!("packed passes=swizzle:{},burn:turns=3", files.join("+"));
+    let more = [&turns[..], &["--plan", &packed]].concat();
     let (whole, _) = done(&to, &captures[..1], &more);
     let notes = &workers(&whole, (0, 1))[0].notes;
     assert_eq!(notes.len(), 1, "{notes:?}");
@@ -279,26 +284,33 @@ fn descriptors_in_other_sets_are_a_plan() {
     assert!(out.status.success(), "{}", text(&out.stderr));
     let out = run(["analyze", plain(&trace), "bindings", "-o", plain(&answers)]);
     assert!(out.status.success(), "{}", text(&out.stderr));
-    let moved = format!("repartition:{}", answers.join("repartition-classes.json").display());
-    let ab = format!("plain,{moved}");
+    let sets = answers.join("repartition-classes.json");
+    let moved = format!("moved descriptors={}", plain(&sets));
+    let plans = ["--plan", "plain", "--plan", &moved];
     let bench = |to: &Path, more: &[&str]| {
         let fixed = ["bench", plain(&capture), "--frame", "1", "--processes", "2", "-o", plain(to)];
         run(fixed.into_iter().chain(["--iterations", "2", "--warmup", "1"]).chain(more.iter().copied()))
     };
-    let out = bench(&to, &["--detailed", "1", "--ab", &ab]);
+    let out = bench(&to, &[&["--detailed", "1"][..], &plans].concat());
     assert!(out.status.success(), "{}{}", text(&out.stdout), text(&out.stderr));
     let whole = Run::open(&to).expect("a run");
-    let plans: Vec<(&str, &str)> = whole.note.plans.iter().map(|p| (&*p.name, &*p.passes)).collect();
-    assert_eq!(plans, [("plain", ""), ("repartition:repartition-classes", &*moved)]);
+    let plans: Vec<(&str, Option<&str>)> =
+        whole.note.plans.iter().map(|p| (&*p.name, p.descriptors.as_deref())).collect();
+    assert_eq!(plans, [("plain", None), ("moved", sets.to_str())]);
     for w in workers(&whole, (0, 1)) {
         assert_eq!(w.notes, ["repartition: 1 of the partition's 1 pipeline layouts have other sets"]);
         assert_eq!(w.hashes, workers(&whole, (0, 0))[0].hashes);
     }
     assert!(workers(&whole, (0, 0)).iter().all(|w| w.notes.is_empty() && !w.hashes.is_empty()));
-    // Where nobody compares pictures there is no such plan.
-    let out = bench(&scratch.path("none"), &["--plan", &format!("x passes={moved}")]);
+    // What nobody could compare is no plan.
+    let both = format!("x descriptors={} passes=simt", plain(&sets));
+    let out = bench(&scratch.path("none"), &["--plan", &both]);
     assert_eq!(out.status.code(), Some(2), "{}", text(&out.stderr));
-    assert!(text(&out.stderr).contains("plan x: descriptors in other sets"), "{}", text(&out.stderr));
+    assert!(
+        text(&out.stderr).contains("plan x: where descriptors are in other sets"),
+        "{}",
+        text(&out.stderr)
+    );
 }
 
 /// The share of `column` in a report's table of plans, by plan.
@@ -389,10 +401,10 @@ fn a_plan_that_cannot_be_is_named_and_leaves_nothing() {
     let gone = "gone driver=/nowhere/icd.json";
     refused("a", "vm", &["--plan", gone], 1, &["plan gone: driver=/nowhere/icd.json: No such file"]);
     refused("b", "mesh", &["--plan", "p method=best"], 2, &["plan p: there is no method best"]);
-    refused("c,d", "mesh", &["--plan", "p method=random"], 2, &["-o: plan p", "commas"]);
-    let both = sample("closed_rays.gfxr");
-    let one = [plain(&both), "--plan", "p method=random", "--trace", "/nowhere"];
-    refused("d", "mesh", &one, 2, &["plan p: --trace says something of one capture"]);
+    let tile = ["--plan", "p method=tiled-objects:tile=0x8"];
+    refused("c", "mesh", &tile, 2, &["plan p: method tiled-objects: tile=0x8"]);
+    refused("d", "mesh", &["--plan", "p colour=red"], 2, &["plan p: colour: there are passes, method"]);
+    refused("i", "mesh", &["--plan", "p", "--plan", "p gpu=0"], 2, &["plan p: it is there twice"]);
     if !device("plans-refused") {
         return;
     }
@@ -409,6 +421,6 @@ fn a_plan_that_cannot_be_is_named_and_leaves_nothing() {
     let cubes = sample("cubes.gfxr");
     let out = run(["resources", "--no-answers", "--frames", "1-1", "-o", plain(&known), plain(&cubes)]);
     assert!(out.status.success());
-    let learnt = ["--ab", "plain,specialize", "--resources", plain(&known)];
-    refused("h", "cubes", &learnt, 5, &["plan specialize: frame 2 shows another picture"]);
+    let learnt = format!("specialize passes=specialize:{}", plain(&known));
+    refused("h", "cubes", &["--plan", &learnt], 5, &["plan specialize: frame 2 shows another picture"]);
 }

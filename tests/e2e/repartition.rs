@@ -227,7 +227,7 @@ fn a_wrong_decoration_is_seen_in_the_picture() {
     assert!(swapped > 0, "{slots:?}");
 }
 
-/// A plan of `bench --ab` beside plain and a pass.
+/// A plan of `bench` beside plain and a pass.
 #[test]
 fn a_partition_is_timed_beside_other_plans() {
     if !device("bench_repartition") {
@@ -238,52 +238,48 @@ fn a_partition_is_timed_beside_other_plans() {
     let at = |name: &str| scratch.path(name).to_str().expect("a plain path").to_owned();
     fs::write(at("other.json"), sets_turned_round("uniforms")).expect("written");
     fs::write(at("one.json"), turned_round("uniforms")).expect("written");
-    let bench = |to: &str, plans: &str, more: &[&str]| {
+    let bench = |to: &str, plans: &[String], more: &[&str]| {
+        let capture = capture.to_str().expect("a plain path");
+        let turns =
+            ["--frame", "2", "--processes", "1", "--iterations", "3", "--warmup", "1", "--detailed", "3"];
+        let plans = plans.iter().flat_map(|p| ["--plan", p]);
         let to = at(to);
-        let words = [
-            "bench",
-            capture.to_str().expect("a plain path"),
-            "--frame",
-            "2",
-            "--iterations",
-            "3",
-            "-o",
-            &to,
-        ];
-        run(words.iter().chain(&["--warmup", "1", "--ab", plans]).chain(more))
+        let first = ["bench", capture, "--json", "-o", &to];
+        let words: Vec<&str> =
+            first.into_iter().chain(turns).chain(plans).chain(more.iter().copied()).collect();
+        run(words)
     };
-    let plans = format!("plain,repartition:{},repartition:{},prune", at("other.json"), at("one.json"));
+    let moved = |name: &str| format!("{name} descriptors={}", at(&format!("{name}.json")));
+    let plans = ["plain".into(), moved("other"), moved("one"), "prune passes=prune".into()];
     let out = bench("a", &plans, &["--assume-subgroups"]);
     assert!(out.status.success(), "{}{}", text(&out.stdout), text(&out.stderr));
-    let report = text(&out.stdout);
-    assert!(report.contains("Every iteration of every plan presents the same image"), "{report}");
-    let rows = |file: &str| -> Vec<Vec<String>> {
-        let all = fs::read_to_string(scratch.path("a").join(file)).expect("a table");
-        all.lines().skip(1).map(|l| l.split(',').map(str::to_owned).collect()).collect()
+    let whole = trace::run::Run::open(&scratch.path("a")).expect("a run");
+    let shown = &whole.note.workers[0].hashes;
+    assert!(!shown.is_empty() && whole.note.workers.iter().all(|w| w.hashes == *shown), "{:?}", whole.note);
+    let report: Value = serde_json::from_slice(&out.stdout).expect("JSON");
+    let rows = |name: &str| -> Vec<Value> {
+        let table = report["tables"].as_array().and_then(|t| t.iter().find(|t| t["name"] == name));
+        table.unwrap_or_else(|| panic!("{name}: {report}"))["rows"].as_array().expect("rows").clone()
     };
-    let calls = rows("calls.csv");
+    let calls = rows("calls");
     let of = |kind: &str, plan: &str| -> [u64; 2] {
-        let row = calls
-            .iter()
-            .find(|r| r[0] == kind && r[1] == plan)
-            .unwrap_or_else(|| panic!("{plan}: {calls:?}"));
-        [2, 3].map(|n| row[n].parse().unwrap_or_else(|_| panic!("{row:?}")))
+        let row = calls.iter().find(|r| r[0] == kind && r[2] == plan);
+        let row = row.unwrap_or_else(|| panic!("{plan}: {calls:?}"));
+        [3, 4].map(|n| row[n].as_u64().unwrap_or_else(|| panic!("{row:?}")))
     };
-    for plan in ["unmodified", "repartition:other", "repartition:one", "prune"] {
+    for plan in ["plain", "other", "one", "prune"] {
         for kind in ["descriptors", "recording"] {
             let [calls, nanos] = of(kind, plan);
             assert!(calls > 0 && nanos > 0, "{plan}: {calls} {nanos}");
         }
     }
     // A pass leaves calls alone; what records is recorded in all plans, but for what is for other sets.
-    assert_eq!(of("descriptors", "unmodified")[0], of("descriptors", "prune")[0]);
-    assert_eq!(of("recording", "unmodified")[0], of("recording", "repartition:other")[0]);
-    assert_ne!(of("descriptors", "unmodified")[0], of("descriptors", "repartition:one")[0]);
-    assert_eq!(rows("times.csv").len(), 4);
-    let out = bench("b", &format!("plain,repartition:{}", at("none.json")), &[]);
+    assert_eq!(of("descriptors", "plain")[0], of("descriptors", "prune")[0]);
+    assert_eq!(of("recording", "plain")[0], of("recording", "other")[0]);
+    assert_ne!(of("descriptors", "plain")[0], of("descriptors", "one")[0]);
+    assert_eq!(rows("plans").len(), 4);
+    let out = bench("b", &["plain".into(), moved("none")], &[]);
     assert_eq!(out.status.code(), Some(1), "{}", text(&out.stderr));
-    let out = bench("c", &plans, &["--maps"]);
-    assert_eq!(out.status.code(), Some(2), "{}", text(&out.stderr));
 }
 
 #[test]

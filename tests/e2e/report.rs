@@ -76,7 +76,8 @@ fn a_benchmarked_frame() {
     let (study, page) = (scratch.path("study"), scratch.path("report.html"));
     let capture = root().join("captures/samples/weekend.gfxr");
     ran(&[
-        "bench",
+        "study",
+        "rays",
         words(&capture),
         "--frame",
         "2",
@@ -85,7 +86,9 @@ fn a_benchmarked_frame() {
         "12",
         "--warmup",
         "1",
-        "--methods",
+        "--processes",
+        "1",
+        "--method",
         "random,rounds",
         "--no-efficiency",
         "-o",

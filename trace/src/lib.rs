@@ -19,6 +19,7 @@ mod frame_time;
 mod iteration;
 mod kept;
 mod note;
+pub mod plan;
 pub mod run;
 pub mod suite;
 pub mod swizzle;

@@ -1,4 +1,4 @@
-//! A run of `bench --processes`: a trace whose tables are `bench_frames`, `bench_places` and `bench_spans`, and beside its
+//! A run of `bench`: a trace whose tables are `bench_frames`, `bench_places`, `bench_spans` and `bench_calls`, and beside its
 //! `manifest.json` a `run.json` that says what they are of: captures, plans, processes, and the machine.
 //!
 //! A run's sampling unit is the *process*: a worker replays one capture under one plan; turns of one process are not independent
@@ -9,11 +9,12 @@
 
 use crate::dir::{Bytes, Capture, Dir};
 use crate::note::{self, Kind};
-use crate::tables::{BENCH_FRAMES, BENCH_PLACES, BENCH_SPANS, UNTIMED};
+use crate::plan::Plan;
+use crate::tables::{BENCH_CALLS, BENCH_FRAMES, BENCH_PLACES, BENCH_SPANS, UNTIMED};
 use crate::{Nanos, Source, Unreadable};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
@@ -58,7 +59,10 @@ pub struct RunNote {
     /// Captures.
     pub captures: Vec<Capture>,
     /// Plans.
-    pub plans: Vec<PlanNote>,
+    pub plans: Vec<Plan>,
+    /// Plans that were not timed, as their picture is not what it has to be.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<RefusedPlan>,
     /// Processes.
     pub workers: Vec<Worker>,
     /// What is to be said, a sentence each.
@@ -66,26 +70,16 @@ pub struct RunNote {
     pub notes: Vec<String>,
 }
 
-/// A plan: what is done to a capture's replay.
+/// A plan that was not timed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PlanNote {
+pub struct RefusedPlan {
     /// Its name.
-    pub name: String,
-    /// The passes in its shaders, as on the command line; empty for none.
+    pub plan: String,
+    /// What of its picture differs first.
+    pub why: String,
+    /// The plan that was timed instead: the same, computed precisely.
     #[serde(default)]
-    pub passes: String,
-    /// The method of `repack` whose swizzles its shaders follow, if any.
-    #[serde(default)]
-    pub method: Option<String>,
-    /// What VK_DRIVER_FILES was set to, if it was.
-    #[serde(default)]
-    pub driver: Option<String>,
-    /// Environment variables that were set.
-    #[serde(default)]
-    pub env: BTreeMap<String, String>,
-    /// The device that was asked for, if another than the run's.
-    #[serde(default)]
-    pub gpu: Option<String>,
+    pub instead: Option<String>,
 }
 
 /// A process that replayed one capture under one plan.
@@ -189,6 +183,21 @@ pub struct SpanSample {
     pub time: Nanos,
 }
 
+/// What calls of a turn cost the CPU.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallSample {
+    /// The process.
+    pub worker: usize,
+    /// Of its turns with finer timestamps.
+    pub turn: u64,
+    /// descriptors, or recording.
+    pub kind: String,
+    /// How many.
+    pub calls: u64,
+    /// How long.
+    pub time: Nanos,
+}
+
 /// See the module's header.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Run {
@@ -200,6 +209,8 @@ pub struct Run {
     pub places: Vec<Place>,
     /// Their times.
     pub spans: Vec<SpanSample>,
+    /// What calls cost.
+    pub calls: Vec<CallSample>,
 }
 
 impl Run {
@@ -223,7 +234,7 @@ impl Run {
             Ok(bytes) => bytes,
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
                 return Err(Unreadable(format!(
-                    "{}: there is no {RUN_FILE}; name a folder that `reray-replay bench --processes` wrote",
+                    "{}: there is no {RUN_FILE}; name a folder that `reray-replay bench` wrote",
                     folder.display()
                 )));
             }
@@ -290,6 +301,18 @@ impl Run {
                 time: Nanos(time[n]),
             })
             .collect();
+        let t = source.read(&BENCH_CALLS)?;
+        let [worker, turn, calls, time] = ["worker", "turn", "calls", "time"].map(|name| t.u64(name));
+        let kind = t.text("kind");
+        self.calls = (0..t.len())
+            .map(|n| CallSample {
+                worker: worker[n] as usize,
+                turn: turn[n],
+                kind: kind[n].to_string(),
+                calls: calls[n],
+                time: Nanos(time[n]),
+            })
+            .collect();
         Ok(self)
     }
 
@@ -309,7 +332,8 @@ impl Run {
         }
         let workers = n.workers.len();
         let frames = self.frames.iter().map(|f| f.worker);
-        if frames.chain(self.spans.iter().map(|s| s.worker)).any(|w| w >= workers) {
+        let others = self.spans.iter().map(|s| s.worker).chain(self.calls.iter().map(|c| c.worker));
+        if frames.chain(others).any(|w| w >= workers) {
             return Err(format!("times of a process that {RUN_FILE} does not have"));
         }
         if self.places.iter().any(|p| p.capture >= n.captures.len())
@@ -349,7 +373,7 @@ mod tests {
         RunNote {
             schema_version: RUN_VERSION,
             captures: vec![Capture { name: "a.gfxr".into(), ..Capture::default() }],
-            plans: vec![PlanNote { name: "plain".into(), ..PlanNote::default() }],
+            plans: vec![Plan::named("plain")],
             workers: vec![Worker { process: 3, warmup: 5, settled: true, ..Worker::default() }],
             machine: serde_json::json!({ "cpus": 2 }),
             ..RunNote::default()
@@ -364,6 +388,7 @@ mod tests {
         let whole = [0, 0, 4, 1, 2, 3, 8, 2].map(n);
         m.put(&BENCH_PLACES, &[&whole[..], &words[..]].concat());
         m.put(&BENCH_SPANS, &[n(0), n(2), n(place), n(1000)]);
+        m.put(&BENCH_CALLS, &[n(0), n(2), V::Text("recording"), n(5), n(70)]);
         m
     }
 
@@ -378,6 +403,8 @@ mod tests {
         assert_eq!((p.frame, p.submission, p.position, p.execution, p.index, p.depth), (4, 1, 2, 3, 8, 2));
         assert_eq!((&*p.level, &*p.name, &*p.within, &*p.pipeline), ("pass", "shadow", "world", "#5"));
         assert_eq!(run.spans[0].time, Nanos(1000));
+        let kind = "recording".to_owned();
+        assert_eq!(run.calls, [CallSample { worker: 0, turn: 2, kind, calls: 5, time: Nanos(70) }]);
     }
 
     #[test]

@@ -1,31 +1,29 @@
-//! How long one frame takes under several plans: as the application made it, and with swizzles of several methods (Cheung 2024,
-//! §3.4).
+//! How the times of one frame lie under several plans of a run: as the application made it, and with swizzles of several methods
+//! (Cheung 2024, §3.4).
 //!
-//! *Input.* For each plan a GPU time a round, and where it is known SIMT efficiency: *synthetic*, of the swizzle and the rays
-//! that were recorded without it, and *actual*, counted again with the swizzle in force. In each round every plan runs once, in
-//! a seeded order, each time from the same state of the device's memory; so what drifts, drifts for all alike.
+//! *Input.* For each plan the GPU time of each timed turn of all its processes, in the order in which they ran, and where it is known
+//! SIMT efficiency: *synthetic*, of the swizzle and the rays that were recorded without it, and *actual*, counted again with the
+//! swizzle in force. In each round the processes of every plan take one turn, in a seeded order, each from the same state of the
+//! device's memory; so what drifts, drifts for all alike.
 //!
 //! *Definitions.* Percentiles are those of `stats`. IQR is p75 − p25; *outliers* lie more than 1.5 IQR
-//! below p25 or above p75. Bands: `bands.rs`. Changes with their intervals, p and delta: `compare.rs`; against the first plan
-//! (the application's own shaders) and against `identity`, which goes through the table and maps everyone to themselves.
+//! below p25 or above p75. Bands: `bands.rs`.
 //! Efficiency is event-level (Cheung 2024, §3.1.2; `events/event_level.rs`): Σ popcount(m) / (Σ 1 · N) over calls that trace and
 //! entries of intersection, any-hit, miss and closest-hit shaders.
 //!
-//! *Caveats.* Intervals and p take rounds for independent, which iterations of one process are not quite: a verdict takes
-//! several processes. Each iteration begins on an idle device. Plan `unmodified` runs on a device object of its own, with memory
-//! of its own: what that alone may do to times shows in `unmodified-again`, where it was asked for. Actual efficiency is counted
-//! by probes, in replays of their own. What calls cost the CPU (`calls.rs`) is of the same rounds.
+//! *Caveats.* This describes turns, and turns of one process are not independent of each other: whether a plan changes times is for a
+//! verdict to say, which takes a process as a unit (docs/compare.md). Each turn begins on an idle device unless it is kept busy. Actual
+//! efficiency is counted by probes, in replays of their own.
 
 mod bands;
 mod calls;
-mod compare;
 mod figures;
 mod plan;
 #[cfg(test)]
 mod tests;
 
 pub use bands::{Band, Density, bands, density};
-pub use compare::{Comparison, compare};
+pub use calls::calls;
 pub use figures::{Picture, figures};
 pub use plan::{About, Calls, Plan, Quartiles};
 
@@ -35,6 +33,7 @@ use crate::report::shapes::{Distribution, Group};
 use crate::report::{Cell, Column, Mark, Report, Series, Table, Unit};
 use crate::simt;
 use crate::stats::Stats;
+use trace::run::{FrameSample, Run};
 use trace::{Source, Unreadable};
 
 /// The first plan: the application's own shaders.
@@ -42,17 +41,23 @@ pub const UNMODIFIED: &str = "unmodified";
 /// The honest baseline.
 pub const IDENTITY: &str = "identity";
 
+/// A run's plans: every timed turn of a capture's frames, in the order in which they ran.
+pub fn plans(run: &Run, capture: usize) -> Vec<Plan> {
+    let of = |(n, plan): (usize, &trace::plan::Plan)| {
+        let own = |f: &&FrameSample| {
+            run.note.workers.get(f.worker).is_some_and(|w| (w.capture, w.plan) == (capture, n))
+        };
+        let mut turns: Vec<&FrameSample> = run.frames.iter().filter(|f| f.timed).filter(own).collect();
+        turns.sort_by_key(|f| (f.position, f.frame));
+        Plan { name: plan.name.clone(), times: turns.iter().map(|f| f.gpu).collect(), ..Plan::default() }
+    };
+    run.note.plans.iter().enumerate().map(of).collect()
+}
+
 /// The report; the first plan is what others are held against.
 pub fn report(about: &About, plans: &[Plan]) -> Report {
     let mut report = Report::new("bench", &format!("Frame {} under {} plans", about.frame, plans.len()));
-    report.tables = vec![
-        changes(about, plans),
-        times(plans),
-        spread(plans),
-        band_table(plans),
-        efficiencies(plans),
-        calls::table(about, plans),
-    ];
+    report.tables = vec![times(plans), spread(plans), band_table(plans), efficiencies(plans)];
     report.tables.retain(|t| !t.rows.is_empty());
     report.series = plans.iter().filter_map(histogram).chain(plans.iter().filter_map(course)).collect();
     report.distributions = vec![Distribution {
@@ -65,7 +70,7 @@ pub fn report(about: &About, plans: &[Plan]) -> Report {
     for p in plans {
         let timed = p.times.iter().flatten().count();
         if timed < rounds {
-            report.notes.push(format!("{}: {timed} of {rounds} rounds have a GPU time.", p.name));
+            report.notes.push(format!("{}: {timed} of {rounds} turns have a GPU time.", p.name));
         }
     }
     report.cost = about.cost.clone();
@@ -78,44 +83,6 @@ fn number(n: Option<f64>) -> Cell {
 
 fn ms(n: f64) -> Cell {
     Cell::Number(n / 1e6)
-}
-
-/// Table 3.2 of the thesis, with intervals, and against identity too.
-fn changes(about: &About, plans: &[Plan]) -> Table {
-    let percent = |name: &str| Column::new(name, Unit::Percent);
-    let mut rows = vec![];
-    for against in [plans.first(), plans.iter().skip(1).find(|p| p.name == IDENTITY)].into_iter().flatten() {
-        for plan in plans.iter().filter(|p| p.name != against.name) {
-            let Some(c) = compare(&plan.nanos(), &against.nanos(), about.seed) else { continue };
-            let mut row: Vec<Cell> = vec![plan.name.as_str().into(), against.name.as_str().into()];
-            for (change, [from, to]) in [c.mean, c.median] {
-                row.extend([change, from, to].map(Cell::Number));
-            }
-            row.extend([Cell::Text(likelihood(c.p)), Cell::Number(c.delta)]);
-            rows.push(row);
-        }
-    }
-    Table {
-        name: "changes".into(),
-        columns: vec![
-            Column::new("plan", Unit::Text),
-            Column::new("against", Unit::Text),
-            percent("change in mean"),
-            percent("from"),
-            percent("to"),
-            percent("change in median"),
-            percent("from"),
-            percent("to"),
-            Column::new("Mann-Whitney p", Unit::Text),
-            Column::new("Cliff's delta", Unit::Ratio),
-        ],
-        rows,
-    }
-}
-
-/// Three digits, however small.
-fn likelihood(p: f64) -> String {
-    if p >= 0.001 { format!("{p:.3}") } else { format!("{p:.2e}") }
 }
 
 fn times(plans: &[Plan]) -> Table {
@@ -241,7 +208,7 @@ fn histogram(plan: &Plan) -> Option<Series> {
     })
 }
 
-/// Every round's time.
+/// Every turn's time.
 fn course(plan: &Plan) -> Option<Series> {
     let points = (1..)
         .zip(&plan.times)
@@ -251,7 +218,7 @@ fn course(plan: &Plan) -> Option<Series> {
         name: format!("times_{}", plan.name),
         title: plan.name.clone(),
         mark: Mark::Line,
-        x: Column::new("round", Unit::Count),
+        x: Column::new("turn", Unit::Count),
         y: Column::new("time", Unit::Milliseconds),
         points,
     })

@@ -21,12 +21,14 @@
 //! Guarantees: every swizzle is a permutation, checked before it is given out; equal events, tile and seed give equal swizzles,
 //! on any number of threads.
 
+mod asked;
 mod methods;
 mod question;
 #[cfg(test)]
 mod tests;
 mod work;
 
+pub use asked::asked;
 pub use methods::{METHODS, by_name};
 pub use question::{Repack, columns, rows, spread};
 pub use trace::swizzle::{Swizzle, npy};

@@ -202,10 +202,11 @@ mod tests {
     use super::*;
     use trace::Nanos;
     use trace::dir::Capture;
-    use trace::run::{Place, PlanNote, RunNote, SpanSample, Worker};
+    use trace::plan::Plan;
+    use trace::run::{Place, RunNote, SpanSample, Worker};
 
     fn run() -> Run {
-        let plan = |name: &str| PlanNote { name: name.into(), ..PlanNote::default() };
+        let plan = |name: &str| Plan::named(name);
         let worker = |plan, process| Worker { plan, process, ..Worker::default() };
         let note = RunNote {
             captures: vec![Capture { name: "a.gfxr".into(), ..Capture::default() }, Capture::default()],
@@ -240,7 +241,7 @@ mod tests {
         let span =
             |worker, place, ms: u64| SpanSample { worker, turn: 0, place, time: Nanos(ms * 1_000_000) };
         let spans = vec![span(0, 0, 30), span(0, 1, 3), span(1, 1, 5), span(0, 2, 20), span(2, 1, 7)];
-        Run { note, frames, places, spans }
+        Run { note, frames, places, spans, calls: vec![] }
     }
 
     #[test]

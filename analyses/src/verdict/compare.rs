@@ -25,7 +25,8 @@ use crate::stats::{Sample, adjusted};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use trace::run::{Place, PlanNote, Run};
+use trace::plan::Plan;
+use trace::run::{Place, Run};
 
 /// The version of the JSON's shape.
 pub const SCHEMA_VERSION: u32 = 2;
@@ -277,7 +278,7 @@ fn pairs(sides: [&Run; 2], wanted: &Wanted, notes: &mut Vec<String>) -> Result<V
             notes.push(format!("{} is in the new run only.", capture.name));
             continue;
         };
-        let asked = |p: &&PlanNote| wanted.plans.is_empty() || wanted.plans.contains(&p.name);
+        let asked = |p: &&Plan| wanted.plans.is_empty() || wanted.plans.contains(&p.name);
         for (p, plan) in new.plans.iter().enumerate().filter(|p| asked(&p.1)) {
             let other = wanted.against.as_deref().unwrap_or(&plan.name);
             let Some(q) = base.plans.iter().position(|o| o.name == *other) else {

@@ -7,7 +7,8 @@ use oorandom::Rand64;
 use serde_json::{Value, json};
 use trace::Nanos;
 use trace::dir::Capture;
-use trace::run::{FrameSample, Place, PlanNote, Run, RunNote, SpanSample, Worker};
+use trace::plan::Plan;
+use trace::run::{FrameSample, Place, Run, RunNote, SpanSample, Worker};
 
 /// Commands of each frame, with their share of its time.
 const COMMANDS: [(&str, f64); 3] = [("draw sky", 0.2), ("draw <trees>", 0.5), ("dispatch", 0.3)];
@@ -23,7 +24,7 @@ pub(super) fn run(seed: u64, slower: f64, plans: &[&str]) -> Run {
             program: "reray-replay".into(),
             began: 1_700_000_000 + seed,
             captures: vec![Capture { name: "a|b.gfxr".into(), blake3: "77".into(), size_bytes: 5 }],
-            plans: plans.iter().map(|p| PlanNote { name: (*p).into(), ..PlanNote::default() }).collect(),
+            plans: plans.iter().map(|p| Plan::named(*p)).collect(),
             ..RunNote::default()
         },
         ..Run::default()

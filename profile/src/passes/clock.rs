@@ -16,9 +16,9 @@ pub struct Clocked {
 
 impl Clocked {
     /// With the options of the command line.
-    pub fn new(pass: &str, options: &str) -> Result<Self, String> {
+    pub fn new(pass: &str, options: &[String]) -> Result<Self, String> {
         let mut new = Clocked::default();
-        for option in options.split([',', ':']).filter(|o| !o.is_empty()) {
+        for option in options {
             match option.split_once('=') {
                 Some(("clock", "auto")) => new.own = None,
                 Some(("clock", "device")) => new.own = Some(false),

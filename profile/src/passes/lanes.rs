@@ -9,8 +9,8 @@ pub struct Lanes(u32);
 
 impl Lanes {
     /// From what follows the pass's name on the command line.
-    pub fn of(pass: &str, options: &str) -> std::result::Result<Self, String> {
-        match options {
+    pub fn of(pass: &str, options: &[String]) -> std::result::Result<Self, String> {
+        match options.join("+").as_str() {
             "" | "lanes=64" => Ok(Lanes(2)),
             "lanes=32" => Ok(Lanes(1)),
             "lanes=128" => Ok(Lanes(4)),
@@ -63,10 +63,10 @@ mod tests {
 
     #[test]
     fn masks_are_read_and_options_checked() {
-        let of = |options| Lanes::of("x", options).map(Lanes::words);
+        let of = |text: &str| Lanes::of("x", &crate::passes::options(text)).map(Lanes::words);
         assert_eq!((of(""), of("lanes=32"), of("lanes=128")), (Ok(2), Ok(1), Ok(4)));
         assert!(of("lanes=48").is_err_and(|e| e.contains("lanes=48")));
-        let lanes = Lanes::of("x", "").expect("the default");
+        let lanes = Lanes::of("x", &crate::passes::options("")).expect("the default");
         assert_eq!(lanes.mask(&[5, 1, 9]), Ok(5 | 1 << 32));
         assert!(lanes.mask(&[5]).is_err_and(|e| e.to_string().contains("too short")));
     }

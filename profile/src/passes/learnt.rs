@@ -46,10 +46,10 @@ pub struct Given {
 }
 
 impl Given {
-    /// Reads options with plus signs between: folders, `frames=A-B`, `precise=yes`, and those with names that the pass knows.
-    pub fn read(pass: &str, options: &str, names: &[&str]) -> Result<Given, String> {
+    /// Reads options: folders, `frames=A-B`, `precise=yes`, and those with names that the pass knows.
+    pub fn read(pass: &str, options: &[String], names: &[&str]) -> Result<Given, String> {
         let mut given = Given::default();
-        for option in options.split('+').filter(|o| !o.is_empty()) {
+        for option in options {
             match option.split_once('=') {
                 Some(("frames", range)) => {
                     let (a, b) = range.split_once('-').unwrap_or((range, range));

@@ -28,6 +28,7 @@ mod wrong;
 mod zero_path;
 
 use crate::Pass;
+use trace::plan::Use;
 
 /// What is known of a pass before it is made.
 pub struct Entry {
@@ -35,8 +36,8 @@ pub struct Entry {
     pub name: &'static str,
     /// What it measures, in a line.
     pub about: &'static str,
-    /// Makes it. The text is what follows the name and a colon on the command line: `blocks:mode=lane`.
-    pub make: fn(&str) -> Result<Box<dyn Pass>, String>,
+    /// Makes it, with its options.
+    pub make: fn(&[String]) -> Result<Box<dyn Pass>, String>,
 }
 
 /// Every pass there is.
@@ -93,7 +94,7 @@ pub static PASSES: &[Entry] = &[
     },
     Entry {
         name: "swizzle",
-        about: "nothing: invocations of launches do each other's work, as files of `repack` say (FILE[+FILE…])",
+        about: "nothing: invocations of launches do each other's work, as files of `repack` say (FILE+…)",
         make: |options| Ok(Box::new(swizzle::Pass::read(options)?)),
     },
     Entry {
@@ -159,7 +160,7 @@ static UNLISTED: &[Entry] = &[Entry {
 }];
 
 /// A pass without options.
-fn plain(options: &str, pass: impl Pass + 'static) -> Result<Box<dyn Pass>, String> {
+fn plain(options: &[String], pass: impl Pass + 'static) -> Result<Box<dyn Pass>, String> {
     if options.is_empty() {
         Ok(Box::new(pass))
     } else {
@@ -167,14 +168,25 @@ fn plain(options: &str, pass: impl Pass + 'static) -> Result<Box<dyn Pass>, Stri
     }
 }
 
-/// The pass of this name, made with its options: `NAME` or `NAME:OPTIONS`.
+/// Options as they are written, for tests.
+#[cfg(test)]
+pub(crate) fn options(text: &str) -> Vec<String> {
+    let one: Use = format!("x:{text}").parse().expect("options");
+    one.options
+}
+
+/// The pass of this name, made with its options, as they are written (`trace::plan`).
 pub fn by_name(what: &str) -> Result<Box<dyn Pass>, String> {
-    let (name, options) = what.split_once(':').unwrap_or((what, ""));
-    match PASSES.iter().chain(UNLISTED).find(|p| p.name == name) {
-        Some(p) => (p.make)(options),
+    made(&what.parse()?)
+}
+
+/// A pass, made with its options.
+pub fn made(wanted: &Use) -> Result<Box<dyn Pass>, String> {
+    match PASSES.iter().chain(UNLISTED).find(|p| p.name == wanted.name) {
+        Some(p) => (p.make)(&wanted.options),
         None => {
             let known: Vec<&str> = PASSES.iter().map(|p| p.name).collect();
-            Err(format!("there is no pass {name:?}; there are {}", known.join(", ")))
+            Err(format!("there is no pass {:?}; there are {}", wanted.name, known.join(", ")))
         }
     }
 }

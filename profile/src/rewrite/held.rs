@@ -21,21 +21,21 @@ const OFTEN: f64 = 2.0;
 /// several times as long to make; taichi's, which have fewer, 2.9 with nothing held and 2.5 with 8 and more.
 const MOST_PLACES: usize = 32;
 
-/// Takes `held=N` out of a pass's options, which have colons between them: what is left, and how many numbers a shader is to
+/// Takes `held=N` out of a pass's options: what is left, and how many numbers a shader is to
 /// hold at most.
-pub fn most_held(options: &str, usual: usize) -> std::result::Result<(String, usize), String> {
+pub fn most_held(options: &[String], usual: usize) -> std::result::Result<(Vec<String>, usize), String> {
     let mut most = usual;
     let mut left = Vec::new();
-    for option in options.split(':').filter(|o| !o.is_empty()) {
+    for option in options {
         match option.strip_prefix("held=") {
             Some(n) => {
                 most =
                     n.parse().map_err(|_| format!("held=N wants a number of registers; {n:?} was given"))?;
             }
-            None => left.push(option),
+            None => left.push(option.clone()),
         }
     }
-    Ok((left.join(":"), most))
+    Ok((left, most))
 }
 
 impl Shader {

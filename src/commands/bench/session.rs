@@ -1,8 +1,8 @@
 //! Replays that loop one frame, each on a thread and a device object of its own, of which one runs at a time: who has the turn
 //! runs an iteration, and waits.
 //!
-//! So the application's own shaders run beside changed ones in one process, on one device, minutes or milliseconds apart, and
-//! nothing of the one replay is in the other: neither its pipelines nor its pipeline layouts, nor what it records. Guarantees:
+//! So turns that time frames alone and those with finer timestamps alternate in one process, and nothing of the one replay is in the
+//! other: neither its pipelines nor its pipeline layouts, nor what it records. Guarantees:
 //! while an iteration runs the others' work is done, and their threads sleep; a replay that fails ends the run with its error.
 //! Where something fails, the threads that are left sleep until the program ends.
 
@@ -20,7 +20,6 @@ use profile::hooks::command_times::{CommandTimes, CommandTimesHook, Level, Setti
 use profile::hooks::frame_times::{FrameTimes, FrameTimesHook};
 use profile::hooks::instrument::{Done, InstrumentHook, Raw};
 use profile::hooks::repartition::{self, RepartitionHook};
-use profile::passes::swizzle;
 use replay::hook::Hook;
 use replay::looped::Looped;
 use replay::options::Options;
@@ -29,9 +28,8 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use trace::swizzle::Swizzle;
+use trace::plan::Passes;
 use trace::{FrameTime, Nanos};
 
 /// Iterations before the first turn: the first of them creates what the frame creates.
@@ -42,10 +40,8 @@ pub const LOOP_WARMUP: u32 = 2;
 pub enum Shaders {
     /// They stay the application's own.
     Own,
-    /// They do the work that sets of swizzles say.
-    Swizzles(Arc<Vec<Vec<Swizzle>>>),
-    /// These passes rewrite them, named as on the command line.
-    Passes(String),
+    /// These passes rewrite them.
+    Passes(Passes),
     /// They find their descriptors in other sets.
     Repartitioned(Arc<repartition::Plan>),
 }
@@ -63,9 +59,7 @@ pub struct Wanted {
     pub shaders: Shaders,
     /// Whether subgroup operations are taken for granted.
     pub assume_subgroups: bool,
-    /// Whether calls are timed, too.
-    pub calls: bool,
-    /// Whether passes and commands are timed as well.
+    /// Whether passes, commands and the CPU's calls are timed as well.
     pub detailed: bool,
     /// How the device is kept busy before each iteration.
     pub busy: Busy,
@@ -75,7 +69,7 @@ pub struct Wanted {
 pub struct Outcome {
     /// Its timed iterations, in order.
     pub times: FrameTimes,
-    /// What calls cost in these; empty if that is not timed.
+    /// What calls cost in these, where that was wanted.
     pub calls: Vec<Calls>,
     /// How its frame went.
     pub looped: Looped,
@@ -99,7 +93,6 @@ pub struct Session {
     /// Whether another iteration is to run.
     go: Sender<bool>,
     events: Receiver<Event>,
-    set: Arc<AtomicU32>,
 }
 
 impl Session {
@@ -107,11 +100,10 @@ impl Session {
     pub fn start(wanted: Wanted) -> Result<Session, Failure> {
         let (go, turns) = channel();
         let (to, events) = channel();
-        let set = Arc::new(AtomicU32::new(0));
-        let session = Session { go, events, set: set.clone() };
+        let session = Session { go, events };
         std::thread::spawn(move || {
             let mut baton = Baton { to: to.clone(), turns, times: Rc::default(), ended: false };
-            let outcome = run(wanted, set, &mut baton);
+            let outcome = run(wanted, &mut baton);
             // (nobody is there any more where another replay has failed)
             let _ = to.send(Event::Ended(Box::new(outcome)));
         });
@@ -119,9 +111,8 @@ impl Session {
         Ok(session)
     }
 
-    /// Runs one iteration, with this set of swizzles; the time of the one before it, if there was one.
-    pub fn turn(&self, set: u32) -> Result<Option<FrameTime>, Failure> {
-        self.set.store(set, Ordering::Release);
+    /// Runs one iteration; the time of the one before it, if there was one.
+    pub fn turn(&self) -> Result<Option<FrameTime>, Failure> {
         self.go.send(true).map_err(|_| gone())?;
         self.wait()
     }
@@ -195,8 +186,8 @@ pub struct Hooks {
 }
 
 impl Hooks {
-    /// What was wanted; `set` says which set of swizzles is in force.
-    pub fn new(wanted: &Wanted, set: Arc<AtomicU32>, capture: &Capture) -> Result<Hooks, Failure> {
+    /// What was wanted.
+    pub fn new(wanted: &Wanted, capture: &Capture) -> Result<Hooks, Failure> {
         let (hook, times) = FrameTimesHook::new(true);
         let calls = Rc::new(RefCell::new(Vec::new()));
         let mut all =
@@ -213,10 +204,7 @@ impl Hooks {
         }
         let passes: Vec<Box<dyn Pass>> = match &wanted.shaders {
             Shaders::Own | Shaders::Repartitioned(_) => vec![],
-            Shaders::Swizzles(sets) => {
-                vec![Box::new(swizzle::Pass::new(sets, set).map_err(Failure::new)?)]
-            }
-            Shaders::Passes(list) => passes(list, false)?,
+            Shaders::Passes(list) => passes(&list.0, false)?,
         };
         if !passes.is_empty() {
             let plan = timed(passes, wanted.assume_subgroups, capture);
@@ -233,7 +221,7 @@ impl Hooks {
                 "repartition: {moved} of the partition's {of} pipeline layouts have other sets"
             ));
         }
-        if wanted.calls {
+        if wanted.detailed {
             let into = all.calls.clone();
             let told = Box::new(move |_, costs: Vec<Cost>| {
                 into.borrow_mut().push(sum(&costs));
@@ -259,9 +247,9 @@ impl Hooks {
     }
 }
 
-fn run(wanted: Wanted, set: Arc<AtomicU32>, baton: &mut Baton) -> Result<Outcome, Failure> {
+fn run(wanted: Wanted, baton: &mut Baton) -> Result<Outcome, Failure> {
     let capture = input::open(&wanted.capture, &wanted.memory)?;
-    let mut all = Hooks::new(&wanted, set, &capture)?;
+    let mut all = Hooks::new(&wanted, &capture)?;
     baton.times = all.times.clone();
     let hooks = std::mem::take(&mut all.hooks);
     let summary = replay(&capture, &wanted.options, On::Vulkan, hooks, 0, baton).map_err(failure)?;

@@ -1,75 +1,71 @@
-//! The traces that a study takes: rays once, to make swizzles of; and with each swizzle how full subgroups are, which proves as
-//! well that the frame shows what it shows without.
+//! The traces that a run takes: rays, of which swizzles are made; what passes have to know; and what proves that a plan's frame shows
+//! the same.
 //!
-//! They are made by `profile`, as a user would make them. Guarantees: a trace that is not whole, a picture that differs because
-//! of a swizzle, a swizzle that found no launch, is an error. Where the counting alone changes the picture (a driver may round
-//! otherwise in a shader that has probes) that is a note.
+//! They are made by `profile` and `resources`, as a user would make them. Guarantees: a trace that is not whole, a picture that
+//! differs because of a plan, is an error. Where the counting alone changes the picture (a driver may round otherwise in a shader
+//! that has probes) that is a note.
 
-use crate::cli::{BenchArgs, Cli, Command, ProfileArgs};
-use crate::commands::profile;
+use super::Settings;
+use crate::cli::{Cli, Command, ProfileArgs};
+use crate::commands::{profile, resources as resources_of};
 use crate::exit::{Exit, Failure};
-use crate::mmap;
 use clap::Parser;
 use std::path::{Path, PathBuf};
-use trace::dir::Dir;
+use trace::plan::{Passes, Use};
 
-/// The flags of a profile of the frame.
+/// The flags of a profile of some frames.
 fn flags(
-    args: &BenchArgs,
-    passes: &str,
+    settings: &Settings,
+    file: &Path,
+    passes: &[Use],
     (first, last): (u64, u64),
     to: &Path,
-    verify: bool,
 ) -> Result<ProfileArgs, Failure> {
-    let frame = format!("{first}-{last}");
-    let words = ["reray-replay", "profile", "a.gfxr", "--passes", passes, "--frames", &frame, "-o", "a"];
-    let Some(Command::Profile(mut p)) = Cli::try_parse_from(words).map_err(Failure::new)?.command else {
+    let frames = format!("{first}-{last}");
+    let words = ["reray-replay", "profile", "a.gfxr", "--passes", "simt", "--frames", &frames, "-o", "a"];
+    let Some(Command::Profile(p)) = Cli::try_parse_from(words).map_err(Failure::new)?.command else {
         return Err(Failure::new("profile has no flags"));
     };
-    p.file = Some(args.file.clone());
-    p.output = Some(to.to_owned());
-    p.run = args.run.clone();
-    p.assume_subgroups = args.assume_subgroups;
-    p.no_verify_image = !verify;
-    p.image_tolerance = args.image_tolerance;
-    Ok(p)
+    Ok(ProfileArgs {
+        file: Some(file.to_owned()),
+        passes: Some(Passes(passes.to_vec())),
+        output: Some(to.to_owned()),
+        run: settings.run.clone(),
+        assume_subgroups: settings.assume_subgroups,
+        image_tolerance: settings.image_tolerance,
+        ..p
+    })
 }
 
 /// A trace of some frames.
 pub fn record(
-    args: &BenchArgs,
-    passes: &str,
+    settings: &Settings,
+    file: &Path,
+    passes: &[Use],
     frames: (u64, u64),
     to: &Path,
-    verify: bool,
 ) -> Result<(), Failure> {
-    let recorded = profile::record(&flags(args, passes, frames, to, verify)?)?;
+    let recorded = profile::record(&flags(settings, file, passes, frames, to)?)?;
     match (recorded.differs, recorded.exit) {
         (Some(why), exit) => Err(Failure::with(exit, why)),
         (None, Exit::Done) => Ok(()),
-        (None, exit) => Err(Failure::with(exit, format!("the trace with {passes} is not whole"))),
+        (None, exit) => {
+            let passes = Passes(passes.to_vec());
+            Err(Failure::with(exit, format!("the trace with {passes} is not whole")))
+        }
     }
 }
 
-/// The frame's rays.
-pub fn rays(args: &BenchArgs, to: &Path) -> Result<(), Failure> {
-    record(args, "rays", (args.frame, args.frame), to, true)
-}
-
 /// A trace; where the probes change the picture, and no swizzle does, that is said.
-pub fn recorded(args: &BenchArgs, passes: &str, to: &Path, probes: &str) -> Result<Vec<String>, Failure> {
-    recorded_in(args, passes, (args.frame, args.frame), to, probes)
-}
-
-/// The same, of some frames.
-pub fn recorded_in(
-    args: &BenchArgs,
-    passes: &str,
+pub fn recorded(
+    settings: &Settings,
+    file: &Path,
+    passes: &[Use],
     frames: (u64, u64),
     to: &Path,
     probes: &str,
 ) -> Result<Vec<String>, Failure> {
-    match record(args, passes, frames, to, true) {
+    match record(settings, file, passes, frames, to) {
         // (the trace is there, and says it)
         Err(Failure::Error(Exit::Diverged, why))
             if why.contains(" than without probes") && !why.contains("because of pass swizzle") =>
@@ -80,22 +76,16 @@ pub fn recorded_in(
     }
 }
 
-/// Actual SIMT efficiency of rays' events, in percent, with these swizzles in force; and what is to be said of it.
-pub fn efficiency(
-    args: &BenchArgs,
-    swizzles: &[PathBuf],
-    to: &Path,
-) -> Result<(Option<f64>, Vec<String>), Failure> {
-    let files: Vec<String> = swizzles.iter().map(|f| f.display().to_string()).collect();
-    let passes = match files.is_empty() {
-        true => "simt".to_owned(),
-        false => format!("swizzle:{},simt", files.join("+")),
+/// What draws, dispatches and traces of some frames bind.
+pub fn resources(file: &Path, (first, last): (u64, u64), to: &Path) -> Result<(), Failure> {
+    let frames = format!("{first}-{last}");
+    let words = ["reray-replay", "resources", "--no-answers", "--format", "json", "--frames", &frames, "-o"];
+    let words = words.iter().map(PathBuf::from).chain([to.to_owned(), file.to_owned()]);
+    let Some(Command::Resources(flags)) = Cli::try_parse_from(words).map_err(Failure::new)?.command else {
+        return Err(Failure::new("resources has no flags"));
     };
-    let mut notes = recorded(args, &passes, to, "that count actual efficiency")?;
-    let dir = Dir::open_with(to, mmap::open_plain).map_err(Failure::new)?;
-    let missing = |n: &&String| n.contains("without pass simt");
-    notes.extend(
-        dir.manifest().notes.iter().filter(missing).map(|n| format!("Not in actual efficiency: {n}.")),
-    );
-    Ok((analyses::bench::actual(&dir, args.frame).map_err(Failure::new)?, notes))
+    match resources_of::run(&flags)? {
+        Exit::Done => Ok(()),
+        exit => Err(Failure::with(exit, "the trace of resources is not whole")),
+    }
 }

@@ -5,10 +5,9 @@
 //! frame is known one turn later), and behind `end` everything that was found ([`Found`]). What is wrong goes to stderr, and the
 //! exit code says what kind it is.
 //!
-//! With `--frame` a turn is an iteration of that frame, in a [`Session`] as in a study of one process; else it is a replay of the
+//! With `--frame` a turn is an iteration of that frame, in a [`Session`]; else it is a replay of the
 //! whole capture. Finer timestamps are in turns of their own, in a second session.
 
-use super::learnt::REPARTITION;
 use super::machine;
 use super::session::{Hooks, LOOP_WARMUP, Outcome, Session, Shaders, Wanted};
 use crate::cli::WorkerArgs;
@@ -16,6 +15,7 @@ use crate::commands::repartition;
 use crate::commands::replaying::{failure, options};
 use crate::exit::{Exit, Failure};
 use crate::input;
+use analyses::bench::Calls;
 use analyses::command_times::{object, places};
 use gfxr_parse::container::Capture;
 use profile::hooks::busy::Busy;
@@ -27,9 +27,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::{BufRead, Write};
-use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 use trace::run::Place;
 use trace::{FrameTime, SpanKind};
@@ -47,6 +44,8 @@ pub struct Found {
     pub places: Vec<Place>,
     /// Turn with finer timestamps, place, and time.
     pub spans: Vec<(u64, usize, u64)>,
+    /// Turn with finer timestamps, kind of calls, how many, and their time on the CPU.
+    pub calls: Vec<(u64, String, u64, u64)>,
     /// What the looped frame shows, or leaves.
     pub hashes: Vec<String>,
     /// What is to be said.
@@ -58,6 +57,13 @@ pub struct Found {
 impl Found {
     fn frame(&mut self, turn: u64, f: &FrameTime, load: bool) {
         self.frames.push((turn, f.frame, load, f.gpu.map(|n| n.0), f.cpu.0));
+    }
+
+    /// Adds what calls of a turn cost.
+    fn calls(&mut self, turn: u64, of: &Calls) {
+        for (kind, (calls, time)) in of.kinds() {
+            self.calls.push((turn, kind.to_owned(), calls, time.0));
+        }
     }
 
     fn note(&mut self, notes: Vec<String>) {
@@ -167,14 +173,14 @@ impl Replays {
             // (an address can be had once in a process, and all its replays are to go the same way)
             options.addresses = AddressMode::Translate;
         }
-        let shaders = match (args.passes.as_str(), args.passes.strip_prefix(REPARTITION)) {
-            ("", _) => Shaders::Own,
-            // (what stays as it is was said when the plan was checked)
-            (_, Some(file)) => {
+        let shaders = match (&args.passes, &args.descriptors) {
+            (Some(passes), _) => Shaders::Passes(passes.clone()),
+            // (what stays as it is was said when the plan was compared)
+            (None, Some(file)) => {
                 let capture = input::open(&args.file, &args.run.reading)?;
-                Shaders::Repartitioned(repartition::plan_of(&capture, &options, Path::new(file), None)?)
+                Shaders::Repartitioned(repartition::plan_of(&capture, &options, file, None)?)
             }
-            (list, None) => Shaders::Passes(list.to_owned()),
+            (None, None) => Shaders::Own,
         };
         let wanted = Wanted {
             capture: args.file.clone(),
@@ -182,7 +188,6 @@ impl Replays {
             options,
             shaders,
             assume_subgroups: args.assume_subgroups,
-            calls: false,
             detailed: false,
             busy: Busy {
                 time: Duration::from_millis(args.busy.unwrap_or(BUSY_MS)),
@@ -221,7 +226,7 @@ impl Replays {
     /// One turn; the latest time that is known.
     fn turn(&mut self) -> Result<Option<FrameTime>, Failure> {
         match self {
-            Replays::Looped { plain, .. } => plain.turn(0),
+            Replays::Looped { plain, .. } => plain.turn(),
             Replays::Whole { capture, wanted, found, turns, gpu, .. } => {
                 let (times, load, ..) = whole(capture, wanted, false, *turns, found, gpu)?;
                 let loads = |f: &FrameTime| Some(f.frame) == load;
@@ -240,9 +245,13 @@ impl Replays {
 
     fn detail(&mut self) -> Result<(), Failure> {
         match self {
-            Replays::Looped { detailed, .. } => detailed.as_ref().map_or(Ok(()), |s| s.turn(0).map(drop)),
+            Replays::Looped { detailed, .. } => detailed.as_ref().map_or(Ok(()), |s| s.turn().map(drop)),
             Replays::Whole { capture, wanted, found, known, details, gpu, .. } => {
-                let (_, load, times) = whole(capture, wanted, true, *details, found, gpu)?;
+                let (_, load, times, calls) = whole(capture, wanted, true, *details, found, gpu)?;
+                // (the first turn made what later ones use again)
+                if *details > 0 {
+                    found.calls(*details - 1, &calls.into_iter().fold(Calls::default(), Calls::and));
+                }
                 if let Some(mut times) = times {
                     times.records.retain(|r| Some(r.frame) != load);
                     found.spans(&times, Some(*details), known);
@@ -269,6 +278,7 @@ impl Replays {
                 }
                 if let Some(session) = detailed {
                     let outcome = session.finish()?;
+                    (0..).zip(outcome.calls.iter().skip(1)).for_each(|(turn, c)| found.calls(turn, c));
                     if let Some(times) = &outcome.detail {
                         found.spans(times, None, &mut HashMap::new());
                     }
@@ -281,7 +291,7 @@ impl Replays {
     }
 }
 
-type Times = (Vec<FrameTime>, Option<u64>, Option<CommandTimes>);
+type Times = (Vec<FrameTime>, Option<u64>, Option<CommandTimes>, Vec<Calls>);
 
 /// Replays the whole capture once.
 fn whole(
@@ -294,12 +304,12 @@ fn whole(
 ) -> Result<Times, Failure> {
     let (options, shaders) = (wanted.options.clone(), wanted.shaders.clone());
     let wanted = Wanted { capture: wanted.capture.clone(), options, shaders, detailed, ..*wanted };
-    let mut all = Hooks::new(&wanted, Arc::new(AtomicU32::new(0)), capture)?;
+    let mut all = Hooks::new(&wanted, capture)?;
     let hooks = std::mem::take(&mut all.hooks);
     let summary =
         replay(capture, &wanted.options, On::Vulkan, hooks, repeat as u32, &mut ()).map_err(failure)?;
-    let (times, notes, detail, _) = all.found()?;
+    let (times, notes, detail, calls) = all.found()?;
     found.note(notes);
     *gpu = summary.gpu.unwrap_or_default();
-    Ok((times.frames, summary.load_frame, detail))
+    Ok((times.frames, summary.load_frame, detail, calls))
 }

@@ -5,35 +5,34 @@ use crate::exit::Failure;
 use crate::select::Glob;
 use gfxr_parse::container::Capture;
 use profile::hooks::instrument::{EVERYTHING, LabelFilter, PipelineFilter, Places, Plan, Selection, scan};
-use profile::passes::by_name;
 use profile::passes::drivers::{COUNTERS, Driver};
+use profile::passes::made;
 use profile::rewrite::{Sampling, Variants};
 use replay::vulkan::inspect::{DeviceReport, devices};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use trace::dir::PassNote;
+use trace::plan::Use;
 
 /// The passes as they were asked for.
 pub fn names(args: &ProfileArgs) -> Vec<String> {
-    args.passes.as_deref().unwrap_or_default().split(',').map(str::to_owned).collect()
+    asked(args).iter().map(Use::to_string).collect()
 }
 
-/// The plan with one of the passes alone, which keeps no shaders and writes none.
-pub fn only(args: &ProfileArgs, pass: &str, capture: &Capture) -> Result<Plan, Failure> {
-    let one =
-        ProfileArgs { passes: Some(pass.to_owned()), no_cache: true, dump_shaders: None, ..args.clone() };
-    plan(&one, capture)
+fn asked(args: &ProfileArgs) -> &[Use] {
+    args.passes.as_ref().map_or(&[], |p| &p.0)
 }
 
-/// The passes as they were asked for: name and options.
-fn asked(list: &str) -> Vec<(&str, &str)> {
-    list.split(',').map(|p| p.split_once(':').unwrap_or((p, ""))).collect()
+/// The plan with some of the passes alone, which keeps no shaders and writes none.
+pub fn only(args: &ProfileArgs, passes: &str, capture: &Capture) -> Result<Plan, Failure> {
+    let passes = passes.parse().map_err(Failure::usage)?;
+    plan(&ProfileArgs { passes: Some(passes), no_cache: true, dump_shaders: None, ..args.clone() }, capture)
 }
 
 /// Whether the driver counts for pass counters.
 pub fn by_driver(args: &ProfileArgs) -> Result<bool, Failure> {
-    let wanted = asked(args.passes.as_deref().unwrap_or_default()).iter().any(|p| p.0 == COUNTERS);
+    let wanted = asked(args).iter().any(|p| p.name == COUNTERS);
     match args.counters {
         _ if !wanted => Ok(false),
         CountersBy::Portable => Ok(false),
@@ -56,13 +55,12 @@ pub fn by_driver(args: &ProfileArgs) -> Result<bool, Failure> {
 }
 
 /// The passes of a list; `arm`: the driver counts for counters.
-pub fn passes(list: &str, arm: bool) -> Result<Vec<Box<dyn profile::Pass>>, Failure> {
+pub fn passes(list: &[Use], arm: bool) -> Result<Vec<Box<dyn profile::Pass>>, Failure> {
     let mut passes: Vec<Box<dyn profile::Pass>> = Vec::new();
-    for (name, options) in asked(list) {
-        let pass = by_name(&if options.is_empty() { name.to_owned() } else { format!("{name}:{options}") })
-            .map_err(|e| Failure::usage(format_args!("--passes: {e}")))?;
+    for wanted in list {
+        let pass = made(wanted).map_err(|e| Failure::usage(format_args!("--passes: {e}")))?;
         if passes.iter().any(|p| p.name() == pass.name()) {
-            return Err(Failure::usage(format_args!("--passes: {name} is there twice")));
+            return Err(Failure::usage(format_args!("--passes: {} is there twice", wanted.name)));
         }
         passes.push(match pass.name() {
             COUNTERS if arm => Box::new(Driver(COUNTERS)),
@@ -73,7 +71,7 @@ pub fn passes(list: &str, arm: bool) -> Result<Vec<Box<dyn profile::Pass>>, Fail
 }
 
 /// A plan whose probes run in every frame and are not read: for a replay that times them.
-pub fn timed_list(list: &str, args: &ReplayArgs, capture: &Capture) -> Result<Plan, Failure> {
+pub fn timed_list(list: &[Use], args: &ReplayArgs, capture: &Capture) -> Result<Plan, Failure> {
     let plan = timed(passes(list, false)?, args.assume_subgroups, capture);
     let sampling = sampling(plan.variants.passes(), args.sample, 0)?;
     Ok(Plan { keep_calls: args.keep_calls, narrow: args.narrow, sampling, ..plan })
@@ -111,7 +109,7 @@ pub fn plan(args: &ProfileArgs, capture: &Capture) -> Result<Plan, Failure> {
             "the driver counts all that runs, and not only chosen render passes and labels; --counters portable counts those",
         ));
     }
-    let passes = passes(args.passes.as_deref().unwrap_or_default(), arm)?;
+    let passes = passes(asked(args), arm)?;
     let sampling = sampling(&passes, args.sample, args.sample_seed)?;
     if places_chosen(args) && args.sample > 1 {
         let why =
@@ -197,12 +195,12 @@ fn cache() -> Option<PathBuf> {
 
 /// The passes for the trace's manifest.
 pub fn notes(args: &ProfileArgs, plan: &Plan) -> Vec<PassNote> {
-    let passes = plan.variants.passes().iter().zip(asked(args.passes.as_deref().unwrap_or_default()));
+    let passes = plan.variants.passes().iter().zip(asked(args));
     passes
-        .map(|(pass, (_, options))| PassNote {
+        .map(|(pass, wanted)| PassNote {
             name: pass.name().to_owned(),
             key: pass.key(),
-            options: options.to_owned(),
+            options: wanted.options(),
         })
         .collect()
 }

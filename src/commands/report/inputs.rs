@@ -120,10 +120,7 @@ fn of_run(path: &Path, name: &str) -> Result<Input, Failure> {
         add("capture, BLAKE3", c.blake3.clone());
     }
     for p in &note.plans {
-        let env = p.env.iter().map(|(k, v)| format!("{k}={v}"));
-        let parts = [Some(p.passes.clone()), p.method.clone(), p.driver.clone(), p.gpu.clone()];
-        let parts = parts.into_iter().flatten().chain(env);
-        let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
+        let parts = p.changes();
         add(
             &format!("plan {}", p.name),
             if parts.is_empty() { "as captured".into() } else { parts.join(", ") },

@@ -11,13 +11,12 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use toml::Spanned;
+use trace::plan::{PLAIN, Plan, is_name};
 
 /// The version of the format.
 pub const FILE_VERSION: u32 = 1;
 /// Most bytes of a suite file.
 pub const MOST_BYTES: u64 = 4 << 20;
-/// The plan of suites that have none.
-pub const PLAIN: &str = "plain";
 
 /// A suite.
 #[derive(Clone, Debug)]
@@ -34,15 +33,6 @@ pub struct Suite {
     pub plans: Vec<Plan>,
     /// What is measured, at least one.
     pub benches: Vec<Bench>,
-}
-
-/// A `[[plan]]`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
-    /// Its name.
-    pub name: String,
-    /// The value of `bench --plan`.
-    pub words: String,
 }
 
 /// A `[[bench]]`.
@@ -195,6 +185,7 @@ struct PlanTable {
     passes: Option<Many<String>>,
     method: Option<String>,
     shaders: Option<String>,
+    descriptors: Option<String>,
     driver: Option<String>,
     gpu: Option<Text>,
     #[serde(default)]
@@ -243,7 +234,7 @@ pub fn parse(text: &str, file: &str) -> Result<Suite, String> {
         plans.push(plan);
     }
     if plans.is_empty() {
-        plans.push(Plan { name: PLAIN.into(), words: PLAIN.into() });
+        plans.push(Plan::named(PLAIN));
     }
     let names = || plans.iter().map(|p| p.name.as_str()).collect::<Vec<_>>().join(", ");
     let mut benches = vec![];
@@ -323,27 +314,33 @@ pub fn parse(text: &str, file: &str) -> Result<Suite, String> {
     })
 }
 
-/// A plan, as `bench --plan` takes it.
+/// A plan: each key as `bench --plan` takes it.
 fn plan(table: &PlanTable) -> Result<Plan, String> {
     let name = table.name.get_ref().clone();
-    if name.trim().is_empty() || name.contains(['=', ',']) {
+    if !is_name(&name) {
         return Err(format!("plan {name:?}: a name without `=` and commas"));
     }
-    let mut words = vec![name.clone()];
-    let mut add = |key: &str, value: Option<String>| words.extend(value.map(|v| format!("{key}={v}")));
-    add("passes", table.passes.as_ref().map(|p| p.0.join(",")));
-    add("method", table.method.clone());
-    add("shaders", table.shaders.clone());
-    add("driver", table.driver.clone());
-    add("gpu", table.gpu.as_ref().map(|g| g.0.clone()));
-    for (variable, value) in &table.env {
-        if variable.is_empty() || variable.contains(['=', '\0']) {
-            return Err(format!("plan {name}: env: {variable:?} is no variable's name"));
+    let mut plan = Plan::named(name);
+    let passes = table.passes.as_ref().map(|p| p.0.join(","));
+    for (key, value) in [
+        ("passes", &passes),
+        ("method", &table.method),
+        ("shaders", &table.shaders),
+        ("descriptors", &table.descriptors),
+        ("driver", &table.driver),
+        ("gpu", &table.gpu.as_ref().map(|g| g.0.clone())),
+    ] {
+        if let Some(value) = value {
+            plan.set(key, value)?;
         }
-        words.push(format!("env={variable}={value}"));
     }
-    let words = shlex::try_join(words.iter().map(String::as_str));
-    Ok(Plan { words: words.map_err(|e| format!("plan {name}: {e}"))?, name })
+    for (variable, value) in &table.env {
+        if variable.contains('=') {
+            return Err(format!("plan {}: env: {variable:?} is no variable's name", plan.name));
+        }
+        plan.set("env", &format!("{variable}={value}"))?;
+    }
+    Ok(plan)
 }
 
 /// The line that a place is on, from 1.

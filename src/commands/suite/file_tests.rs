@@ -35,7 +35,7 @@ min-effect = "5 %"
 fn a_suite_is_read() {
     let s = parse(WHOLE, "s.toml").expect("a suite");
     assert_eq!((&*s.name, s.plans.len(), s.benches.len()), ("nightly", 2, 2));
-    let words = shlex::split(&s.plans[1].words).expect("words");
+    let words = shlex::split(&s.plans[1].to_string()).expect("words");
     assert_eq!(words, ["other", "passes=simt,burn:turns=300", "env=A=x y", "env=B=it's"]);
     let [a, b] = &s.benches[..] else { panic!("two") };
     assert_eq!(
@@ -49,7 +49,7 @@ fn a_suite_is_read() {
     assert_eq!(b.settings.metrics(), [Metric::Median, Metric::P99]);
     assert_eq!(b.settings.min_effect.as_ref().map(|s| s.share), Some(0.05));
     let one = parse("schema_version = 1\nname = \"x\"\n[[bench]]\ncapture = \"a.gfxr\"\n", "s").expect("one");
-    assert_eq!(one.plans, [Plan { name: "plain".into(), words: "plain".into() }]);
+    assert_eq!(one.plans, [Plan::named("plain")]);
 }
 
 /// What is said of the suite with a text in place of another; the line is that of the error.

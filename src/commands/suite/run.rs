@@ -10,7 +10,7 @@
 use super::read::{Read, read};
 use super::results::{self, write};
 use crate::cli::{Shard, SuiteRunArgs};
-use crate::commands::bench::many;
+use crate::commands::bench;
 use crate::exit::{self, Exit, Failure, complain, note, verbose};
 use crate::{mmap, output, progress};
 use analyses::report::{Cell, Column, Cost, Report, Table, Unit as Of, escape, json, text};
@@ -44,7 +44,7 @@ pub fn run(args: &SuiteRunArgs) -> Result<Exit, Failure> {
     if !todo.is_empty() {
         suite.parts.push(PartNote {
             shard: args.shard.map(|s| [s.index, s.of]),
-            machine: many::host(),
+            machine: bench::host(),
             began: SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs()),
             wall: Nanos(0),
         });
@@ -313,7 +313,7 @@ fn report(suite: &SuiteNote, folder: &Path) -> Result<Report, Failure> {
             continue;
         }
         let run = Run::open_with(&folder.join(u.folder()), mmap::open_plain).map_err(Failure::new)?;
-        let figures = many::report(&run).tables.into_iter().find(|t| t.name == "plans");
+        let figures = bench::report(&run).tables.into_iter().find(|t| t.name == "plans");
         let Some(figures) = figures else { continue };
         if columns.len() == before {
             // (behind the capture, which the unit says)

@@ -9,7 +9,7 @@
 
 use super::file::{Bench, Suite};
 use crate::cli::{BenchArgs, Cli, Command, RunArgs};
-use crate::commands::bench::many;
+use crate::commands::bench::{self, Settings};
 use clap::Parser;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -125,7 +125,7 @@ fn unit(suite: &Suite, n: usize, file: &str, frame: Option<u64>, name: String) -
     let mut words = vec!["bench".to_owned(), file.clone()];
     let mut add = |flag: &str, value: Option<String>| words.extend(value.map(|v| format!("--{flag}={v}")));
     add("frame", frame.map(|f| f.to_string()));
-    let processes = s.processes.or(s.budget.is_none().then_some(many::PROCESSES[0]));
+    let processes = s.processes.or(s.budget.is_none().then_some(bench::PROCESSES[0]));
     add("processes", processes.map(|n| n.to_string()));
     add("iterations", s.iterations.map(|n| n.to_string()));
     add("warmup", s.warmup.map(|n| n.to_string()));
@@ -138,7 +138,7 @@ fn unit(suite: &Suite, n: usize, file: &str, frame: Option<u64>, name: String) -
     add("gpu", s.gpu.as_ref().map(|g| g.0.clone()));
     let plans: Vec<_> = bench.plans.iter().map(|p| &suite.plans[*p]).collect();
     for plan in &plans {
-        add("plan", Some(plan.words.clone()));
+        add("plan", Some(plan.to_string()));
     }
     let read = |words: &[String]| -> Result<BenchArgs, String> {
         let words = ["reray-replay"].into_iter().chain(words.iter().map(String::as_str)).chain(["-o", "x"]);
@@ -164,10 +164,10 @@ fn unit(suite: &Suite, n: usize, file: &str, frame: Option<u64>, name: String) -
             s.options.as_deref().unwrap_or_default()
         ));
     }
-    many::check(&args).map_err(|e| e.to_string())?;
+    bench::check(&Settings::from(&args)).map_err(|e| e.to_string())?;
     let whole = usize::from(frame.is_none());
-    let turns = s.iterations.unwrap_or(many::ITERATIONS[whole]) + s.warmup.unwrap_or(many::WARMUP[whole]);
-    let processes = s.processes.unwrap_or(many::PROCESSES[0]);
+    let turns = s.iterations.unwrap_or(bench::ITERATIONS[whole]) + s.warmup.unwrap_or(bench::WARMUP[whole]);
+    let processes = s.processes.unwrap_or(bench::PROCESSES[0]);
     let cost = plans.len() as f64 * f64::from(processes) * f64::from(turns) * bench.weight;
     let plans = plans.into_iter().map(|p| p.name.clone()).collect();
     Ok(Unit { name, bench: n, file, frame, plans, processes, cost, words })

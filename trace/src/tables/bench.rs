@@ -1,4 +1,4 @@
-//! What `bench --processes` records: a run (`run.rs`).
+//! What `bench` records: a run (`run.rs`).
 
 use crate::Table;
 use crate::table::{count, text};
@@ -59,5 +59,22 @@ pub static BENCH_SPANS: Table = Table {
         count("turn", "number", "which of its process's turns with finer timestamps, from 0"),
         count("place", "number", "a row of `bench_places`"),
         count("time", "ns", "its time, as docs/reports.md defines it for spans"),
+    ],
+};
+
+/// What calls of a turn cost the CPU.
+pub static BENCH_CALLS: Table = Table {
+    name: "bench_calls",
+    about: "what one kind of a turn's calls cost the CPU, in a turn of its own with finer timestamps",
+    version: 1,
+    columns: &[
+        count("worker", "number", "which process: a row of `workers` in run.json, from 0"),
+        count("turn", "number", "which of its process's turns with finer timestamps, from 0"),
+        text(
+            "kind",
+            "descriptors: those that manage, bind or push descriptors; recording: the others that record commands, manage command buffers, or submit",
+        ),
+        count("calls", "number", "how many"),
+        count("time", "ns", "how long the driver took for them, by the replay's own clock"),
     ],
 };

@@ -113,6 +113,7 @@ pub static TABLES: &[&Table] = &[
     &BENCH_FRAMES,
     &BENCH_PLACES,
     &BENCH_SPANS,
+    &BENCH_CALLS,
     &SAMPLES,
     &SIMT_GROUPS,
     &DIVERGENCE_GROUPS,

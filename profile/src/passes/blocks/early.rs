@@ -106,7 +106,8 @@ mod tests {
             {source}"
         );
         let module = glsl("frag", &source, &["--target-env", "vulkan1.1"])?;
-        let passes: Vec<Box<dyn Pass>> = vec![Box::new(Blocks::new(options).expect("options"))];
+        let passes: Vec<Box<dyn Pass>> =
+            vec![Box::new(Blocks::new(&crate::passes::options(options)).expect("options"))];
         let v = rewritten(&source, &module, "vulkan1.3", &passes, Device::default()).swap_remove(0);
         let m = Module::read(&v.words).expect("it is a module");
         let modes = m

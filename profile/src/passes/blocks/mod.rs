@@ -38,7 +38,7 @@ pub struct Blocks {
 
 impl Blocks {
     /// With options as on the command line.
-    pub fn new(options: &str) -> std::result::Result<Self, String> {
+    pub fn new(options: &[String]) -> std::result::Result<Self, String> {
         Ok(Blocks { options: Options::read(options)? })
     }
 }

@@ -1,4 +1,4 @@
-//! What may be asked of pass `blocks`: `blocks:mode=lane:flush=exit`, options with colons (or semicolons) between them.
+//! What may be asked of pass `blocks`: `blocks:mode=lane+flush=exit`, options with plus signs between them.
 //!
 //! | option | values, the default first |
 //! |---|---|
@@ -96,10 +96,10 @@ impl Default for Options {
 
 impl Options {
     /// Reads them.
-    pub fn read(text: &str) -> Result<Self, String> {
+    pub fn read(options: &[String]) -> Result<Self, String> {
         let mut o = Options::default();
-        for option in text.split([':', ';']).filter(|o| !o.is_empty()) {
-            let (key, value) = option.split_once('=').unwrap_or((option, ""));
+        for option in options {
+            let (key, value) = option.split_once('=').unwrap_or((option.as_str(), ""));
             match (key, value) {
                 ("mode", "lanes") => o.mode = Mode::Lanes,
                 ("mode", "lane") => o.mode = Mode::Lane,
@@ -128,7 +128,7 @@ impl Options {
                     return Err(format!(
                         "pass blocks has no option {option:?}; it has mode=lanes|lane|subgroup, \
                          add=atomic|plain, sample=K, placement=knuth|direct, flush=exit|direct, held=all|N, merge=auto|subgroup|device, copies=1..1024, \
-                         early=keep|off and as=NAME, with colons between them"
+                         early=keep|off and as=NAME, with + between them"
                     ));
                 }
             }
@@ -173,16 +173,18 @@ mod tests {
 
     #[test]
     fn options_are_read_or_refused() {
-        assert_eq!(Options::read(""), Ok(Options::default()));
-        let o =
-            Options::read("mode=lane:placement=direct;flush=direct:sample=8:copies=4:as=other").expect("ok");
+        assert_eq!(Options::read(&crate::passes::options("")), Ok(Options::default()));
+        let o = Options::read(&crate::passes::options(
+            "mode=lane:placement=direct+flush=direct:sample=8:copies=4:as=other",
+        ))
+        .expect("ok");
         assert_eq!((o.mode, o.places, o.hold, o.every), (Mode::Lane, Places::Direct, false, 8));
         assert_eq!((o.copies, o.name, o.unit()), (4, "other", "invocations"));
         assert_ne!(o.key(), Options::default().key());
         for wrong in
             ["mode=warp", "sample=0", "copies=0", "copies=5000", "as=", "plain", "add=plain:sample=2"]
         {
-            assert!(Options::read(wrong).is_err(), "{wrong}");
+            assert!(Options::read(&crate::passes::options(wrong)).is_err(), "{wrong}");
         }
     }
 }

@@ -314,8 +314,9 @@ fn decoded(pass: &Blocks, v: &Variant, counters: &[u64]) -> Memory {
 
 /// Walks a module and compares every block and edge. Of the derived ones, how many there were.
 fn check(what: &str, module: &[u32], options: &str, seed: u64) -> (usize, usize) {
-    let passes: Vec<Box<dyn Pass>> = vec![Box::new(Blocks::new(options).expect("options"))];
-    let pass = Blocks::new(options).expect("options");
+    let passes: Vec<Box<dyn Pass>> =
+        vec![Box::new(Blocks::new(&crate::passes::options(options)).expect("options"))];
+    let pass = Blocks::new(&crate::passes::options(options)).expect("options");
     let (mut blocks, mut edges) = (0, 0);
     for v in rewritten(what, module, "vulkan1.3", &passes, Device::default()) {
         let mut w = Walker::new(&v, seed);
@@ -426,7 +427,10 @@ fn a_plan_may_have_the_pass_twice_and_its_edges_are_shared() {
     let Some(module) = glsl("frag", HARD, &["--target-env", "vulkan1.1"]) else { return };
     let options = ["mode=lane", "mode=lane:as=again:flush=direct", "mode=lane:placement=direct:as=direct"];
     let make = || -> Vec<Box<dyn Pass>> {
-        options.iter().map(|o| Box::new(Blocks::new(o).expect("options")) as Box<dyn Pass>).collect()
+        options
+            .iter()
+            .map(|o| Box::new(Blocks::new(&crate::passes::options(o)).expect("options")) as Box<dyn Pass>)
+            .collect()
     };
     let all = rewritten("hard", &module, "vulkan1.3", &make(), Device::default());
     assert_eq!(all[0].regions.iter().map(|r| &*r.pass).collect::<Vec<_>>(), ["blocks", "again", "direct"]);
@@ -455,12 +459,17 @@ fn every_option_leaves_valid_modules() {
     let device = Device { atomic_64: true, keep_calls: true, ..Device::default() };
     let hard = glsl("frag", HARD, &["--target-env", "vulkan1.1"]);
     for options in all {
-        let passes: Vec<Box<dyn Pass>> = vec![Box::new(Blocks::new(options).expect("options"))];
+        let passes: Vec<Box<dyn Pass>> =
+            vec![Box::new(Blocks::new(&crate::passes::options(options)).expect("options"))];
         let some = scenes().into_iter().enumerate().filter(|s| s.0 % 3 == 0).map(|s| s.1);
         let hard = hard.iter().map(|m| ("hard".into(), m.clone()));
         for (path, module) in some.chain(hard) {
             for v in rewritten(&path.display().to_string(), &module, "vulkan1.3", &passes, device) {
-                assert_eq!(v.regions[0].counters % Options::read(options).expect("ok").copies, 0);
+                assert_eq!(
+                    v.regions[0].counters
+                        % Options::read(&crate::passes::options(options)).expect("ok").copies,
+                    0
+                );
                 assert_eq!(invalid(&v.words, "vulkan1.3"), None);
             }
         }
@@ -470,8 +479,9 @@ fn every_option_leaves_valid_modules() {
 #[test]
 fn lost_additions_give_no_negative_counts_and_copies_are_summed() {
     let Some(module) = glsl("frag", HARD, &["--target-env", "vulkan1.1"]) else { return };
-    let pass = Blocks::new("mode=lane:copies=2").expect("options");
-    let passes: Vec<Box<dyn Pass>> = vec![Box::new(Blocks::new("mode=lane:copies=2").expect("options"))];
+    let pass = Blocks::new(&crate::passes::options("mode=lane:copies=2")).expect("options");
+    let passes: Vec<Box<dyn Pass>> =
+        vec![Box::new(Blocks::new(&crate::passes::options("mode=lane:copies=2")).expect("options"))];
     let v = &rewritten("hard", &module, "vulkan1.3", &passes, Device::default())[0];
     let stride = v.counters / 2;
     let mut split: Vec<u64> = (0..v.counters).map(|n| u64::from(n % 7 * 3 + n / stride)).collect();

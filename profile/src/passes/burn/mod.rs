@@ -24,9 +24,9 @@ pub struct Burn {
 
 impl Burn {
     /// With the options of the command line.
-    pub fn new(options: &str) -> std::result::Result<Self, String> {
+    pub fn new(options: &[String]) -> std::result::Result<Self, String> {
         let mut new = Burn { turns: 100, shader: String::new(), stage: None };
-        for option in options.split([',', '+']).filter(|o| !o.is_empty()) {
+        for option in options {
             let wrong = || format!("pass burn: {option:?}: there are turns=N, shader=HASH and stage=NAME");
             match option.split_once('=') {
                 Some(("turns", n)) => new.turns = n.parse().map_err(|_| wrong())?,
@@ -83,7 +83,9 @@ mod tests {
 
     #[test]
     fn every_chosen_shader_burns_and_is_valid() {
-        let of = |options: &'static str| everywhere(&|| Box::new(Burn::new(options).expect("options")));
+        let of = |options: &'static str| {
+            everywhere(&|| Box::new(Burn::new(&crate::passes::options(options)).expect("options")))
+        };
         let calls = |v: &crate::rewrite::Variant| {
             let m = crate::spirv::Module::read(&v.words).expect("it is a module");
             let id = v.facts.functions[0].id;
@@ -93,18 +95,21 @@ mod tests {
         let all = of("turns=7");
         assert!(all.len() > 10 && all.iter().all(|v| calls(v) >= 1), "{}", all.len());
         let hash = all[0].shader.to_string();
-        let one = Burn::new(&format!("shader={}", &hash[..12])).expect("options");
+        let one = Burn::new(&crate::passes::options(&format!("shader={}", &hash[..12]))).expect("options");
         assert!(one.needs(Stage::Vertex).is_some() && hash.starts_with(&one.shader));
     }
 
     #[test]
     fn options_are_read_and_wrong_ones_refused() {
-        let b = Burn::new("turns=30+stage=fragment,shader=AB12").expect("options");
+        let b = Burn::new(&crate::passes::options("turns=30+stage=fragment+shader=AB12")).expect("options");
         assert_eq!((b.turns, &*b.shader, b.stage), (30, "ab12", Some(Stage::Fragment)));
         assert!(b.needs(Stage::Fragment).is_some() && b.needs(Stage::Compute).is_none());
         for wrong in ["turns=x", "turns", "shader=", "shader=xyz", "stage=pixel", "percent=3"] {
-            assert!(Burn::new(wrong).is_err(), "{wrong}");
+            assert!(Burn::new(&crate::passes::options(wrong)).is_err(), "{wrong}");
         }
-        assert_ne!(Burn::new("turns=1").map(|b| b.key()), Burn::new("turns=2").map(|b| b.key()));
+        assert_ne!(
+            Burn::new(&crate::passes::options("turns=1")).map(|b| b.key()),
+            Burn::new(&crate::passes::options("turns=2")).map(|b| b.key())
+        );
     }
 }

@@ -38,8 +38,8 @@ pub struct Counters {
 
 impl Counters {
     /// With its options.
-    pub fn new(options: &str) -> std::result::Result<Self, String> {
-        match options {
+    pub fn new(options: &[String]) -> std::result::Result<Self, String> {
+        match options.join("+").as_str() {
             "" | "mode=lanes" => Ok(Counters { lane: false }),
             "mode=lane" => Ok(Counters { lane: true }),
             other => Err(format!("pass counters knows mode=lanes and mode=lane; {other:?} was given")),

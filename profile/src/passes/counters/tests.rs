@@ -51,7 +51,8 @@ fn rewritten(words: &[u32], options: &str) -> Result<Option<Variant>> {
 
 fn rewritten_for(words: &[u32], options: &str, device: Device) -> Result<Option<Variant>> {
     let (model, name, _) = entries(words).swap_remove(0);
-    let passes: Vec<Box<dyn Pass>> = vec![Box::new(Counters::new(options).expect("options"))];
+    let passes: Vec<Box<dyn Pass>> =
+        vec![Box::new(Counters::new(&crate::passes::options(options)).expect("options"))];
     instrument(words, ShaderHash::of(words), model, &name, &passes, device)
 }
 
@@ -195,7 +196,7 @@ fn blocks_that_reach_the_top_count_by_frame() {
 
 #[test]
 fn unknown_options_are_refused() {
-    let e = Counters::new("mode=all").err().expect("no such mode");
+    let e = Counters::new(&crate::passes::options("mode=all")).err().expect("no such mode");
     assert_eq!(e, "pass counters knows mode=lanes and mode=lane; \"mode=all\" was given");
 }
 

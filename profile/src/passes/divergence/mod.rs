@@ -61,7 +61,7 @@ pub struct Divergence {
 
 impl Divergence {
     /// With the options of the command line.
-    pub fn new(options: &str) -> std::result::Result<Self, String> {
+    pub fn new(options: &[String]) -> std::result::Result<Self, String> {
         let (options, most_held) = most_held(options, MOST_HELD)?;
         Ok(Divergence { lanes: Lanes::of("divergence", &options)?, most_held })
     }

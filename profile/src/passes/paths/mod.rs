@@ -28,7 +28,7 @@ pub struct Paths(Lanes);
 
 impl Paths {
     /// With the options of the command line.
-    pub fn new(options: &str) -> std::result::Result<Self, String> {
+    pub fn new(options: &[String]) -> std::result::Result<Self, String> {
         Lanes::of("paths", options).map(Paths)
     }
 }

@@ -38,7 +38,7 @@ pub struct Pass {
 
 impl Pass {
     /// With the traces of the command line.
-    pub fn new(options: &str) -> std::result::Result<Self, String> {
+    pub fn new(options: &[String]) -> std::result::Result<Self, String> {
         let given = Given::read("prune", options, &["helpers"])?;
         let mut ignore_helpers = false;
         for (_, value) in &given.own {

@@ -169,10 +169,18 @@ fn what_a_derivative_may_see_stays() {
 
 #[test]
 fn options() {
-    assert!(Pass::new("").is_ok_and(|p| p.known.is_empty()));
+    assert!(Pass::new(&crate::passes::options("")).is_ok_and(|p| p.known.is_empty()));
     assert!(
-        Pass::new("/nowhere").is_err() && Pass::new("depth=3").is_err() && Pass::new("frames=9-2").is_err()
+        Pass::new(&crate::passes::options("/nowhere")).is_err()
+            && Pass::new(&crate::passes::options("depth=3")).is_err()
+            && Pass::new(&crate::passes::options("frames=9-2")).is_err()
     );
-    assert!(Pass::new("helpers=ignore+precise=yes").is_ok_and(|p| p.ignore_helpers && p.precise == [""]));
-    assert!(Pass::new("helpers=no").is_err() && Pass::new("precise=maybe").is_err());
+    assert!(
+        Pass::new(&crate::passes::options("helpers=ignore+precise=yes"))
+            .is_ok_and(|p| p.ignore_helpers && p.precise == [""])
+    );
+    assert!(
+        Pass::new(&crate::passes::options("helpers=no")).is_err()
+            && Pass::new(&crate::passes::options("precise=maybe")).is_err()
+    );
 }

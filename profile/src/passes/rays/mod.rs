@@ -54,7 +54,7 @@ pub struct Rays {
 
 impl Rays {
     /// With the options of the command line.
-    pub fn new(options: &str) -> std::result::Result<Self, String> {
+    pub fn new(options: &[String]) -> std::result::Result<Self, String> {
         Ok(Rays { options: Options::read(options)? })
     }
 }

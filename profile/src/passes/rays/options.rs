@@ -32,10 +32,10 @@ pub enum Queries {
 
 impl Options {
     /// Reads them.
-    pub fn read(options: &str) -> std::result::Result<Self, String> {
+    pub fn read(options: &[String]) -> std::result::Result<Self, String> {
         let mut new = Options::default();
-        for option in options.split([',', ':']).filter(|o| !o.is_empty()) {
-            match option {
+        for option in options {
+            match option.as_str() {
                 "sm=auto" => new.sm = None,
                 "sm=yes" => new.sm = Some(true),
                 "sm=no" => new.sm = Some(false),
@@ -47,7 +47,9 @@ impl Options {
                 "queries=most" => new.queries = Queries::Most,
                 "queries=all" => new.queries = Queries::All,
                 "queries=no" => new.queries = Queries::None,
-                lanes if lanes.starts_with("lanes=") => new.lanes = Some(Lanes::of("rays", lanes)?),
+                lanes if lanes.starts_with("lanes=") => {
+                    new.lanes = Some(Lanes::of("rays", std::slice::from_ref(option))?)
+                }
                 _ => {
                     return Err(format!(
                         "pass rays has no option {option:?}; it has lanes=32|64|128, sm=auto|yes|no, \

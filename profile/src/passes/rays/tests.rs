@@ -12,7 +12,7 @@ use trace::tables::{NOT_KNOWN, RAY_LAUNCHES, RAYS, RayEvent, WARPS};
 use trace::{Memory, Source};
 
 fn make(options: &str) -> Box<dyn crate::Pass> {
-    Box::new(Rays::new(options).expect("it knows them"))
+    Box::new(Rays::new(&crate::passes::options(options)).expect("it knows them"))
 }
 
 #[test]
@@ -28,9 +28,12 @@ fn golden_assembly() {
 
 #[test]
 fn options_are_known() {
-    assert!(Rays::new("lanes=128:sm=no:clock=subgroup").is_ok() && Rays::new("").is_ok());
+    assert!(
+        Rays::new(&crate::passes::options("lanes=128:sm=no:clock=subgroup")).is_ok()
+            && Rays::new(&crate::passes::options("")).is_ok()
+    );
     for wrong in ["lanes=48", "sm=maybe", "clock"] {
-        assert!(Rays::new(wrong).is_err_and(|e| e.contains("pass rays")), "{wrong}");
+        assert!(Rays::new(&crate::passes::options(wrong)).is_err_and(|e| e.contains("pass rays")), "{wrong}");
     }
     assert_ne!(make("clock=auto").key(), make("").key());
 }

@@ -30,10 +30,12 @@ pub struct Replace {
 
 impl Replace {
     /// With the folder of the command line.
-    pub fn new(folder: &str) -> std::result::Result<Self, String> {
-        if folder.is_empty() {
-            return Ok(Replace { with: BTreeMap::new(), digest: String::new() });
-        }
+    pub fn new(options: &[String]) -> std::result::Result<Self, String> {
+        let folder = match options {
+            [] => return Ok(Replace { with: BTreeMap::new(), digest: String::new() }),
+            [folder] => folder,
+            _ => return Err(format!("pass replace reads one folder; {options:?} was given")),
+        };
         let wrong = |e: std::io::Error| format!("pass replace: {folder}: {e}");
         let mut with = BTreeMap::new();
         let mut digest = blake3::Hasher::new();
@@ -120,9 +122,11 @@ mod tests {
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder).expect("a folder");
         let name = folder.to_str().expect("a plain path");
-        assert!(Replace::new(name).is_err_and(|e| e.contains("HASH.spv")));
+        assert!(Replace::new(&crate::passes::options(name)).is_err_and(|e| e.contains("HASH.spv")));
         std::fs::write(folder.join(format!("{}.spv", ShaderHash::of(one))), bytes(other)).expect("a file");
-        let pass = || -> Box<dyn Pass> { Box::new(Replace::new(name).expect("a folder with a file")) };
+        let pass = || -> Box<dyn Pass> {
+            Box::new(Replace::new(&crate::passes::options(name)).expect("a folder with a file"))
+        };
         let made = |module: &[u32], passes: &[Box<dyn Pass>]| {
             let (model, entry, _) = entries(module).remove(0);
             instrument(module, ShaderHash::of(module), model, &entry, passes, Device::default())

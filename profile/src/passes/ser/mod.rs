@@ -40,9 +40,9 @@ pub struct Ser {
 
 impl Ser {
     /// With the options of the command line.
-    pub fn new(options: &str) -> std::result::Result<Self, String> {
+    pub fn new(options: &[String]) -> std::result::Result<Self, String> {
         let mut new = Ser { reorder: true, hint: None, api: None };
-        for option in options.split(['+', ',']).filter(|o| !o.is_empty()) {
+        for option in options {
             match option.split_once('=') {
                 Some(("reorder", "yes")) => new.reorder = true,
                 Some(("reorder", "no")) => new.reorder = false,

@@ -7,7 +7,7 @@ use crate::testing::{
 };
 
 fn ser(options: &str) -> Box<dyn Pass> {
-    Box::new(Ser::new(options).expect("they are options"))
+    Box::new(Ser::new(&crate::passes::options(options)).expect("they are options"))
 }
 
 /// The main function of what becomes of a text.
@@ -195,10 +195,10 @@ fn options() {
         ("hints=4", "ser 1 reorder Instance 4"),
         ("hints=geometry:2+api=ext", "ser 1 reorder Geometry 2 Ext"),
     ] {
-        assert_eq!(Ser::new(text).expect(text).key(), key);
+        assert_eq!(Ser::new(&crate::passes::options(text)).expect(text).key(), key);
     }
     for text in ["hints=0", "hints=17", "hints=shader:2", "hints=2+reorder=no", "again", "api=amd"] {
-        assert!(Ser::new(text).is_err(), "{text}");
+        assert!(Ser::new(&crate::passes::options(text)).is_err(), "{text}");
     }
     for (api, needs) in
         [("api=nv", (false, true, false)), ("api=ext", (false, false, true)), ("", (true, false, false))]

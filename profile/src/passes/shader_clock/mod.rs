@@ -37,7 +37,7 @@ pub struct ShaderClock(Clocked);
 
 impl ShaderClock {
     /// With the options of the command line.
-    pub fn new(options: &str) -> std::result::Result<Self, String> {
+    pub fn new(options: &[String]) -> std::result::Result<Self, String> {
         Clocked::new("shader-clock", options).map(ShaderClock)
     }
 }

@@ -42,9 +42,9 @@ pub struct Simt {
 
 impl Simt {
     /// With the options of the command line.
-    pub fn new(options: &str) -> std::result::Result<Self, String> {
+    pub fn new(options: &[String]) -> std::result::Result<Self, String> {
         let (options, most_held) = most_held(options, MOST_HELD)?;
-        let exact_counts = match options.as_str() {
+        let exact_counts = match options.join("+").as_str() {
             "" | "exact=64" => 64,
             "exact=0" => 0,
             "exact=32" => 32,

@@ -119,7 +119,7 @@ OpFunctionEnd
 
 #[test]
 fn counters_become_records() {
-    let pass = Simt::new("exact=0").expect("an option");
+    let pass = Simt::new(&crate::passes::options("exact=0")).expect("an option");
     let Some(mut v) = of_text(Box::new(pass), BRANCH) else { return };
     // Of a fragment shader, so that helpers are counted too; told apart: 1 and 2.
     v.stage = Stage::Fragment;

@@ -41,7 +41,7 @@ pub struct Pass {
 
 impl Pass {
     /// With the traces of the command line.
-    pub fn new(options: &str) -> std::result::Result<Self, String> {
+    pub fn new(options: &[String]) -> std::result::Result<Self, String> {
         let given = Given::read("specialize", options, &[])?;
         let mut known = Known::default();
         for trace in &given.traces {

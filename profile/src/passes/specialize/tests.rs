@@ -133,9 +133,11 @@ fn numbers_that_may_be_addresses_stay() {
 
 #[test]
 fn options() {
-    assert!(Pass::new("").is_ok_and(|p| p.needs(Stage::Compute).is_none()));
+    assert!(Pass::new(&crate::passes::options("")).is_ok_and(|p| p.needs(Stage::Compute).is_none()));
     assert!(
-        Pass::new("/nowhere").is_err() && Pass::new("share=3").is_err() && Pass::new("precise=3").is_err()
+        Pass::new(&crate::passes::options("/nowhere")).is_err()
+            && Pass::new(&crate::passes::options("share=3")).is_err()
+            && Pass::new(&crate::passes::options("precise=3")).is_err()
     );
 }
 
@@ -207,8 +209,9 @@ fn arithmetic_is_held_where_that_is_wished() {
     let Some(words) = glsl("frag", SOURCE, &["--target-env", "vulkan1.2"]) else { return };
     let hash = ShaderHash::of(&words).to_string();
     let held = |precise: &str| {
-        let precise =
-            crate::passes::learnt::Given::read("specialize", precise, &[]).expect("an option").precise;
+        let precise = crate::passes::learnt::Given::read("specialize", &crate::passes::options(precise), &[])
+            .expect("an option")
+            .precise;
         let mut known = Known::default();
         known.add(&trace(&words, false), &|f| f == 1).expect("it is a trace");
         let pass = Pass { known, precise };

@@ -44,9 +44,9 @@ impl Pass {
     }
 
     /// With the swizzles of these files: the options of the command line. Without files launches are given nothing.
-    pub fn read(options: &str) -> std::result::Result<Self, String> {
+    pub fn read(options: &[String]) -> std::result::Result<Self, String> {
         let mut all = Vec::new();
-        for file in options.split('+').filter(|f| !f.is_empty()) {
+        for file in options {
             let bytes = std::fs::read(Path::new(file)).map_err(|e| format!("swizzle {file}: {e}"))?;
             all.push(Swizzle::of_bytes(&bytes).map_err(|e| format!("swizzle {file}: {e}"))?);
         }

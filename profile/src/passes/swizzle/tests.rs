@@ -227,10 +227,17 @@ fn files_are_read_and_what_is_wrong_with_them_is_said() {
     let file = tempfile();
     let path = file.0.to_str().expect("it is text");
     std::fs::write(&file.0, swizzle([2, 2, 1], vec![3, 2, 1, 0]).bytes()).expect("it is written");
-    let pass = Pass::read(path).expect("it is a swizzle");
+    let pass = Pass::read(&crate::passes::options(path)).expect("it is a swizzle");
     assert_eq!(pass.tables().expect("it has").tables.len(), 1);
-    assert!(Pass::read(&format!("{path}+{path}")).expect_err("twice").contains("launch 1 of frame 3"));
+    assert!(
+        Pass::read(&crate::passes::options(&format!("{path}+{path}")))
+            .expect_err("twice")
+            .contains("launch 1 of frame 3")
+    );
     std::fs::write(&file.0, "RRSWIZZ").expect("it is written");
-    assert!(Pass::read(path).expect_err("it is none").contains("no swizzle"));
-    assert!(Pass::read("/nowhere").is_err() && Pass::read("").is_ok());
+    assert!(Pass::read(&crate::passes::options(path)).expect_err("it is none").contains("no swizzle"));
+    assert!(
+        Pass::read(&crate::passes::options("/nowhere")).is_err()
+            && Pass::read(&crate::passes::options("")).is_ok()
+    );
 }

@@ -48,7 +48,7 @@ pub struct Timeline(Clocked);
 
 impl Timeline {
     /// `clock=auto|device|subgroup`, `sm=auto|yes|no`, by commas; `auto` where nothing is said.
-    pub fn new(options: &str) -> std::result::Result<Self, String> {
+    pub fn new(options: &[String]) -> std::result::Result<Self, String> {
         Clocked::new("timeline", options).map(Timeline)
     }
 }

@@ -53,10 +53,10 @@ pub struct Pass {
 
 impl Pass {
     /// With its options, colons between them.
-    pub fn new(options: &str) -> std::result::Result<Self, String> {
+    pub fn new(options: &[String]) -> std::result::Result<Self, String> {
         let mut pass = Pass::default();
-        for option in options.split([':', ';']).filter(|o| !o.is_empty()) {
-            match option {
+        for option in options {
+            match option.as_str() {
                 "skip=static" => pass.skip_static = true,
                 "skip=none" => pass.skip_static = false,
                 "sites=all" => pass.all = true,

@@ -6,7 +6,7 @@ use crate::testing::{entry, everywhere, frame, function_text, glsl, of_text, rew
 use trace::Memory;
 
 fn make(options: &str) -> Box<dyn crate::Pass> {
-    Box::new(Pass::new(options).expect("it knows them"))
+    Box::new(Pass::new(&crate::passes::options(options)).expect("it knows them"))
 }
 
 #[test]
@@ -94,6 +94,6 @@ fn decoding() {
 
 #[test]
 fn options_that_are_not_known_are_refused() {
-    let e = Pass::new("skip=all").err().expect("it is not known");
+    let e = Pass::new(&crate::passes::options("skip=all")).err().expect("it is not known");
     assert!(e.contains("skip=static") && e.contains("\"skip=all\""), "{e}");
 }

@@ -48,10 +48,10 @@ const CLASSES: [Class; 4] = [Class::Uniform, Class::Push, Class::Storage, Class:
 
 impl Pass {
     /// With its options, colons between them.
-    pub fn new(options: &str) -> std::result::Result<Self, String> {
+    pub fn new(options: &[String]) -> std::result::Result<Self, String> {
         let mut pass = Pass { slots: 64, classes: CLASSES.to_vec(), changes: true, said: Mutex::default() };
-        for option in options.split([':', ';']).filter(|o| !o.is_empty()) {
-            let (key, value) = option.split_once('=').unwrap_or((option, ""));
+        for option in options {
+            let (key, value) = option.split_once('=').unwrap_or((option.as_str(), ""));
             match key {
                 "slots" => {
                     let slots = value.parse().ok().filter(|n: &u32| n.is_power_of_two() && *n <= 4096);

@@ -9,7 +9,7 @@ use trace::Memory;
 use trace::tables::{VALUE_CHANGES, VALUE_REGISTERS, VALUE_SITES, VALUES, VALUES_SEEN};
 
 fn make(options: &str) -> Box<dyn crate::Pass> {
-    Box::new(Pass::new(options).expect("it knows them"))
+    Box::new(Pass::new(&crate::passes::options(options)).expect("it knows them"))
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn decoding() {
     counters[size..size + 3].copy_from_slice(&[8, 0, 0]);
     counters[size + 3 + 9] = 3;
     counters[size + 3 + 128..size + 3 + 130].copy_from_slice(&[0x3f80_0000, 8]);
-    let pass = Pass::new("slots=16").expect("known");
+    let pass = Pass::new(&crate::passes::options("slots=16")).expect("known");
     let mut out = Memory::default();
     // The uniform block's counter, then the push constants'.
     let one = |v: u32| u64::from(v) | u64::from(!v) << 32;
@@ -140,14 +140,26 @@ fn what_an_action_saw() {
 
 #[test]
 fn options_are_read_and_refused() {
-    let p = Pass::new("slots=8:sites=push|uniform:changes=no").expect("known");
+    let p = Pass::new(&crate::passes::options("slots=8:sites=push|uniform:changes=no")).expect("known");
     assert_eq!((p.slots, p.classes.len(), p.changes), (8, 2, false));
     assert!(!p.needs(Stage::Vertex).expect("all stages").actions);
-    assert!(!Pass::new("sites=texture").expect("known").needs(Stage::Vertex).expect("all stages").actions);
-    assert!(Pass::new("").expect("known").needs(Stage::Vertex).expect("all stages").actions);
+    assert!(
+        !Pass::new(&crate::passes::options("sites=texture"))
+            .expect("known")
+            .needs(Stage::Vertex)
+            .expect("all stages")
+            .actions
+    );
+    assert!(
+        Pass::new(&crate::passes::options(""))
+            .expect("known")
+            .needs(Stage::Vertex)
+            .expect("all stages")
+            .actions
+    );
     for (wrong, says) in [("slots=7", "power of two"), ("sites=stuff", "uniform, push"), ("top=8", "slots=N")]
     {
-        let e = Pass::new(wrong).err().expect("it is refused");
+        let e = Pass::new(&crate::passes::options(wrong)).err().expect("it is refused");
         assert!(e.contains(says), "{e}");
     }
 }

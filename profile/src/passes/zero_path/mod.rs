@@ -37,7 +37,7 @@ pub struct Pass {
 
 impl Pass {
     /// With the traces of the command line.
-    pub fn new(options: &str) -> std::result::Result<Self, String> {
+    pub fn new(options: &[String]) -> std::result::Result<Self, String> {
         let given = Given::read("zero-path", options, &["share", "least"])?;
         let (mut share, mut least) = (90, 3);
         for (name, value) in &given.own {

@@ -112,10 +112,10 @@ fn words_of_a_load_are_told_apart() {
 
 #[test]
 fn options() {
-    assert!(Pass::new("").is_ok_and(|p| p.known.is_empty() && p.least == 3));
-    assert!(Pass::new("share=50+least=8").is_ok_and(|p| p.least == 8));
+    assert!(Pass::new(&crate::passes::options("")).is_ok_and(|p| p.known.is_empty() && p.least == 3));
+    assert!(Pass::new(&crate::passes::options("share=50+least=8")).is_ok_and(|p| p.least == 8));
     for wrong in ["share=0", "share=101", "least=x", "depth=3", "/nowhere"] {
-        assert!(Pass::new(wrong).is_err(), "{wrong}");
+        assert!(Pass::new(&crate::passes::options(wrong)).is_err(), "{wrong}");
     }
 }
 

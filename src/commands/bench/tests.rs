@@ -4,7 +4,8 @@ use super::known::{clock, half_of, half_of_change, tight};
 use serde_json::json;
 use trace::Nanos;
 use trace::dir::Capture;
-use trace::run::{FrameSample, PlanNote, Run, RunNote, Worker};
+use trace::plan::Plan;
+use trace::run::{FrameSample, Run, RunNote, Worker};
 
 /// What processes of each number find.
 const STATES: [f64; 8] = [1.0, 2.0, 0.5, 3.0, 1.5, 0.7, 2.5, 1.2];
@@ -14,7 +15,7 @@ fn drifting(plans: usize) -> Run {
     let mut run = Run {
         note: RunNote {
             captures: vec![Capture::default()],
-            plans: vec![PlanNote::default(); plans],
+            plans: vec![Plan::default(); plans],
             ..RunNote::default()
         },
         ..Run::default()

@@ -4,7 +4,7 @@
 //! (`machine::clocks`), else of what Linux says in sysfs of DRM devices: temperature, power and clocks of their sensors. The host: system,
 //! processor, governors, load. Guarantees: what is not there is null, and nothing is an error.
 
-use super::super::machine;
+use super::machine;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,10 +1,11 @@
 //! What `bench` prints of a run: each capture's and plan's figures, and how well they are known.
 
 use super::known::{clock, half_of, half_of_change};
+use analyses::bench::calls;
 use analyses::report::{Cell, Column, Cost, Report, Table, Unit};
 use analyses::verdict::compare::{Clock, processes};
 use analyses::verdict::{Metric, figure, values};
-use trace::run::Run;
+use trace::run::{RefusedPlan, Run, RunNote};
 
 /// What is printed: each capture's and plan's figures.
 pub fn report(run: &Run) -> Report {
@@ -50,6 +51,14 @@ pub fn report(run: &Run) -> Report {
         column("p99", Unit::Milliseconds),
     ];
     report.tables.push(Table { name: "plans".into(), columns, rows });
+    let calls = calls(run);
+    if !calls.rows.is_empty() {
+        report.tables.push(calls);
+    }
+    if !n.refused.is_empty() {
+        report.tables.push(refused(n));
+        report.notes.extend(n.refused.iter().map(sentence));
+    }
     let why = match n.stopped.as_str() {
         "tight" if n.plans.len() > 1 => "Every change is known well enough.",
         "tight" => "Every median is known well enough.",
@@ -72,4 +81,26 @@ pub fn report(run: &Run) -> Report {
     said.dedup();
     report.notes.extend(said.into_iter().map(|s| format!("{s}.")));
     report
+}
+
+/// The refused plans as a table.
+fn refused(note: &RunNote) -> Table {
+    let columns = ["plan", "why", "timed instead"].map(|name| Column::new(name, Unit::Text)).to_vec();
+    let row = |r: &RefusedPlan| -> Vec<Cell> {
+        let instead = r.instead.as_deref().map_or(Cell::Missing, Cell::from);
+        vec![r.plan.as_str().into(), r.why.as_str().into(), instead]
+    };
+    Table { name: "refused".into(), columns, rows: note.refused.iter().map(row).collect() }
+}
+
+/// The same as a sentence.
+fn sentence(r: &RefusedPlan) -> String {
+    match &r.instead {
+        None => format!("Plan {} is refused and was not timed: {}.", r.plan, r.why),
+        Some(instead) => format!(
+            "Plan {} is refused and was not timed: {}. That is rounding alone: the driver's compiler reorders arithmetic by what \
+             stands around it, and where it may not, plan {instead}, nothing differs.",
+            r.plan, r.why
+        ),
+    }
 }

@@ -1,46 +1,34 @@
-//! `bench --processes`: a run, of several captures under several plans in several processes each (docs/runs.md).
+//! Processes that take turns.
 //!
 //! Processes are numbered; of one number, and of one capture, those of all plans are alive together, and take turns in an order
-//! that the seed shuffles anew for each round: so what drifts within seconds or minutes drifts for all plans alike. A worker is
-//! this program again (`worker.rs`), which times as a study of one process does (`session.rs`).
+//! that the seed shuffles anew for each round: so what drifts within seconds or minutes drifts for all plans alike.
 //!
 //! *Warm-up*: turns are left out until the times of all processes of a number have settled (`analyses::verdict::settled`), or until
 //! `--warmup`: it ends for all of them in the same round, so that each has as many timed turns, and of the same rounds.
 //! *Budget*: after each number of processes the time is looked at, and, from the fifth on, how well each capture's median, or with
 //! several plans each one's change against the first, is known: half its 99 % interval.
 //!
-//! Guarantees: the folder is there whole or not at all; one worker works at a time; with looped frames all processes of a capture
-//! and plan have to show the same picture. Refuses folders that hold something.
+//! Guarantees: one worker works at a time; with looped frames all processes of a capture and plan have to show the same picture.
 
-mod known;
-mod plans;
-mod process;
-mod report;
-mod state;
-#[cfg(test)]
-mod tests;
-
+use super::known::tight;
 use super::order::shuffled;
+use super::prepare::{self, Prepared};
+use super::process::{Process, Spec};
 use super::worker::{BUSY_MS, Found};
-use crate::cli::BenchArgs;
-use crate::commands::folder;
+use super::{Settings, state};
 use crate::commands::frames::{self, no_such_frame};
 use crate::commands::replaying::options;
-use crate::exit::{Exit, Failure, complain};
-use crate::output::{self, write_file};
+use crate::exit::{Exit, Failure};
+use crate::output::write_file;
 use crate::{input, progress};
-use analyses::report::{json, text};
-use analyses::verdict::{FEWEST as FEWEST_TO_DECIDE, settled};
-use known::tight;
+use analyses::verdict::settled;
 use oorandom::Rand64;
-use plans::Asked;
-use process::{Process, Spec};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
 use trace::dir::{Capture, Device, Manifest, Writer};
-use trace::run::{FrameSample, Place, RUN_FILE, RUN_VERSION, Run, RunNote, SpanSample, Worker};
-use trace::tables::{BENCH_FRAMES, BENCH_PLACES, BENCH_SPANS, UNTIMED};
+use trace::run::{CallSample, FrameSample, Place, RUN_FILE, RUN_VERSION, Run, RunNote, SpanSample, Worker};
+use trace::tables::{BENCH_CALLS, BENCH_FRAMES, BENCH_PLACES, BENCH_SPANS, UNTIMED};
 use trace::{Nanos, Value as V};
 
 /// Processes where none are asked for; and with a budget, at most.
@@ -52,38 +40,12 @@ pub const WARMUP: [u32; 2] = [40, 10];
 /// Processes below which nobody asks how well a median, or a change, is known.
 const FEWEST: u32 = 5;
 
-pub use report::report;
-pub use state::host;
-
-/// Refuses plans that make no sense, before anything is measured.
-pub fn check(args: &BenchArgs) -> Result<(), Failure> {
-    plans::asked(args).map(drop)
-}
-
-/// Whether a run is asked for.
-pub fn wanted(args: &BenchArgs) -> bool {
-    let p = &args.processes;
-    p.processes.is_some() || p.budget.is_some() || !p.plan.is_empty() || !args.more.is_empty()
-}
-
-/// Runs it.
-pub fn run(args: &BenchArgs) -> Result<Exit, Failure> {
-    if let Some(few) = args.processes.processes.filter(|n| (*n as usize) < FEWEST_TO_DECIDE) {
-        complain(format_args!(
-            "{few} processes of each plan: `compare` decides nothing with fewer than {FEWEST_TO_DECIDE} a side, and 10 are a good number"
-        ));
-    }
-    let run = folder::whole(&args.output, |part| study(args, part))?;
-    let report = report(&run);
-    output::print(if args.json { json::render(&report) } else { text::render(&report) }.as_bytes())?;
-    Ok(Exit::Done)
-}
-
-/// A capture, and the passes of each plan for it.
-struct Source {
-    file: PathBuf,
-    note: Capture,
-    passes: Vec<String>,
+/// What was measured.
+pub struct Measured {
+    /// The run.
+    pub run: Run,
+    /// What its plans were, by capture and plan.
+    pub prepared: Vec<Vec<Prepared>>,
 }
 
 /// How many turns.
@@ -94,18 +56,20 @@ struct Turns {
     detailed: u32,
 }
 
-fn study(args: &BenchArgs, to: &Path) -> Result<Run, Failure> {
+/// Measures it all, into a folder.
+pub fn measure(settings: &Settings, to: &Path) -> Result<Measured, Failure> {
     let began = Instant::now();
+    prepare::check(settings)?;
     let writer = Writer::create(to, Manifest::default()).map_err(Failure::new)?;
-    let asked = plans::asked(args)?;
-    let whole = usize::from(args.looped.is_none());
+    let whole = usize::from(settings.frame.is_none());
     let turns = Turns {
-        iterations: args.rounds.unwrap_or(ITERATIONS[whole]),
-        warmup: args.left_out.unwrap_or(WARMUP[whole]),
-        detailed: args.processes.detailed,
+        iterations: settings.iterations.unwrap_or(ITERATIONS[whole]),
+        warmup: settings.warmup.unwrap_or(WARMUP[whole]),
+        detailed: settings.detailed,
     };
-    let mut notes = vec![];
-    let sources = sources(args, &asked, to, &mut notes)?;
+    let (captures, notes) = captures(settings)?;
+    let prepare::All { plans, prepared, refused, notes: said } = prepare::all(settings, &captures, to)?;
+    drop(captures);
     let before = state::host();
     let seconds = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());
     let mut run = Run {
@@ -114,39 +78,32 @@ fn study(args: &BenchArgs, to: &Path) -> Result<Run, Failure> {
             program: concat!("reray-replay ", env!("CARGO_PKG_VERSION")).into(),
             command_line: std::env::args_os().skip(1).map(|a| a.to_string_lossy().into_owned()).collect(),
             began: seconds,
-            seed: args.seed,
-            frame: args.looped,
+            seed: settings.seed,
+            frame: settings.frame,
             iterations: turns.iterations,
             detailed: turns.detailed,
             stopped: "done".into(),
-            captures: sources.iter().map(|s| s.note.clone()).collect(),
-            plans: asked.iter().map(|p| p.note.clone()).collect(),
-            notes,
+            captures: notes,
+            plans,
+            refused,
+            notes: said,
             ..RunNote::default()
         },
         ..Run::default()
     };
-    let budget = args.processes.budget;
-    let most = args.processes.processes.unwrap_or(PROCESSES[usize::from(budget.is_some())]);
-    let (mut random, mut known) = (Rand64::new(args.seed.into()), HashMap::new());
-    let bar = progress::bytes(u64::from(most) * sources.len() as u64, "processes");
+    let budget = settings.budget;
+    let most = settings.processes.unwrap_or(PROCESSES[usize::from(budget.is_some())]);
+    let (mut random, mut known) = (Rand64::new(settings.seed.into()), HashMap::new());
+    let bar = progress::bytes(u64::from(most) * prepared.len() as u64, "processes");
     bar.set_style(progress::iterations());
     for number in 0..most {
-        for capture in shuffled(sources.len(), &mut random) {
-            block(
-                args,
-                &asked,
-                &sources[capture],
-                (capture, number),
-                turns,
-                &mut random,
-                &mut run,
-                &mut known,
-            )?;
+        for capture in shuffled(prepared.len(), &mut random) {
+            let at = (capture, number);
+            block(settings, &prepared[capture], at, turns, &mut random, &mut run, &mut known)?;
             bar.inc(1);
         }
         let Some(budget) = budget else { continue };
-        if number + 1 >= FEWEST && tight(&run, args.processes.tight) {
+        if number + 1 >= FEWEST && tight(&run, settings.tight) {
             run.note.stopped = "tight".into();
             break;
         }
@@ -159,28 +116,25 @@ fn study(args: &BenchArgs, to: &Path) -> Result<Run, Failure> {
     }
     bar.finish_and_clear();
     run.note.wall = Nanos(began.elapsed().as_nanos() as u64);
-    run.note.busy_ms = busy(args, &run.note.workers);
+    run.note.busy_ms = busy(settings, &run.note.workers);
     run.note.machine = serde_json::json!({ "before": before, "after": state::host() });
     unsettled(&mut run.note);
     moved(&mut run.note);
     run.note.notes.extend(state::throttled(&run.note.workers));
     same_pictures(&run.note)?;
     write(&run, writer, to)?;
-    Ok(run)
+    Ok(Measured { run, prepared })
 }
 
-/// Every capture is there, has the frame, and what plans read of it is made.
-fn sources(
-    args: &BenchArgs,
-    asked: &[Asked],
-    to: &Path,
-    notes: &mut Vec<String>,
-) -> Result<Vec<Source>, Failure> {
-    let mut all: Vec<Source> = vec![];
-    for (n, file) in std::iter::once(&args.file).chain(&args.more).enumerate() {
-        let capture = input::open(file, &args.run.reading)?;
+type Opened = (PathBuf, gfxr_parse::container::Capture);
+
+/// Every capture is there once, and has the frame.
+fn captures(settings: &Settings) -> Result<(Vec<Opened>, Vec<Capture>), Failure> {
+    let (mut all, mut notes): (Vec<Opened>, Vec<Capture>) = (vec![], vec![]);
+    for file in &settings.captures {
+        let capture = input::open(file, &settings.run.reading)?;
         if let (Some(frame), Some(there)) =
-            (args.looped, frames::there(&capture, &options(&args.run)?.frame_by))
+            (settings.frame, frames::there(&capture, &options(&settings.run)?.frame_by))
             && !(there.0..=there.1).contains(&frame)
         {
             return Err(no_such_frame(frame, there));
@@ -191,16 +145,13 @@ fn sources(
             size_bytes: capture.bytes().len() as u64,
             blake3: blake3::hash(capture.bytes()).to_hex().to_string(),
         };
-        if all.iter().any(|s| s.note.blake3 == note.blake3) {
+        if notes.iter().any(|n| n.blake3 == note.blake3) {
             return Err(Failure::usage(format_args!("{} is there twice", file.display())));
         }
-        let frame = args.looped.unwrap_or_default();
-        let one = BenchArgs { file: file.clone(), frame, ..args.clone() };
-        let (passes, said) = plans::passes(&one, asked, &to.join("made").join(n.to_string()))?;
-        notes.extend(said);
-        all.push(Source { file: file.clone(), note, passes });
+        notes.push(note);
+        all.push((file.clone(), capture));
     }
-    Ok(all)
+    Ok((all, notes))
 }
 
 /// A worker that takes its turns.
@@ -217,11 +168,9 @@ struct Alive {
 }
 
 /// All plans of one capture, in processes of one number.
-#[allow(clippy::too_many_arguments, reason = "all that a run has, once")]
 fn block(
-    args: &BenchArgs,
-    asked: &[Asked],
-    source: &Source,
+    settings: &Settings,
+    prepared: &[Prepared],
     (capture, number): (usize, u32),
     turns: Turns,
     random: &mut Rand64,
@@ -231,23 +180,23 @@ fn block(
     let mut alive: Vec<Alive> = vec![];
     // (as many start at once as there are processors; nothing is timed meanwhile)
     let at_once = std::thread::available_parallelism().map_or(1, usize::from);
-    for some in shuffled(asked.len(), random).chunks(at_once) {
+    for some in shuffled(prepared.len(), random).chunks(at_once) {
         let started = Instant::now();
         let first = alive.len();
         for &plan in some {
             let process = Process::start(&Spec {
-                capture: &source.file,
-                frame: args.looped,
-                plan: &asked[plan].note,
-                passes: &source.passes[plan],
+                capture: &settings.captures[capture],
+                frame: settings.frame,
+                plan: &run.note.plans[plan],
+                passes: &prepared[plan].passes,
                 // (a time is known a turn later, so that one more may warm up)
                 turns: [
                     turns.warmup + turns.iterations + 1,
                     if turns.detailed > 0 { turns.detailed + 1 } else { 0 },
                 ],
-                busy: args.processes.busy,
-                assume_subgroups: args.assume_subgroups,
-                run: &args.run,
+                busy: settings.busy,
+                assume_subgroups: settings.assume_subgroups,
+                run: &settings.run,
             })?;
             alive.push(Alive {
                 process,
@@ -342,6 +291,13 @@ fn add(run: &mut Run, worker: Worker, positions: &[u64], found: Found, known: &m
     run.spans.extend(found.spans.into_iter().filter_map(|(turn, place, time)| {
         Some(SpanSample { worker: at, turn, place: *places.get(place)?, time: Nanos(time) })
     }));
+    run.calls.extend(found.calls.into_iter().map(|(turn, kind, calls, time)| CallSample {
+        worker: at,
+        turn,
+        kind,
+        calls,
+        time: Nanos(time),
+    }));
 }
 
 fn unsettled(note: &mut RunNote) {
@@ -355,9 +311,9 @@ fn unsettled(note: &mut RunNote) {
 }
 
 /// For how long devices were kept busy before each turn.
-fn busy(args: &BenchArgs, workers: &[Worker]) -> u64 {
+fn busy(settings: &Settings, workers: &[Worker]) -> u64 {
     let any = workers.iter().any(|w| w.of_device("kind") != "CPU");
-    match (args.looped, args.processes.busy) {
+    match (settings.frame, settings.busy) {
         (None, _) => 0,
         (_, Some(asked)) => asked,
         (_, None) => {
@@ -433,6 +389,10 @@ fn write(run: &Run, mut writer: Writer, to: &Path) -> Result<(), Failure> {
     }
     for s in &run.spans {
         writer.put(&BENCH_SPANS, &[n(s.worker), V::U64(s.turn), n(s.place), V::U64(s.time.0)]);
+    }
+    for c in &run.calls {
+        let row = [n(c.worker), V::U64(c.turn), V::Text(&c.kind), V::U64(c.calls), V::U64(c.time.0)];
+        writer.put(&BENCH_CALLS, &row);
     }
     writer.finish().map_err(Failure::new)?;
     write_file(&to.join(RUN_FILE), run.note.render().as_bytes())

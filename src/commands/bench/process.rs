@@ -4,7 +4,7 @@
 //! the plan has one; its exit code is kept.
 //! A worker that is dropped is killed.
 
-use super::super::worker::Found;
+use super::worker::Found;
 use crate::cli::{RunArgs, Way};
 use crate::exit::{Exit, Failure};
 use clap::ValueEnum;
@@ -13,7 +13,7 @@ use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use trace::run::PlanNote;
+use trace::plan::{Passes, Plan};
 
 /// What a worker is to replay.
 pub struct Spec<'s> {
@@ -22,9 +22,9 @@ pub struct Spec<'s> {
     /// The frame to loop.
     pub frame: Option<u64>,
     /// Its plan.
-    pub plan: &'s PlanNote,
+    pub plan: &'s Plan,
     /// The plan's passes for this capture.
-    pub passes: &'s str,
+    pub passes: &'s Passes,
     /// Most turns, of both sorts.
     pub turns: [u32; 2],
     /// Milliseconds of work before each turn, if it was said.
@@ -53,7 +53,10 @@ impl Process {
             command.args(["--frame", &frame.to_string()]);
         }
         if !spec.passes.is_empty() {
-            command.args(["--passes", spec.passes]);
+            command.args(["--passes", &spec.passes.to_string()]);
+        }
+        if let Some(sets) = &spec.plan.descriptors {
+            command.args(["--descriptors", sets]);
         }
         command.args(["--turns", &spec.turns[0].to_string(), &spec.turns[1].to_string()]);
         if let Some(busy) = spec.busy {

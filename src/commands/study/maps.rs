@@ -9,9 +9,8 @@
 //!
 //! Guarantees: plans are in the order of the report; a plan whose launches are not the first one's is an error.
 
-use super::plan::{How, With};
-use super::traces::recorded;
-use crate::cli::BenchArgs;
+pub use crate::commands::bench::plain;
+use crate::commands::bench::{Prepared, Settings, traces::recorded};
 use crate::exit::Failure;
 use crate::output::write_file;
 use crate::{mmap, progress};
@@ -21,29 +20,33 @@ use analyses::report::{Cell, Column, Image, Table, Unit, png};
 use analyses::shader_clock::{Launch, ShaderClock, columns, panels, read};
 use std::path::Path;
 use trace::dir::Dir;
+use trace::plan::{Plan, Use};
+use trace::run::Run;
 
 /// Percent of a plan's values that the scale of times reaches to, so that few slow invocations do not make all others dark.
 const MOST: usize = 99;
 
-/// A name that can be a file's.
-pub fn plain(name: &str) -> String {
-    name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect()
-}
-
-/// Records and draws; the table of all plans, and what is to be said.
-pub fn maps(args: &BenchArgs, with: &[With], to: &Path) -> Result<(Table, Vec<String>), Failure> {
+/// Records and draws, of the application's own shaders and of each plan with passes of its own; the table of all, and what is to be
+/// said.
+pub fn maps(
+    settings: &Settings,
+    frame: u64,
+    run: &Run,
+    prepared: &[Prepared],
+    to: &Path,
+) -> Result<(Table, Vec<String>), Failure> {
     let mut notes = Vec::new();
     let mut plans: Vec<(String, Vec<Launch>)> = Vec::new();
-    let own = With::passes(UNMODIFIED.into(), String::new());
-    for With { name, how } in std::iter::once(&own).chain(with) {
-        let How::Passes(list) = how else { continue };
+    let drawn = |(plan, _): &(&Plan, &Prepared)| plan.name == UNMODIFIED || !plan.passes.is_empty();
+    for (plan, prepared) in run.note.plans.iter().zip(prepared).filter(drawn) {
+        let name = &plan.name;
         progress::step(&format!("drawing maps: {name}"));
         let folder = to.join("clocks").join(plain(name));
-        let passes = match plans.is_empty() {
-            true => "shader-clock".into(),
-            false => format!("{list},shader-clock"),
-        };
-        notes.extend(recorded(args, &passes, &folder, &format!("of pass shader-clock (plan {name})"))?);
+        let mut passes = prepared.passes.0.clone();
+        passes.push(Use::new("shader-clock", [""; 0]));
+        let probes = format!("of pass shader-clock (plan {name})");
+        let file = &settings.captures[0];
+        notes.extend(recorded(settings, file, &passes, (frame, frame), &folder, &probes)?);
         let dir = Dir::open_with(&folder, mmap::open_plain).map_err(Failure::new)?;
         let report = ShaderClock.answer(&dir).map_err(Failure::new)?;
         let own = to.join("maps").join(plain(name));
