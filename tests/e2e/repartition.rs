@@ -242,12 +242,10 @@ fn a_partition_is_timed_beside_other_plans() {
         let capture = capture.to_str().expect("a plain path");
         let turns =
             ["--frame", "2", "--processes", "1", "--iterations", "3", "--warmup", "1", "--detailed", "3"];
-        let plans = plans.iter().flat_map(|p| ["--plan", p]);
         let to = at(to);
+        let plans = plans.iter().flat_map(|p| ["--plan", p]);
         let first = ["bench", capture, "--json", "-o", &to];
-        let words: Vec<&str> =
-            first.into_iter().chain(turns).chain(plans).chain(more.iter().copied()).collect();
-        run(words)
+        run(first.into_iter().chain(turns).chain(plans).chain(more.iter().copied()))
     };
     let moved = |name: &str| format!("{name} descriptors={}", at(&format!("{name}.json")));
     let plans = ["plain".into(), moved("other"), moved("one"), "prune passes=prune".into()];
