@@ -243,9 +243,9 @@ pub struct RepackArgs {
     /// Methods, with commas between [default: all]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub method: Vec<String>,
-    /// The tile of tiled methods, in pixels
-    #[arg(long, value_name = "WxH", default_value = "256x256", value_parser = tile)]
-    pub tile: [u32; 2],
+    /// The tile of tiled methods, in pixels [default: the one that `analyze` of question warp-order finds, else 256x256]
+    #[arg(long, value_name = "WxH", value_parser = tile)]
+    pub tile: Option<[u32; 2]>,
     /// What random is seeded with
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub seed: u64,

@@ -1,4 +1,4 @@
-//! Target "run": folders of `bench --processes` with changed files, and the smaller files that people send each other: suites,
+//! Target "run": runs of `bench` with changed files, and the smaller files that people send each other: suites,
 //! swizzles, profiles of blocks, partitions.
 //!
 //! What must hold: each is read, or refused with a reason; two runs that were read are compared, or refused. Guarantees: seed

@@ -5,7 +5,7 @@
 //! replay's before anything is timed; another picture fails, but for one within `--image-tolerance`, and one that is another in
 //! each plain replay, too. Layouts that
 //! stay as they are, are named with the reason. Plain and repartitioned replays alternate, the first of both warms up and does
-//! not count. Whole replays are timed, in which sets are made, too; `bench --ab plain,repartition:FILE` times one frame in which
+//! not count. Whole replays are timed, in which sets are made, too; `bench --plan 'other descriptors=FILE'` times one frame in which
 //! they are only bound.
 
 use super::replaying::{Bar, failure, options};

@@ -49,10 +49,10 @@ fn counts(trace: &Dir, pass: &str) -> Counts {
 fn derived_are_direct(capture: &Path, scratch: &Scratch) -> usize {
     let passes = [
         "blocks",
-        "blocks:placement=direct:flush=direct:as=direct",
-        "blocks:mode=lane:flush=direct:as=lane",
-        "blocks:mode=subgroup:as=subgroups",
-        "blocks:mode=subgroup:placement=direct:flush=direct:as=subgroups-direct",
+        "blocks:placement=direct+flush=direct+as=direct",
+        "blocks:mode=lane+flush=direct+as=lane",
+        "blocks:mode=subgroup+as=subgroups",
+        "blocks:mode=subgroup+placement=direct+flush=direct+as=subgroups-direct",
     ];
     let name = capture.file_stem().and_then(|n| n.to_str()).expect("plain");
     let trace = profile(capture, &passes.join(","), &[], &scratch.path(name));

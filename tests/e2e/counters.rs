@@ -194,7 +194,7 @@ fn actions_add_up_to_what_whole_frames_count() {
         let (counters, blocks) = (scratch.path(&format!("{name}-c")), scratch.path(&format!("{name}-b")));
         let lanes = scratch.path(&format!("{name}-l"));
         profiled(name, &["--passes", "counters:mode=lane", "--counters", "portable"], &counters, None);
-        profiled(name, &["--passes", "blocks:mode=lane:early=off", "--assume-subgroups"], &blocks, None);
+        profiled(name, &["--passes", "blocks:mode=lane+early=off", "--assume-subgroups"], &blocks, None);
         let subgroups = ["--passes", "counters", "--counters", "portable", "--assume-subgroups"];
         profiled(name, &subgroups, &lanes, None);
         let sums = |trace: &Path| {

@@ -15,6 +15,7 @@
 //! that are none. What passes and methods there are is not known here.
 
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
@@ -99,6 +100,9 @@ impl Plan {
         if value.is_empty() {
             return Err(wrong("nothing is there".into()));
         }
+        if value.contains('\0') {
+            return Err(wrong("a NUL is there".into()));
+        }
         let twice = format!("plan {}: {key} is there twice", self.name);
         let text = match key {
             "passes" if !self.passes.is_empty() => return Err(twice),
@@ -112,7 +116,7 @@ impl Plan {
                 return Ok(());
             }
             "env" => {
-                let said = value.split_once('=').filter(|v| !v.0.is_empty() && !v.0.contains('\0'));
+                let said = value.split_once('=').filter(|v| !v.0.is_empty());
                 let (variable, value) = said.ok_or_else(|| wrong("VARIABLE=VALUE".into()))?;
                 return match self.env.insert(variable.to_owned(), value.to_owned()) {
                     Some(_) => Err(format!("plan {}: env={variable} is there twice", self.name)),
@@ -150,6 +154,17 @@ impl Plan {
     }
 }
 
+/// A word as it is written: in quotes only where a shell would part it or take it for something else.
+fn word(text: &str) -> Cow<'_, str> {
+    let plain = |c: char| c.is_alphanumeric() || "=,+-./:@_".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        return text.into();
+    }
+    // (a NUL can come out of a file alone, and is printed as it is)
+    let quoted = shlex::Quoter::new().allow_nul(true).quote(text);
+    quoted.unwrap_or_else(|_| text.into())
+}
+
 /// Whether a plan may be called so.
 pub fn is_name(name: &str) -> bool {
     !name.trim().is_empty() && !name.contains(['=', ',', '\0'])
@@ -174,10 +189,8 @@ impl FromStr for Plan {
 
 impl Display for Plan {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let changes = self.changes();
-        let words = [self.name.as_str()].into_iter().chain(changes.iter().map(String::as_str));
-        // (a shell's word holds no NUL, and no name or value came here with one)
-        f.write_str(&shlex::try_join(words).map_err(|_| fmt::Error)?)
+        f.write_str(&word(&self.name))?;
+        self.changes().iter().try_for_each(|change| write!(f, " {}", word(change)))
     }
 }
 
@@ -359,6 +372,17 @@ mod tests {
             assert_eq!(plan.to_string().parse(), Ok(plan.clone()), "{plan}");
             let json = serde_json::to_string(&plan).expect("JSON");
             assert_eq!(serde_json::from_str::<Plan>(&json).expect("a plan"), plan, "{json}");
+        }
+        // In quotes only where it has to be.
+        for (text, printed) in [
+            (
+                "a env=A=1 gpu=0 passes=simt,burn:turns=3+mode=x",
+                "a passes=simt,burn:turns=3+mode=x gpu=0 env=A=1",
+            ),
+            ("'b' 'method=random:seed=7'", "b method=random:seed=7"),
+            (r#"c env="A=x y""#, "c 'env=A=x y'"),
+        ] {
+            assert_eq!(text.parse::<Plan>().map(|p| p.to_string()).as_deref(), Ok(printed));
         }
         for wrong in ["'' env=A=1", "x env='A=1", "x env=A=\\", "x passes=", "a,b"] {
             assert!(wrong.parse::<Plan>().is_err(), "{wrong}");

@@ -100,33 +100,24 @@ pub const TIMELINE: &[Sheet] = &[
     },
 ];
 
+const CLOCKS: &[Meaning] = &[
+    m("invocations", Count, "invocations of ray generation that were recorded"),
+    m("least", Cycles, "ticks from entry to exit, of the fastest"),
+    m("mean", Cycles, "on average"),
+    m("median", Cycles, "of the one in the middle, or the mean of the middle two"),
+    m("p99", Cycles, "99 % take no longer"),
+    m("most", Cycles, "of the slowest"),
+    m("SMs at entry", Count, "multiprocessors on which invocations entered"),
+    m("SMs at exit", Count, "on which they left"),
+    m("moved within SM", Percent, "invocations that left at another place of the same multiprocessor"),
+    m("moved to other SM", Percent, "that left on another one"),
+    m("subgroups", Count, "groups that entered at one place at one tick"),
+    m("in step", Percent, "of these, groups whose invocations all took the same time"),
+    m("together", Percent, "groups that left from one place"),
+];
+
 pub const SHADER_CLOCK: &[Sheet] = &[
-    Sheet {
-        table: "launches",
-        about: "a launch",
-        columns: &[
-            LAUNCH,
-            &[
-                m("invocations", Count, "invocations of ray generation that were recorded"),
-                m("least", Cycles, "ticks from entry to exit, of the fastest"),
-                m("mean", Cycles, "on average"),
-                m("median", Cycles, "of the one in the middle, or the mean of the middle two"),
-                m("p99", Cycles, "99 % take no longer"),
-                m("most", Cycles, "of the slowest"),
-                m("SMs at entry", Count, "multiprocessors on which invocations entered"),
-                m("SMs at exit", Count, "on which they left"),
-                m(
-                    "moved within SM",
-                    Percent,
-                    "invocations that left at another place of the same multiprocessor",
-                ),
-                m("moved to other SM", Percent, "that left on another one"),
-                m("subgroups", Count, "groups that entered at one place at one tick"),
-                m("in step", Percent, "of these, groups whose invocations all took the same time"),
-                m("together", Percent, "groups that left from one place"),
-            ],
-        ],
-    },
+    Sheet { table: "launches", about: "a launch", columns: &[LAUNCH, CLOCKS] },
     Sheet {
         table: "multiprocessors",
         about: "a multiprocessor in a launch",
@@ -371,22 +362,26 @@ const PLAN: &[Meaning] = &[m("plan", Text, "its name")];
 
 pub const BENCH: &[Sheet] = &[
     Sheet {
-        table: "changes",
-        about: "a plan against another one",
-        columns: &[
-            PLAN,
-            &[
-                m("against", Text, "which other: the application's own shaders, or identity"),
-                m("change in mean", Percent, "of GPU times"),
-                m("from", Percent, "95 % of 2000 drawings of rounds with replacement lie from here"),
-                m("to", Percent, "to here"),
-                m("change in median", Percent, "of GPU times"),
-                m("from", Percent, "its interval, likewise"),
-                m("to", Percent, "its interval's end"),
-                m("Mann-Whitney p", Text, "two-sided, with ties"),
-                m("Cliff's delta", Ratio, "P(longer) less P(base longer), over all pairs"),
-            ],
-        ],
+        table: "verdicts",
+        about: "what `compare` says of a metric of a plan against another plan of the run (docs/compare.md)",
+        columns: &[&[
+            m("capture", Text, "its name"),
+            m("plan", Text, "the plan, and the one that it is held against"),
+            m("metric", Text, "median or mean, of GPU times where all turns have one"),
+            m("base", Text, "the other plan's figure"),
+            m("new", Text, "its own"),
+            m("change", Text, "its own over the other's, less 1"),
+            m(
+                "interval",
+                Text,
+                "where the change lies at 99 %, of pairs of processes that were alive together",
+            ),
+            m("verdict", Text, "regression, improvement, no change, not worse, or inconclusive"),
+            m("p", Ratio, "of no change at all, adjusted for as many questions as there are"),
+            m("delta", Ratio, "P(longer) less P(base longer), over all pairs of turns"),
+            m("KS D", Ratio, "the greatest distance between both distributions of turns"),
+            m("W1", Milliseconds, "the area between them"),
+        ]],
     },
     Sheet {
         table: "times",
@@ -394,7 +389,7 @@ pub const BENCH: &[Sheet] = &[
         columns: &[
             PLAN,
             &[
-                m("frames", Count, "rounds that count"),
+                m("frames", Count, "turns that count, of all its processes"),
                 m("mean", Milliseconds, "of GPU times"),
                 m("median", Milliseconds, "of these"),
                 m("IQR", Milliseconds, "p75 less p25"),
@@ -451,26 +446,54 @@ pub const BENCH: &[Sheet] = &[
         ],
     },
     Sheet {
+        table: "clocks",
+        about: "a launch of a plan, with `--maps`",
+        columns: &[PLAN, &[m("launch", Count, "its number in the frame")], CLOCKS],
+    },
+    Sheet {
+        table: "plans",
+        about: "a plan of a capture, as `bench` prints it",
+        columns: &[&[
+            m("capture", Text, "its name"),
+            m("plan", Text, "its name"),
+            m("processes", Count, "that replayed it"),
+            m("turns", Count, "that count, of all of them"),
+            m("median", Milliseconds, "of frames' times, the geometric mean over processes"),
+            m("± at 99 %", Percent, "half its interval"),
+            m("± of the change", Percent, "half the interval of its change against the first plan"),
+            m("mean", Milliseconds, "likewise"),
+            m("p99", Milliseconds, "likewise; missing where a process has too few turns for it"),
+        ]],
+    },
+    Sheet {
         table: "calls",
-        about: "a kind of calls of a plan, with `--ab`",
+        about: "a kind of calls of a plan, of turns with finer timestamps (`--detailed`)",
         columns: &[&[
             m("calls of", Text, "descriptors, or recording"),
+            m("capture", Text, "its name"),
             m("plan", Text, "its name"),
-            m("calls", Count, "in an iteration"),
-            m("CPU time, median", Nanoseconds, "of an iteration's calls, over rounds"),
+            m("calls", Count, "in a turn"),
+            m("CPU time, median", Nanoseconds, "of a turn's calls, over turns of all processes"),
             m("change", Percent, "against the first plan"),
-            m("from", Percent, "its interval, as in `changes`"),
-            m("to", Percent, "its interval's end"),
+        ]],
+    },
+    Sheet {
+        table: "refused",
+        about: "a plan that was not timed, as its picture is not what it has to be",
+        columns: &[&[
+            m("plan", Text, "its name"),
+            m("why", Text, "what of its picture differs first"),
+            m("timed instead", Text, "the same plan, computed precisely, where that shows the same"),
         ]],
     },
     Sheet {
         table: "histogram_*",
         about: "a histogram's bucket of a plan's times",
-        columns: &[&[m("from", Milliseconds, "where it begins"), m("frames", Count, "rounds in it")]],
+        columns: &[&[m("from", Milliseconds, "where it begins"), m("frames", Count, "turns in it")]],
     },
     Sheet {
         table: "times_*",
-        about: "a round of a plan",
-        columns: &[&[m("round", Count, "its number"), m("time", Milliseconds, "its GPU time")]],
+        about: "a turn of a plan, in the order in which they ran",
+        columns: &[&[m("turn", Count, "its number"), m("time", Milliseconds, "its GPU time")]],
     },
 ];

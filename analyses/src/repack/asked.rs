@@ -13,7 +13,7 @@ pub fn asked(wanted: &Use, seed: u64) -> Result<(&'static dyn Method, Options), 
     for option in &wanted.options {
         let wrong = || format!("method {}: {option}: there are tile=WIDTHxHEIGHT and seed=N", wanted.name);
         match option.split_once('=').ok_or_else(wrong)? {
-            ("tile", tile) => options.tile = self::tile(tile).ok_or_else(wrong)?,
+            ("tile", tile) => options.tile = Some(self::tile(tile).ok_or_else(wrong)?),
             ("seed", seed) => options.seed = seed.parse().map_err(|_| wrong())?,
             _ => return Err(wrong()),
         }
@@ -33,8 +33,8 @@ mod tests {
     #[test]
     fn methods_with_options() {
         let of = |text: &str| asked(&text.parse().expect(text), 3).map(|(m, o)| (m.name(), o.tile, o.seed));
-        assert_eq!(of("random"), Ok(("random", Options::DEFAULT.tile, 3)));
-        assert_eq!(of("tiled-objects:tile=128x64+seed=9"), Ok(("tiled-objects", [128, 64], 9)));
+        assert_eq!(of("random"), Ok(("random", None, 3)));
+        assert_eq!(of("tiled-objects:tile=128x64+seed=9"), Ok(("tiled-objects", Some([128, 64]), 9)));
         for wrong in ["best", "random:turns=1", "random:seed=x", "tiled-objects:tile=0x8", "random:yes"] {
             assert!(of(wrong).is_err(), "{wrong}");
         }

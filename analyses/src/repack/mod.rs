@@ -3,7 +3,7 @@
 //! A *swizzle* maps each linear launch index to that of the invocation whose work is done there. Subgroups are unpacked in the
 //! order of their upper left pixels, row by row, each in the order of its lanes: places A. What a method sorts is B; the
 //! invocation `A[i]` then does the work of `B[i]`. Tiled methods do so tile by tile; a subgroup is of the tile that its first pixel
-//! is in. Ties are broken by subgroup, in that same order (the numbers that a device gives tell in which order subgroups happened to
+//! is in. A tile that nobody gives is the one that `warp_order` finds of the launch, else [`TILE`]. Ties are broken by subgroup, in that same order (the numbers that a device gives tell in which order subgroups happened to
 //! begin, which no second run repeats), then by launch index. Invocations without events stay where they are.
 //!
 //! | method | sorts by |
@@ -32,4 +32,4 @@ pub use asked::asked;
 pub use methods::{METHODS, by_name};
 pub use question::{Repack, columns, rows, spread};
 pub use trace::swizzle::{Swizzle, npy};
-pub use work::{Method, Options, Work, swizzle};
+pub use work::{Method, Options, TILE, Work, swizzle};

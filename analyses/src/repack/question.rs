@@ -1,7 +1,7 @@
 //! The question: what every method would do for each launch.
 
 use super::methods::METHODS;
-use super::work::{Method, Options, Work};
+use super::work::{Method, Options, TILE, Work};
 use crate::Question;
 use crate::context::Context;
 use crate::events::{Events, Wants, read};
@@ -115,10 +115,10 @@ impl Question for Repack {
         let mut report = Report::new(self.name(), "Repacking");
         let rows = rows(&events, &Options::DEFAULT, METHODS, &mut |_| {});
         report.tables = vec![Table { name: "methods".into(), columns: columns(), rows }];
-        let [w, h] = Options::DEFAULT.tile;
+        let [w, h] = TILE;
         report.notes.push(format!(
-            "Efficiency is synthetic: what Replayer makes of the rays' events. Tiles are of {w} x {h} pixels; \
-             `reray-replay repack` takes others, and writes the swizzles."
+            "Efficiency is synthetic: what Replayer makes of the rays' events. Tiles are those that \
+             question warp-order finds, and of {w} x {h} pixels where it finds none; `reray-replay repack` takes others, and writes the swizzles."
         ));
         Ok(report)
     }

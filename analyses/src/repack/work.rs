@@ -2,24 +2,28 @@
 
 use crate::events::{Events, Launch, NO};
 use crate::replayer::{Packing, Replayer};
+use crate::warp_order::detect;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 use trace::swizzle::Swizzle;
 use trace::tables::RayEvent;
 
+/// The tile where a launch does not show its own: that of an NVIDIA GPU at 1280 × 720 (Cheung 2024, §3.2.2).
+pub const TILE: [u32; 2] = [256, 256];
+
 /// What a user may say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The tile of tiled methods, in pixels.
-    pub tile: [u32; 2],
+    /// The tile of tiled methods, in pixels; none: the launch's own ([`Work::tile`]).
+    pub tile: Option<[u32; 2]>,
     /// Of random.
     pub seed: u64,
 }
 
 impl Options {
-    /// The tile that was found at 1280 × 720, and the seed 0.
-    pub const DEFAULT: Options = Options { tile: [256, 256], seed: 0 };
+    /// The launch's own tile, and the seed 0.
+    pub const DEFAULT: Options = Options { tile: None, seed: 0 };
 }
 
 /// A way to sort invocations; one file each, and a line in [`super::METHODS`].
@@ -31,7 +35,7 @@ pub trait Method: Sync {
     fn about(&self) -> &'static str;
 
     /// The tile that it sorts in; none: all at once.
-    fn tile(&self, _options: &Options) -> Option<[u32; 2]> {
+    fn tile(&self, _work: &Work<'_>, _options: &Options) -> Option<[u32; 2]> {
         None
     }
 
@@ -51,6 +55,7 @@ pub struct Work<'a> {
     pub recorded: Packing,
     /// Which of them each invocation is in; [`NO`] where it left no event.
     subgroup: Vec<u32>,
+    tile: OnceLock<[u32; 2]>,
     rays: OnceLock<Vec<u32>>,
     objects: OnceLock<(Vec<u32>, Vec<usize>)>,
 }
@@ -69,6 +74,7 @@ impl<'a> Work<'a> {
             replayer: Replayer::new(events, launch),
             recorded,
             subgroup,
+            tile: OnceLock::new(),
             rays: OnceLock::new(),
             objects: OnceLock::new(),
         }
@@ -76,6 +82,11 @@ impl<'a> Work<'a> {
 
     fn kind(&self, at: usize) -> RayEvent {
         self.events.codes[usize::from(self.launch.code[at])].kind
+    }
+
+    /// The tile in which its device executes subgroups, as `warp_order` finds it, else [`TILE`].
+    pub fn tile(&self) -> [u32; 2] {
+        *self.tile.get_or_init(|| detect(self.launch).tile.map_or(TILE, |t| t.size))
     }
 
     /// How many rays each invocation traced.
@@ -142,7 +153,7 @@ impl<'a> Work<'a> {
 /// What a method makes of a launch.
 pub fn swizzle(method: &dyn Method, work: &Work<'_>, options: &Options) -> Swizzle {
     let mut indices: Vec<u32> = (0..work.launch.threads() as u32).collect();
-    let places = work.places(method.tile(options));
+    let places = work.places(method.tile(work, options));
     let sorted: Vec<Vec<u32>> = places
         .par_iter()
         .map(|places| {

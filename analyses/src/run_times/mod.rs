@@ -1,4 +1,4 @@
-//! What a run of `bench --processes` measured, capture by capture: frame times by plan and by process, and what parts of frames
+//! What a run of `bench` measured, capture by capture: frame times by plan and by process, and what parts of frames
 //! took. Numbers to look at; a verdict on them is `compare`'s.
 //!
 //! *Input.* A run ([`trace::run`]): turns that time frames alone, and turns with timestamps around each part.

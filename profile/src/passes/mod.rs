@@ -37,8 +37,11 @@ pub struct Entry {
     /// What it measures, in a line.
     pub about: &'static str,
     /// Makes it, with its options.
-    pub make: fn(&[String]) -> Result<Box<dyn Pass>, String>,
+    pub make: fn(&[String]) -> Made,
 }
+
+/// A pass, or what is wrong with its options.
+pub type Made = Result<Box<dyn Pass>, String>;
 
 /// Every pass there is.
 pub static PASSES: &[Entry] = &[
@@ -160,7 +163,7 @@ static UNLISTED: &[Entry] = &[Entry {
 }];
 
 /// A pass without options.
-fn plain(options: &[String], pass: impl Pass + 'static) -> Result<Box<dyn Pass>, String> {
+fn plain(options: &[String], pass: impl Pass + 'static) -> Made {
     if options.is_empty() {
         Ok(Box::new(pass))
     } else {
@@ -176,12 +179,12 @@ pub(crate) fn options(text: &str) -> Vec<String> {
 }
 
 /// The pass of this name, made with its options, as they are written (`trace::plan`).
-pub fn by_name(what: &str) -> Result<Box<dyn Pass>, String> {
+pub fn by_name(what: &str) -> Made {
     made(&what.parse()?)
 }
 
 /// A pass, made with its options.
-pub fn made(wanted: &Use) -> Result<Box<dyn Pass>, String> {
+pub fn made(wanted: &Use) -> Made {
     match PASSES.iter().chain(UNLISTED).find(|p| p.name == wanted.name) {
         Some(p) => (p.make)(&wanted.options),
         None => {

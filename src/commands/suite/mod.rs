@@ -9,6 +9,8 @@ mod file;
 mod keys;
 mod list;
 mod merge;
+#[cfg(test)]
+mod plans_tests;
 mod read;
 mod results;
 mod run;

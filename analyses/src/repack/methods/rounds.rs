@@ -100,7 +100,7 @@ impl Method for Rounds {
         "ours: inside tiles of 64 x 32, subgroups of those whose rays, one by one, differ the least"
     }
 
-    fn tile(&self, _: &Options) -> Option<[u32; 2]> {
+    fn tile(&self, _: &Work<'_>, _: &Options) -> Option<[u32; 2]> {
         Some(TILE)
     }
 

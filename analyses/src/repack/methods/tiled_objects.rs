@@ -15,8 +15,8 @@ impl Method for TiledObjects {
         "by the sequence of objects met, inside tiles"
     }
 
-    fn tile(&self, options: &Options) -> Option<[u32; 2]> {
-        Some(options.tile)
+    fn tile(&self, work: &Work<'_>, options: &Options) -> Option<[u32; 2]> {
+        Some(options.tile.unwrap_or_else(|| work.tile()))
     }
 
     fn sort(&self, work: &Work<'_>, options: &Options, invocations: &mut [u32]) {

@@ -41,7 +41,7 @@ fn options_are_known() {
 #[test]
 fn every_module_is_rewritten_validly() {
     for options in
-        ["", "clock=device:sm=yes:lanes=128", "clock=subgroup:sm=no", "sm=yes:lanes=32:probe-triangles"]
+        ["", "clock=device:sm=yes:lanes=128", "clock=subgroup:sm=no", "sm=yes:lanes=32+probe-triangles"]
     {
         let all = everywhere(&|| make(options));
         assert!(all.is_empty() || all.len() > 25, "{}", all.len());

@@ -40,7 +40,7 @@ fn ray_generation_shaders_alone_have_it_and_every_way_out_its_probe() {
 fn both_clocks_and_the_multiprocessor_are_valid_in_every_scene_with_reordering_too() {
     let mut all = 0;
     for (path, module) in scenes() {
-        for options in ["clock=subgroup", "sm=yes", "clock=subgroup,sm=yes"] {
+        for options in ["clock=subgroup", "sm=yes", "clock=subgroup+sm=yes"] {
             for (model, name, _) in crate::rewrite::entries(&module) {
                 for with in [&[][..], &["ser"], &["ser:reorder=no"]] {
                     let others = with.iter().map(|w| by_name(w).expect("it is there"));
@@ -64,9 +64,9 @@ fn options_say_what_is_needed() {
     let auto = Needs { launches: true, some_clock: true, sm_if_there: true, ..Needs::default() };
     assert_eq!(of("shader-clock"), Ok(Some(auto)));
     let own = Needs { some_clock: false, own_clock: true, sm_if_there: false, ..auto };
-    assert_eq!(of("shader-clock:clock=subgroup,sm=no"), Ok(Some(own)));
+    assert_eq!(of("shader-clock:clock=subgroup+sm=no"), Ok(Some(own)));
     let placed = Needs { own_clock: false, clock: true, sm_builtins: true, ..own };
-    assert_eq!(of("shader-clock:sm=yes:clock=device"), Ok(Some(placed)));
+    assert_eq!(of("shader-clock:sm=yes+clock=device"), Ok(Some(placed)));
     assert_eq!(pass("").needs(Stage::Miss), None);
     assert!(by_name("shader-clock:sm").err().expect("no such option").contains("\"sm\""));
 }

@@ -45,7 +45,7 @@ fn every_way_out_of_every_stage_has_its_probe() {
 fn both_clocks_and_the_multiprocessor_are_valid_in_every_scene() {
     let (mut with_sm, mut all) = (0, 0);
     for (path, module) in scenes() {
-        for options in ["clock=subgroup", "sm=yes", "clock=subgroup,sm=yes"] {
+        for options in ["clock=subgroup", "sm=yes", "clock=subgroup+sm=yes"] {
             for (model, name, _) in crate::rewrite::entries(&module) {
                 let pass = by_name(&format!("timeline:{options}")).expect("it has these");
                 let hash = ShaderHash::of(&module);
@@ -78,7 +78,7 @@ fn the_best_of_the_device_is_taken() {
         assert_eq!(invalid(&v.words, "vulkan1.3"), None);
         let own = if own_clock { "subgroup" } else { "device" };
         let sm = if sm_builtins { "yes" } else { "no" };
-        assert_eq!(v, make(&format!("timeline:clock={own},sm={sm}")));
+        assert_eq!(v, make(&format!("timeline:clock={own}+sm={sm}")));
         // The trace says whose clock it was.
         let words = [[0, 10, 0, 1, 2, 3], [0, 20, 0, 1, 2, 3]];
         let sites = &v.regions[0].sites;
@@ -101,13 +101,13 @@ fn options_say_what_is_needed() {
     let of = |what: &str| by_name(what).map(|p| (p.needs(Stage::Compute), p.key()));
     let auto = Needs { subgroups: true, some_clock: true, sm_if_there: true, ..Needs::default() };
     assert_eq!(of("timeline"), Ok((Some(auto), "timeline 2 auto auto".into())));
-    assert_eq!(of("timeline:clock=auto,sm=auto"), of("timeline"));
+    assert_eq!(of("timeline:clock=auto+sm=auto"), of("timeline"));
     let placed = Needs { sm_builtins: true, sm_if_there: false, ..auto };
     assert_eq!(of("timeline:sm=yes"), Ok((Some(placed), "timeline 2 auto sm".into())));
     let own = Needs { some_clock: false, own_clock: true, sm_if_there: false, ..auto };
-    assert_eq!(of("timeline:clock=subgroup,sm=no"), Ok((Some(own), "timeline 2 subgroup nowhere".into())));
+    assert_eq!(of("timeline:clock=subgroup+sm=no"), Ok((Some(own), "timeline 2 subgroup nowhere".into())));
     let device = Needs { own_clock: false, clock: true, ..own };
-    assert_eq!(of("timeline:sm=no,clock=device"), Ok((Some(device), "timeline 2 device nowhere".into())));
+    assert_eq!(of("timeline:sm=no+clock=device"), Ok((Some(device), "timeline 2 device nowhere".into())));
     let e = by_name("timeline:sm").err().expect("it has no such option");
     assert!(e.contains("\"sm\"") && e.contains("sm=auto|yes|no"), "{e}");
 }
