@@ -99,11 +99,13 @@ pub fn folder(path: &Path) -> Result<(), Failure> {
     fs::create_dir_all(path).map_err(|e| Failure::new(format_args!("{}: {e}{}", path.display(), advice(&e))))
 }
 
-/// Writes all of it to stdout.
+/// Writes all of it to stdout. Nobody may be reading: that changes nothing of what comes after, the exit code least of all.
 pub fn print(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = Output::create(None)?;
-    out.write(bytes)?;
-    out.finish()
+    match out.write(bytes).and_then(|()| out.finish()) {
+        Err(Failure::Closed) => Ok(()),
+        result => result,
+    }
 }
 
 /// Writes a whole file at once, the same way.
