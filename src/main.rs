@@ -18,7 +18,6 @@ mod progress;
 mod select;
 
 use analyses::report::escape;
-use clap::Parser;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
@@ -29,7 +28,7 @@ fn colours() -> bool {
 
 fn main() -> ExitCode {
     replay::vulkan::crash::install();
-    let cli = cli::Cli::parse();
+    let cli = cli::parse();
     driver_caches::off(&cli);
     exit::talk(cli.habits.quiet, cli.habits.verbose);
     // What the libraries have to say goes to stderr; RERAY_LOG chooses how much of it.

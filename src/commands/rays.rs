@@ -3,7 +3,7 @@
 //! Guarantees: events are written as they are read, so that the first come at once and memory is bounded; a closed pipe ends it.
 //! Refuses kinds that it does not know.
 
-use crate::cli::{DumpForm, RaysCommand, RaysDumpArgs};
+use crate::cli::{DumpForm, RaysDumpArgs};
 use crate::exit::{Exit, Failure, complain};
 use crate::mmap;
 use crate::output::Output;
@@ -16,8 +16,7 @@ use trace::tables::RayEvent;
 const PIECE: usize = 1 << 16;
 
 /// Runs it.
-pub fn run(command: &RaysCommand) -> Result<Exit, Failure> {
-    let RaysCommand::Dump(args) = command;
+pub fn run(args: &RaysDumpArgs) -> Result<Exit, Failure> {
     let chosen = chosen(args)?;
     let dir = Dir::open_with(&args.trace, mmap::open_plain).map_err(Failure::new)?;
     dir.warnings().iter().for_each(|w| complain(format_args!("warning: {w}")));

@@ -1,4 +1,4 @@
-//! `reorder`: what shader execution reordering would gain, simulated for what the command line says.
+//! `rays reorder`: what shader execution reordering would gain, simulated for what the command line says.
 //!
 //! Guarantees: equal traces and options give equal output. Refuses traces without rays.
 

@@ -1,4 +1,4 @@
-//! `repack`: swizzles from a trace's rays.
+//! `rays repack`: swizzles from a trace's rays.
 //!
 //! Guarantees: every swizzle is a permutation of its launch; equal traces, methods, tiles and seeds give equal files; a file
 //! appears whole or not at all. Refuses methods that it does not know, and traces without rays.

@@ -1,4 +1,4 @@
-//! `resources` on the scenes in which something is planted for it: each case is found, and nothing else.
+//! `bindings` on the scenes in which something is planted for it: each case is found, and nothing else.
 //!
 //! What is planted is written down here, row by row; captures/README.md says what each tile of `uniforms` is for.
 
@@ -94,7 +94,7 @@ const SLOTS: &[Slot] = &[
     ("writer", 0, 0, "storage buffer", "", "", "", "write"),
 ];
 
-/// A trace of `resources`, with what it said.
+/// A trace of `bindings`, with what it said.
 fn resources(scratch: &Scratch, scene: &str, more: &[&str]) -> (String, String) {
     let capture = sample(&format!("{scene}.gfxr"));
     let trace = scratch.path(scene).to_str().expect("a plain path").to_owned();

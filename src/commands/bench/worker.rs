@@ -12,8 +12,8 @@ use super::learnt::REPARTITION;
 use super::machine;
 use super::session::{Hooks, LOOP_WARMUP, Outcome, Session, Shaders, Wanted};
 use crate::cli::WorkerArgs;
-use crate::commands::repartition;
 use crate::commands::replaying::{failure, options};
+use crate::commands::split;
 use crate::exit::{Exit, Failure};
 use crate::input;
 use analyses::command_times::{object, places};
@@ -172,7 +172,7 @@ impl Replays {
             // (what stays as it is was said when the plan was checked)
             (_, Some(file)) => {
                 let capture = input::open(&args.file, &args.run.reading)?;
-                Shaders::Repartitioned(repartition::plan_of(&capture, &options, Path::new(file), None)?)
+                Shaders::Repartitioned(split::plan_of(&capture, &options, Path::new(file), None)?)
             }
             (list, None) => Shaders::Passes(list.to_owned()),
         };
