@@ -28,7 +28,7 @@ pub fn run(args: &RaysDumpArgs) -> Result<Exit, Failure> {
             failed = out.write(piece.as_bytes()).err();
             piece.clear();
         }
-        failed.is_none()
+        failed.is_none() && !out.unread()
     };
     let form = match args.format {
         DumpForm::Text => Form::Text,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use trace::dir::{Manifest, Writer};
 
-fn trace(scratch: &Scratch) -> PathBuf {
+pub fn trace(scratch: &Scratch) -> PathBuf {
     let folder = scratch.path("trace");
     let mut w = Writer::create(&folder, Manifest { program: "a test".into(), ..Manifest::default() })
         .expect("a new folder");

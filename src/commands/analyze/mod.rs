@@ -179,13 +179,15 @@ fn write_table(
     let mut failed = None;
     let read = dir.each(table, &mut |columns| {
         failed = out.write(rows(columns).as_bytes()).err();
-        // (a failed write ends the reading; `failed` has it)
-        if failed.is_some() { Err(trace::Unreadable(String::new())) } else { Ok(()) }
+        // (a failed write ends the reading; `failed` has it; as does one that nobody reads)
+        if failed.is_some() || out.unread() { Err(trace::Unreadable(String::new())) } else { Ok(()) }
     });
     if let Some(failure) = failed {
         return Err(failure);
     }
-    read.map_err(Failure::new)?;
+    if !out.unread() {
+        read.map_err(Failure::new)?;
+    }
     out.finish()
 }
 

@@ -190,7 +190,7 @@ pub fn compare(
     };
     match compared {
         Ok(()) => Ok(None),
-        Err(Failure::Error(Exit::Diverged, why)) => Ok(Some(said(&why, to))),
+        Err(Failure(Exit::Diverged, why)) => Ok(Some(said(&why, to))),
         Err(other) => Err(other),
     }
 }
