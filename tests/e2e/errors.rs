@@ -13,7 +13,7 @@ fn plain(scratch: &Scratch) -> (PathBuf, Vec<u8>) {
     let file = scratch.path("plain.gfxr");
     let steps = root().join("captures/samples/steps.gfxr");
     let out = run([
-        "recompress".as_ref(),
+        "compress".as_ref(),
         steps.as_os_str(),
         "--to".as_ref(),
         "none".as_ref(),
@@ -93,7 +93,7 @@ fn what_cannot_be_done_is_said_with_what_to_do() {
         (&["dump", p, "-o", &nowhere], 1, &["no/such/folder/out", "make its folder first"]),
         (&["dump", p, "-o", &folder], 1, &["name a file, not a folder"]),
         (&["extract", p, "-o", &under_a_file], 1, &["plain.gfxr/shots"]),
-        (&["recompress", p, "--to", "zstd", "-o", &nowhere], 1, &["make its folder first"]),
+        (&["compress", p, "--to", "zstd", "-o", &nowhere], 1, &["make its folder first"]),
         (&[p, "--memory", "elsewhere"], 2, &["none, remap or rebind"]),
         (&[p, "--frame-by", "moon"], 2, &["expected auto, present"]),
         (&[p, "--csv", &nowhere], 2, &["--csv and --perfetto want --times"]),

@@ -98,7 +98,7 @@ const SLOTS: &[Slot] = &[
 fn resources(scratch: &Scratch, scene: &str, more: &[&str]) -> (String, String) {
     let capture = sample(&format!("{scene}.gfxr"));
     let trace = scratch.path(scene).to_str().expect("a plain path").to_owned();
-    let args = ["resources", capture.to_str().expect("a plain path"), "--no-answers", "-o", &trace];
+    let args = ["bindings", capture.to_str().expect("a plain path"), "--no-answers", "-o", &trace];
     let out = run(args.iter().chain(more));
     assert!(out.status.success(), "{scene}: {}{}", text(&out.stdout), text(&out.stderr));
     (trace, text(&out.stdout))
