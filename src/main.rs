@@ -28,7 +28,7 @@ fn colours() -> bool {
 
 fn main() -> ExitCode {
     replay::vulkan::crash::install();
-    let cli = cli::parse();
+    let cli: cli::Cli = cli::parse();
     driver_caches::off(&cli);
     exit::talk(cli.habits.quiet, cli.habits.verbose);
     // What the libraries have to say goes to stderr; RERAY_LOG chooses how much of it.

@@ -1,7 +1,7 @@
 //! The command line of what frames bind: `bindings CAPTURE` follows it without a GPU, `bindings split` replays with descriptors in
 //! other sets.
 
-use super::AnalyzeFormat;
+use super::analyze::AnalyzeFormat;
 use super::run::RunArgs;
 use crate::select::Ranges;
 use clap::{Args, Subcommand};

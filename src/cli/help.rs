@@ -3,10 +3,12 @@
 //! Guarantees: every sub-command that is not hidden is in one group, with its own first line. The flags of `replay`, which
 //! `reray-replay FILE` takes as well, are only explained there.
 
-use super::Cli;
 use crate::exit::HELP;
-use clap::{Arg, ArgAction, Command, CommandFactory, FromArgMatches};
+use clap::error::ErrorKind;
+use clap::{Command, CommandFactory, FromArgMatches};
+use std::ffi::OsString;
 use std::fmt::Write;
+use std::path::Path;
 
 /// Sub-commands as people look for them.
 const GROUPS: [(&str, &[&str]); 4] = [
@@ -27,13 +29,50 @@ Examples:
 Exit codes, and the flags of a replay: reray-replay replay --help";
 
 /// Reads the command line; ends the process where it makes no sense, or asks for help.
-pub fn parse() -> Cli {
-    let matches = command().get_matches();
+pub fn parse<Cli: CommandFactory + FromArgMatches>() -> Cli {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let mut command = command::<Cli>();
+    if let Some((word, meant)) = misspelt(&command, &words) {
+        let says = format!("there is no command {word:?}; did you mean {meant}?");
+        command.error(ErrorKind::InvalidSubcommand, says).exit();
+    }
+    let matches = command.get_matches_from(words);
     Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.exit())
 }
 
+/// A first word that is neither a command nor a file, but nearly the name of a command; and that name.
+fn misspelt(command: &Command, words: &[OsString]) -> Option<(String, String)> {
+    let word = words.get(1)?.to_str()?;
+    if command.find_subcommand(word).is_some() || Path::new(word).exists() {
+        return None;
+    }
+    let shown = command.get_subcommands().filter(|c| !c.is_hide_set()).map(Command::get_name);
+    let near = shown.map(|name| (distance(word, name), name)).min()?;
+    // (one letter of four to seven, two of more; were it a file, it would not be there)
+    (near.0 <= near.1.len().min(word.len()) / 4).then(|| (word.to_owned(), near.1.to_owned()))
+}
+
+/// How many letters have to be changed, put in, left out, or swapped with their neighbours.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let changed = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut least = changed.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                least = least.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(least);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}
+
 /// The command with that page.
-fn command() -> Command {
+fn command<Cli: CommandFactory>() -> Command {
     let all = Cli::command();
     let mut groups = String::new();
     for (title, names) in GROUPS {
@@ -44,11 +83,8 @@ fn command() -> Command {
         }
     }
     _ = writeln!(groups, "Also: {}, help", OTHERS.join(", "));
-    let help = Arg::new("help").short('h').long("help").help("Print help").action(ArgAction::HelpShort);
     all.mut_args(|flag| if shown(flag.get_id().as_str()) { flag } else { flag.hide(true) })
         .mut_subcommand("replay", |replay| replay.after_help(HELP))
-        .disable_help_flag(true)
-        .arg(help.display_order(902))
         .override_usage("reray-replay CAPTURE [OPTIONS]\n       reray-replay COMMAND …")
         .help_template(format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}\nOptions:\n{{options}}{{after-help}}"))
         .after_help(EXAMPLES)
@@ -62,6 +98,7 @@ fn shown(flag: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::Cli;
     use std::collections::BTreeMap;
 
     #[test]
@@ -78,9 +115,27 @@ mod tests {
     #[test]
     fn it_fits_one_screen() {
         for width in [80, 100] {
-            let text = command().term_width(width).render_help().to_string();
+            let text = command::<Cli>().term_width(width).render_help().to_string();
             assert!(text.lines().count() <= 40, "{} lines:\n{text}", text.lines().count());
             assert!(text.lines().all(|l| l.chars().count() <= 80), "wider than 80:\n{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_nearly_a_command_was_meant_to_be_one() {
+        assert_eq!(distance("anlyze", "analyze"), 1);
+        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(distance("veirfy", "verify"), 1);
+        assert_eq!(distance("", "man"), 3);
+        let meant =
+            |word: &str| misspelt(&command::<Cli>(), &["reray-replay".into(), word.into()]).map(|m| m.1);
+        for (word, name) in
+            [("anlyze", "analyze"), ("veirfy", "verify"), ("screnshot", "screenshot"), ("inf", "")]
+        {
+            assert_eq!(meant(word).unwrap_or_default(), name, "{word}");
+        }
+        for file in ["a.gfxr", "rays.gfxr", "analyze", "repack", "--json", "game", "Cargo.toml"] {
+            assert_eq!(meant(file), None, "{file}");
         }
     }
 
@@ -95,7 +150,7 @@ mod tests {
         ] {
             let read = |words: &str| {
                 let words = ["reray-replay"].into_iter().chain(words.split(' '));
-                let matches = command().try_get_matches_from(words);
+                let matches = command::<Cli>().try_get_matches_from(words);
                 let cli = matches.and_then(|m| Cli::from_arg_matches(&m)).unwrap_or_else(|e| panic!("{e}"));
                 format!("{:?}", cli.command.expect("one"))
             };
@@ -113,10 +168,10 @@ mod tests {
         for words in
             [&["reray-replay", "a.gfxr", "--json"][..], &["reray-replay", "replay", "a.gfxr", "--json"]]
         {
-            let matches = command().try_get_matches_from(words).expect("flags");
+            let matches = command::<Cli>().try_get_matches_from(words).expect("flags");
             let cli = Cli::from_arg_matches(&matches).expect("flags");
             let args = match cli.command {
-                Some(super::super::Command::Replay(args)) => *args,
+                Some(crate::cli::Command::Replay(args)) => *args,
                 _ => cli.replay,
             };
             assert_eq!((args.file, args.json), (Some("a.gfxr".into()), true));

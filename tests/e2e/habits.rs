@@ -27,9 +27,12 @@ pub fn below(help: &str) -> Vec<String> {
         }
         None => "",
     };
+    // (those about the program itself are only named, in a line)
+    let also = list.lines().find_map(|l| l.strip_prefix("Also: ")).unwrap_or_default();
     let lines = list.lines();
     let names = lines.filter(|l| l.starts_with("  ") && !l.starts_with("   ")).map(|l| l.trim());
-    names.filter_map(|l| l.split_whitespace().next()).filter(|n| *n != "help").map(str::to_owned).collect()
+    let names = names.filter_map(|l| l.split_whitespace().next()).chain(also.split(", "));
+    names.filter(|n| !n.is_empty() && *n != "help").map(str::to_owned).collect()
 }
 
 /// Every command, as the words that call it.
