@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use trace::dir::{Manifest, Writer};
 use trace::run::{PlanNote, RUN_FILE, RUN_VERSION, RunNote, Worker};
-use trace::tables::BENCH_FRAMES;
+use trace::tables::{BENCH_FRAMES, BENCH_PLACES, BENCH_SPANS};
 use trace::{Value as V, dir::Capture};
 
 /// The same arguments into a pipe that nobody reads.
@@ -67,7 +67,8 @@ fn sample(name: &str) -> String {
     plain(&root().join("captures/samples").join(name)).to_owned()
 }
 
-/// A run of so many processes of ten turns each, one frame a turn, in which a frame takes about `time` nanoseconds.
+/// A run of so many processes of ten turns each, one frame a turn, in which a frame takes about `time` nanoseconds; its first three
+/// processes have times of three commands, which take a third of it each.
 pub fn made_up(scratch: &Scratch, name: &str, processes: u32, time: u64) -> PathBuf {
     let folder = scratch.path(name);
     let mut writer = Writer::create(&folder, Manifest { program: "a test".into(), ..Manifest::default() })
@@ -88,6 +89,16 @@ pub fn made_up(scratch: &Scratch, name: &str, processes: u32, time: u64) -> Path
             let time = time + time / 1000 * (process % 3) + time / 2000 * (turn % 2);
             let row = [process, process * 10 + turn, turn, 1, 2, 0, time, time + 1000].map(V::U64);
             writer.put(&BENCH_FRAMES, &row);
+        }
+    }
+    for place in 0..4 {
+        let level = if place == 0 { "submit" } else { "command" };
+        let whole = [place, 0, 2, 0, 0, 0, place, u64::from(place > 0)].map(V::U64);
+        let words = [level, ["", "draw", "dispatch", "copy"][place as usize], "", "", ""].map(V::Text);
+        writer.put(&BENCH_PLACES, &[&whole[..], &words].concat());
+        for process in 0..u64::from(processes.min(3)) {
+            let time = (time + time / 1000 * process) / if place == 0 { 1 } else { 3 };
+            writer.put(&BENCH_SPANS, &[process, 0, place, time].map(V::U64));
         }
     }
     writer.finish().expect("it can be written");
@@ -165,7 +176,8 @@ fn what_replays_ends_as_it_does_with_a_reader() {
         let out = run(args);
         assert_eq!(out.status.code(), Some(0), "{args:?}: {}", text(&out.stderr));
     };
-    made(&["profile", &monolithic, "--passes", "blocks", "-o", plain(&blocks)]);
+    let probed = ["profile", &monolithic, "--passes", "blocks", "--assume-subgroups", "-o"];
+    made(&[&probed[..], &[plain(&blocks)]].concat());
     made(&["bindings", &monolithic, "--no-answers", "-o", plain(&scratch.path("bound"))]);
     made(&["analyze", plain(&scratch.path("bound")), "bindings", "-o", plain(&partitions)]);
     let partition = partitions.join("repartition-classes.json");
@@ -175,7 +187,7 @@ fn what_replays_ends_as_it_does_with_a_reader() {
         &["check", &cubes],
         &[&cubes, "--frames", "1-2"],
         &["screenshot", &cubes, "--frames", "1-3", "--hash", "-o", "OUT/shots"],
-        &["profile", &monolithic, "--passes", "blocks", "-o", "OUT/trace"],
+        &[&probed[..], &["OUT/trace"]].concat(),
         &["merge-profiles", blocks, blocks, "-o", "OUT/sum.proftext"],
         &["merge-profiles", blocks, blocks, "-o", "OUT/sum"],
         &["bindings", "split", &monolithic, "--partition", plain(&partition), "--rounds", "1"],
