@@ -47,6 +47,18 @@ fn events_come_as_they_were_asked_for() {
     }
 }
 
+#[test]
+fn nothing_chosen_is_said() {
+    let scratch = Scratch::new("ray-dump-nothing");
+    let folder = trace(&scratch);
+    let folder = folder.to_str().expect("UTF-8");
+    for (format, lines) in [("text", 0), ("json", 0), ("csv", 1)] {
+        let ran = run(["rays", "dump", folder, "--frame", "99", "--format", format]);
+        assert_eq!((ran.status.code(), text(&ran.stdout).lines().count()), (Some(0), lines));
+        assert!(text(&ran.stderr).contains("no event of its rays is of what was chosen"), "{ran:?}");
+    }
+}
+
 /// All rows of the three tables open in whatever reads Parquet in Python; without one, in the reader that wrote them.
 #[test]
 fn tables_are_parquet() {
