@@ -179,7 +179,7 @@ pub enum Command {
     Analyze(AnalyzeArgs),
     /// Add up how often blocks ran in several traces of `profile`
     ///
-    /// Or in profiles written before: what comes of it is one.
+    /// Inputs may also be profiles that it wrote earlier.
     MergeProfiles(MergeProfilesArgs),
     /// Say what commands bind and read; time other descriptor sets
     Bindings(BindingsArgs),

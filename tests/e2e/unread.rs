@@ -98,7 +98,7 @@ pub fn made_up(scratch: &Scratch, name: &str, processes: u32, time: u64) -> Path
         writer.put(&BENCH_PLACES, &[&whole[..], &words].concat());
         for process in 0..u64::from(processes.min(3)) {
             let time = (time + time / 1000 * process) / if place == 0 { 1 } else { 3 };
-            writer.put(&BENCH_SPANS, &[process, 0, place, time].map(V::U64));
+            (0..3).for_each(|turn| writer.put(&BENCH_SPANS, &[process, turn, place, time].map(V::U64)));
         }
     }
     writer.finish().expect("it can be written");

@@ -179,7 +179,7 @@ fn what_is_inconclusive_is_counted() {
     let new = made_up(&scratch, "new", 10, 35_500_000);
     let (code, out, err) = compare(&[base.to_str().expect("plain"), new.to_str().expect("plain")]);
     assert_eq!(code, Some(3), "{out}{err}");
-    assert!(out.contains("+255.00 %") && out.contains("1 of 1 frames changed."), "{out}");
+    assert!(out.contains("+255.00 %"), "{out}");
     let says = "0 of 3 commands changed; 3 are inconclusive, as 3 processes of a side do not decide; 4 may.";
     assert!(out.contains(says), "{out}");
 }
