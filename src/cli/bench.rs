@@ -14,7 +14,7 @@ use trace::plan::Plan;
 A plan is a name and what is changed, as in 'slow passes=burn:turns=300+stage=fragment env=FOO=1':
   passes=PASS[:OPTION+…],…       passes in the shaders; prune, specialize and zero-path without a trace record what they have to
                                  know first, of all frames up to the one that is timed
-  method=NAME[:tile=WxH+seed=N]  swizzles of a method of `repack`, of the frame's rays, which are recorded first
+  method=NAME[:tile=WxH+seed=N]  swizzles of a method of `rays repack`, of the frame's rays, which are recorded first
   shaders=DIR                    replacements, HASH.spv as `extract` names them
   descriptors=FILE               descriptors in other sets, as `analyze` of question bindings writes them
   driver=FILE                    a manifest of a Vulkan driver (VK_DRIVER_FILES)

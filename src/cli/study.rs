@@ -17,7 +17,7 @@ pub enum StudyCommand {
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 A run of `bench` whose plans are the application's own shaders (unmodified), the identity through the table, every method of
-`repack`, and, where the device can, shader execution reordering (ser) and the same without the reordering (ser-still). Beside it
+`rays repack`, and, where the device can, shader execution reordering (ser) and the same without the reordering (ser-still). Beside it
 how full subgroups are with each swizzle in force (passes swizzle, simt), which proves that the frame shows the same, and what
 `compare` says of each plan against unmodified.
 
@@ -36,7 +36,7 @@ pub struct StudyRaysArgs {
     /// The frame, which is looped
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
     pub frame: u64,
-    /// Methods of `repack`, as plans have them; identity is always there. none: no rays are recorded, and there are no swizzles
+    /// Methods of `rays repack`, as plans have them; identity is always there. none: no rays are recorded, and there are no swizzles
     /// [default: all]
     #[arg(long, value_name = "NAME[:OPTION+…],…")]
     pub method: Option<Passes>,

@@ -280,7 +280,7 @@ fn descriptors_in_other_sets_are_a_plan() {
     let scratch = Scratch::new("plans-repartition");
     let [trace, answers, to] = ["trace", "answers", "run"].map(|n| scratch.path(n));
     let capture = sample("monolithic.gfxr");
-    let out = run(["resources", plain(&capture), "--no-answers", "-o", plain(&trace)]);
+    let out = run(["bindings", plain(&capture), "--no-answers", "-o", plain(&trace)]);
     assert!(out.status.success(), "{}", text(&out.stderr));
     let out = run(["analyze", plain(&trace), "bindings", "-o", plain(&answers)]);
     assert!(out.status.success(), "{}", text(&out.stderr));
@@ -419,7 +419,7 @@ fn a_plan_that_cannot_be_is_named_and_leaves_nothing() {
     // What was learnt of other frames shows another picture.
     let known = other.path("known");
     let cubes = sample("cubes.gfxr");
-    let out = run(["resources", "--no-answers", "--frames", "1-1", "-o", plain(&known), plain(&cubes)]);
+    let out = run(["bindings", "--no-answers", "--frames", "1-1", "-o", plain(&known), plain(&cubes)]);
     assert!(out.status.success());
     let learnt = format!("specialize passes=specialize:{}", plain(&known));
     refused("h", "cubes", &["--plan", &learnt], 5, &["plan specialize: frame 2 shows another picture"]);

@@ -118,7 +118,7 @@ impl Question for Repack {
         let [w, h] = TILE;
         report.notes.push(format!(
             "Efficiency is synthetic: what Replayer makes of the rays' events. Tiles are those that \
-             question warp-order finds, and of {w} x {h} pixels where it finds none; `reray-replay repack` takes others, and writes the swizzles."
+             question warp-order finds, and of {w} x {h} pixels where it finds none; `reray-replay rays repack` takes others, and writes the swizzles."
         ));
         Ok(report)
     }

@@ -97,7 +97,7 @@ pub static PASSES: &[Entry] = &[
     },
     Entry {
         name: "swizzle",
-        about: "nothing: invocations of launches do each other's work, as files of `repack` say (FILE+…)",
+        about: "nothing: invocations of launches do each other's work, as files of `rays repack` say (FILE+…)",
         make: |options| Ok(Box::new(swizzle::Pass::read(options)?)),
     },
     Entry {
@@ -133,7 +133,7 @@ pub static PASSES: &[Entry] = &[
     },
     Entry {
         name: "specialize",
-        about: "nothing: members of uniform blocks that a trace of `resources` found constant become constants \
+        about: "nothing: members of uniform blocks that a trace of `bindings` found constant become constants \
                 (TRACE[+TRACE…], frames=A-B)",
         make: |options| Ok(Box::new(specialize::Pass::new(options)?)),
     },

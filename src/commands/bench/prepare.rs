@@ -5,7 +5,7 @@
 //! made/CAPTURE/swizzles            PLAN_frameF_launchL.swizzle and .npy
 //! made/CAPTURE/known/blocks        what prune reads: profile --passes blocks
 //! made/CAPTURE/known/values        what zero-path reads: profile --passes values
-//! made/CAPTURE/known/resources     what specialize reads: resources -o
+//! made/CAPTURE/known/resources     what specialize reads: bindings -o
 //! made/CAPTURE/checked/PLAN        a profile of the frame with the plan's shaders
 //! ```
 //!
@@ -22,8 +22,8 @@ use super::Settings;
 use super::swizzles::{self, Wanted};
 use super::traces::{record, recorded, resources};
 use crate::commands::frames;
-use crate::commands::repartition;
 use crate::commands::replaying::options;
+use crate::commands::split;
 use crate::exit::{Exit, Failure, complain};
 use crate::progress;
 use analyses::repack;
@@ -247,8 +247,8 @@ pub fn differs(
     let compared = match &plan.descriptors {
         Some(sets) => {
             let options = Options { frames: Some(frames), ..options(&settings.run)? };
-            let layouts = repartition::plan(capture, &options, Path::new(sets), None)?;
-            repartition::verify(capture, &options, &layouts, settings.image_tolerance).map(drop)
+            let layouts = split::plan(capture, &options, Path::new(sets), None)?;
+            split::verify(capture, &options, &layouts, settings.image_tolerance).map(drop)
         }
         None => {
             record(settings, file, &passes.0, frames, &to.join("checked").join(swizzles::plain(&plan.name)))
@@ -256,9 +256,8 @@ pub fn differs(
     };
     match compared {
         Ok(()) => Ok(None),
-        Err(Failure::Error(Exit::Diverged, why)) => Ok(Some(why)),
-        Err(Failure::Error(exit, why)) => Err(Failure::Error(exit, format!("plan {}: {why}", plan.name))),
-        Err(closed) => Err(closed),
+        Err(Failure(Exit::Diverged, why)) => Ok(Some(why)),
+        Err(Failure(exit, why)) => Err(Failure(exit, format!("plan {}: {why}", plan.name))),
     }
 }
 

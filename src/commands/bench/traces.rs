@@ -1,13 +1,13 @@
 //! The traces that a run takes: rays, of which swizzles are made; what passes have to know; and what proves that a plan's frame shows
 //! the same.
 //!
-//! They are made by `profile` and `resources`, as a user would make them. Guarantees: a trace that is not whole, a picture that
+//! They are made by `profile` and `bindings`, as a user would make them. Guarantees: a trace that is not whole, a picture that
 //! differs because of a plan, is an error. Where the counting alone changes the picture (a driver may round otherwise in a shader
 //! that has probes) that is a note.
 
 use super::Settings;
-use crate::cli::{Cli, Command, ProfileArgs};
-use crate::commands::{profile, resources as resources_of};
+use crate::cli::{BindingsArgs, Cli, Command, ProfileArgs};
+use crate::commands::{bindings, profile};
 use crate::exit::{Exit, Failure};
 use clap::Parser;
 use std::path::{Path, PathBuf};
@@ -67,7 +67,7 @@ pub fn recorded(
 ) -> Result<Vec<String>, Failure> {
     match record(settings, file, passes, frames, to) {
         // (the trace is there, and says it)
-        Err(Failure::Error(Exit::Diverged, why))
+        Err(Failure(Exit::Diverged, why))
             if why.contains(" than without probes") && !why.contains("because of pass swizzle") =>
         {
             Ok(vec![format!("With the probes {probes} {why}.")])
@@ -79,12 +79,14 @@ pub fn recorded(
 /// What draws, dispatches and traces of some frames bind.
 pub fn resources(file: &Path, (first, last): (u64, u64), to: &Path) -> Result<(), Failure> {
     let frames = format!("{first}-{last}");
-    let words = ["reray-replay", "resources", "--no-answers", "--format", "json", "--frames", &frames, "-o"];
+    let words = ["reray-replay", "bindings", "--no-answers", "--format", "json", "--frames", &frames, "-o"];
     let words = words.iter().map(PathBuf::from).chain([to.to_owned(), file.to_owned()]);
-    let Some(Command::Resources(flags)) = Cli::try_parse_from(words).map_err(Failure::new)?.command else {
-        return Err(Failure::new("resources has no flags"));
+    let Some(Command::Bindings(BindingsArgs { followed: flags, .. })) =
+        Cli::try_parse_from(words).map_err(Failure::new)?.command
+    else {
+        return Err(Failure::new("bindings has no flags"));
     };
-    match resources_of::run(&flags)? {
+    match bindings::run(&flags)? {
         Exit::Done => Ok(()),
         exit => Err(Failure::with(exit, "the trace of resources is not whole")),
     }

@@ -11,10 +11,10 @@
 use super::machine;
 use super::session::{Hooks, LOOP_WARMUP, Outcome, Session, Shaders, Wanted};
 use crate::cli::WorkerArgs;
-use crate::commands::repartition;
 use crate::commands::replaying::{failure, options};
+use crate::commands::split;
 use crate::exit::{Exit, Failure};
-use crate::input;
+use crate::{input, output};
 use analyses::bench::Calls;
 use analyses::command_times::{object, places};
 use gfxr_parse::container::Capture;
@@ -26,7 +26,7 @@ use replay::session::{On, replay};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::HashMap;
-use std::io::{BufRead, Write};
+use std::io::BufRead;
 use std::time::Duration;
 use trace::run::Place;
 use trace::{FrameTime, SpanKind};
@@ -145,8 +145,7 @@ fn known(f: FrameTime) -> Value {
 }
 
 fn say(value: &Value) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "{value}").and_then(|()| out.flush()).map_err(|e| Failure::write("stdout", &e))
+    output::print(format!("{value}\n").as_bytes())
 }
 
 /// The replays of a worker.
@@ -158,7 +157,7 @@ enum Replays {
     Whole {
         capture: Box<Capture>,
         wanted: Box<Wanted>,
-        found: Found,
+        found: Box<Found>,
         known: HashMap<Place, usize>,
         turns: u64,
         details: u64,
@@ -178,7 +177,7 @@ impl Replays {
             // (what stays as it is was said when the plan was compared)
             (None, Some(file)) => {
                 let capture = input::open(&args.file, &args.run.reading)?;
-                Shaders::Repartitioned(repartition::plan_of(&capture, &options, file, None)?)
+                Shaders::Repartitioned(split::plan_of(&capture, &options, file, None)?)
             }
             (None, None) => Shaders::Own,
         };
@@ -199,7 +198,7 @@ impl Replays {
             return Ok(Replays::Whole {
                 capture,
                 wanted: Box::new(wanted),
-                found: Found::default(),
+                found: Box::default(),
                 known: HashMap::new(),
                 turns: 0,
                 details: 0,
@@ -264,7 +263,7 @@ impl Replays {
 
     fn end(self) -> Result<Found, Failure> {
         let (mut found, gpu) = match self {
-            Replays::Whole { found, gpu, .. } => (found, gpu),
+            Replays::Whole { found, gpu, .. } => (*found, gpu),
             Replays::Looped { plain, detailed } => {
                 let mut found = Found::default();
                 let Outcome { times, looped, notes, gpu, .. } = plain.finish()?;
