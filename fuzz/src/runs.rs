@@ -11,10 +11,11 @@ use analyses::verdict::compare::{Wanted, compare};
 use analyses::verdict::{Ask, METRICS, export};
 use profile::hooks::repartition::Partition;
 use serde_json::json;
+use trace::plan::Plan;
 use trace::run::{RUN_FILE, Run};
 use trace::suite::SuiteNote;
 use trace::swizzle::Swizzle;
-use trace::tables::{BENCH_FRAMES, BENCH_PLACES, BENCH_SPANS};
+use trace::tables::{BENCH_CALLS, BENCH_FRAMES, BENCH_PLACES, BENCH_SPANS};
 use trace::{Columns, Table, Value, table::Kind};
 
 use crate::answers;
@@ -138,6 +139,13 @@ impl Runs {
         for report in analyses::run_times::reports(&run) {
             answers::export(report, false);
         }
+        drop((analyses::bench::calls(&run), analyses::bench::plans(&run, 0)));
+        for plan in &run.note.plans {
+            // (a name may be one that nobody can write on a command line)
+            if let Ok(again) = plan.to_string().parse::<Plan>() {
+                assert_eq!(again.to_string(), plan.to_string(), "what is printed is read as the same");
+            }
+        }
         let wanted = Wanted {
             metrics: METRICS.to_vec(),
             ask: Ask { effect: 0.02, alpha: 0.01 },
@@ -166,14 +174,18 @@ impl Runs {
 
 /// A run's folder, each of whose whole numbers `change` may change.
 fn folder_of(change: &mut dyn FnMut(&Table, &str, u64) -> u64, scratch: &Path) -> std::io::Result<Folder> {
-    let mut tables = [Columns::new(&BENCH_FRAMES), Columns::new(&BENCH_PLACES), Columns::new(&BENCH_SPANS)];
+    let mut tables = [&BENCH_FRAMES, &BENCH_PLACES, &BENCH_SPANS, &BENCH_CALLS].map(Columns::new);
     let mut put = |which: usize, of: &dyn Fn(&str) -> u64| {
         let table = tables[which].table();
         let row: Vec<Value> = table
             .columns
             .iter()
             .map(|c| match c.kind {
-                Kind::Text => Value::Text(if c.name == "level" { "pass" } else { "<b>name</b>" }),
+                Kind::Text => Value::Text(match c.name {
+                    "level" => "pass",
+                    "kind" => "recording",
+                    _ => "<b>name</b>",
+                }),
                 _ => Value::U64(change(table, c.name, of(c.name))),
             })
             .collect();
@@ -208,6 +220,12 @@ fn folder_of(change: &mut dyn FnMut(&Table, &str, u64) -> u64, scratch: &Path) -
                 "place" => worker % 2,
                 _ => 1000 + turn,
             });
+            put(3, &|name| match name {
+                "worker" => worker,
+                "turn" => turn,
+                "calls" => 9,
+                _ => 2000 + turn,
+            });
         }
     }
     let mut folder = written(&tables, scratch)?;
@@ -228,7 +246,9 @@ fn note() -> serde_json::Value {
         "began": 1_700_000_000, "wall": 5, "seed": 1, "frame": 2, "iterations": 4, "detailed": 2, "busy_ms": 0,
         "stopped": "done", "machine": { "before": { "cpu": "A" } },
         "captures": [{ "name": "a|b.gfxr", "blake3": "77", "size_bytes": 5 }, { "name": "c.gfxr", "blake3": "78", "size_bytes": 6 }],
-        "plans": [{ "name": "plain" }, { "name": "simt", "passes": "simt", "env": { "A": "1" } }],
+        "plans": [{ "name": "plain" }, { "name": "simt", "passes": "simt", "env": { "A": "1" } },
+            { "name": "it's", "method": "random:seed=7", "shaders": "a b", "gpu": "1" }],
+        "refused": [{ "plan": "prune", "why": "another picture", "instead": "prune-precise" }],
         "workers": workers, "notes": ["x"],
     })
 }

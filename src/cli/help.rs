@@ -24,8 +24,7 @@ const OTHERS: [&str; 2] = ["completions", "man"];
 const EXAMPLES: &str = "\
 Examples:
   reray-replay cap.gfxr --times pass
-  reray-replay profile cap.gfxr --passes simt -o trace
-  reray-replay analyze trace
+  reray-replay profile cap.gfxr --passes simt -o t && reray-replay analyze t
 Exit codes, and the flags of a replay: reray-replay replay --help";
 
 /// Reads the command line; ends the process where it makes no sense, or asks for help.

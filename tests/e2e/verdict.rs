@@ -193,7 +193,8 @@ fn what_makes_no_run_leaves_nothing() {
         &["--processes", "0"],
         &["--processes", "2", "--budget", "soon"],
         &["--plan", "x method=random"],
-        &[],
+        &["--plan", "x descriptors=a.json"],
+        &["--plan", "x passes=prune"],
     ] {
         let out = bench(&scratch.path("run"), "vm.gfxr", more);
         assert_eq!(out.status.code(), Some(2), "{more:?}: {}", text(&out.stderr));

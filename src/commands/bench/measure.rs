@@ -12,10 +12,11 @@
 
 use super::known::tight;
 use super::order::shuffled;
-use super::prepare::{self, Prepared};
+use super::prepare;
 use super::process::{Process, Spec};
+use super::settings::{Prepared, Settings};
+use super::state;
 use super::worker::{BUSY_MS, Found};
-use super::{Settings, state};
 use crate::commands::frames::{self, no_such_frame};
 use crate::commands::replaying::options;
 use crate::exit::{Exit, Failure};

@@ -18,7 +18,7 @@
 //! `precise=yes` is tried, whose code the driver may not compile otherwise: it is timed instead where it is within. Refuses plans
 //! that make no sense before anything runs.
 
-use super::Settings;
+use super::settings::{Prepared, Settings};
 use super::swizzles::{self, Wanted};
 use super::traces::{record, recorded, resources};
 use crate::commands::frames;
@@ -36,17 +36,6 @@ use trace::run::RefusedPlan;
 
 /// Passes that read a trace, and what of it.
 const LEARN: [(&str, &str); 3] = [("prune", "blocks"), ("zero-path", "values"), ("specialize", "resources")];
-
-/// A plan for one capture.
-#[derive(Clone, Debug, Default)]
-pub struct Prepared {
-    /// Its passes, with what they read.
-    pub passes: Passes,
-    /// The swizzles that its method made, by launch.
-    pub swizzles: Vec<PathBuf>,
-    /// What these would make of SIMT efficiency, in percent.
-    pub synthetic: Option<f64>,
-}
 
 /// All plans of a run that are timed, and what became of the others.
 #[derive(Default)]

@@ -1,6 +1,6 @@
 //! The swizzles that plans with a method follow, for every launch of the frame: made from a trace's rays, and written down.
 
-use super::prepare::Prepared;
+use super::settings::Prepared;
 use crate::exit::Failure;
 use crate::mmap;
 use crate::output::write_file;

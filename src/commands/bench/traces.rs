@@ -5,7 +5,7 @@
 //! differs because of a plan, is an error. Where the counting alone changes the picture (a driver may round otherwise in a shader
 //! that has probes) that is a note.
 
-use super::Settings;
+use super::settings::Settings;
 use crate::cli::{BindingsArgs, Cli, Command, ProfileArgs};
 use crate::commands::{bindings, profile};
 use crate::exit::{Exit, Failure};

@@ -1,8 +1,8 @@
 //! What a page is made of: traces, runs of `bench`, and JSON that a replay or `analyze` printed.
 //!
-//! A folder with a `run.json` is a run of several processes, one with a trace's manifest a trace. A folder with a `report.json` is a run: that report, what the manifest says, and
-//! the runs and traces below it (as of a suite's results, its units' runs), but for those that were only recorded for the report's own numbers ([`OWN`]). A file is JSON;
-//! every report in it counts. Refuses all else.
+//! A folder with a `run.json` is a run, one with a trace's manifest a trace. A folder with a `report.json` is a study: that report,
+//! and the runs and traces below it (as of a suite's results, its units' runs), but for those that were only recorded for the
+//! report's own numbers ([`OWN`]). A file is JSON; every report in it counts. Refuses all else.
 
 use crate::archive;
 use crate::commands::analyze;
@@ -126,6 +126,9 @@ fn of_run(path: &Path, name: &str) -> Result<Input, Failure> {
             &format!("plan {}", p.name),
             if parts.is_empty() { "as captured".into() } else { parts.join(", ") },
         );
+    }
+    for r in &note.refused {
+        add(&format!("plan {}", r.plan), format!("refused, and not timed: {}", r.why));
     }
     let mut devices: Vec<&Value> = vec![];
     for w in &note.workers {

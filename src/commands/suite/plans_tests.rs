@@ -7,7 +7,7 @@
 use super::file;
 use crate::cli::{Cli, Command, StudyCommand};
 use clap::Parser;
-use profile::passes::PASSES;
+use profile::passes::{PASSES, made};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use trace::plan::{KEYS, Passes, Plan};
@@ -18,7 +18,7 @@ const WHERE: [(&str, &[&str]); 4] = [
     ("docs", &["md", "toml", "yml", "yaml", "sbatch"]),
     ("scripts", &[""]),
     ("src", &["rs"]),
-    ("tests", &["rs"]),
+    ("tests", &["rs", "tsv"]),
 ];
 
 fn files(folder: &Path, endings: &[&str], into: &mut Vec<PathBuf>) {
@@ -32,10 +32,10 @@ fn files(folder: &Path, endings: &[&str], into: &mut Vec<PathBuf>) {
     }
 }
 
-/// What somebody is to type: fenced blocks, or a script; without lines' ends that a backslash takes away.
-fn shell(text: &str, page: bool) -> String {
-    let fenced = text.split("\n```").enumerate().filter(|(n, _)| n % 2 == 1 || !page).map(|(_, block)| block);
-    fenced.collect::<Vec<_>>().join("\n").replace("\\\n", " ")
+/// A page or a script without headings and remarks, and without lines' ends that a backslash takes away.
+fn typed(text: &str) -> String {
+    let lines = text.lines().filter(|l| !l.trim_start().starts_with('#'));
+    lines.collect::<Vec<_>>().join("\n").replace("\\\n", " ")
 }
 
 /// The word behind a flag, wherever it stands: in quotes, or up to a blank. Nothing of what a shell fills in.
@@ -46,9 +46,9 @@ fn behind(text: &str, flag: &str) -> Vec<String> {
         let quote = rest.chars().next().filter(|c| "'\"".contains(*c));
         let word = match quote {
             Some(q) => rest[1..].split_once(q).map(|r| r.0),
-            None => rest.split_whitespace().next(),
+            None => rest.split(|c: char| c.is_whitespace() || c == '`').next(),
         };
-        all.extend(word.filter(|w| !w.contains(['$', '<', '{', '…', '`', '('])).map(str::to_owned));
+        all.extend(word.filter(|w| !w.is_empty() && !w.contains(['$', '<', '{', '…'])).map(str::to_owned));
     }
     all
 }
@@ -171,7 +171,16 @@ fn every_plan_that_is_written_down_is_read_in_every_place() {
         if rust && !at.starts_with("src/cli") && !at.starts_with("tests/") {
             continue;
         }
-        let typed = if rust { text.clone() } else { shell(&text, page) };
+        // (plans of scripts/costs: a name and a list of passes)
+        for line in text.lines().filter(|l| at.ends_with("costs_plans.tsv") && !l.starts_with('#')) {
+            let (_, list) = line.split_once('\t').expect("a name and a list");
+            everywhere_passes(list, &at);
+            for one in &list.parse::<Passes>().expect("read before").0 {
+                made(one).map(drop).unwrap_or_else(|e| panic!("{at}: {list}: {e}"));
+            }
+            lists += 1;
+        }
+        let typed = if rust { text.clone() } else { typed(&text) };
         let mut here: Vec<String> = if at.starts_with("tests/") { vec![] } else { behind(&typed, "--plan ") };
         if page {
             here.extend(spans(&text));

@@ -1,0 +1,75 @@
+//! What is measured, and how; and what a plan is for one capture, once it is prepared.
+
+use crate::cli::{BenchArgs, RunArgs};
+use profile::pictures::Tolerance;
+use std::path::PathBuf;
+use std::time::Duration;
+use trace::plan::{PLAIN, Passes, Plan};
+
+/// What is measured, and how.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Captures, at least one.
+    pub captures: Vec<PathBuf>,
+    /// The frame that is looped; without one captures are replayed whole.
+    pub frame: Option<u64>,
+    /// Plans, at least one.
+    pub plans: Vec<Plan>,
+    /// Processes of each plan, with a budget at most.
+    pub processes: Option<u32>,
+    /// Timed turns of each process.
+    pub iterations: Option<u32>,
+    /// Turns at most before times have settled.
+    pub warmup: Option<u32>,
+    /// Turns with finer timestamps.
+    pub detailed: u32,
+    /// Milliseconds for which the device is kept busy before each turn.
+    pub busy: Option<u64>,
+    /// When to stop.
+    pub budget: Option<Duration>,
+    /// With a budget: how well what it is for has to be known.
+    pub tight: f64,
+    /// Where random numbers begin.
+    pub seed: u64,
+    /// Subgroup operations are taken for granted.
+    pub assume_subgroups: bool,
+    /// By how much pictures may differ that have to be the same.
+    pub image_tolerance: Tolerance,
+    /// A trace of the frame's rays, instead of recording them.
+    pub rays: Option<PathBuf>,
+    /// How to replay.
+    pub run: RunArgs,
+}
+
+impl From<&BenchArgs> for Settings {
+    fn from(args: &BenchArgs) -> Settings {
+        Settings {
+            captures: args.files.clone(),
+            frame: args.frame,
+            plans: if args.plan.is_empty() { vec![Plan::named(PLAIN)] } else { args.plan.clone() },
+            processes: args.processes,
+            iterations: args.iterations,
+            warmup: args.warmup,
+            detailed: args.detailed,
+            busy: args.busy,
+            budget: args.budget,
+            tight: args.tight,
+            seed: args.seed,
+            assume_subgroups: args.assume_subgroups,
+            image_tolerance: args.image_tolerance,
+            rays: None,
+            run: args.run.clone(),
+        }
+    }
+}
+
+/// A plan for one capture.
+#[derive(Clone, Debug, Default)]
+pub struct Prepared {
+    /// Its passes, with what they read.
+    pub passes: Passes,
+    /// The swizzles that its method made, by launch.
+    pub swizzles: Vec<PathBuf>,
+    /// What these would make of SIMT efficiency, in percent.
+    pub synthetic: Option<f64>,
+}
