@@ -1,14 +1,16 @@
 //! Every flag, documented once: `--help`, the man page and completions are made from this file and those below.
 //!
-//! `reray-replay FILE` without a sub-command is for replaying: its flags go beside `command` in [`Cli`], flattened
+//! `reray-replay FILE` without a sub-command is `replay`: the flags of that are also beside `command` in [`Cli`], flattened
 //! (`args_conflicts_with_subcommands` keeps the two apart). A new sub-command is a variant of [`Command`] and a file in
 //! `commands/`.
 
+mod analyze;
 mod bench;
+mod bindings;
 mod habits;
+mod help;
 mod memory;
 mod rays;
-mod repartition;
 mod report;
 mod run;
 mod suite;
@@ -16,11 +18,13 @@ mod upstream;
 mod values;
 mod verdict;
 
+pub use analyze::{AnalyzeArgs, AnalyzeFormat};
 pub use bench::BenchArgs;
+pub use bindings::{BindingsArgs, BindingsCommand, ResourcesArgs, SplitArgs};
 pub use habits::{CompletionsArgs, HabitArgs, ManArgs};
+pub use help::parse;
 pub use memory::MemoryArgs;
-pub use rays::{DumpForm, RaysCommand, RaysDumpArgs, ReorderArgs};
-pub use repartition::RepartitionArgs;
+pub use rays::{DumpForm, RaysCommand, RaysDumpArgs, ReorderArgs, RepackArgs};
 pub use report::ReportArgs;
 pub use run::{RunArgs, Way};
 pub use suite::{Shard, SuiteCommand, SuiteCompareArgs, SuiteListArgs, SuiteMergeArgs, SuiteRunArgs};
@@ -36,9 +40,8 @@ use profile::Stage;
 use profile::hooks::screenshot::Shape;
 use profile::pictures::Tolerance;
 use std::path::PathBuf;
-use values::tile;
 
-/// Reads a GFXReconstruct capture (.gfxr) and says what is in it and what the GPU did.
+/// Reads a GFXReconstruct capture (.gfxr) and says what the GPU did.
 #[derive(Debug, Parser)]
 #[command(name = "reray-replay", version, after_help = HELP, args_conflicts_with_subcommands = true)]
 pub struct Cli {
@@ -147,53 +150,58 @@ pub enum TimesLevel {
     Command,
 }
 
-/// The sub-commands.
+/// The sub-commands. What stands in the first line is all that the first page of help says of each; `cli/help.rs` groups them.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Say what is in a capture: application, driver, devices, frames, calls, pipelines, shaders, memory
+    /// Replay a capture and time its frames (also without `replay`)
+    Replay(Box<ReplayArgs>),
+    /// Write what frames show as PNGs
+    Screenshot(ScreenshotArgs),
+    /// Say whether a capture would replay here, without replaying it
+    Check(CheckArgs),
+    /// Say what this machine's devices can replay and instrument
+    Devices(DevicesArgs),
+    /// Say what is in a capture: program, devices, frames, shaders
     Info(InfoArgs),
     /// Print a capture's blocks as JSON Lines or text
     Dump(DumpArgs),
     /// Write every shader module of a capture to a file of its own
     Extract(ExtractArgs),
-    /// Check that every block of a capture is understood to the last byte
+    /// Check that a capture is understood to the last byte
     Verify(VerifyArgs),
     /// Write a capture compressed another way (lz4, zlib, zstd, none)
-    Recompress(RecompressArgs),
-    /// Say whether a capture would replay here, and what would be done differently, without replaying it
-    Check(CheckArgs),
-    /// Say what this machine's devices can replay and instrument, feature by feature
-    Devices(DevicesArgs),
-    /// Write what frames showed as PNGs
-    Screenshot(ScreenshotArgs),
+    Compress(CompressArgs),
     /// Replay with instrumented shaders, and write down what they did
     Profile(ProfileArgs),
-    /// Say what a capture's draws, dispatches and traces bind and read, without a GPU
-    Resources(ResourcesArgs),
-    /// Answer questions to a trace that `profile` wrote; without names, every question that it can answer
+    /// Answer questions to a trace that `profile` wrote
+    ///
+    /// Without names, every question that it can answer.
     Analyze(AnalyzeArgs),
-    /// Add up how often blocks ran: traces of `profile`, or profiles written before, as one
+    /// Add up how often blocks ran in several traces of `profile`
+    ///
+    /// Inputs may also be profiles that it wrote earlier.
     MergeProfiles(MergeProfilesArgs),
-    /// Replay with the descriptors of pipeline layouts spread over sets in another way, in turn with plain replays, and say
-    /// what descriptors cost
-    Repartition(RepartitionArgs),
-    /// Say what reordering invocations before hit and miss shaders would gain, for chosen windows, hints and cells
-    Reorder(ReorderArgs),
-    /// Read events of rays
+    /// Say what commands bind and read; time other descriptor sets
+    Bindings(BindingsArgs),
+    /// Print events of rays; say what sorting invocations would gain
     #[command(
         subcommand,
         after_help = "\
-Example:
-  reray-replay rays dump trace --at 320,200"
+Examples:
+  reray-replay rays dump trace --at 320,200
+  reray-replay rays repack trace
+  reray-replay rays reorder trace --window 8,64,all"
     )]
     Rays(RaysCommand),
-    /// Sort invocations of traced launches into subgroups otherwise: write swizzles, and say what they would gain
-    Repack(RepackArgs),
-    /// Time one frame with every method's swizzle in turn: the whole study of repacking, as tables and figures
+    /// Time a frame, or captures, under several plans in turn
+    ///
+    /// With every method's swizzle it is the whole study of repacking, as tables and figures.
     Bench(BenchArgs),
-    /// Say whether one run of `bench --processes` is slower than another; exit code 3 if it is, 4 if that cannot be said
+    /// Say whether one run of `bench` is slower than another
+    ///
+    /// A run is what `bench --processes` leaves. Exit code 3 if it is slower, 4 if that cannot be said.
     Compare(CompareArgs),
-    /// Measure a whole suite of captures, on one machine or shard by shard on many, and compare the results
+    /// Measure many captures, on one machine or many, and compare
     #[command(
         subcommand,
         after_help = "\
@@ -202,48 +210,32 @@ Examples:
   reray-replay suite compare baseline.tar.gz results"
     )]
     Suite(SuiteCommand),
-    /// A process of a run
-    #[command(hide = true)]
-    BenchWorker(WorkerArgs),
-    /// Put what traces, runs and replays say on one page for a browser, with tables, plots and maps
+    /// Put what was measured on one page for a browser
+    ///
+    /// Traces, runs and what replays say, with tables, plots and maps.
     Report(ReportArgs),
     /// Print what a shell needs to complete this command's flags
     Completions(CompletionsArgs),
     /// Print the manual page, or write one for each sub-command
     Man(ManArgs),
-}
-
-/// `repack`
-#[derive(Debug, Args)]
-#[command(after_help = "\
-A swizzle says for each linear launch index whose work is done there. Written to -o for each launch and method:
-  METHOD_frameF_launchL.npy       for NumPy: unsigned 32-bit numbers
-  METHOD_frameF_launchL.swizzle   our own, with a checksum and what it was made from
-Efficiency is synthetic: what the recorded rays would make of subgroups packed so, ideally scheduled.
-
-Examples:
-  reray-replay repack trace
-  reray-replay repack trace --method numrays,tiled-objects --tile 32x32 -o swizzles
-  reray-replay repack trace --method random --seed 7 -o swizzles")]
-pub struct RepackArgs {
-    /// A trace with rays (a folder)
-    #[arg(value_name = "TRACE")]
-    pub trace: PathBuf,
-    /// Methods, with commas between [default: all]
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
-    pub method: Vec<String>,
-    /// The tile of tiled methods, in pixels
-    #[arg(long, value_name = "WxH", default_value = "256x256", value_parser = tile)]
-    pub tile: [u32; 2],
-    /// What random is seeded with
-    #[arg(long, value_name = "S", default_value_t = 0)]
-    pub seed: u64,
-    /// The folder to write swizzles to
-    #[arg(short, long, value_name = "DIR")]
-    pub output: Option<PathBuf>,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
+    /// A process of a run
+    #[command(hide = true)]
+    BenchWorker(WorkerArgs),
+    /// `rays repack`, as it was called.
+    #[command(hide = true)]
+    Repack(RepackArgs),
+    /// `rays reorder`, as it was called.
+    #[command(hide = true)]
+    Reorder(ReorderArgs),
+    /// `bindings`, as it was called.
+    #[command(hide = true)]
+    Resources(ResourcesArgs),
+    /// `bindings split`, as it was called.
+    #[command(hide = true)]
+    Repartition(SplitArgs),
+    /// `compress`, as it was called.
+    #[command(hide = true)]
+    Recompress(CompressArgs),
 }
 
 /// `profile`
@@ -371,109 +363,6 @@ fn window(text: &str) -> Result<(u32, u32), String> {
         (a, b) if a < b => Ok((a, b)),
         _ => Err("nothing is in it".to_owned()),
     }
-}
-
-/// `analyze`
-#[derive(Debug, Args)]
-#[command(after_help = "\
-The trace is a folder that `reray-replay profile` wrote; no GPU is needed. With -o FOLDER each question gets files of its
-own, QUESTION.txt, QUESTION.json, or QUESTION.TABLE.csv and .parquet, its pictures as QUESTION.PICTURE.png, and whatever
-else it writes (annotated shaders, timelines). Parquet files carry units and descriptions as key/value metadata.
-
-Examples:
-  reray-replay analyze trace --list
-  reray-replay analyze trace simt
-  reray-replay analyze trace annotate -o annotated
-  reray-replay analyze trace --table simt | head
-  reray-replay analyze trace --format parquet -o parquet     (the trace's own tables, too)")]
-pub struct AnalyzeArgs {
-    /// The trace
-    #[arg(value_name = "DIR", required_unless_present = "list")]
-    pub trace: Option<PathBuf>,
-    /// Which questions [default: all that the trace can answer]
-    #[arg(value_name = "QUESTION")]
-    pub questions: Vec<String>,
-    /// Say which questions and tables there are, and which questions the trace can answer
-    #[arg(long)]
-    pub list: bool,
-    /// Instead of answers: this table of the trace as it is, as CSV where --format says nothing; may be given more than once
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["questions", "list"])]
-    pub table: Vec<String>,
-    /// Instead of answers: every table of the trace
-    #[arg(long, conflicts_with_all = ["questions", "list", "table"])]
-    pub tables: bool,
-    /// The form of the output [default: text]
-    #[arg(long, value_enum)]
-    pub format: Option<AnalyzeFormat>,
-    /// Write to this folder (made if it is not there), or to a file if the name has an ending, as in a.csv
-    #[arg(short, long, value_name = "OUT")]
-    pub output: Option<PathBuf>,
-}
-
-/// `resources`
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Follows descriptors and memory through the whole capture, writes what every invocation of the frames bound and which bytes
-its uniform blocks had, and answers the questions to that (docs/resources.md). No GPU is needed, but for --check and
---read-back: those replay.
-
---check compares uniform blocks, and storage buffers that shaders only read, with the device's memory at every draw, dispatch
-and trace: what they read is copied directly before them, or before their render pass. What cannot be copied there is compared
-at the edges of its submit call, or counted as not compared. The exit code is 5 if a byte differs.
-
-Examples:
-  reray-replay resources cap.gfxr
-  reray-replay resources cap.gfxr --frames 10-20 -o trace && reray-replay analyze trace --table uploads
-  reray-replay resources cap.gfxr --check")]
-pub struct ResourcesArgs {
-    /// The capture
-    pub file: PathBuf,
-    /// Only invocations of these frames; what is before them is followed all the same
-    #[arg(long, value_name = "A-B")]
-    pub frames: Option<Ranges>,
-    /// Keep the trace in this folder, for `analyze`; made if it is not there
-    #[arg(short, long, value_name = "DIR")]
-    pub output: Option<PathBuf>,
-    /// Only these questions [default: all that the trace can answer]
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    pub questions: Vec<String>,
-    /// Write the trace and answer nothing
-    #[arg(long, requires = "output", conflicts_with = "questions")]
-    pub no_answers: bool,
-    /// Follow barriers, submissions and what commands access, too, for question sync; of all frames up to the last
-    #[arg(long)]
-    pub sync: bool,
-    /// Replay, and compare blocks as they are followed with what the device has, at every draw
-    #[arg(long)]
-    pub check: bool,
-    /// Replay, and read what shaders write into uniform buffers, at the draws that read it
-    #[arg(long)]
-    pub read_back: bool,
-    /// For tests: follow one byte wrongly
-    #[arg(long, hide = true, requires = "check")]
-    pub spoil: bool,
-    /// For tests: follow nothing that shaders write
-    #[arg(long, hide = true, requires = "check")]
-    pub spoil_writes: bool,
-    /// The form of the answers [default: text]
-    #[arg(long, value_enum)]
-    pub format: Option<AnalyzeFormat>,
-    /// How to replay.
-    #[command(flatten)]
-    pub run: RunArgs,
-}
-
-/// Forms of `analyze`'s output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum AnalyzeFormat {
-    /// Aligned tables, for reading
-    Text,
-    /// JSON (with a schema_version); a trace's own tables as JSON Lines
-    Json,
-    /// CSV, a file a table
-    Csv,
-    /// Apache Parquet, a file a table
-    Parquet,
 }
 
 /// `merge-profiles`
@@ -688,12 +577,12 @@ pub struct DevicesArgs {
     pub json: bool,
 }
 
-/// `recompress`
+/// `compress`
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
-  reray-replay recompress cap.gfxr --to zstd -o small.gfxr")]
-pub struct RecompressArgs {
+  reray-replay compress cap.gfxr --to zstd -o small.gfxr")]
+pub struct CompressArgs {
     /// The capture
     pub file: PathBuf,
     /// lz4, zlib, zstd or none

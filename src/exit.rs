@@ -11,13 +11,13 @@
 //! | 6 | the GPU hung or was lost; what had finished until then is reported |
 //! | 77 | no usable Vulkan device |
 //!
-//! Guarantees: a failure is reported once, on stderr, in one line unless its own advice takes more; a reader that closed our stdout
-//! is no failure. What is said on stderr is said here, and escaped (`analyses::report::escape`): no name from a capture moves a
+//! Guarantees: a failure is reported once, on stderr, in one line unless its own advice takes more; readers that closed our stdout or
+//! stderr change no exit code. What is said on stderr is said here, and escaped (`analyses::report::escape`): no name from a capture moves a
 //! terminal's cursor or begins a line.
 
 use analyses::report::escape;
 use std::fmt;
-use std::io;
+use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -66,19 +66,14 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why the program ends early.
+/// Why the program ends early: with which code, after which message, whose line ends are ours.
 #[derive(Debug)]
-pub enum Failure {
-    /// With this code, after this message; its line ends are ours.
-    Error(Exit, String),
-    /// Whoever read our output has had enough.
-    Closed,
-}
+pub struct Failure(pub Exit, pub String);
 
 impl Failure {
     /// Ends with this code.
     pub fn with(exit: Exit, message: impl fmt::Display) -> Self {
-        Failure::Error(exit, escape::line(&message.to_string()).into_owned())
+        Failure(exit, escape::line(&message.to_string()).into_owned())
     }
     /// Something failed.
     pub fn new(message: impl fmt::Display) -> Self {
@@ -88,38 +83,21 @@ impl Failure {
     pub fn usage(message: impl fmt::Display) -> Self {
         Failure::with(Exit::Usage, message)
     }
-    /// Writing to `name` failed.
-    pub fn write(name: &str, e: &io::Error) -> Self {
-        if e.kind() == io::ErrorKind::BrokenPipe {
-            Failure::Closed
-        } else {
-            Failure::new(format_args!("{name}: {e}"))
-        }
-    }
     /// Says why on stderr, and with which code to end.
     pub fn report(&self) -> ExitCode {
-        match self {
-            Failure::Error(Exit::Gone, message) => {
-                several("reray-replay: ", message);
-                let _ = std::io::Write::flush(&mut io::stdout());
-                // Drivers' own clean-up would wait for the device that hangs.
-                replay::vulkan::driver::leave(Exit::Gone as u8)
-            }
-            Failure::Error(exit, message) => {
-                several("reray-replay: ", message);
-                (*exit).into()
-            }
-            Failure::Closed => Exit::Done.into(),
+        several("reray-replay: ", &self.1);
+        if self.0 == Exit::Gone {
+            let _ = io::stdout().flush();
+            // Drivers' own clean-up would wait for the device that hangs.
+            replay::vulkan::driver::leave(Exit::Gone as u8)
         }
+        self.0.into()
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Failure::Error(_, message) => f.write_str(message),
-            Failure::Closed => f.write_str("nobody reads what is written"),
-        }
+        f.write_str(&self.1)
     }
 }
 
@@ -165,10 +143,15 @@ pub fn detail(message: impl fmt::Display) {
 }
 
 fn say(before: &str, message: impl fmt::Display) {
-    eprintln!("{before}{}", escape::line(&message.to_string()));
+    line(before, &escape::line(&message.to_string()));
 }
 
 /// Lines on stderr whose ends are ours: what is in them is escaped already, line by line.
 pub fn several(before: &str, text: &str) {
-    eprintln!("{before}{}", escape::lines(text));
+    line(before, &escape::lines(text));
+}
+
+fn line(before: &str, text: &str) {
+    // (nobody may be reading stderr, either; the exit code is left to say it)
+    let _ = writeln!(io::stderr(), "{before}{text}");
 }

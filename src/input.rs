@@ -1,16 +1,20 @@
-//! The capture a sub-command reads, and what is said about blocks that are not as they should be.
+//! The capture or trace that a sub-command reads, and what is said about blocks that are not as they should be.
 //!
 //! Guarantees: every bad block is counted; the first [`Complaints::MOST`] are reported one by one, the rest as a
 //! number; a file that the capture names and that is not there is reported once. A file that ends inside a block is a warning: what came before it stands.
+//! Where a trace is wanted and a capture is named, the error says how to make one of the other.
 
 use crate::cli::MemoryArgs;
 use crate::exit::{Exit, Failure, complain};
 use crate::mmap;
+use gfxr_parse::container::header::FOURCC;
 use gfxr_parse::container::{AllBlocks, Capture, open_file};
 use gfxr_parse::error::{Error, Kind};
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use trace::dir::Dir;
 
 /// Opens a capture and says what is odd about its header.
 pub fn open(path: &Path, memory: &MemoryArgs) -> Result<Capture, Failure> {
@@ -28,6 +32,28 @@ pub fn open_once(path: &Path, memory: &MemoryArgs) -> Result<(Capture, Arc<mmap:
         complain(format_args!("{name}: warning: {warning}"));
     }
     Ok((capture, map))
+}
+
+/// Opens a trace and says what is odd about it. What a capture is to be profiled with first, if one is named: `pass`.
+pub fn trace(path: &Path, pass: &str) -> Result<Dir, Failure> {
+    no_capture(path, pass)?;
+    let dir = Dir::open_with(path, mmap::open_plain).map_err(Failure::new)?;
+    dir.warnings().iter().for_each(|w| complain(format_args!("warning: {w}")));
+    Ok(dir)
+}
+
+/// Refuses a capture where a trace is wanted.
+pub fn no_capture(path: &Path, pass: &str) -> Result<(), Failure> {
+    let mut begin = [0; FOURCC.len()];
+    let mut read = || std::fs::File::open(path)?.read_exact(&mut begin);
+    // (what cannot be read is for whoever reads it to say; opening what is no plain file may wait for a writer)
+    if path.is_file() && read().is_ok() && begin == FOURCC {
+        let file = path.display();
+        return Err(Failure::new(format_args!(
+            "{file}: that is a capture; profile it first, and name the trace: reray-replay profile {file} --passes {pass} -o trace"
+        )));
+    }
+    Ok(())
 }
 
 /// What to do about a capture that cannot be opened.

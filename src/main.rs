@@ -2,7 +2,7 @@
 //!
 //! This crate is the command line alone: flags (`cli`), one file or folder a sub-command (`commands`), what they share
 //! (input, output, ranges, progress, `driver_caches`), exit codes (`exit`). Guarantees: stdout carries results and nothing else; what is
-//! wrong goes to stderr; a closed pipe ends the program quietly; names from captures reach a terminal escaped. Refuses what the flags do not say, with exit code 2.
+//! wrong goes to stderr; a closed pipe changes no exit code and nothing is said of it; names from captures reach a terminal escaped. Refuses what the flags do not say, with exit code 2.
 
 mod archive;
 mod cli;
@@ -18,7 +18,6 @@ mod progress;
 mod select;
 
 use analyses::report::escape;
-use clap::Parser;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
@@ -29,7 +28,7 @@ fn colours() -> bool {
 
 fn main() -> ExitCode {
     replay::vulkan::crash::install();
-    let cli = cli::Cli::parse();
+    let cli: cli::Cli = cli::parse();
     driver_caches::off(&cli);
     exit::talk(cli.habits.quiet, cli.habits.verbose);
     // What the libraries have to say goes to stderr; RERAY_LOG chooses how much of it.
@@ -47,6 +46,8 @@ fn main() -> ExitCode {
             }
         }))
         .without_time()
+        // (saying that stderr is closed would panic)
+        .log_internal_errors(false)
         .init();
     match commands::run(cli) {
         Ok(exit) => exit.into(),

@@ -3,7 +3,8 @@
 //! Guarantees: a file given with `-o` is written beside its final place and moved there at the end; on failure the
 //! half-written one is removed and what was there before stays. What is no regular file (`/dev/null`, a pipe) is
 //! written straight. What goes to stdout may go to a terminal, and is escaped (`analyses::report::escape`); a file gets the bytes as
-//! they are. Refuses nothing of its own.
+//! they are. A reader that closes stdout, or a pipe, changes nothing of what the command does, its exit code least of all: what it
+//! does not read is dropped, and a command that has nothing else to do asks [`Output::unread`]. Refuses nothing of its own.
 
 use crate::exit::Failure;
 use analyses::report::escape;
@@ -20,7 +21,13 @@ pub struct Output {
 enum Sink {
     Stdout(io::Stdout),
     Direct(File),
-    Replace { file: File, temporary: PathBuf, path: PathBuf },
+    Replace {
+        file: File,
+        temporary: PathBuf,
+        path: PathBuf,
+    },
+    /// Its reader has had enough.
+    Unread,
     Done,
 }
 
@@ -54,21 +61,35 @@ impl Output {
         let result = match &mut self.sink {
             Sink::Stdout(out) => out.lock().write_all(&escape::bytes(bytes)),
             Sink::Direct(file) | Sink::Replace { file, .. } => file.write_all(bytes),
-            Sink::Done => Ok(()),
+            Sink::Unread | Sink::Done => Ok(()),
         };
-        result.map_err(|e| Failure::write(&self.name, &e))
+        match result {
+            Err(e) if e.kind() == io::ErrorKind::BrokenPipe => {
+                self.sink = Sink::Unread;
+                Ok(())
+            }
+            result => result.map_err(|e| Failure::new(format_args!("{}: {e}", self.name))),
+        }
+    }
+
+    /// Whether nobody reads what is written from here on.
+    pub fn unread(&self) -> bool {
+        matches!(self.sink, Sink::Unread)
     }
 
     /// All has been written: puts the file in its place.
     pub fn finish(mut self) -> Result<(), Failure> {
         let result = match std::mem::replace(&mut self.sink, Sink::Done) {
-            Sink::Stdout(mut out) => out.flush(),
+            Sink::Stdout(mut out) => match out.flush() {
+                Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+                flushed => flushed,
+            },
             Sink::Replace { temporary, path, .. } => fs::rename(&temporary, path).inspect_err(|_| {
                 let _ = fs::remove_file(&temporary);
             }),
-            Sink::Direct(_) | Sink::Done => Ok(()),
+            Sink::Direct(_) | Sink::Unread | Sink::Done => Ok(()),
         };
-        result.map_err(|e| Failure::write(&self.name, &e))
+        result.map_err(|e| Failure::new(format_args!("{}: {e}", self.name)))
     }
 }
 

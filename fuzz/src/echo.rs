@@ -1,8 +1,8 @@
 //! Targets "echo" and "resources": whole sessions, from blocks to summary, in which the capture answers its own calls.
 //!
 //! Tracking, descriptors, memory and frames run as in a replay; there is no driver. "echo" has every hook around it that
-//! follows calls without one, and scans the capture as the commands do that plan a replay; "resources" is what the command
-//! of this name does: it follows all that is bound, writes rows, and answers every question from them. What must hold: a
+//! follows calls without one, and scans the capture as the commands do that plan a replay; "resources" is what `bindings`
+//! does: it follows all that is bound, writes rows, and answers every question from them. What must hold: a
 //! session ends, in a summary or in an error. Its own threads are watched as well, so memory is counted over all threads.
 
 use std::cell::RefCell;

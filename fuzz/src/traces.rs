@@ -41,7 +41,7 @@ pub struct Traces {
 }
 
 impl Traces {
-    /// Those of some of the captures: what `resources` says of them, which takes no device.
+    /// Those of some of the captures: what `bindings` says of them, which takes no device.
     pub fn new(seeds: &Seeds, scratch: &Path) -> std::io::Result<Self> {
         let mut bases = vec![];
         let mut words: Vec<String> = WORDS.map(String::from).to_vec();

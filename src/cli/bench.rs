@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// `bench`
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
-Records the frame's rays (pass rays), makes swizzles of them as `repack` does, counts with each in force how full subgroups
+Records the frame's rays (pass rays), makes swizzles of them as `rays repack` does, counts with each in force how full subgroups
 are (passes swizzle, simt), and then runs all plans in turn, in an order that the seed decides: the application's own shaders
 (unmodified), the identity through the table, and every method. Everything that the frame changes is put back before each
 iteration, and every iteration's image is compared.
@@ -44,7 +44,7 @@ pub struct BenchArgs {
     /// A run.
     #[command(flatten)]
     pub processes: ProcessesArgs,
-    /// Methods, with commas between, as `repack` names them, or all; identity is always there. With none, no rays are recorded
+    /// Methods, with commas between, as `rays repack` names them, or all; identity is always there. With none, no rays are recorded
     /// and nothing is swizzled
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = "all")]
     pub methods: Vec<String>,
@@ -95,7 +95,7 @@ pub struct BenchArgs {
     /// differs is refused, the others are timed, and the command ends with 5
     #[arg(long, value_name = "PLAN,…", value_delimiter = ',', conflicts_with_all = ["swizzles", "trace"])]
     pub ab: Vec<String>,
-    /// The trace that `resources -o` wrote, for specialize in --ab, instead of writing one
+    /// The trace that `bindings -o` wrote, for specialize in --ab, instead of writing one
     #[arg(long, value_name = "DIR", requires = "ab")]
     pub resources: Option<PathBuf>,
     /// By how much pictures of plans may differ from the application's own: exact, or how many units in the last place of a

@@ -10,7 +10,7 @@ pub struct HabitArgs {
     /// Say on stderr only what is wrong: no notes, no progress
     #[arg(short, long, global = true, display_order = 900, conflicts_with = "verbose")]
     pub quiet: bool,
-    /// Say on stderr what was done on the way: what differs from the capture, what the libraries note
+    /// Say on stderr what was done, and what the libraries note
     #[arg(short, long, global = true, display_order = 901)]
     pub verbose: bool,
 }

@@ -1,5 +1,6 @@
-//! The command line of what reads a trace's rays: `rays dump` and `reorder`.
+//! The command line of what reads a trace's rays: `rays dump`, `rays repack` and `rays reorder`.
 
+use super::values::tile;
 use crate::select::Ranges;
 use analyses::reorder::{Hints, Side};
 use clap::{Args, Subcommand, ValueEnum};
@@ -10,6 +11,10 @@ use std::path::PathBuf;
 pub enum RaysCommand {
     /// Write events of a trace's rays as text, indented as they nest, or as JSON or CSV, a line each
     Dump(RaysDumpArgs),
+    /// Sort invocations of traced launches into subgroups otherwise: write swizzles, and say what they would gain
+    Repack(RepackArgs),
+    /// Say what reordering invocations before hit and miss shaders would gain, for chosen windows, hints and cells
+    Reorder(ReorderArgs),
 }
 
 /// `rays dump`
@@ -77,15 +82,48 @@ fn at(text: &str) -> Result<[u64; 3], String> {
     }
 }
 
-/// `reorder`
+/// `rays repack`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A swizzle says for each linear launch index whose work is done there. Written to -o for each launch and method:
+  METHOD_frameF_launchL.npy       for NumPy: unsigned 32-bit numbers
+  METHOD_frameF_launchL.swizzle   our own, with a checksum and what it was made from
+Efficiency is synthetic: what the recorded rays would make of subgroups packed so, ideally scheduled.
+
+Examples:
+  reray-replay rays repack trace
+  reray-replay rays repack trace --method numrays,tiled-objects --tile 32x32 -o swizzles
+  reray-replay rays repack trace --method random --seed 7 -o swizzles")]
+pub struct RepackArgs {
+    /// A trace with rays (a folder)
+    #[arg(value_name = "TRACE")]
+    pub trace: PathBuf,
+    /// Methods, with commas between [default: all]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub method: Vec<String>,
+    /// The tile of tiled methods, in pixels
+    #[arg(long, value_name = "WxH", default_value = "256x256", value_parser = tile)]
+    pub tile: [u32; 2],
+    /// What random is seeded with
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub seed: u64,
+    /// The folder to write swizzles to
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `rays reorder`
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Each window is tried with each cell size and each kind of hints. Efficiency is synthetic: what the recorded rays would make of
 subgroups reordered so; what reordering costs is not in it.
 
 Examples:
-  reray-replay reorder trace --window 8,64,all --hints none,instance:4
-  reray-replay reorder trace --window 256 --hints none --cell 0.1,0.5,auto --json")]
+  reray-replay rays reorder trace --window 8,64,all --hints none,instance:4
+  reray-replay rays reorder trace --window 256 --hints none --cell 0.1,0.5,auto --json")]
 pub struct ReorderArgs {
     /// A trace with rays (a folder)
     #[arg(value_name = "TRACE")]

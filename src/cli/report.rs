@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// `report`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-An input is a trace that `profile` or `resources` wrote, the folder of a `bench` (and the traces in it), or JSON that a replay or
+An input is a trace that `profile` or `bindings` wrote, the folder of a `bench` (and the traces in it), or JSON that a replay or
 `analyze` printed. Each is answered by every question that it can answer; a page may hold several.
 
 Examples:

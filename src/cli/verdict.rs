@@ -96,7 +96,7 @@ pub struct ProcessesArgs {
     /// number; fewer than 4 decide nothing. Without --frame captures are replayed whole
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub processes: Option<u32>,
-    /// A plan of a run, as in 'slow passes=burn:turns=300 env=FOO=1': a name, and any of passes=LIST, method=NAME (of `repack`),
+    /// A plan of a run, as in 'slow passes=burn:turns=300 env=FOO=1': a name, and any of passes=LIST, method=NAME (of `rays repack`),
     /// shaders=DIR (replacements, HASH.spv as `extract` names them), driver=FILE (VK_DRIVER_FILES), gpu=N, env=NAME=VALUE. Words
     /// are a shell's, so a value with blanks is quoted: 'slow env="A=x y"'. May be given more than once [default: plain, and
     /// those of --with and --ab]

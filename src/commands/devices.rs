@@ -18,7 +18,7 @@ With an NVIDIA GPU install its driver; VK_DRIVER_FILES may name an ICD file (nvi
 pub fn run(args: &DevicesArgs) -> Result<Exit, Failure> {
     let found = devices().map_err(super::replaying::failure)?;
     if found.is_empty() {
-        return Err(Failure::Error(Exit::NoDevice, INSTALL.to_string()));
+        return Err(Failure(Exit::NoDevice, INSTALL.to_string()));
     }
     let text = if args.json {
         serde_json::to_string_pretty(&to_json(&found)).map_err(Failure::new)? + "\n"

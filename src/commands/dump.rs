@@ -1,7 +1,8 @@
 //! `dump`: blocks as JSON Lines or text.
 //!
 //! Guarantees: the output does not depend on the number of threads, and a block's line not on which others were asked
-//! for. Refuses nothing; see `input` for what becomes of bad blocks.
+//! for. Where nobody reads on, it ends, and the exit code is that of what was read of the capture until then. Refuses nothing; see
+//! `input` for what becomes of bad blocks.
 
 use crate::cli::{DumpArgs, Format};
 use crate::exit::{Exit, Failure};
@@ -50,7 +51,7 @@ pub fn run(args: &DumpArgs) -> Result<Exit, Failure> {
     let mut pieces = Pieces { blocks: capture.all_blocks(), selection, all, done: false };
     let complaints = Complaints::new(&capture);
     let bar = progress::bytes(capture.bytes().len() as u64, "dump");
-    ordered::run(
+    let written = ordered::run(
         capture.budget().bytes(),
         || pieces.next(),
         || Printer::new(form, options),
@@ -71,14 +72,19 @@ pub fn run(args: &DumpArgs) -> Result<Exit, Failure> {
             printer.drain_into(&mut counts, &mut woven);
             for blob in printer.take_blobs() {
                 let folder = args.binaries.as_deref().unwrap_or_else(|| "".as_ref());
-                output::write_file(&folder.join(&blob.name), &blob.bytes)?;
+                output::write_file(&folder.join(&blob.name), &blob.bytes).map_err(Some)?;
             }
             bar.set_position(piece.end);
-            out.write(&woven)
+            out.write(&woven).map_err(Some)?;
+            // (what is left may take minutes)
+            if out.unread() { Err(None) } else { Ok(()) }
         },
-    )?;
+    );
     bar.finish_and_clear();
-    if pieces.done && all {
+    if let Err(Some(failure)) = written {
+        return Err(failure);
+    }
+    if pieces.done && all && !out.unread() {
         input::warn_if_truncated(&capture, &pieces.blocks);
     }
     out.finish()?;

@@ -64,7 +64,7 @@ fn page(command: Command, name: &str) -> Result<Vec<u8>, Failure> {
         man.render_options_section(text)?;
         if below { man.render_subcommands_section(text) } else { Ok(()) }
     };
-    render(&mut text).map_err(|e| Failure::write(name, &e))?;
+    render(&mut text).map_err(|e| Failure::new(format_args!("{name}: {e}")))?;
     text.extend(sections(&after).bytes());
     Ok(text)
 }

@@ -4,14 +4,17 @@
 //! different captures where a trace is to come out, and a folder that is there already.
 
 use crate::cli::MergeProfilesArgs;
-use crate::exit::{Exit, Failure, complain};
+use crate::exit::{Exit, Failure};
+use crate::input;
 use crate::output::{Output, print};
 use analyses::blocks::merge::{MERGED, merge};
 use analyses::blocks::profile::Profile;
 use analyses::report::escape;
-use std::path::Path;
 use trace::dir::{Dir, Writer};
 use trace::{ColumnData, Source, Value};
+
+/// The pass that counts blocks.
+const PASS: &str = "blocks";
 
 /// Runs it.
 pub fn run(args: &MergeProfilesArgs) -> Result<Exit, Failure> {
@@ -22,19 +25,14 @@ pub fn run(args: &MergeProfilesArgs) -> Result<Exit, Failure> {
     }
 }
 
-fn trace(path: &Path) -> Result<Dir, Failure> {
-    let dir = Dir::open(path).map_err(Failure::new)?;
-    dir.warnings().iter().for_each(complain);
-    Ok(dir)
-}
-
 fn file(args: &MergeProfilesArgs, form: impl Fn(&Profile) -> Vec<u8>) -> Result<Exit, Failure> {
     let mut sum: Option<Profile> = None;
     for path in &args.inputs {
         let fail = |e: &dyn std::fmt::Display| Failure::new(format_args!("{}: {e}", path.display()));
         let profile = if path.is_dir() {
-            Profile::of_trace(&trace(path)?, args.pass.as_deref()).map_err(|e| fail(&e))?
+            Profile::of_trace(&input::trace(path, PASS)?, args.pass.as_deref()).map_err(|e| fail(&e))?
         } else {
+            input::no_capture(path, PASS)?;
             let bytes = std::fs::read(path).map_err(|e| fail(&e))?;
             Profile::of_file(&bytes).map_err(|e| fail(&e))?
         };
@@ -61,6 +59,7 @@ fn file(args: &MergeProfilesArgs, form: impl Fn(&Profile) -> Vec<u8>) -> Result<
 
 fn folder(args: &MergeProfilesArgs) -> Result<Exit, Failure> {
     if let Some(file) = args.inputs.iter().find(|i| !i.is_dir()) {
+        input::no_capture(file, PASS)?;
         return Err(Failure::usage(format_args!(
             "{} is no trace; of profiles comes a profile: end the output's name in .proftext or .blocks",
             file.display()
@@ -72,7 +71,7 @@ fn folder(args: &MergeProfilesArgs) -> Result<Exit, Failure> {
     if args.output.exists() {
         return Err(Failure::usage(format_args!("{} is there already", args.output.display())));
     }
-    let traces: Vec<Dir> = args.inputs.iter().map(|p| trace(p)).collect::<Result<_, _>>()?;
+    let traces: Vec<Dir> = args.inputs.iter().map(|p| input::trace(p, PASS)).collect::<Result<_, _>>()?;
     let first = traces[0].manifest().clone();
     if let Some(other) = traces.iter().find(|t| t.manifest().capture.blake3 != first.capture.blake3) {
         return Err(Failure::new(format_args!(

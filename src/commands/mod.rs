@@ -2,8 +2,10 @@
 
 mod analyze;
 mod bench;
+mod bindings;
 mod check;
 mod compare;
+mod compress;
 mod devices;
 mod dump;
 mod extract;
@@ -15,43 +17,45 @@ mod looped;
 mod merge_profiles;
 mod profile;
 mod rays;
-mod recompress;
 mod reorder;
 mod repack;
-mod repartition;
 mod replay;
 mod replaying;
 mod report;
-mod resources;
 mod screenshot;
+mod split;
 mod suite;
 mod times;
 mod upstream;
 mod verify;
 
-use crate::cli::{Cli, Command};
+use crate::cli::{BindingsArgs, BindingsCommand, Cli, Command, RaysCommand};
 use crate::exit::{Exit, Failure};
 
 /// Runs what the command line asks for.
 pub fn run(cli: Cli) -> Result<Exit, Failure> {
     let Some(command) = cli.command else { return replay::run(&cli.replay) };
     match command {
+        Command::Replay(args) => replay::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Dump(args) => dump::run(&args),
         Command::Extract(args) => extract::run(&args),
         Command::Verify(args) => verify::run(&args),
-        Command::Recompress(args) => recompress::run(&args),
+        Command::Compress(args) | Command::Recompress(args) => compress::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Devices(args) => devices::run(&args),
         Command::Screenshot(args) => screenshot::run(&args),
-        Command::Resources(args) => resources::run(&args),
+        Command::Bindings(BindingsArgs { command: Some(BindingsCommand::Split(args)), .. })
+        | Command::Repartition(args) => split::run(&args),
+        Command::Bindings(BindingsArgs { followed: args, .. }) | Command::Resources(args) => {
+            bindings::run(&args)
+        }
         Command::Analyze(args) => analyze::run(&args),
         Command::Profile(args) => profile::run(&args),
         Command::MergeProfiles(args) => merge_profiles::run(&args),
-        Command::Reorder(args) => reorder::run(&args),
-        Command::Rays(command) => rays::run(&command),
-        Command::Repack(args) => repack::run(&args),
-        Command::Repartition(args) => repartition::run(&args),
+        Command::Rays(RaysCommand::Reorder(args)) | Command::Reorder(args) => reorder::run(&args),
+        Command::Rays(RaysCommand::Dump(args)) => rays::run(&args),
+        Command::Rays(RaysCommand::Repack(args)) | Command::Repack(args) => repack::run(&args),
         Command::Completions(args) => habits::completions(&args),
         Command::Man(args) => habits::man(&args),
         Command::Bench(args) => bench::run(&args),

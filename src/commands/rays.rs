@@ -1,35 +1,37 @@
 //! `rays dump`: events of rays and subgroups of a trace, for reading.
 //!
 //! Guarantees: events are written as they are read, so that the first come at once and memory is bounded; a closed pipe ends it.
-//! Refuses kinds that it does not know.
+//! Refuses kinds that it does not know, and traces without rays.
 
-use crate::cli::{DumpForm, RaysCommand, RaysDumpArgs};
-use crate::exit::{Exit, Failure, complain};
-use crate::mmap;
+use crate::cli::{DumpForm, RaysDumpArgs};
+use crate::exit::{Exit, Failure, note};
+use crate::input;
 use crate::output::Output;
 use crate::select::Ranges;
 use analyses::ray_dump::{Chosen, Form, Invocations, rays, warps};
 use trace::dir::Dir;
-use trace::tables::RayEvent;
+use trace::tables::{RAYS, RayEvent, WARPS};
 
 /// Text that is written at once.
 const PIECE: usize = 1 << 16;
 
 /// Runs it.
-pub fn run(command: &RaysCommand) -> Result<Exit, Failure> {
-    let RaysCommand::Dump(args) = command;
+pub fn run(args: &RaysDumpArgs) -> Result<Exit, Failure> {
     let chosen = chosen(args)?;
-    let dir = Dir::open_with(&args.trace, mmap::open_plain).map_err(Failure::new)?;
-    dir.warnings().iter().for_each(|w| complain(format_args!("warning: {w}")));
+    let dir = input::trace(&args.trace, "rays")?;
+    if dir.rows(if args.warps { &WARPS } else { &RAYS }).is_none_or(|n| n == 0) {
+        return Err(none(&dir));
+    }
     let mut out = Output::create(args.output.as_deref())?;
-    let (mut piece, mut failed) = (String::new(), None);
+    let (mut piece, mut failed, mut events) = (String::new(), None, 0u64);
     let mut take = |text: &str| {
         piece.push_str(text);
+        events += 1;
         if piece.len() >= PIECE {
             failed = out.write(piece.as_bytes()).err();
             piece.clear();
         }
-        failed.is_none()
+        failed.is_none() && !out.unread()
     };
     let form = match args.format {
         DumpForm::Text => Form::Text,
@@ -44,7 +46,21 @@ pub fn run(command: &RaysCommand) -> Result<Exit, Failure> {
     out.write(piece.as_bytes())?;
     read.map_err(Failure::new)?;
     out.finish()?;
+    // (CSV has its line of names)
+    if events <= u64::from(form == Form::Csv) {
+        note(format_args!("{}: no event of its rays is of what was chosen", dir.folder().display()));
+    }
     Ok(Exit::Done)
+}
+
+/// What is said of a trace without rays.
+pub fn none(dir: &Dir) -> Failure {
+    let capture = &dir.manifest().capture.name;
+    let file = if capture.is_empty() { "CAPTURE" } else { capture };
+    Failure::new(format_args!(
+        "{}: the trace has no rays; record them: reray-replay profile {file} --passes rays -o rays-trace",
+        dir.folder().display()
+    ))
 }
 
 fn chosen(args: &RaysDumpArgs) -> Result<Chosen, Failure> {

@@ -1,24 +1,22 @@
-//! `reorder`: what shader execution reordering would gain, simulated for what the command line says.
+//! `rays reorder`: what shader execution reordering would gain, simulated for what the command line says.
 //!
 //! Guarantees: equal traces and options give equal output. Refuses traces without rays.
 
 use crate::cli::ReorderArgs;
-use crate::exit::{Exit, Failure, complain};
-use crate::{mmap, output};
+use crate::exit::{Exit, Failure};
+use crate::{input, output};
 use analyses::context::Context;
 use analyses::events::{Wants, read};
 use analyses::reorder::{Grid, report};
 use analyses::report::{Cost, json, text};
-use trace::dir::Dir;
 
 /// Runs it.
 pub fn run(args: &ReorderArgs) -> Result<Exit, Failure> {
-    let dir = Dir::open_with(&args.trace, mmap::open_plain).map_err(Failure::new)?;
-    dir.warnings().iter().for_each(|w| complain(format_args!("warning: {w}")));
+    let dir = input::trace(&args.trace, "rays")?;
     let context = Context::read(&dir).map_err(Failure::new)?;
     let events = read(&dir, &context, Wants { places: true, ticks: false }).map_err(Failure::new)?;
     if events.is_empty() {
-        return Err(Failure::new(format_args!("{}: the trace has no rays", args.trace.display())));
+        return Err(super::rays::none(&dir));
     }
     let windows = args.window.iter().map(|w| w.0).collect();
     let mut report = report(&events, &Grid { windows, hints: args.hints.clone(), cells: args.cell.clone() });

@@ -1,28 +1,26 @@
-//! `repack`: swizzles from a trace's rays.
+//! `rays repack`: swizzles from a trace's rays.
 //!
 //! Guarantees: every swizzle is a permutation of its launch; equal traces, methods, tiles and seeds give equal files; a file
 //! appears whole or not at all. Refuses methods that it does not know, and traces without rays.
 
 use crate::cli::RepackArgs;
-use crate::exit::{Exit, Failure, complain};
-use crate::mmap;
+use crate::exit::{Exit, Failure};
+use crate::input;
 use crate::output::{self, Output};
 use analyses::context::Context;
 use analyses::events::{Wants, read};
 use analyses::repack::{METHODS, Method, Options, Swizzle, by_name, columns, rows};
 use analyses::report::{Report, Table, json, text};
 use std::path::Path;
-use trace::dir::Dir;
 
 /// Runs it.
 pub fn run(args: &RepackArgs) -> Result<Exit, Failure> {
     let methods = methods(&args.method)?;
-    let dir = Dir::open_with(&args.trace, mmap::open_plain).map_err(Failure::new)?;
-    dir.warnings().iter().for_each(|w| complain(format_args!("warning: {w}")));
+    let dir = input::trace(&args.trace, "rays")?;
     let context = Context::read(&dir).map_err(Failure::new)?;
     let events = read(&dir, &context, Wants::default()).map_err(Failure::new)?;
     if events.is_empty() {
-        return Err(Failure::new(format_args!("{}: the trace has no rays", args.trace.display())));
+        return Err(super::rays::none(&dir));
     }
     if let Some(folder) = &args.output {
         crate::output::folder(folder)?;

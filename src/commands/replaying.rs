@@ -166,5 +166,5 @@ pub fn failure(e: Error) -> Failure {
         Kind::Hang | Kind::Lost => Exit::Gone,
         _ => Exit::Failed,
     };
-    Failure::Error(exit, e.to_string())
+    Failure(exit, e.to_string())
 }

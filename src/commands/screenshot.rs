@@ -101,10 +101,8 @@ fn write(args: &ScreenshotArgs, shot: Shot) -> Result<(), Failure> {
     let path = folder.join(format!("frame_{}{swapchain}.png", shot.frame));
     let png = encode(&shot, alpha).map_err(|e| Failure::new(format_args!("{}: {e}", path.display())))?;
     output::write_file(&path, &png)?;
-    let mut out = output::Output::create(None)?;
     let hash = if args.hash { format!("{}  ", hash(&shot, alpha)) } else { String::new() };
-    out.write(format!("{hash}{}\n", path.display()).as_bytes())?;
-    out.finish()
+    output::print(format!("{hash}{}\n", path.display()).as_bytes())
 }
 
 /// What two runs have in common if they show the same.

@@ -115,10 +115,7 @@ fn every_block_says_what_it_is_and_hides_no_command() {
 #[test]
 fn every_command_has_a_page() {
     let help = crate::support::text(&crate::support::run(["--help"]).stdout);
-    let listed =
-        help.split("Commands:\n").nth(1).and_then(|t| t.split("\n\n").next()).expect("a list of commands");
-    let names = listed.lines().filter_map(|l| l.strip_prefix("  ")?.split(' ').next());
-    let names: Vec<&str> = names.filter(|n| !n.is_empty() && *n != "help").collect();
+    let names = crate::habits::below(&help);
     assert!(names.len() > 10, "{help}");
     let pages = pages::summary();
     for name in names {

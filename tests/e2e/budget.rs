@@ -79,7 +79,7 @@ fn a_block_that_needs_more_is_refused() {
         (&["verify"][..], 5),
         (&["--echo"], 1),
         (&["dump", "--binaries", shaders], 1),
-        (&["recompress", "--to", "lz4", "-o", small], 1),
+        (&["compress", "--to", "lz4", "-o", small], 1),
     ] {
         let run = |most: &str| {
             let all = arguments.iter().map(AsRef::as_ref).chain(["--max-memory".as_ref(), most.as_ref()]);

@@ -13,7 +13,7 @@ fn plain(scratch: &Scratch) -> Vec<u8> {
     let file = scratch.path("plain.gfxr");
     let cubes = root().join("captures/samples/cubes.gfxr");
     let out = run([
-        "recompress".as_ref(),
+        "compress".as_ref(),
         cubes.as_os_str(),
         "--to".as_ref(),
         "none".as_ref(),

@@ -139,7 +139,7 @@ fn a_closed_pipe_is_no_failure() {
 }
 
 /// A copy of the sample whose first vkCreateShaderModule is damaged and whose last block is cut.
-fn damaged(scratch: &Scratch) -> (PathBuf, u64) {
+pub fn damaged(scratch: &Scratch) -> (PathBuf, u64) {
     let bytes = fs::read(cubes()).expect("readable");
     let capture = gfxr_parse::container::Capture::new(bytes.clone()).expect("a capture");
     let id = gfxr_parse::schema::command_named("vkCreateShaderModule").expect("a command").id;

@@ -101,7 +101,7 @@ fn a_write_before_a_mapping_is_refused_with_its_place() {
     let (plain, file) = (scratch.path("plain.gfxr"), scratch.path("before.gfxr"));
     let sample = root().join("captures/samples/memory.gfxr");
     let out = run([
-        "recompress".as_ref(),
+        "compress".as_ref(),
         sample.as_os_str(),
         "--to".as_ref(),
         "none".as_ref(),

@@ -7,13 +7,14 @@ use crate::support::{Scratch, root, run, text};
 use gfxr_parse::container::Capture;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use trace::dir::{Manifest, Writer};
 
 /// `steps`, not compressed.
 fn plain(scratch: &Scratch) -> (PathBuf, Vec<u8>) {
     let file = scratch.path("plain.gfxr");
     let steps = root().join("captures/samples/steps.gfxr");
     let out = run([
-        "recompress".as_ref(),
+        "compress".as_ref(),
         steps.as_os_str(),
         "--to".as_ref(),
         "none".as_ref(),
@@ -60,6 +61,15 @@ fn hungry(file: &Path, bytes: &[u8]) -> Vec<u8> {
     changed
 }
 
+/// A trace of a capture in which nothing was recorded.
+fn no_rays(scratch: &Scratch) -> String {
+    let folder = scratch.path("no-rays");
+    let capture = trace::dir::Capture { name: "cap.gfxr".into(), ..Default::default() };
+    let manifest = Manifest { program: "a test".into(), capture, ..Manifest::default() };
+    Writer::create(&folder, manifest).and_then(Writer::finish).expect("it can be written");
+    folder.to_str().expect("plain").to_owned()
+}
+
 #[test]
 fn what_cannot_be_done_is_said_with_what_to_do() {
     let scratch = Scratch::new("errors");
@@ -93,10 +103,33 @@ fn what_cannot_be_done_is_said_with_what_to_do() {
         (&["dump", p, "-o", &nowhere], 1, &["no/such/folder/out", "make its folder first"]),
         (&["dump", p, "-o", &folder], 1, &["name a file, not a folder"]),
         (&["extract", p, "-o", &under_a_file], 1, &["plain.gfxr/shots"]),
-        (&["recompress", p, "--to", "zstd", "-o", &nowhere], 1, &["make its folder first"]),
+        (&["compress", p, "--to", "zstd", "-o", &nowhere], 1, &["make its folder first"]),
         (&[p, "--memory", "elsewhere"], 2, &["none, remap or rebind"]),
         (&[p, "--frame-by", "moon"], 2, &["expected auto, present"]),
         (&[p, "--csv", &nowhere], 2, &["--csv and --perfetto want --times"]),
+    ];
+    // What was named is something else: the error says what it is, and what comes first.
+    let first = |pass: &str| format!("plain.gfxr --passes {pass} -o trace");
+    let (simt, rays, blocks) = (first("simt"), first("rays"), first("blocks"));
+    let profiled = |pass| ["that is a capture; profile it first", pass];
+    let (simt, rays, blocks) = (profiled(&*simt), profiled(&*rays), profiled(&*blocks));
+    let (out, sum) = (format!("{folder}/a.html"), format!("{folder}/a.blocks"));
+    let no_rays = no_rays(&scratch);
+    let without = ["the trace has no rays; record them: reray-replay profile cap.gfxr --passes rays -o"];
+    let wrong_input: &[(&[&str], i32, &[&str])] = &[
+        (&["analyze", p], 1, &simt),
+        (&["analyze", p, "hotspots"], 1, &simt),
+        (&["report", p, "-o", &out], 1, &simt),
+        (&["rays", "dump", p], 1, &rays),
+        (&["rays", "repack", p], 1, &rays),
+        (&["rays", "reorder", p], 1, &rays),
+        (&["merge-profiles", p, p, "-o", &sum], 1, &blocks),
+        (&["rays", "dump", &no_rays], 1, &without),
+        (&["rays", "dump", &no_rays, "--warps", "--format", "csv"], 1, &without),
+        (&["rays", "repack", &no_rays], 1, &without),
+        (&["rays", "reorder", &no_rays], 1, &without),
+        (&["anlyze", &no_rays], 2, &["there is no command \"anlyze\"; did you mean analyze?"]),
+        (&["screnshot"], 2, &["did you mean screenshot?"]),
     ];
     let with_device: &[(&[&str], i32, &[&str])] = &[
         (&[p, "--gpu", "a device nobody has"], 77, &["no device matches", "there are: 0"]),
@@ -111,6 +144,7 @@ fn what_cannot_be_done_is_said_with_what_to_do() {
             &["there is no frame 90", "the last is frame 7"],
         ),
     ];
+    let no_device = [no_device, wrong_input].concat();
     let before = std::fs::read_dir(scratch.path("")).expect("readable").count();
     let device = device("errors of a replay");
     for (args, code, says) in no_device.iter().chain(with_device.iter().filter(|_| device)) {

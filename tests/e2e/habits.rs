@@ -14,12 +14,25 @@ fn help(of: &[&str]) -> String {
     text(&out.stdout)
 }
 
+const FIRST_PAGE: &str = "Reads a GFXReconstruct capture (.gfxr) and says what the GPU did\n";
+
 /// The sub-commands that a help lists.
-fn below(help: &str) -> Vec<String> {
-    let Some((_, list)) = help.split_once("Commands:\n") else { return Vec::new() };
-    let lines = list.lines().take_while(|l| !l.is_empty());
+pub fn below(help: &str) -> Vec<String> {
+    // The first page has groups of them instead, above its few flags.
+    let list = match help.split_once("Commands:\n") {
+        Some((_, list)) => list.split("\n\n").next().unwrap_or_default(),
+        None if help.starts_with(FIRST_PAGE) => {
+            let (_, list) = help.split_once("\n\nReplay:\n").expect("its first group");
+            list.split("\n\nOptions:\n").next().unwrap_or_default()
+        }
+        None => "",
+    };
+    // (those about the program itself are only named, in a line)
+    let also = list.lines().find_map(|l| l.strip_prefix("Also: ")).unwrap_or_default();
+    let lines = list.lines();
     let names = lines.filter(|l| l.starts_with("  ") && !l.starts_with("   ")).map(|l| l.trim());
-    names.filter_map(|l| l.split_whitespace().next()).filter(|n| *n != "help").map(str::to_owned).collect()
+    let names = names.filter_map(|l| l.split_whitespace().next()).chain(also.split(", "));
+    names.filter(|n| !n.is_empty() && *n != "help").map(str::to_owned).collect()
 }
 
 /// Every command, as the words that call it.
@@ -98,7 +111,7 @@ fn shells_complete() {
         text(&out.stdout).trim().to_owned()
     };
     assert_eq!(complete("reray-replay prof", 1), "profile");
-    assert_eq!(complete("reray-replay resources --read", 2), "--read-back");
+    assert_eq!(complete("reray-replay bindings --read", 2), "--read-back");
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn capture(scratch: &Scratch) -> PathBuf {
     let file = scratch.path("plain.gfxr");
     let nested = root().join("captures/samples/nested.gfxr");
     let to = ["--to", "none", "-o"].map(AsRef::as_ref);
-    let out = run([&["recompress".as_ref(), nested.as_os_str()], &to[..], &[file.as_os_str()]].concat());
+    let out = run([&["compress".as_ref(), nested.as_os_str()], &to[..], &[file.as_os_str()]].concat());
     assert!(out.status.success(), "{}", text(&out.stderr));
     let mut bytes = std::fs::read(&file).expect("just written");
     for (old, new) in NAMES {

@@ -134,7 +134,7 @@ fn a_plan_that_differs_is_refused_and_the_others_are_timed() {
     let (known, to) = (scratch.path("known"), scratch.path("to"));
     let cubes = of("cubes");
     let known = known.to_str().expect("a plain path");
-    let out = run(["resources", "--no-answers", "--frames", "1-1", "-o", known, &cubes]);
+    let out = run(["bindings", "--no-answers", "--frames", "1-1", "-o", known, &cubes]);
     assert!(out.status.success(), "{}", text(&out.stderr));
     let own = to.to_str().expect("a plain path").to_owned();
     let all = ["bench", &cubes, "--frame", "2", "--assume-subgroups", "--iterations", "2", "--warmup", "1"];

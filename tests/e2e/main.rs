@@ -75,5 +75,6 @@ mod timeline;
 mod times;
 mod trimmed;
 mod uniform;
+mod unread;
 mod verdict;
 mod watchdog;

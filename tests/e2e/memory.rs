@@ -16,7 +16,7 @@ const COLUMNS: usize = 5;
 fn half_as_far(scratch: &Scratch) -> String {
     let (sample, file) = (root().join("captures/samples/memory.gfxr"), scratch.path("plain.gfxr"));
     let (from, to) = (sample.to_str().expect("plain"), file.to_str().expect("plain"));
-    let out = run(["recompress", from, "--to", "none", "-o", to]);
+    let out = run(["compress", from, "--to", "none", "-o", to]);
     assert!(out.status.success(), "{}", text(&out.stderr));
     let bytes = std::fs::read(&file).expect("just written");
     let mut changed = bytes.clone();

@@ -43,7 +43,7 @@ const NOT_NEEDED: [&str; 5] =
 fn what_is_planted_is_found_and_nothing_else() {
     let scratch = Scratch::new("ordering-sync");
     let trace = scratch.path("trace");
-    recorded("resources", "ordering.gfxr", &["--sync", "--no-answers"], &trace);
+    recorded("bindings", "ordering.gfxr", &["--sync", "--no-answers"], &trace);
     let report = answer(&trace, "sync");
     assert_eq!(labels(&report, "nothing"), NOT_NEEDED, "{report:#}");
     assert_eq!(labels(&report, "wide"), ["too many accesses", "too wide"], "{report:#}");
@@ -58,8 +58,8 @@ fn what_is_planted_is_found_and_nothing_else() {
 fn only_frames_that_were_asked_for_are_reported() {
     let scratch = Scratch::new("ordering-frames");
     let [all, second] = ["all", "second"].map(|n| scratch.path(n));
-    recorded("resources", "ordering.gfxr", &["--sync", "--no-answers"], &all);
-    recorded("resources", "ordering.gfxr", &["--sync", "--no-answers", "--frames", "2"], &second);
+    recorded("bindings", "ordering.gfxr", &["--sync", "--no-answers"], &all);
+    recorded("bindings", "ordering.gfxr", &["--sync", "--no-answers", "--frames", "2"], &second);
     let (all, second) = (answer(&all, "sync"), answer(&second, "sync"));
     // What the first frame did is known: what waits for it in the second is needed as before.
     assert_eq!(labels(&second, "wide"), labels(&all, "wide"));
@@ -143,7 +143,7 @@ fn what_is_called_unnecessary_can_go_and_what_is_needed_cannot() {
     };
     assert!(plain.len() == 1 && plain[0].starts_with("picture"), "{plain:?}");
     let trace = scratch.path("trace");
-    recorded("resources", "ordering.gfxr", &["--sync", "--no-answers"], &trace);
+    recorded("bindings", "ordering.gfxr", &["--sync", "--no-answers"], &trace);
     let barriers = barriers(&trace);
     let of = |label: &str| barriers.iter().filter(|b| b.0 == label).map(|b| b.1).collect::<Vec<u64>>();
     let found = labels(&answer(&trace, "sync"), "nothing");

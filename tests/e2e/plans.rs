@@ -275,7 +275,7 @@ fn descriptors_in_other_sets_are_a_plan() {
     let scratch = Scratch::new("plans-repartition");
     let [trace, answers, to] = ["trace", "answers", "run"].map(|n| scratch.path(n));
     let capture = sample("monolithic.gfxr");
-    let out = run(["resources", plain(&capture), "--no-answers", "-o", plain(&trace)]);
+    let out = run(["bindings", plain(&capture), "--no-answers", "-o", plain(&trace)]);
     assert!(out.status.success(), "{}", text(&out.stderr));
     let out = run(["analyze", plain(&trace), "bindings", "-o", plain(&answers)]);
     assert!(out.status.success(), "{}", text(&out.stderr));
@@ -407,7 +407,7 @@ fn a_plan_that_cannot_be_is_named_and_leaves_nothing() {
     // What was learnt of other frames shows another picture.
     let known = other.path("known");
     let cubes = sample("cubes.gfxr");
-    let out = run(["resources", "--no-answers", "--frames", "1-1", "-o", plain(&known), plain(&cubes)]);
+    let out = run(["bindings", "--no-answers", "--frames", "1-1", "-o", plain(&known), plain(&cubes)]);
     assert!(out.status.success());
     let learnt = ["--ab", "plain,specialize", "--resources", plain(&known)];
     refused("h", "cubes", &learnt, 5, &["plan specialize: frame 2 shows another picture"]);

@@ -1,4 +1,4 @@
-//! `resources` on the scenes in which something is planted for it: each case is found, and nothing else.
+//! `bindings` on the scenes in which something is planted for it: each case is found, and nothing else.
 //!
 //! What is planted is written down here, row by row; captures/README.md says what each tile of `uniforms` is for.
 
@@ -94,11 +94,11 @@ const SLOTS: &[Slot] = &[
     ("writer", 0, 0, "storage buffer", "", "", "", "write"),
 ];
 
-/// A trace of `resources`, with what it said.
+/// A trace of `bindings`, with what it said.
 fn resources(scratch: &Scratch, scene: &str, more: &[&str]) -> (String, String) {
     let capture = sample(&format!("{scene}.gfxr"));
     let trace = scratch.path(scene).to_str().expect("a plain path").to_owned();
-    let args = ["resources", capture.to_str().expect("a plain path"), "--no-answers", "-o", &trace];
+    let args = ["bindings", capture.to_str().expect("a plain path"), "--no-answers", "-o", &trace];
     let out = run(args.iter().chain(more));
     assert!(out.status.success(), "{scene}: {}{}", text(&out.stdout), text(&out.stderr));
     (trace, text(&out.stdout))

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use trace::dir::{Manifest, Writer};
 
-fn trace(scratch: &Scratch) -> PathBuf {
+pub fn trace(scratch: &Scratch) -> PathBuf {
     let folder = scratch.path("trace");
     let mut w = Writer::create(&folder, Manifest { program: "a test".into(), ..Manifest::default() })
         .expect("a new folder");
@@ -44,6 +44,18 @@ fn events_come_as_they_were_asked_for() {
         let ran = run(["rays", "dump", folder.to_str().expect("UTF-8")].iter().chain(&options));
         assert_eq!(ran.status.code(), Some(2));
         assert!(text(&ran.stderr).contains(why), "{}", text(&ran.stderr));
+    }
+}
+
+#[test]
+fn nothing_chosen_is_said() {
+    let scratch = Scratch::new("ray-dump-nothing");
+    let folder = trace(&scratch);
+    let folder = folder.to_str().expect("UTF-8");
+    for (format, lines) in [("text", 0), ("json", 0), ("csv", 1)] {
+        let ran = run(["rays", "dump", folder, "--frame", "99", "--format", format]);
+        assert_eq!((ran.status.code(), text(&ran.stdout).lines().count()), (Some(0), lines));
+        assert!(text(&ran.stderr).contains("no event of its rays is of what was chosen"), "{ran:?}");
     }
 }
 

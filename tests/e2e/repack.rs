@@ -1,4 +1,4 @@
-//! `repack` over a trace of the model scene that the test itself wrote: swizzles on disk, and what is refused.
+//! `rays repack` over a trace of the model scene that the test itself wrote: swizzles on disk, and what is refused.
 
 use crate::support::{Scratch, run, text};
 use analyses::events::model::Model;
@@ -25,7 +25,7 @@ fn swizzles_are_written() {
     let once = |name: &str| {
         let out = scratch.path(name);
         let o = out.to_str().expect("a name in UTF-8").to_owned();
-        let ran = run(["repack", folder, "--tile", "16x16", "--seed", "9", "-o", &o, "--json"]);
+        let ran = run(["rays", "repack", folder, "--tile", "16x16", "--seed", "9", "-o", &o, "--json"]);
         assert!(ran.status.success(), "{}", text(&ran.stderr));
         (out, text(&ran.stdout))
     };
@@ -71,9 +71,9 @@ fn what_makes_no_sense_is_refused() {
     let folder = trace(&scratch);
     let folder = folder.to_str().expect("a name in UTF-8");
     for (arguments, code, why) in [
-        (&["repack", folder, "--method", "best"][..], 2, "tiled-objects, rounds"),
-        (&["repack", folder, "--tile", "0x4"], 2, "256x256"),
-        (&["repack", "/no/such/trace"], 1, "manifest.json"),
+        (&["rays", "repack", folder, "--method", "best"][..], 2, "tiled-objects, rounds"),
+        (&["rays", "repack", folder, "--tile", "0x4"], 2, "256x256"),
+        (&["rays", "repack", "/no/such/trace"], 1, "manifest.json"),
     ] {
         let ran = run(arguments.iter().copied());
         assert_eq!(ran.status.code(), Some(code), "{arguments:?}");

@@ -1,4 +1,4 @@
-//! `repartition`: descriptors in other sets, the same pictures; what cannot be rewritten is named and stays; and shaders that are
+//! `bindings split`: descriptors in other sets, the same pictures; what cannot be rewritten is named and stays; and shaders that are
 //! rewritten wrongly show another picture.
 
 use crate::device::device;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 fn repartition(scene: &str, partition: &Path, more: &[&str]) -> std::process::Output {
     let capture = sample(&format!("{scene}.gfxr"));
-    let args = ["repartition", capture.to_str().expect("a plain path"), "--partition"];
+    let args = ["bindings", "split", capture.to_str().expect("a plain path"), "--partition"];
     run(args.iter().copied().chain([partition.to_str().expect("a plain path")]).chain(more.iter().copied()))
 }
 
@@ -46,7 +46,7 @@ fn what_the_analysis_writes_makes_of_24_descriptors_16() {
     let at = |name: &str| scratch.path(name).to_str().expect("a plain path").to_owned();
     let capture = sample("monolithic.gfxr");
     let capture = capture.to_str().expect("a plain path");
-    let out = run(["resources", capture, "--no-answers", "-o", &at("trace")]);
+    let out = run(["bindings", capture, "--no-answers", "-o", &at("trace")]);
     assert!(out.status.success(), "{}", text(&out.stderr));
     let out = run(["analyze", &at("trace"), "bindings", "-o", &at("answers")]);
     assert!(out.status.success(), "{}", text(&out.stderr));

@@ -152,7 +152,7 @@ fn a_real_program() {
         "-o",
         words(&trace),
     ]);
-    ran(&["resources", capture, "--no-answers", "-o", words(&resources)]);
+    ran(&["bindings", capture, "--no-answers", "-o", words(&resources)]);
     std::fs::write(&times, ran(&[capture, "--times", "command", "--json"])).expect("it is written");
     // What is printed is what the schemas describe.
     let printed: Value = serde_json::from_slice(&std::fs::read(&times).expect("it is there")).expect("JSON");

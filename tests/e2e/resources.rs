@@ -1,4 +1,4 @@
-//! `resources`: what captures bind, followed without a device, and compared with one.
+//! `bindings`: what captures bind, followed without a device, and compared with one.
 
 use crate::device::device;
 use crate::rays::sample;
@@ -13,7 +13,7 @@ use trace::tables::{
 use trace::{Columns, Source, Table};
 
 fn resources(capture: &Path, arguments: &[&str]) -> Output {
-    reray().arg("resources").arg(capture).args(arguments).output().expect("the program starts")
+    reray().arg("bindings").arg(capture).args(arguments).output().expect("the program starts")
 }
 
 fn done(out: &Output) -> String {

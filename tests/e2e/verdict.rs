@@ -7,6 +7,7 @@
 use crate::device::device;
 use crate::rays::sample;
 use crate::support::{Scratch, run, text};
+use crate::unread::made_up;
 use serde_json::Value;
 use std::path::Path;
 use trace::run::Run;
@@ -168,6 +169,19 @@ fn whole_captures_are_replayed_and_other_captures_are_refused() {
     // A run is a trace as well.
     let out = run(["analyze", &of(&to), "--table", "bench_frames"]);
     assert!(out.status.success() && text(&out.stdout).lines().count() > 10, "{}", text(&out.stderr));
+}
+
+/// Commands that were timed in too few processes are not said to be the same.
+#[test]
+fn what_is_inconclusive_is_counted() {
+    let scratch = Scratch::new("verdict-inconclusive");
+    let base = made_up(&scratch, "base", 10, 10_000_000);
+    let new = made_up(&scratch, "new", 10, 35_500_000);
+    let (code, out, err) = compare(&[base.to_str().expect("plain"), new.to_str().expect("plain")]);
+    assert_eq!(code, Some(3), "{out}{err}");
+    assert!(out.contains("+255.00 %"), "{out}");
+    let says = "0 of 3 commands changed; 3 are inconclusive, as 3 processes of a side do not decide; 4 may.";
+    assert!(out.contains(says), "{out}");
 }
 
 #[test]

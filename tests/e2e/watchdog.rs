@@ -18,7 +18,7 @@ fn steps() -> PathBuf {
 fn endless(scratch: &Scratch) -> PathBuf {
     let plain = scratch.path("plain.gfxr");
     let out = run([
-        "recompress".as_ref(),
+        "compress".as_ref(),
         steps().as_os_str(),
         "--to".as_ref(),
         "none".as_ref(),

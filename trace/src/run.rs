@@ -74,7 +74,7 @@ pub struct PlanNote {
     /// The passes in its shaders, as on the command line; empty for none.
     #[serde(default)]
     pub passes: String,
-    /// The method of `repack` whose swizzles its shaders follow, if any.
+    /// The method of `rays repack` whose swizzles its shaders follow, if any.
     #[serde(default)]
     pub method: Option<String>,
     /// What VK_DRIVER_FILES was set to, if it was.

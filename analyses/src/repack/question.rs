@@ -118,7 +118,7 @@ impl Question for Repack {
         let [w, h] = Options::DEFAULT.tile;
         report.notes.push(format!(
             "Efficiency is synthetic: what Replayer makes of the rays' events. Tiles are of {w} x {h} pixels; \
-             `reray-replay repack` takes others, and writes the swizzles."
+             `reray-replay rays repack` takes others, and writes the swizzles."
         ));
         Ok(report)
     }

@@ -7,10 +7,15 @@ use super::metrics::Scale;
 use crate::report::escape::{markdown, xml};
 use crate::report::{Cell, Column, Cost, Report, Table, Unit, csv, text};
 use serde_json::json;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Rows of frames, passes and commands that text and Markdown show, of each level.
 const SHOWN: usize = 20;
+
+/// Reasons for which parts are inconclusive that are said, of each level.
+const REASONS: usize = 2;
 
 impl Row {
     /// What it is about, in a line.
@@ -72,6 +77,28 @@ fn shown<'c>(of: &'c Compared, level: &str) -> Vec<&'c Row> {
     rows
 }
 
+/// Of how many parts of a level it cannot be said whether they changed, and why: the commonest reasons.
+fn unsaid(of: &Compared, level: &str) -> String {
+    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+    let open = |r: &&Row| r.level == level && r.judged.verdict == Verdict::Inconclusive;
+    of.rows.iter().filter(open).for_each(|r| *reasons.entry(&r.judged.why).or_default() += 1);
+    let number: usize = reasons.values().sum();
+    if number == 0 {
+        return String::new();
+    }
+    let mut reasons: Vec<(&str, usize)> = reasons.into_iter().collect();
+    reasons.sort_by_key(|(_, n)| Reverse(*n));
+    let rest: usize = reasons.iter().skip(REASONS).map(|(_, n)| n).sum();
+    let more =
+        if rest > 0 { format!("; {rest} for other reasons, which are in the JSON") } else { String::new() };
+    let are = if number == 1 { "is" } else { "are" };
+    if let [(why, _)] = reasons[..] {
+        return format!("; {number} {are} inconclusive, as {why}");
+    }
+    let said: Vec<String> = reasons.iter().take(REASONS).map(|(why, n)| format!("{why} ({n})")).collect();
+    format!("; {number} {are} inconclusive: {}{more}", said.join("; "))
+}
+
 /// One line that says it all.
 pub fn headline(of: &Compared) -> String {
     let clock = if of.clock == Clock::Gpu { "GPU" } else { "CPU" };
@@ -123,7 +150,8 @@ pub fn report(of: &Compared) -> Report {
             let left = rows.len().saturating_sub(SHOWN);
             let more =
                 if left > 0 { format!("; {left} of these are in the JSON alone") } else { String::new() };
-            report.notes.push(format!("{} of {asked} {name} changed{more}.", rows.len()));
+            let unsaid = unsaid(of, level);
+            report.notes.push(format!("{} of {asked} {name} changed{more}{unsaid}.", rows.len()));
         }
         if !rows.is_empty() {
             report.tables.push(Table {

@@ -89,6 +89,45 @@ fn compared(slower: f64) -> Compared {
     compare(&run(1, 0.0, &["plain"]), &run(2, slower, &["plain"]), &wanted()).expect("two runs")
 }
 
+/// The first processes alone.
+fn of_processes(number: u32, mut run: Run) -> Run {
+    let few: Vec<bool> = run.note.workers.iter().map(|w| w.process < number).collect();
+    run.note.workers.truncate(few.iter().filter(|few| **few).count());
+    run.frames.retain(|f| few[f.worker]);
+    run.spans.retain(|s| few[s.worker]);
+    run
+}
+
+#[test]
+fn what_does_not_count_as_changed_is_counted_with_its_reasons() {
+    let of = |processes| {
+        let of = |seed, slower| of_processes(processes, run(seed, slower, &["plain"]));
+        compare(&of(1, 0.0), &of(2, 2.55), &wanted()).expect("two runs")
+    };
+    let few = as_text(&of(3));
+    assert!(
+        few.contains(
+            "0 of 3 commands changed; 3 are inconclusive, as 3 processes of a side do not decide; 4 may."
+        ),
+        "{few}"
+    );
+    let mut all = of(10);
+    assert_eq!(all.verdict, Verdict::Regression, "{}", as_text(&all));
+    assert!(as_text(&all).contains("1 of 3 commands changed.\n"), "{}", as_text(&all));
+    // Several reasons: the commonest come first, and the rest is counted.
+    let mut commands: Vec<_> = all.rows.iter_mut().filter(|r| r.level == "command").collect();
+    let row = commands.pop().expect("the third").clone();
+    let reasons = ["b", "a", "b", "b", "c", "a"];
+    all.rows.extend(reasons.map(|why| {
+        let mut row = row.clone();
+        (row.judged.verdict, row.judged.why) = (Verdict::Inconclusive, why.into());
+        row
+    }));
+    let text = as_text(&all);
+    let says = "1 of 9 commands changed; 6 are inconclusive: b (3); a (2); 1 for other reasons, which are in the JSON.";
+    assert!(text.contains(says), "{text}");
+}
+
 #[test]
 fn the_same_is_no_change_and_what_is_slower_is_named() {
     let same = compared(0.0);

@@ -93,7 +93,7 @@ pub static PASSES: &[Entry] = &[
     },
     Entry {
         name: "swizzle",
-        about: "nothing: invocations of launches do each other's work, as files of `repack` say (FILE[+FILE…])",
+        about: "nothing: invocations of launches do each other's work, as files of `rays repack` say (FILE[+FILE…])",
         make: |options| Ok(Box::new(swizzle::Pass::read(options)?)),
     },
     Entry {
@@ -129,7 +129,7 @@ pub static PASSES: &[Entry] = &[
     },
     Entry {
         name: "specialize",
-        about: "nothing: members of uniform blocks that a trace of `resources` found constant become constants \
+        about: "nothing: members of uniform blocks that a trace of `bindings` found constant become constants \
                 (TRACE[+TRACE…], frames=A-B)",
         make: |options| Ok(Box::new(specialize::Pass::new(options)?)),
     },

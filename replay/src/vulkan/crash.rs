@@ -13,6 +13,7 @@
 
 use crate::under_way::{self, UnderWay};
 use std::fmt::Write as _;
+use std::io::Write as _;
 
 /// What lines on stderr begin with.
 pub const PROGRAM: &str = "reray-replay";
@@ -114,7 +115,11 @@ pub fn install() {
         before(info);
         let mut text = String::new();
         let _ = place(&mut text, under_way::known());
-        eprintln!("{PROGRAM}: a bug of reray-replay itself{text}: please report this capture");
+        // (a panic in here, as stderr may be closed, would hide the first)
+        let _ = writeln!(
+            std::io::stderr(),
+            "{PROGRAM}: a bug of reray-replay itself{text}: please report this capture"
+        );
     }));
     #[cfg(target_os = "linux")]
     signals::install();

@@ -16,6 +16,7 @@ use crate::error::{Error, Result, Vk};
 use crate::under_way::{self, UnderWay};
 use ash::vk;
 use std::cell::RefCell;
+use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::*};
@@ -228,7 +229,9 @@ fn give_up(watched: &UnderWay, limit: Duration) -> ! {
         (Some(block), None) => format!("block {block}: "),
         _ => String::new(),
     };
-    eprintln!(
+    // (where stderr is closed, the exit code is left to say it)
+    let _ = writeln!(
+        std::io::stderr(),
         "{}: {place}in the driver: did not return within {} s (--watchdog); nothing can be reported of what was before",
         super::crash::PROGRAM,
         limit.as_secs_f64()

@@ -9,7 +9,7 @@ mod out;
 
 use crate::cli::{AnalyzeArgs, AnalyzeFormat};
 use crate::exit::{Exit, Failure, complain, note};
-use crate::mmap;
+use crate::input;
 use analyses::events::Wants;
 use analyses::report::{Cost, Report, csv, escape, json, png, records, text};
 use analyses::{QUESTIONS, Question};
@@ -23,10 +23,9 @@ use trace::{Source, Table};
 /// Runs the sub-command.
 pub fn run(args: &AnalyzeArgs) -> Result<Exit, Failure> {
     let dir = match &args.trace {
-        Some(path) => Some(Dir::open_with(path, mmap::open_plain).map_err(Failure::new)?),
+        Some(path) => Some(input::trace(path, "simt")?),
         None => None,
     };
-    dir.iter().flat_map(Dir::warnings).for_each(|w| complain(format_args!("warning: {w}")));
     let target = Target::new(args.output.as_deref());
     if args.list {
         let list = list::render(dir.as_ref(), args.format.unwrap_or(AnalyzeFormat::Text))?;
@@ -179,13 +178,15 @@ fn write_table(
     let mut failed = None;
     let read = dir.each(table, &mut |columns| {
         failed = out.write(rows(columns).as_bytes()).err();
-        // (a failed write ends the reading; `failed` has it)
-        if failed.is_some() { Err(trace::Unreadable(String::new())) } else { Ok(()) }
+        // (a failed write ends the reading; `failed` has it; as does one that nobody reads)
+        if failed.is_some() || out.unread() { Err(trace::Unreadable(String::new())) } else { Ok(()) }
     });
     if let Some(failure) = failed {
         return Err(failure);
     }
-    read.map_err(Failure::new)?;
+    if !out.unread() {
+        read.map_err(Failure::new)?;
+    }
     out.finish()
 }
 

@@ -5,7 +5,7 @@
 //! ```text
 //! known/blocks       what prune reads: profile --passes blocks
 //! known/values       what zero-path reads: profile --passes values
-//! known/resources    what specialize reads: resources -o
+//! known/resources    what specialize reads: bindings -o
 //! checked/PLAN       a profile of the frame with the plan's shaders
 //! ```
 //!
@@ -18,9 +18,9 @@ use super::maps::plain;
 use super::plan::{How, With};
 use super::traces::{record, recorded_in};
 
-use crate::cli::{BenchArgs, Cli, Command};
+use crate::cli::{BenchArgs, BindingsArgs, Cli, Command};
 use crate::commands::replaying::options;
-use crate::commands::{repartition, resources};
+use crate::commands::{bindings, split};
 use crate::exit::{Exit, Failure, complain};
 use crate::progress;
 use analyses::report::{Cell, Column, Table, Unit};
@@ -52,8 +52,7 @@ pub fn plans(
             return Err(Failure::usage(format_args!("--ab: {name} is there twice")));
         }
         if let Some(file) = name.strip_prefix(REPARTITION) {
-            let how =
-                How::Repartition(repartition::plan(capture, &options(&args.run)?, Path::new(file), None)?);
+            let how = How::Repartition(split::plan(capture, &options(&args.run)?, Path::new(file), None)?);
             let short = short(file);
             let taken = all.iter().any(|w: &With| w.name == short);
             all.push(With { name: if taken { name.clone() } else { short }, how });
@@ -115,13 +114,14 @@ fn known(
     if what == "resources" {
         let frames = format!("{first}-{}", args.frame);
         let words =
-            ["reray-replay", "resources", "--no-answers", "--format", "json", "--frames", &frames, "-o"];
+            ["reray-replay", "bindings", "--no-answers", "--format", "json", "--frames", &frames, "-o"];
         let words = words.iter().map(PathBuf::from).chain([folder.clone(), args.file.clone()]);
-        let Some(Command::Resources(flags)) = Cli::try_parse_from(words).map_err(Failure::new)?.command
+        let Some(Command::Bindings(BindingsArgs { followed: flags, .. })) =
+            Cli::try_parse_from(words).map_err(Failure::new)?.command
         else {
-            return Err(Failure::new("resources has no flags"));
+            return Err(Failure::new("bindings has no flags"));
         };
-        return match resources::run(&flags)? {
+        return match bindings::run(&flags)? {
             Exit::Done => Ok(folder),
             exit => Err(Failure::with(exit, "the trace of resources is not whole")),
         };
@@ -185,12 +185,12 @@ pub fn compare(
         How::Passes(list) => record(args, list, frames, &folder, true),
         How::Repartition(layouts) => {
             let options = Options { frames: Some(frames), ..options(&args.run)? };
-            repartition::verify(capture, &options, layouts, args.image_tolerance).map(|_| ())
+            split::verify(capture, &options, layouts, args.image_tolerance).map(|_| ())
         }
     };
     match compared {
         Ok(()) => Ok(None),
-        Err(Failure::Error(Exit::Diverged, why)) => Ok(Some(said(&why, to))),
+        Err(Failure(Exit::Diverged, why)) => Ok(Some(said(&why, to))),
         Err(other) => Err(other),
     }
 }

@@ -64,10 +64,7 @@ fn still(list: &str) -> String {
 
 /// A failure of a plan, with its name.
 pub fn of_plan(failure: Failure, plan: &str) -> Failure {
-    match failure {
-        Failure::Error(exit, text) => Failure::Error(exit, format!("plan {plan}: {text}")),
-        closed => closed,
-    }
+    Failure(failure.0, format!("plan {plan}: {}", failure.1))
 }
 
 #[cfg(test)]

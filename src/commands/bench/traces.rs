@@ -71,7 +71,7 @@ pub fn recorded_in(
 ) -> Result<Vec<String>, Failure> {
     match record(args, passes, frames, to, true) {
         // (the trace is there, and says it)
-        Err(Failure::Error(Exit::Diverged, why))
+        Err(Failure(Exit::Diverged, why))
             if why.contains(" than without probes") && !why.contains("because of pass swizzle") =>
         {
             Ok(vec![format!("With the probes {probes} {why}.")])

@@ -12,10 +12,10 @@ use super::learnt::REPARTITION;
 use super::machine;
 use super::session::{Hooks, LOOP_WARMUP, Outcome, Session, Shaders, Wanted};
 use crate::cli::WorkerArgs;
-use crate::commands::repartition;
 use crate::commands::replaying::{failure, options};
+use crate::commands::split;
 use crate::exit::{Exit, Failure};
-use crate::input;
+use crate::{input, output};
 use analyses::command_times::{object, places};
 use gfxr_parse::container::Capture;
 use profile::hooks::busy::Busy;
@@ -26,7 +26,7 @@ use replay::session::{On, replay};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::HashMap;
-use std::io::{BufRead, Write};
+use std::io::BufRead;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
@@ -139,8 +139,7 @@ fn known(f: FrameTime) -> Value {
 }
 
 fn say(value: &Value) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "{value}").and_then(|()| out.flush()).map_err(|e| Failure::write("stdout", &e))
+    output::print(format!("{value}\n").as_bytes())
 }
 
 /// The replays of a worker.
@@ -172,7 +171,7 @@ impl Replays {
             // (what stays as it is was said when the plan was checked)
             (_, Some(file)) => {
                 let capture = input::open(&args.file, &args.run.reading)?;
-                Shaders::Repartitioned(repartition::plan_of(&capture, &options, Path::new(file), None)?)
+                Shaders::Repartitioned(split::plan_of(&capture, &options, Path::new(file), None)?)
             }
             (list, None) => Shaders::Passes(list.to_owned()),
         };

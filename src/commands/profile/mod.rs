@@ -170,11 +170,8 @@ fn plain(replays: &Replays<'_>, asked: &Asked, last: Option<u64>) -> Result<(Pic
 
 fn list() -> Result<Exit, Failure> {
     let width = PASSES.iter().map(|p| p.name.len()).max().unwrap_or(0);
-    let mut out = output::Output::create(None)?;
-    for p in PASSES {
-        out.write(format!("{:width$}  {}\n", p.name, p.about).as_bytes())?;
-    }
-    out.finish()?;
+    let lines: String = PASSES.iter().map(|p| format!("{:width$}  {}\n", p.name, p.about)).collect();
+    output::print(lines.as_bytes())?;
     Ok(Exit::Done)
 }
 

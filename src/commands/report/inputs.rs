@@ -7,14 +7,14 @@
 use crate::archive;
 use crate::commands::analyze;
 use crate::exit::{Failure, complain};
-use crate::mmap;
+use crate::{input, mmap};
 use analyses::report::Report;
 use analyses::report::html::Input;
 use serde_json::Value;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use trace::dir::{Dir, Manifest};
+use trace::dir::Manifest;
 use trace::run::Run;
 
 /// Folders of a run whose traces are in its report already.
@@ -41,6 +41,7 @@ pub fn read(path: &Path, questions: &[String], into: &mut Read) -> Result<(), Fa
             let text = "an archive; unpack it, and name the folder";
             return Err(Failure::new(format_args!("{}: {text}", path.display())));
         }
+        input::no_capture(path, "simt")?;
         let value = json(path)?;
         let input = Input { name, ..of_json(&value, path)? };
         if input.reports.is_empty() {
@@ -166,10 +167,7 @@ fn of_trace(
     questions: &[String],
     failed: &mut bool,
 ) -> Result<Option<Input>, Failure> {
-    let dir = Dir::open_with(path, mmap::open_plain).map_err(Failure::new)?;
-    for w in dir.warnings() {
-        complain(format_args!("warning: {w}"));
-    }
+    let dir = input::trace(path, "simt")?;
     let mut asked = analyze::answerable(&dir);
     if !questions.is_empty() {
         analyze::known(questions)?;

@@ -9,7 +9,7 @@ mod plots;
 
 use crate::cli::ReportArgs;
 use crate::exit::{Exit, Failure, complain};
-use crate::output::{Output, write_file};
+use crate::output::{print, write_file};
 use analyses::report::html::{self, Input};
 
 /// Runs the sub-command.
@@ -36,7 +36,6 @@ pub fn run(args: &ReportArgs) -> Result<Exit, Failure> {
         Some(folder) => plots::write(folder, &inputs)?,
         None => 0,
     };
-    let mut out = Output::create(None)?;
     let analyses: usize = inputs.iter().map(|i| i.reports.len()).sum();
     let mut line = format!(
         "{}: {analyses} {}, {:.2} MB\n",
@@ -47,8 +46,7 @@ pub fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     if let Some(folder) = &args.plots {
         line.push_str(&format!("{}: {plotted} figures\n", folder.display()));
     }
-    out.write(line.as_bytes())?;
-    out.finish()?;
+    print(line.as_bytes())?;
     Ok(exit)
 }
 

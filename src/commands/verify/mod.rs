@@ -8,8 +8,7 @@ mod echo;
 
 use crate::cli::VerifyArgs;
 use crate::exit::{Exit, Failure};
-use crate::output::Output;
-use crate::{input, ordered, progress};
+use crate::{input, ordered, output, progress};
 use analyses::report::escape;
 use gfxr_parse::container::{Block, BlockKind, Capture};
 use gfxr_parse::error::Error;
@@ -74,15 +73,13 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     if report.calls > 0 {
         report.echo = Some(echo::run(&capture));
     }
-    let mut out = Output::create(None)?;
     let mut text = if args.json {
         serde_json::to_string_pretty(&report).map_err(Failure::new)?
     } else {
         render(&report)
     };
     text.push('\n');
-    out.write(text.as_bytes())?;
-    out.finish()?;
+    output::print(text.as_bytes())?;
     Ok(if report.is_good() { Exit::Done } else { Exit::Diverged })
 }
 

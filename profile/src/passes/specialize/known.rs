@@ -1,4 +1,4 @@
-//! Which words of which blocks had one value, from the tables that `resources` leaves.
+//! Which words of which blocks had one value, from the tables that `bindings` leaves.
 
 use crate::passes::learnt::{Entry, digits};
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -1,7 +1,7 @@
 //! Pass `specialize`: members of uniform blocks and push constants that had one value in all the chosen frames become constants
 //! of the shader, so that the driver's compiler folds what is computed of them and drops what is never reached.
 //!
-//! `specialize:TRACE` takes the bytes of every invocation from a trace that `resources` has written; `frames=A-B` takes the
+//! `specialize:TRACE` takes the bytes of every invocation from a trace that `bindings` has written; `frames=A-B` takes the
 //! invocations of these frames alone (the others' may have had other values). Of an entry point all invocations of all
 //! pipelines that use it count together. A load at an index that is decided at run time is a constant where all elements that
 //! it may read are alike: `code[2 * n]` reads only even ones. Of vectors, matrices and structs single components may be
@@ -49,7 +49,7 @@ impl Pass {
         }
         if !given.traces.is_empty() && !known.saw_any() {
             return Err(format!(
-                "pass specialize: {} has no invocations of these frames; record them with `resources -o`",
+                "pass specialize: {} has no invocations of these frames; record them with `bindings -o`",
                 given.folders.join(" and ")
             ));
         }

@@ -19,7 +19,7 @@ pub const PLAIN: &str = "plain";
 pub struct Asked {
     /// What stands in `run.json`.
     pub note: PlanNote,
-    /// A method of `repack`, whose swizzles are made of each capture's rays.
+    /// A method of `rays repack`, whose swizzles are made of each capture's rays.
     method: Option<String>,
     /// A plan of `--ab`.
     learnt: Option<String>,

@@ -1,4 +1,4 @@
-//! `resources`: what a capture's invocations bind and read, followed without a GPU.
+//! `bindings`: what a capture's invocations bind and read, followed without a GPU.
 //!
 //! Guarantees: the trace's folder is whole, or as it was before; without `-o` it is made where temporary files are and taken
 //! away. With `--check` a byte that differs makes the exit code 5. Refuses folders that hold something, and frames that the
@@ -61,13 +61,18 @@ pub fn run(args: &ResourcesArgs) -> Result<Exit, Failure> {
     Ok(if checked.different > 0 { Exit::Diverged } else { exit })
 }
 
+/// The capture, without which there are no such flags.
+fn file(args: &ResourcesArgs) -> &Path {
+    args.file.as_deref().expect("it is required")
+}
+
 /// Follows the capture and writes the trace. The last are messages of the validation layer.
 fn write(
     args: &ResourcesArgs,
     folder: &Path,
     missing: &Missing,
 ) -> Result<(Followed, Checked, Vec<String>), Failure> {
-    let capture = input::open(&args.file, &args.run.reading)?;
+    let capture = input::open(file(args), &args.run.reading)?;
     let mut options = options(&args.run)?;
     let on_device = args.check || args.read_back;
     if let Some(f) = &args.frames {
@@ -162,7 +167,7 @@ fn summary(args: &ResourcesArgs, f: &Followed, c: &Checked) -> String {
     let mut text = format!(
         "{}: {} draws, dispatches and traces, {} in the frames asked for; {} uniform blocks, {} with bytes that are not known\n\
          device memory at most {} bytes, followed in {}\n",
-        args.file.display(),
+        file(args).display(),
         f.invocations,
         f.written,
         f.blocks,

@@ -1,9 +1,9 @@
-//! `recompress`: the same capture, compressed another way.
+//! `compress`: the same capture, compressed another way.
 //!
 //! Guarantees: every call and every metadata block has the same bytes once decompressed; the file appears whole or not
 //! at all. Refuses to write over its own input.
 
-use crate::cli::RecompressArgs;
+use crate::cli::CompressArgs;
 use crate::exit::{Exit, Failure, complain};
 use crate::input;
 use crate::output::{self, Output};
@@ -11,7 +11,7 @@ use gfxr_parse::writer::transcode;
 use std::io;
 
 /// Runs it.
-pub fn run(args: &RecompressArgs) -> Result<Exit, Failure> {
+pub fn run(args: &CompressArgs) -> Result<Exit, Failure> {
     if std::fs::canonicalize(&args.file)
         .ok()
         .is_some_and(|f| std::fs::canonicalize(&args.output).ok() == Some(f))

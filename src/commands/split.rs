@@ -1,4 +1,4 @@
-//! `repartition`: replays a capture with the descriptors of some pipeline layouts spread over sets in another way, in turn with
+//! `bindings split`: replays a capture with the descriptors of some pipeline layouts spread over sets in another way, in turn with
 //! plain replays, and says what descriptors cost the CPU and the GPU.
 //!
 //! Guarantees: what frames show (of a capture that presents nothing: what they leave in memory) was compared with the plain
@@ -9,7 +9,7 @@
 //! they are only bound.
 
 use super::replaying::{Bar, failure, options};
-use crate::cli::RepartitionArgs;
+use crate::cli::SplitArgs;
 use crate::exit::{Exit, Failure, complain, detail};
 use crate::{input, output, progress};
 use analyses::stats::Sample;
@@ -75,7 +75,7 @@ pub fn plan_of(
 }
 
 /// Runs it.
-pub fn run(args: &RepartitionArgs) -> std::result::Result<Exit, Failure> {
+pub fn run(args: &SplitArgs) -> std::result::Result<Exit, Failure> {
     let capture = input::open(&args.file, &args.run.reading)?;
     let options = options(&args.run)?;
     let plan = plan(&capture, &options, &args.partition, args.max_sets)?;
@@ -93,7 +93,7 @@ pub fn run(args: &RepartitionArgs) -> std::result::Result<Exit, Failure> {
     }
     let outcomes = &timed[1].outcomes;
     let report = json!({
-        "format": "reray-replay repartition",
+        "format": "reray-replay bindings split",
         "format_version": 1,
         "layouts": plan.layouts.keys().collect::<Vec<_>>(),
         "refused": plan.refused,

@@ -1,0 +1,180 @@
+//! The first page of help: what there is to do, in groups, on one screen. What each sub-command takes is its own help's.
+//!
+//! Guarantees: every sub-command that is not hidden is in one group, with its own first line. The flags of `replay`, which
+//! `reray-replay FILE` takes as well, are only explained there.
+
+use crate::exit::HELP;
+use clap::error::ErrorKind;
+use clap::{Command, CommandFactory, FromArgMatches};
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::path::Path;
+
+/// Sub-commands as people look for them.
+const GROUPS: [(&str, &[&str]); 4] = [
+    ("Replay", &["replay", "screenshot", "check", "devices"]),
+    ("Look into a capture", &["info", "dump", "extract", "verify", "compress", "bindings"]),
+    ("Look into its shaders", &["profile", "analyze", "rays", "merge-profiles"]),
+    ("Say what is faster", &["bench", "compare", "suite", "report"]),
+];
+
+/// Those about this program itself, which are only named.
+const OTHERS: [&str; 2] = ["completions", "man"];
+
+const EXAMPLES: &str = "\
+Examples:
+  reray-replay cap.gfxr --times pass
+  reray-replay profile cap.gfxr --passes simt -o trace
+  reray-replay analyze trace
+Exit codes, and the flags of a replay: reray-replay replay --help";
+
+/// Reads the command line; ends the process where it makes no sense, or asks for help.
+pub fn parse<Cli: CommandFactory + FromArgMatches>() -> Cli {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let mut command = command::<Cli>();
+    if let Some((word, meant)) = misspelt(&command, &words) {
+        let says = format!("there is no command {word:?}; did you mean {meant}?");
+        command.error(ErrorKind::InvalidSubcommand, says).exit();
+    }
+    let matches = command.get_matches_from(words);
+    Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.exit())
+}
+
+/// A first word that is neither a command nor a file, but nearly the name of a command; and that name.
+fn misspelt(command: &Command, words: &[OsString]) -> Option<(String, String)> {
+    let word = words.get(1)?.to_str()?;
+    if command.find_subcommand(word).is_some() || Path::new(word).exists() {
+        return None;
+    }
+    let shown = command.get_subcommands().filter(|c| !c.is_hide_set()).map(Command::get_name);
+    let near = shown.map(|name| (distance(word, name), name)).min()?;
+    // (one letter of four to seven, two of more; were it a file, it would not be there)
+    (near.0 <= near.1.len().min(word.len()) / 4).then(|| (word.to_owned(), near.1.to_owned()))
+}
+
+/// How many letters have to be changed, put in, left out, or swapped with their neighbours.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let changed = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut least = changed.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                least = least.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(least);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}
+
+/// The command with that page.
+fn command<Cli: CommandFactory>() -> Command {
+    let all = Cli::command();
+    let mut groups = String::new();
+    for (title, names) in GROUPS {
+        _ = writeln!(groups, "{title}:");
+        for name in names {
+            let about = all.find_subcommand(name).and_then(Command::get_about).map(ToString::to_string);
+            _ = writeln!(groups, "  {name:<15} {}", about.unwrap_or_default());
+        }
+    }
+    _ = writeln!(groups, "Also: {}, help", OTHERS.join(", "));
+    all.mut_args(|flag| if shown(flag.get_id().as_str()) { flag } else { flag.hide(true) })
+        .mut_subcommand("replay", |replay| replay.after_help(HELP))
+        .override_usage("reray-replay CAPTURE [OPTIONS]\n       reray-replay COMMAND …")
+        .help_template(format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}\nOptions:\n{{options}}{{after-help}}"))
+        .after_help(EXAMPLES)
+}
+
+/// What all sub-commands take.
+fn shown(flag: &str) -> bool {
+    matches!(flag, "quiet" | "verbose" | "version")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::Cli;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn every_command_is_in_one_group() {
+        let mut times: BTreeMap<&str, usize> = BTreeMap::new();
+        GROUPS.iter().flat_map(|g| g.1).chain(&OTHERS).for_each(|name| *times.entry(*name).or_default() += 1);
+        let all = Cli::command();
+        for name in all.get_subcommands().filter(|c| !c.is_hide_set()).map(Command::get_name) {
+            assert_eq!(times.remove(name), Some(1), "{name}");
+        }
+        assert!(times.is_empty(), "no commands: {times:?}");
+    }
+
+    #[test]
+    fn it_fits_one_screen() {
+        for width in [80, 100] {
+            let text = command::<Cli>().term_width(width).render_help().to_string();
+            assert!(text.lines().count() <= 40, "{} lines:\n{text}", text.lines().count());
+            assert!(text.lines().all(|l| l.chars().count() <= 80), "wider than 80:\n{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_nearly_a_command_was_meant_to_be_one() {
+        assert_eq!(distance("anlyze", "analyze"), 1);
+        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(distance("veirfy", "verify"), 1);
+        assert_eq!(distance("", "man"), 3);
+        let meant =
+            |word: &str| misspelt(&command::<Cli>(), &["reray-replay".into(), word.into()]).map(|m| m.1);
+        for (word, name) in
+            [("anlyze", "analyze"), ("veirfy", "verify"), ("screnshot", "screenshot"), ("inf", "")]
+        {
+            assert_eq!(meant(word).unwrap_or_default(), name, "{word}");
+        }
+        for file in ["a.gfxr", "rays.gfxr", "analyze", "repack", "--json", "game", "Cargo.toml"] {
+            assert_eq!(meant(file), None, "{file}");
+        }
+    }
+
+    #[test]
+    fn names_that_were_there_are_read_as_the_same() {
+        for (was, is) in [
+            ("repack trace", "rays repack trace"),
+            ("reorder trace --window 8", "rays reorder trace --window 8"),
+            ("resources cap.gfxr --sync", "bindings cap.gfxr --sync"),
+            ("repartition cap.gfxr --partition p.json", "bindings split cap.gfxr --partition p.json"),
+            ("recompress cap.gfxr --to none -o a.gfxr", "compress cap.gfxr --to none -o a.gfxr"),
+        ] {
+            let read = |words: &str| {
+                let words = ["reray-replay"].into_iter().chain(words.split(' '));
+                let matches = command::<Cli>().try_get_matches_from(words);
+                let cli = matches.and_then(|m| Cli::from_arg_matches(&m)).unwrap_or_else(|e| panic!("{e}"));
+                format!("{:?}", cli.command.expect("one"))
+            };
+            let (was, is) = (read(was), read(is));
+            let args = |text: &str| {
+                text[text.find("Args").unwrap_or_else(|| panic!("no flags: {text}"))..].to_owned()
+            };
+            let inner = args(is.trim_start_matches("Bindings(BindingsArgs"));
+            assert!(inner.starts_with(args(&was).trim_end_matches(')')), "{was}\n{is}");
+        }
+    }
+
+    #[test]
+    fn a_capture_needs_no_command() {
+        for words in
+            [&["reray-replay", "a.gfxr", "--json"][..], &["reray-replay", "replay", "a.gfxr", "--json"]]
+        {
+            let matches = command::<Cli>().try_get_matches_from(words).expect("flags");
+            let cli = Cli::from_arg_matches(&matches).expect("flags");
+            let args = match cli.command {
+                Some(crate::cli::Command::Replay(args)) => *args,
+                _ => cli.replay,
+            };
+            assert_eq!((args.file, args.json), (Some("a.gfxr".into()), true));
+        }
+    }
+}
