@@ -46,28 +46,9 @@ fn misspelt(command: &Command, words: &[OsString]) -> Option<(String, String)> {
         return None;
     }
     let shown = command.get_subcommands().filter(|c| !c.is_hide_set()).map(Command::get_name);
-    let near = shown.map(|name| (distance(word, name), name)).min()?;
+    let near = shown.map(|name| (strsim::osa_distance(word, name), name)).min()?;
     // (one letter of four to seven, two of more; were it a file, it would not be there)
     (near.0 <= near.1.len().min(word.len()) / 4).then(|| (word.to_owned(), near.1.to_owned()))
-}
-
-/// How many letters have to be changed, put in, left out, or swapped with their neighbours.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
-    for i in 1..=a.len() {
-        let mut row = vec![i];
-        for j in 1..=b.len() {
-            let changed = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut least = changed.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                least = least.min(rows[i - 2][j - 2] + 1);
-            }
-            row.push(least);
-        }
-        rows.push(row);
-    }
-    rows[a.len()][b.len()]
 }
 
 /// The command with that page.
@@ -122,10 +103,6 @@ mod tests {
 
     #[test]
     fn what_is_nearly_a_command_was_meant_to_be_one() {
-        assert_eq!(distance("anlyze", "analyze"), 1);
-        assert_eq!(distance("kitten", "sitting"), 3);
-        assert_eq!(distance("veirfy", "verify"), 1);
-        assert_eq!(distance("", "man"), 3);
         let meant =
             |word: &str| misspelt(&command::<Cli>(), &["reray-replay".into(), word.into()]).map(|m| m.1);
         for (word, name) in

@@ -1,6 +1,7 @@
 //! The report `simt` on scenes whose efficiencies are plain arithmetic, whatever the subgroup's size.
 
-use crate::measured::measured;
+use crate::measured::{measured, tables};
+use std::collections::BTreeSet;
 
 #[test]
 fn halves_quarters_and_single_invocations() {
@@ -38,6 +39,21 @@ fn without_histograms_efficiencies_are_the_same() {
         assert_eq!(exact.table(table), sums.table(table), "{table}");
     }
     assert!(sums.notes()[0].as_str().expect("words").contains("than the histograms tell apart"));
+}
+
+/// Counts that follow from those of a few places are what every block counts by itself: executions, invocations, helpers.
+#[test]
+fn what_follows_is_what_every_block_counts() {
+    for scene in ["closed_compute", "closed_fragment", "cubes", "stages", "vm"] {
+        let rows = |placement: &str| {
+            let pass = format!("simt:placement={placement}");
+            let of_each = tables(scene, &pass, &[], ["simt", "simt_helpers"])?;
+            Some(of_each.map(|rows| rows.iter().map(ToString::to_string).collect::<BTreeSet<_>>()))
+        };
+        let (Some(flow), Some(direct)) = (rows("flow"), rows("direct")) else { return };
+        assert!(direct[0].len() > 4, "{scene}: {direct:?}");
+        assert_eq!(flow, direct, "{scene}");
+    }
 }
 
 /// Rays: 1,792 of 2,048 places trace, half of these again; entries of shaders that rays call are events too.

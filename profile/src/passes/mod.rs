@@ -47,7 +47,7 @@ pub type Made = Result<Box<dyn Pass>, String>;
 pub static PASSES: &[Entry] = &[
     Entry {
         name: "simt",
-        about: "how many invocations of a subgroup are active in each basic block (exact=64, held=16)",
+        about: "how many invocations of a subgroup are active in each basic block (exact=64, placement=flow, held=16)",
         make: |options| Ok(Box::new(simt::Simt::new(options)?)),
     },
     Entry {

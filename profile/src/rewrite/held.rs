@@ -38,6 +38,16 @@ pub fn most_held(options: &[String], usual: usize) -> std::result::Result<(Vec<S
     Ok((left, most))
 }
 
+/// The places whose numbers are to be held, of some with how often an invocation is expected there: see [`Shader::to_hold`].
+pub fn most_often<T: Eq + std::hash::Hash>(mut places: Vec<(T, f64)>, most: usize) -> HashSet<T> {
+    if places.len() > MOST_PLACES {
+        return HashSet::new();
+    }
+    places.retain(|p| p.1 >= OFTEN);
+    places.sort_by(|a, b| b.1.total_cmp(&a.1));
+    places.into_iter().take(most).map(|p| p.0).collect()
+}
+
 impl Shader {
     /// Whether this stage may hold numbers.
     pub fn may_hold(&self) -> bool {
@@ -51,15 +61,10 @@ impl Shader {
             return HashSet::new();
         }
         let often = expected(self);
-        let times = |&(f, b): &(u32, u32)| often[f as usize][b as usize];
         let mut all = self.blocks();
         all.retain(|p| wanted(p.0, p.1));
-        if all.len() > MOST_PLACES {
-            return HashSet::new();
-        }
-        all.retain(|p| times(p) >= OFTEN);
-        all.sort_by(|a, b| times(b).total_cmp(&times(a)));
-        all.into_iter().take(most).collect()
+        let all = all.into_iter().map(|p| (p, often[p.0 as usize][p.1 as usize])).collect();
+        most_often(all, most)
     }
 
     /// A private number that begins at 0.

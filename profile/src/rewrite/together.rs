@@ -79,7 +79,7 @@ pub fn leaders(blocks: &[BlockFacts], parts: impl Fn(usize) -> bool) -> Vec<u32>
 }
 
 /// Whether a subgroup may not be the same behind an instruction.
-fn parts(i: &Inst) -> bool {
+pub fn parts(i: &Inst) -> bool {
     let name = || format!("{:?}", i.op());
     match i.op() {
         Op::FunctionCall

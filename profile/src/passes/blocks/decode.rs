@@ -4,15 +4,14 @@
 //! counters may contradict each other; what then comes out as less than nothing is recorded as 0.
 
 use super::options::{Options, Places};
-use super::placement::{Placement, Way};
 use crate::pass::{EntryData, Error, FrameData, Result, Sink};
+use crate::rewrite::placement::{Flow, Way};
 use trace::Value;
 use trace::tables::{BLOCK_COUNTS, BLOCK_RUNS, EDGE_COUNTS};
 
 /// A site's kind: a counter.
 pub(super) const PLACE: u32 = 0;
-/// A function whose counts follow from some: copies, their stride, the number of call sites that say how often it is
-/// entered, these (function, block), and the placement's words.
+/// A function whose counts follow from some: copies, their stride, and the words of a [`Flow`].
 pub(super) const FLOW: u32 = 1;
 /// A function whose blocks have counters: copies, their stride, and for each block its counter's number and 1, or 0.
 pub(super) const EACH: u32 = 2;
@@ -81,22 +80,17 @@ fn solve(e: &EntryData<'_>) -> Result<Vec<Solved>> {
             all.push(solved);
             continue;
         }
-        let (&callers, rest) = data.split_first().ok_or_else(broken)?;
-        let (calls, words) = rest.split_at_checked(2 * callers as usize).ok_or_else(broken)?;
-        let of = |call: &[u32]| {
-            let caller = all.iter().find(|s| s.function == call[0])?;
-            caller.blocks.get(call[1] as usize).copied()
-        };
-        let entered = calls.chunks_exact(2).map(of).sum::<Option<u64>>().ok_or_else(broken)?;
-        let placement = Placement::of_words(words).ok_or_else(broken)?;
-        let counts = placement.solve(counter, entered);
-        for (link, n) in placement.links.iter().zip(counts) {
+        let flow = Flow::of_words(data).ok_or_else(broken)?;
+        let executed = |f: u32, b: u32| all.iter().find(|s| s.function == f)?.blocks.get(b as usize).copied();
+        let entered = flow.entered(executed).ok_or_else(broken)?;
+        let counts = flow.placement.solve(counter, entered);
+        for (link, n) in flow.placement.links.iter().zip(counts) {
             let n = u64::try_from(n).unwrap_or(0);
             match link.way {
                 Way::Block(b) => *solved.blocks.get_mut(b).ok_or_else(broken)? = n,
                 Way::Edge(a, b) => solved.edges.push((a as u32, b as u32, n)),
                 Way::Exit(b) | Way::Leave(b) => solved.edges.push((b as u32, blocks as u32, n)),
-                Way::Entry | Way::End(_) => {}
+                Way::Entry | Way::End(_) | Way::Part(_) | Way::Meet(_) => {}
             }
         }
         all.push(solved);

@@ -1,6 +1,6 @@
 //! Pass `blocks`: how often basic blocks and the edges between them are run.
 //!
-//! Counters are where [`placement`] wants them: as few as give all counts (Knuth and Stevenson), or one a block. What is
+//! Counters are where [`crate::rewrite::placement`] wants them: as few as give all counts (Knuth and Stevenson), or one a block. What is
 //! counted is said by [`options`]: invocations, added one by one or by one for its subgroup, or comings-by of subgroups.
 //!
 //! *Counts of invocations are conserved*: whatever the subgroups do, each invocation comes by each place as often as the
@@ -15,20 +15,17 @@
 mod decode;
 mod early;
 mod options;
-mod placement;
 mod put;
-mod shape;
 #[cfg(test)]
 mod tests;
 
 use crate::pass::{Change, Error, FrameData, Pass, Result, Sink};
+use crate::rewrite::placement::{Flow, Known, Program, Way};
 use crate::rewrite::{Shader, Site, expected, leaders};
 use crate::{Needs, Stage};
 use decode::{EACH, FLOW, PLACE};
 use options::{Mode, Options, Places};
-use placement::{From, Placement, Way};
 use put::Count;
-use shape::{Known, Program};
 
 /// See the module's header.
 #[derive(Default)]
@@ -58,24 +55,16 @@ impl Pass for Blocks {
 
     fn run(&self, shader: &mut Shader) -> Result<Change> {
         let (o, wrong) = (&self.options, Error::shader(shader.hash));
-        let program = Program::new(shader);
+        let program = Program::of_invocations(shader);
         let (mut counts, mut sites) = (Vec::new(), Vec::new());
         for &f in &program.order {
             let known = &program.functions[f];
             let first = counts.len();
             let data = match (o.places, o.mode) {
                 (Places::Knuth, Mode::Lane | Mode::Lanes) => {
-                    let placement = Placement::new(&known.shape, first as u32);
-                    counts.extend(placement.measured().map(|(way, counter)| (f, way, counter)));
-                    let mut data = Vec::new();
-                    if placement.links.iter().any(|l| l.count == From::Callers) {
-                        data.push(known.callers.len() as u32);
-                        data.extend(known.callers.iter().flat_map(|&(f, b)| [f, b]));
-                    } else {
-                        data.push(0);
-                    }
-                    data.extend(placement.words());
-                    (FLOW, data)
+                    let flow = Flow::new(known, first as u32);
+                    counts.extend(flow.placement.measured().map(|(way, counter)| (f, way, counter)));
+                    (FLOW, flow.words())
                 }
                 _ => {
                     let follows = o.places == Places::Knuth;
@@ -103,7 +92,9 @@ impl Pass for Blocks {
             let often = &often[f];
             let (block, depth, often) = match way {
                 Way::Entry => (0, 0, often[0]),
-                Way::Block(b) | Way::End(b) | Way::Exit(b) | Way::Leave(b) => (b, blocks[b].depth, often[b]),
+                Way::Block(b) | Way::End(b) | Way::Exit(b) | Way::Leave(b) | Way::Part(b) | Way::Meet(b) => {
+                    (b, blocks[b].depth, often[b])
+                }
                 Way::Edge(a, b) => (b, blocks[a].depth.min(blocks[b].depth), often[a].min(often[b])),
             };
             (block as u32, depth > 0 || again[f], often)

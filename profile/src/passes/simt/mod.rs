@@ -7,8 +7,14 @@
 //! more, their number and the sum of their popcounts are kept, so that every efficiency stays exact whatever the option,
 //! and only the histogram ends in "more". A block takes 8 × (exact + 2) bytes, 528 unless said otherwise.
 //!
-//! Blocks that a subgroup comes by together, one the rest of the other, share their counters. Blocks that an invocation is
-//! expected to execute again and again are counted in registers (`rewrite/held.rs`; option `held=N`: N at most): the first of the invocations that are there stands
+//! Where a subgroup's invocations stay together, what comes into a block goes out of it, with as many invocations: so few
+//! places are counted, and the counts of all blocks follow, for each number of invocations by itself (`rewrite/placement`).
+//! Where they may part or meet, blocks are counted. That branches do not part them is proven (`spirv/uniform`), for devices
+//! whose invocations meet again where their ways do; counts that contradict that are an error. Option `placement=direct`
+//! counts every block where it begins, and supposes nothing. So do ray-tracing stages.
+//!
+//! What an invocation is expected to execute again and again is counted in registers (`rewrite/held.rs`; option `held=N`: N
+//! at most): the first of the invocations that are there stands
 //! for the execution, and holds the popcount and in how many executions in a row, of those that it stood for, it was the
 //! same. What another popcount follows is added to the counters, and the rest where the invocation leaves. Whatever way
 //! the others go, each execution is so held by one invocation, and added once. In ray-tracing stages everything is added
@@ -17,7 +23,10 @@
 //! Fragment shaders: helper invocations do not count as active; how many of them were there as well is counted beside,
 //! as far as the device shows them in a ballot. What only helpers execute is not counted.
 
+mod put;
+
 use crate::pass::{Change, EntryData, Error, FrameData, Pass, Result, Sink};
+use crate::rewrite::placement::{Flow, Program, Way};
 use crate::rewrite::{Probes, Shader, Site, most_held, traces};
 use crate::{Needs, Stage};
 use std::collections::HashMap;
@@ -26,9 +35,11 @@ use trace::{Table, Value};
 
 static PROBES: Probes = crate::probes!("simt");
 
-/// [`Site::kind`]s.
+/// [`Site::kind`]s: a block with counters, a call that traces a ray, a function whose blocks' counts follow from counters (its
+/// words are the placement's).
 const BLOCK: u32 = 0;
 const TRACE: u32 = 1;
+const FLOW: u32 = 2;
 
 /// Numbers that a shader holds at most, where the options say nothing.
 const MOST_HELD: usize = 16;
@@ -38,24 +49,31 @@ const MOST_HELD: usize = 16;
 pub struct Simt {
     exact_counts: u32,
     most_held: usize,
+    /// Every block is counted.
+    direct: bool,
 }
 
 impl Simt {
     /// With the options of the command line.
     pub fn new(options: &[String]) -> std::result::Result<Self, String> {
         let (options, most_held) = most_held(options, MOST_HELD)?;
-        let exact_counts = match options.join("+").as_str() {
-            "" | "exact=64" => 64,
-            "exact=0" => 0,
-            "exact=32" => 32,
-            "exact=128" => 128,
-            _ => {
-                return Err(format!(
-                    "pass simt takes exact=0, 32, 64 or 128, and held=N; {options:?} was given"
-                ));
+        let mut simt = Simt { exact_counts: 64, most_held, direct: false };
+        for option in &options {
+            match option.as_str() {
+                "exact=0" => simt.exact_counts = 0,
+                "exact=32" => simt.exact_counts = 32,
+                "exact=64" => simt.exact_counts = 64,
+                "exact=128" => simt.exact_counts = 128,
+                "placement=flow" => simt.direct = false,
+                "placement=direct" => simt.direct = true,
+                _ => {
+                    return Err(format!(
+                        "pass simt takes exact=0, 32, 64 or 128, placement=flow or direct, and held=N; {option:?} was given"
+                    ));
+                }
             }
-        };
-        Ok(Simt { exact_counts, most_held })
+        }
+        Ok(simt)
     }
 
     fn counters(&self, stage: Stage) -> u32 {
@@ -69,7 +87,7 @@ impl Pass for Simt {
     }
 
     fn key(&self) -> String {
-        format!("simt 4 {} {}", self.exact_counts, self.most_held)
+        format!("simt 5 {} {} {}", self.exact_counts, self.most_held, self.direct)
     }
 
     fn needs(&self, _: Stage) -> Option<Needs> {
@@ -82,75 +100,87 @@ impl Pass for Simt {
 
     fn run(&self, shader: &mut Shader) -> Result<Change> {
         let wrong = Error::shader(shader.hash);
-        let probe = shader.import(&PROBES, "simt_here").map_err(&wrong)?;
-        let exact_counts = shader.constant(self.exact_counts);
-        let here = |shader: &mut Shader| {
-            let (counter, in_region) = shader.reserve_counters(self.counters(shader.stage))?;
-            let first = shader.constant(counter);
-            Ok((shader.call(probe, &[first, exact_counts]), in_region))
-        };
-        let spots = shader.before_each(traces);
         let mut calls = vec![];
-        for spot in spots {
-            let (call, counter) = here(shader).map_err(&wrong)?;
-            shader.site(Site { counter: Some(counter), ..spot.site(TRACE) });
-            calls.push((spot, vec![call]));
+        for spot in shader.before_each(traces) {
+            let here = shader.import(&PROBES, "simt_here").map_err(&wrong)?;
+            let exact_counts = shader.constant(self.exact_counts);
+            let (counter, in_region) =
+                shader.reserve_counters(self.counters(shader.stage)).map_err(&wrong)?;
+            let first = shader.constant(counter);
+            shader.site(Site { counter: Some(in_region), ..spot.site(TRACE) });
+            calls.push((spot, vec![shader.call(here, &[first, exact_counts])]));
         }
         shader.at_spots(calls);
-        let together: Vec<_> =
-            (0..shader.facts.functions.len()).map(|f| shader.come_by_together(f as u32)).collect();
-        let hold = shader.to_hold(self.most_held, |f, b| together[f as usize][b as usize] == b);
-        let (mut counters, mut flush) = (HashMap::new(), vec![]);
-        for (function, block) in shader.blocks() {
-            let leader = together[function as usize][block as usize];
-            let counter = match counters.get(&(function, leader)) {
-                Some(&counter) => counter,
-                None if hold.contains(&(function, block)) => {
-                    let (counter, in_region) =
-                        shader.reserve_counters(self.counters(shader.stage)).map_err(&wrong)?;
-                    let held = shader.import(&PROBES, "simt_held").map_err(&wrong)?;
-                    let (first, variable) = (shader.constant(counter), shader.held());
-                    let insts = shader.update_held(variable, held, &[first, exact_counts]);
-                    shader.at_begin(function, block, insts);
-                    let add = shader.import(&PROBES, "simt_flush").map_err(&wrong)?;
-                    let held = shader.load_held(variable, &mut flush);
-                    flush.push(shader.call(add, &[first, exact_counts, held]));
-                    in_region
-                }
-                None => {
-                    let (call, counter) = here(shader).map_err(&wrong)?;
-                    shader.at_begin(function, block, vec![call]);
-                    counter
-                }
-            };
-            counters.insert((function, block), counter);
-            let site = shader.block_site(function, block, BLOCK);
-            shader.site(Site { counter: Some(counter), ..site });
-        }
-        if !flush.is_empty() {
-            shader.at_exits(flush);
+        if self.direct || shader.stage.is_ray_tracing() {
+            put::directly(self, shader).map_err(&wrong)?;
+        } else {
+            let program = Program::of_subgroups(shader).map_err(&wrong)?;
+            put::by_flow(self, shader, &program).map_err(&wrong)?;
         }
         Ok(Change::Changed)
     }
 
     fn decode(&self, frame: &FrameData<'_>, out: &mut dyn Sink) -> Result<()> {
         for e in &frame.entries {
+            // Callers come before those that they call.
+            let mut executed = Executed::new();
             for site in &e.region.sites {
-                self.site(frame.frame, e, site, out)?;
+                if site.kind == FLOW {
+                    let of_block = self.flow(e, site, &executed)?;
+                    for (b, counters) in of_block.iter().enumerate() {
+                        let block = Site { block: b as u32, kind: BLOCK, data: vec![], ..site.clone() };
+                        self.rows(frame.frame, e, &block, counters, out);
+                    }
+                    executed.insert(site.function, of_block);
+                    continue;
+                }
+                let n = self.counters(e.variant.stage) as usize;
+                let counters = site.counter.and_then(|c| e.counters.get(c as usize..c as usize + n));
+                self.rows(frame.frame, e, site, counters.ok_or_else(|| missing(site))?, out);
             }
         }
         Ok(())
     }
 }
 
+/// By function, what each block's counters would be.
+type Executed = HashMap<u32, Vec<Vec<u64>>>;
+
 impl Simt {
-    fn site(&self, frame: u64, e: &EntryData<'_>, site: &Site, out: &mut dyn Sink) -> Result<()> {
+    /// What the counters of the blocks of a function would be, whose counts follow.
+    fn flow(&self, e: &EntryData<'_>, site: &Site, executed: &Executed) -> Result<Vec<Vec<u64>>> {
         let n = self.counters(e.variant.stage) as usize;
-        let counters = site.counter.and_then(|c| e.counters.get(c as usize..c as usize + n));
-        let Some(counters) = counters else {
-            let why = format!("the counters of block {} are not there", site.block);
-            return Err(Error::Record { word_offset: site.counter.unwrap_or(0) as usize, why });
-        };
+        let flow = Flow::of_words(&site.data).ok_or_else(|| missing(site))?;
+        let blocks = e.variant.facts.functions.get(site.function as usize).map_or(0, |f| f.blocks.len());
+        let measured = flow.placement.measured().count();
+        let first = site.counter.unwrap_or(0) as usize;
+        let counters = e.counters.get(first..first + measured * n).ok_or_else(|| missing(site))?;
+        let mut of_block = vec![vec![0; n]; blocks];
+        for slot in 0..n {
+            let of = |f: u32, b: u32| executed.get(&f)?.get(b as usize)?.get(slot).copied();
+            let entered = flow.entered(of).ok_or_else(|| missing(site))?;
+            let counter = |k: u32| counters.get(k as usize * n + slot).copied().unwrap_or(0);
+            if entered == 0 && (0..measured).all(|k| counter(k as u32) == 0) {
+                continue;
+            }
+            for (link, count) in flow.placement.links.iter().zip(flow.placement.solve(counter, entered)) {
+                let Way::Block(b) = link.way else { continue };
+                let slots = of_block.get_mut(b).ok_or_else(|| missing(site))?;
+                slots[slot] = u64::try_from(count).map_err(|_| {
+                    let why = format!(
+                        "block {b} of function {} would have {count} executions: invocations that parted met again \
+                         before their ways did; --passes simt:placement=direct counts every block by itself",
+                        site.function
+                    );
+                    Error::Record { word_offset: first, why }
+                })?;
+            }
+        }
+        Ok(of_block)
+    }
+
+    /// The records of one site.
+    fn rows(&self, frame: u64, e: &EntryData<'_>, site: &Site, counters: &[u64], out: &mut dyn Sink) {
         let exact_counts = self.exact_counts as usize;
         let place = [frame, e.entry.into(), site.function.into(), site.block.into()];
         let mut put = |table: &'static Table, what: &[u64]| {
@@ -173,8 +203,12 @@ impl Simt {
             Some(&helpers) if helpers != 0 && site.kind == BLOCK => put(&SIMT_HELPERS, &[helpers]),
             _ => {}
         }
-        Ok(())
     }
+}
+
+fn missing(site: &Site) -> Error {
+    let why = format!("the counters of block {} are not there", site.block);
+    Error::Record { word_offset: site.counter.unwrap_or(0) as usize, why }
 }
 
 #[cfg(test)]

@@ -131,6 +131,11 @@ impl Flow {
         self.inside[of][block]
     }
 
+    /// Whether a block does nothing but end the invocation, or leads to nothing else.
+    pub fn ends(&self, block: usize) -> bool {
+        self.gone[block]
+    }
+
     /// What a source does if lanes part there.
     pub fn effect(&self, source: Source) -> Effect {
         let n = self.cfg.graph.len();

@@ -145,6 +145,18 @@ impl Uniformity {
         let Some(state) = self.functions.get(&function) else { return false };
         !value_differs(self, state, id, block)
     }
+
+    /// Whether invocations of a subgroup that come to the end of this block together may go on by different ways.
+    pub fn parts(&self, function: usize, block: usize) -> bool {
+        let parts = |s: &State| s.flow.irreducible || s.sources.contains(&Source::Block(block));
+        self.functions.get(&function).is_none_or(parts)
+    }
+
+    /// Whether invocations of a subgroup that were apart may be in this block together: they came by different ways, or left a
+    /// loop in different iterations.
+    pub fn meets(&self, function: usize, block: usize) -> bool {
+        self.functions.get(&function).is_none_or(|s| s.meets(block))
+    }
 }
 
 impl State {
@@ -172,6 +184,21 @@ impl State {
     fn is_parted(&self, from: usize, at: usize) -> bool {
         let apart = |l: usize| self.flow.is_inside(l, from) && !self.flow.is_inside(l, at);
         self.parted.iter().enumerate().any(|(l, &parted)| parted && apart(l))
+    }
+
+    fn meets(&self, block: usize) -> bool {
+        let before = &self.flow.cfg.graph.pred[block];
+        let left = |(l, natural): (usize, &super::Loop)| {
+            let apart = self.parted[l] || self.sources.contains(&Source::Loop(l));
+            let is_in = |b: &usize| natural.nodes.binary_search(b).is_ok();
+            let out_of = |p: &usize| {
+                is_in(p) && !is_in(&block) || self.flow.is_inside(l, *p) && !self.flow.is_inside(l, block)
+            };
+            apart && before.iter().any(out_of)
+        };
+        // Where lanes only end, nobody asks whether they do so together.
+        let end_together = self.flow.ends(block) && before.len() > 1;
+        self.joins[block] || end_together || self.flow.loops.iter().enumerate().any(left)
     }
 
     fn cell_differs(&self, def: usize, at: usize) -> bool {

@@ -14,8 +14,19 @@
 //!
 //! *What is counted.* A block's count is how often it was begun. Blocks that the entry does not reach have no links.
 //!
+//! *Subgroups.* Executions by subgroups are conserved in the same way where invocations neither part nor meet
+//! ([`Program::of_subgroups`]), and so is how many of them have a certain number of active invocations. Where they
+//! part, a block's end leads outside, and the ways on come from there; where they meet, the ways that lead there go
+//! outside, and the block's beginning comes from there. So each of these is counted by itself.
+//!
 //! Guarantees: for any walks that begin at the entry and end outside, what [`Placement::solve`] gives is what was
 //! walked. A walk that never ends has no counts: such a run does not end either.
+
+mod shape;
+mod ways;
+
+pub use shape::{Known, Program};
+pub use ways::{Insertions, value};
 
 use crate::spirv::Graph;
 
@@ -29,8 +40,13 @@ pub struct Shape {
     pub edges: Vec<(usize, usize, bool)>,
     /// Blocks whose terminator ends the function.
     pub exits: Vec<usize>,
-    /// Blocks in the middle of which invocations may leave: for good, or for as long as they are counted.
+    /// Blocks in the middle of which invocations may leave: for good, or for as long as they are counted. Of subgroups also
+    /// those in the middle of which invocations may part or meet.
     pub leaves: Vec<usize>,
+    /// Blocks whose branch may part what is counted: what goes on is not what came to their end.
+    pub parts: Vec<usize>,
+    /// Blocks where what is counted may meet: they are not begun as often as is come to them.
+    pub meets: Vec<usize>,
     /// How often the function is entered is known from elsewhere.
     pub entries_known: bool,
 }
@@ -50,6 +66,10 @@ pub enum Way {
     Exit(usize),
     /// Out of the middle of a block.
     Leave(usize),
+    /// What parts at a block's end.
+    Part(usize),
+    /// What a block is begun with where it meets.
+    Meet(usize),
 }
 
 /// What a link's count comes from.
@@ -82,6 +102,44 @@ pub struct Placement {
     /// Every link of the graph.
     pub links: Vec<Link>,
     nodes: u32,
+}
+
+/// What a function's counts follow from: its placement, and where that wants to know it, the blocks that call it, each as often
+/// as it does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// Where its counters are, and what follows.
+    pub placement: Placement,
+    /// Function and block of each call; none where entries are not known from them.
+    pub calls: Vec<(u32, u32)>,
+}
+
+impl Flow {
+    /// Of a function, its counters numbered from `first`.
+    pub fn new(known: &Known, first: u32) -> Self {
+        let placement = Placement::new(&known.shape, first);
+        let asks = placement.links.iter().any(|l| l.count == From::Callers);
+        Flow { placement, calls: if asks { known.callers.clone() } else { vec![] } }
+    }
+
+    /// As words of a site.
+    pub fn words(&self) -> Vec<u32> {
+        let calls = self.calls.iter().flat_map(|&(f, b)| [f, b]);
+        std::iter::once(self.calls.len() as u32).chain(calls).chain(self.placement.words()).collect()
+    }
+
+    /// From such words; nothing if they are none.
+    pub fn of_words(words: &[u32]) -> Option<Self> {
+        let (&calls, rest) = words.split_first()?;
+        let (calls, words) = rest.split_at_checked(2 * calls as usize)?;
+        let calls = calls.chunks_exact(2).map(|c| (c[0], c[1])).collect();
+        Some(Flow { placement: Placement::of_words(words)?, calls })
+    }
+
+    /// How often it was entered, by how often its callers' blocks were executed; nothing if that is not known of one.
+    pub fn entered(&self, executed: impl Fn(u32, u32) -> Option<u64>) -> Option<u64> {
+        self.calls.iter().map(|&(f, b)| executed(f, b)).sum()
+    }
 }
 
 /// The node of what is outside.
@@ -123,6 +181,12 @@ impl Placement {
                 let weight = if shape.leaves.contains(&b) { f64::INFINITY } else { of };
                 link(Way::Exit(b), end, OUTSIDE, weight, 1);
             }
+            if shape.parts.contains(&b) {
+                link(Way::Part(b), end, OUTSIDE, f64::INFINITY, 0);
+            }
+            if shape.meets.contains(&b) {
+                link(Way::Meet(b), OUTSIDE, begin, f64::INFINITY, 0);
+            }
         }
         let weight = if shape.entries_known { -1.0 } else { 1.0 };
         link(Way::Entry, OUTSIDE, ends[0].0, weight, 2);
@@ -130,8 +194,15 @@ impl Placement {
             if ends[a] == (0, 0) {
                 continue;
             }
+            let (part, meet) = (shape.parts.contains(&a), shape.meets.contains(&b));
+            if part && meet {
+                // From outside to outside: it says nothing of any block.
+                continue;
+            }
             let weight = if splits { frequency.edge(a, b) } else { frequency.block[a] };
-            link(Way::Edge(a, b), ends[a].1, ends[b].0, weight, if splits { 2 } else { 3 });
+            let from = if part { OUTSIDE } else { ends[a].1 };
+            let to = if meet { OUTSIDE } else { ends[b].0 };
+            link(Way::Edge(a, b), from, to, weight, if splits { 2 } else { 3 });
         }
         // Kruskal: the heaviest first, among equals the more troublesome to measure.
         let mut by_weight: Vec<usize> = (0..links.len()).collect();
@@ -218,6 +289,8 @@ impl Placement {
                 Way::Edge(a, b) => (3, a, b),
                 Way::Exit(b) => (4, b, 0),
                 Way::Leave(b) => (5, b, 0),
+                Way::Part(b) => (6, b, 0),
+                Way::Meet(b) => (7, b, 0),
             };
             let count = match l.count {
                 From::Derived => 0,
@@ -241,6 +314,8 @@ impl Placement {
                 3 => Way::Edge(a, b),
                 4 => Way::Exit(a),
                 5 => Way::Leave(a),
+                6 => Way::Part(a),
+                7 => Way::Meet(a),
                 _ => return None,
             };
             let count = match w[5] {
@@ -321,5 +396,4 @@ impl Forest {
 }
 
 #[cfg(test)]
-#[path = "placement_tests.rs"]
 mod tests;

@@ -1,14 +1,22 @@
 //! What placement needs to know of a shader's functions, from the original's facts and instructions.
 //!
+//! Of *invocations* ([`Program::of_invocations`]): where they may leave. Of *subgroups* ([`Program::of_subgroups`]), whose executions are
+//! told apart by how many of their invocations are there: also where these may part, and meet. They part at branches whose
+//! condition may differ between them, and meet where ways join on which they were apart ([`Uniformity`]); they do either in a
+//! block with a barrier and the like, and in one that calls a function where they may. That is nothing for ray-tracing
+//! stages, where a call of another shader may gather other invocations around.
+//!
 //! Where invocations may leave: OpKill, OpTerminateInvocation, OpIgnoreIntersectionKHR, OpTerminateRayKHR and
 //! OpEmitMeshTasksEXT end the invocation; OpDemoteToHelperInvocation makes it one that is not counted;
 //! OpReportIntersectionKHR may not come back (an any-hit shader may end the ray). A block that calls a function in which
 //! such a thing may happen may be left in its middle. OpUnreachable ends its block, and is never come by.
 
-use super::placement::Shape;
+use super::Shape;
 use crate::rewrite::Shader;
-use crate::spirv::Op;
-use std::collections::HashMap;
+use crate::rewrite::together::parts;
+use crate::spirv::uniform::Uniformity;
+use crate::spirv::{Graph, Loop, Op, Result};
+use std::collections::{BTreeSet, HashMap};
 
 /// A function as placement sees it.
 pub struct Known {
@@ -48,8 +56,18 @@ fn leaves(op: Op) -> bool {
 }
 
 impl Program {
-    /// Of a shader, whatever other passes have put into it.
-    pub fn new(shader: &Shader) -> Self {
+    /// Of invocations of a shader, whatever other passes have put into it.
+    pub fn of_invocations(shader: &Shader) -> Self {
+        Self::new(shader, None)
+    }
+
+    /// Of subgroups.
+    pub fn of_subgroups(shader: &Shader) -> Result<Self> {
+        let uniformity = Uniformity::of(&shader.original, &shader.entry)?;
+        Ok(Self::new(shader, Some(&uniformity)))
+    }
+
+    fn new(shader: &Shader, subgroups: Option<&Uniformity>) -> Self {
         let facts = &shader.facts.functions;
         let index: HashMap<u32, usize> = facts.iter().enumerate().map(|(n, f)| (f.id, n)).collect();
         let mut events: Vec<Vec<Vec<Event>>> = Vec::new();
@@ -66,6 +84,7 @@ impl Program {
                         let of = |i: &crate::spirv::Inst| match i.op() {
                             Op::FunctionCall => index.get(&i.id_at(0)?).map(|&f| Event::Call(f)),
                             op if leaves(op) && !i.is_terminator() => Some(Event::Leave),
+                            _ if subgroups.is_some() && parts(i) => Some(Event::Leave),
                             _ => None,
                         };
                         // What other passes put in has no place in the original.
@@ -77,11 +96,18 @@ impl Program {
             ends.push(bodies.iter().map(end).collect::<Vec<_>>());
         }
         let order = callers_first(&events);
+        let of = |f: usize, ask: fn(&Uniformity, usize, usize) -> bool| -> Vec<usize> {
+            let there = subgroups.zip(shader.original.function(facts[f].id));
+            let asked = |b: &usize| facts[f].blocks[*b].reached && there.is_some_and(|(u, f)| ask(u, f, *b));
+            (0..facts[f].blocks.len()).filter(asked).collect()
+        };
         let mut may_leave = vec![false; facts.len()];
         for &f in order.iter().rev() {
             let reached = |b: &usize| facts[f].blocks[*b].reached;
+            let parts = of(f, Uniformity::parts);
             may_leave[f] = (0..facts[f].blocks.len()).filter(reached).any(|b| {
                 leaves(ends[f][b].0)
+                    || parts.contains(&b)
                     || events[f][b].iter().any(|e| match *e {
                         Event::Leave => true,
                         Event::Call(g) => may_leave[g],
@@ -90,6 +116,10 @@ impl Program {
         }
         let mut functions: Vec<Known> =
             (0..facts.len()).map(|f| shape(&facts[f].blocks, &events[f], &ends[f], &may_leave)).collect();
+        for (f, known) in functions.iter_mut().enumerate() {
+            known.shape.parts = of(f, Uniformity::parts);
+            known.shape.meets = of(f, Uniformity::meets);
+        }
         for &f in &order {
             for (b, _) in facts[f].blocks.iter().enumerate().filter(|b| b.1.reached) {
                 let mut left = false;
@@ -109,6 +139,34 @@ impl Program {
         functions[0].shape.entries_known = false;
         Program { functions, order }
     }
+}
+
+impl Shape {
+    /// The outermost loops of which a subgroup executes all with the same invocations, and leaves with them: their blocks, and
+    /// the blocks that they are left to, which nothing else leads to.
+    pub fn steady_loops(&self) -> Vec<(Vec<usize>, Vec<usize>)> {
+        let graph = Graph::new(self.blocks, self.edges.iter().map(|e| (e.0, e.1)));
+        let mut loops = graph.loops(0);
+        let steady = |l: &Loop| {
+            let is_in = |b: &usize| l.nodes.binary_search(b).is_ok();
+            let parts = l.nodes.iter().any(|b| self.parts.contains(b) || self.leaves.contains(b));
+            let meets = l.nodes.iter().any(|b| *b != l.header && self.meets.contains(b));
+            let only = |b: &usize| !self.meets.contains(b) && graph.pred[*b].iter().all(is_in);
+            !parts && !meets && left_to(&graph, l).iter().all(only)
+        };
+        loops.retain(steady);
+        let is_inner =
+            |l: &Loop| loops.iter().any(|o| o.header != l.header && o.nodes.binary_search(&l.header).is_ok());
+        let outermost = loops.iter().filter(|l| !is_inner(l));
+        outermost.map(|l| (l.nodes.clone(), left_to(&graph, l))).collect()
+    }
+}
+
+/// The blocks that a loop is left to.
+fn left_to(graph: &Graph, l: &Loop) -> Vec<usize> {
+    let is_in = |b: &usize| l.nodes.binary_search(b).is_ok();
+    let on = l.nodes.iter().flat_map(|&b| &graph.succ[b]);
+    on.copied().filter(|b| !is_in(b)).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// Topological: no function of a module that was checked comes to call itself.

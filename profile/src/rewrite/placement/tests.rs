@@ -116,16 +116,95 @@ fn derived_counts_are_those_of_walks_on_random_graphs() {
     }
 }
 
+/// A subgroup's executions of random graphs, of which it goes some ways together and some apart: groups of invocations part
+/// into one for each of some ways, in the middle of a block into any number, and of those that come to where they may meet
+/// some go on as one. `None` where they go on for too long.
+fn executions(shape: &Shape, random: &mut Random) -> Option<HashMap<Way, i128>> {
+    let mut all: HashMap<Way, i128> = HashMap::new();
+    let mut groups = vec![0; 1 + random.below(5)];
+    *all.entry(Way::Entry).or_default() += groups.len() as i128;
+    for _ in 0..300 {
+        let Some(at) = groups.pop() else { return Some(all) };
+        *all.entry(Way::Block(at)).or_default() += 1;
+        let leaves = shape.leaves.contains(&at);
+        let exits = shape.exits.contains(&at);
+        let left = if leaves && !exits { random.below(3) } else { 1 };
+        if leaves && !exits {
+            *all.entry(Way::End(at)).or_default() += left as i128;
+        }
+        for _ in 0..left {
+            if exits {
+                *all.entry(Way::Exit(at)).or_default() += 1;
+                continue;
+            }
+            let ways: Vec<usize> = shape.edges.iter().filter(|e| e.0 == at).map(|e| e.1).collect();
+            let one = random.below(ways.len());
+            let taken = |n: &usize, random: &mut Random| {
+                *n == one || shape.parts.contains(&at) && random.below(2) == 0
+            };
+            let taken: Vec<usize> = (0..ways.len()).filter(|n| taken(n, random)).collect();
+            for n in taken {
+                let to = ways[n];
+                *all.entry(Way::Edge(at, to)).or_default() += 1;
+                let there = shape.meets.contains(&to) && groups.contains(&to);
+                if !there || random.below(2) == 0 {
+                    groups.push(to);
+                }
+            }
+        }
+    }
+    None
+}
+
+#[test]
+fn derived_executions_are_those_of_subgroups_that_part_and_meet_on_random_graphs() {
+    let (mut random, mut compared, mut derived) = (Random(0x1234_5678_9abc_def1), 0, 0);
+    for _ in 0..4000 {
+        let blocks = 2 + random.below(10);
+        let mut shape = Shape { blocks, ..Shape::default() };
+        for b in 0..blocks {
+            let some = |of: &mut Vec<usize>, random: &mut Random| {
+                if random.below(4) == 0 {
+                    of.push(b);
+                }
+            };
+            for _ in 0..1 + random.below(2) {
+                let to = 1 + random.below(blocks - 1);
+                if random.below(4) > 0 && !shape.edges.iter().any(|e| (e.0, e.1) == (b, to)) {
+                    shape.edges.push((b, to, random.below(3) > 0));
+                }
+            }
+            if !shape.edges.iter().any(|e| e.0 == b) {
+                shape.exits.push(b);
+            } else {
+                some(&mut shape.parts, &mut random);
+                some(&mut shape.leaves, &mut random);
+            }
+            if b > 0 {
+                some(&mut shape.meets, &mut random);
+            }
+        }
+        let Some(executed) = executions(&shape, &mut random) else { continue };
+        let direct = |w: Way| executed.get(&w).copied().unwrap_or(0);
+        let p = Placement::new(&shape, 0);
+        let measured: HashMap<u32, Way> = p.measured().map(|(w, n)| (n, w)).collect();
+        let counts = p.solve(|n| u64::try_from(direct(measured[&n])).expect("a count"), 0);
+        for (l, count) in p.links.iter().zip(counts) {
+            if !matches!(l.way, Way::Leave(_) | Way::Part(_) | Way::Meet(_)) {
+                assert_eq!(count, direct(l.way), "{:?} of {shape:?}", l.way);
+                derived += usize::from(l.count == From::Derived);
+            }
+        }
+        assert_eq!(Placement::of_words(&p.words()).as_ref(), Some(&p));
+        compared += 1;
+    }
+    assert!(compared > 1000 && derived > 3 * compared, "{compared} {derived}");
+}
+
 /// 0 -> 1 (loop) -> 2, 3 -> 4 -> 1; 1 -> 5.
 fn diamond_in_a_loop() -> Shape {
     let edges = [(0, 1), (1, 2), (1, 5), (2, 3), (2, 4), (3, 6), (4, 6), (6, 1)];
-    Shape {
-        blocks: 7,
-        edges: edges.map(|(a, b)| (a, b, true)).to_vec(),
-        exits: vec![5],
-        leaves: vec![],
-        entries_known: false,
-    }
+    Shape { blocks: 7, edges: edges.map(|(a, b)| (a, b, true)).to_vec(), exits: vec![5], ..Shape::default() }
 }
 
 #[test]
@@ -153,7 +232,7 @@ fn straight_lines_loops_without_end_and_unreached_blocks() {
     assert_eq!((p.measured().count(), p.solve(|_| 0, 12)), (0, vec![12, 12, 12]));
     // 0 -> 1 -> 1, and 2 -> 1, which nothing leads to.
     let edges = vec![(0, 1, true), (1, 1, true), (2, 1, true)];
-    let forever = Shape { blocks: 3, edges, exits: vec![], leaves: vec![], entries_known: false };
+    let forever = Shape { blocks: 3, edges, ..Shape::default() };
     check(&forever, &mut Random(5));
     assert!(Placement::new(&forever, 0).links.iter().all(|l| l.way != Way::Block(2)));
     // Unless it is left from its middle.

@@ -1,0 +1,187 @@
+//! Where pass `simt` counts, and how.
+//!
+//! By flow: a function's counters are where its placement wants them, and the other blocks follow. What a steady loop
+//! repeats is counted by an addition in each round, and added to memory, with the invocations that went round, where the loop
+//! is left: nothing in such a loop is an operation of subgroups, so that drivers may unroll it as they would have. What else an
+//! invocation is expected at again and again is held in registers (`rewrite/held.rs`), the rest added at once.
+//!
+//! Directly: every block counts at its beginning.
+
+use super::{BLOCK, FLOW, PROBES, Simt};
+use crate::rewrite::placement::{Flow, Insertions, Program, Way, value};
+use crate::rewrite::{Shader, Site, expected, most_often};
+use crate::spirv::{Inst, Op, Place, Result};
+use std::collections::HashMap;
+
+/// How a measured way is counted.
+#[derive(Clone, Copy)]
+enum How {
+    /// At once.
+    AtOnce,
+    /// In a register of one of the invocations that are there.
+    Held(u32),
+    /// In a register of all that go round a steady loop.
+    Repeated(u32),
+}
+
+/// A way that is measured.
+struct Measured {
+    function: u32,
+    way: Way,
+    /// Its first counter.
+    first: u32,
+    how: How,
+}
+
+/// Counts every block where it begins.
+pub(super) fn directly(pass: &Simt, s: &mut Shader) -> Result<()> {
+    let here = s.import(&PROBES, "simt_here")?;
+    let told = s.constant(pass.exact_counts);
+    for (function, block) in s.blocks() {
+        let (counter, in_region) = s.reserve_counters(pass.counters(s.stage))?;
+        let first = s.constant(counter);
+        let call = s.call(here, &[first, told]);
+        s.at_begin(function, block, vec![call]);
+        let site = s.block_site(function, block, BLOCK);
+        s.site(Site { counter: Some(in_region), ..site });
+    }
+    Ok(())
+}
+
+/// Counts where the counts of all blocks follow from.
+pub(super) fn by_flow(pass: &Simt, s: &mut Shader, program: &Program) -> Result<()> {
+    let mut all: Vec<Measured> = Vec::new();
+    // Of each steady loop the registers, with their counters, and where it is left to.
+    let mut steady: Vec<(u32, Vec<usize>, Vec<(u32, u32)>)> = Vec::new();
+    for &f in &program.order {
+        let function = f as u32;
+        let known = &program.functions[f];
+        let flow = Flow::new(known, 0);
+        let each = pass.counters(s.stage);
+        let measured: Vec<(Way, u32)> = flow.placement.measured().collect();
+        let (counter, in_region) = s.reserve_counters(each.saturating_mul(measured.len() as u32))?;
+        let site = s.block_site(function, 0, FLOW);
+        s.site(Site { counter: Some(in_region), data: flow.words(), ..site });
+        let loops = known.shape.steady_loops();
+        let mut of_loop: HashMap<usize, usize> = HashMap::new();
+        for (way, n) in measured {
+            let first = counter + n * each;
+            let inside = |l: &(Vec<usize>, Vec<usize>)| ends(way).iter().all(|b| l.0.contains(b));
+            let how = match loops.iter().position(inside) {
+                Some(l) => {
+                    let register = s.held();
+                    let at = *of_loop.entry(l).or_insert_with(|| {
+                        steady.push((function, loops[l].1.clone(), vec![]));
+                        steady.len() - 1
+                    });
+                    steady[at].2.push((register, first));
+                    How::Repeated(register)
+                }
+                None => How::AtOnce,
+            };
+            all.push(Measured { function, way, first, how });
+        }
+    }
+    hold(pass, s, &mut all);
+    let mut insertions = Insertions::default();
+    for m in &all {
+        insertions.on(s, m.function, m.way, |s, taken| count(pass, s, m, taken))?;
+    }
+    for (function, left_to, registers) in steady {
+        for b in left_to {
+            let (f, block) = s.block(function, b as u32);
+            let place = Place::begin(&s.module.functions[f], block);
+            let insts = leave(pass, s, &registers)?;
+            insertions.at(f, place, insts);
+        }
+    }
+    insertions.put(s)?;
+    flush(pass, s, &all)
+}
+
+/// The blocks that a way lies between.
+fn ends(way: Way) -> Vec<usize> {
+    match way {
+        Way::Entry => vec![0],
+        Way::Block(b) | Way::End(b) | Way::Exit(b) | Way::Leave(b) | Way::Part(b) | Way::Meet(b) => vec![b],
+        Way::Edge(a, b) => vec![a, b],
+    }
+}
+
+/// Chooses what is held of what is measured outside of steady loops.
+fn hold(pass: &Simt, s: &mut Shader, all: &mut [Measured]) {
+    if !s.may_hold() {
+        return;
+    }
+    let often = expected(s);
+    let at_once = all.iter().enumerate().filter(|m| matches!(m.1.how, How::AtOnce));
+    let places = at_once.map(|(n, m)| {
+        let of = ends(m.way).into_iter().map(|b| often[m.function as usize][b]);
+        (n, of.fold(f64::INFINITY, f64::min))
+    });
+    let held = most_often(places.collect(), pass.most_held);
+    for (_, m) in all.iter_mut().enumerate().filter(|m| held.contains(&m.0)) {
+        m.how = How::Held(s.held());
+    }
+}
+
+/// The instructions that count one execution of a way.
+fn count(pass: &Simt, s: &mut Shader, m: &Measured, taken: Option<u32>) -> Result<Vec<Inst>> {
+    let (first, told) = (s.constant(m.first), s.constant(pass.exact_counts));
+    match (m.how, taken) {
+        (How::Repeated(register), _) => {
+            let (uint, mut insts) = (s.types.uvec(&mut s.module, 1), Vec::new());
+            let mut by = s.constant(1);
+            if let Some(taken) = taken {
+                let none = s.constant(0);
+                by = value(s, Op::Select, uint, &[taken, by, none], &mut insts);
+            }
+            let now = s.load_held(register, &mut insts);
+            let next = value(s, Op::IAdd, uint, &[now, by], &mut insts);
+            s.store_held(register, next, &mut insts);
+            Ok(insts)
+        }
+        (How::Held(register), None) => {
+            let held = s.import(&PROBES, "simt_held")?;
+            Ok(s.update_held(register, held, &[first, told]))
+        }
+        (_, Some(taken)) => {
+            let here = s.import(&PROBES, "simt_here_if")?;
+            Ok(vec![s.call(here, &[first, told, taken])])
+        }
+        (How::AtOnce, None) => {
+            let here = s.import(&PROBES, "simt_here")?;
+            Ok(vec![s.call(here, &[first, told])])
+        }
+    }
+}
+
+/// The instructions behind a steady loop.
+fn leave(pass: &Simt, s: &mut Shader, registers: &[(u32, u32)]) -> Result<Vec<Inst>> {
+    let (repeated, told) = (s.import(&PROBES, "simt_repeated")?, s.constant(pass.exact_counts));
+    let (none, mut insts) = (s.constant(0), Vec::new());
+    for &(register, first) in registers {
+        let times = s.load_held(register, &mut insts);
+        let first = s.constant(first);
+        insts.push(s.call(repeated, &[first, told, times]));
+        s.store_held(register, none, &mut insts);
+    }
+    Ok(insts)
+}
+
+/// Has what is held added where invocations leave.
+fn flush(pass: &Simt, s: &mut Shader, all: &[Measured]) -> Result<()> {
+    let mut body = Vec::new();
+    for m in all {
+        if let How::Held(register) = m.how {
+            let add = s.import(&PROBES, "simt_flush")?;
+            let held = s.load_held(register, &mut body);
+            let arguments = [s.constant(m.first), s.constant(pass.exact_counts), held];
+            body.push(s.call(add, &arguments));
+        }
+    }
+    if !body.is_empty() {
+        s.at_exits(body);
+    }
+    Ok(())
+}
