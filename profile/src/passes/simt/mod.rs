@@ -27,19 +27,15 @@ mod put;
 
 use crate::pass::{Change, EntryData, Error, FrameData, Pass, Result, Sink};
 use crate::rewrite::placement::{Flow, Program, Way};
-use crate::rewrite::{Probes, Shader, Site, most_held, traces};
+use crate::rewrite::{Shader, Site, most_held, traces};
 use crate::{Needs, Stage};
+use put::{BLOCK, Counting, FLOW, PROBES};
 use std::collections::HashMap;
 use trace::tables::{SIMT, SIMT_HELPERS, SIMT_TRACES};
 use trace::{Table, Value};
 
-static PROBES: Probes = crate::probes!("simt");
-
-/// [`Site::kind`]s: a block with counters, a call that traces a ray, a function whose blocks' counts follow from counters (its
-/// words are the placement's).
-const BLOCK: u32 = 0;
+/// A [`Site::kind`] beside those of `put`: a call that traces a ray.
 const TRACE: u32 = 1;
-const FLOW: u32 = 2;
 
 /// Numbers that a shader holds at most, where the options say nothing.
 const MOST_HELD: usize = 16;
@@ -47,8 +43,7 @@ const MOST_HELD: usize = 16;
 /// See the module's header.
 #[derive(Clone, Copy, Debug)]
 pub struct Simt {
-    exact_counts: u32,
-    most_held: usize,
+    counting: Counting,
     /// Every block is counted.
     direct: bool,
 }
@@ -57,13 +52,13 @@ impl Simt {
     /// With the options of the command line.
     pub fn new(options: &[String]) -> std::result::Result<Self, String> {
         let (options, most_held) = most_held(options, MOST_HELD)?;
-        let mut simt = Simt { exact_counts: 64, most_held, direct: false };
+        let mut simt = Simt { counting: Counting { exact_counts: 64, most_held }, direct: false };
         for option in &options {
             match option.as_str() {
-                "exact=0" => simt.exact_counts = 0,
-                "exact=32" => simt.exact_counts = 32,
-                "exact=64" => simt.exact_counts = 64,
-                "exact=128" => simt.exact_counts = 128,
+                "exact=0" => simt.counting.exact_counts = 0,
+                "exact=32" => simt.counting.exact_counts = 32,
+                "exact=64" => simt.counting.exact_counts = 64,
+                "exact=128" => simt.counting.exact_counts = 128,
                 "placement=flow" => simt.direct = false,
                 "placement=direct" => simt.direct = true,
                 _ => {
@@ -75,10 +70,6 @@ impl Simt {
         }
         Ok(simt)
     }
-
-    fn counters(&self, stage: Stage) -> u32 {
-        self.exact_counts + 2 + u32::from(stage == Stage::Fragment)
-    }
 }
 
 impl Pass for Simt {
@@ -87,7 +78,7 @@ impl Pass for Simt {
     }
 
     fn key(&self) -> String {
-        format!("simt 5 {} {} {}", self.exact_counts, self.most_held, self.direct)
+        format!("simt 5 {} {} {}", self.counting.exact_counts, self.counting.most_held, self.direct)
     }
 
     fn needs(&self, _: Stage) -> Option<Needs> {
@@ -103,19 +94,19 @@ impl Pass for Simt {
         let mut calls = vec![];
         for spot in shader.before_each(traces) {
             let here = shader.import(&PROBES, "simt_here").map_err(&wrong)?;
-            let exact_counts = shader.constant(self.exact_counts);
+            let exact_counts = shader.constant(self.counting.exact_counts);
             let (counter, in_region) =
-                shader.reserve_counters(self.counters(shader.stage)).map_err(&wrong)?;
+                shader.reserve_counters(self.counting.counters(shader.stage)).map_err(&wrong)?;
             let first = shader.constant(counter);
             shader.site(Site { counter: Some(in_region), ..spot.site(TRACE) });
             calls.push((spot, vec![shader.call(here, &[first, exact_counts])]));
         }
         shader.at_spots(calls);
         if self.direct || shader.stage.is_ray_tracing() {
-            put::directly(self, shader).map_err(&wrong)?;
+            put::directly(self.counting, shader).map_err(&wrong)?;
         } else {
             let program = Program::of_subgroups(shader).map_err(&wrong)?;
-            put::by_flow(self, shader, &program).map_err(&wrong)?;
+            put::by_flow(self.counting, shader, &program).map_err(&wrong)?;
         }
         Ok(Change::Changed)
     }
@@ -134,7 +125,7 @@ impl Pass for Simt {
                     executed.insert(site.function, of_block);
                     continue;
                 }
-                let n = self.counters(e.variant.stage) as usize;
+                let n = self.counting.counters(e.variant.stage) as usize;
                 let counters = site.counter.and_then(|c| e.counters.get(c as usize..c as usize + n));
                 self.rows(frame.frame, e, site, counters.ok_or_else(|| missing(site))?, out);
             }
@@ -149,7 +140,7 @@ type Executed = HashMap<u32, Vec<Vec<u64>>>;
 impl Simt {
     /// What the counters of the blocks of a function would be, whose counts follow.
     fn flow(&self, e: &EntryData<'_>, site: &Site, executed: &Executed) -> Result<Vec<Vec<u64>>> {
-        let n = self.counters(e.variant.stage) as usize;
+        let n = self.counting.counters(e.variant.stage) as usize;
         let flow = Flow::of_words(&site.data).ok_or_else(|| missing(site))?;
         let blocks = e.variant.facts.functions.get(site.function as usize).map_or(0, |f| f.blocks.len());
         let measured = flow.placement.measured().count();
@@ -181,7 +172,7 @@ impl Simt {
 
     /// The records of one site.
     fn rows(&self, frame: u64, e: &EntryData<'_>, site: &Site, counters: &[u64], out: &mut dyn Sink) {
-        let exact_counts = self.exact_counts as usize;
+        let exact_counts = self.counting.exact_counts as usize;
         let place = [frame, e.entry.into(), site.function.into(), site.block.into()];
         let mut put = |table: &'static Table, what: &[u64]| {
             let row: Vec<Value<'_>> = place.iter().chain(what).map(|&v| Value::U64(v)).collect();

@@ -7,11 +7,34 @@
 //!
 //! Directly: every block counts at its beginning.
 
-use super::{BLOCK, FLOW, PROBES, Simt};
+use crate::Stage;
 use crate::rewrite::placement::{Flow, Insertions, Program, Way, value};
-use crate::rewrite::{Shader, Site, expected, most_often};
+use crate::rewrite::{Probes, Shader, Site, expected, most_often};
 use crate::spirv::{Inst, Op, Place, Result};
 use std::collections::HashMap;
+
+pub(super) static PROBES: Probes = crate::probes!("simt");
+
+/// A [`Site::kind`]: a block with counters.
+pub(super) const BLOCK: u32 = 0;
+/// Another: a function whose blocks' counts follow from counters (its words are a flow's).
+pub(super) const FLOW: u32 = 2;
+
+/// What is counted at a place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Counting {
+    /// Popcounts up to this are told apart.
+    pub exact_counts: u32,
+    /// How many numbers a shader holds at most.
+    pub most_held: usize,
+}
+
+impl Counting {
+    /// Counters of a place.
+    pub fn counters(self, stage: Stage) -> u32 {
+        self.exact_counts + 2 + u32::from(stage == Stage::Fragment)
+    }
+}
 
 /// How a measured way is counted.
 #[derive(Clone, Copy)]
@@ -34,11 +57,11 @@ struct Measured {
 }
 
 /// Counts every block where it begins.
-pub(super) fn directly(pass: &Simt, s: &mut Shader) -> Result<()> {
+pub(super) fn directly(counting: Counting, s: &mut Shader) -> Result<()> {
     let here = s.import(&PROBES, "simt_here")?;
-    let told = s.constant(pass.exact_counts);
+    let told = s.constant(counting.exact_counts);
     for (function, block) in s.blocks() {
-        let (counter, in_region) = s.reserve_counters(pass.counters(s.stage))?;
+        let (counter, in_region) = s.reserve_counters(counting.counters(s.stage))?;
         let first = s.constant(counter);
         let call = s.call(here, &[first, told]);
         s.at_begin(function, block, vec![call]);
@@ -48,16 +71,18 @@ pub(super) fn directly(pass: &Simt, s: &mut Shader) -> Result<()> {
     Ok(())
 }
 
+/// A steady loop's function, the blocks that it is left to, and its registers with their counters.
+type Steady = (u32, Vec<usize>, Vec<(u32, u32)>);
+
 /// Counts where the counts of all blocks follow from.
-pub(super) fn by_flow(pass: &Simt, s: &mut Shader, program: &Program) -> Result<()> {
+pub(super) fn by_flow(counting: Counting, s: &mut Shader, program: &Program) -> Result<()> {
     let mut all: Vec<Measured> = Vec::new();
-    // Of each steady loop the registers, with their counters, and where it is left to.
-    let mut steady: Vec<(u32, Vec<usize>, Vec<(u32, u32)>)> = Vec::new();
+    let mut steady: Vec<Steady> = Vec::new();
     for &f in &program.order {
         let function = f as u32;
         let known = &program.functions[f];
         let flow = Flow::new(known, 0);
-        let each = pass.counters(s.stage);
+        let each = counting.counters(s.stage);
         let measured: Vec<(Way, u32)> = flow.placement.measured().collect();
         let (counter, in_region) = s.reserve_counters(each.saturating_mul(measured.len() as u32))?;
         let site = s.block_site(function, 0, FLOW);
@@ -82,21 +107,21 @@ pub(super) fn by_flow(pass: &Simt, s: &mut Shader, program: &Program) -> Result<
             all.push(Measured { function, way, first, how });
         }
     }
-    hold(pass, s, &mut all);
+    hold(counting, s, &mut all);
     let mut insertions = Insertions::default();
     for m in &all {
-        insertions.on(s, m.function, m.way, |s, taken| count(pass, s, m, taken))?;
+        insertions.on(s, m.function, m.way, |s, taken| count(counting, s, m, taken))?;
     }
     for (function, left_to, registers) in steady {
         for b in left_to {
             let (f, block) = s.block(function, b as u32);
             let place = Place::begin(&s.module.functions[f], block);
-            let insts = leave(pass, s, &registers)?;
+            let insts = leave(counting, s, &registers)?;
             insertions.at(f, place, insts);
         }
     }
     insertions.put(s)?;
-    flush(pass, s, &all)
+    flush(counting, s, &all)
 }
 
 /// The blocks that a way lies between.
@@ -109,7 +134,7 @@ fn ends(way: Way) -> Vec<usize> {
 }
 
 /// Chooses what is held of what is measured outside of steady loops.
-fn hold(pass: &Simt, s: &mut Shader, all: &mut [Measured]) {
+fn hold(counting: Counting, s: &mut Shader, all: &mut [Measured]) {
     if !s.may_hold() {
         return;
     }
@@ -119,15 +144,15 @@ fn hold(pass: &Simt, s: &mut Shader, all: &mut [Measured]) {
         let of = ends(m.way).into_iter().map(|b| often[m.function as usize][b]);
         (n, of.fold(f64::INFINITY, f64::min))
     });
-    let held = most_often(places.collect(), pass.most_held);
+    let held = most_often(places.collect(), counting.most_held);
     for (_, m) in all.iter_mut().enumerate().filter(|m| held.contains(&m.0)) {
         m.how = How::Held(s.held());
     }
 }
 
 /// The instructions that count one execution of a way.
-fn count(pass: &Simt, s: &mut Shader, m: &Measured, taken: Option<u32>) -> Result<Vec<Inst>> {
-    let (first, told) = (s.constant(m.first), s.constant(pass.exact_counts));
+fn count(counting: Counting, s: &mut Shader, m: &Measured, taken: Option<u32>) -> Result<Vec<Inst>> {
+    let (first, told) = (s.constant(m.first), s.constant(counting.exact_counts));
     match (m.how, taken) {
         (How::Repeated(register), _) => {
             let (uint, mut insts) = (s.types.uvec(&mut s.module, 1), Vec::new());
@@ -157,8 +182,8 @@ fn count(pass: &Simt, s: &mut Shader, m: &Measured, taken: Option<u32>) -> Resul
 }
 
 /// The instructions behind a steady loop.
-fn leave(pass: &Simt, s: &mut Shader, registers: &[(u32, u32)]) -> Result<Vec<Inst>> {
-    let (repeated, told) = (s.import(&PROBES, "simt_repeated")?, s.constant(pass.exact_counts));
+fn leave(counting: Counting, s: &mut Shader, registers: &[(u32, u32)]) -> Result<Vec<Inst>> {
+    let (repeated, told) = (s.import(&PROBES, "simt_repeated")?, s.constant(counting.exact_counts));
     let (none, mut insts) = (s.constant(0), Vec::new());
     for &(register, first) in registers {
         let times = s.load_held(register, &mut insts);
@@ -170,13 +195,13 @@ fn leave(pass: &Simt, s: &mut Shader, registers: &[(u32, u32)]) -> Result<Vec<In
 }
 
 /// Has what is held added where invocations leave.
-fn flush(pass: &Simt, s: &mut Shader, all: &[Measured]) -> Result<()> {
+fn flush(counting: Counting, s: &mut Shader, all: &[Measured]) -> Result<()> {
     let mut body = Vec::new();
     for m in all {
         if let How::Held(register) = m.how {
             let add = s.import(&PROBES, "simt_flush")?;
             let held = s.load_held(register, &mut body);
-            let arguments = [s.constant(m.first), s.constant(pass.exact_counts), held];
+            let arguments = [s.constant(m.first), s.constant(counting.exact_counts), held];
             body.push(s.call(add, &arguments));
         }
     }

@@ -1,4 +1,5 @@
-use super::{FLOW, Simt, TRACE as TRACE_SITE};
+use super::put::{Counting, FLOW};
+use super::{Simt, TRACE as TRACE_SITE};
 use crate::pass::Pass;
 use crate::passes::by_name;
 use crate::rewrite::Device;
@@ -191,7 +192,7 @@ fn counters_become_records() {
     let Some(mut v) = of_text(Box::new(pass), BRANCH) else { return };
     // Of a fragment shader, so that helpers are counted too; told apart: 1 and 2.
     v.stage = Stage::Fragment;
-    let pass = Simt { exact_counts: 2, most_held: 16, direct: true };
+    let pass = Simt { counting: Counting { exact_counts: 2, most_held: 16 }, direct: true };
     for (n, site) in v.regions[0].sites.iter_mut().enumerate() {
         site.counter = Some(5 * n as u32);
     }

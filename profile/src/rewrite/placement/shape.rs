@@ -11,7 +11,7 @@
 //! OpReportIntersectionKHR may not come back (an any-hit shader may end the ray). A block that calls a function in which
 //! such a thing may happen may be left in its middle. OpUnreachable ends its block, and is never come by.
 
-use super::Shape;
+use super::knuth::Shape;
 use crate::rewrite::Shader;
 use crate::rewrite::together::parts;
 use crate::spirv::uniform::Uniformity;

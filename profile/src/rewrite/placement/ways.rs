@@ -1,7 +1,7 @@
 //! Puts instructions on the ways that control takes: at a block's beginning or end, or on an edge. An edge gets a block of its
 //! own; where it takes none, what is to happen on it happens before the branch, under the branch's condition.
 
-use super::Way;
+use super::knuth::Way;
 use crate::rewrite::Shader;
 use crate::spirv::{Inst, Op, Operand, Place, Result, malformed};
 use std::collections::{BTreeMap, HashMap, HashSet};
