@@ -7,6 +7,7 @@
 //! is the function's affair.
 
 use super::expected::expected;
+use super::placement::value;
 use super::shader::Shader;
 use crate::spirv::{Block, Function, Inst, Op, Operand, Place};
 use rspirv::spirv::{FunctionControl, StorageClass};
@@ -91,6 +92,18 @@ impl Shader {
     pub fn store_held(&self, variable: u32, value: u32, insts: &mut Vec<Inst>) {
         let operands = vec![Operand::IdRef(variable), Operand::IdRef(value)];
         insts.push(Inst::new(Op::Store, None, None, operands));
+    }
+
+    /// Adds to a private number; with a condition, only where it holds.
+    pub fn raise_held(&mut self, variable: u32, mut by: u32, taken: Option<u32>, insts: &mut Vec<Inst>) {
+        let uint = self.types.uvec(&mut self.module, 1);
+        if let Some(taken) = taken {
+            let none = self.constant(0);
+            by = value(self, Op::Select, uint, &[taken, by, none], insts);
+        }
+        let now = self.load_held(variable, insts);
+        let sum = value(self, Op::IAdd, uint, &[now, by], insts);
+        self.store_held(variable, sum, insts);
     }
 
     /// A private number becomes what a function makes of it: these arguments, and the number behind them.

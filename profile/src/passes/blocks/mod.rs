@@ -87,17 +87,10 @@ impl Pass for Blocks {
         let (first, in_region) = shader.reserve_counters(copied).map_err(&wrong)?;
         let again = shader.entered_again();
         let often = expected(shader);
-        let of = |shader: &Shader, f: usize, way| {
-            let blocks = &shader.facts.functions[f].blocks;
-            let often = &often[f];
-            let (block, depth, often) = match way {
-                Way::Entry => (0, 0, often[0]),
-                Way::Block(b) | Way::End(b) | Way::Exit(b) | Way::Leave(b) | Way::Part(b) | Way::Meet(b) => {
-                    (b, blocks[b].depth, often[b])
-                }
-                Way::Edge(a, b) => (b, blocks[a].depth.min(blocks[b].depth), often[a].min(often[b])),
-            };
-            (block as u32, depth > 0 || again[f], often)
+        let of = |shader: &Shader, f: usize, way: Way| {
+            let (blocks, at) = (&shader.facts.functions[f].blocks, way.blocks());
+            let repeated = again[f] || at.iter().all(|&b| blocks[b].depth > 0);
+            (at[at.len() - 1] as u32, repeated, way.often(&often[f]))
         };
         let mut wanted = Vec::new();
         for (f, way, counter) in counts {

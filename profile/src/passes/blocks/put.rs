@@ -124,21 +124,15 @@ fn call(s: &mut Shader, o: &Options, counter: u32, taken: Option<u32>) -> Result
 /// Adds to a private number. That of an invocation that is not counted is never added to a counter.
 fn raise(s: &mut Shader, o: &Options, variable: u32, taken: Option<u32>) -> Result<Vec<Inst>> {
     let mut insts = Vec::new();
-    let uint = s.types.uvec(&mut s.module, 1);
     let mut by = s.constant(1);
     if o.mode == Mode::Subgroup {
+        let uint = s.types.uvec(&mut s.module, 1);
         let f = s.import(&PROBES, "one_of_here")?;
         let (call, one) = s.call_for(f, uint, &[]);
         insts.push(call);
         by = one;
     }
-    if let Some(taken) = taken {
-        let none = s.constant(0);
-        by = value(s, Op::Select, uint, &[taken, by, none], &mut insts);
-    }
-    let now = s.load_held(variable, &mut insts);
-    let sum = value(s, Op::IAdd, uint, &[now, by], &mut insts);
-    s.store_held(variable, sum, &mut insts);
+    s.raise_held(variable, by, taken, &mut insts);
     Ok(insts)
 }
 

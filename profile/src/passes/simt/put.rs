@@ -8,9 +8,9 @@
 //! Directly: every block counts at its beginning.
 
 use crate::Stage;
-use crate::rewrite::placement::{Flow, Insertions, Program, Way, value};
+use crate::rewrite::placement::{Flow, Insertions, Program, Way};
 use crate::rewrite::{Probes, Shader, Site, expected, most_often};
-use crate::spirv::{Inst, Op, Place, Result};
+use crate::spirv::{Inst, Place, Result};
 use std::collections::HashMap;
 
 pub(super) static PROBES: Probes = crate::probes!("simt");
@@ -91,7 +91,7 @@ pub(super) fn by_flow(counting: Counting, s: &mut Shader, program: &Program) -> 
         let mut of_loop: HashMap<usize, usize> = HashMap::new();
         for (way, n) in measured {
             let first = counter + n * each;
-            let inside = |l: &(Vec<usize>, Vec<usize>)| ends(way).iter().all(|b| l.0.contains(b));
+            let inside = |l: &(Vec<usize>, Vec<usize>)| way.blocks().iter().all(|b| l.0.contains(b));
             let how = match loops.iter().position(inside) {
                 Some(l) => {
                     let register = s.held();
@@ -124,15 +124,6 @@ pub(super) fn by_flow(counting: Counting, s: &mut Shader, program: &Program) -> 
     flush(counting, s, &all)
 }
 
-/// The blocks that a way lies between.
-fn ends(way: Way) -> Vec<usize> {
-    match way {
-        Way::Entry => vec![0],
-        Way::Block(b) | Way::End(b) | Way::Exit(b) | Way::Leave(b) | Way::Part(b) | Way::Meet(b) => vec![b],
-        Way::Edge(a, b) => vec![a, b],
-    }
-}
-
 /// Chooses what is held of what is measured outside of steady loops.
 fn hold(counting: Counting, s: &mut Shader, all: &mut [Measured]) {
     if !s.may_hold() {
@@ -140,10 +131,7 @@ fn hold(counting: Counting, s: &mut Shader, all: &mut [Measured]) {
     }
     let often = expected(s);
     let at_once = all.iter().enumerate().filter(|m| matches!(m.1.how, How::AtOnce));
-    let places = at_once.map(|(n, m)| {
-        let of = ends(m.way).into_iter().map(|b| often[m.function as usize][b]);
-        (n, of.fold(f64::INFINITY, f64::min))
-    });
+    let places = at_once.map(|(n, m)| (n, m.way.often(&often[m.function as usize])));
     let held = most_often(places.collect(), counting.most_held);
     for (_, m) in all.iter_mut().enumerate().filter(|m| held.contains(&m.0)) {
         m.how = How::Held(s.held());
@@ -155,15 +143,8 @@ fn count(counting: Counting, s: &mut Shader, m: &Measured, taken: Option<u32>) -
     let (first, told) = (s.constant(m.first), s.constant(counting.exact_counts));
     match (m.how, taken) {
         (How::Repeated(register), _) => {
-            let (uint, mut insts) = (s.types.uvec(&mut s.module, 1), Vec::new());
-            let mut by = s.constant(1);
-            if let Some(taken) = taken {
-                let none = s.constant(0);
-                by = value(s, Op::Select, uint, &[taken, by, none], &mut insts);
-            }
-            let now = s.load_held(register, &mut insts);
-            let next = value(s, Op::IAdd, uint, &[now, by], &mut insts);
-            s.store_held(register, next, &mut insts);
+            let (one, mut insts) = (s.constant(1), Vec::new());
+            s.raise_held(register, one, taken, &mut insts);
             Ok(insts)
         }
         (How::Held(register), None) => {

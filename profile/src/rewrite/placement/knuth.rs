@@ -66,6 +66,24 @@ pub enum Way {
     Meet(usize),
 }
 
+impl Way {
+    /// The blocks that it lies at: one, or an edge's two.
+    pub fn blocks(self) -> Vec<usize> {
+        match self {
+            Way::Entry => vec![0],
+            Way::Block(b) | Way::End(b) | Way::Exit(b) | Way::Leave(b) | Way::Part(b) | Way::Meet(b) => {
+                vec![b]
+            }
+            Way::Edge(a, b) => vec![a, b],
+        }
+    }
+
+    /// How often it is taken at most, by how often each block is executed.
+    pub fn often(self, blocks: &[f64]) -> f64 {
+        self.blocks().into_iter().map(|b| blocks[b]).fold(f64::INFINITY, f64::min)
+    }
+}
+
 /// What a link's count comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum From {
