@@ -116,17 +116,21 @@ uint divergence_held(const uint first, const uint words, const uint held)
     return !mine ? held : same ? held + ONCE : now + ONCE;
 }
 
+// Adds one execution by these. Only the first of them comes here, so that this can stay a function (rewrite/calls.rs).
+void divergence_add(const uint first, const uvec4 mask, const uint words)
+{
+    uint now = subgroupBallotBitCount(mask) + ONCE;
+    if (mask != rr_entered)
+        now |= divergence_missing(mask, words) << 8;
+    divergence_flush(first, now);
+}
+
 // An execution of another block.
 void divergence_once(const uint first, const uint words)
 {
     uvec4 mask = here();
     if (rr_counted && is_first(mask))
-    {
-        uint now = subgroupBallotBitCount(mask) + ONCE;
-        if (mask != rr_entered)
-            now |= divergence_missing(mask, words) << 8;
-        divergence_flush(first, now);
-    }
+        divergence_add(first, mask, words);
 }
 
 // Counts the first block's execution. Record, if it is wanted: the mask of those that have left, nobody yet.

@@ -5,7 +5,9 @@
 //! more than [`MOST_COPIED`] instructions together is marked `DontInline`, which NVIDIA's compiler heeds (llvmpipe's does
 //! not). What such a function calls is inlined into it, and so is what seldom runs left behind where it is called first of
 //! all: decided is for what is called before what calls it. Functions of [`MOST_BRIEF`] instructions are never kept: a call
-//! has as many.
+//! has as many. Nor are those that ask the subgroup or the quad, themselves or in what is inlined into them: called from where a
+//! subgroup has parted they hang on NVIDIA (H100, driver 580.159, pass `divergence` in pygfx's shaders: a ballot and two additions
+//! are enough; inlined the same ends). Probes keep what asks short, and leave the rest to functions that one invocation calls.
 //!
 //! Guarantees: only what was imported is marked; what is marked is otherwise as it was.
 
@@ -39,7 +41,11 @@ fn kept(m: &Module, imported: &[u32]) -> Vec<u32> {
     // Of each imported function: its own instructions, and what it calls; and how often others call it.
     let mut own: HashMap<u32, (u64, Vec<u32>)> = HashMap::new();
     let mut calls: HashMap<u32, u64> = HashMap::new();
+    let mut asking_itself: HashSet<u32> = HashSet::new();
     for f in &m.functions {
+        if f.insts().any(|i| asks_others(i.op())) {
+            asking_itself.insert(f.id());
+        }
         let called = f.insts().filter(|i| i.op() == Op::FunctionCall).filter_map(|i| i.id_at(0));
         let called: Vec<u32> = called.filter(|c| all.contains(c)).collect();
         if all.contains(&f.id()) {
@@ -59,12 +65,15 @@ fn kept(m: &Module, imported: &[u32]) -> Vec<u32> {
     }
     let (mut sizes, mut kept) = (HashMap::new(), Vec::new());
     for f in order {
-        let inlined = own[&f].1.iter().filter_map(|c| sizes.get(c)).sum::<u64>();
-        let size = own[&f].0 + inlined;
-        if size > MOST_BRIEF && size * copies.get(&f).copied().unwrap_or(0) > MOST_COPIED {
+        // (what is kept has no size here, and asks nobody)
+        let inlined = own[&f].1.iter().filter_map(|c| sizes.get(c));
+        let (inlined, asking) =
+            inlined.fold((0, false), |all, of: &(u64, bool)| (all.0 + of.0, all.1 | of.1));
+        let (size, asks) = (own[&f].0 + inlined, asking || asking_itself.contains(&f));
+        if !asks && size > MOST_BRIEF && size * copies.get(&f).copied().unwrap_or(0) > MOST_COPIED {
             kept.push(f);
         } else {
-            sizes.insert(f, size);
+            sizes.insert(f, (size, asks));
         }
     }
     kept
@@ -84,6 +93,19 @@ fn counts(op: Op) -> bool {
             | Op::Return
             | Op::ReturnValue
     )
+}
+
+/// Whether invocations beside one another have to be there together.
+fn asks_others(op: Op) -> bool {
+    let name = format!("{op:?}");
+    // (of a ballot that is there already anybody may count the bits alone)
+    let of_a_ballot = name.starts_with("GroupNonUniformBallot") && op != Op::GroupNonUniformBallot;
+    let alone = of_a_ballot || op == Op::GroupNonUniformInverseBallot;
+    (name.starts_with("Group")
+        || name.starts_with("Subgroup")
+        || name.starts_with("DP")
+        || name.starts_with("Fwidth"))
+        && !alone
 }
 
 fn visit(f: u32, own: &HashMap<u32, (u64, Vec<u32>)>, seen: &mut HashSet<u32>, order: &mut Vec<u32>) {
@@ -155,5 +177,19 @@ mod tests {
         assert_eq!(kept("simt", &switch(150)), Some(vec!["simt_add".into()]));
         let called = vec!["divergence_flush".into(), "divergence_missing".into()];
         assert_eq!(kept("divergence", &questions(100)), Some(called));
+    }
+
+    #[test]
+    fn what_asks_the_subgroup_is_never_kept() {
+        // (so many that even what is left of the function at every place is too much)
+        for (pass, asks) in [("divergence", "divergence_once"), ("simt:placement=direct", "simt_here")] {
+            let Some(kept) = kept(pass, &questions(600)) else { return };
+            assert!(!kept.is_empty() && !kept.contains(&asks.to_owned()), "{pass}: {kept:?}");
+        }
+        let asks = [Op::GroupNonUniformBallot, Op::GroupNonUniformElect, Op::SubgroupBallotKHR, Op::DPdxFine];
+        assert!(asks.into_iter().all(super::asks_others));
+        let alone =
+            [Op::GroupNonUniformBallotBitCount, Op::GroupNonUniformBallotFindLSB, Op::AtomicIAdd, Op::IAdd];
+        assert!(!alone.into_iter().any(super::asks_others));
     }
 }

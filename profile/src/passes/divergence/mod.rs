@@ -224,7 +224,7 @@ impl Pass for Divergence {
     }
 
     fn key(&self) -> String {
-        format!("divergence 4 {} {}", self.lanes.words(), self.most_held)
+        format!("divergence 5 {} {}", self.lanes.words(), self.most_held)
     }
 
     fn needs(&self, _: Stage) -> Option<Needs> {
