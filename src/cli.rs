@@ -18,6 +18,7 @@ mod suite;
 mod upstream;
 mod values;
 mod verdict;
+mod what_if;
 
 pub use analyze::{AnalyzeArgs, AnalyzeFormat};
 pub use bench::BenchArgs;
@@ -33,6 +34,7 @@ pub use suite::{Shard, SuiteCommand, SuiteCompareArgs, SuiteListArgs, SuiteMerge
 pub use upstream::{ShotFormat, UpstreamArgs};
 pub use values::{duration, percent};
 pub use verdict::{Clock, CompareArgs, CompareFormat, WorkerArgs};
+pub use what_if::WhatIfArgs;
 
 use crate::exit::HELP;
 use crate::select::{Glob, Ranges};
@@ -213,6 +215,8 @@ Example:
   reray-replay study rays weekend.gfxr --frame 2 -o study"
     )]
     Study(StudyCommand),
+    /// Ask why a frame takes its time: leave parts out, change others
+    WhatIf(WhatIfArgs),
     /// Measure many captures, on one machine or many, and compare
     #[command(
         subcommand,

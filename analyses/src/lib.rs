@@ -52,6 +52,7 @@ pub mod uniforms;
 pub mod values;
 pub mod verdict;
 pub mod warp_order;
+pub mod what_if;
 
 pub use analysis::{Analysis, Fold, Question, Run};
 

@@ -15,7 +15,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("Replay", &["replay", "screenshot", "check", "devices"]),
     ("Look into a capture", &["info", "dump", "extract", "verify", "compress", "bindings"]),
     ("Look into its shaders", &["profile", "analyze", "rays", "merge-profiles"]),
-    ("Say what is faster", &["bench", "compare", "study", "suite", "report"]),
+    ("Say what is faster", &["bench", "compare", "what-if", "study", "suite", "report"]),
 ];
 
 /// Those about this program itself, which are only named.

@@ -4,7 +4,7 @@ use super::run::RunArgs;
 use super::values::percent;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
-use trace::plan::Passes;
+use trace::plan::{Passes, Use};
 
 /// `compare`
 #[derive(Debug, Args)]
@@ -100,6 +100,9 @@ pub struct WorkerArgs {
     /// Passes in its shaders
     #[arg(long)]
     pub passes: Option<Passes>,
+    /// Changes to its calls
+    #[arg(long)]
+    pub change: Vec<Use>,
     /// A file that says which sets descriptors are in
     #[arg(long)]
     pub descriptors: Option<PathBuf>,

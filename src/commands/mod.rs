@@ -29,6 +29,7 @@ mod suite;
 mod times;
 mod upstream;
 mod verify;
+mod what_if;
 
 use crate::cli::{BindingsArgs, BindingsCommand, Cli, Command, RaysCommand};
 use crate::exit::{Exit, Failure};
@@ -65,5 +66,6 @@ pub fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Report(args) => report::run(&args),
         Command::Study(command) => study::run(&command),
         Command::Suite(command) => suite::run(&command),
+        Command::WhatIf(args) => what_if::run(&args),
     }
 }

@@ -26,6 +26,7 @@ pub mod swizzle;
 pub mod table;
 pub mod tables;
 mod units;
+pub mod what_if;
 
 pub use batch::{Batch, RecordKind, RecordKinds};
 pub use columns::{ColumnData, Columns, Memory, Parts, Source, Unreadable};

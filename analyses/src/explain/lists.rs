@@ -1,7 +1,7 @@
 //! Which described tables are whose: questions in the order of [`crate::QUESTIONS`], then what else makes reports.
 
 use super::meaning::Sheet;
-use super::{rays, resources, shaders, times, work};
+use super::{rays, resources, shaders, times, what_if, work};
 
 /// The tables of one analysis.
 #[derive(Clone, Copy, Debug)]
@@ -55,4 +55,5 @@ pub static ANALYSES: &[List] = &[
     list("loop-times", times::LOOP_TIMES),
     list("run-times", times::RUN_TIMES),
     list("bench", times::BENCH),
+    list("what-if", what_if::WHAT_IF),
 ];

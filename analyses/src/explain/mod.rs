@@ -11,6 +11,7 @@ mod rays;
 mod resources;
 mod shaders;
 mod times;
+mod what_if;
 mod work;
 
 pub use lists::{ANALYSES, LISTS, List};

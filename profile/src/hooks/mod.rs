@@ -12,6 +12,7 @@ pub mod command_times;
 mod debug_names;
 pub mod executables;
 pub mod first_run;
+pub mod frame_actions;
 pub mod frame_times;
 pub mod geometry;
 pub mod instrument;

@@ -28,7 +28,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
 use trace::dir::{Capture, Device, Manifest, Writer};
-use trace::run::{CallSample, FrameSample, Place, RUN_FILE, RUN_VERSION, Run, RunNote, SpanSample, Worker};
+use trace::run::{
+    CallSample, FrameSample, Place, RUN_FILE, RUN_VERSION, RefusedPlan, Run, RunNote, SpanSample, Worker,
+};
 use trace::tables::{BENCH_CALLS, BENCH_FRAMES, BENCH_PLACES, BENCH_SPANS, UNTIMED};
 use trace::{Nanos, Value as V};
 
@@ -97,10 +99,22 @@ pub fn measure(settings: &Settings, to: &Path) -> Result<Measured, Failure> {
     let (mut random, mut known) = (Rand64::new(settings.seed.into()), HashMap::new());
     let bar = progress::bytes(u64::from(most) * prepared.len() as u64, "processes");
     bar.set_style(progress::iterations());
+    // (how many groups a round has is the plans' to say, not of how many are left, so that a number is of one round)
+    let others = run.note.plans.len().saturating_sub(1);
+    let together = settings.together.unwrap_or(others).max(1);
+    let groups = others.div_ceil(together).max(1) as u32;
     for number in 0..most {
         for capture in shuffled(prepared.len(), &mut random) {
-            let at = (capture, number);
-            block(settings, &prepared[capture], at, turns, &mut random, &mut run, &mut known)?;
+            let order: Vec<usize> = shuffled(others, &mut random).into_iter().map(|p| p + 1).collect();
+            for group in 0..groups {
+                let others = order.chunks(together).nth(group as usize).unwrap_or_default();
+                let refused = |p: &usize| run.note.refused.iter().any(|r| r.plan == run.note.plans[*p].name);
+                let plans: Vec<usize> =
+                    [0].into_iter().chain(others.iter().copied().filter(|p| !refused(p))).collect();
+                let at = (capture, number * groups + group);
+                let some = Block { prepared: &prepared[capture], plans: &plans, at, turns, to };
+                block(settings, &some, &mut random, &mut run, &mut known)?;
+            }
             bar.inc(1);
         }
         let Some(budget) = budget else { continue };
@@ -122,7 +136,9 @@ pub fn measure(settings: &Settings, to: &Path) -> Result<Measured, Failure> {
     unsettled(&mut run.note);
     moved(&mut run.note);
     run.note.notes.extend(state::throttled(&run.note.workers));
-    same_pictures(&run.note)?;
+    if !settings.experiments {
+        same_pictures(&run.note)?;
+    }
     write(&run, writer, to)?;
     Ok(Measured { run, prepared })
 }
@@ -168,20 +184,42 @@ struct Alive {
     positions: Vec<u64>,
 }
 
-/// All plans of one capture, in processes of one number.
+/// Plans of one capture, in processes of one number, alive together.
+struct Block<'b> {
+    prepared: &'b [Prepared],
+    plans: &'b [usize],
+    /// Capture and number.
+    at: (usize, u32),
+    turns: Turns,
+    /// The run's folder.
+    to: &'b Path,
+}
+
+/// Refuses an experiment that failed: the others go on. What ends the device ends everything.
+fn refuse(settings: &Settings, note: &mut RunNote, plan: usize, why: Failure) -> Result<(), Failure> {
+    if !settings.experiments || plan == 0 || why.0 == Exit::Gone {
+        return Err(why);
+    }
+    let plan = note.plans[plan].name.clone();
+    let why = why.1.strip_prefix(&format!("plan {plan}: ")).unwrap_or(&why.1).to_owned();
+    note.refused.push(RefusedPlan { plan, why, instead: None });
+    Ok(())
+}
+
+/// Runs it.
 fn block(
     settings: &Settings,
-    prepared: &[Prepared],
-    (capture, number): (usize, u32),
-    turns: Turns,
+    of: &Block<'_>,
     random: &mut Rand64,
     run: &mut Run,
     known: &mut HashMap<Place, usize>,
 ) -> Result<(), Failure> {
+    let &Block { prepared, plans, at: (capture, number), turns, to } = of;
     let mut alive: Vec<Alive> = vec![];
     // (as many start at once as there are processors; nothing is timed meanwhile)
     let at_once = std::thread::available_parallelism().map_or(1, usize::from);
-    for some in shuffled(prepared.len(), random).chunks(at_once) {
+    let order: Vec<usize> = shuffled(plans.len(), random).into_iter().map(|n| plans[n]).collect();
+    for some in order.chunks(at_once) {
         let started = Instant::now();
         let first = alive.len();
         for &plan in some {
@@ -198,6 +236,7 @@ fn block(
                 busy: settings.busy,
                 assume_subgroups: settings.assume_subgroups,
                 run: &settings.run,
+                said: settings.experiments.then(|| to.join(format!("said-{plan}.txt"))),
             })?;
             alive.push(Alive {
                 process,
@@ -208,9 +247,11 @@ fn block(
                 positions: vec![],
             });
         }
-        for a in &mut alive[first..] {
-            a.process.ready()?;
-            a.startup = Nanos(started.elapsed().as_nanos() as u64);
+        for mut a in alive.split_off(first) {
+            match a.process.ready() {
+                Ok(()) => alive.push(Alive { startup: Nanos(started.elapsed().as_nanos() as u64), ..a }),
+                Err(why) => refuse(settings, &mut run.note, a.plan, why)?,
+            }
         }
     }
     let before = state::device();
@@ -225,12 +266,20 @@ fn block(
         if warmup.is_some_and(|w| round >= w + turns.iterations) {
             break;
         }
+        let mut failed = vec![];
         for at in shuffled(alive.len(), random) {
             let a = &mut alive[at];
-            a.seen.extend(a.process.turn()?);
+            match a.process.turn() {
+                Ok(time) => a.seen.extend(time),
+                Err(why) => {
+                    refuse(settings, &mut run.note, a.plan, why)?;
+                    failed.push(a.plan);
+                }
+            }
             a.positions.push(position);
             position += 1;
         }
+        alive.retain(|a| !failed.contains(&a.plan));
     }
     // (the first of these makes what the others use, and is left out)
     for _ in 0..if turns.detailed > 0 { turns.detailed + 1 } else { 0 } {
@@ -242,7 +291,13 @@ fn block(
     alive.sort_by_key(|a| a.plan);
     for a in alive {
         let plan = a.plan;
-        let found = a.process.end()?;
+        let found = match a.process.end() {
+            Ok(found) => found,
+            Err(why) => {
+                refuse(settings, &mut run.note, plan, why)?;
+                continue;
+            }
+        };
         let worker = Worker {
             capture,
             plan,

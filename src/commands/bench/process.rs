@@ -10,8 +10,9 @@ use crate::exit::{Exit, Failure};
 use clap::ValueEnum;
 use serde_json::Value;
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use trace::plan::{Passes, Plan};
 
@@ -33,6 +34,8 @@ pub struct Spec<'s> {
     pub assume_subgroups: bool,
     /// How to replay.
     pub run: &'s RunArgs,
+    /// Where what it says goes, instead of stderr.
+    pub said: Option<PathBuf>,
 }
 
 /// See the module's header.
@@ -41,6 +44,7 @@ pub struct Process {
     to: ChildStdin,
     from: BufReader<ChildStdout>,
     plan: String,
+    said: Option<PathBuf>,
 }
 
 impl Process {
@@ -58,6 +62,9 @@ impl Process {
         if let Some(sets) = &spec.plan.descriptors {
             command.args(["--descriptors", sets]);
         }
+        spec.plan.changes.iter().for_each(|c| {
+            command.args(["--change", &c.to_string()]);
+        });
         command.args(["--turns", &spec.turns[0].to_string(), &spec.turns[1].to_string()]);
         if let Some(busy) = spec.busy {
             command.args(["--busy", &busy.to_string()]);
@@ -74,12 +81,17 @@ impl Process {
             plan.push_str(&format!(" (driver={driver})"));
         }
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        if let Some(file) = &spec.said {
+            let said =
+                File::create(file).map_err(|e| Failure::new(format_args!("{}: {e}", file.display())))?;
+            command.stderr(said);
+        }
         let mut child = command.spawn().map_err(|e| Failure::new(format_args!("plan {plan}: {e}")))?;
         let (to, from) = (child.stdin.take(), child.stdout.take());
         let (Some(to), Some(from)) = (to, from) else {
             return Err(Failure::new(format_args!("plan {plan}: a process without pipes")));
         };
-        Ok(Process { child, to, from: BufReader::new(from), plan })
+        Ok(Process { child, to, from: BufReader::new(from), plan, said: spec.said.clone() })
     }
 
     /// Waits until it waits for its first turn.
@@ -114,6 +126,14 @@ impl Process {
         }
     }
 
+    /// What it said last, where that is kept.
+    fn last_words(&self) -> Option<String> {
+        let said = std::fs::read(self.said.as_ref()?).ok()?;
+        let said = String::from_utf8_lossy(&said);
+        let last = said.lines().rev().find(|l| !l.trim().is_empty())?;
+        Some(last.strip_prefix("reray-replay: ").unwrap_or(last).to_owned())
+    }
+
     fn say(&mut self, word: &str) -> Result<(), Failure> {
         // (one that is gone has said why, and its exit code is in the answer that is missing)
         let _ = writeln!(self.to, "{word}").and_then(|()| self.to.flush());
@@ -134,7 +154,10 @@ impl Process {
                     Some(77) => Exit::NoDevice,
                     _ => Exit::Failed,
                 };
-                let text = format!("plan {}: its process ended early", self.plan);
+                let text = match self.last_words() {
+                    Some(why) => format!("plan {}: {why}", self.plan),
+                    None => format!("plan {}: its process ended early", self.plan),
+                };
                 return Err(Failure::with(exit, text));
             }
             // (a driver may print what it likes)

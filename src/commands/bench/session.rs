@@ -29,7 +29,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use trace::plan::Passes;
+use trace::plan::{Passes, Use};
 use trace::{FrameTime, Nanos};
 
 /// Iterations before the first turn: the first of them creates what the frame creates.
@@ -57,6 +57,8 @@ pub struct Wanted {
     pub options: Options,
     /// Its shaders.
     pub shaders: Shaders,
+    /// Changes to its calls.
+    pub changes: Vec<Use>,
     /// Whether subgroup operations are taken for granted.
     pub assume_subgroups: bool,
     /// Whether passes, commands and the CPU's calls are timed as well.
@@ -221,6 +223,8 @@ impl Hooks {
                 "repartition: {moved} of the partition's {of} pipeline layouts have other sets"
             ));
         }
+        let changes = profile::changes::hooks(&wanted.changes).map_err(Failure::usage)?;
+        all.hooks.splice(0..0, changes);
         if wanted.detailed {
             let into = all.calls.clone();
             let told = Box::new(move |_, costs: Vec<Cost>| {

@@ -37,6 +37,10 @@ pub struct Settings {
     pub image_tolerance: Tolerance,
     /// A trace of the frame's rays, instead of recording them.
     pub rays: Option<PathBuf>,
+    /// How many plans besides the first have processes alive at once; none: all. Each such group has a process of the first plan.
+    pub together: Option<usize>,
+    /// Plans are experiments: one that cannot be run is refused by name, and the others are timed; each may show what it likes.
+    pub experiments: bool,
     /// How to replay.
     pub run: RunArgs,
 }
@@ -58,6 +62,8 @@ impl From<&BenchArgs> for Settings {
             assume_subgroups: args.assume_subgroups,
             image_tolerance: args.image_tolerance,
             rays: None,
+            together: None,
+            experiments: false,
             run: args.run.clone(),
         }
     }

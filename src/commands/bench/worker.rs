@@ -186,6 +186,7 @@ impl Replays {
             memory: args.run.reading,
             options,
             shaders,
+            changes: args.change.clone(),
             assume_subgroups: args.assume_subgroups,
             detailed: false,
             busy: Busy {
@@ -216,7 +217,8 @@ impl Replays {
             };
             let options = replay::options::Options { looped: Some(looped), ..wanted.options.clone() };
             let (capture, shaders) = (wanted.capture.clone(), wanted.shaders.clone());
-            Session::start(Wanted { capture, options, shaders, detailed, ..wanted })
+            let changes = wanted.changes.clone();
+            Session::start(Wanted { capture, options, shaders, changes, detailed, ..wanted })
         };
         let detailed = if details > 0 { Some(session(details, true)?) } else { None };
         Ok(Replays::Looped { plain: session(turns, false)?, detailed })
@@ -302,7 +304,8 @@ fn whole(
     gpu: &mut String,
 ) -> Result<Times, Failure> {
     let (options, shaders) = (wanted.options.clone(), wanted.shaders.clone());
-    let wanted = Wanted { capture: wanted.capture.clone(), options, shaders, detailed, ..*wanted };
+    let (capture_file, changes) = (wanted.capture.clone(), wanted.changes.clone());
+    let wanted = Wanted { capture: capture_file, options, shaders, changes, detailed, ..*wanted };
     let mut all = Hooks::new(&wanted, capture)?;
     let hooks = std::mem::take(&mut all.hooks);
     let summary =

@@ -114,6 +114,8 @@ fn rays(args: &StudyRaysArgs, to: &Path) -> Result<(Report, Exit), Failure> {
         assume_subgroups: args.assume_subgroups,
         image_tolerance: args.image_tolerance,
         rays: args.trace.clone(),
+        together: None,
+        experiments: false,
         run: args.run.clone(),
     };
     super::bench::check(&settings)?;

@@ -1,0 +1,66 @@
+//! What the tables of experiments on a frame hold.
+
+use super::meaning::{Meaning, Sheet, m};
+use crate::report::Unit::{Count, Milliseconds, Percent, Ratio, Text};
+
+/// An experiment's row.
+const EXPERIMENT: &[Meaning] = &[
+    m("part", Text, "what is changed: the frame, or a part by number and name"),
+    m("change", Text, "what the replay does otherwise, as a plan has it"),
+    m("asks about", Text, "what it would be, if the frame is faster so"),
+    m("gain", Milliseconds, "how much less GPU time the frame takes: the change of the median"),
+    m("from", Milliseconds, "the lower end of its 99 % interval"),
+    m("to", Milliseconds, "the upper end"),
+    m("of the frame", Percent, "the gain, of the frame as it is"),
+    m(
+        "verdict",
+        Text,
+        "less time or more time, surely and by at least --min-effect; no change; not more; inconclusive",
+    ),
+    m("p", Ratio, "of no change, adjusted over all experiments"),
+    m("picture", Text, "whether the frame shows the same; none where it presents nothing"),
+];
+
+/// Of `what-if`.
+pub const WHAT_IF: &[Sheet] = &[
+    Sheet {
+        table: "parts",
+        about: "a part of the frame, and what leaving it out gains; the first is the whole frame",
+        columns: &[&[
+            m("part", Count, "its number"),
+            m("name", Text, "labels around it, and what it is"),
+            m("actions", Count, "draws, dispatches and traces"),
+            m(
+                "own",
+                Milliseconds,
+                "their times one by one, in turns that time every command: the sum of their medians",
+            ),
+            m("cost", Milliseconds, "how much less GPU time the frame takes without them"),
+            m("from", Milliseconds, "the lower end of the cost's 99 % interval"),
+            m("to", Milliseconds, "the upper end"),
+            m(
+                "overlap",
+                Milliseconds,
+                "own time less cost: what others do meanwhile, and what timing each command adds",
+            ),
+            m("of the frame", Percent, "the cost, of the frame as it is"),
+            m("without it", Text, "whether that is sure: less time, no change, inconclusive, …"),
+            m("bound by", Text, "what gains surely when it is changed, the most first"),
+        ]],
+    },
+    Sheet { table: "experiments", about: "a change, of the frame or a part", columns: &[EXPERIMENT] },
+    Sheet {
+        table: "can be had",
+        about: "an experiment that is a sure gain and shows the same, the greatest gain first",
+        columns: &[EXPERIMENT],
+    },
+    Sheet {
+        table: "not run",
+        about: "an experiment that the device or the capture refused",
+        columns: &[&[
+            m("part", Text, "what was to be changed"),
+            m("change", Text, "how"),
+            m("why", Text, "what its process said"),
+        ]],
+    },
+];

@@ -1,0 +1,207 @@
+//! What a frame is made of, as experiments ask about it: labels, passes, pipelines or draws.
+//!
+//! Guarantees: the first part is the whole frame; every action is in exactly one of the others, which come in the order in which the
+//! frame begins them. Where there are more than are wanted, those with the least own time are one part, the last. Refuses nothing.
+
+use std::collections::HashMap;
+use trace::what_if::{Action, Part};
+
+/// What parts are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// What the application labels; actions outside of labels are one part.
+    Label,
+    /// Render passes, and what a command buffer does between them.
+    Pass,
+    /// Pipelines.
+    Pipeline,
+    /// Every draw, dispatch and trace.
+    Draw,
+}
+
+impl By {
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            By::Label => "label",
+            By::Pass => "pass",
+            By::Pipeline => "pipeline",
+            By::Draw => "draw",
+        }
+    }
+
+    /// The coarsest that parts the frame at all: labels, if there are any.
+    pub fn chosen(actions: &[Action]) -> By {
+        let parts = |by: By| parts(actions, by, &[], usize::MAX).len() > 2;
+        let labelled = actions.iter().any(|a| !a.labels.is_empty());
+        match () {
+            () if labelled && parts(By::Label) => By::Label,
+            () if parts(By::Pass) => By::Pass,
+            () if parts(By::Pipeline) => By::Pipeline,
+            () => By::Draw,
+        }
+    }
+}
+
+/// What tells a part from others, and its name.
+fn key(a: &Action, n: usize, by: By) -> (String, String) {
+    let within = a.labels.join(" › ");
+    let under = |name: String| if within.is_empty() { name } else { format!("{within} › {name}") };
+    match by {
+        By::Label if a.labels.is_empty() => (String::new(), "outside of labels".into()),
+        By::Label => (within.clone(), within),
+        By::Pass if a.pass > 0 => {
+            (format!("pass {}", a.pass), under(format!("pass {} ({})", a.pass, a.pass_name)))
+        }
+        By::Pass => {
+            (format!("{} {within}", a.submission), under(format!("outside of passes, from {}", a.kind)))
+        }
+        By::Pipeline => {
+            let name = match (a.pipeline, a.pipeline_name.as_str()) {
+                (0, _) => "shader objects".into(),
+                (id, "") => format!("pipeline {id}"),
+                (_, name) => format!("pipeline '{name}'"),
+            };
+            (a.pipeline.to_string(), name)
+        }
+        By::Draw => (n.to_string(), under(format!("{} {}", a.kind, n + 1))),
+    }
+}
+
+/// The parts of a frame; `own` are actions' own times, as far as they are known, and `most` how many there may be besides the whole.
+pub fn parts(actions: &[Action], by: By, own: &[Option<u64>], most: usize) -> Vec<Part> {
+    let own_of = |some: &[usize]| {
+        let known: Vec<u64> = some.iter().filter_map(|a| own.get(*a).copied().flatten()).collect();
+        (!known.is_empty()).then(|| known.iter().sum())
+    };
+    let mut all: Vec<Part> = vec![];
+    let mut at: HashMap<String, usize> = HashMap::new();
+    for (n, a) in actions.iter().enumerate() {
+        let (key, name) = key(a, n, by);
+        let part = *at.entry(key).or_insert_with(|| {
+            all.push(Part { name, level: by.name().into(), ..Part::default() });
+            all.len() - 1
+        });
+        all[part].actions.push(n);
+    }
+    all.iter_mut().for_each(|p| p.own = own_of(&p.actions));
+    if all.len() > most {
+        let mut order: Vec<usize> = (0..all.len()).collect();
+        order.sort_by_key(|p| (std::cmp::Reverse(all[*p].own), *p));
+        let mut small = order.split_off(most.max(1) - 1);
+        small.sort_unstable();
+        let actions: Vec<usize> = small.iter().flat_map(|p| all[*p].actions.clone()).collect();
+        let rest = Part {
+            name: format!("the other {} {}s", small.len(), by.name()),
+            level: "rest".into(),
+            own: own_of(&actions),
+            actions,
+        };
+        let mut n = 0..;
+        all.retain(|_| !small.contains(&n.next().unwrap_or_default()));
+        all.push(rest);
+    }
+    let actions: Vec<usize> = (0..actions.len()).collect();
+    let whole = Part { name: "the frame".into(), level: "frame".into(), own: own_of(&actions), actions };
+    [vec![whole], all].concat()
+}
+
+/// The blocks of a part's commands, as ranges that hold no command of another: what `at=` of a change takes.
+pub fn blocks(actions: &[Action], part: &Part) -> Vec<(u64, u64)> {
+    let mut all: Vec<(u64, bool)> = actions.iter().map(|a| (a.block, false)).collect();
+    part.actions.iter().for_each(|a| all[*a].1 = true);
+    all.sort_unstable();
+    let mut ranges: Vec<(u64, u64)> = vec![];
+    let mut open = false;
+    for (n, (block, mine)) in all.iter().enumerate() {
+        // (a command that is executed twice may be in two parts: it is both's)
+        let mine = *mine || all[n..].iter().take_while(|a| a.0 == *block).any(|a| a.1);
+        match (mine, ranges.last_mut()) {
+            (true, Some(last)) if open => last.1 = *block,
+            (true, _) => ranges.push((*block, *block)),
+            (false, _) => {}
+        }
+        open = mine;
+    }
+    ranges
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn action(block: u64, pass: u64, pipeline: u64, labels: &[&str]) -> Action {
+        Action {
+            block,
+            pass,
+            pass_name: if pass > 0 { "rendering 8x8".into() } else { String::new() },
+            pipeline,
+            kind: "Draw".into(),
+            labels: labels.iter().map(|l| (*l).into()).collect(),
+            ..Action::default()
+        }
+    }
+
+    fn frame() -> Vec<Action> {
+        vec![
+            action(10, 0, 5, &[]),
+            action(12, 1, 5, &["a"]),
+            action(13, 1, 6, &["a", "b"]),
+            action(20, 2, 6, &[]),
+            action(21, 2, 5, &[]),
+        ]
+    }
+
+    fn of(by: By, own: &[Option<u64>], most: usize) -> Vec<(String, Vec<usize>, Option<u64>)> {
+        parts(&frame(), by, own, most).into_iter().map(|p| (p.name, p.actions, p.own)).collect()
+    }
+
+    #[test]
+    fn every_action_is_in_one_part_and_the_whole_comes_first() {
+        let names = |by| of(by, &[], 9).into_iter().map(|p| p.0).collect::<Vec<_>>();
+        assert_eq!(names(By::Label), ["the frame", "outside of labels", "a", "a › b"]);
+        assert_eq!(
+            names(By::Pass)[1..],
+            ["outside of passes, from Draw", "a › pass 1 (rendering 8x8)", "pass 2 (rendering 8x8)"]
+        );
+        assert_eq!(names(By::Pipeline)[1..], ["pipeline 5", "pipeline 6"]);
+        assert_eq!(names(By::Draw)[1..], ["Draw 1", "a › Draw 2", "a › b › Draw 3", "Draw 4", "Draw 5"]);
+        for by in [By::Label, By::Pass, By::Pipeline, By::Draw] {
+            let mut all: Vec<usize> = of(by, &[], 2)[1..].iter().flat_map(|p| p.1.clone()).collect();
+            all.sort_unstable();
+            assert_eq!(all, [0, 1, 2, 3, 4], "{by:?}");
+        }
+    }
+
+    #[test]
+    fn the_small_ones_are_one_part_by_their_own_time() {
+        let own = [Some(1), Some(50), None, Some(2), Some(7)];
+        let found = of(By::Draw, &own, 3);
+        assert_eq!(found[0], ("the frame".into(), vec![0, 1, 2, 3, 4], Some(60)));
+        assert_eq!(
+            found[1..3],
+            [("a › Draw 2".into(), vec![1], Some(50)), ("Draw 5".into(), vec![4], Some(7))]
+        );
+        assert_eq!(found[3], ("the other 3 draws".into(), vec![0, 2, 3], Some(3)));
+    }
+
+    #[test]
+    fn labels_part_a_frame_first_and_what_has_one_part_is_parted_further() {
+        assert_eq!(By::chosen(&frame()), By::Label);
+        let plain = |pass: u64, pipeline: u64| action(1, pass, pipeline, &[]);
+        assert_eq!(By::chosen(&[plain(1, 5), plain(2, 5)]), By::Pass);
+        assert_eq!(By::chosen(&[plain(1, 5), plain(1, 6)]), By::Pipeline);
+        assert_eq!(By::chosen(&[plain(1, 5), plain(1, 5)]), By::Draw);
+    }
+
+    #[test]
+    fn ranges_hold_no_command_of_another_part() {
+        let frame = frame();
+        let of = |some: &[usize]| blocks(&frame, &Part { actions: some.to_vec(), ..Part::default() });
+        assert_eq!(of(&[0, 1, 2]), [(10, 13)]);
+        assert_eq!(of(&[0, 2, 4]), [(10, 10), (13, 13), (21, 21)]);
+        // The same command, executed in two parts.
+        let twice = [action(10, 1, 5, &[]), action(11, 1, 5, &[]), action(10, 2, 5, &[])];
+        assert_eq!(blocks(&twice, &Part { actions: vec![2], ..Part::default() }), [(10, 10)]);
+    }
+}

@@ -1,0 +1,256 @@
+//! Answers as a report: what costs, what binds it, what can be had.
+
+use super::answers::{Answer, Answers};
+use crate::report::{Cell, Column, Cost, Report, Table, Unit};
+use trace::what_if::{Part, WhatIf};
+
+/// Parts of which it is told what binds them.
+const TOLD: usize = 3;
+
+/// The report.
+pub fn report(of: &WhatIf, found: &Answers<'_>) -> Report {
+    let title = format!("What if: frame {} of {}, by {}", of.frame, of.capture, of.by);
+    let mut report = Report::new("what-if", &title);
+    report.cost = Cost::Unknown {
+        why: "a pair of timestamps stands around each submission, with and without each change alike".into(),
+    };
+    report.notes = answer(of, found);
+    report.tables = vec![parts(of, found), causes(of, found), had(of, found), refused(of, found)];
+    report.tables.retain(|t| !t.rows.is_empty());
+    report.notes.extend(sum(of, found));
+    report.notes.extend(of.notes.iter().chain(&found.notes).cloned());
+    report
+}
+
+/// A number of ms with as many digits as tell it apart.
+fn ms(n: f64) -> String {
+    format!("{n:.3} ms")
+}
+
+/// How sure it is.
+fn between(a: &Answer<'_>) -> String {
+    match a.interval {
+        Some([low, high]) => format!("99 %: {low:.3} … {high:.3}"),
+        None => "not known how surely".into(),
+    }
+}
+
+/// How a part is called in a sentence.
+fn called(of: &WhatIf, part: usize) -> String {
+    let p = &of.parts[part];
+    if part == 0 { p.name.clone() } else { format!("part {part}, {}", p.name) }
+}
+
+/// Parts with a cost that is sure, the dearest first.
+fn dearest<'f, 'w>(of: &WhatIf, found: &'f Answers<'w>) -> Vec<(usize, &'f Answer<'w>)> {
+    let sure = |n: usize| found.cost(n).filter(|a| a.gains()).map(|a| (n, a));
+    let mut all: Vec<_> = (1..of.parts.len()).filter_map(sure).collect();
+    all.sort_by(|a, b| b.1.gain.total_cmp(&a.1.gain));
+    all
+}
+
+/// The conclusion, in sentences.
+fn answer(of: &WhatIf, found: &Answers<'_>) -> Vec<String> {
+    let Some(first) = found.all.first() else {
+        return vec![format!("Nothing could be asked of frame {}.", of.frame)];
+    };
+    let dearest = dearest(of, found);
+    let mut said = vec![];
+    match dearest.first() {
+        Some((n, a)) => said.push(format!(
+            "Frame {} takes {}; what costs most is {}: without it {} less ({:.0} %; {}).",
+            of.frame,
+            ms(first.base),
+            called(of, *n),
+            ms(a.gain),
+            a.percent(),
+            between(a)
+        )),
+        None => said.push(format!(
+            "Frame {} takes {}; no part of it costs so much that it is sure.",
+            of.frame,
+            ms(first.base)
+        )),
+    }
+    let told = dearest.iter().take(TOLD).map(|d| d.0).chain([0]);
+    said.extend(told.filter_map(|n| bound(of, found, n)));
+    let had = found.can_be_had();
+    said.push(match had.first() {
+        Some(a) => format!(
+            "Can be had, with the same picture: {} of {}, {} less ({:.0} %; {}).",
+            a.of.change,
+            called(of, a.of.part),
+            ms(a.gain),
+            a.percent(),
+            between(a)
+        ),
+        None => "Of what was tried nothing is a sure gain with the same picture.".into(),
+    });
+    said
+}
+
+/// What binds a part, in a sentence; none where nothing was asked.
+fn bound(of: &WhatIf, found: &Answers<'_>, part: usize) -> Option<String> {
+    if found.of(part).all(|a| a.of.asks == super::experiments::COST) {
+        return None;
+    }
+    let name = called(of, part);
+    let name = format!("{}{}", name[..1].to_uppercase(), &name[1..]);
+    let all = found.bound_by(part);
+    let cost = found.cost(part).filter(|a| a.gains()).map(|a| a.gain);
+    let asked = found.of(part).any(|a| a.of.asks == "fragments");
+    let fragments = all.iter().find(|b| b.0 == "fragments").map_or(0.0, |b| b.1.gain);
+    let only_draws = of.parts[part].actions.iter().all(|a| of.actions[*a].kind.starts_with("Draw"));
+    if let Some(cost) = cost.filter(|c| asked && only_draws && fragments < c / 2.0) {
+        return Some(format!(
+            "{name} is bound by vertices, and what else comes before fragments: without fragments only {:.0} % of its cost go.",
+            100.0 * fragments / cost
+        ));
+    }
+    Some(match all.first() {
+        Some((asks, a)) => format!(
+            "{name} is bound by {asks}: with {} the frame takes {} less ({}).",
+            a.of.change,
+            ms(a.gain),
+            between(a)
+        ),
+        None => format!("{name}: nothing that was tried but leaving it out is a sure gain."),
+    })
+}
+
+fn number(n: f64) -> Cell {
+    if n.is_finite() { Cell::Number(n) } else { Cell::Missing }
+}
+
+fn ends(a: Option<&Answer<'_>>) -> [Cell; 2] {
+    match a.and_then(|a| a.interval) {
+        Some(at) => at.map(number),
+        None => [Cell::Missing, Cell::Missing],
+    }
+}
+
+fn own(p: &Part) -> Option<f64> {
+    p.own.map(|n| n as f64 / 1e6)
+}
+
+fn parts(of: &WhatIf, found: &Answers<'_>) -> Table {
+    let time = |name: &str| Column::new(name, Unit::Milliseconds);
+    let row = |(n, p): (usize, &Part)| {
+        let a = found.cost(n);
+        let bound: Vec<&str> = found.bound_by(n).into_iter().map(|b| b.0).collect();
+        let overlap = own(p).zip(a).map(|(own, a)| own - a.gain);
+        let [low, high] = ends(a);
+        vec![
+            Cell::Count(n as u64),
+            p.name.as_str().into(),
+            Cell::Count(p.actions.len() as u64),
+            own(p).map_or(Cell::Missing, Cell::Number),
+            a.map_or(Cell::Missing, |a| number(a.gain)),
+            low,
+            high,
+            overlap.map_or(Cell::Missing, number),
+            a.map_or(Cell::Missing, |a| number(a.percent())),
+            a.map_or("not run", Answer::word).into(),
+            bound.join(", ").into(),
+        ]
+    };
+    Table {
+        name: "parts".into(),
+        columns: vec![
+            Column::new("part", Unit::Count),
+            Column::new("name", Unit::Text),
+            Column::new("actions", Unit::Count),
+            time("own"),
+            time("cost"),
+            time("from"),
+            time("to"),
+            time("overlap"),
+            Column::new("of the frame", Unit::Percent),
+            Column::new("without it", Unit::Text),
+            Column::new("bound by", Unit::Text),
+        ],
+        rows: of.parts.iter().enumerate().map(row).collect(),
+    }
+}
+
+fn experiments<'a, 'w: 'a>(of: &WhatIf, name: &str, some: impl Iterator<Item = &'a Answer<'w>>) -> Table {
+    let time = |name: &str| Column::new(name, Unit::Milliseconds);
+    let row = |a: &Answer<'_>| {
+        let [low, high] = ends(Some(a));
+        let picture = match a.same {
+            Some(true) => "the same",
+            Some(false) => "another, as meant",
+            None => "none",
+        };
+        vec![
+            called(of, a.of.part).into(),
+            a.of.change.as_str().into(),
+            a.of.asks.as_str().into(),
+            number(a.gain),
+            low,
+            high,
+            number(a.percent()),
+            a.word().into(),
+            number(a.judged.p_adjusted),
+            picture.into(),
+        ]
+    };
+    Table {
+        name: name.into(),
+        columns: vec![
+            Column::new("part", Unit::Text),
+            Column::new("change", Unit::Text),
+            Column::new("asks about", Unit::Text),
+            time("gain"),
+            time("from"),
+            time("to"),
+            Column::new("of the frame", Unit::Percent),
+            Column::new("verdict", Unit::Text),
+            Column::new("p", Unit::Ratio),
+            Column::new("picture", Unit::Text),
+        ],
+        rows: some.map(row).collect(),
+    }
+}
+
+fn causes(of: &WhatIf, found: &Answers<'_>) -> Table {
+    experiments(of, "experiments", found.all.iter().filter(|a| a.of.asks != super::experiments::COST))
+}
+
+fn had(of: &WhatIf, found: &Answers<'_>) -> Table {
+    experiments(of, "can be had", found.can_be_had().into_iter())
+}
+
+fn refused(of: &WhatIf, found: &Answers<'_>) -> Table {
+    Table {
+        name: "not run".into(),
+        columns: ["part", "change", "why"].map(|n| Column::new(n, Unit::Text)).to_vec(),
+        rows: found
+            .refused
+            .iter()
+            .map(|(e, why)| vec![called(of, e.part).into(), e.change.as_str().into(), why.as_str().into()])
+            .collect(),
+    }
+}
+
+/// Whether costs add up.
+fn sum(of: &WhatIf, found: &Answers<'_>) -> Option<String> {
+    let whole = found.cost(0)?;
+    let each: Vec<f64> = (1..of.parts.len()).filter_map(|n| found.cost(n)).map(|a| a.gain).collect();
+    if each.len() + 1 < of.parts.len() || each.len() < 2 {
+        return None;
+    }
+    let sum: f64 = each.iter().sum();
+    Some(format!(
+        "Parts left out one at a time cost {} together, and {} at once ({}): {}.",
+        ms(sum),
+        ms(whole.gain),
+        between(whole),
+        match whole.interval {
+            Some([low, high]) if sum >= low && sum <= high => "they add up",
+            Some([_, high]) if sum > high => "each alone holds up what others wait for",
+            Some(_) => "they run beside each other, so that one alone gains less than its share",
+            None => "how surely is not known",
+        }
+    ))
+}

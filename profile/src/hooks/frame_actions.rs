@@ -1,0 +1,171 @@
+//! What one frame executes: every draw, dispatch and trace, with the labels and the render pass around it, as command buffers are
+//! submitted. It needs no device.
+//!
+//! Guarantees: each execution is a row of its own, in the order of submission; render passes are numbered in the frame from 1, and one
+//! that is resumed keeps its number. Places are those of command times: submission of the frame, command buffer of the submission,
+//! execution of a secondary one, command as recorded. Refuses nothing; a frame that is not there has no rows.
+
+use gfxr_parse::ahead::Call;
+use gfxr_parse::view::View;
+use replay::error::Result;
+use replay::exec::{Executor, Hook, Next};
+use replay::hook::Commands;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use trace::what_if::Action;
+use world::commands::{Command, Label, RENDERING_RESUMING};
+use world::walk::{Step, submitted};
+use world::{Depth, Frame, Outcome, World};
+
+/// Calls that submit, and those that name what is submitted.
+const WANTED: [&str; 5] = [
+    "vkQueueSubmit",
+    "vkQueueSubmit2",
+    "vkQueueSubmit2KHR",
+    "vkQueueBeginDebugUtilsLabelEXT",
+    "vkQueueEndDebugUtilsLabelEXT",
+];
+
+/// What is around a command of a queue.
+#[derive(Clone, Debug, Default)]
+struct Queue {
+    own: Vec<String>,
+    labels: Vec<String>,
+    /// Number and name of the render pass that runs.
+    pass: (u64, String),
+    /// Of the latest.
+    latest: u64,
+}
+
+/// See the module's header.
+pub struct FrameActionsHook {
+    frame: u64,
+    /// The frame that runs.
+    now: u64,
+    queues: HashMap<u64, Queue>,
+    submissions: u64,
+    passes: u64,
+    out: Rc<RefCell<Vec<Action>>>,
+}
+
+impl FrameActionsHook {
+    /// For a frame; and where its actions will be.
+    pub fn new(frame: u64) -> (FrameActionsHook, Rc<RefCell<Vec<Action>>>) {
+        let out = Rc::default();
+        let hook = FrameActionsHook {
+            frame,
+            now: 0,
+            queues: HashMap::new(),
+            submissions: 0,
+            passes: 0,
+            out: Rc::clone(&out),
+        };
+        (hook, out)
+    }
+
+    /// Command buffers of a submission.
+    fn play(&mut self, world: &World, buffers: &[u64], queue: &mut Queue) {
+        let wanted = self.now == self.frame;
+        let mut out = self.out.borrow_mut();
+        // Labels that had begun before each of the command buffers that are being executed, and which execution each is.
+        let mut outer: Vec<(usize, u64)> = vec![];
+        let (mut position, mut executions) = (0, 0);
+        world.walk(buffers, &mut |_, step| match step {
+            Step::Enters if outer.is_empty() => {
+                executions = 0;
+                outer.push((0, 0));
+            }
+            Step::Enters => {
+                executions += 1;
+                outer.push((queue.labels.len(), executions));
+            }
+            Step::Leaves => {
+                let (labels, _) = outer.pop().unwrap_or_default();
+                match outer.is_empty() {
+                    true => position += 1,
+                    false => queue.labels.truncate(labels),
+                }
+            }
+            Step::Command(recorded) => match &recorded.command {
+                Command::Label { what: Label::Begin, text } => queue.labels.push(text.to_string()),
+                Command::Label { what: Label::End, .. }
+                    if queue.labels.len() > outer.last().map_or(0, |o| o.0) =>
+                {
+                    queue.labels.pop();
+                }
+                Command::BeginPass(pass) => {
+                    if pass.flags & RENDERING_RESUMING == 0 {
+                        self.passes += 1;
+                        queue.latest = self.passes;
+                    }
+                    let name = match (pass.render_pass, world.name(pass.render_pass)) {
+                        (0, _) => format!("rendering {}x{}", pass.area[2], pass.area[3]),
+                        (id, "") => format!("render pass {id}"),
+                        (_, name) => format!("render pass '{name}'"),
+                    };
+                    queue.pass = (queue.latest, name);
+                }
+                Command::EndPass => queue.pass = Default::default(),
+                Command::Invoke(invoke) if wanted => {
+                    let pipeline = match &invoke.bindings.program {
+                        world::commands::Program::Pipeline(p) => p.id,
+                        _ => 0,
+                    };
+                    out.push(Action {
+                        submission: self.submissions,
+                        position,
+                        execution: outer.last().map_or(0, |o| o.1),
+                        index: recorded.index.into(),
+                        block: recorded.block,
+                        kind: invoke.kind().to_owned(),
+                        pipeline,
+                        pipeline_name: world.name(pipeline).to_owned(),
+                        labels: queue.own.iter().chain(&queue.labels).cloned().collect(),
+                        pass: queue.pass.0,
+                        pass_name: queue.pass.1.clone(),
+                    });
+                }
+                _ => {}
+            },
+        });
+        self.submissions += 1;
+    }
+}
+
+impl Hook for FrameActionsHook {
+    fn name(&self) -> &'static str {
+        "frame-actions"
+    }
+
+    fn follows(&self) -> Depth {
+        Depth::Commands
+    }
+
+    fn wants(&self) -> Commands {
+        Commands::named(&WANTED)
+    }
+
+    fn call(&mut self, cx: &mut Executor, call: &mut Call, next: Next) -> Result<Outcome> {
+        let id = call.image.u64(0);
+        match call.command.canonical {
+            "vkQueueBeginDebugUtilsLabelEXT" => {
+                let name = View::call(&call.image).one("pLabelInfo").and_then(|l| l.text("pLabelName"));
+                self.queues.entry(id).or_default().own.push(name.unwrap_or_default().into_owned());
+            }
+            "vkQueueEndDebugUtilsLabelEXT" => drop(self.queues.entry(id).or_default().own.pop()),
+            _ => {
+                let mut queue = self.queues.remove(&id).unwrap_or_default();
+                self.play(cx.objects.world(), &submitted(call), &mut queue);
+                self.queues.insert(id, queue);
+            }
+        }
+        next.run(cx, call)
+    }
+
+    fn frame(&mut self, _: &mut Executor, frame: Frame) -> Result<()> {
+        self.now = frame.next;
+        (self.submissions, self.passes) = (0, 0);
+        Ok(())
+    }
+}
