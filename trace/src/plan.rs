@@ -5,6 +5,7 @@
 //! passes  = USE { , USE }               passes in the shaders, in order
 //! method  = USE                         a method of repacking
 //! USE     = NAME [ : OPTION { + OPTION } ]
+//! change  = USE                         a change to calls, again and again
 //! shaders = DIR   descriptors = FILE   driver = FILE   gpu = N|NAME   env = VARIABLE=VALUE (again and again)
 //! ```
 //!
@@ -12,7 +13,7 @@
 //! have colons between them for some passes (`simt:exact=0:held=4`): a colon before `name=` still parts two options.
 //!
 //! Guarantees: what is printed is read as the same again. Refuses keys that nobody knows, keys that are there twice, and names
-//! that are none. What passes and methods there are is not known here.
+//! that are none. What passes, methods and changes there are is not known here.
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -24,9 +25,9 @@ use std::str::FromStr;
 pub const PLAIN: &str = "plain";
 
 /// The keys of a plan.
-pub const KEYS: [&str; 7] = ["passes", "method", "shaders", "descriptors", "driver", "gpu", "env"];
+pub const KEYS: [&str; 8] = ["passes", "method", "change", "shaders", "descriptors", "driver", "gpu", "env"];
 
-/// A pass or a method, and its options.
+/// A pass, a method or a change to calls, and its options.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Use {
@@ -71,6 +72,9 @@ pub struct Plan {
     /// The method of repacking whose swizzles its shaders follow.
     #[serde(default)]
     pub method: Option<Use>,
+    /// Changes to calls on their way to the driver, the first outermost.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Use>,
     /// A folder of shaders that replace the capture's, by hash.
     #[serde(default)]
     pub shaders: Option<String>,
@@ -115,6 +119,10 @@ impl Plan {
                 self.method = Some(value.parse().map_err(wrong)?);
                 return Ok(());
             }
+            "change" => {
+                self.changes.push(value.parse().map_err(wrong)?);
+                return Ok(());
+            }
             "env" => {
                 let said = value.split_once('=').filter(|v| !v.0.is_empty());
                 let (variable, value) = said.ok_or_else(|| wrong("VARIABLE=VALUE".into()))?;
@@ -141,6 +149,7 @@ impl Plan {
         let mut add = |key: &str, value: Option<String>| all.extend(value.map(|v| format!("{key}={v}")));
         add("passes", (!self.passes.is_empty()).then(|| self.passes.to_string()));
         add("method", self.method.as_ref().map(Use::to_string));
+        self.changes.iter().for_each(|change| add("change", Some(change.to_string())));
         for (key, value) in [
             ("shaders", &self.shaders),
             ("descriptors", &self.descriptors),
@@ -365,10 +374,12 @@ mod tests {
         assert_eq!(p.method, Some(Use::new("tiled-objects", ["tile=8x8"])));
         let p: Plan = "r shaders=new descriptors=one.json".parse().expect("a plan");
         assert_eq!((p.shaders.as_deref(), p.descriptors.as_deref()), (Some("new"), Some("one.json")));
+        let changed: Plan = "w change=skip:at=5-9 change=half".parse().expect("a plan");
+        assert_eq!(changed.changes, [Use::new("skip", ["at=5-9"]), Use::new("half", [""; 0])]);
         let quoted: Plan = r#"'two words' env="A=x y" passes=burn:pipeline='#5'"#.parse().expect("a plan");
         assert_eq!((&*quoted.name, &*quoted.passes.to_string()), ("two words", "burn:pipeline=#5"));
         assert_eq!(quoted.env.get("A").map(String::as_str), Some("x y"));
-        for plan in [p, quoted, text.parse().expect("a plan"), Plan::named("it's")] {
+        for plan in [p, changed, quoted, text.parse().expect("a plan"), Plan::named("it's")] {
             assert_eq!(plan.to_string().parse(), Ok(plan.clone()), "{plan}");
             let json = serde_json::to_string(&plan).expect("JSON");
             assert_eq!(serde_json::from_str::<Plan>(&json).expect("a plan"), plan, "{json}");
@@ -380,6 +391,10 @@ mod tests {
                 "a passes=simt,burn:turns=3+mode=x gpu=0 env=A=1",
             ),
             ("'b' 'method=random:seed=7'", "b method=random:seed=7"),
+            (
+                "d gpu=0 change=no-blend change='skip:label=shadow*+copies'",
+                "d change=no-blend 'change=skip:label=shadow*+copies' gpu=0",
+            ),
             (r#"c env="A=x y""#, "c 'env=A=x y'"),
         ] {
             assert_eq!(text.parse::<Plan>().map(|p| p.to_string()).as_deref(), Ok(printed));
@@ -387,7 +402,17 @@ mod tests {
         for wrong in ["'' env=A=1", "x env='A=1", "x env=A=\\", "x passes=", "a,b"] {
             assert!(wrong.parse::<Plan>().is_err(), "{wrong}");
         }
-        for wrong in ["", "a=b", "x y", "x colour=red", "x env=A", "x passes=a passes=b", "x gpu=0 gpu=1"] {
+        for wrong in [
+            "",
+            "a=b",
+            "x y",
+            "x colour=red",
+            "x env=A",
+            "x passes=a passes=b",
+            "x change=",
+            "x change=:a",
+            "x gpu=0 gpu=1",
+        ] {
             assert!(wrong.parse::<Plan>().is_err(), "{wrong}");
         }
     }
