@@ -15,11 +15,11 @@ mod mmap;
 mod ordered;
 mod output;
 mod progress;
-mod select;
 
 use analyses::report::escape;
 use std::io::IsTerminal;
 use std::process::ExitCode;
+use trace::select;
 
 /// Only a terminal is coloured, and not where NO_COLOR (no-color.org) is set; clap keeps to the same for its own texts.
 fn colours() -> bool {

@@ -247,7 +247,7 @@ fn note() -> serde_json::Value {
         "stopped": "done", "machine": { "before": { "cpu": "A" } },
         "captures": [{ "name": "a|b.gfxr", "blake3": "77", "size_bytes": 5 }, { "name": "c.gfxr", "blake3": "78", "size_bytes": 6 }],
         "plans": [{ "name": "plain" }, { "name": "simt", "passes": "simt", "env": { "A": "1" } },
-            { "name": "it's", "method": "random:seed=7", "shaders": "a b", "gpu": "1" }],
+            { "name": "it's", "method": "random:seed=7", "changes": ["skip:at=5-9"], "shaders": "a b", "gpu": "1" }],
         "refused": [{ "plan": "prune", "why": "another picture", "instead": "prune-precise" }],
         "workers": workers, "notes": ["x"],
     })

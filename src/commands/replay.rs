@@ -5,7 +5,7 @@
 
 use super::frames;
 use super::looped;
-use super::replaying::{Bar, breadcrumbs, failure, options};
+use super::replaying::{Bar, breadcrumbs, changes, failure, options};
 use super::times::{Times, chain_note, frame_cost};
 use super::upstream::Upstream;
 use crate::cli::ReplayArgs;
@@ -48,7 +48,7 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     let mut made = PipelineTimes::default();
     let mut times = Times::new(args)?;
     for repeat in 0..args.repeat.max(1) {
-        times.reference(&capture, &options, repeat)?;
+        times.reference(&capture, &options, repeat, changes(&args.change)?)?;
         let bar = progress::bytes(capture.bytes().len() as u64, "replaying");
         let (hook, out) = FrameTimesHook::new(!args.no_gpu_times);
         let mut hooks: Vec<Box<dyn Hook>> = if args.echo { Vec::new() } else { vec![Box::new(hook)] };
@@ -62,6 +62,7 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
             let (hook, _) = InstrumentHook::new(Rc::new(plan), Box::new(|_, _| Ok(())));
             hooks.insert(0, Box::new(hook));
         }
+        hooks.splice(0..0, changes(&args.change)?);
         let r = replay_as_far(
             &capture,
             &options,
@@ -232,7 +233,8 @@ fn complaints(args: &ReplayArgs, s: &Summary) -> Exit {
         for l in s.negotiation.iter().filter(|l| l.done != replay::vulkan::portability::Done::Kept) {
             detail(format_args!("{} {}", l.what, l.done.name()));
         }
-        s.report.notes.iter().for_each(|(what, n)| detail(format_args!("{n} × {what}")));
+        let others = s.report.notes.iter().filter(|n| !n.0.starts_with(profile::changes::NOTE));
+        others.for_each(|(what, n)| detail(format_args!("{n} × {what}")));
         let t = &s.translated;
         let e = &s.exact;
         for (n, what) in [

@@ -12,12 +12,18 @@ use replay::hook::Hook;
 use replay::options::{AddressMode, Bridge, FrameBy, MemoryMode, Options, Rehearse};
 use replay::session::{Progress, Summary};
 use replay::vulkan::portability::Done;
+use trace::plan::Use;
 
 /// The hook that marks commands, innermost, if the flag asks for it.
 pub fn breadcrumbs(args: &RunArgs, hooks: &mut Vec<Box<dyn Hook>>) {
     if args.breadcrumbs {
         hooks.push(Box::new(BreadcrumbsHook::default()));
     }
+}
+
+/// The hooks of changes that flags ask for; they go outermost.
+pub fn changes(all: &[Use]) -> Result<Vec<Box<dyn Hook>>, Failure> {
+    profile::changes::hooks(all).map_err(|e| Failure::usage(format_args!("--change: {e}")))
 }
 
 /// Shows how far a replay is, and gives back the memory of the file behind it.
@@ -138,6 +144,9 @@ pub fn tallies(s: &Summary) {
     if !risked.is_empty() {
         let names = risked.join(", ");
         complain(format_args!("not here, and left out; nothing shows whether it is used: {names}"));
+    }
+    for (what, n) in report.notes.iter().filter(|n| n.0.starts_with(profile::changes::NOTE)) {
+        complain(format_args!("{what} ({n})"));
     }
     for (file, runs) in &report.missing_files {
         input::missing_file(file, *runs);

@@ -5,7 +5,7 @@
 //! has: before replaying where presents say how many there are, else after.
 
 use super::frames::{self, missing, no_such_frame};
-use super::replaying::{breadcrumbs, failure, options};
+use super::replaying::{breadcrumbs, changes, failure, options};
 use crate::cli::ScreenshotArgs;
 use crate::exit::{Exit, Failure, complain, detail};
 use crate::select::Ranges;
@@ -14,7 +14,6 @@ use gfxr_parse::container::Capture;
 use gfxr_parse::schema::command_named;
 use profile::hooks::screenshot::{ScreenshotHook, Seen, Shot, What, Wish};
 use replay::error::{Error, Kind};
-use replay::hook::Hook;
 use replay::options::Options;
 use replay::session::{On, Progress, Summary, replay};
 use std::sync::mpsc;
@@ -26,6 +25,7 @@ const AHEAD: usize = 4;
 pub fn run(args: &ScreenshotArgs) -> Result<Exit, Failure> {
     let capture = input::open(&args.file, &args.run.reading)?;
     let mut options = options(&args.run)?;
+    let changed = changes(&args.change)?;
     let (what, frames) = plan(args, &capture, &options)?;
     options.frames = frames.as_ref().map(|f| (f.all().iter().map(|r| r.0).min().unwrap_or(0), f.last()));
     output::folder(&args.output)?;
@@ -45,7 +45,8 @@ pub fn run(args: &ScreenshotArgs) -> Result<Exit, Failure> {
         };
         let (hook, seen) = ScreenshotHook::new(wish, Box::new(take));
         let bar = progress::bytes(capture.bytes().len() as u64, "replaying");
-        let mut hooks: Vec<Box<dyn Hook>> = vec![Box::new(hook)];
+        let mut hooks = changed;
+        hooks.push(Box::new(hook));
         breadcrumbs(&args.run, &mut hooks);
         let replayed = replay(&capture, &options, On::Vulkan, hooks, 0, &mut Bar(&bar));
         bar.finish_and_clear();

@@ -58,8 +58,14 @@ impl Times {
         Ok(Times { settings, found: CommandTimes::default(), running: None, reference: Vec::new() })
     }
 
-    /// Replays the capture with frames timed only.
-    pub fn reference(&mut self, capture: &Capture, options: &Options, repeat: u32) -> Result<(), Failure> {
+    /// Replays the capture, changed alike, with frames timed only.
+    pub fn reference(
+        &mut self,
+        capture: &Capture,
+        options: &Options,
+        repeat: u32,
+        mut hooks: Vec<Box<dyn Hook>>,
+    ) -> Result<(), Failure> {
         if self.settings.is_none() {
             return Ok(());
         }
@@ -67,7 +73,8 @@ impl Times {
         let (hook, out) = FrameTimesHook::new(true);
         // The measured replay comes after this one and reads the same bytes: none are given back.
         let mut shown = Bar { bar: &bar, map: None, released: 0 };
-        let r = replay(capture, options, On::Vulkan, vec![Box::new(hook)], repeat, &mut shown);
+        hooks.push(Box::new(hook));
+        let r = replay(capture, options, On::Vulkan, hooks, repeat, &mut shown);
         bar.finish_and_clear();
         r.map_err(failure)?;
         self.reference.append(&mut out.borrow_mut().frames);

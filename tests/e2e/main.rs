@@ -10,6 +10,7 @@ mod blocks;
 mod book;
 mod budget;
 mod builds;
+mod changes;
 mod check;
 mod chosen;
 mod cli;

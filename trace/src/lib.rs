@@ -21,6 +21,7 @@ mod kept;
 mod note;
 pub mod plan;
 pub mod run;
+pub mod select;
 pub mod suite;
 pub mod swizzle;
 pub mod table;

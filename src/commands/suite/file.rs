@@ -184,6 +184,7 @@ struct PlanTable {
     name: Spanned<String>,
     passes: Option<Many<String>>,
     method: Option<String>,
+    change: Option<Many<String>>,
     shaders: Option<String>,
     descriptors: Option<String>,
     driver: Option<String>,
@@ -333,6 +334,9 @@ fn plan(table: &PlanTable) -> Result<Plan, String> {
         if let Some(value) = value {
             plan.set(key, value)?;
         }
+    }
+    for change in table.change.iter().flat_map(|c| &c.0) {
+        plan.set("change", change)?;
     }
     for (variable, value) in &table.env {
         if variable.contains('=') {

@@ -86,9 +86,14 @@ fn table(plan: &Plan) -> String {
     // (what JSON writes of a text, TOML reads as the same)
     let text = |text: &str| serde_json::Value::from(text).to_string();
     let mut lines = format!("name = {}\n", text(&plan.name));
-    for change in plan.changes().iter().filter(|c| !c.starts_with("env=")) {
+    let several = |c: &&String| ["env=", "change="].iter().any(|key| c.starts_with(key));
+    for change in plan.changes().iter().filter(|c| !several(c)) {
         let (key, value) = change.split_once('=').expect("a key and a value");
         lines += &format!("{key} = {}\n", text(value));
+    }
+    let changes: Vec<String> = plan.changes.iter().map(|c| text(&c.to_string())).collect();
+    if !changes.is_empty() {
+        lines += &format!("change = [{}]\n", changes.join(", "));
     }
     let env: Vec<String> = plan.env.iter().map(|(k, v)| format!("{} = {}", text(k), text(v))).collect();
     if !env.is_empty() {
@@ -152,6 +157,9 @@ fn everywhere(text: &str, at: &str) {
     }
     for one in &plan.passes.0 {
         assert!(PASSES.iter().any(|p| p.name == one.name), "{at}: {text}: no pass {}", one.name);
+    }
+    if let Err(e) = profile::changes::hooks(&plan.changes) {
+        panic!("{at}: {text}: {e}");
     }
 }
 

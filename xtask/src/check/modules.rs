@@ -35,7 +35,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             &["rewrite", "pass"],
             &["texts", "passes"],
             &["hooks"],
-            &["costs", "pictures", "lib"],
+            &["changes", "costs", "pictures", "lib"],
         ],
     ),
 ];

@@ -17,7 +17,7 @@
 //! one can rely on; that is said too.
 
 mod clock;
-pub(super) mod commands;
+pub(crate) mod commands;
 mod cpu;
 mod found;
 mod names;

@@ -1,4 +1,4 @@
-//! Flags that select: numbers (`1,50-52,90-`) and names (`vkCmd*`).
+//! What selects: numbers (`1,50-52,90-`) and names (`vkCmd*`).
 //!
 //! Guarantees: ranges are inclusive at both ends; names match as a whole, `*` for any letters and `?` for one. Refuses
 //! ranges that run backwards and empty patterns.

@@ -1,0 +1,90 @@
+//! Changes to a replay's calls on their way to the driver, for experiments: what does the frame cost without this?
+//!
+//! A change is written as passes are (`trace::plan::Use`), one file each here. It edits a copy of a call and passes that on:
+//! what the executor follows ([`world`]) stays what the capture says, so that several changes, and hooks further in, agree on what
+//! a command is. Guarantees: objects of a change's own go when those do that they stand for; what a change did, and what it
+//! cannot reach, is counted in the replay's notes. Refuses changes and options that it does not know, naming those that there are.
+
+mod choice;
+mod edit;
+mod entry;
+mod half;
+mod skip;
+mod state;
+mod tally;
+
+pub use entry::Entry;
+pub use tally::NOTE;
+
+use entry::Made;
+use replay::hook::Hook;
+use state::hook::StateHook;
+use trace::plan::Use;
+
+/// Every change there is.
+pub const LIST: &[Entry] = &[
+    skip::ENTRY,
+    state::no_fragments::ENTRY,
+    state::one_pixel::ENTRY,
+    state::no_blend::ENTRY,
+    state::no_depth::ENTRY,
+    state::no_color::ENTRY,
+    half::ENTRY,
+];
+
+/// The hooks of these changes, outermost first; they go before a replay's others.
+pub fn hooks(changes: &[Use]) -> Result<Vec<Box<dyn Hook>>, String> {
+    let mut hooks: Vec<Box<dyn Hook>> = vec![];
+    let mut states: Option<(StateHook, &Use)> = None;
+    for change in changes {
+        let Some(entry) = LIST.iter().find(|e| e.name == change.name) else {
+            let all: Vec<&str> = LIST.iter().map(|e| e.name).collect();
+            return Err(format!("there is no change {:?}; there are {}", change.name, all.join(", ")));
+        };
+        match ((entry.make)(change)?, &mut states) {
+            (Made::Hook(hook), _) => hooks.push(hook),
+            (Made::State(state, choice), None) => states = Some((StateHook::new(state, choice), change)),
+            (Made::State(state, choice), Some((hook, first))) => {
+                if !hook.add(state, &choice) {
+                    return Err(format!(
+                        "changes {first} and {change}: pipelines' state is changed for the same commands, by each change once"
+                    ));
+                }
+            }
+        }
+    }
+    hooks.extend(states.map(|(hook, _)| Box::new(hook) as Box<dyn Hook>));
+    Ok(hooks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(all: &[&str]) -> Result<usize, String> {
+        let all: Vec<Use> = all.iter().map(|c| c.parse().expect("a use")).collect();
+        hooks(&all).map(|h| h.len())
+    }
+
+    #[test]
+    fn what_is_not_known_is_refused_by_name() {
+        assert_eq!(made(&["skip:at=5+copies", "half", "no-blend:at=2", "no-depth:at=2"]), Ok(3));
+        let e = made(&["sikp"]).expect_err("no such change");
+        assert!(e.starts_with("there is no change \"sikp\"; there are skip, no-fragments, "), "{e}");
+        let e = made(&["skip:copy"]).expect_err("no such option");
+        assert_eq!(e, "change skip has no option \"copy\"; it has at=A-B, label=GLOB, pipeline=ID, copies");
+        for twice in [["no-blend:at=2", "no-depth:at=3"], ["no-blend", "no-blend"]] {
+            let e = made(&twice).expect_err("two choices of state");
+            assert!(e.contains("changed for the same commands"), "{e}");
+        }
+    }
+
+    #[test]
+    fn names_are_there_once_and_every_change_can_be_made() {
+        for (n, e) in LIST.iter().enumerate() {
+            assert!(LIST[..n].iter().all(|o| o.name != e.name), "{}", e.name);
+            assert!(made(&[e.name]).is_ok(), "{}", e.name);
+            assert!(e.asks.ends_with('?'), "{}", e.name);
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! Changes of graphics state: of pipelines, and of what commands set dynamically.
+//!
+//! A pipeline whose state is to be another is made once more beside the original, with edited create infos; so are the libraries
+//! that it is made of. The changed one is bound before a draw that is chosen, and the original again before one that is not. State
+//! that commands set is set again in the same way: with changed values before a draw that is chosen, with the application's behind.
+//! Which state a pipeline leaves to commands its create info says; shader objects leave all. What is bound the executor knows
+//! ([`world`]); of the dynamic state that a change is about, which nobody else follows, the calls that set it are kept, a recording
+//! long. Guarantees: changed pipelines never enter the table of objects; they go with their originals, and the rest with the device.
+//! Refuses, by a count, pipelines that the driver does not make so, and those that commands of the device's own bind.
+#![allow(unsafe_code)]
+
+use super::change::{Change, dynamic_of};
+use crate::changes::choice::{Choice, Chooser};
+use crate::changes::edit::{self, Edit};
+use crate::changes::tally::Tally;
+use gfxr_parse::ahead::Call;
+use gfxr_parse::image::Image;
+use gfxr_parse::schema::CommandDef;
+use gfxr_parse::schema::generated::COMMANDS;
+use gfxr_parse::view::View;
+use replay::ash::vk::{self, DynamicState, Handle};
+use replay::error::Result;
+use replay::exec::Executor;
+use replay::hook::{Commands, Hook, Next};
+use std::collections::HashMap;
+use world::objects::BindPoint;
+use world::{Depth, Outcome};
+
+/// A pipeline of the application.
+struct Pipeline {
+    device: u64,
+    /// The changed one, if anything in it is another.
+    changed: Option<vk::Pipeline>,
+    /// What it leaves to commands.
+    dynamic: Vec<DynamicState>,
+}
+
+/// A call that set dynamic state.
+struct Set {
+    call: Call,
+    state: DynamicState,
+    /// It as it is to be, if that is another.
+    edited: Option<Call>,
+    /// Whether what it sets is changed now.
+    changed: bool,
+}
+
+/// What a command buffer's recording has.
+#[derive(Default)]
+struct Recording {
+    number: u64,
+    /// The call that bound its graphics pipeline.
+    bind: Option<Call>,
+    /// Whether the changed one is bound in its place.
+    changed: bool,
+    /// In order; of calls that set the same the last.
+    sets: Vec<Set>,
+}
+
+/// See the module's header.
+pub struct StateHook {
+    changes: Vec<(&'static Change, Tally)>,
+    choice: Choice,
+    chooser: Chooser,
+    pipelines: HashMap<u64, Pipeline>,
+    /// Changed pipelines whose originals' ids name others now, and their devices.
+    left: Vec<(u64, vk::Pipeline)>,
+    recordings: HashMap<u64, Recording>,
+}
+
+const CREATE: &str = "vkCreateGraphicsPipelines";
+/// What is seen beside draws and commands that set state.
+const OTHERS: [&str; 5] =
+    [CREATE, "vkDestroyPipeline", "vkDestroyDevice", "vkCmdBindPipeline", "vkCmdExecuteCommands"];
+/// VK_PIPELINE_CREATE_LIBRARY_BIT_KHR.
+const LIBRARY: u64 = 0x800;
+
+/// Whether a command draws.
+fn draws(c: &CommandDef) -> bool {
+    ["vkCmdDraw", "vkCmdExecuteGeneratedCommands"].iter().any(|d| c.name.starts_with(d))
+}
+
+/// What identifies the state that a call sets: its command, and from which element to which.
+fn slot(call: &Call) -> (&'static str, Option<u32>, Option<u32>) {
+    let v = View::call(&call.image);
+    let n = |names: [&str; 2]| names.iter().find_map(|n| v.u32(n));
+    (call.command.canonical, n(["firstScissor", "firstAttachment"]), n(["scissorCount", "attachmentCount"]))
+}
+
+impl StateHook {
+    /// One change, for these commands.
+    pub fn new(change: &'static Change, choice: Choice) -> Self {
+        StateHook {
+            changes: vec![(change, Tally::new(change.name))],
+            chooser: Chooser::new(choice.clone()),
+            choice,
+            pipelines: HashMap::new(),
+            left: vec![],
+            recordings: HashMap::new(),
+        }
+    }
+
+    /// Another; not if it is for other commands, or there already.
+    pub fn add(&mut self, change: &'static Change, choice: &Choice) -> bool {
+        let fits = self.choice == *choice && self.changes.iter().all(|c| c.0.name != change.name);
+        if fits {
+            self.changes.push((change, Tally::new(change.name)));
+        }
+        fits
+    }
+
+    fn dynamics(&self) -> impl Iterator<Item = &'static super::change::Dynamic> + '_ {
+        self.changes.iter().flat_map(|c| c.0.dynamic)
+    }
+
+    /// What is edited in the create infos of a call.
+    fn edits(&self, image: &Image) -> Vec<Edit> {
+        let mut all = vec![];
+        let v = View::call(image);
+        for (info, id) in v.structs("pCreateInfos").zip(v.u64s("pPipelines")) {
+            if !self.choice.may_run(id) && flags(info) & LIBRARY == 0 {
+                continue;
+            }
+            let dynamic = dynamic_of(info);
+            let edits = self.changes.iter().flat_map(|c| (c.0.pipeline)(info));
+            all.extend(edits.filter(|e| !dynamic.contains(&e.0)).map(|e| e.1));
+        }
+        all
+    }
+
+    /// vkCreateGraphicsPipelines.
+    fn create(&mut self, cx: &mut Executor, call: &mut Call, next: Next) -> Result<Outcome> {
+        let mut edited = call.clone();
+        let edits = self.edits(&call.image);
+        let v = View::call(&call.image);
+        let libraries: Vec<(u64, vk::Pipeline)> = v
+            .structs("pCreateInfos")
+            .flat_map(libraries)
+            .filter_map(|id| Some((id, self.pipelines.get(&id)?.changed?)))
+            .collect();
+        let ids = v.u64s("pPipelines");
+        let mut changed = vec![None; ids.len()];
+        if edit::apply(&mut edited.image, &edits) || !libraries.is_empty() {
+            let swapped: Vec<(u64, u64)> =
+                libraries.iter().map(|(id, other)| (*id, cx.objects.swap(*id, other.as_raw()))).collect();
+            let made = next.run(cx, &mut edited);
+            // (the last first: a library may be named twice)
+            for (id, live) in swapped.into_iter().rev() {
+                cx.objects.swap(id, live);
+            }
+            match made {
+                Ok(outcome) if outcome.called && outcome.result() == 0 => {
+                    changed =
+                        ids.iter().map(|id| Some(vk::Pipeline::from_raw(cx.objects.live(*id)))).collect();
+                    ids.iter().for_each(|id| cx.objects.remove(*id));
+                    self.tallies(|t| t.done("pipelines made once more"));
+                }
+                Err(e) if e.is_gone() => return Err(e),
+                _ => self.tallies(|t| t.beyond("pipelines that cannot be made so stay as they are", 1)),
+            }
+        }
+        let outcome = next.run(cx, call);
+        let device = call.image.u64(0);
+        for ((info, id), changed) in View::call(&call.image).structs("pCreateInfos").zip(ids).zip(changed) {
+            let mut dynamic = dynamic_of(info);
+            for library in libraries_of(&self.pipelines, info) {
+                dynamic.extend(&library.dynamic);
+            }
+            let changed = changed.filter(|p| *p != vk::Pipeline::null());
+            if let Some(old) = self.pipelines.insert(id, Pipeline { device, changed, dynamic }) {
+                self.left.extend(old.changed.map(|p| (old.device, p)));
+            }
+        }
+        outcome
+    }
+
+    fn tallies(&mut self, each: impl Fn(&mut Tally)) {
+        self.changes.iter_mut().for_each(|c| each(&mut c.1));
+    }
+
+    /// Destroys changed pipelines.
+    fn destroy(cx: &mut Executor, gone: impl IntoIterator<Item = (u64, vk::Pipeline)>) {
+        let Some(vk) = cx.backend.vulkan() else { return };
+        for (device, pipeline) in gone {
+            if let Ok(d) = vk.device(device) {
+                // SAFETY: made by this hook alone, of this device; what used it has ended, as what used its original has to.
+                unsafe { d.ash.destroy_pipeline(pipeline, None) };
+            }
+        }
+    }
+
+    /// All of a device, or all there are, are not used any more.
+    fn give_back(&mut self, cx: &mut Executor, device: Option<u64>) -> Result<()> {
+        let is = |of: u64| device.is_none_or(|d| d == of);
+        let mut gone: Vec<(u64, vk::Pipeline)> = self.left.extract_if(.., |l| is(l.0)).collect();
+        for (_, p) in self.pipelines.extract_if(|_, p| is(p.device)) {
+            gone.extend(p.changed.map(|changed| (p.device, changed)));
+        }
+        if let Some(vk) = cx.backend.vulkan() {
+            for device in gone.iter().map(|g| g.0) {
+                if let Ok(d) = vk.device(device) {
+                    d.wait_idle()?;
+                }
+            }
+        }
+        Self::destroy(cx, gone);
+        Ok(())
+    }
+
+    /// A command buffer's recording that is under way.
+    fn recording(&mut self, cx: &Executor, buffer: u64) -> &mut Recording {
+        let number = cx.objects.world().recording(buffer).map_or(0, |r| r.number);
+        let now = self.recordings.entry(buffer).or_default();
+        if now.number != number {
+            *now = Recording { number, ..Recording::default() };
+        }
+        now
+    }
+
+    /// A call sets dynamic state.
+    fn set(&mut self, cx: &Executor, call: &Call, state: DynamicState) {
+        let mut edited = call.clone();
+        let of_it = self.dynamics().filter(|d| d.command == call.command.canonical);
+        let edits: Vec<Edit> = of_it.flat_map(|d| (d.edits)(View::call(&call.image))).collect();
+        let edited = edit::apply(&mut edited.image, &edits).then_some(edited);
+        let now = self.recording(cx, call.image.u64(0));
+        let same = slot(call);
+        now.sets.retain(|s| slot(&s.call) != same);
+        now.sets.push(Set { call: call.clone(), state, edited, changed: false });
+    }
+
+    /// Something is drawn: what is bound and set becomes what it is to be.
+    fn draw(&mut self, cx: &mut Executor, call: &Call, next: Next) -> Result<()> {
+        let buffer = call.image.u64(0);
+        let world = cx.objects.world();
+        let chosen = self.chooser.chosen(world, call, Some(BindPoint::Graphics));
+        let bound = world.program(buffer, BindPoint::Graphics);
+        let pipeline = bound.first().filter(|id| world.pipelines.contains_key(*id)).copied();
+        self.recording(cx, buffer);
+        let Some(now) = self.recordings.get_mut(&buffer) else { return Ok(()) };
+        let of = pipeline.and_then(|id| self.pipelines.get(&id));
+        let mut applies = false;
+        if let (Some(id), Some(other), Some(bind)) = (pipeline, of.and_then(|p| p.changed), &now.bind) {
+            applies = true;
+            if now.changed != chosen {
+                let mut bind = bind.clone();
+                if chosen {
+                    let live = cx.objects.swap(id, other.as_raw());
+                    let done = next.run(cx, &mut bind);
+                    cx.objects.swap(id, live);
+                    done?;
+                } else {
+                    next.run(cx, &mut bind)?;
+                }
+                now.changed = chosen;
+            }
+        }
+        // All of them, in order, as one may set part of what another has set.
+        for set in &mut now.sets {
+            let counts = match pipeline {
+                Some(_) => of.is_some_and(|p| p.dynamic.contains(&set.state)),
+                None => true,
+            };
+            applies |= counts && set.edited.is_some();
+            if counts && set.changed != chosen {
+                let again = if chosen { set.edited.as_ref() } else { None };
+                next.run(cx, &mut again.unwrap_or(&set.call).clone())?;
+                set.changed = chosen;
+            }
+        }
+        if chosen && applies {
+            self.tallies(|t| t.done("draws with changed state"));
+        } else if chosen {
+            self.tallies(|t| t.beyond("draws have nothing that could be changed, or are so already", 1));
+        }
+        if chosen && call.command.name.starts_with("vkCmdExecuteGenerated") {
+            self.tallies(|t| {
+                t.beyond("commands that the device generates may bind pipelines that are not changed", 1)
+            });
+        }
+        Ok(())
+    }
+}
+
+/// VkPipelineCreateFlags2.
+fn flags(info: View<'_>) -> u64 {
+    let two = info.next("VkPipelineCreateFlags2CreateInfo").and_then(|two| two.u64("flags"));
+    two.or_else(|| info.u64("flags")).unwrap_or(0)
+}
+
+fn libraries(info: View<'_>) -> Vec<u64> {
+    info.next("VkPipelineLibraryCreateInfoKHR").map_or(vec![], |l| l.u64s("pLibraries"))
+}
+
+fn libraries_of<'p>(all: &'p HashMap<u64, Pipeline>, info: View<'_>) -> Vec<&'p Pipeline> {
+    libraries(info).iter().filter_map(|id| all.get(id)).collect()
+}
+
+impl Hook for StateHook {
+    fn name(&self) -> &'static str {
+        "changes of state"
+    }
+
+    fn follows(&self) -> Depth {
+        Depth::Commands
+    }
+
+    fn wants(&self) -> Commands {
+        let seen = |c: &&CommandDef| {
+            draws(c) || OTHERS.contains(&c.name) || self.dynamics().any(|d| d.command == c.canonical)
+        };
+        let all = COMMANDS.iter().filter(seen).map(|c| c.name);
+        let all: Vec<&str> = all.chain(self.chooser.wants().iter().copied()).collect();
+        Commands::named(&all)
+    }
+
+    fn call(&mut self, cx: &mut Executor, call: &mut Call, next: Next) -> Result<Outcome> {
+        let first = call.image.u64(0);
+        if let Some(c) = self.changes.first_mut() {
+            self.chooser.see(cx.objects.world(), call, &mut c.1);
+        }
+        match call.command.name {
+            CREATE => return self.create(cx, call, next),
+            "vkDestroyPipeline" => {
+                let id = View::call(&call.image).u64("pipeline").unwrap_or(0);
+                let gone = self.pipelines.remove(&id);
+                let outcome = next.run(cx, call)?;
+                Self::destroy(cx, gone.and_then(|p| Some((p.device, p.changed?))));
+                return Ok(outcome);
+            }
+            "vkDestroyDevice" => self.give_back(cx, Some(first))?,
+            "vkCmdBindPipeline" => {
+                let outcome = next.run(cx, call)?;
+                if BindPoint::of(View::call(&call.image).u32("pipelineBindPoint").unwrap_or(0))
+                    == BindPoint::Graphics
+                {
+                    let now = self.recording(cx, first);
+                    (now.bind, now.changed) = (Some(call.clone()), false);
+                }
+                return Ok(outcome);
+            }
+            "vkCmdExecuteCommands" => drop(self.recordings.remove(&first)),
+            _ if draws(call.command) => self.draw(cx, call, next)?,
+            _ => {
+                let outcome = next.run(cx, call)?;
+                let state = self.dynamics().find(|d| d.command == call.command.canonical).map(|d| d.state);
+                if let Some(state) = state {
+                    self.set(cx, call, state);
+                }
+                return Ok(outcome);
+            }
+        }
+        next.run(cx, call)
+    }
+
+    fn finish(&mut self, cx: &mut Executor) -> Result<()> {
+        self.changes.iter_mut().for_each(|c| c.1.say(cx));
+        self.give_back(cx, None)
+    }
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

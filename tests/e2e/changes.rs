@@ -1,0 +1,319 @@
+//! `--change`: what changes to calls do to pictures, against what the capture says itself: clear values, tiles under labels, the
+//! same capture without a call.
+//!
+//! `stages` draws five tiles of 64 × 64, each under a label of its own with a scissor of its own, over a background of 0.2: with
+//! tessellation and geometry shaders, mesh shaders, two of pipeline libraries. `objects` draws the right quarter with shader objects,
+//! all of whose state is dynamic; `cubes` draws a world off screen and a picture of it that covers the screen.
+
+use crate::device::device;
+use crate::rays::{rgb, sample};
+use crate::replay::validation_layer;
+use crate::support::{Scratch, run, text};
+use gfxr_parse::container::Capture;
+use gfxr_parse::writer::Writer;
+use profile::changes::LIST;
+use std::path::Path;
+
+type Pixel = [u8; 3];
+
+/// A picture's width and pixels.
+#[derive(PartialEq, Eq)]
+struct Picture(usize, Vec<Pixel>);
+
+impl Picture {
+    fn read(file: &Path) -> Picture {
+        let (width, _, rgb) = rgb(file);
+        Picture(width as usize, rgb.chunks_exact(3).map(|p| [p[0], p[1], p[2]]).collect())
+    }
+
+    /// The pixels of columns.
+    fn columns(&self, from: usize, to: usize) -> Vec<Pixel> {
+        self.1.chunks_exact(self.0).flat_map(|row| &row[from..to]).copied().collect()
+    }
+
+    /// The tiles of `stages`.
+    fn tiles(&self) -> Vec<Vec<Pixel>> {
+        (0..self.0 / 64).map(|t| self.columns(t * 64, t * 64 + 64)).collect()
+    }
+}
+
+/// What a frame of a capture shows with these changes, and what is said of it.
+fn shown_of(capture: &Path, frame: u32, changes: &[&str]) -> (Picture, String) {
+    let name: Vec<String> = changes.iter().map(|c| c.replace(['*', ':', ' '], "_")).collect();
+    let scratch = Scratch::new(&format!("changes-{frame}-{}", name.join("-")));
+    let to = scratch.path("shots");
+    let frame = frame.to_string();
+    let mut args = vec!["screenshot", capture.to_str().expect("a path"), "--frames", &frame];
+    args.extend(["-o", to.to_str().expect("a path")]);
+    changes.iter().for_each(|c| args.extend(["--change", c]));
+    let out = run(args);
+    assert!(out.status.success(), "{changes:?}: {}", text(&out.stderr));
+    (Picture::read(&to.join(format!("frame_{frame}.png"))), text(&out.stderr))
+}
+
+fn shown(name: &str, frame: u32, changes: &[&str]) -> (Picture, String) {
+    shown_of(&sample(&format!("{name}.gfxr")), frame, changes)
+}
+
+fn differing(a: &[Pixel], b: &[Pixel]) -> usize {
+    a.iter().zip(b).filter(|(a, b)| a != b).count()
+}
+
+/// 0.2 of 255: what `stages` clears to.
+const BACKGROUND: Pixel = [51; 3];
+
+/// The block of the n-th command of this name in a capture.
+fn block(name: &str, command: &str, nth: usize) -> u64 {
+    let file = sample(&format!("{name}.gfxr"));
+    let out = run(["dump", file.to_str().expect("a path"), "--commands", command]);
+    let lines: Vec<serde_json::Value> =
+        text(&out.stdout).lines().map(|l| serde_json::from_str(l).expect("JSON")).collect();
+    let all = lines.iter().filter(|l| l["function"]["name"] == command);
+    all.map(|l| l["index"].as_u64().expect("a number")).nth(nth).expect("it is there")
+}
+
+#[test]
+fn without_draws_fragments_or_colours_the_background_is_left() {
+    if !device("changes: the background") {
+        return;
+    }
+    let (plain, said) = shown("stages", 2, &[]);
+    assert!(!said.contains("change "), "{said}");
+    // The fullscreen triangle of the last tile leaves nothing of it; others do.
+    assert!(plain.tiles().iter().all(|t| differing(t, &[BACKGROUND; 64 * 64]) > 0));
+    for change in ["skip", "no-fragments", "no-color"] {
+        let (picture, said) = shown("stages", 2, &[change]);
+        assert!(picture.1.iter().all(|p| *p == BACKGROUND), "{change}: {said}");
+        // Two frames of five draws.
+        let what = if change == "skip" {
+            "draws, dispatches and traces left out (14)"
+        } else {
+            "draws with changed state (10)"
+        };
+        assert!(said.contains(&format!("change {change}: {what}")), "{said}");
+    }
+    // A pixel of each scissor, at most: those at the tiles' own corners.
+    let (picture, _) = shown("stages", 2, &["one-pixel"]);
+    let mut expected = vec![BACKGROUND; plain.1.len()];
+    (0..5).for_each(|t| expected[t * 64] = plain.1[t * 64]);
+    assert!(picture.1 == expected);
+    // Two changes of state at once are both made.
+    let (both, _) = shown("stages", 2, &["one-pixel", "no-color"]);
+    assert!(both.1.iter().all(|p| *p == BACKGROUND));
+}
+
+#[test]
+fn what_is_chosen_changes_and_what_comes_behind_it_does_not() {
+    if !device("changes: chosen") {
+        return;
+    }
+    let (plain, _) = shown("stages", 2, &[]);
+    let plain = plain.tiles();
+    let background = vec![BACKGROUND; 64 * 64];
+    let only = |changes: &[&str], tile: usize| {
+        let (picture, said) = shown("stages", 2, changes);
+        for (n, (now, then)) in picture.tiles().iter().zip(&plain).enumerate() {
+            let expected = if n == tile { &background } else { then };
+            assert_eq!(differing(now, expected), 0, "{changes:?}, tile {n}: {said}");
+        }
+    };
+    for change in ["skip", "no-fragments", "no-color"] {
+        // Of tessellation, of mesh shaders, of linked libraries.
+        for tile in 0..3 {
+            only(&[&format!("{change}:label=*ile {tile}")], tile);
+        }
+    }
+    let mesh = block("stages", "vkCmdDrawMeshTasksEXT", 1);
+    only(&[&format!("no-fragments:at={mesh}")], 1);
+    only(&[&format!("skip:at={mesh}-{mesh}")], 1);
+    // Of no label, of no block, of no pipeline there is: nothing, which is said.
+    for choice in ["label=tile", "at=1-5", "pipeline=5"] {
+        let (picture, said) = shown("stages", 2, &[&format!("no-fragments:{choice}")]);
+        assert!(picture.tiles() == plain, "{choice}");
+        assert!(!said.contains("draws with changed state"), "{said}");
+    }
+    // A scissor that commands set is the application's again behind what is chosen.
+    let (picture, _) = shown("stages", 2, &["one-pixel:label=tile 3"]);
+    let tiles = picture.tiles();
+    assert_eq!((differing(&tiles[3], &background), differing(&tiles[4], &plain[4])), (1, 0));
+    // By the pipeline: that of the world alone draws cubes; what is left is what it is cleared to.
+    let (none, _) = shown("cubes", 2, &["skip:label=world"]);
+    let world = pipeline_named("cubes", "lit cube");
+    for change in ["skip", "no-fragments", "no-color"] {
+        let (picture, _) = shown("cubes", 2, &[&format!("{change}:pipeline={world}")]);
+        assert!(picture == none, "{change}");
+    }
+    assert!(none != shown("cubes", 2, &[]).0);
+}
+
+/// The captured id of a pipeline by its debug name.
+fn pipeline_named(name: &str, pipeline: &str) -> u64 {
+    let file = sample(&format!("{name}.gfxr"));
+    let command = "vkSetDebugUtilsObjectNameEXT";
+    let out = run(["dump", file.to_str().expect("a path"), "--commands", command]);
+    let lines: Vec<serde_json::Value> =
+        text(&out.stdout).lines().map(|l| serde_json::from_str(l).expect("JSON")).collect();
+    let infos = lines.iter().map(|l| &l["function"]["args"]["pNameInfo"]);
+    let named =
+        |i: &&serde_json::Value| i["objectType"] == "VK_OBJECT_TYPE_PIPELINE" && i["pObjectName"] == pipeline;
+    let found = infos.into_iter().find(named).unwrap_or_else(|| panic!("no pipeline {pipeline}"));
+    found["objectHandle"].as_u64().expect("a number")
+}
+
+#[test]
+fn a_draw_that_is_skipped_is_a_capture_without_the_call() {
+    if !device("changes: without the call") {
+        return;
+    }
+    let scratch = Scratch::new("changes-edited");
+    for (name, frame, command, nth) in [
+        ("stages", 2, "vkCmdDraw", 6),
+        ("cubes", 1, "vkCmdDrawIndexed", 100),
+        ("closed_compute", 3, "vkCmdDispatch", 38),
+        ("msaa_frames_10_12", 12, "vkCmdDraw", 90),
+    ] {
+        let at = block(name, command, nth);
+        let bytes = std::fs::read(sample(&format!("{name}.gfxr"))).expect("a sample");
+        let capture = Capture::new(bytes).expect("a capture");
+        let mut w = Writer::new(vec![], capture.header()).expect("memory");
+        for b in capture.blocks().filter(|b| b.index != at) {
+            w.raw(&b).expect("memory");
+        }
+        let edited = scratch.path(&format!("{name}.gfxr"));
+        std::fs::write(&edited, w.finish().expect("memory")).expect("written");
+        let (expected, _) = shown_of(&edited, frame, &[]);
+        let (skipped, _) = shown(name, frame, &[&format!("skip:at={at}")]);
+        assert!(skipped == expected, "{name}");
+        assert!(skipped != shown(name, frame, &[]).0, "{name}: the call is seen");
+    }
+}
+
+#[test]
+fn state_that_is_so_already_changes_nothing() {
+    if !device("changes: nothing") {
+        return;
+    }
+    // Nothing of `cubes` is blended; in `objects` neither blending nor depth is on.
+    for (name, frame, change) in
+        [("cubes", 2, "no-blend"), ("objects", 3, "no-blend"), ("objects", 3, "no-depth")]
+    {
+        let (changed, said) = shown(name, frame, &[change]);
+        assert!(changed == shown(name, frame, &[]).0, "{name}: {change}");
+        assert!(said.contains(&format!("change {change}: nothing that it is for came")), "{said}");
+    }
+    // Of 200 cubes some hide others, and `msaa` blends.
+    for (name, frame, change) in [("cubes", 2, "no-depth"), ("msaa_frames_10_12", 12, "no-blend")] {
+        assert!(shown(name, frame, &[change]).0 != shown(name, frame, &[]).0, "{name}: {change}");
+    }
+}
+
+#[test]
+fn dynamic_state_of_shader_objects_is_changed() {
+    if !device("changes: shader objects") {
+        return;
+    }
+    let (plain, _) = shown("objects", 3, &[]);
+    // They draw a quarter of the width.
+    let drawn = |p: &Picture| {
+        (0..4)
+            .map(|q| differing(&p.columns(q * 16, q * 16 + 16), &plain.columns(q * 16, q * 16 + 16)))
+            .collect::<Vec<_>>()
+    };
+    for change in ["no-fragments", "no-color"] {
+        assert_eq!(
+            drawn(&shown("objects", 3, &[change]).0).iter().filter(|n| **n > 0).count(),
+            1,
+            "{change}"
+        );
+        assert_eq!(drawn(&shown("objects", 3, &[change]).0).iter().sum::<usize>(), 16 * 16, "{change}");
+    }
+    assert_eq!(drawn(&shown("objects", 3, &["one-pixel"]).0).iter().sum::<usize>(), 16 * 16 - 1);
+}
+
+#[test]
+fn half_of_the_workgroups_do_their_part_and_no_more() {
+    if !device("changes: half") {
+        return;
+    }
+    // The last dispatch of a frame writes a row of the picture with each of its 13 workgroups: 6 of them are left.
+    let at = block("closed_compute", "vkCmdDispatch", 41);
+    let (plain, _) = shown("closed_compute", 3, &[]);
+    let (none, _) = shown("closed_compute", 3, &[&format!("skip:at={at}")]);
+    let (half, said) = shown("closed_compute", 3, &[&format!("half:at={at}")]);
+    assert!(said.contains("change half: draws, dispatches and traces halved (1)"), "{said}");
+    let rows = |p: &Picture, from: usize, to: usize| p.1[from * p.0..to * p.0].to_vec();
+    assert!(rows(&half, 0, 6) == rows(&plain, 0, 6));
+    assert!(rows(&half, 6, 13) == rows(&none, 6, 13));
+    assert!((0..13).filter(|r| rows(&plain, *r, r + 1) != rows(&none, *r, r + 1)).count() > 0);
+}
+
+#[test]
+fn a_looped_frame_is_changed_in_each_iteration() {
+    if !device("changes: looped") {
+        return;
+    }
+    let file = sample("stages.gfxr");
+    let file = file.to_str().expect("a path");
+    let looped = ["replay", file, "--loop-frame", "2", "--iterations", "3", "--warmup", "1", "--json"];
+    let out = run(looped.iter().chain(&["--change", "no-fragments", "--change", "skip:label=tile 1"]));
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
+    let notes = &json["notes"];
+    let of = |what: &str| notes[what].as_u64().unwrap_or_else(|| panic!("{what}: {notes}"));
+    // Frame 1 once, frame 2 five times or so; of five draws one is skipped.
+    let (skipped, changed) = (
+        of("change skip: draws, dispatches and traces left out"),
+        of("change no-fragments: draws with changed state"),
+    );
+    assert!(skipped >= 4 && changed == skipped * 4, "{notes}");
+}
+
+#[test]
+fn changes_that_are_none_are_refused() {
+    let file = sample("cubes.gfxr");
+    for command in ["replay", "screenshot"] {
+        for (change, says) in
+            [("skipp", "there is no change \"skipp\""), ("half:x=1", "change half has no option \"x=1\"")]
+        {
+            let out = run([command, file.to_str().expect("a path"), "--change", change]);
+            assert_eq!(out.status.code(), Some(2), "{command} {change}");
+            assert!(text(&out.stderr).contains(says), "{}", text(&out.stderr));
+        }
+    }
+}
+
+#[test]
+fn changed_calls_break_no_rule() {
+    if !device("changes: rules") || !validation_layer() {
+        return;
+    }
+    let scratch = Scratch::new("changes-validated");
+    let to = scratch.path("shots");
+    for name in ["stages", "cubes", "closed_compute", "formats"] {
+        for change in LIST {
+            let file = sample(&format!("{name}.gfxr"));
+            let args = ["screenshot", file.to_str().expect("a path"), "--validate", "--change", change.name];
+            let out = run(args.into_iter().chain(["-o", to.to_str().expect("a path")]));
+            let said = text(&out.stderr);
+            assert!(
+                out.status.success() && said.contains(": 0 validation messages"),
+                "{name} {}: {said}",
+                change.name
+            );
+        }
+    }
+}
+
+#[test]
+fn the_book_names_every_change() {
+    let page = include_str!("../../docs/runs.md");
+    for c in LIST {
+        let options: Vec<String> = c.options.iter().map(|o| format!("`{o}`")).collect();
+        let pictures = if c.pictures_stay { "stays" } else { "changes" };
+        let row =
+            format!("| `{}` | {} | {} | {} | {pictures} |", c.name, options.join(", "), c.about, c.asks);
+        assert!(page.contains(&row), "docs/runs.md has no row\n{row}");
+    }
+    let rows = page.lines().filter(|l| l.ends_with("| stays |") || l.ends_with("| changes |")).count();
+    assert_eq!(rows, LIST.len(), "rows of changes that there are not");
+}
