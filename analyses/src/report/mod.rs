@@ -41,6 +41,9 @@ pub struct Report {
     pub analysis: String,
     /// A heading for people.
     pub title: String,
+    /// The answer, in sentences that can be read without the tables, the most important first; empty where nobody has put it so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub headlines: Vec<String>,
     /// Short tables, the most important first.
     pub tables: Vec<Table>,
     /// Curves and histograms.
@@ -78,6 +81,7 @@ impl Report {
             schema_version: SCHEMA_VERSION,
             analysis: analysis.to_owned(),
             title: title.to_owned(),
+            headlines: vec![],
             tables: vec![],
             series: vec![],
             images: vec![],

@@ -13,6 +13,8 @@ use std::fmt::Write;
 /// The report as text, with a line end.
 pub fn render(report: &Report) -> String {
     let mut parts = vec![format!("{}\n", escape::line(&report.title))];
+    let headlines: String = report.headlines.iter().map(|h| format!("{}\n", escape::line(h))).collect();
+    parts.extend((!headlines.is_empty()).then_some(headlines));
     parts.extend(report.tables.iter().filter(|table| !table.rows.is_empty()).map(table));
 
     let histograms: Vec<_> = report.series.iter().filter(|series| series.mark == Mark::Bars).collect();

@@ -14,7 +14,7 @@ pub fn report(of: &WhatIf, found: &Answers<'_>) -> Report {
     report.cost = Cost::Unknown {
         why: "a pair of timestamps stands around each submission, with and without each change alike".into(),
     };
-    report.notes = answer(of, found);
+    report.headlines = answer(of, found);
     report.tables = vec![parts(of, found), causes(of, found), had(of, found), refused(of, found)];
     report.tables.retain(|t| !t.rows.is_empty());
     report.notes.extend(sum(of, found));

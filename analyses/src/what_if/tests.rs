@@ -135,14 +135,14 @@ fn column<'r>(report: &'r Report, table: &str, column: &str) -> Vec<&'r Cell> {
 #[test]
 fn the_dearest_part_and_its_cause_come_first() {
     let report = reported();
-    let said = &report.notes;
+    let said = &report.headlines;
     let costs_most = " ms; what costs most is part 2, trees: without it ";
     assert!(said[0].starts_with("Frame 4 takes ") && said[0].contains(costs_most), "{said:?}");
     assert!(said[1].starts_with("Part 2, trees is bound by fragments: with no-fragments"), "{said:?}");
     assert!(said[2].starts_with("Part 1, sky is bound by vertices"), "{said:?}");
     assert!(said[3].starts_with("The frame: nothing that was tried"), "{said:?}");
     assert!(said[4].starts_with("Can be had, with the same picture: no-blend of part 2, trees"), "{said:?}");
-    let added = said.iter().find(|s| s.starts_with("Parts left out one at a time")).expect("told");
+    let added = report.notes.iter().find(|s| s.starts_with("Parts left out one at a time")).expect("told");
     assert!(
         added.ends_with("they run beside each other, so that one alone gains less than its share."),
         "{added}"

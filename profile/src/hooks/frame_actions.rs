@@ -116,7 +116,7 @@ impl FrameActionsHook {
                         submission: self.submissions,
                         position,
                         execution: outer.last().map_or(0, |o| o.1),
-                        index: recorded.index.into(),
+                        index: u64::from(recorded.index) + 1,
                         block: recorded.block,
                         kind: invoke.kind().to_owned(),
                         pipeline,

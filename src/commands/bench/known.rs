@@ -37,6 +37,9 @@ pub(super) fn tight(run: &Run, enough: f64) -> bool {
     let known = |half: Option<f64>| half.is_some_and(|half| half <= enough);
     (0..run.note.captures.len()).all(|c| match plans {
         1 => known(half_of(run, (c, 0), clock)),
-        _ => (1..plans).all(|p| known(half_of_change(run, (c, p), clock))),
+        // (one that was refused is not waited for)
+        _ => (1..plans)
+            .filter(|p| run.note.refused.iter().all(|r| r.plan != run.note.plans[*p].name))
+            .all(|p| known(half_of_change(run, (c, p), clock))),
     })
 }

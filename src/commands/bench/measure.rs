@@ -130,6 +130,12 @@ pub fn measure(settings: &Settings, to: &Path) -> Result<Measured, Failure> {
         }
     }
     bar.finish_and_clear();
+    // (what nobody said anything in)
+    for file in (0..run.note.plans.len()).map(|plan| said(to, plan)) {
+        if file.metadata().is_ok_and(|m| m.len() == 0) {
+            let _ = std::fs::remove_file(file);
+        }
+    }
     run.note.wall = Nanos(began.elapsed().as_nanos() as u64);
     run.note.busy_ms = busy(settings, &run.note.workers);
     run.note.machine = serde_json::json!({ "before": before, "after": state::host() });
@@ -195,6 +201,11 @@ struct Block<'b> {
     to: &'b Path,
 }
 
+/// Where the processes of an experiment say what is wrong.
+fn said(to: &Path, plan: usize) -> PathBuf {
+    to.join(format!("said-{plan}.txt"))
+}
+
 /// Refuses an experiment that failed: the others go on. What ends the device ends everything.
 fn refuse(settings: &Settings, note: &mut RunNote, plan: usize, why: Failure) -> Result<(), Failure> {
     if !settings.experiments || plan == 0 || why.0 == Exit::Gone {
@@ -236,7 +247,7 @@ fn block(
                 busy: settings.busy,
                 assume_subgroups: settings.assume_subgroups,
                 run: &settings.run,
-                said: settings.experiments.then(|| to.join(format!("said-{plan}.txt"))),
+                said: settings.experiments.then(|| said(to, plan)),
             })?;
             alive.push(Alive {
                 process,

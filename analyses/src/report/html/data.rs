@@ -81,6 +81,7 @@ fn report(p: &mut Pack, input: usize, r: &Report, about: &str) -> Value {
         "analysis": r.analysis,
         "about": about,
         "title": r.title,
+        "headlines": r.headlines,
         "notes": r.notes,
         "failures": r.failures,
         "cost": cost,

@@ -9,6 +9,7 @@ function section(report, id) {
   const part = R.el("section", { id, "aria-labelledby": `${id}-title` });
   part.append(R.el("h2", { id: `${id}-title`, tabindex: -1 }, report.title, R.el("code.name", null, report.analysis)));
   if (report.about) part.append(R.el("p.about", null, report.about.charAt(0).toUpperCase() + report.about.slice(1) + "."));
+  for (const line of report.headlines) part.append(R.el("p.headline", null, line));
   for (const failure of report.failures) part.append(R.el("p.failure", { role: "alert" }, R.el("strong", null, "Check failed: "), failure));
   // (a table that a tree tells as well, by its name, is left to it)
   const [first, ...rest] = report.tables.filter((t) => !report.trees.some((tree) => tree.name === t.name));
@@ -31,8 +32,9 @@ function section(report, id) {
 /** Columns that say which row it is, not what came out. */
 const WHICH = new Set(["frame", "launch", "pipeline", "entry", "block", "depth"]);
 
-/** The numbers of a first table's first row, for the overview. */
+/** The answer, or the numbers of a first table's first row, for the overview. */
 function highlights(report) {
+  if (report.headlines.length) return [R.el("p.headline", null, report.headlines[0])];
   const [table] = report.tables;
   if (!table) return [];
   const columns = table.columns.map(R.column);
