@@ -8,11 +8,15 @@
 use crate::device::device;
 use crate::rays::{rgb, sample};
 use crate::replay::validation_layer;
-use crate::support::{Scratch, run, text};
-use gfxr_parse::container::Capture;
+use crate::support::{Scratch, run, shared_capture, text};
+use gfxr_parse::ahead::{Call, What, read};
+use gfxr_parse::container::{Capture, FrameCounter};
+use gfxr_parse::encode::encode_call;
+use gfxr_parse::view::View;
 use gfxr_parse::writer::Writer;
 use profile::changes::LIST;
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 type Pixel = [u8; 3];
 
@@ -247,6 +251,185 @@ fn half_of_the_workgroups_do_their_part_and_no_more() {
     assert!((0..13).filter(|r| rows(&plain, *r, r + 1) != rows(&none, *r, r + 1)).count() > 0);
 }
 
+/// A sample of which some calls were edited: those of which it is said.
+fn edited(scratch: &Scratch, name: &str, mut edit: impl FnMut(&mut Call) -> bool) -> PathBuf {
+    let bytes = std::fs::read(sample(&format!("{name}.gfxr"))).expect("a sample");
+    let capture = Capture::new(bytes).expect("a capture");
+    let mut w = Writer::new(vec![], capture.header()).expect("memory");
+    let (mut blocks, mut frames) =
+        (gfxr_parse::container::Scratch::new(), FrameCounter::new(capture.header()));
+    for block in capture.blocks() {
+        let place = frames.feed(&block);
+        let mut params = vec![];
+        if let Ok(What::Call(mut call)) = read(&block, place, None, &mut blocks)
+            && edit(&mut call)
+        {
+            encode_call(&call.image, &mut params);
+            w.call(call.command.id, call.thread, &params).expect("memory");
+        } else {
+            w.raw(&block).expect("memory");
+        }
+    }
+    let to = scratch.path(&format!("{name}.gfxr"));
+    std::fs::write(&to, w.finish().expect("memory")).expect("written");
+    to
+}
+
+#[test]
+fn what_is_loaded_is_cleared() {
+    if !device("changes: cleared") {
+        return;
+    }
+    // The same capture, with renderings that clear.
+    let scratch = Scratch::new("changes-cleared");
+    let mut renderings = 0;
+    let written = edited(&scratch, "msaa_frames_10_12", |call| {
+        let v = View::call(&call.image);
+        let Some(info) = v.one("pRenderingInfo") else { return false };
+        let all = ["pColorAttachments", "pDepthAttachment", "pStencilAttachment"];
+        let loaded = all.iter().flat_map(|name| info.structs(name).map(move |a| (*name, a)));
+        let loaded = loaded.filter(|(_, a)| a.u32("loadOp") == Some(0) && a.u64("imageView") != Some(0));
+        let at = |a: View<'_>, name| a.definition(name).expect("a member").1;
+        let places: Vec<_> = loaded.map(|(name, a)| (name, at(a, "loadOp"), at(a, "clearValue"))).collect();
+        for (name, op, value) in &places {
+            renderings += 1;
+            call.image.edit_u32(*op, 1);
+            (0..4).for_each(|word| call.image.edit_u32(value + word * 4, 0));
+            if *name != "pColorAttachments" {
+                call.image.edit_u32(*value, 1f32.to_bits());
+            }
+        }
+        !places.is_empty()
+    });
+    let (expected, _) = shown_of(&written, 12, &[]);
+    let (cleared, said) = shown("msaa_frames_10_12", 12, &["cleared"]);
+    assert!(cleared == expected, "{said}");
+    assert!(cleared != shown("msaa_frames_10_12", 12, &[]).0);
+    assert!(
+        said.contains(&format!("change cleared: attachments cleared that were loaded ({renderings})")),
+        "{said}"
+    );
+    // One alone; and a capture whose render passes load nothing stays as it is.
+    let at = block("msaa_frames_10_12", "vkCmdBeginRenderingKHR", 0);
+    let (_, said) = shown("msaa_frames_10_12", 12, &[&format!("cleared:at={at}")]);
+    assert!(!said.contains(&format!("({renderings})")) && said.contains("attachments cleared"), "{said}");
+    let (stages, said) = shown("stages", 2, &["cleared"]);
+    assert!(stages == shown("stages", 2, &[]).0 && said.contains("nothing that it is for came"), "{said}");
+}
+
+#[test]
+fn textures_that_are_sampled_alone_are_grey_and_small() {
+    if !device("changes: small textures") {
+        return;
+    }
+    let (plain, _) = shown("formats", 3, &[]);
+    let (small, said) = shown("formats", 3, &["small-textures"]);
+    assert!(said.contains("change small-textures: sampled images made small (4)"), "{said}");
+    // `formats` fetches texel by texel, a tile of 16 x 16 an image. What was copied out or drawn to is no texture.
+    let tile = |p: &Picture, t: usize| p.columns(t * 16, t * 16 + 16);
+    for t in (0..17).filter(|t| !(3..7).contains(t)) {
+        assert!(tile(&small, t) == tile(&plain, t), "tile {t}");
+    }
+    // Half of each channel: of three floats; of 5, 6 and 5 bits (16 of 31, 32 of 63).
+    for (t, grey) in [(4, [128, 128, 128]), (6, [132, 130, 132])] {
+        let of = tile(&small, t);
+        let near = |p: &Pixel| p.iter().zip(grey).all(|(a, b): (&u8, u8)| a.abs_diff(b) <= 1);
+        assert!([0, 1, 16, 17].iter().all(|at| near(&of[*at])), "tile {t}: {:?}", &of[..2]);
+    }
+    // What has several samples, or is drawn to and then sampled, is none either.
+    let (cubes, said) = shown("cubes", 2, &["small-textures"]);
+    assert!(cubes == shown("cubes", 2, &[]).0 && said.contains("nothing that it is for came"), "{said}");
+    // A texture mapped on a cube that fills part of the window: its colours become one.
+    let Some(vkcube) = shared_capture("vkcube.gfxr") else { return };
+    let colours = |p: Picture| p.1.into_iter().collect::<BTreeSet<_>>().len();
+    let (before, after) = (shown_of(&vkcube, 10, &[]).0, shown_of(&vkcube, 10, &["small-textures"]).0);
+    let (before, after) = (colours(before), colours(after));
+    assert!(after * 8 < before, "{before} colours became {after}");
+}
+
+/// The size of this device's subgroups.
+fn subgroup_size() -> u64 {
+    let devices: serde_json::Value =
+        serde_json::from_slice(&run(["devices", "--json"]).stdout).expect("JSON");
+    let found = devices["devices"][0]["subgroup_size"].as_u64();
+    found.unwrap_or_else(|| panic!("{devices}"))
+}
+
+#[test]
+fn subgroups_of_the_size_that_the_device_has() {
+    if !device("changes: subgroups") {
+        return;
+    }
+    let size = subgroup_size();
+    for (name, frame) in [("cubes", 2), ("stages", 2)] {
+        let (same, said) = shown(name, frame, &[&format!("subgroup-size:{size}")]);
+        assert!(same == shown(name, frame, &[]).0, "{name}");
+        assert!(said.contains("change subgroup-size: shaders of another subgroup size"), "{said}");
+    }
+    // No device has both.
+    let file = sample("closed_compute.gfxr");
+    let of = |size: &str| {
+        let change = format!("subgroup-size:{size}");
+        run(["replay", file.to_str().expect("a path"), "--change", &change])
+    };
+    let out = [of("1"), of("128")].into_iter().find(|o| !o.status.success()).expect("one is refused");
+    assert!(
+        text(&out.stderr).contains("change subgroup-size: this device has subgroups of"),
+        "{}",
+        text(&out.stderr)
+    );
+    for wrong in ["33", "", "8+16"] {
+        assert_eq!(of(wrong).status.code(), Some(2), "{wrong}");
+    }
+}
+
+#[test]
+fn wide_barriers_keep_pictures() {
+    if !device("changes: barriers") {
+        return;
+    }
+    for (name, frame) in
+        [("cubes", 2), ("closed_compute", 3), ("msaa_frames_10_12", 12), ("rays", 4), ("ordering", 2)]
+    {
+        let (wide, said) = shown(name, frame, &["wide-barriers"]);
+        assert!(wide == shown(name, frame, &[]).0, "{name}");
+        assert!(said.contains("change wide-barriers: barriers widened"), "{said}");
+    }
+    // The third is of memory alone, and so does nothing but wait; the first changes a layout.
+    let barrier = block("closed_compute", "vkCmdPipelineBarrier", 2);
+    let (_, said) = shown("closed_compute", 1, &[&format!("no-barriers:at={barrier}")]);
+    assert!(said.contains("change no-barriers: barriers left out (1)"), "{said}");
+    let barrier = block("closed_compute", "vkCmdPipelineBarrier", 0);
+    let (_, said) = shown("closed_compute", 1, &[&format!("no-barriers:at={barrier}")]);
+    assert!(said.contains("barriers that change a layout or hand over to another queue stay (1)"), "{said}");
+}
+
+#[test]
+fn structures_that_are_built_otherwise_show_the_same() {
+    if !device("changes: structures") {
+        return;
+    }
+    for (name, frame) in [("rays", 4), ("builds", 4), ("weekend_anyhit", 1)] {
+        let (plain, _) = shown(name, frame, &[]);
+        let mut changed = 0;
+        for change in ["structures:trace", "structures:build"] {
+            let (built, said) = shown(name, frame, &[change]);
+            assert!(built == plain, "{name}: {change}");
+            changed += u32::from(said.contains("change structures: builds changed"));
+        }
+        // No build is both.
+        assert!(changed > 0, "{name}");
+    }
+    // The any-hit shaders of the one refuse no hit; those of the other make spheres hollow.
+    let (opaque, said) = shown("weekend_anyhit", 1, &["opaque"]);
+    assert!(
+        opaque == shown("weekend_anyhit", 1, &[]).0 && said.contains("change opaque: builds changed"),
+        "{said}"
+    );
+    let (opaque, said) = shown("rays", 4, &["opaque"]);
+    assert!(opaque != shown("rays", 4, &[]).0, "{said}");
+}
+
 #[test]
 fn a_looped_frame_is_changed_in_each_iteration() {
     if !device("changes: looped") {
@@ -289,10 +472,18 @@ fn changed_calls_break_no_rule() {
     }
     let scratch = Scratch::new("changes-validated");
     let to = scratch.path("shots");
-    for name in ["stages", "cubes", "closed_compute", "formats"] {
+    for name in ["stages", "cubes", "closed_compute", "formats", "compressed_textures", "rays"] {
         for change in LIST {
             let file = sample(&format!("{name}.gfxr"));
-            let args = ["screenshot", file.to_str().expect("a path"), "--validate", "--change", change.name];
+            // (a change that wants to know which ones: all of them)
+            let which = match change.options {
+                ["SIZE", ..] => format!(":{}", subgroup_size()),
+                ["trace", ..] => ":trace".to_owned(),
+                some if some.contains(&"at=A-B") => ":at=1-".to_owned(),
+                _ => String::new(),
+            };
+            let used = format!("{}{which}", change.name);
+            let args = ["screenshot", file.to_str().expect("a path"), "--validate", "--change", &used];
             let out = run(args.into_iter().chain(["-o", to.to_str().expect("a path")]));
             let said = text(&out.stderr);
             assert!(

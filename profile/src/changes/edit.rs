@@ -1,10 +1,11 @@
 //! Edits of a decoded call, by the names of its members.
 //!
-//! Guarantees: only 32-bit numbers are overwritten, where a [`View`] says that they lie. Refuses nothing: a member that is not there
+//! Guarantees: only 32-bit numbers are overwritten, where a [`View`] says that they lie; structs that are added lie behind all others. Refuses nothing: a member that is not there
 //! is not edited.
 
-use gfxr_parse::image::Image;
+use gfxr_parse::image::{Image, Ptr, attrib};
 use gfxr_parse::view::View;
+use gfxr_parse::{member, size_of_struct};
 
 /// A number to be put somewhere in a call's image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,4 +37,35 @@ pub fn apply(image: &mut Image, edits: &[Edit]) -> bool {
         }
     }
     changed
+}
+
+/// Where every struct's chain lies, and what is behind it.
+const NEXT: u32 = member!("VkBaseInStructure", "pNext");
+const HEAD: u32 = size_of_struct!("VkBaseInStructure");
+const WORD: u32 = size_of::<u32>() as u32;
+
+/// Puts a struct of these words in front of a chain, whose head is in slot `next`.
+pub fn chain(image: &mut Image, next: u32, stype: u32, words: &[u32]) {
+    let at = image.alloc(HEAD as usize + size_of_val(words));
+    image.edit_u32(at, stype);
+    (0..).zip(words).for_each(|(i, word)| image.edit_u32(at + HEAD + i * WORD, *word));
+    let number = image.u64(next);
+    if number != 0
+        && let Some(head) = image.ptrs.get_mut(number as usize - 1)
+    {
+        head.at = at + NEXT;
+        image.edit_u64(at + NEXT, number);
+    }
+    let kind = attrib::SINGLE | attrib::STRUCT | attrib::ADDRESS | attrib::DATA;
+    image.ptrs.push(Ptr {
+        at: next,
+        to: at,
+        attrib: kind,
+        inline: false,
+        len: 1,
+        addr: at.into(),
+        out_size: 0,
+    });
+    let number = image.ptrs.len() as u64;
+    image.edit_u64(next, number);
 }

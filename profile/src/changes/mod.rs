@@ -5,12 +5,18 @@
 //! a command is. Guarantees: objects of a change's own go when those do that they stand for; what a change did, and what it
 //! cannot reach, is counted in the replay's notes. Refuses changes and options that it does not know, naming those that there are.
 
+mod barriers;
+mod beside;
 mod choice;
+mod cleared;
 mod edit;
 mod entry;
 mod half;
 mod skip;
+mod small_textures;
 mod state;
+mod structures;
+mod subgroup_size;
 mod tally;
 
 pub use entry::Entry;
@@ -30,6 +36,13 @@ pub const LIST: &[Entry] = &[
     state::no_depth::ENTRY,
     state::no_color::ENTRY,
     half::ENTRY,
+    cleared::ENTRY,
+    small_textures::ENTRY,
+    subgroup_size::ENTRY,
+    barriers::WIDE,
+    barriers::NONE,
+    structures::ENTRY,
+    structures::OPAQUE,
 ];
 
 /// The hooks of these changes, outermost first; they go before a replay's others.
@@ -73,6 +86,8 @@ mod tests {
         assert!(e.starts_with("there is no change \"sikp\"; there are skip, no-fragments, "), "{e}");
         let e = made(&["skip:copy"]).expect_err("no such option");
         assert_eq!(e, "change skip has no option \"copy\"; it has at=A-B, label=GLOB, pipeline=ID, copies");
+        let e = made(&["no-barriers"]).expect_err("which");
+        assert_eq!(e, "change no-barriers: say which ones, by at=A-B or label=GLOB");
         for twice in [["no-blend:at=2", "no-depth:at=3"], ["no-blend", "no-blend"]] {
             let e = made(&twice).expect_err("two choices of state");
             assert!(e.contains("changed for the same commands"), "{e}");
@@ -83,7 +98,14 @@ mod tests {
     fn names_are_there_once_and_every_change_can_be_made() {
         for (n, e) in LIST.iter().enumerate() {
             assert!(LIST[..n].iter().all(|o| o.name != e.name), "{}", e.name);
-            assert!(made(&[e.name]).is_ok(), "{}", e.name);
+            let which = match e.options {
+                ["SIZE", ..] => ":8",
+                ["trace", ..] => ":trace",
+                some if some.contains(&choice::AT) => ":at=1-",
+                _ => "",
+            };
+            let used = format!("{}{which}", e.name);
+            assert_eq!(made(&[&used]).map_err(|e| e.to_string()), Ok(1), "{used}");
             assert!(e.asks.ends_with('?'), "{}", e.name);
         }
     }

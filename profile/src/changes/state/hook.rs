@@ -5,11 +5,11 @@
 //! that commands set is set again in the same way: with changed values before a draw that is chosen, with the application's behind.
 //! Which state a pipeline leaves to commands its create info says; shader objects leave all. What is bound the executor knows
 //! ([`world`]); of the dynamic state that a change is about, which nobody else follows, the calls that set it are kept, a recording
-//! long. Guarantees: changed pipelines never enter the table of objects; they go with their originals, and the rest with the device.
+//! long. Guarantees: changed pipelines go with their originals.
 //! Refuses, by a count, pipelines that the driver does not make so, and those that commands of the device's own bind.
-#![allow(unsafe_code)]
 
 use super::change::{Change, dynamic_of};
+use crate::changes::beside::Beside;
 use crate::changes::choice::{Choice, Chooser};
 use crate::changes::edit::{self, Edit};
 use crate::changes::tally::Tally;
@@ -18,22 +18,14 @@ use gfxr_parse::image::Image;
 use gfxr_parse::schema::CommandDef;
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::view::View;
-use replay::ash::vk::{self, DynamicState, Handle};
+use replay::ash;
+use replay::ash::vk::{self, DynamicState};
 use replay::error::Result;
 use replay::exec::Executor;
 use replay::hook::{Commands, Hook, Next};
 use std::collections::HashMap;
 use world::objects::BindPoint;
 use world::{Depth, Outcome};
-
-/// A pipeline of the application.
-struct Pipeline {
-    device: u64,
-    /// The changed one, if anything in it is another.
-    changed: Option<vk::Pipeline>,
-    /// What it leaves to commands.
-    dynamic: Vec<DynamicState>,
-}
 
 /// A call that set dynamic state.
 struct Set {
@@ -62,9 +54,10 @@ pub struct StateHook {
     changes: Vec<(&'static Change, Tally)>,
     choice: Choice,
     chooser: Chooser,
-    pipelines: HashMap<u64, Pipeline>,
-    /// Changed pipelines whose originals' ids name others now, and their devices.
-    left: Vec<(u64, vk::Pipeline)>,
+    /// What pipelines leave to commands, by captured id.
+    dynamic: HashMap<u64, Vec<DynamicState>>,
+    /// The changed ones.
+    pipelines: Beside<vk::Pipeline>,
     recordings: HashMap<u64, Recording>,
 }
 
@@ -94,8 +87,8 @@ impl StateHook {
             changes: vec![(change, Tally::new(change.name))],
             chooser: Chooser::new(choice.clone()),
             choice,
-            pipelines: HashMap::new(),
-            left: vec![],
+            dynamic: HashMap::new(),
+            pipelines: Beside::new(ash::Device::destroy_pipeline),
             recordings: HashMap::new(),
         }
     }
@@ -130,81 +123,30 @@ impl StateHook {
 
     /// vkCreateGraphicsPipelines.
     fn create(&mut self, cx: &mut Executor, call: &mut Call, next: Next) -> Result<Outcome> {
-        let mut edited = call.clone();
-        let edits = self.edits(&call.image);
         let v = View::call(&call.image);
-        let libraries: Vec<(u64, vk::Pipeline)> = v
-            .structs("pCreateInfos")
-            .flat_map(libraries)
-            .filter_map(|id| Some((id, self.pipelines.get(&id)?.changed?)))
-            .collect();
+        let libraries: Vec<u64> = v.structs("pCreateInfos").flat_map(libraries).collect();
         let ids = v.u64s("pPipelines");
-        let mut changed = vec![None; ids.len()];
-        if edit::apply(&mut edited.image, &edits) || !libraries.is_empty() {
-            let swapped: Vec<(u64, u64)> =
-                libraries.iter().map(|(id, other)| (*id, cx.objects.swap(*id, other.as_raw()))).collect();
-            let made = next.run(cx, &mut edited);
-            // (the last first: a library may be named twice)
-            for (id, live) in swapped.into_iter().rev() {
-                cx.objects.swap(id, live);
-            }
-            match made {
-                Ok(outcome) if outcome.called && outcome.result() == 0 => {
-                    changed =
-                        ids.iter().map(|id| Some(vk::Pipeline::from_raw(cx.objects.live(*id)))).collect();
-                    ids.iter().for_each(|id| cx.objects.remove(*id));
-                    self.tallies(|t| t.done("pipelines made once more"));
-                }
-                Err(e) if e.is_gone() => return Err(e),
-                _ => self.tallies(|t| t.beyond("pipelines that cannot be made so stay as they are", 1)),
+        let of_library = libraries.iter().any(|l| self.pipelines.get(*l).is_some());
+        ids.iter().for_each(|id| self.pipelines.forget(*id));
+        let (mut edited, edits) = (call.clone(), self.edits(&call.image));
+        if edit::apply(&mut edited.image, &edits) || of_library {
+            if self.pipelines.make(cx, (&mut edited, &ids), &libraries, next)? {
+                self.tallies(|t| t.done("pipelines made once more"));
+            } else {
+                self.tallies(|t| t.beyond("pipelines that cannot be made so stay as they are", 1));
             }
         }
-        let outcome = next.run(cx, call);
-        let device = call.image.u64(0);
-        for ((info, id), changed) in View::call(&call.image).structs("pCreateInfos").zip(ids).zip(changed) {
+        for (info, id) in View::call(&call.image).structs("pCreateInfos").zip(ids) {
             let mut dynamic = dynamic_of(info);
-            for library in libraries_of(&self.pipelines, info) {
-                dynamic.extend(&library.dynamic);
-            }
-            let changed = changed.filter(|p| *p != vk::Pipeline::null());
-            if let Some(old) = self.pipelines.insert(id, Pipeline { device, changed, dynamic }) {
-                self.left.extend(old.changed.map(|p| (old.device, p)));
-            }
+            let of_libraries = self::libraries(info);
+            dynamic.extend(of_libraries.iter().filter_map(|l| self.dynamic.get(l)).flatten());
+            self.dynamic.insert(id, dynamic);
         }
-        outcome
+        next.run(cx, call)
     }
 
     fn tallies(&mut self, each: impl Fn(&mut Tally)) {
         self.changes.iter_mut().for_each(|c| each(&mut c.1));
-    }
-
-    /// Destroys changed pipelines.
-    fn destroy(cx: &mut Executor, gone: impl IntoIterator<Item = (u64, vk::Pipeline)>) {
-        let Some(vk) = cx.backend.vulkan() else { return };
-        for (device, pipeline) in gone {
-            if let Ok(d) = vk.device(device) {
-                // SAFETY: made by this hook alone, of this device; what used it has ended, as what used its original has to.
-                unsafe { d.ash.destroy_pipeline(pipeline, None) };
-            }
-        }
-    }
-
-    /// All of a device, or all there are, are not used any more.
-    fn give_back(&mut self, cx: &mut Executor, device: Option<u64>) -> Result<()> {
-        let is = |of: u64| device.is_none_or(|d| d == of);
-        let mut gone: Vec<(u64, vk::Pipeline)> = self.left.extract_if(.., |l| is(l.0)).collect();
-        for (_, p) in self.pipelines.extract_if(|_, p| is(p.device)) {
-            gone.extend(p.changed.map(|changed| (p.device, changed)));
-        }
-        if let Some(vk) = cx.backend.vulkan() {
-            for device in gone.iter().map(|g| g.0) {
-                if let Ok(d) = vk.device(device) {
-                    d.wait_idle()?;
-                }
-            }
-        }
-        Self::destroy(cx, gone);
-        Ok(())
     }
 
     /// A command buffer's recording that is under way.
@@ -238,27 +180,22 @@ impl StateHook {
         let pipeline = bound.first().filter(|id| world.pipelines.contains_key(*id)).copied();
         self.recording(cx, buffer);
         let Some(now) = self.recordings.get_mut(&buffer) else { return Ok(()) };
-        let of = pipeline.and_then(|id| self.pipelines.get(&id));
+        let dynamic = pipeline.and_then(|id| self.dynamic.get(&id));
         let mut applies = false;
-        if let (Some(id), Some(other), Some(bind)) = (pipeline, of.and_then(|p| p.changed), &now.bind) {
+        if let (Some(id), Some(bind)) = (pipeline, &now.bind)
+            && self.pipelines.get(id).is_some()
+        {
             applies = true;
             if now.changed != chosen {
-                let mut bind = bind.clone();
-                if chosen {
-                    let live = cx.objects.swap(id, other.as_raw());
-                    let done = next.run(cx, &mut bind);
-                    cx.objects.swap(id, live);
-                    done?;
-                } else {
-                    next.run(cx, &mut bind)?;
-                }
+                let ours = if chosen { vec![id] } else { vec![] };
+                self.pipelines.within(cx, &ours, |cx| next.run(cx, &mut bind.clone()))?;
                 now.changed = chosen;
             }
         }
         // All of them, in order, as one may set part of what another has set.
         for set in &mut now.sets {
             let counts = match pipeline {
-                Some(_) => of.is_some_and(|p| p.dynamic.contains(&set.state)),
+                Some(_) => dynamic.is_some_and(|d| d.contains(&set.state)),
                 None => true,
             };
             applies |= counts && set.edited.is_some();
@@ -292,10 +229,6 @@ fn libraries(info: View<'_>) -> Vec<u64> {
     info.next("VkPipelineLibraryCreateInfoKHR").map_or(vec![], |l| l.u64s("pLibraries"))
 }
 
-fn libraries_of<'p>(all: &'p HashMap<u64, Pipeline>, info: View<'_>) -> Vec<&'p Pipeline> {
-    libraries(info).iter().filter_map(|id| all.get(id)).collect()
-}
-
 impl Hook for StateHook {
     fn name(&self) -> &'static str {
         "changes of state"
@@ -323,12 +256,10 @@ impl Hook for StateHook {
             CREATE => return self.create(cx, call, next),
             "vkDestroyPipeline" => {
                 let id = View::call(&call.image).u64("pipeline").unwrap_or(0);
-                let gone = self.pipelines.remove(&id);
-                let outcome = next.run(cx, call)?;
-                Self::destroy(cx, gone.and_then(|p| Some((p.device, p.changed?))));
-                return Ok(outcome);
+                self.dynamic.remove(&id);
+                return self.pipelines.destroyed(cx, call, id, next);
             }
-            "vkDestroyDevice" => self.give_back(cx, Some(first))?,
+            "vkDestroyDevice" => self.pipelines.give_back(cx, Some(first))?,
             "vkCmdBindPipeline" => {
                 let outcome = next.run(cx, call)?;
                 if BindPoint::of(View::call(&call.image).u32("pipelineBindPoint").unwrap_or(0))
@@ -355,7 +286,7 @@ impl Hook for StateHook {
 
     fn finish(&mut self, cx: &mut Executor) -> Result<()> {
         self.changes.iter_mut().for_each(|c| c.1.say(cx));
-        self.give_back(cx, None)
+        self.pipelines.give_back(cx, None)
     }
 }
 
