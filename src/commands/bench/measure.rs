@@ -131,7 +131,7 @@ pub fn measure(settings: &Settings, to: &Path) -> Result<Measured, Failure> {
     }
     bar.finish_and_clear();
     // (what nobody said anything in)
-    for file in (0..run.note.plans.len()).map(|plan| said(to, plan)) {
+    for file in (0..run.note.plans.len()).map(|plan| said_by(to, plan)) {
         if file.metadata().is_ok_and(|m| m.len() == 0) {
             let _ = std::fs::remove_file(file);
         }
@@ -202,7 +202,7 @@ struct Block<'b> {
 }
 
 /// Where the processes of an experiment say what is wrong.
-fn said(to: &Path, plan: usize) -> PathBuf {
+fn said_by(to: &Path, plan: usize) -> PathBuf {
     to.join(format!("said-{plan}.txt"))
 }
 
@@ -247,7 +247,7 @@ fn block(
                 busy: settings.busy,
                 assume_subgroups: settings.assume_subgroups,
                 run: &settings.run,
-                said: settings.experiments.then(|| said(to, plan)),
+                said: settings.experiments.then(|| said_by(to, plan)),
             })?;
             alive.push(Alive {
                 process,
