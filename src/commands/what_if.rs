@@ -83,6 +83,13 @@ fn asked(args: &WhatIfArgs, to: &Path) -> Result<Report, Failure> {
     for run in runs.values() {
         of.notes.extend(run.note.notes.iter().filter(|n| !of.notes.contains(n)).cloned().collect::<Vec<_>>());
     }
+    if runs.values().flat_map(|r| &r.note.workers).any(|w| w.of_device("kind") == "CPU") {
+        of.notes.push(
+            "The device is the processor: it draws a render pass at its end, so that own times of what is within one say little; what is \
+             left out, it gains."
+                .into(),
+        );
+    }
     of.notes.push(format!("{} experiments in {:.0} s.", of.experiments.len(), began.elapsed().as_secs_f64()));
     let report = report(&of, &answers(&of, &runs, &ask).map_err(Failure::new)?);
     write_file(&to.join("report.txt"), text::render(&report).as_bytes())?;

@@ -79,3 +79,4 @@ mod uniform;
 mod unread;
 mod verdict;
 mod watchdog;
+mod what_if;

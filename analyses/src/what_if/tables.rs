@@ -2,6 +2,7 @@
 
 use super::answers::{Answer, Answers};
 use crate::report::{Cell, Column, Cost, Report, Table, Unit};
+use crate::verdict::FEWEST;
 use trace::what_if::{Part, WhatIf};
 
 /// Parts of which it is told what binds them.
@@ -56,6 +57,14 @@ fn answer(of: &WhatIf, found: &Answers<'_>) -> Vec<String> {
     };
     let dearest = dearest(of, found);
     let mut said = vec![];
+    let processes = first.judged.processes.into_iter().min().unwrap_or(0);
+    if processes < FEWEST {
+        return vec![format!(
+            "Frame {} takes {}. Nothing is sure: of each experiment {processes} processes ran, and {FEWEST} may decide (--processes).",
+            of.frame,
+            ms(first.base)
+        )];
+    }
     match dearest.first() {
         Some((n, a)) => said.push(format!(
             "Frame {} takes {}; what costs most is {}: without it {} less ({:.0} %; {}).",

@@ -22,7 +22,7 @@ use crate::commands::replaying::options;
 use crate::exit::{Exit, Failure};
 use crate::output::write_file;
 use crate::{input, progress};
-use analyses::verdict::settled;
+use analyses::verdict::{FEWEST as FEWEST_TO_DECIDE, settled};
 use oorandom::Rand64;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -124,7 +124,9 @@ pub fn measure(settings: &Settings, to: &Path) -> Result<Measured, Failure> {
         }
         // (another number takes about as long as those before it)
         let next = began.elapsed().mul_f64(f64::from(number + 2) / f64::from(number + 1));
-        if next > budget {
+        // (experiments of which nothing could be said are not worth their time)
+        let least = if settings.experiments { FEWEST_TO_DECIDE as u32 } else { 0 };
+        if next > budget && number + 1 >= least.min(most) {
             run.note.stopped = "budget".into();
             break;
         }
