@@ -4,7 +4,7 @@ use super::run::RunArgs;
 use super::values::percent;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
-use trace::plan::Passes;
+use trace::plan::{Passes, Use};
 
 /// `compare`
 #[derive(Debug, Args)]
@@ -103,6 +103,9 @@ pub struct WorkerArgs {
     /// A file that says which sets descriptors are in
     #[arg(long)]
     pub descriptors: Option<PathBuf>,
+    /// Changes to calls
+    #[arg(long)]
+    pub change: Vec<Use>,
     /// Turns at most, and turns with finer timestamps
     #[arg(long, num_args = 2)]
     pub turns: Vec<u32>,

@@ -55,6 +55,9 @@ impl Process {
         if !spec.passes.is_empty() {
             command.args(["--passes", &spec.passes.to_string()]);
         }
+        for change in &spec.plan.changes {
+            command.args(["--change", &change.to_string()]);
+        }
         if let Some(sets) = &spec.plan.descriptors {
             command.args(["--descriptors", sets]);
         }

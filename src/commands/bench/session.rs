@@ -8,7 +8,7 @@
 
 use crate::cli::MemoryArgs;
 use crate::commands::profile::plan::{passes, timed};
-use crate::commands::replaying::failure;
+use crate::commands::replaying::{changes, failure};
 use crate::exit::{Exit, Failure};
 use crate::input;
 use analyses::bench::Calls;
@@ -29,7 +29,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use trace::plan::Passes;
+use trace::plan::{Passes, Use};
 use trace::{FrameTime, Nanos};
 
 /// Iterations before the first turn: the first of them creates what the frame creates.
@@ -57,6 +57,8 @@ pub struct Wanted {
     pub options: Options,
     /// Its shaders.
     pub shaders: Shaders,
+    /// Changes to its calls.
+    pub changes: Vec<Use>,
     /// Whether subgroup operations are taken for granted.
     pub assume_subgroups: bool,
     /// Whether passes, commands and the CPU's calls are timed as well.
@@ -229,6 +231,7 @@ impl Hooks {
             });
             all.hooks.push(Box::new(CallCostsHook::with(clock, Counted::Measured, Some(told))));
         }
+        all.hooks.splice(0..0, changes(&wanted.changes)?);
         Ok(all)
     }
 

@@ -186,6 +186,7 @@ impl Replays {
             memory: args.run.reading,
             options,
             shaders,
+            changes: args.change.clone(),
             assume_subgroups: args.assume_subgroups,
             detailed: false,
             busy: Busy {
@@ -215,8 +216,7 @@ impl Replays {
                 or_once: false,
             };
             let options = replay::options::Options { looped: Some(looped), ..wanted.options.clone() };
-            let (capture, shaders) = (wanted.capture.clone(), wanted.shaders.clone());
-            Session::start(Wanted { capture, options, shaders, detailed, ..wanted })
+            Session::start(Wanted { options, detailed, ..wanted.clone() })
         };
         let detailed = if details > 0 { Some(session(details, true)?) } else { None };
         Ok(Replays::Looped { plain: session(turns, false)?, detailed })
@@ -301,8 +301,7 @@ fn whole(
     found: &mut Found,
     gpu: &mut String,
 ) -> Result<Times, Failure> {
-    let (options, shaders) = (wanted.options.clone(), wanted.shaders.clone());
-    let wanted = Wanted { capture: wanted.capture.clone(), options, shaders, detailed, ..*wanted };
+    let wanted = Wanted { detailed, ..wanted.clone() };
     let mut all = Hooks::new(&wanted, capture)?;
     let hooks = std::mem::take(&mut all.hooks);
     let summary =
