@@ -99,9 +99,9 @@ pub struct ReplayArgs {
     /// Put the probes of these passes into the shaders, to see what they cost; what they measure is not read (`profile` does)
     #[arg(long, value_name = "PASS[:OPTION+…],…", conflicts_with = "echo")]
     pub passes: Option<Passes>,
-    /// Change calls on their way to the driver, for experiments (docs/runs.md lists what there is); again and again, the first
-    /// outermost
-    #[arg(long, value_name = "CHANGE[:OPTION+…]", conflicts_with = "echo")]
+    /// Change calls on their way to the driver, for experiments (NAME:OPTION+…; docs/runs.md lists what there is); again and
+    /// again, the first outermost
+    #[arg(long, value_name = "CHANGE", conflicts_with = "echo")]
     pub change: Vec<Use>,
     /// With --passes: take subgroup operations for granted in stages in which the device does not say that it has them
     #[arg(long)]
@@ -438,9 +438,9 @@ pub struct ScreenshotArgs {
     /// Keep the alpha channel; without it images are opaque, as on a screen
     #[arg(long)]
     pub alpha: bool,
-    /// Change calls on their way to the driver, for experiments (docs/runs.md lists what there is); again and again, the first
-    /// outermost
-    #[arg(long, value_name = "CHANGE[:OPTION+…]")]
+    /// Change calls on their way to the driver, for experiments (NAME:OPTION+…; docs/runs.md lists what there is); again and
+    /// again, the first outermost
+    #[arg(long, value_name = "CHANGE")]
     pub change: Vec<Use>,
     /// Print before each name the BLAKE3 of the image: width, height (32 bits each) and the bytes of its pixels
     #[arg(long)]

@@ -189,3 +189,15 @@ fn dearest(of: &WhatIf, runs: &BTreeMap<String, Run>, ask: &Ask, most: usize) ->
     sure.sort_by(|a, b| b.1.total_cmp(&a.1));
     Ok([0].into_iter().chain(sure.into_iter().take(most).map(|s| s.0)).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use analyses::what_if::experiments::changes;
+
+    #[test]
+    fn every_experiment_makes_a_change_that_there_is() {
+        for name in changes() {
+            assert!(profile::changes::LIST.iter().any(|c| c.name == name), "{name}");
+        }
+    }
+}

@@ -451,6 +451,80 @@ fn a_looped_frame_is_changed_in_each_iteration() {
     assert!(skipped >= 4 && changed == skipped * 4, "{notes}");
 }
 
+/// What a looped frame shows is hashed in each process: under a plan with changes it is another picture, under one whose changes find
+/// nothing the same.
+#[test]
+fn plans_change_calls_in_every_process() {
+    if !device("changes: plans") {
+        return;
+    }
+    let scratch = Scratch::new("changes-plans");
+    let file = sample("stages.gfxr");
+    let to = scratch.path("run");
+    let args = ["bench", file.to_str().expect("a path"), "--frame", "2", "-o", to.to_str().expect("a path")];
+    let how = ["--processes", "1", "--iterations", "2", "--detailed", "1", "--warmup", "1", "--busy", "0"];
+    let plans = [
+        "--plan",
+        "plain",
+        "--plan",
+        "same change=wide-barriers",
+        "--plan",
+        "none change=skip",
+        "--plan",
+        "no-fragments change=no-fragments",
+    ];
+    let out = run(args.iter().chain(&how).chain(&plans));
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let timed = trace::run::Run::open(&to).expect("a run");
+    let shows: Vec<&Vec<String>> = timed.note.workers.iter().map(|w| &w.hashes).collect();
+    let of = |plan: usize| {
+        let at = timed.note.workers.iter().position(|w| w.plan == plan).expect("a process");
+        shows[at]
+    };
+    assert!(!of(0).is_empty() && of(0) == of(1) && of(0) != of(2) && of(2) == of(3), "{shows:?}");
+    assert_eq!(timed.note.plans[2].changes, ["skip".parse().expect("a use")]);
+    let elsewhere = scratch.path("wrong");
+    let args = ["bench", args[1], "--frame", "2", "-o", elsewhere.to_str().expect("a path")];
+    let wrong = run(args.iter().chain(&["--plan", "x change=skipp"]));
+    assert!(text(&wrong.stderr).contains("there is no change \"skipp\""), "{}", text(&wrong.stderr));
+    assert_ne!(wrong.status.code(), Some(0));
+}
+
+/// What passes for experiments do to pictures, `profile` says.
+#[test]
+fn passes_for_experiments_change_pictures_where_they_have_to() {
+    if !device("changes: passes") {
+        return;
+    }
+    let scratch = Scratch::new("changes-passes");
+    let profiled = |name: &str, frame: &str, passes: &str| {
+        let (file, to) = (sample(&format!("{name}.gfxr")), scratch.path("trace"));
+        let _ = std::fs::remove_dir_all(&to);
+        let args = ["profile", file.to_str().expect("a path"), "-o", to.to_str().expect("a path")];
+        run(args.into_iter().chain([
+            "--frames",
+            frame,
+            "--passes",
+            passes,
+            "--assume-subgroups",
+            "--no-cache",
+        ]))
+    };
+    for (name, frame, passes) in [("cubes", "2", "trivial"), ("rays", "4", "ray-flags:opaque")] {
+        let out = profiled(name, frame, passes);
+        let pass = passes.split(':').next().expect("a name");
+        assert_eq!(out.status.code(), Some(5), "{passes}: {}", text(&out.stderr));
+        assert!(text(&out.stderr).contains(&format!("because of pass {pass}")), "{}", text(&out.stderr));
+    }
+    // No shader of that hash; any-hit shaders that refuse no hit.
+    for (name, frame, passes) in
+        [("cubes", "2", "trivial:shader=0123456789abcdef"), ("weekend_anyhit", "1", "ray-flags:opaque")]
+    {
+        let out = profiled(name, frame, passes);
+        assert!(out.status.success(), "{passes}: {}", text(&out.stderr));
+    }
+}
+
 #[test]
 fn changes_that_are_none_are_refused() {
     let file = sample("cubes.gfxr");
@@ -472,8 +546,18 @@ fn changed_calls_break_no_rule() {
     }
     let scratch = Scratch::new("changes-validated");
     let to = scratch.path("shots");
-    for name in ["stages", "cubes", "closed_compute", "formats", "compressed_textures", "rays"] {
-        for change in LIST {
+    // Each in a capture that has everything, and what is rare where it is.
+    let rare = [
+        ("rays", "structures"),
+        ("rays", "opaque"),
+        ("compressed_textures", "small-textures"),
+        ("closed_compute", "no-barriers"),
+        ("msaa_frames_10_12", "cleared"),
+        ("msaa_frames_10_12", "no-blend"),
+    ];
+    for name in ["stages", "formats", "rays", "compressed_textures", "closed_compute", "msaa_frames_10_12"] {
+        let all = ["stages", "formats"].contains(&name);
+        for change in LIST.iter().filter(|c| all || rare.contains(&(name, c.name))) {
             let file = sample(&format!("{name}.gfxr"));
             // (a change that wants to know which ones: all of them)
             let which = match change.options {

@@ -14,6 +14,7 @@ mod lifetimes;
 mod loads;
 mod paths;
 mod prune;
+mod ray_flags;
 mod rays;
 mod replace;
 mod ser;
@@ -22,6 +23,7 @@ mod simt;
 mod specialize;
 pub mod swizzle;
 mod timeline;
+mod trivial;
 mod uniformity;
 mod values;
 mod wrong;
@@ -147,6 +149,16 @@ pub static PASSES: &[Entry] = &[
         name: "replace",
         about: "nothing: shaders become what a folder has under their hash, HASH.spv as `extract` names files (DIR)",
         make: |options| Ok(Box::new(replace::Replace::new(options)?)),
+    },
+    Entry {
+        name: "ray-flags",
+        about: "nothing: rays are traced with more flags (opaque, terminate, cull-back)",
+        make: |options| Ok(Box::new(ray_flags::RayFlags::new(options)?)),
+    },
+    Entry {
+        name: "trivial",
+        about: "nothing: fragment shaders write constants to their outputs and do nothing else (shader=HASH)",
+        make: |options| Ok(Box::new(trivial::Trivial::new(options)?)),
     },
     Entry {
         name: "burn",

@@ -76,6 +76,9 @@ pub fn check(settings: &Settings) -> Result<(), Failure> {
         if let Some(Err(e)) = plan.method.as_ref().map(|m| repack::asked(m, settings.seed)) {
             return no(&e);
         }
+        if let Err(e) = profile::changes::hooks(&plan.changes) {
+            return no(&e);
+        }
         if plan.descriptors.is_some()
             && !(plan.passes.is_empty() && plan.method.is_none() && plan.shaders.is_none())
         {

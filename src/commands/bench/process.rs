@@ -59,12 +59,12 @@ impl Process {
         if !spec.passes.is_empty() {
             command.args(["--passes", &spec.passes.to_string()]);
         }
+        for change in &spec.plan.changes {
+            command.args(["--change", &change.to_string()]);
+        }
         if let Some(sets) = &spec.plan.descriptors {
             command.args(["--descriptors", sets]);
         }
-        spec.plan.changes.iter().for_each(|c| {
-            command.args(["--change", &c.to_string()]);
-        });
         command.args(["--turns", &spec.turns[0].to_string(), &spec.turns[1].to_string()]);
         if let Some(busy) = spec.busy {
             command.args(["--busy", &busy.to_string()]);

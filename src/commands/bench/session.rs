@@ -8,7 +8,7 @@
 
 use crate::cli::MemoryArgs;
 use crate::commands::profile::plan::{passes, timed};
-use crate::commands::replaying::failure;
+use crate::commands::replaying::{changes, failure};
 use crate::exit::{Exit, Failure};
 use crate::input;
 use analyses::bench::Calls;
@@ -223,8 +223,6 @@ impl Hooks {
                 "repartition: {moved} of the partition's {of} pipeline layouts have other sets"
             ));
         }
-        let changes = profile::changes::hooks(&wanted.changes).map_err(Failure::usage)?;
-        all.hooks.splice(0..0, changes);
         if wanted.detailed {
             let into = all.calls.clone();
             let told = Box::new(move |_, costs: Vec<Cost>| {
@@ -233,6 +231,7 @@ impl Hooks {
             });
             all.hooks.push(Box::new(CallCostsHook::with(clock, Counted::Measured, Some(told))));
         }
+        all.hooks.splice(0..0, changes(&wanted.changes)?);
         Ok(all)
     }
 

@@ -216,9 +216,7 @@ impl Replays {
                 or_once: false,
             };
             let options = replay::options::Options { looped: Some(looped), ..wanted.options.clone() };
-            let (capture, shaders) = (wanted.capture.clone(), wanted.shaders.clone());
-            let changes = wanted.changes.clone();
-            Session::start(Wanted { capture, options, shaders, changes, detailed, ..wanted })
+            Session::start(Wanted { options, detailed, ..wanted.clone() })
         };
         let detailed = if details > 0 { Some(session(details, true)?) } else { None };
         Ok(Replays::Looped { plain: session(turns, false)?, detailed })
@@ -303,9 +301,7 @@ fn whole(
     found: &mut Found,
     gpu: &mut String,
 ) -> Result<Times, Failure> {
-    let (options, shaders) = (wanted.options.clone(), wanted.shaders.clone());
-    let (capture_file, changes) = (wanted.capture.clone(), wanted.changes.clone());
-    let wanted = Wanted { capture: capture_file, options, shaders, changes, detailed, ..*wanted };
+    let wanted = Wanted { detailed, ..wanted.clone() };
     let mut all = Hooks::new(&wanted, capture)?;
     let hooks = std::mem::take(&mut all.hooks);
     let summary =
