@@ -31,7 +31,7 @@ fn ms(n: f64) -> String {
 /// How sure it is.
 fn between(a: &Answer<'_>) -> String {
     match a.interval {
-        Some([low, high]) => format!("99 %: {low:.3} … {high:.3}"),
+        Some([low, high]) => format!("99 % interval {low:.3} … {high:.3}"),
         None => "not known how surely".into(),
     }
 }
@@ -67,7 +67,7 @@ fn answer(of: &WhatIf, found: &Answers<'_>) -> Vec<String> {
     }
     match dearest.first() {
         Some((n, a)) => said.push(format!(
-            "Frame {} takes {}; what costs most is {}: without it {} less ({:.0} %; {}).",
+            "Frame {} takes {}; what costs most is {}: without it {} less ({:.0} % of it; {}).",
             of.frame,
             ms(first.base),
             called(of, *n),
@@ -86,7 +86,7 @@ fn answer(of: &WhatIf, found: &Answers<'_>) -> Vec<String> {
     let had = found.can_be_had();
     said.push(match had.first() {
         Some(a) => format!(
-            "Can be had, with the same picture: {} of {}, {} less ({:.0} %; {}).",
+            "Can be had, with the same picture: {} of {}, {} less ({:.0} % of the frame; {}).",
             a.of.change,
             called(of, a.of.part),
             ms(a.gain),
@@ -107,13 +107,16 @@ fn bound(of: &WhatIf, found: &Answers<'_>, part: usize) -> Option<String> {
     let name = format!("{}{}", name[..1].to_uppercase(), &name[1..]);
     let all = found.bound_by(part);
     let cost = found.cost(part).filter(|a| a.gains()).map(|a| a.gain);
-    let asked = found.of(part).any(|a| a.of.asks == "fragments");
-    let fragments = all.iter().find(|b| b.0 == "fragments").map_or(0.0, |b| b.1.gain);
+    // (how much fragments may account for at most, where that is known)
+    let most = found
+        .of(part)
+        .filter(|a| a.of.asks == "fragments" && a.judged.processes.iter().all(|n| *n >= FEWEST));
+    let most = most.filter_map(|a| a.interval).map(|i| i[1]).reduce(f64::max);
     let only_draws = of.parts[part].actions.iter().all(|a| of.actions[*a].kind.starts_with("Draw"));
-    if let Some(cost) = cost.filter(|c| asked && only_draws && fragments < c / 2.0) {
+    if let Some((cost, most)) = cost.zip(most).filter(|(cost, most)| only_draws && *most < cost / 2.0) {
         return Some(format!(
-            "{name} is bound by vertices, and what else comes before fragments: without fragments only {:.0} % of its cost go.",
-            100.0 * fragments / cost
+            "{name} is bound by vertices, and what else comes before fragments: these account for {:.0} % of its cost at most.",
+            100.0 * most.max(0.0) / cost
         ));
     }
     Some(match all.first() {
