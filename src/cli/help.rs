@@ -14,12 +14,12 @@ use std::path::Path;
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Replay", &["replay", "screenshot", "check", "devices"]),
     ("Look into a capture", &["info", "dump", "extract", "verify", "compress", "bindings"]),
-    ("Look into its shaders", &["profile", "analyze", "rays", "merge-profiles"]),
+    ("Look into its shaders", &["profile", "analyze", "rays"]),
     ("Say what is faster", &["bench", "compare", "what-if", "study", "suite", "report"]),
 ];
 
-/// Those about this program itself, which are only named.
-const OTHERS: [&str; 2] = ["completions", "man"];
+/// Those that are seldom wanted, or about this program itself: they are only named.
+const OTHERS: [&str; 3] = ["merge-profiles", "completions", "man"];
 
 const EXAMPLES: &str = "\
 Examples:
