@@ -17,6 +17,7 @@ use gfxr_parse::writer::Writer;
 use profile::changes::LIST;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 type Pixel = [u8; 3];
 
@@ -44,7 +45,10 @@ impl Picture {
 /// What a frame of a capture shows with these changes, and what is said of it.
 fn shown_of(capture: &Path, frame: u32, changes: &[&str]) -> (Picture, String) {
     let name: Vec<String> = changes.iter().map(|c| c.replace(['*', ':', ' '], "_")).collect();
-    let scratch = Scratch::new(&format!("changes-{frame}-{}", name.join("-")));
+    // (tests run beside each other, and may show the same)
+    static SHOWN: AtomicU32 = AtomicU32::new(0);
+    let number = SHOWN.fetch_add(1, Ordering::Relaxed);
+    let scratch = Scratch::new(&format!("changes-{number}-{frame}-{}", name.join("-")));
     let to = scratch.path("shots");
     let frame = frame.to_string();
     let mut args = vec!["screenshot", capture.to_str().expect("a path"), "--frames", &frame];
