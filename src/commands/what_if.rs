@@ -20,7 +20,6 @@ use analyses::what_if::parts::{By, parts};
 use analyses::what_if::{answers, report};
 use gfxr_parse::container::Capture;
 use profile::hooks::frame_actions::FrameActionsHook;
-use profile::pictures::Tolerance;
 use replay::options::Options;
 use replay::session::{On, replay};
 use std::collections::BTreeMap;
@@ -126,23 +125,15 @@ fn actions(args: &WhatIfArgs, capture: &Capture) -> Result<Vec<Action>, Failure>
 /// A run of these plans.
 fn settings(args: &WhatIfArgs, plans: Vec<Plan>) -> Settings {
     Settings {
-        captures: vec![args.file.clone()],
-        frame: Some(args.frame),
-        plans,
         processes: Some(args.processes),
         iterations: Some(args.iterations),
         warmup: Some(args.warmup),
-        detailed: 0,
-        busy: None,
-        budget: None,
         tight: args.min_effect / 4.0,
         seed: args.seed,
         assume_subgroups: args.assume_subgroups,
-        image_tolerance: Tolerance::default(),
-        rays: None,
         together: Some(args.together.into()),
         experiments: true,
-        run: args.run.clone(),
+        ..Settings::of_frame(&args.file, args.frame, plans, &args.run)
     }
 }
 

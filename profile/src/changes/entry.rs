@@ -40,3 +40,10 @@ pub fn no_others(entry: &Entry, others: &[String]) -> Result<(), String> {
     };
     Err(format!("change {} has no option {other:?}; {has}", entry.name))
 }
+
+/// A change of pipelines' state, whose options choose the commands that it is for, and nothing else.
+pub fn of_state(of: &Use, entry: &Entry, change: &'static Change) -> Result<Made, String> {
+    let (choice, others) = Choice::read(of, entry.options)?;
+    no_others(entry, &others)?;
+    Ok(Made::State(change, choice))
+}

@@ -1,4 +1,4 @@
-//! Names that the application gives to its objects.
+//! Names that the application gives to its objects, and what render passes are called.
 
 use gfxr_parse::image::Image;
 use gfxr_parse::view::View;
@@ -25,4 +25,17 @@ pub fn named(image: &Image) -> Option<Named> {
         object: info.u64("objectHandle").or_else(|| info.u64("object"))?,
         name: info.text("pObjectName").map(|n| n.into_owned()).unwrap_or_default(),
     })
+}
+
+/// What a rendering is called.
+pub fn rendering(width: u32, height: u32) -> String {
+    format!("rendering {width}x{height}")
+}
+
+/// What a render pass is called: by its debug name, if it has one that is not empty.
+pub fn render_pass(id: u64, name: Option<&str>) -> String {
+    match name.filter(|n| !n.is_empty()) {
+        Some(name) => format!("render pass '{name}'"),
+        None => format!("render pass {id}"),
+    }
 }

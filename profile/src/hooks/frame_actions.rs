@@ -5,6 +5,7 @@
 //! that is resumed keeps its number. Places are those of command times: submission of the frame, command buffer of the submission,
 //! execution of a secondary one, command as recorded. Refuses nothing; a frame that is not there has no rows.
 
+use super::debug_names::{render_pass, rendering};
 use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
 use replay::error::Result;
@@ -99,10 +100,9 @@ impl FrameActionsHook {
                         self.passes += 1;
                         queue.latest = self.passes;
                     }
-                    let name = match (pass.render_pass, world.name(pass.render_pass)) {
-                        (0, _) => format!("rendering {}x{}", pass.area[2], pass.area[3]),
-                        (id, "") => format!("render pass {id}"),
-                        (_, name) => format!("render pass '{name}'"),
+                    let name = match pass.render_pass {
+                        0 => rendering(pass.area[2] as u32, pass.area[3] as u32),
+                        id => render_pass(id, Some(world.name(id))),
                     };
                     queue.pass = (queue.latest, name);
                 }

@@ -11,6 +11,7 @@ use super::variant::Site;
 use super::{Facts, Probes};
 use crate::spirv::{EntryPoint, Imported, Inst, Module, Op, Operand, Place, Result, Types, malformed};
 use crate::{Needs, ShaderHash, SourceLine, Stage};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// See the module's header.
@@ -179,6 +180,19 @@ impl Shader {
     pub fn block_of_label(&self, function: u32, label: u32) -> Option<u32> {
         let blocks = &self.facts.functions[function as usize].blocks;
         blocks.iter().position(|b| b.label == label).map(|b| b as u32)
+    }
+
+    /// Has the entry point do this instead of all that it did; the last of it leaves.
+    pub fn do_instead(&mut self, body: Vec<Inst>) {
+        let entry = self.function(0);
+        let blocks = &mut self.module.functions[entry].blocks;
+        let results = blocks.iter().flat_map(|b| b.body.iter().filter_map(Inst::id));
+        let gone: HashSet<u32> = results.chain(blocks[1..].iter().map(|b| b.label)).collect();
+        blocks.truncate(1);
+        blocks[0].body = body;
+        let stays = |i: &Inst| i.id_at(0).is_none_or(|id| !gone.contains(&id));
+        self.module.names.retain(stays);
+        self.module.annotations.retain(stays);
     }
 
     /// A 32-bit constant.

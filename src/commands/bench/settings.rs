@@ -2,7 +2,7 @@
 
 use crate::cli::{BenchArgs, RunArgs};
 use profile::pictures::Tolerance;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use trace::plan::{PLAIN, Passes, Plan};
 
@@ -43,6 +43,31 @@ pub struct Settings {
     pub experiments: bool,
     /// How to replay.
     pub run: RunArgs,
+}
+
+impl Settings {
+    /// Of one looped frame, with nothing that is not wanted by everybody.
+    pub fn of_frame(capture: &Path, frame: u64, plans: Vec<Plan>, run: &RunArgs) -> Settings {
+        Settings {
+            captures: vec![capture.to_owned()],
+            frame: Some(frame),
+            plans,
+            processes: None,
+            iterations: None,
+            warmup: None,
+            detailed: 0,
+            busy: None,
+            budget: None,
+            tight: 0.0,
+            seed: 0,
+            assume_subgroups: false,
+            image_tolerance: Tolerance::default(),
+            rays: None,
+            together: None,
+            experiments: false,
+            run: run.clone(),
+        }
+    }
 }
 
 impl From<&BenchArgs> for Settings {

@@ -100,23 +100,14 @@ fn reorders(gpu: Option<&str>) -> bool {
 fn rays(args: &StudyRaysArgs, to: &Path) -> Result<(Report, Exit), Failure> {
     let (plans, mut notes) = plans(args);
     let mut settings = Settings {
-        captures: vec![args.file.clone()],
-        frame: Some(args.frame),
-        plans,
         processes: Some(args.processes),
         iterations: Some(args.iterations),
         warmup: Some(args.warmup),
-        detailed: 0,
-        busy: None,
-        budget: None,
-        tight: 0.0,
         seed: args.seed,
         assume_subgroups: args.assume_subgroups,
         image_tolerance: args.image_tolerance,
         rays: args.trace.clone(),
-        together: None,
-        experiments: false,
-        run: args.run.clone(),
+        ..Settings::of_frame(&args.file, args.frame, plans, &args.run)
     };
     super::bench::check(&settings)?;
     if settings.rays.is_none() && settings.plans.iter().any(|p| p.method.is_some()) {

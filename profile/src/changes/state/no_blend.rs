@@ -3,9 +3,9 @@
 //! Guarantees: which components are written stays. Refuses nothing.
 
 use super::change::{Change, Dynamic};
-use crate::changes::choice::{AT, Choice, LABEL, PIPELINE};
+use crate::changes::choice::{AT, LABEL, PIPELINE};
 use crate::changes::edit::{set, set_all};
-use crate::changes::entry::{Entry, Made, no_others};
+use crate::changes::entry::{Entry, Made, of_state};
 use replay::ash::vk::DynamicState;
 use trace::plan::Use;
 
@@ -43,7 +43,5 @@ static CHANGE: Change = Change {
 };
 
 fn make(of: &Use) -> Result<Made, String> {
-    let (choice, others) = Choice::read(of, ENTRY.options)?;
-    no_others(&ENTRY, &others)?;
-    Ok(Made::State(&CHANGE, choice))
+    of_state(of, &ENTRY, &CHANGE)
 }

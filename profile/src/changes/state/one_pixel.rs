@@ -3,9 +3,9 @@
 //! Guarantees: an empty scissor stays empty. Refuses nothing.
 
 use super::change::{Change, Dynamic, dynamic_of};
-use crate::changes::choice::{AT, Choice, LABEL, PIPELINE};
+use crate::changes::choice::{AT, LABEL, PIPELINE};
 use crate::changes::edit::{Edit, set};
-use crate::changes::entry::{Entry, Made, no_others};
+use crate::changes::entry::{Entry, Made, of_state};
 use gfxr_parse::view::View;
 use replay::ash::vk::DynamicState;
 use trace::plan::Use;
@@ -47,7 +47,5 @@ fn small(of: View<'_>) -> Vec<Edit> {
 }
 
 fn make(of: &Use) -> Result<Made, String> {
-    let (choice, others) = Choice::read(of, ENTRY.options)?;
-    no_others(&ENTRY, &others)?;
-    Ok(Made::State(&CHANGE, choice))
+    of_state(of, &ENTRY, &CHANGE)
 }

@@ -1,19 +1,8 @@
 use super::*;
 use crate::changes::LIST;
 use crate::changes::entry::Made;
-use gfxr_parse::decode::decode_call;
-use gfxr_parse::schema::command_named;
-use gfxr_parse::writer::ParamWriter;
-use replay::hook::index_of;
 use trace::plan::Use;
-
-fn call(name: &str, params: impl FnOnce(&mut ParamWriter)) -> Call {
-    let command = command_named(name).expect(name);
-    let (mut w, mut image) = (ParamWriter::new(), Image::default());
-    params(&mut w);
-    decode_call(command, w.as_bytes(), &mut image).unwrap_or_else(|e| panic!("{name}: {e}"));
-    Call { command, index: index_of(command), image, block: 0, thread: 0, frame: 1, in_state: false }
-}
+use world::bench::call;
 
 fn change(name: &str) -> &'static Change {
     let used: Use = name.parse().expect("a use");

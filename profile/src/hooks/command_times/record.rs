@@ -1,5 +1,6 @@
 //! Commands as they are recorded: what each means to the command buffer's spans.
 
+use super::super::debug_names::{render_pass, rendering};
 use super::commands::Role;
 use super::found::Level;
 use super::recording::{At, Pass, Recording, Target};
@@ -164,14 +165,11 @@ impl CommandTimesHook {
             };
             let extent = info.one("renderArea").and_then(|a| a.one("extent"));
             let side = |n| extent.and_then(|e| e.u32(n)).unwrap_or(0);
-            return (format!("rendering {}x{}", side("width"), side("height")), pass);
+            return (rendering(side("width"), side("height")), pass);
         }
         let id = v.one("pRenderPassBegin").and_then(|b| b.u64("renderPass")).unwrap_or(0);
         let out = self.out.borrow();
-        let name = match out.names.objects.get(&id).filter(|n| !n.is_empty()) {
-            Some(n) => format!("render pass '{n}'"),
-            None => format!("render pass {id}"),
-        };
+        let name = render_pass(id, out.names.objects.get(&id).map(String::as_str));
         (name, Pass { inline: inline(v), views: views(world, id), ..Pass::default() })
     }
 }

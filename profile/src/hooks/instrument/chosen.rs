@@ -10,6 +10,7 @@
 use super::plan::{Places, Tally};
 use super::slots::{Slot, Slots};
 use crate::hooks::actions::Place;
+use crate::hooks::debug_names::{render_pass, rendering};
 use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
 use replay::error::{Error, Kind, Result};
@@ -121,22 +122,18 @@ impl Chosen {
                 self.name(format!("label '{}'", label().unwrap_or_default()));
             }
             _ => {
-                let (id, name) = match v.one("pRenderingInfo") {
+                let name = match v.one("pRenderingInfo") {
                     Some(info) => {
                         let extent = info.one("renderArea").and_then(|a| a.one("extent"));
                         let side = |n| extent.and_then(|e| e.u32(n)).unwrap_or(0);
-                        (0, Some(rendering(side("width"), side("height"))))
+                        rendering(side("width"), side("height"))
                     }
                     None => {
                         let id = v.one("pRenderPassBegin").and_then(|b| b.u64("renderPass")).unwrap_or(0);
-                        (id, self.names.get(&id).filter(|n| !n.is_empty()).cloned())
+                        render_pass(id, self.names.get(&id).map(String::as_str))
                     }
                 };
-                self.name(match (name, id) {
-                    (Some(n), 0) => n,
-                    (Some(n), _) => format!("render pass '{n}'"),
-                    (None, id) => format!("render pass {id}"),
-                });
+                self.name(name);
             }
         }
     }
@@ -291,11 +288,6 @@ impl Chosen {
     pub fn tally(&self) -> &Tally {
         &self.measured
     }
-}
-
-/// What a rendering is called.
-fn rendering(width: u32, height: u32) -> String {
-    format!("rendering {width}x{height}")
 }
 
 fn both(buffer: u64) -> Error {

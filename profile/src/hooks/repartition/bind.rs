@@ -151,27 +151,11 @@ pub fn runs(command: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gfxr_parse::ahead::Call;
-    use gfxr_parse::decode::decode_call;
-    use gfxr_parse::image::Image;
-    use gfxr_parse::schema::generated::{COMMANDS, STRUCTS};
-    use gfxr_parse::schema::{command_named, struct_named};
+    use gfxr_parse::schema::generated::COMMANDS;
     use gfxr_parse::writer::ParamWriter;
-    use replay::hook::index_of;
     use world::Follow;
     use world::Outcome;
-
-    fn call(name: &str, params: impl FnOnce(&mut ParamWriter)) -> Call {
-        let command = command_named(name).expect(name);
-        let (mut w, mut image) = (ParamWriter::new(), Image::default());
-        params(&mut w);
-        decode_call(command, w.as_bytes(), &mut image).unwrap_or_else(|e| panic!("{name}: {e}"));
-        Call { command, index: index_of(command), image, block: 0, thread: 0, frame: 1, in_state: false }
-    }
-
-    fn stype(name: &str) -> u32 {
-        STRUCTS[struct_named(name).expect(name) as usize].stype.expect("it has one")
-    }
+    use world::bench::{call, stype};
 
     /// Whatever way the sets 2 and 3 (or set 2) of layout 30 are bound for compute, or for all that stages run at.
     #[test]

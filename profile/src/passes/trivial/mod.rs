@@ -12,7 +12,6 @@ use crate::rewrite::Shader;
 use crate::spirv::{Inst, Op, Operand};
 use crate::{Needs, Stage};
 use rspirv::spirv::{BuiltIn, Decoration, StorageClass};
-use std::collections::HashSet;
 
 /// See the module's header.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -150,15 +149,7 @@ impl Pass for Trivial {
         for e in &mut shader.module.entry_points {
             e.inst.operands.retain(|o| masks.iter().all(|(variable, _)| *o != Operand::IdRef(*variable)));
         }
-        let entry = shader.function(0);
-        let blocks = &mut shader.module.functions[entry].blocks;
-        let results = blocks.iter().flat_map(|b| b.body.iter().filter_map(Inst::id));
-        let gone: HashSet<u32> = results.chain(blocks[1..].iter().map(|b| b.label)).collect();
-        blocks.truncate(1);
-        blocks[0].body = body;
-        let stays = |i: &Inst| i.id_at(0).is_none_or(|id| !gone.contains(&id));
-        shader.module.names.retain(stays);
-        shader.module.annotations.retain(stays);
+        shader.do_instead(body);
         Ok(Change::Changed)
     }
 

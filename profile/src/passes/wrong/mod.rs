@@ -6,7 +6,6 @@ use crate::pass::{Change, Error, FrameData, Pass, Result, Sink};
 use crate::rewrite::Shader;
 use crate::spirv::{Inst, Op};
 use crate::{Needs, Stage};
-use std::collections::HashSet;
 
 /// See the module's header.
 #[derive(Clone, Copy, Debug)]
@@ -24,15 +23,7 @@ impl Pass for Wrong {
     fn run(&self, shader: &mut Shader) -> Result<Change> {
         // (an entry without counters has nothing that could be read)
         shader.reserve_counters(1).map_err(Error::shader(shader.hash))?;
-        let entry = shader.function(0);
-        let blocks = &mut shader.module.functions[entry].blocks;
-        let results = blocks.iter().flat_map(|b| b.body.iter().filter_map(Inst::id));
-        let gone: HashSet<u32> = results.chain(blocks[1..].iter().map(|b| b.label)).collect();
-        blocks.truncate(1);
-        blocks[0].body = vec![Inst::new(Op::Return, None, None, vec![])];
-        let stays = |i: &Inst| i.id_at(0).is_none_or(|id| !gone.contains(&id));
-        shader.module.names.retain(stays);
-        shader.module.annotations.retain(stays);
+        shader.do_instead(vec![Inst::new(Op::Return, None, None, vec![])]);
         Ok(Change::Changed)
     }
 
