@@ -88,3 +88,18 @@ fn windows_add_up_to_the_whole() {
         assert!(plain(together(a, b)) == plain(whole), "{scene}: two windows are not the whole");
     }
 }
+
+/// Where it is proven that nobody has left, nobody had.
+#[test]
+fn what_is_proven_of_who_has_left_is_what_is_read() {
+    let place = ["frame", "entry", "function", "block"];
+    let slots = ["executions", "active", "early_return", "not_launched", "control_flow", "helper"];
+    for scene in ["cubes", "closed_compute", "closed_fragment", "feedback"] {
+        let of = |pass: &str| summed(scene, pass, &[], "divergence", &place, &slots);
+        let (Some(proven), Some(read)) = (of("divergence:leaving=proven"), of("divergence:leaving=read"))
+        else {
+            return;
+        };
+        assert!(!read.is_empty() && proven == read, "{scene}: {proven:?} is not {read:?}");
+    }
+}

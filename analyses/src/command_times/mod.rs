@@ -31,7 +31,7 @@ pub use export::{Recorded, perfetto, rows};
 pub use nest::{Place, places};
 pub use sums::object;
 
-use crate::report::{Cell, Column, Report, SCHEMA_VERSION, Table, Unit};
+use crate::report::{Cell, Column, Report, SCHEMA_VERSION, Table, Unit, share};
 use crate::{Analysis, Fold, Run};
 use std::collections::HashMap;
 use sums::{Counts, Sum, Timed, Top, around, at, ms, percent};
@@ -118,6 +118,7 @@ impl Fold for Times {
             _ => SpanKind::Pass,
         };
         let top = most(&placed, finest, &self.names, &counts);
+        let headlines = headline(&top, finest, total, &self.names).into_iter().collect();
         let mut tables = vec![top_table(&top, finest, total, &self.names)];
         tables.extend(counters::table(&top, finest));
         tables.push(tree(&placed, total, &self.names));
@@ -125,6 +126,7 @@ impl Fold for Times {
             schema_version: SCHEMA_VERSION,
             analysis: CommandTimes.name().to_owned(),
             title: format!("GPU time by {}", finest.name()),
+            headlines,
             tables,
             trees: parts::tree(&placed, total, &self.names).into_iter().collect(),
             notes: notes(&placed, only_load),
@@ -181,6 +183,22 @@ fn most<'r>(
     rows.sort_by(|a, b| b.1.0.total.cmp(&a.1.0.total).then_with(|| a.0.cmp(&b.0)));
     rows.truncate(TOP);
     rows.into_iter().map(|((path, name, ..), (sum, record))| Top { path, name, sum, record }).collect()
+}
+
+/// What took most.
+fn headline(top: &[Top<'_>], finest: SpanKind, total: u64, names: &TimeNames) -> Option<String> {
+    let most = top.first().filter(|_| total != 0)?;
+    let pipeline = pipeline(names, most.record.pipeline);
+    let pipeline = if pipeline.is_empty() { pipeline } else { format!(" with pipeline {pipeline}") };
+    let within = if most.path.is_empty() { String::new() } else { format!(" in {}", most.path) };
+    let times = if most.sum.times == 1 { "once".into() } else { format!("{} times", most.sum.times) };
+    Some(format!(
+        "The {} that took most GPU time is {}{pipeline}{within}: {} of it, {times}, {:.3} ms each.",
+        finest.name(),
+        most.name,
+        share(most.sum.total.into(), total.into()),
+        most.sum.total as f64 / most.sum.times.max(1) as f64 / 1e6
+    ))
 }
 
 fn top_table(top: &[Top<'_>], finest: SpanKind, total: u64, names: &TimeNames) -> Table {

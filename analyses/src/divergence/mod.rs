@@ -16,8 +16,9 @@
 
 use crate::Question;
 use crate::context::Context;
-use crate::report::{Cell, Column, Report, Table, Unit};
+use crate::report::{self, Cell, Column, Report, Table, Unit};
 use crate::sampled;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use trace::tables::DIVERGENCE;
 use trace::{Source, Unreadable};
@@ -54,6 +55,7 @@ impl Divergence {
         let context = Context::read(trace)?;
         let folded = Folded::of(trace, &context)?;
         let mut report = Report::new(self.name(), "Divergence by cause");
+        report.headlines = folded.headlines(&context);
         report.tables = folded.tables(&context);
         let lost = folded.whole.slots.unattributed;
         if lost != 0 {
@@ -151,6 +153,41 @@ impl Folded {
             }
         }
         Ok(f)
+    }
+
+    /// How much was inactive, why, and where most of it is.
+    fn headlines(&self, context: &Context) -> Vec<String> {
+        let (all, inactive) = (self.whole.weighted.all(), self.whole.weighted.inactive());
+        if all == 0 {
+            return vec![];
+        }
+        let mut causes: Vec<_> =
+            CAUSES.iter().zip(self.whole.weighted.by_cause).filter(|c| c.1 != 0).collect();
+        causes.sort_by_key(|c| Reverse(c.1));
+        let why: Vec<String> = causes
+            .iter()
+            .map(|(cause, n)| format!("{} {}", cause.replace('_', " "), report::share(*n, all)))
+            .collect();
+        let why = if why.is_empty() { String::new() } else { format!(": {}", why.join(", ")) };
+        let mut said = vec![format!(
+            "{} of the instruction slots of subgroups were inactive{why}.",
+            report::share(inactive, all)
+        )];
+        let worst = self.entries.iter().max_by_key(|e| (e.1.weighted.inactive(), Reverse(e.0)));
+        let Some((&entry, of)) = worst.filter(|w| w.1.weighted.inactive() != 0) else { return said };
+        let own = self.blocks.iter().filter(|b| b.0.0 == entry);
+        let block = own.max_by_key(|b| (b.1.weighted.inactive(), Reverse(b.0)));
+        said.push(format!(
+            "{} of the inactive ones are in {}{}.",
+            report::share(of.weighted.inactive(), inactive),
+            context.entry_words(entry),
+            block.map_or_else(String::new, |(&(e, f, b), of)| format!(
+                "; {} in {}",
+                report::share(of.weighted.inactive(), inactive),
+                context.block_words(e, f, b)
+            ))
+        ));
+        said
     }
 
     fn tables(&self, context: &Context) -> Vec<Table> {

@@ -18,7 +18,8 @@ mod tests;
 use crate::Question;
 use crate::blocks::counts::Counts;
 use crate::context::{Context, source_words};
-use crate::report::{Cell, Column, Image, Mark, Report, Series, Table, Unit};
+use crate::report::{Cell, Column, Image, Mark, Report, Series, Table, Unit, share};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use trace::tables::{BLOCK_COUNTS, BLOCK_RUNS, INSTRUCTIONS};
@@ -69,6 +70,7 @@ impl Question for Hotspots {
         let unit = if &*counts.unit == "subgroups" { Unit::Subgroups } else { Unit::Invocations };
         let number = |n: u64| if counts.estimated() { Cell::Number(n as f64) } else { Cell::Count(n) };
         let mut report = Report::new("hotspots", "Hot spots");
+        report.headlines = headlines(&context, &all);
         report.tables = vec![
             of_shaders(&context, &shaders, &all, &number),
             of_instructions(&context, &all, unit, &number),
@@ -121,6 +123,28 @@ fn instructions(
 
 fn sum(of: impl Iterator<Item = u64>) -> u64 {
     of.fold(0, u64::saturating_add)
+}
+
+/// Which shader executes most instructions, and which block.
+fn headlines(context: &Context, all: &[Instruction]) -> Vec<String> {
+    let total: u128 = all.iter().map(|i| u128::from(i.executions)).sum();
+    let (mut shaders, mut blocks) = (BTreeMap::new(), BTreeMap::new());
+    for i in all {
+        *shaders.entry((i.shader, i.entry)).or_insert(0) += u128::from(i.executions);
+        *blocks.entry((i.shader, i.function, i.block, i.entry)).or_insert(0) += u128::from(i.executions);
+    }
+    let shader = shaders.into_iter().max_by_key(|s| (s.1, Reverse(s.0)));
+    let block = blocks.into_iter().max_by_key(|b| (b.1, Reverse(b.0)));
+    match (shader, block) {
+        (Some((shader, n)), Some(((_, function, block, entry), m))) if total != 0 => vec![format!(
+            "{} executed {} of all instructions; the hottest block, with {}, is {}.",
+            context.entry_words(shader.1),
+            share(n, total),
+            share(m, total),
+            context.block_words(entry, function, block)
+        )],
+        _ => vec![],
+    }
 }
 
 fn relative(n: u64, largest: u64) -> Cell {

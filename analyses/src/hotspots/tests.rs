@@ -37,6 +37,10 @@ fn column(t: &Table, name: &str) -> Vec<Cell> {
 #[test]
 fn every_number_of_a_known_trace() {
     let r = Hotspots.answer(&trace()).unwrap();
+    // 2310 instructions, of which the fragment shader 2300 and its loop's block 2100.
+    let said = "fragment 1f2e3d4c main executed 99.57 % of all instructions; the hottest block, with 90.91 %, is fragment 1f2e3d4c main, \
+                function shade, block 1 (%45), sky.frag:17.";
+    assert_eq!(r.headlines, [said]);
     let names: Vec<_> = r.tables.iter().map(|t| &*t.name).collect();
     assert_eq!(names, ["shaders", "instructions", "blocks", "lines", "opcodes"]);
     for t in &r.tables {

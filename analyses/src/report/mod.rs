@@ -23,7 +23,7 @@ mod table;
 pub mod text;
 
 pub use shapes::{File, Image, Mark, Series};
-pub use table::{Cell, Column, Table, Unit};
+pub use table::{Cell, Column, Table, Unit, share};
 
 use serde::{Deserialize, Serialize};
 use shapes::{Distribution, Listing, Timeline, Tree};

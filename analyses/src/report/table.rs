@@ -101,6 +101,12 @@ impl Unit {
     }
 }
 
+/// A part of a whole, as tables say it; a part of nothing is nothing.
+pub fn share(part: u128, whole: u128) -> String {
+    let of = if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 };
+    format!("{of:.0$} %", Unit::Percent.decimals())
+}
+
 /// One value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]

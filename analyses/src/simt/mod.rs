@@ -22,8 +22,9 @@ mod sums;
 use crate::Question;
 use crate::context::Context;
 use crate::events::{ALL, Occupancy, counts, entered};
-use crate::report::{Cell, Column, Mark, Report, Series, Table, Unit};
+use crate::report::{Cell, Column, Mark, Report, Series, Table, Unit, share};
 use crate::sampled;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use sums::Sums;
 use trace::tables::{SIMT, SIMT_HELPERS, SIMT_TRACES};
@@ -59,6 +60,7 @@ impl Simt {
         let context = Context::read(trace)?;
         let folded = Folded::of(trace, &context)?;
         let mut report = Report::new(self.name(), "SIMT efficiency");
+        report.headlines = folded.headlines(&context);
         report.tables = folded.tables(&context);
         report.tables.insert(1, events_table(&events(trace, &context, None)?));
         report.series = folded.histograms.iter().map(|(of, h)| histogram(of, h)).collect();
@@ -92,6 +94,32 @@ struct Folded {
 }
 
 impl Folded {
+    /// How full, and where most of what is idle is.
+    fn headlines(&self, context: &Context) -> Vec<String> {
+        let (idle, all) = (self.whole.wasted(), self.whole.weighted_slots());
+        if all == 0 {
+            return vec![];
+        }
+        let mut said =
+            vec![format!("{} of the instruction slots of subgroups were active.", share(all - idle, all))];
+        let worst = self.entries.iter().max_by_key(|e| (e.1.wasted(), Reverse(e.0)));
+        let Some((&entry, sums)) = worst.filter(|w| w.1.wasted() != 0) else { return said };
+        let own = self.blocks.iter().filter(|b| b.0.0 == entry);
+        let block = own.max_by_key(|b| (b.1.wasted(), Reverse(b.0)));
+        said.push(format!(
+            "{} of the inactive ones are in {}, which was active in {} of its own{}.",
+            share(sums.wasted(), idle),
+            context.entry_words(entry),
+            share(sums.weighted_slots() - sums.wasted(), sums.weighted_slots()),
+            block.map_or_else(String::new, |(&(e, f, b), sums)| format!(
+                "; {} of all inactive ones in {}",
+                share(sums.wasted(), idle),
+                context.block_words(e, f, b)
+            ))
+        ));
+        said
+    }
+
     fn of(trace: &dyn Source, context: &Context) -> Result<Self, Unreadable> {
         let mut f = Folded::default();
         let stage = |entry| context.entry(entry).map_or_else(|| "?".to_owned(), |e| e.stage.to_string());

@@ -29,6 +29,11 @@ impl Sums {
         self.weighted_slots.saturating_sub(self.weighted_active)
     }
 
+    /// All instruction slots.
+    pub fn weighted_slots(&self) -> u128 {
+        self.weighted_slots
+    }
+
     /// Under [`columns`].
     pub fn cells(&self) -> Vec<Cell> {
         let share = |part: u128, of: u128| match of {

@@ -17,6 +17,7 @@ pub(super) fn report(model: &Model, members: &Members, places: &Places) -> Repor
     report.cost = Cost::Nothing { why: why.into() };
     let mut order: Vec<&Measured> = members.all.iter().filter(|m| m.executions != 0).collect();
     order.sort_by_key(|m| (std::cmp::Reverse(m.executions), m.pipeline, m.member));
+    report.headlines = headlines(model, &order);
     report.tables.push(rates(&order));
     report.tables.push(all(model, members, &order));
     report.tables.push(values(model, members, &order));
@@ -49,6 +50,40 @@ pub(super) fn report(model: &Model, members: &Members, places: &Places) -> Repor
         note("There is one frame: what is constant over it is called constant over the capture.".into());
     }
     report
+}
+
+/// How much of what shaders are given never changes, and how much nobody reads.
+fn headlines(model: &Model, order: &[&Measured]) -> Vec<String> {
+    let bytes = |rates: &[Rate]| -> u64 {
+        let of = order.iter().filter(|m| rates.contains(&shown(m)));
+        of.map(|m| m.bytes).sum()
+    };
+    let all: u64 = order.iter().map(|m| m.bytes).sum();
+    if all == 0 {
+        return vec![];
+    }
+    let constant = order.iter().filter(|m| shown(m) == Rate::Capture).count();
+    let unused = order.iter().filter(|m| shown(m) == Rate::Unused).count();
+    let of_words = |n: u64| crate::report::share(n.into(), all.into());
+    let mut said = vec![format!(
+        "Of {} members of uniform blocks and push constants ({all} bytes), {constant} ({} of the bytes) never change, and {unused} ({}) \
+         no shader reads.",
+        order.len(),
+        of_words(bytes(&[Rate::Capture])),
+        of_words(bytes(&[Rate::Unused]))
+    )];
+    let constants = order.iter().filter(|m| shown(m) == Rate::Capture);
+    if let Some(most) =
+        constants.max_by_key(|m| (m.bytes * m.executions, std::cmp::Reverse((m.pipeline, m.member))))
+    {
+        said.push(format!(
+            "Most of what never changes, by size and executions, is {} ({} bytes) of {}: a constant would do.",
+            name(model, most),
+            most.bytes,
+            model.pipelines[most.pipeline as usize].words()
+        ));
+    }
+    said
 }
 
 fn text(name: &str) -> Column {

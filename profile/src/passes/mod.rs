@@ -54,7 +54,7 @@ pub static PASSES: &[Entry] = &[
     },
     Entry {
         name: "divergence",
-        about: "why invocations of a subgroup are inactive: early return, indirect call, control flow (lanes=64, held=16)",
+        about: "why invocations of a subgroup are inactive: early return, indirect call, control flow (lanes=64, held=16, leaving=proven)",
         make: |options| Ok(Box::new(divergence::Divergence::new(options)?)),
     },
     Entry {

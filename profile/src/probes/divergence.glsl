@@ -33,9 +33,12 @@ uvec4 across_column(const uvec4 mask)
 }
 #endif
 
-// Those that entered, and which of the others are helpers.
+// Those that entered, how many they are, and how many helpers are there beside them.
 uvec4 rr_entered;
-uvec4 rr_helpers;
+uint rr_number_entered;
+uint rr_number_of_helpers;
+// How many had left where the others were together last.
+uint rr_number_left;
 // Whether this subgroup is in the window.
 bool rr_counted;
 // Where in the log the mask of those that have left is. ~0: nowhere.
@@ -88,7 +91,7 @@ void divergence_flush(const uint first, const uint held)
         wanted |= away != 0u ? 8u : 0u;
     }
 #ifdef FRAGMENT
-    uint helpers = subgroupBallotBitCount(rr_helpers);
+    uint helpers = rr_number_of_helpers;
     wanted |= helpers != 0u && !unknown ? 0x40u : 0u;
 #else
     uint helpers = 0u;
@@ -133,12 +136,81 @@ void divergence_once(const uint first, const uint words)
         divergence_add(first, mask, words);
 }
 
+// Where all that have not left are here together, whoever else entered has left.
+void divergence_meet()
+{
+    rr_number_left = rr_number_entered - subgroupBallotBitCount(here());
+}
+
+// What is held where nobody has left since: who is missing otherwise is away.
+uint divergence_now_known(const uvec4 mask)
+{
+    uint n = subgroupBallotBitCount(mask);
+    return n | rr_number_left << 8 | rr_number_entered - rr_number_left - n << 16;
+}
+
+// Adds that, where nobody has left at all. (Short, as copies are what compilers take their time for.)
+void divergence_flush_all(const uint first, const uint held)
+{
+    uint times = held >> 24;
+    if (times == 0u || !ACTIVE)
+        return;
+    uint away = held >> 16 & 0xffu;
+    add(first, times);
+    add(first + 1u, times * (held & 0xffu));
+    if (away != 0u)
+        add(first + 3u, times * away);
+#ifdef FRAGMENT
+    if (rr_number_of_helpers != 0u)
+        add(first + 6u, times * rr_number_of_helpers);
+#endif
+}
+
+// Adds it where some may have.
+void divergence_flush_known(const uint first, const uint held)
+{
+    uint early = held >> 8 & 0xffu;
+    if (early != 0u && ACTIVE)
+        add(first + 2u, (held >> 24) * early);
+    divergence_flush_all(first, held);
+}
+
+// An execution of such a block that is come by again and again.
+uint divergence_held_known(const uint first, const uint held)
+{
+    uvec4 mask = here();
+    uint now = divergence_now_known(mask);
+    bool mine = rr_counted && is_first(mask);
+    bool same = (held & 0xffffffu) == now && held < 0xff000000u;
+    if (mine && !same)
+        divergence_flush_known(first, held);
+    return !mine ? held : same ? held + ONCE : now + ONCE;
+}
+
+// An execution of another such block, where nobody has left.
+void divergence_once_all(const uint first)
+{
+    uvec4 mask = here();
+    if (rr_counted && is_first(mask))
+        divergence_flush_all(first, divergence_now_known(mask) | ONCE);
+}
+
+// Where some may have.
+void divergence_once_known(const uint first)
+{
+    uvec4 mask = here();
+    if (rr_counted && is_first(mask))
+        divergence_flush_known(first, divergence_now_known(mask) | ONCE);
+}
+
 // Counts the first block's execution. Record, if it is wanted: the mask of those that have left, nobody yet.
 void divergence_begin_with(const uint probe, const uint words, const uint first, const bool wanted, const uvec4 helpers)
 {
     uvec4 mask = here();
     rr_entered = mask;
-    rr_helpers = helpers;
+    rr_number_entered = subgroupBallotBitCount(mask);
+    rr_number_left = 0u;
+    rr_number_of_helpers = subgroupBallotBitCount(helpers);
     rr_counted = subgroup_in_window();
     rr_left = ~0u;
     // Among those that take this branch, the first is no helper.
@@ -155,7 +227,7 @@ void divergence_begin_with(const uint probe, const uint words, const uint first,
                 for (uint n = 0u; n < words; n++)
                     atomicExchange(log.words[at + n], 0u);
             }
-            divergence_flush(first, subgroupBallotBitCount(mask) + ONCE);
+            divergence_flush(first, rr_number_entered + ONCE);
         }
         rr_left = subgroupBroadcastFirst(at);
     }
@@ -265,4 +337,8 @@ void main()
     divergence_lane(0u);
     divergence_land(0u, 1u);
     divergence_called(0u, 1u);
+    divergence_meet();
+    divergence_once_known(0u);
+    divergence_once_all(0u);
+    divergence_flush_known(0u, divergence_held_known(0u, 0u));
 }

@@ -184,13 +184,17 @@ mod tests {
         // What the function that is called at every place calls is kept first; what is left of it is brief enough.
         assert_eq!(kept("simt", &switch(150)), Some(vec!["simt_add".into()]));
         let called = vec!["divergence_flush".into(), "divergence_missing".into()];
-        assert_eq!(kept("divergence", &questions(100)), Some(called));
+        assert_eq!(kept("divergence:leaving=read", &questions(100)), Some(called));
     }
 
     #[test]
     fn what_asks_the_subgroup_is_never_kept() {
         // (so many that even what is left of the function at every place is too much)
-        for (pass, asks) in [("divergence", "divergence_once"), ("simt:placement=direct", "simt_here")] {
+        for (pass, asks) in [
+            ("divergence", "divergence_once_all"),
+            ("divergence:leaving=read", "divergence_once"),
+            ("simt:placement=direct", "simt_here"),
+        ] {
             let Some(kept) = kept(pass, &questions(600)) else { return };
             assert!(!kept.is_empty() && !kept.contains(&asks.to_owned()), "{pass}: {kept:?}");
         }

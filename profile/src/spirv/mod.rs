@@ -27,6 +27,7 @@ pub use entry::{EntryPoint, stage_of};
 pub(crate) use error::malformed;
 pub use error::{Malformed, Result};
 pub use function::{Block, Function, Inst};
+pub(crate) use graph::Tree;
 pub use graph::{Graph, Loop};
 pub use link::{FIRST_SPEC_ID, Imported, Library, built_in_of};
 pub use module::Module;

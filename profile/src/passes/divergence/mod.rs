@@ -24,6 +24,9 @@
 //! and the others read. Executions are added to counters of the block (executions, active, early return, control flow,
 //! helper), so that memory is bounded by the shaders and, with some words each, by the subgroups. Where all that
 //! entered are there, nobody can have left or be away, and nothing has to be read; where all leave together, nothing to be noted.
+//! Nor is anything read where it is proven (`rewrite/left.rs`, for devices whose invocations meet again where their ways do) that
+//! nobody can have left, that all that have not left are there together, or that nobody has left since they were. Who has taken a
+//! way out has left then, though a device may let the others go on first. Option `leaving=read` supposes nothing.
 //! Blocks that a subgroup comes by together share their counters, and what a loop repeats is counted in registers
 //! (`rewrite/held.rs`; option `held=N`: N at most), as in pass `simt`.
 //!
@@ -41,7 +44,7 @@ mod fold;
 
 use super::lanes::Lanes;
 use crate::pass::{Change, Error, FrameData, Pass, Result, Sink};
-use crate::rewrite::{Probes, Shader, Site, most_held};
+use crate::rewrite::{Left, Probes, Shader, Site, most_held};
 use crate::spirv::{Inst, Op};
 use crate::{Needs, Stage};
 use fold::{BLOCK, CALLED, COUNTED, ENTER, LANE, LEAVE, ROOM, counters};
@@ -52,18 +55,28 @@ static PROBES: Probes = crate::probes!("divergence");
 /// Numbers that a shader holds at most, where the options say nothing.
 const MOST_HELD: usize = 16;
 
+/// The functions for a number that is held, for adding it, and for one execution: where it is read who has left, where that
+/// is known, and where nobody has.
+const READING: [&str; 3] = ["divergence_held", "divergence_flush", "divergence_once"];
+const KNOWING: [&str; 3] = ["divergence_held_known", "divergence_flush_known", "divergence_once_known"];
+const NOBODY: [&str; 3] = ["divergence_held_known", "divergence_flush_known", "divergence_once_all"];
+
 /// See the module's header.
 #[derive(Clone, Copy, Debug)]
 pub struct Divergence {
     lanes: Lanes,
     most_held: usize,
+    /// Who has left is read at every block.
+    read: bool,
 }
 
 impl Divergence {
     /// With the options of the command line.
     pub fn new(options: &[String]) -> std::result::Result<Self, String> {
-        let (options, most_held) = most_held(options, MOST_HELD)?;
-        Ok(Divergence { lanes: Lanes::of("divergence", &options)?, most_held })
+        let (mut options, most_held) = most_held(options, MOST_HELD)?;
+        let read = options.iter().any(|o| o == "leaving=read");
+        options.retain(|o| !matches!(o.as_str(), "leaving=read" | "leaving=proven"));
+        Ok(Divergence { lanes: Lanes::of("divergence", &options)?, most_held, read })
     }
 }
 
@@ -162,8 +175,12 @@ impl Divergence {
         let functions = 0..s.facts.functions.len() as u32;
         let together: Vec<_> = functions.map(|f| s.come_by_together(f)).collect();
         let leads = |f: u32, b: u32| together[f as usize][b as usize] == b;
+        let mut left = s.who_has_left().map_err(&wrong)?;
+        if self.read {
+            left.iter_mut().for_each(|f| f.fill(Left::Asked));
+        }
         let hold = s.to_hold(self.most_held, |f, b| (f, b) != (0, 0) && leads(f, b));
-        let (mut first, mut flush) = (HashMap::new(), vec![]);
+        let (mut first, mut flush, mut read) = (HashMap::new(), vec![], false);
         for (function, block) in s.blocks() {
             let leader = (function, together[function as usize][block as usize]);
             let (counter, in_region) = match first.get(&leader) {
@@ -173,17 +190,31 @@ impl Divergence {
             first.insert((function, block), (counter, in_region));
             let from = s.constant(counter);
             if leads(function, block) && (function, block) != (0, 0) {
-                let insts = if hold.contains(&(function, block)) {
-                    let f = s.import(&PROBES, "divergence_held").map_err(&wrong)?;
+                let left = left[function as usize][block as usize];
+                let reads = left == Left::Asked;
+                read |= reads;
+                let [held, add, once] = match left {
+                    Left::Asked => READING,
+                    Left::Met | Left::Known => KNOWING,
+                    Left::Nobody => NOBODY,
+                };
+                let arguments = if reads { vec![from, words] } else { vec![from] };
+                let mut insts = vec![];
+                if left == Left::Met {
+                    let meet = s.import(&PROBES, "divergence_meet").map_err(&wrong)?;
+                    insts.push(s.call(meet, &[]));
+                }
+                insts.extend(if hold.contains(&(function, block)) {
+                    let f = s.import(&PROBES, held).map_err(&wrong)?;
                     let held = s.held();
-                    let add = s.import(&PROBES, "divergence_flush").map_err(&wrong)?;
+                    let add = s.import(&PROBES, add).map_err(&wrong)?;
                     let now = s.load_held(held, &mut flush);
                     flush.push(s.call(add, &[from, now]));
-                    s.update_held(held, f, &[from, words])
+                    s.update_held(held, f, &arguments)
                 } else {
-                    let f = s.import(&PROBES, "divergence_once").map_err(&wrong)?;
-                    vec![s.call(f, &[from, words])]
-                };
+                    let f = s.import(&PROBES, once).map_err(&wrong)?;
+                    vec![s.call(f, &arguments)]
+                });
                 s.at_begin(function, block, insts);
             }
             let site = s.block_site(function, block, COUNTED);
@@ -192,9 +223,7 @@ impl Divergence {
         if !flush.is_empty() {
             s.at_exits(flush);
         }
-        // Where everything goes together nobody is ever missing.
-        let parts = s.blocks().into_iter().any(|(f, b)| (f, together[f as usize][b as usize]) != (0, 0));
-        if parts {
+        if read {
             let leave = s.import(&PROBES, "divergence_leave").map_err(&wrong)?;
             let calls = s.leaving().into_iter().map(|(spot, _)| (spot, vec![s.call(leave, &[words])]));
             let calls = calls.collect();
@@ -210,7 +239,7 @@ impl Divergence {
         s.site(Site { probe: Some((probe, self.lanes.words())), ..site });
         let arguments = [s.constant(probe), words, s.constant(first[&(0, 0)].0)];
         let (bool, wanted) =
-            (s.types.bool(&mut s.module), if parts { Op::ConstantTrue } else { Op::ConstantFalse });
+            (s.types.bool(&mut s.module), if read { Op::ConstantTrue } else { Op::ConstantFalse });
         let wanted = s.types.get(&mut s.module, wanted, Some(bool), vec![]);
         let call = s.call(begin, &[&arguments[..], &[wanted]].concat());
         s.at_begin(0, 0, vec![call]);
@@ -224,7 +253,7 @@ impl Pass for Divergence {
     }
 
     fn key(&self) -> String {
-        format!("divergence 5 {} {}", self.lanes.words(), self.most_held)
+        format!("divergence 6 {} {} {}", self.lanes.words(), self.most_held, self.read)
     }
 
     fn needs(&self, _: Stage) -> Option<Needs> {

@@ -18,18 +18,17 @@ fn golden_assembly() {
 %5 = OpLoad %uint %lane
 OpFunctionCall %void %set_work_group %3 %4 %5 %uint_8
 OpFunctionCall %void %set_first
-OpFunctionCall %void %divergence_begin %uint_0 %uint_2 %uint_0 %true
+OpFunctionCall %void %divergence_begin %uint_0 %uint_2 %uint_0 %false
 %6 = OpLoad %uint %lane
 %7 = OpULessThan %bool %6 %uint_4
 OpSelectionMerge %8 None
 OpBranchConditional %7 %9 %8
 %9 = OpLabel
-OpFunctionCall %void %divergence_once %uint_6 %uint_2
-OpFunctionCall %void %divergence_leave %uint_2
+OpFunctionCall %void %divergence_once_known %uint_6
 OpReturn
 %8 = OpLabel
-OpFunctionCall %void %divergence_once %uint_12 %uint_2
-OpFunctionCall %void %divergence_leave %uint_2
+OpFunctionCall %void %divergence_meet
+OpFunctionCall %void %divergence_once_known %uint_12
 OpReturn
 OpFunctionEnd
 ";

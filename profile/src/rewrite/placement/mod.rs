@@ -11,5 +11,6 @@ mod ways;
 
 pub use flow::Flow;
 pub use knuth::{From, Link, Placement, Shape, Way};
+pub(super) use shape::leaves;
 pub use shape::{Known, Program};
 pub use ways::{Insertions, value};

@@ -42,7 +42,8 @@ enum Event {
     Call(usize),
 }
 
-fn leaves(op: Op) -> bool {
+/// Whether an instruction may end the invocation, or make it one that is not counted.
+pub(in crate::rewrite) fn leaves(op: Op) -> bool {
     matches!(
         op,
         Op::Kill
