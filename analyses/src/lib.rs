@@ -23,6 +23,7 @@ pub mod events;
 pub mod explain;
 pub mod frame_times;
 pub mod hotspots;
+mod inactive;
 pub mod its;
 pub mod lifetimes;
 mod limits;

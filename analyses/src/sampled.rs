@@ -59,15 +59,10 @@ fn intervals(table: &mut Table, without: &[&Table], measured: usize) {
     let key = |row: &[Cell]| format!("{:?}", &row[..keys]);
     let rows: Vec<HashMap<String, &Vec<Cell>>> =
         without.iter().map(|t| t.rows.iter().map(|r| (key(r), r)).collect()).collect();
-    let number = |cell: Option<&Cell>| match cell {
-        Some(Cell::Count(n)) => Some(*n as f64),
-        Some(Cell::Number(x)) => Some(*x),
-        _ => None,
-    };
     for row in &mut table.rows {
         let key = key(row);
         for column in (keys..keys + measured).rev() {
-            let of = |r: &HashMap<String, &Vec<Cell>>| number(r.get(&key).and_then(|r| r.get(column)));
+            let of = |r: &HashMap<String, &Vec<Cell>>| r.get(&key)?.get(column)?.number();
             let all: Option<Vec<f64>> = rows.iter().map(of).collect();
             row.insert(column + 1, all.and_then(|all| half(&all)).map_or(Cell::Missing, Cell::Number));
         }

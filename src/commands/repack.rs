@@ -9,8 +9,8 @@ use crate::input;
 use crate::output::{self, Output};
 use analyses::context::Context;
 use analyses::events::{Wants, read};
-use analyses::repack::{METHODS, Method, Options, Swizzle, by_name, columns, rows};
-use analyses::report::{Report, Table, json, text};
+use analyses::repack::{METHODS, Method, Options, Swizzle, by_name, report, rows};
+use analyses::report::{json, text};
 use std::path::Path;
 
 /// Runs it.
@@ -35,8 +35,7 @@ pub fn run(args: &RepackArgs) -> Result<Exit, Failure> {
     if let Some(failure) = failed {
         return Err(failure);
     }
-    let mut report = Report::new("repack", "Repacking");
-    report.tables = vec![Table { name: "methods".into(), columns: columns(), rows }];
+    let mut report = report(rows);
     report.cost = analyses::report::Cost::Nothing { why: "it is derived from a trace".into() };
     let text = if args.json { json::render(&report) } else { text::render(&report) };
     output::print(text.as_bytes())?;

@@ -28,7 +28,7 @@ pub use ground::{Advice, Ground};
 
 use crate::Question;
 use crate::bindings::Answer;
-use crate::report::{Cell, Column, Cost, Report, Table, Unit};
+use crate::report::{Cell, Column, Cost, Report, Table, Unit, counted, most};
 use crate::resources::{Model, NOTHING};
 use crate::uniforms::members::Members;
 use crate::uniforms::places::Places;
@@ -107,6 +107,24 @@ pub fn all(model: &Model) -> Vec<Advice> {
     all
 }
 
+/// What would save most, of bytes and of descriptors.
+fn headlines(all: &[Advice]) -> Vec<String> {
+    let saves: [(&str, fn(&Advice) -> Option<f64>); 2] =
+        [("bytes", |a| a.bytes), ("descriptors", |a| a.descriptors)];
+    let best = saves.iter().filter_map(|(name, of)| {
+        let a = most(all, |a| of(a).unwrap_or(0.0))?;
+        Some(format!("What saves most {name}, {:.1} a frame: {} ({}).", of(a)?, a.what, a.to))
+    });
+    let mut said: Vec<String> = best.collect();
+    if said.is_empty() && !all.is_empty() {
+        said.push(format!(
+            "{} would save neither bytes nor descriptors.",
+            counted(all.len() as u64, "recommendation")
+        ));
+    }
+    said
+}
+
 fn report(model: &Model, all: Vec<Advice>) -> Report {
     let mut report = Report::new("advice", "What to change in descriptors and uniform blocks");
     let why = "the capture's calls were followed; nothing was measured while something ran";
@@ -129,6 +147,7 @@ fn report(model: &Model, all: Vec<Advice>) -> Report {
         column("binds a frame", Unit::Ratio),
     ];
     let round = |n: f64| Cell::Text(format!("{:.1}", n + 0.0));
+    report.headlines = headlines(&all);
     report.tables.push(Table {
         name: "kinds".into(),
         columns: [column("possibly", Unit::Text), column("how many", Unit::Count)]

@@ -24,7 +24,7 @@ mod text;
 use crate::Question;
 use crate::context::{Context, short};
 use crate::report::shapes::{Line, Listing};
-use crate::report::{Cell, Column, File, Report, Table, Unit};
+use crate::report::{Cell, Column, File, Report, Table, Unit, most, share};
 use blocks::{Blocks, Done, measured};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -70,6 +70,7 @@ impl Question for Annotate {
             Ok(())
         })?;
         let mut report = Report::new(self.name(), "Annotated shaders");
+        report.headlines.extend(headline(&shaders));
         let mut rows = vec![];
         for (shader, blocks) in &shaders {
             let none = Texts::default();
@@ -99,6 +100,22 @@ impl Question for Annotate {
         }
         Ok(report)
     }
+}
+
+fn sum(blocks: &Blocks, of: fn(&Done) -> u64) -> u64 {
+    blocks.values().map(of).sum()
+}
+
+/// The shader in which most was idle.
+fn headline(shaders: &BTreeMap<Arc<str>, Blocks>) -> Option<String> {
+    let slots = |b: &Blocks| [sum(b, |d| d.invocations), sum(b, |d| d.slots)];
+    let (shader, blocks) = most(shaders, |s| slots(s.1)[1].saturating_sub(slots(s.1)[0]))?;
+    let [active, all] = slots(blocks);
+    let (shader, n) = (short(shader), sum(blocks, |d| d.executions));
+    Some(format!(
+        "Most was idle in shader {shader}: {} of its slots were active, over {n} executions of blocks.",
+        share(active, all)
+    ))
 }
 
 #[derive(Default)]
@@ -158,19 +175,12 @@ fn columns() -> Vec<Column> {
 }
 
 fn row(shader: &str, blocks: &Blocks, texts: &Texts) -> Vec<Cell> {
-    let sum = |f: fn(&Done) -> u64| blocks.values().map(f).sum::<u64>();
-    let slots = sum(|b| b.slots);
-    let efficiency = if slots > 0 {
-        Cell::Number(sum(|b| b.invocations) as f64 / slots as f64 * 100.0)
-    } else {
-        Cell::Missing
-    };
     vec![
         shader.into(),
         Cell::Count(blocks.len() as u64),
         Cell::Count(blocks.values().filter(|b| b.executions > 0).count() as u64),
-        Cell::Count(sum(|b| b.executions)),
-        efficiency,
+        Cell::Count(sum(blocks, |b| b.executions)),
+        Cell::share(sum(blocks, |b| b.invocations), sum(blocks, |b| b.slots)),
         if texts.assembly.is_empty() { "no" } else { "yes" }.into(),
         Cell::Count(texts.sources.len() as u64),
     ]

@@ -60,6 +60,9 @@ fn comments_stand_over_blocks() {
 #[test]
 fn the_table_has_every_shader() {
     let report = Annotate.answer(&trace()).unwrap();
+    let most =
+        "Most was idle in shader 1f2e3d4c: 70.00 % of its slots were active, over 15 executions of blocks.";
+    assert_eq!(report.headlines, [most]);
     let rows = &report.tables[0].rows;
     assert_eq!(rows.len(), 2);
     assert_eq!(rows[0][..4], [SHADER.into(), Cell::Count(3), Cell::Count(2), Cell::Count(15)]);

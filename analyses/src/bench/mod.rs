@@ -30,7 +30,7 @@ pub use plan::{About, Calls, Plan, Quartiles};
 use crate::context::Context;
 use crate::events::{ALL, Occupancy};
 use crate::report::shapes::{Distribution, Group};
-use crate::report::{Cell, Column, Mark, Report, Series, Table, Unit};
+use crate::report::{Cell, Column, Mark, Report, Series, Table, Unit, medians};
 use crate::simt;
 use crate::stats::Stats;
 use trace::run::{FrameSample, Run};
@@ -57,6 +57,9 @@ pub fn plans(run: &Run, capture: usize) -> Vec<Plan> {
 /// The report; the first plan is what others are held against.
 pub fn report(about: &About, plans: &[Plan]) -> Report {
     let mut report = Report::new("bench", &format!("Frame {} under {} plans", about.frame, plans.len()));
+    let known: Vec<(&str, f64)> =
+        plans.iter().filter_map(|p| Some((p.name.as_str(), p.sample().median()? / 1e6))).collect();
+    report.headlines.extend(medians(&known));
     report.tables = vec![times(plans), spread(plans), band_table(plans), efficiencies(plans)];
     report.tables.retain(|t| !t.rows.is_empty());
     report.series = plans.iter().filter_map(histogram).chain(plans.iter().filter_map(course)).collect();

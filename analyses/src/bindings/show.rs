@@ -4,7 +4,7 @@ use super::answer::Answer;
 use super::evaluate::Cost;
 use super::partition::{LEAST_MAX_SETS, PLANS, Plan};
 use super::redundancy::{Count, Pairs};
-use crate::report::{Cell, Column, File, Report, Table, Unit};
+use crate::report::{Cell, Column, File, Report, Table, Unit, counted, most, share};
 use crate::resources::{Model, NOTHING, Pipeline};
 use std::collections::BTreeMap;
 
@@ -15,6 +15,7 @@ pub(super) fn report(model: &Model, answer: &Answer) -> Report {
     let mut report = Report::new("bindings", "Descriptors: redundancy, and partitions into sets");
     let why = "the capture's calls were followed; nothing was measured while something ran";
     report.cost = crate::report::Cost::Nothing { why: why.into() };
+    report.headlines = headlines(model, answer);
     report.tables.push(whole(answer));
     report.tables.push(partitions(model, answer));
     let (slots, all) = slots(model, answer);
@@ -38,6 +39,41 @@ pub(super) fn report(model: &Model, answer: &Answer) -> Report {
     }
     notes(model, answer, all, &mut report);
     report
+}
+
+/// Which partition writes fewest descriptors, and which slot changes most.
+fn headlines(model: &Model, answer: &Answer) -> Vec<String> {
+    let before = answer.whole(Plan::AsIs).descriptors;
+    let with = |plan: Plan| (plan, answer.whole(plan));
+    let best = PLANS.into_iter().map(with).min_by_key(|(_, cost)| (cost.descriptors, cost.calls, cost.binds));
+    let descriptors = counted(before, "descriptor");
+    let partition = match best {
+        _ if before == 0 => None,
+        Some((plan, cost)) if cost.descriptors < before => Some(format!(
+            "Partition `{}` would need {} instead of {descriptors} ({} fewer), and {} instead of {}.",
+            plan.name(),
+            cost.descriptors,
+            share(before - cost.descriptors, before),
+            cost.calls,
+            counted(answer.whole(Plan::AsIs).calls, "bind call")
+        )),
+        _ => Some(format!("No partition needs fewer than {descriptors}.")),
+    };
+    let counted = model.pipelines.iter().zip(&answer.redundancy.pipelines);
+    let slots =
+        counted.flat_map(|(p, c)| p.slots.iter().zip(&c.slots).map(move |(slot, pairs)| (p, slot, pairs)));
+    let mut all = Pairs::default();
+    slots.clone().for_each(|s| all.add(s.2));
+    let changes = most(slots, |s| s.2.known - s.2.equal).map(|(p, slot, pairs)| {
+        let same = share(all.equal, all.known);
+        let (changed, of) = (pairs.known - pairs.equal, pairs.known);
+        format!(
+            "Slots held what they had held before in {same} of cases; {} of {} changed most: in {changed} of {of}.",
+            slot.words(),
+            p.words()
+        )
+    });
+    partition.into_iter().chain(changes).collect()
 }
 
 fn percent(pairs: &Pairs) -> Cell {

@@ -22,7 +22,7 @@ mod tests;
 
 use crate::Question;
 use crate::context::Context;
-use crate::report::{Cell, Column, Mark, Report, Series, Table, Unit};
+use crate::report::{Cell, Column, Mark, Report, Series, Table, Unit, counted, most, share};
 use counts::Counts;
 use std::collections::BTreeMap;
 use trace::tables::{BLOCK_COUNTS, BLOCK_RUNS};
@@ -55,9 +55,11 @@ impl Question for Blocks {
         let (context, counts) = (Context::read(trace)?, Counts::read(trace, None)?);
         let all = blocks(&context, &counts);
         let mut report = Report::new("blocks", "Executions of basic blocks");
+        let (by_work, total) = by_work(&all);
+        report.headlines = headlines(&context, &all, &by_work, total);
         report.tables.push(shaders(&context, &counts, &all));
         report.tables.push(unused(&context, &all));
-        report.tables.push(hottest(&context, &all, &counts));
+        report.tables.push(hottest(&context, &by_work, total, &counts));
         report.tables.push(frames(&context, &counts));
         report.series = histograms(&counts, &all);
         report.notes = counts.notes();
@@ -81,6 +83,10 @@ struct Block {
 impl Block {
     fn used(&self) -> bool {
         self.executions > 0
+    }
+
+    fn work(&self) -> u64 {
+        self.executions.saturating_mul(self.instructions)
     }
 
     fn nearly_unused(&self) -> bool {
@@ -125,8 +131,42 @@ fn blocks(context: &Context, counts: &Counts) -> Vec<Block> {
     all
 }
 
-fn share(part: u64, of: u64) -> Cell {
-    if of == 0 { Cell::Missing } else { Cell::Number(part as f64 / of as f64 * 100.0) }
+/// Blocks that were executed, those that did most work first, and the work of all.
+fn by_work(all: &[Block]) -> (Vec<&Block>, u64) {
+    let mut order: Vec<&Block> = all.iter().filter(|b| b.used()).collect();
+    order.sort_by_key(|b| std::cmp::Reverse((b.work(), b.executions)));
+    (order, all.iter().fold(0, |n, b| n.saturating_add(b.work())))
+}
+
+fn size<'b>(of: impl IntoIterator<Item = &'b Block>) -> u64 {
+    of.into_iter().map(|b| b.instructions).sum()
+}
+
+/// Which block did most work, and how much of the shaders that ran was never executed.
+fn headlines(context: &Context, all: &[Block], by_work: &[&Block], total: u64) -> Vec<String> {
+    let words = |b: &Block| context.block_words(b.entry, b.function, b.block);
+    let hottest = by_work.first().filter(|b| b.work() != 0).map(|b| {
+        format!(
+            "The hottest block, with {} of all executed instructions, is {}.",
+            share(b.work(), total),
+            words(b)
+        )
+    });
+    let ran: Vec<&Block> = all.iter().filter(|b| b.entries != 0).collect();
+    let unused: Vec<&Block> = ran.iter().copied().filter(|b| b.heat == "unused").collect();
+    let blocks = counted(ran.len() as u64, "block");
+    let never = match most(&unused, |b| b.instructions) {
+        Some(largest) => Some(format!(
+            "Never executed: {} of {blocks} of shaders that ran, {} of their instructions; the largest is {}.",
+            unused.len(),
+            share(size(unused.iter().copied()), size(ran)),
+            words(largest)
+        )),
+        None => {
+            (!ran.is_empty()).then(|| format!("Every block of the shaders that ran was executed: {blocks}."))
+        }
+    };
+    hottest.into_iter().chain(never).collect()
 }
 
 /// A number of executions: a count, or an estimate.
@@ -156,19 +196,18 @@ fn shaders(context: &Context, counts: &Counts, all: &[Block]) -> Table {
     for entries in counts.shaders(context) {
         let own: Vec<&Block> = all.iter().filter(|b| b.entry == entries[0]).collect();
         let heat = |h: &str| Cell::Count(own.iter().filter(|b| b.heat == h).count() as u64);
-        let size =
-            |f: fn(&Block) -> bool| -> u64 { own.iter().filter(|b| f(b)).map(|b| b.instructions).sum() };
-        let (whole, unused) = (size(|_| true), size(|b| b.heat == "unused"));
+        let unused = size(own.iter().copied().filter(|b| b.heat == "unused"));
+        let whole = size(own.iter().copied());
         let entered = counts.of_all(&entries, (0, 0));
         let nearly = own.iter().filter(|b| b.entries > 0 && b.nearly_unused()).count();
-        let ran = own.iter().fold(0u64, |n, b| n.saturating_add(b.executions.saturating_mul(b.instructions)));
+        let ran = own.iter().fold(0u64, |n, b| n.saturating_add(b.work()));
         let mut row = context.entry_cells(entries[0]);
         row[0] = Cell::Count(entries.len() as u64);
         row.extend([executions(counts, entered), Cell::Count(own.len() as u64)]);
         row.extend(["hot", "warm", "cold", "unused"].map(heat));
         row.push(Cell::Count(nearly as u64));
         row.extend([Cell::Count(whole), Cell::Count(unused)]);
-        row.push(if entered == 0 { Cell::Missing } else { share(unused, whole) });
+        row.push(if entered == 0 { Cell::Missing } else { Cell::share(unused, whole) });
         row.push(executions(counts, ran));
         rows.push((ran, row));
     }
@@ -189,7 +228,7 @@ fn unused(context: &Context, all: &[Block]) -> Table {
     Table { name: "unused_blocks".into(), columns, rows }
 }
 
-fn hottest(context: &Context, all: &[Block], counts: &Counts) -> Table {
+fn hottest(context: &Context, order: &[&Block], total: u64, counts: &Counts) -> Table {
     let mut columns = Context::block_columns();
     columns.extend([
         Column::new("executions", Unit::Executions),
@@ -198,15 +237,11 @@ fn hottest(context: &Context, all: &[Block], counts: &Counts) -> Table {
         Column::new("of all", Unit::Percent),
         Column::new("heat", Unit::Text),
     ]);
-    let work = |b: &Block| b.executions.saturating_mul(b.instructions);
-    let total = all.iter().fold(0u64, |n, b| n.saturating_add(work(b)));
-    let mut order: Vec<&Block> = all.iter().filter(|b| b.used()).collect();
-    order.sort_by_key(|b| std::cmp::Reverse((work(b), b.executions)));
-    let rows = order.into_iter().take(HOTTEST).map(|b| {
+    let rows = order.iter().take(HOTTEST).map(|b| {
         let mut row = context.block_cells(b.entry, b.function, b.block);
         let of = if b.entries == 0 { f64::NAN } else { b.executions as f64 / b.entries as f64 };
         row.extend([executions(counts, b.executions), Cell::Number(of), Cell::Count(b.instructions)]);
-        row.extend([share(work(b), total), b.heat.into()]);
+        row.extend([Cell::share(b.work(), total), b.heat.into()]);
         row
     });
     Table { name: "hottest_blocks".into(), columns, rows: rows.collect() }

@@ -4,7 +4,7 @@ use super::{Judged, Sums, judge};
 use crate::Question;
 use crate::context::Context;
 use crate::events::{Events, Wants, read};
-use crate::report::{Cell, Column, Report, Table, Unit};
+use crate::report::{Cell, Column, Report, Table, Unit, counted, most, share};
 use trace::tables::{RAY_LAUNCHES, RAYS};
 use trace::{Source, Unreadable};
 
@@ -41,6 +41,7 @@ impl Question for UnnecessaryTests {
         let events = read(trace, &context, Wants::default())?;
         let judged = judge(trace, &events)?;
         let mut report = Report::new(self.name(), "Unnecessary intersection tests");
+        report.headlines = headlines(&events, &judged);
         report.tables =
             vec![launches(&events, &judged), shaders(&context, &events, &judged), objects(&events, &judged)];
         report.tables.extend(judged.scenes.as_ref().map(|_| calls(&context, &events, &judged)));
@@ -49,16 +50,37 @@ impl Question for UnnecessaryTests {
     }
 }
 
+/// How many tests nobody needed and why, and of which object most are.
+fn headlines(events: &Events, judged: &Judged) -> Vec<String> {
+    let mut all = Sums::default();
+    judged.launches.iter().for_each(|l| all.add(&l.sums));
+    if all.judged == 0 {
+        return vec![];
+    }
+    let why = match judged.scenes {
+        Some(_) => format!(
+            ": {} that boxes as the application gave them bring about (R1), {} that the device added (R2, R3)",
+            all.r1(),
+            all.r23()
+        ),
+        None => String::new(),
+    };
+    let (tests, unnecessary) = (counted(all.judged, "judged test"), all.unnecessary());
+    let mut said = vec![format!("{} of {tests} were unnecessary{why}.", share(unnecessary, all.judged))];
+    said.extend(most(events.objects.iter().zip(&judged.objects), |o| o.1.unnecessary()).map(
+        |(object, s)| {
+            format!("Most of these, {} of {unnecessary}, are of {}.", s.unnecessary(), object.words())
+        },
+    ));
+    said
+}
+
 fn count(name: &str) -> Column {
     Column::new(name, Unit::Count)
 }
 
-fn share(name: &str) -> Column {
+fn hundredths(name: &str) -> Column {
     Column::new(name, Unit::Percent)
-}
-
-fn percent(part: u64, of: u64) -> Cell {
-    if of == 0 { Cell::Missing } else { Cell::Number(100.0 * part as f64 / of as f64) }
 }
 
 /// The columns of [`cells`].
@@ -67,7 +89,7 @@ fn columns() -> Vec<Column> {
         .map(count)
         .to_vec();
     all.extend(["R1", "R2,R3", "not classified", "unnecessary"].map(count));
-    all.push(share("unnecessary"));
+    all.push(hundredths("unnecessary"));
     all
 }
 
@@ -87,7 +109,7 @@ fn cells(s: &Sums) -> Vec<Cell> {
         s.unnecessary(),
     ];
     let mut all: Vec<Cell> = numbers.into_iter().map(Cell::Count).collect();
-    all.push(percent(s.unnecessary(), s.judged));
+    all.push(Cell::share(s.unnecessary(), s.judged));
     all
 }
 
@@ -134,12 +156,12 @@ fn objects(events: &Events, judged: &Judged) -> Table {
     let number = |n: u32| if n == u32::MAX { Cell::Missing } else { Cell::Count(n.into()) };
     let rows = all.into_iter().take(TOP).map(|(o, s)| {
         let mut row = vec![number(o.instance), number(o.geometry), number(o.primitive)];
-        row.push(percent(s.hit, s.tests));
+        row.push(Cell::share(s.hit, s.tests));
         row.extend(cells(s));
         row
     });
     let mut head = ["instance", "geometry", "primitive"].map(count).to_vec();
-    head.push(share("hit ratio"));
+    head.push(hundredths("hit ratio"));
     Table {
         name: "objects".into(),
         columns: head.into_iter().chain(columns()).collect(),
@@ -151,7 +173,7 @@ fn objects(events: &Events, judged: &Judged) -> Table {
 fn calls(context: &Context, events: &Events, judged: &Judged) -> Table {
     let mut head = ["frame", "launch"].map(count).to_vec();
     head.extend([Column::new("call", Unit::Text), count("word offset"), count("top level")]);
-    head.extend([count("to choose from"), count("hits looked at"), share("in their boxes")]);
+    head.extend([count("to choose from"), count("hits looked at"), hundredths("in their boxes")]);
     let mut rows = vec![];
     for (l, s) in events.launches.iter().zip(&judged.launches) {
         for (code, (top, hits)) in &s.tops {
@@ -165,7 +187,7 @@ fn calls(context: &Context, events: &Events, judged: &Judged) -> Table {
                 top.into(),
                 Cell::Count(s.candidates as u64),
                 hits.of.into(),
-                percent(hits.explained, hits.of),
+                Cell::share(hits.explained, hits.of),
             ]);
         }
     }

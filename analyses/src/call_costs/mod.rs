@@ -8,7 +8,7 @@
 //! ordinary one costs (frames without such a call count as 0).
 
 use crate::Question;
-use crate::report::{Cell, Column, Cost, Report, Table, Unit};
+use crate::report::{Cell, Column, Cost, Report, Table, Unit, counted, share};
 use crate::stats::Sample;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -78,6 +78,7 @@ impl Question for CallCosts {
             without: Nanos(whole.net()),
             with: Nanos(whole.nanos),
         };
+        report.headlines.extend(headline(&commands, whole, frames.len()));
         report.tables.push(families(&frames));
         report.tables.push(by_command(&commands, frames.len()));
         report.tables.push(by_frame(&frames));
@@ -96,6 +97,26 @@ impl Question for CallCosts {
         }
         Ok(report)
     }
+}
+
+/// Commands, those that took most time first.
+fn dearest(commands: &BTreeMap<Arc<str>, Frames>) -> Vec<(&Arc<str>, &Frames)> {
+    let mut rows: Vec<_> = commands.iter().collect();
+    rows.sort_by_key(|(name, of)| (std::cmp::Reverse(total(of).net()), (*name).clone()));
+    rows
+}
+
+/// What calls took in a frame, and which command most of it.
+fn headline(commands: &BTreeMap<Arc<str>, Frames>, whole: Sum, frames: usize) -> Option<String> {
+    let (name, of) = dearest(commands).into_iter().next().filter(|_| whole.net() != 0)?;
+    let of = total(of);
+    Some(format!(
+        "Calls that record commands and manage descriptors took {:.1} ns a frame in the driver: {} of it {name}, in {} of {:.1} ns.",
+        whole.net() as f64 / frames as f64,
+        share(of.net(), whole.net()),
+        counted(of.calls, "call"),
+        of.net() as f64 / of.calls.max(1) as f64
+    ))
 }
 
 /// What a command is for.
@@ -197,8 +218,6 @@ fn families(frames: &BTreeMap<u64, BTreeMap<&'static str, Sum>>) -> Table {
 }
 
 fn by_command(commands: &BTreeMap<Arc<str>, Frames>, n: usize) -> Table {
-    let mut rows: Vec<_> = commands.iter().collect();
-    rows.sort_by_key(|(name, of)| (std::cmp::Reverse(total(of).net()), (*name).clone()));
     let row = |(name, of): &(&Arc<str>, &Frames)| {
         let most = of.values().map(Sum::net).max().unwrap_or(0);
         let tail = [Cell::Count(of.len() as u64), Cell::Number(most as f64)];
@@ -206,7 +225,7 @@ fn by_command(commands: &BTreeMap<Arc<str>, Frames>, n: usize) -> Table {
     };
     let mut columns = columns("command");
     columns.extend([count("in frames"), nanos("most in one")]);
-    Table { name: "commands".into(), columns, rows: rows.iter().map(row).collect() }
+    Table { name: "commands".into(), columns, rows: dearest(commands).iter().map(row).collect() }
 }
 
 fn by_frame(frames: &BTreeMap<u64, BTreeMap<&'static str, Sum>>) -> Table {
@@ -265,6 +284,14 @@ mod tests {
             row(&mut m, &CALL_COSTS, &numbers, &[("command", command)]);
         }
         let report = CallCosts.answer(&m).unwrap();
+        // 17,030 ns without 1,720 of the clock, in three frames; of vkCmdDraw 12,000 without 1,600.
+        assert_eq!(
+            report.headlines,
+            [
+                "Calls that record commands and manage descriptors took 5103.3 ns a frame in the driver: 67.93 % of it vkCmdDraw, in 40 calls of \
+              260.0 ns."
+            ]
+        );
         let rows = &report.tables[0].rows;
         assert_eq!(
             rows[0][..4],

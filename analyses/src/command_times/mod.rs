@@ -34,7 +34,7 @@ pub use sums::object;
 use crate::report::{Cell, Column, Report, SCHEMA_VERSION, Table, Unit, share};
 use crate::{Analysis, Fold, Run};
 use std::collections::HashMap;
-use sums::{Counts, Sum, Timed, Top, around, at, ms, percent};
+use sums::{Counts, Sum, Timed, Top, around, at, ms};
 use trace::{Batch, CommandCounters, CommandTime, RecordKind, RecordKinds, SpanKind, TimeNames};
 
 /// Rows of the table of the most expensive.
@@ -196,7 +196,7 @@ fn headline(top: &[Top<'_>], finest: SpanKind, total: u64, names: &TimeNames) ->
         "The {} that took most GPU time is {}{pipeline}{within}: {} of it, {times}, {:.3} ms each.",
         finest.name(),
         most.name,
-        share(most.sum.total.into(), total.into()),
+        share(most.sum.total, total),
         most.sum.total as f64 / most.sum.times.max(1) as f64 / 1e6
     ))
 }
@@ -214,8 +214,8 @@ fn top_table(top: &[Top<'_>], finest: SpanKind, total: u64, names: &TimeNames) -
             Cell::Count(sum.times),
             ms(sum.total / sum.times.max(1)),
             ms(sum.max),
-            percent(sum.total, total),
-            percent(cumulative, total),
+            Cell::share(sum.total, total),
+            Cell::share(cumulative, total),
         ]
     });
     Table {
@@ -257,7 +257,7 @@ fn tree(placed: &[Timed<'_>], total: u64, names: &TimeNames) -> Table {
             Cell::Count(sum.times),
             ms(sum.total / sum.times.max(1)),
             ms(sum.max),
-            percent(sum.total, total),
+            Cell::share(sum.total, total),
         ]
     });
     Table {

@@ -3,7 +3,7 @@
 //! Guarantees: each node stands before its parts, nodes side by side in the order in which they first began; times are those
 //! of the tables. A node that was not timed itself (its parts were) has no values.
 
-use super::sums::{Sum, Timed, around, ms, percent};
+use super::sums::{Sum, Timed, around, ms};
 use crate::report::shapes::{Node, Tree};
 use crate::report::{Cell, Column, Unit};
 use std::collections::HashMap;
@@ -47,7 +47,7 @@ pub fn tree(placed: &[Timed<'_>], total: u64, names: &TimeNames) -> Option<Tree>
         let Part { name, sum, parts } = &all[at];
         let values = match sum.times {
             0 => vec![Cell::Missing; 4],
-            n => vec![Cell::Count(n), ms(sum.total / n), ms(sum.max), percent(sum.total, total)],
+            n => vec![Cell::Count(n), ms(sum.total / n), ms(sum.max), Cell::share(sum.total, total)],
         };
         nodes.push(Node { depth, name: name.clone(), values });
         open.extend(parts.iter().rev().map(|&part| (depth + 1, part)));

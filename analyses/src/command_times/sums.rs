@@ -50,11 +50,6 @@ pub fn ms(nanos: u64) -> Cell {
     Cell::Number(nanos as f64 / 1e6)
 }
 
-/// A part of a whole; nothing of 0.
-pub fn percent(part: u64, total: u64) -> Cell {
-    if total == 0 { Cell::Missing } else { Cell::Number(part as f64 / total as f64 * 100.0) }
-}
-
 /// An object in words: its debug name, or its id; nothing of 0.
 pub fn object(names: &TimeNames, id: u64) -> String {
     match names.objects.get(&id).filter(|n| !n.is_empty()) {

@@ -219,6 +219,12 @@ impl Context {
         }
     }
 
+    /// `fragment 1f2e3d4c main of pipeline 7 (graphics, "sky")`
+    pub fn whose_words(&self, entry: u64) -> String {
+        let of = self.entry(entry).map(|e| format!(" of {}", self.pipeline_words(e.pipeline)));
+        self.entry_words(entry) + &of.unwrap_or_default()
+    }
+
     /// `function shade`, `function %12`; empty for the entry point's own.
     pub fn function_words(&self, entry: u64, function: u64) -> String {
         let known = usize::try_from(function).ok().and_then(|f| self.functions(entry).get(f));
@@ -328,6 +334,8 @@ mod tests {
         assert_eq!(c.pipeline_words(8), "pipeline 8 (compute)");
         assert_eq!(c.pipeline_words(9), "pipeline 9");
         assert_eq!(c.entry_words(0), "fragment 1f2e3d4c main");
+        assert_eq!(c.whose_words(0), "fragment 1f2e3d4c main of pipeline 7 (graphics, \"sky\")");
+        assert_eq!(c.whose_words(5), "entry 5");
         assert_eq!(
             c.block_words(0, 1, 1),
             "fragment 1f2e3d4c main, function shade, block 1 (%45), sky.frag:17"

@@ -12,7 +12,7 @@ mod tests;
 
 use crate::Question;
 use crate::context::Context;
-use crate::report::{Cell, Column, Report, Table, Unit};
+use crate::report::{Cell, Column, Report, Table, Unit, most, share};
 use std::collections::BTreeMap;
 use trace::tables::{ACTIONS, CLASSES, COUNTERS, METRICS, NOWHERE};
 use trace::{Source, Unreadable};
@@ -62,6 +62,9 @@ impl Question for Counters {
         let mut top: Vec<Key> = totals.keys().copied().collect();
         top.sort_by_key(|k| (std::cmp::Reverse(totals[k].iter().sum::<u64>()), *k));
         top.truncate(TOP);
+        if let Some(key) = top.first() {
+            report.headlines.extend(headline(key, &actions, &totals[key], &sums, &metrics, &context));
+        }
         let columns = action_columns(&metrics);
         report.tables.push(Table { name: "dearest".into(), columns: columns.clone(), rows: rows(top) });
         let all = actions.keys().chain(totals.keys()).copied().collect::<std::collections::BTreeSet<_>>();
@@ -187,6 +190,40 @@ fn actions(trace: &dyn Source) -> Result<BTreeMap<Key, Action>, Unreadable> {
     Ok((0..t.len()).map(of).collect())
 }
 
+/// Which action cost most, and of what.
+fn headline(
+    key: &Key,
+    actions: &BTreeMap<Key, Action>,
+    of: &[u64],
+    sums: &[u64],
+    metrics: &[Metric],
+    context: &Context,
+) -> Option<String> {
+    let sum = |of: &[u64]| of.iter().map(|n| u128::from(*n)).sum::<u128>();
+    let (metric, n) = most(metrics.iter().zip(of), |m| *m.1)?;
+    let frame = key.0;
+    let action = match actions.get(key) {
+        Some(a) => {
+            let (at, pipeline) = (format!("{}:{}", a.buffer, a.index), pipeline_words(a, context));
+            format!("{} at {at} of frame {frame} with {pipeline}", a.command)
+        }
+        None if key.1 == NOWHERE => format!("{ALL}, in frame {frame}"),
+        None => format!("action {} of range {} of frame {frame}", key.2, key.1),
+    };
+    Some(format!(
+        "The dearest action, {} of all counters, is {action}: mostly {} ({n}).",
+        share(sum(of), sum(sums)),
+        metric.name
+    ))
+}
+
+fn pipeline_words(a: &Action, context: &Context) -> String {
+    match a.pipeline {
+        0 => "shader objects".into(),
+        id => context.pipeline_words(id),
+    }
+}
+
 fn metric_columns(metrics: &[Metric]) -> impl Iterator<Item = Column> {
     metrics.iter().map(|m| Column::new(m.name.as_str(), m.unit()))
 }
@@ -234,10 +271,7 @@ fn action_row(
             a.command.as_str().into(),
             Cell::Count(a.buffer),
             Cell::Count(a.index),
-            match a.pipeline {
-                0 => "shader objects".into(),
-                id => context.pipeline_words(id).as_str().into(),
-            },
+            pipeline_words(a, context).into(),
             Cell::Count(a.executions),
         ]),
         None if key.1 == NOWHERE => {

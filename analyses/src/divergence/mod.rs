@@ -16,7 +16,8 @@
 
 use crate::Question;
 use crate::context::Context;
-use crate::report::{self, Cell, Column, Report, Table, Unit};
+use crate::inactive;
+use crate::report::{Cell, Column, Report, Table, Unit, share};
 use crate::sampled;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -166,28 +167,14 @@ impl Folded {
         causes.sort_by_key(|c| Reverse(c.1));
         let why: Vec<String> = causes
             .iter()
-            .map(|(cause, n)| format!("{} {}", cause.replace('_', " "), report::share(*n, all)))
+            .map(|(cause, n)| format!("{} {}", cause.replace('_', " "), share(*n, all)))
             .collect();
         let why = if why.is_empty() { String::new() } else { format!(": {}", why.join(", ")) };
-        let mut said = vec![format!(
-            "{} of the instruction slots of subgroups were inactive{why}.",
-            report::share(inactive, all)
-        )];
-        let worst = self.entries.iter().max_by_key(|e| (e.1.weighted.inactive(), Reverse(e.0)));
-        let Some((&entry, of)) = worst.filter(|w| w.1.weighted.inactive() != 0) else { return said };
-        let own = self.blocks.iter().filter(|b| b.0.0 == entry);
-        let block = own.max_by_key(|b| (b.1.weighted.inactive(), Reverse(b.0)));
-        said.push(format!(
-            "{} of the inactive ones are in {}{}.",
-            report::share(of.weighted.inactive(), inactive),
-            context.entry_words(entry),
-            block.map_or_else(String::new, |(&(e, f, b), of)| format!(
-                "; {} in {}",
-                report::share(of.weighted.inactive(), inactive),
-                context.block_words(e, f, b)
-            ))
-        ));
-        said
+        let inactive =
+            format!("{} of the instruction slots of subgroups were inactive{why}.", share(inactive, all));
+        let of = |b: &Both| [b.weighted.inactive(), b.weighted.all()];
+        let worst = inactive::headline(context, &self.entries, &self.blocks, of);
+        [inactive].into_iter().chain(worst).collect()
     }
 
     fn tables(&self, context: &Context) -> Vec<Table> {
@@ -227,11 +214,11 @@ impl Folded {
             vec![
                 name.into(),
                 count(of(s)),
-                share(of(s), s.inactive()),
-                share(of(s), s.all()),
+                Cell::share(of(s), s.inactive()),
+                Cell::share(of(s), s.all()),
                 count(of(w)),
-                share(of(w), w.inactive()),
-                share(of(w), w.all()),
+                Cell::share(of(w), w.inactive()),
+                Cell::share(of(w), w.all()),
             ]
         };
         let mut rows: Vec<_> = CAUSES
@@ -258,10 +245,6 @@ fn count(n: u128) -> Cell {
     Cell::Count(u64::try_from(n).unwrap_or(u64::MAX))
 }
 
-fn share(part: u128, of: u128) -> Cell {
-    if of == 0 { Cell::Missing } else { Cell::Number(100.0 * part as f64 / of as f64) }
-}
-
 /// Columns of a table that are numbers: the last ones.
 const MEASURED: usize = 3 + 2 * CAUSES.len();
 
@@ -276,7 +259,7 @@ fn table<'a>(name: &str, first: Vec<Column>, rows: impl Iterator<Item = (Vec<Cel
         cells.extend([count(b.slots.all()), count(b.slots.inactive())]);
         cells.extend(b.slots.by_cause.map(count));
         cells.push(count(b.weighted.inactive()));
-        cells.extend(b.weighted.by_cause.map(|c| share(c, b.weighted.inactive())));
+        cells.extend(b.weighted.by_cause.map(|c| Cell::share(c, b.weighted.inactive())));
         cells
     };
     Table { name: name.to_owned(), columns, rows: rows.map(cells).collect() }

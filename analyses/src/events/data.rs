@@ -30,6 +30,15 @@ pub struct Object {
     pub geometry: u32,
 }
 
+impl Object {
+    /// `instance 0, geometry 0, primitive 31`; what is not known is left out.
+    pub fn words(&self) -> String {
+        let all = [("instance", self.instance), ("geometry", self.geometry), ("primitive", self.primitive)];
+        let known = all.iter().filter(|n| n.1 != u32::MAX).map(|(name, n)| format!("{name} {n}"));
+        known.collect::<Vec<_>>().join(", ")
+    }
+}
+
 /// All events of a trace.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Events {

@@ -9,7 +9,8 @@
 //!
 //! Guarantees: every question that says event-level efficiency asks here which events count.
 
-use crate::report::{Cell, Column, Unit};
+use crate::context::Context;
+use crate::report::{Cell, Column, Unit, most, percent, share};
 use std::ops::AddAssign;
 use trace::tables::RayEvent;
 
@@ -24,6 +25,20 @@ pub fn counts(kind: RayEvent) -> bool {
 /// The event that entering a shader of this stage is.
 pub fn entered(stage: &str) -> Option<RayEvent> {
     RayEvent::ALL.into_iter().find(|k| k.of_warps() && !k.begins() && k.name() == stage)
+}
+
+/// How full subgroups were at all events that count, and where most of what was idle is: by kind of event and entry point.
+pub fn fullness(
+    context: &Context,
+    all: Occupancy,
+    shaders: impl Iterator<Item = ((RayEvent, u64), Occupancy)>,
+) -> Option<String> {
+    let full = format!("Subgroups were {} full at events of rays", percent(all.percent()?));
+    let worst = most(shaders.filter(|s| counts(s.0.0)), |s| s.1.idle()).map(|((kind, entry), of)| {
+        let (kind, whose) = (kind.name(), context.whose_words(entry));
+        format!("; {} of what was idle was at {kind} in {whose}", share(of.idle(), all.idle()))
+    });
+    Some(full + &worst.unwrap_or_default() + ".")
 }
 
 /// Events of subgroups: how many, active invocations, and slots.
@@ -46,6 +61,11 @@ impl Occupancy {
     /// Efficiency in percent; none without events.
     pub fn percent(&self) -> Option<f64> {
         (self.slots > 0).then(|| 100.0 * self.active as f64 / self.slots as f64)
+    }
+
+    /// Slots in which no invocation was active.
+    pub fn idle(&self) -> u64 {
+        self.slots.saturating_sub(self.active)
     }
 
     /// Under columns of [`Occupancy::columns`].

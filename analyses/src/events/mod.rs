@@ -22,7 +22,7 @@ mod unpack;
 mod walk;
 
 pub use data::{Code, Events, Launch, NO, Object};
-pub use event_level::{ALL, Occupancy, counts, entered};
+pub use event_level::{ALL, Occupancy, counts, entered, fullness};
 pub use laws::{CHUNK, Law, laws};
 pub(crate) use numbers::Fast;
 pub use numbers::kind;

@@ -77,6 +77,7 @@ impl Fold for Times {
             schema_version: SCHEMA_VERSION,
             analysis: FrameTimes.name().to_owned(),
             title: "Frame times".to_owned(),
+            headlines: headline(&played).into_iter().collect(),
             tables: vec![
                 Table {
                     name: "frames".to_owned(),
@@ -143,6 +144,23 @@ impl Clock {
     fn stats(self, records: &[&FrameTime]) -> Stats {
         records.iter().filter_map(|record| self.of(record)).collect()
     }
+}
+
+/// What a frame takes of each clock, and how far the slowest ones are from that; of the CPU where there is no GPU time.
+fn headline(played: &[&FrameTime]) -> Option<String> {
+    let [gpu, cpu] = [Clock::Gpu, Clock::Cpu].map(|clock| clock.stats(played));
+    let mean_of_cpu = cpu.mean_ms()?;
+    let (clock, stats, beside) = match gpu.count() {
+        0 => (Clock::Cpu, cpu, String::new()),
+        _ => (Clock::Gpu, gpu, format!(", and {mean_of_cpu:.3} ms of the CPU")),
+    };
+    Some(format!(
+        "A frame takes {:.3} ms of the {} on average{beside}; 99 % of frames take at most {:.3} ms, the slowest {:.3} ms.",
+        stats.mean_ms()?,
+        clock.title(),
+        stats.percentile(99.0) / 1e6,
+        stats.max().as_millis()
+    ))
 }
 
 /// The percentiles that the table has, by the name of their column.

@@ -28,6 +28,8 @@ fn golden_text() {
     let expected = "\
 Frame times
 
+A frame takes 2.060 ms of the GPU on average, and 0.500 ms of the CPU; 99 % of frames take at most 5.000 ms, the slowest 8.000 ms.
+
      frames   mean  median    p90    p99    max    mean  median     p90     p99  at max
                 ms      ms     ms     ms     ms     FPS     FPS     FPS     FPS     FPS
 GPU     200  2.060   2.001  2.001  5.000  8.000   485.4   499.8   499.8   200.0   125.0
@@ -87,6 +89,8 @@ fn a_frame_without_gpu_time_counts_for_the_cpu_only() {
 fn a_device_without_timestamps_has_no_gpu_row() {
     let report = report(&run(None), &[frame(1, None, 4)]);
     assert_eq!(report.tables[0].rows.len(), 1);
+    let cpu = "A frame takes 0.000 ms of the CPU on average; 99 % of frames take at most 0.000 ms, the slowest 0.000 ms.";
+    assert_eq!(report.headlines, [cpu]);
     assert!(!text::render(&report).contains("\nGPU"));
 }
 
@@ -94,6 +98,7 @@ fn a_device_without_timestamps_has_no_gpu_row() {
 fn nothing_but_the_load_frame_is_said() {
     let report = report(&run(Some(1)), &[frame(1, Some(3), 4)]);
     assert_eq!(report.notes, ["No frame was timed but the load frame."]);
+    assert!(report.headlines.is_empty());
     assert_eq!(report.tables[1].rows.len(), 2);
 }
 

@@ -70,11 +70,13 @@ impl Question for Hotspots {
         let unit = if &*counts.unit == "subgroups" { Unit::Subgroups } else { Unit::Invocations };
         let number = |n: u64| if counts.estimated() { Cell::Number(n as f64) } else { Cell::Count(n) };
         let mut report = Report::new("hotspots", "Hot spots");
-        report.headlines = headlines(&context, &all);
+        let (by_shader, by_block) = (by_shader(shaders.len(), &all), by_block(&all));
+        let most = by_shader.first().and_then(|s| headline(&context, shaders[s.0][0], &by_shader, &by_block));
+        report.headlines.extend(most);
         report.tables = vec![
-            of_shaders(&context, &shaders, &all, &number),
+            of_shaders(&context, &shaders, &all, &by_shader, &number),
             of_instructions(&context, &all, unit, &number),
-            of_blocks(&context, &all, unit, &number),
+            of_blocks(&context, &by_block, unit, &number),
             of_lines(&context, &all, &number),
             of_opcodes(&all, &number),
         ];
@@ -125,26 +127,40 @@ fn sum(of: impl Iterator<Item = u64>) -> u64 {
     of.fold(0, u64::saturating_add)
 }
 
-/// Which shader executes most instructions, and which block.
-fn headlines(context: &Context, all: &[Instruction]) -> Vec<String> {
-    let total: u128 = all.iter().map(|i| u128::from(i.executions)).sum();
-    let (mut shaders, mut blocks) = (BTreeMap::new(), BTreeMap::new());
+/// Shaders with the instructions that they executed, most first.
+fn by_shader(shaders: usize, all: &[Instruction]) -> Vec<(usize, u64)> {
+    let executed = |n: usize| sum(all.iter().filter(|i| i.shader == n).map(|i| i.executions));
+    let mut order: Vec<(usize, u64)> = (0..shaders).map(|n| (n, executed(n))).collect();
+    order.sort_by_key(|s| Reverse(s.1));
+    order
+}
+
+/// A block: its shader, function, number; the shader's first entry point, executions, work.
+type Block = ((usize, u64, u64), (u64, u64, u64));
+
+/// Blocks that were executed, most work first.
+fn by_block(all: &[Instruction]) -> Vec<Block> {
+    let mut blocks: BTreeMap<_, (u64, u64, u64)> = BTreeMap::new();
     for i in all {
-        *shaders.entry((i.shader, i.entry)).or_insert(0) += u128::from(i.executions);
-        *blocks.entry((i.shader, i.function, i.block, i.entry)).or_insert(0) += u128::from(i.executions);
+        let block = blocks.entry((i.shader, i.function, i.block)).or_insert((i.entry, i.executions, 0));
+        block.2 = block.2.saturating_add(i.executions);
     }
-    let shader = shaders.into_iter().max_by_key(|s| (s.1, Reverse(s.0)));
-    let block = blocks.into_iter().max_by_key(|b| (b.1, Reverse(b.0)));
-    match (shader, block) {
-        (Some((shader, n)), Some(((_, function, block, entry), m))) if total != 0 => vec![format!(
-            "{} executed {} of all instructions; the hottest block, with {}, is {}.",
-            context.entry_words(shader.1),
-            share(n, total),
-            share(m, total),
-            context.block_words(entry, function, block)
-        )],
-        _ => vec![],
-    }
+    let mut order: Vec<_> = blocks.into_iter().filter(|b| b.1.2 > 0).collect();
+    order.sort_by_key(|b| Reverse(b.1.2));
+    order
+}
+
+/// Which shader executes most instructions, and which block.
+fn headline(context: &Context, entry: u64, shaders: &[(usize, u64)], blocks: &[Block]) -> Option<String> {
+    let total = sum(shaders.iter().map(|s| s.1));
+    let (shader, ((_, function, block), (own, _, work))) = (shaders.first()?, blocks.first()?);
+    Some(format!(
+        "{} executed {} of all instructions; the hottest block, with {}, is {}.",
+        context.entry_words(entry),
+        share(shader.1, total),
+        share(*work, total),
+        context.block_words(*own, *function, *block)
+    ))
 }
 
 fn relative(n: u64, largest: u64) -> Cell {
@@ -153,28 +169,27 @@ fn relative(n: u64, largest: u64) -> Cell {
 
 type Number<'a> = &'a dyn Fn(u64) -> Cell;
 
-fn of_shaders(context: &Context, shaders: &[Vec<u64>], all: &[Instruction], number: Number<'_>) -> Table {
+fn of_shaders(
+    context: &Context,
+    shaders: &[Vec<u64>],
+    all: &[Instruction],
+    order: &[(usize, u64)],
+    number: Number<'_>,
+) -> Table {
     let mut columns = vec![Column::new("number", Unit::Count)];
     columns.extend(Context::entry_columns().into_iter().skip(1));
     columns.push(Column::new("size", Unit::Instructions));
     columns.push(Column::new("executed", Unit::Instructions));
     columns.push(Column::new("of all", Unit::Percent));
-    let executed = |n: usize| sum(all.iter().filter(|i| i.shader == n).map(|i| i.executions));
-    let total = sum(all.iter().map(|i| i.executions));
-    let mut order: Vec<usize> = (0..shaders.len()).collect();
-    order.sort_by_key(|&n| std::cmp::Reverse(executed(n)));
-    let row = |n: usize| {
+    let total = sum(order.iter().map(|s| s.1));
+    let row = |&(n, executed): &(usize, u64)| {
         let mut row = vec![Cell::Count(n as u64)];
         row.extend(context.entry_cells(shaders[n][0]).into_iter().skip(1));
         row.push(Cell::Count(all.iter().filter(|i| i.shader == n).count() as u64));
-        row.push(number(executed(n)));
-        row.push(match total {
-            0 => Cell::Missing,
-            _ => Cell::Number(executed(n) as f64 / total as f64 * 100.0),
-        });
+        row.extend([number(executed), Cell::share(executed, total)]);
         row
     };
-    Table { name: "shaders".into(), columns, rows: order.into_iter().map(row).collect() }
+    Table { name: "shaders".into(), columns, rows: order.iter().map(row).collect() }
 }
 
 fn of_instructions(context: &Context, all: &[Instruction], unit: Unit, number: Number<'_>) -> Table {
@@ -184,7 +199,7 @@ fn of_instructions(context: &Context, all: &[Instruction], unit: Unit, number: N
     columns.push(Column::new("executed", unit));
     columns.push(Column::new("relative", Unit::Ratio));
     let mut order: Vec<&Instruction> = all.iter().filter(|i| i.executions > 0).collect();
-    order.sort_by_key(|i| std::cmp::Reverse(i.executions));
+    order.sort_by_key(|i| Reverse(i.executions));
     let largest = order.first().map_or(0, |i| i.executions);
     let row = |i: &&Instruction| {
         let mut row = context.block_cells(i.entry, i.function, i.block);
@@ -199,20 +214,13 @@ fn of_instructions(context: &Context, all: &[Instruction], unit: Unit, number: N
     Table { name: "instructions".into(), columns, rows: order.iter().take(HOTTEST).map(row).collect() }
 }
 
-fn of_blocks(context: &Context, all: &[Instruction], unit: Unit, number: Number<'_>) -> Table {
+fn of_blocks(context: &Context, order: &[Block], unit: Unit, number: Number<'_>) -> Table {
     let mut columns = Context::block_columns();
     columns.push(Column::new("executed", unit));
     columns.push(Column::new("work", Unit::Instructions));
     columns.push(Column::new("relative", Unit::Ratio));
-    let mut blocks: BTreeMap<(usize, u64, u64), (u64, u64, u64)> = BTreeMap::new();
-    for i in all {
-        let block = blocks.entry((i.shader, i.function, i.block)).or_insert((i.entry, i.executions, 0));
-        block.2 = block.2.saturating_add(i.executions);
-    }
-    let mut order: Vec<_> = blocks.into_iter().filter(|b| b.1.2 > 0).collect();
-    order.sort_by_key(|b| std::cmp::Reverse(b.1.2));
     let largest = order.first().map_or(0, |b| b.1.2);
-    let row = |&((_, function, block), (entry, executions, work)): &_| {
+    let row = |&((_, function, block), (entry, executions, work)): &Block| {
         let mut row = context.block_cells(entry, function, block);
         row.extend([number(executions), number(work), relative(work, largest)]);
         row
@@ -238,7 +246,7 @@ fn of_lines(context: &Context, all: &[Instruction], number: Number<'_>) -> Table
         line.2 = line.2.saturating_add(i.executions);
     }
     let mut order: Vec<_> = lines.into_iter().filter(|l| l.1.2 > 0).collect();
-    order.sort_by_key(|l| std::cmp::Reverse(l.1.2));
+    order.sort_by_key(|l| Reverse(l.1.2));
     let largest = order.first().map_or(0, |l| l.1.2);
     let row = |((_, file, line), (entry, size, executed)): &(Line, Work)| {
         let mut row: Vec<Cell> = context.entry_cells(*entry).into_iter().skip(1).collect();
@@ -257,7 +265,7 @@ fn of_opcodes(all: &[Instruction], number: Number<'_>) -> Table {
         opcode.1 = opcode.1.saturating_add(i.executions);
     }
     let mut order: Vec<_> = opcodes.into_iter().filter(|o| o.1.1 > 0).collect();
-    order.sort_by_key(|o| std::cmp::Reverse(o.1.1));
+    order.sort_by_key(|o| Reverse(o.1.1));
     let largest = order.first().map_or(0, |o| o.1.1);
     let row = |(opcode, (size, n)): &(&str, (u64, u64))| {
         vec![(*opcode).into(), Cell::Count(*size), number(*n), relative(*n, largest)]

@@ -12,7 +12,7 @@
 
 use crate::Question;
 use crate::context::Context;
-use crate::report::{Cell, Column, Report, Table, Unit};
+use crate::report::{Cell, Column, Report, Table, Unit, most, share};
 use std::collections::BTreeMap;
 use trace::tables::ITS;
 use trace::{Source, Unreadable};
@@ -70,6 +70,7 @@ impl Question for Its {
             }
         }
         let mut report = Report::new(self.name(), "Independent thread scheduling");
+        report.headlines.extend(headline(&context, &whole, &entries));
         let text = |name: &str| vec![Column::new(name, Unit::Text)];
         report.tables = vec![
             table("whole", text("entry points"), vec![(vec!["all".into()], whole)]),
@@ -95,6 +96,27 @@ struct Sums {
     whole: u64,
 }
 
+impl Sums {
+    fn split(&self) -> u64 {
+        self.entries.saturating_sub(self.whole)
+    }
+
+    fn words(&self) -> String {
+        format!("{} of {} ({})", self.split(), self.entries, share(self.split(), self.entries))
+    }
+}
+
+/// How many subgroups were split, and where most of them.
+fn headline(context: &Context, whole: &Sums, entries: &BTreeMap<u64, Sums>) -> Option<String> {
+    let worst = most(entries, |e| e.1.split()).map(|(entry, s)| {
+        let whose = context.whose_words(*entry);
+        format!("Subgroups that were split: {}; most in {whose}: {}.", whole.words(), s.words())
+    });
+    worst
+        .or((whole.entries != 0)
+            .then(|| format!("No subgroup was split, of {} that entered.", whole.entries)))
+}
+
 struct Place {
     function: u64,
     block: u64,
@@ -118,12 +140,8 @@ fn table(name: &str, first: Vec<Column>, rows: Vec<(Vec<Cell>, Sums)>) -> Table 
         Column::new("split", Unit::Percent),
     ]);
     let cells = |(mut cells, s): (Vec<Cell>, Sums)| {
-        let split = s.entries.saturating_sub(s.whole);
-        let share = match s.entries {
-            0 => Cell::Missing,
-            n => Cell::Number(100.0 * split as f64 / n as f64),
-        };
-        cells.extend([s.entries.into(), s.exits.into(), ratio(s.exits, s.entries), split.into(), share]);
+        cells.extend([s.entries.into(), s.exits.into(), ratio(s.exits, s.entries)]);
+        cells.extend([s.split().into(), Cell::share(s.split(), s.entries)]);
         cells
     };
     Table { name: name.to_owned(), columns, rows: rows.into_iter().map(cells).collect() }

@@ -26,6 +26,8 @@ fn golden_text() {
     let expected = "\
 Independent thread scheduling
 
+Subgroups that were split: 4 of 14 (28.57 %); most in fragment 1f2e3d4c main of pipeline 7 (graphics, \"sky\"): 2 of 10 (20.00 %).
+
 entry points    entries      exits  exits / entries      split  split
               subgroups  subgroups                   subgroups      %
 all                  14         20           1.4286          4  28.57
@@ -53,5 +55,11 @@ Cost of measuring: not known, the frame was not timed without the probes
 
 #[test]
 fn nothing_is_said() {
-    assert_eq!(Its.answer(&Memory::default()).unwrap().notes, ["No instrumented entry point was entered."]);
+    let report = Its.answer(&Memory::default()).unwrap();
+    assert_eq!(report.notes, ["No instrumented entry point was entered."]);
+    assert!(report.headlines.is_empty());
+    let mut whole = sample::trace();
+    put(&mut whole, 0, [0, 0, 100], "entry", [3, 24, 3]);
+    put(&mut whole, 0, [0, 0, 110], "return", [3, 24, 3]);
+    assert_eq!(Its.answer(&whole).unwrap().headlines, ["No subgroup was split, of 3 that entered."]);
 }

@@ -12,7 +12,7 @@
 
 use crate::Question;
 use crate::context::Context;
-use crate::report::{Cell, Column, Mark, Report, Series, Table, Unit};
+use crate::report::{Cell, Column, Mark, Report, Series, Table, Unit, most, percent};
 use std::collections::BTreeMap;
 use trace::tables::{LIFETIME_SUMS, LIFETIMES};
 use trace::{Source, Unreadable};
@@ -56,6 +56,8 @@ impl Question for Lifetimes {
             stages.entry((stage, of.clone())).or_default().add(lives);
         }
         let mut report = Report::new(self.name(), "Lifetimes");
+        let balances = balances(&all);
+        report.headlines = headlines(&context, &all, &balances);
         report.tables = vec![
             table(
                 "stages",
@@ -67,7 +69,7 @@ impl Question for Lifetimes {
                 Context::entry_columns(),
                 all.iter().map(|((entry, of), l)| (context.entry_cells(*entry), of.as_str(), l)),
             ),
-            balance(&context, &all),
+            balance(&context, &balances),
         ];
         report.series = stages.iter().map(|((stage, of), l)| l.series(stage, of)).collect();
         let unfinished: u64 = all.values().map(|l| l.unfinished).sum();
@@ -153,18 +155,47 @@ fn table<'a>(
     Table { name: name.to_owned(), columns, rows: rows.map(cells).collect() }
 }
 
-fn balance(context: &Context, all: &BTreeMap<(u64, String), Lives>) -> Table {
+/// Of entry points whose invocations and subgroups were counted.
+fn balances(all: &BTreeMap<(u64, String), Lives>) -> Vec<(u64, f64)> {
+    let of = |entry: u64, of: &str| all.get(&(entry, of.to_owned())).and_then(Lives::mean);
+    let invocations = all.keys().filter(|k| k.1 == "invocation");
+    let balance = |k: &(u64, String)| {
+        let (one, subgroups) = (of(k.0, "invocation")?, of(k.0, "subgroup")?);
+        (subgroups > 0.0).then_some((k.0, one / subgroups))
+    };
+    invocations.filter_map(balance).collect()
+}
+
+/// Where subgroups execute most that few of their invocations do, and where the longest life was.
+fn headlines(
+    context: &Context,
+    all: &BTreeMap<(u64, String), Lives>,
+    balances: &[(u64, f64)],
+) -> Vec<String> {
+    let least = most(balances, |b| 1.0 - b.1).map(|&(entry, balance)| {
+        let whose = context.whose_words(entry);
+        let of = percent(100.0 * balance);
+        format!("Least alike are invocations of {whose}: on average they execute {of} of the blocks that their subgroup does.")
+    });
+    let own = all.iter().filter(|l| l.0.1 == "invocation");
+    let longest = most(own, |l| l.1.percentile(100).map_or(0, |b| b.1)).and_then(|((entry, _), lives)| {
+        let (from, to) = lives.percentile(100)?;
+        let longest = if from == to { to.to_string() } else { format!("{from} to {to}") };
+        let whose = context.whose_words(*entry);
+        Some(format!(
+            "The longest invocation executed {longest} blocks, in {whose}, where the mean is {:.2}.",
+            lives.mean()?
+        ))
+    });
+    least.into_iter().chain(longest).collect()
+}
+
+fn balance(context: &Context, balances: &[(u64, f64)]) -> Table {
     let mut columns = Context::entry_columns();
     columns.push(Column::new("balance", Unit::Ratio));
-    let mut rows = vec![];
-    for ((entry, of), invocations) in all {
-        let subgroups = all.get(&(*entry, "subgroup".to_owned())).and_then(Lives::mean);
-        let (Some(one), Some(other)) = (invocations.mean(), subgroups) else { continue };
-        if of == "invocation" && other > 0.0 {
-            rows.push([context.entry_cells(*entry), vec![Cell::Number(one / other)]].concat());
-        }
-    }
-    Table { name: "balance".into(), columns, rows }
+    let row =
+        |&(entry, balance): &(u64, f64)| [context.entry_cells(entry), vec![Cell::Number(balance)]].concat();
+    Table { name: "balance".into(), columns, rows: balances.iter().map(row).collect() }
 }
 
 #[cfg(test)]

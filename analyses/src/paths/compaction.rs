@@ -35,14 +35,15 @@ impl Saved {
         self.needed += other.needed;
     }
 
+    /// Calls of subgroups that would not have run.
+    pub fn saved(self) -> u64 {
+        self.ran.saturating_sub(self.needed)
+    }
+
     /// Under [`columns`].
     pub fn cells(self, window: Option<usize>) -> Vec<Cell> {
-        let share = match self.ran {
-            0 => Cell::Missing,
-            ran => Cell::Number(100.0 * (ran as f64 - self.needed as f64) / ran as f64),
-        };
         let window = window.map_or_else(|| "unbounded".to_owned(), |w| w.to_string());
-        vec![window.into(), self.ran.into(), self.needed.into(), share]
+        vec![window.into(), self.ran.into(), self.needed.into(), Cell::share(self.saved(), self.ran)]
     }
 }
 

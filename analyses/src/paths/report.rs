@@ -2,7 +2,7 @@
 
 use super::compaction::{Saved, Subgroup, columns, windows};
 use crate::context::Context;
-use crate::report::{Cell, Column, Report, Table, Unit};
+use crate::report::{Cell, Column, Report, Table, Unit, counted, most, share};
 use std::collections::{BTreeMap, HashMap};
 
 /// How many paths a table shows of each entry point.
@@ -16,19 +16,21 @@ pub fn report(name: &str, title: &str, context: &Context, subgroups: &[Subgroup]
     }
     let mut report = Report::new(name, title);
     let (mut counts, mut top, mut rows) = (vec![], vec![], vec![]);
-    let mut whole = Saved::default();
+    let (mut whole, mut of_launches) = (Saved::default(), vec![]);
     for (entry, subgroups) in &by_entry {
         let paths = paths(subgroups);
-        counts.push(counted(context, *entry, subgroups, &paths));
+        counts.push(count_cells(context, *entry, subgroups, &paths));
         top.extend(tops(context, *entry, &paths));
         let n = subgroups.first().and_then(|s| context.subgroup_size(s.frame)).unwrap_or(0);
         for (window, saved) in windows(subgroups, n) {
             rows.push(context.entry_cells(*entry).into_iter().chain(saved.cells(window)).collect());
             if window.is_none() {
                 whole.add(saved);
+                of_launches.push((*entry, saved));
             }
         }
     }
+    report.headlines.extend(headline(context, whole, of_launches));
     report.tables = vec![
         Table { name: "paths".into(), columns: count_columns(), rows: counts },
         Table { name: "frequent_paths".into(), columns: top_columns(), rows: top },
@@ -46,6 +48,24 @@ pub fn report(name: &str, title: &str, context: &Context, subgroups: &[Subgroup]
         });
     }
     report
+}
+
+/// What compaction over whole launches would save, and where most.
+fn headline(context: &Context, whole: Saved, of_launches: Vec<(u64, Saved)>) -> Option<String> {
+    let would = "Compaction over whole launches would save";
+    let calls = counted(whole.ran, "call");
+    let (entry, s) = match most(of_launches, |s| s.1.saved()) {
+        Some(most) => most,
+        None if whole.ran == 0 => return None,
+        None => return Some(format!("{would} nothing of {calls} of subgroups.")),
+    };
+    let whose = context.whose_words(entry);
+    let place = match s == whole {
+        true => format!("all in {whose}"),
+        false => format!("most in {whose}: {} of {}", share(s.saved(), s.ran), s.ran),
+    };
+    let saved = share(whole.saved(), whole.ran);
+    Some(format!("{would} {saved} of {calls} of subgroups, {place}."))
 }
 
 /// Bits of a path, the last a 1.
@@ -77,7 +97,12 @@ fn count_columns() -> Vec<Column> {
     columns
 }
 
-fn counted(context: &Context, entry: u64, subgroups: &[&Subgroup], paths: &HashMap<Path, u64>) -> Vec<Cell> {
+fn count_cells(
+    context: &Context,
+    entry: u64,
+    subgroups: &[&Subgroup],
+    paths: &HashMap<Path, u64>,
+) -> Vec<Cell> {
     let calls = || subgroups.iter().flat_map(|s| &s.calls);
     let mut cells = context.entry_cells(entry);
     cells.extend([
@@ -112,7 +137,7 @@ fn tops(context: &Context, entry: u64, paths: &HashMap<Path, u64>) -> Vec<Vec<Ce
             words(path).into(),
             Cell::Count(path.iter().filter(|b| **b).count() as u64),
             Cell::Count(count),
-            Cell::Number(100.0 * count as f64 / all as f64),
+            Cell::share(count, all),
         ]);
         cells
     };

@@ -28,6 +28,8 @@ fn golden_text() {
     let expected = "\
 Paths of trace calls
 
+Compaction over whole launches would save 28.57 % of 7 calls of subgroups, all in compute 99aabbcc work of pipeline 8 (compute).
+
 pipeline  stage    shader            entry    entered      entered      calls         rays  paths
                                             subgroups  invocations  subgroups  invocations
        8  compute  99aabbccddeeff00  work           4           32          7           35      4

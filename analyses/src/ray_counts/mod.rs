@@ -15,8 +15,8 @@ mod tests;
 
 use crate::Question;
 use crate::context::Context;
-use crate::events::{Occupancy, counts as event_counts};
-use crate::report::{Cell, Column, Report, Table, Unit};
+use crate::events::{Occupancy, counts as event_counts, fullness};
+use crate::report::{Cell, Column, Report, Table, Unit, counted};
 use crate::stream::fold;
 use std::collections::BTreeMap;
 use trace::tables::{RAY_LAUNCHES, RAYS, RayEvent, WARPS};
@@ -166,6 +166,16 @@ impl Question for RayCounts {
             (all.0, all.1) = (all.0 + l.0, all.1 + l.1);
             all.2 += l.2;
         });
+        let mut report = Report::new(self.name(), "Events of rays");
+        if all.0 != 0 {
+            let (rays, events) = (counted(all.1, "ray"), counted(all.0, "event"));
+            report.headlines.push(format!("{rays} had {events}."));
+        }
+        let mut of_warps = vec![];
+        for (&(number, entry), (_, w)) in &shaders {
+            of_warps.push(((kind(number)?, entry), *w));
+        }
+        report.headlines.extend(fullness(&context, all.2, of_warps.into_iter()));
         let of_launch = |first: Vec<Cell>, l: &(u64, u64, Occupancy)| {
             first.into_iter().chain([l.0.into(), l.1.into()]).chain(l.2.cells()).collect::<Vec<Cell>>()
         };
@@ -180,7 +190,6 @@ impl Question for RayCounts {
         let mut first = vec![Column::new("event", Unit::Text)];
         first.extend(Context::entry_columns());
         first.push(count("events"));
-        let mut report = Report::new(self.name(), "Events of rays");
         report.tables = vec![
             Table {
                 name: "whole".into(),

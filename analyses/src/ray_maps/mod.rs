@@ -30,7 +30,7 @@ use crate::events::{CHUNK, Events, Launch, NO, Outcome, Walk, Wants, read};
 use crate::limits;
 use crate::repack::npy;
 use crate::replayer::{Packing, Replayer};
-use crate::report::{Cell, Column, File, Image, Report, Table, Unit};
+use crate::report::{Cell, Column, File, Image, Report, Table, Unit, most};
 use rayon::prelude::*;
 use trace::tables::{RAY_LAUNCHES, RAYS, RayEvent};
 use trace::{Source, Unreadable};
@@ -109,6 +109,7 @@ impl Question for RayMaps {
                 }
             }
         }
+        report.headlines.extend(headline(&rows));
         let number = |name: &str| Column::new(name, Unit::Ratio);
         report.tables = vec![Table {
             name: "maps".into(),
@@ -128,6 +129,17 @@ impl Question for RayMaps {
         }
         Ok(report)
     }
+}
+
+/// The launch with most rays, and how they are spread over its invocations.
+fn headline(rows: &[Vec<Cell>]) -> Option<String> {
+    let rays = rows.iter().filter(|r| r[2] == "rays".into());
+    let row = most(rays, |r| r[6].number().unwrap_or(0.0))?;
+    let [frame, launch, mean, greatest, sum] = [0, 1, 4, 5, 6].map(|column: usize| row[column].number());
+    Some(format!(
+        "Most rays are of frame {}, launch {}: {}, {:.2} of an invocation on average and {} at most.",
+        frame?, launch?, sum?, mean?, greatest?
+    ))
 }
 
 fn row(launch: &Launch, name: &str, values: &[f32]) -> Vec<Cell> {

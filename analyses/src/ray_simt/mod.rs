@@ -17,9 +17,9 @@ mod tests;
 
 use crate::Question;
 use crate::context::Context;
-use crate::events::{ALL, Events, Occupancy, Wants, counts, read};
+use crate::events::{ALL, Events, Occupancy, Wants, counts, fullness, read};
 use crate::replayer::{Packing, Replayer, Shares};
-use crate::report::{Cell, Column, Mark, Report, Series, Table, Unit};
+use crate::report::{Cell, Column, Mark, Report, Series, Table, Unit, percent};
 use std::collections::{BTreeMap, HashMap};
 use trace::tables::{RAY_LAUNCHES, RAYS, RayEvent, WARPS};
 use trace::{Source, Unreadable};
@@ -113,6 +113,16 @@ impl Question for RaySimt {
             sum.shares += row.shares;
         }
         let mut report = Report::new(self.name(), "SIMT efficiency of rays");
+        let all = whole[ALL];
+        let of_shaders = shaders.iter().map(|(shader, row)| (*shader, row.actual));
+        report.headlines.extend(fullness(&context, all.actual, of_shaders));
+        let bound = all.shares.bound.percent().filter(|b| all.actual.percent().is_some_and(|a| a < *b));
+        report.headlines.extend(bound.map(|b| {
+            format!(
+                "The same subgroups could be {} full, if they executed their events in the best order.",
+                percent(b)
+            )
+        }));
         let text = |name: &str| vec![Column::new(name, Unit::Text)];
         let row = |(shader, row): (&Shader, &Row)| {
             let first = [Cell::from(shader.0.name())].into_iter().chain(context.entry_cells(shader.1));
@@ -187,7 +197,7 @@ fn actual(trace: &dyn Source, events: &Events) -> Result<Actual, Unreadable> {
 
 fn subgroups(events: &Events, actual: &Actual) -> Table {
     let mut all: Vec<_> = actual.subgroups.iter().collect();
-    all.sort_by_key(|(key, s)| (std::cmp::Reverse(s.slots.saturating_sub(s.active)), **key));
+    all.sort_by_key(|(key, s)| (std::cmp::Reverse(s.idle()), **key));
     let row = |(&(launch, number), s): (&(usize, u64), &Occupancy)| {
         let l = &events.launches[launch];
         let mut cells: Vec<Cell> = vec![l.frame.into(), l.launch.into(), number.into()];

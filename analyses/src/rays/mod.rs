@@ -21,7 +21,7 @@ mod tests;
 use crate::Question;
 use crate::context::Context;
 use crate::events::{Events, Law, Wants, laws, read};
-use crate::report::{Cell, Column, Mark, Report, Series, Table, Unit};
+use crate::report::{Cell, Column, Mark, Report, Series, Table, Unit, counted, most, share};
 use stats::Stats;
 use trace::tables::{RAY_LAUNCHES, RAYS, RayEvent};
 use trace::{Source, Unreadable};
@@ -62,6 +62,7 @@ impl Question for Rays {
         let mut whole = Stats::new(&events);
         of_launches.iter().for_each(|s| whole.add(s));
         let mut report = Report::new(self.name(), "Rays");
+        report.headlines = headlines(&events, &whole);
         report.tables = vec![
             launches(&context, &events, &of_launches),
             depths(&whole),
@@ -83,6 +84,32 @@ impl Question for Rays {
     }
 }
 
+/// What rays came to, and which object is tested most.
+fn headlines(events: &Events, whole: &Stats) -> Vec<String> {
+    let (mut all, mut tests) = (stats::Rays::default(), stats::Tests::default());
+    whole.depths.iter().for_each(|d| all.add(d));
+    whole.objects.iter().for_each(|o| tests.add(o));
+    if all.rays() == 0 {
+        return vec![];
+    }
+    let of = |n: u64| n as f64 / all.rays() as f64;
+    let mut said = vec![format!(
+        "{} of {} hit something; each came to {:.2} intersection and {:.2} any-hit shaders on average.",
+        share(all.hits(), all.rays()),
+        counted(all.rays(), "ray"),
+        of(all.intersections),
+        of(all.any_hits)
+    )];
+    said.extend(most(events.objects.iter().zip(&whole.objects), |o| o.1.tested).map(|(object, of)| {
+        let (words, hits) = (object.words(), share(of.reported, of.tested));
+        format!(
+            "The object tested most is {words}: {} of {} tests, and {hits} of them hit it.",
+            of.tested, tests.tested
+        )
+    }));
+    said
+}
+
 fn table(name: &str, columns: Vec<Column>, rows: Vec<Vec<Cell>>) -> Table {
     Table { name: name.to_owned(), columns, rows }
 }
@@ -93,10 +120,6 @@ fn count(name: &str) -> Column {
 
 fn word(name: &str) -> Column {
     Column::new(name, Unit::Text)
-}
-
-fn share(part: u64, of: u64) -> Cell {
-    if of == 0 { Cell::Missing } else { Cell::Number(100.0 * part as f64 / of as f64) }
 }
 
 fn mean(sum: u64, of: u64) -> Cell {
@@ -158,7 +181,7 @@ fn outcome_cells(s: &stats::Rays) -> Vec<Cell> {
         closest.into(),
         implicit.into(),
         unknown.into(),
-        share(closest + implicit, rays),
+        Cell::share(s.hits(), rays),
         mean(s.intersections, rays),
         mean(s.any_hits, rays),
     ]
@@ -240,7 +263,7 @@ fn objects(events: &Events, whole: &Stats) -> Table {
         vec![
             s.tested.into(),
             s.reported.into(),
-            share(s.reported, s.tested),
+            Cell::share(s.reported, s.tested),
             s.any_hits.into(),
             s.closest_hits.into(),
         ]

@@ -22,7 +22,13 @@ impl Rays {
         self.outcomes.iter().sum()
     }
 
-    fn add(&mut self, o: &Rays) {
+    /// Those that hit something.
+    pub fn hits(&self) -> u64 {
+        self.outcomes[1] + self.outcomes[2]
+    }
+
+    /// Both together.
+    pub fn add(&mut self, o: &Rays) {
         self.outcomes.iter_mut().zip(o.outcomes).for_each(|(a, b)| *a += b);
         self.intersections += o.intersections;
         self.any_hits += o.any_hits;

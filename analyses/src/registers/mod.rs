@@ -15,7 +15,7 @@ mod tests;
 use crate::Question;
 use crate::context::Context;
 use crate::counters::stage_words;
-use crate::report::{Cell, Column, Report, Table, Unit};
+use crate::report::{Cell, Column, Report, Table, Unit, counted, most};
 use known::{SUMMARY, recognise};
 use std::collections::BTreeMap;
 use trace::tables::{BLOCK_COUNTS, EXECUTABLES, SIMT};
@@ -43,6 +43,7 @@ impl Question for Registers {
         let executables = executables(trace)?;
         let begun = begun(trace, &context)?;
         let mut report = Report::new("registers", "What drivers compiled shaders to");
+        report.headlines = headlines(&executables, &context);
         report.tables.push(summary(&executables, &begun, &context));
         report.tables.push(statistics(&executables, &context));
         report.notes = vec![
@@ -74,7 +75,17 @@ struct Executable {
     stages: u64,
     subgroup_size: u64,
     /// Name, description, format, value.
-    statistics: Vec<(String, String, String, f64)>,
+    statistics: Vec<Statistic>,
+}
+
+type Statistic = (String, String, String, f64);
+
+impl Executable {
+    /// What it says under this column of the summary. Scalar and vector registers, spills of either kind: the largest is what limits.
+    fn largest(&self, column: usize) -> Option<&Statistic> {
+        let of = self.statistics.iter().filter(|s| recognise(&s.0) == Some(column));
+        of.max_by(|a, b| a.3.total_cmp(&b.3))
+    }
 }
 
 fn executables(trace: &dyn Source) -> Result<BTreeMap<Key, Executable>, Unreadable> {
@@ -146,6 +157,27 @@ fn number(format: &str, value: f64) -> Cell {
     }
 }
 
+/// Who spills most and who takes most registers, of executables as the application has them where there are any.
+fn headlines(executables: &BTreeMap<Key, Executable>, context: &Context) -> Vec<String> {
+    let own = executables.keys().any(|k| !k.instrumented);
+    let of: Vec<_> = executables.iter().filter(|e| own != e.0.instrumented).collect();
+    let say = |name: &str| {
+        let column = SUMMARY.iter().position(|s| s.0 == name)?;
+        let all: Vec<_> = of.iter().filter_map(|(k, e)| Some((k, e, e.largest(column)?.3))).collect();
+        if all.is_empty() {
+            return None;
+        }
+        Some(match most(&all, |a| a.2) {
+            Some((k, e, n)) => {
+                let rewritten = if k.instrumented { ", rewritten" } else { "" };
+                format!("Most {name}: {n}, by {} of {}{rewritten}.", e.name, pipeline_words(k, e, context))
+            }
+            None => format!("No {name}, in {}.", counted(all.len() as u64, "executable")),
+        })
+    };
+    ["spills", "registers"].into_iter().filter_map(say).collect()
+}
+
 fn summary(
     executables: &BTreeMap<Key, Executable>,
     begun: &BTreeMap<(u64, String), u64>,
@@ -165,17 +197,14 @@ fn summary(
     for (k, e) in executables {
         let stages = stage_words(e.stages);
         let mut row = vec![
-            pipeline_cell(k, e, context),
+            pipeline_words(k, e, context).into(),
             e.name.as_str().into(),
             stages.as_str().into(),
             if k.instrumented { "yes" } else { "no" }.into(),
             if e.subgroup_size == 0 { Cell::Missing } else { Cell::Count(e.subgroup_size) },
         ];
         for n in 0..SUMMARY.len() {
-            // Scalar and vector registers, spills of either kind: the largest is what limits.
-            let of = e.statistics.iter().filter(|s| recognise(&s.0) == Some(n));
-            let most = of.max_by(|a, b| a.3.total_cmp(&b.3));
-            row.push(most.map_or(Cell::Missing, |s| number(&s.2, s.3)));
+            row.push(e.largest(n).map_or(Cell::Missing, |s| number(&s.2, s.3)));
         }
         let known: Vec<u64> =
             stages.split('|').filter_map(|s| begun.get(&(k.pipeline, s.to_owned()))).copied().collect();
@@ -185,10 +214,10 @@ fn summary(
     Table { name: "executables".into(), columns, rows }
 }
 
-fn pipeline_cell(k: &Key, e: &Executable, context: &Context) -> Cell {
+fn pipeline_words(k: &Key, e: &Executable, context: &Context) -> String {
     match context.pipeline(k.pipeline) {
-        Some(_) => context.pipeline_words(k.pipeline).as_str().into(),
-        None => format!("pipeline {} ({})", k.pipeline, e.kind).as_str().into(),
+        Some(_) => context.pipeline_words(k.pipeline),
+        None => format!("pipeline {} ({})", k.pipeline, e.kind),
     }
 }
 
@@ -198,7 +227,7 @@ fn statistics(executables: &BTreeMap<Key, Executable>, context: &Context) -> Tab
     for (k, e) in executables {
         for (name, about, format, value) in &e.statistics {
             rows.push(vec![
-                pipeline_cell(k, e, context),
+                pipeline_words(k, e, context).into(),
                 e.name.as_str().into(),
                 name.as_str().into(),
                 number(format, *value),

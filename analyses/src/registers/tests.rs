@@ -46,6 +46,8 @@ fn what_drivers_name_is_summarised_and_listed() {
     let r = Registers.answer(&traced()).expect("a whole trace");
     let [summary, all] = &r.tables[..] else { panic!("two tables") };
     assert_eq!(summary.rows.len(), 2);
+    // It says nothing of spills.
+    assert_eq!(r.headlines, ["Most registers: 44, by Fragment of pipeline 7 (graphics, \"sky\")."]);
     let fragment = &summary.rows[0];
     assert_eq!(fragment[0], "pipeline 7 (graphics, \"sky\")".into());
     assert_eq!(fragment[2..5], ["fragment".into(), "no".into(), Cell::Count(32)]);
@@ -73,5 +75,5 @@ fn what_drivers_name_is_summarised_and_listed() {
 fn nothing_recorded_is_an_empty_answer() {
     let r = Registers.answer(&Memory::default()).expect("no trace is no error");
     assert!(r.tables.iter().all(|t| t.rows.is_empty()));
-    assert_eq!(r.notes.len(), 1);
+    assert!(r.notes.len() == 1 && r.headlines.is_empty());
 }

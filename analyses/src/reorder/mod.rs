@@ -26,8 +26,9 @@ pub use simulate::{Hints, Options, Placed, Window, simulate, stages};
 use crate::Question;
 use crate::context::Context;
 use crate::events::{Events, Launch, Wants, read};
+use crate::repack::heaviest;
 use crate::replayer::{Packing, Replayer};
-use crate::report::{Cell, Column, Report, Table, Unit};
+use crate::report::{Cell, Column, Report, Table, Unit, most, percent};
 use trace::tables::{RAY_LAUNCHES, RAYS};
 use trace::{Source, Unreadable};
 
@@ -153,6 +154,7 @@ pub fn report(events: &Events, grid: &Grid) -> Report {
         Column::new("synthetic SIMT efficiency", Unit::Percent),
         Column::new("against none", Unit::Percent),
     ];
+    report.headlines.extend(headline(&rows));
     report.tables = vec![Table { name: "reordering".into(), columns, rows }];
     report.notes.push(
         "All of a window wait for each other before each stage, and what reordering costs is in no number: a device \
@@ -160,6 +162,21 @@ pub fn report(events: &Events, grid: &Grid) -> Report {
             .into(),
     );
     report
+}
+
+/// What the best of the grid would gain where most is executed.
+fn headline(rows: &[Vec<Cell>]) -> Option<String> {
+    let all = heaviest(rows, 6);
+    let place = format!("frame {}, launch {}", all.first()?[0].number()?, all.first()?[1].number()?);
+    let Some(best) = most(all, |r| r[8].number().unwrap_or(0.0)) else {
+        return Some(format!("Reordering would not raise SIMT efficiency in {place}."));
+    };
+    let [Cell::Text(window), Cell::Text(hints), Cell::Text(cell)] = &best[2..5] else { return None };
+    let [after, gain] = [7, 8].map(|column: usize| best[column].number());
+    let [after, gain] = [percent(after?), percent(gain?)];
+    Some(format!(
+        "Reordering would raise SIMT efficiency by {gain}, to {after}, in {place}: window {window}, hints {hints}, cells {cell}."
+    ))
 }
 
 /// A cell's side for a launch; 0 if its hits have no extent.

@@ -30,6 +30,7 @@ mod work;
 
 pub use asked::asked;
 pub use methods::{METHODS, by_name};
-pub use question::{Repack, columns, rows, spread};
+pub(crate) use question::heaviest;
+pub use question::{Repack, report, rows, spread};
 pub use trace::swizzle::{Swizzle, npy};
 pub use work::{Method, Options, TILE, Work, swizzle};

@@ -6,7 +6,7 @@ use crate::Question;
 use crate::context::Context;
 use crate::events::{Events, Wants, read};
 use crate::replayer::Packing;
-use crate::report::{Cell, Column, Report, Table, Unit};
+use crate::report::{Cell, Column, Report, Table, Unit, most, percent};
 use rayon::prelude::*;
 use trace::swizzle::Swizzle;
 use trace::tables::{RAY_LAUNCHES, RAYS};
@@ -17,7 +17,7 @@ use trace::{Source, Unreadable};
 pub struct Repack;
 
 /// What is said of each method.
-pub fn columns() -> Vec<Column> {
+fn columns() -> Vec<Column> {
     vec![
         Column::new("frame", Unit::Count),
         Column::new("launch", Unit::Count),
@@ -88,6 +88,39 @@ pub fn rows(
     rows
 }
 
+/// What every method would do, from its lines.
+pub fn report(rows: Vec<Vec<Cell>>) -> Report {
+    let mut report = Report::new(Repack.name(), "Repacking");
+    report.headlines.extend(headline(&rows));
+    report.tables = vec![Table { name: "methods".into(), columns: columns(), rows }];
+    report
+}
+
+/// Lines of the launch that executes most events; `events`: the column that says how many.
+pub(crate) fn heaviest(rows: &[Vec<Cell>], events: usize) -> Vec<&Vec<Cell>> {
+    let launch = most(rows, |r| r[events].number().unwrap_or(0.0)).map_or(&[][..], |r| &r[..2]);
+    rows.iter().filter(|r| r[..2] == *launch).collect()
+}
+
+/// What the best method would gain where most is executed, and the next one.
+fn headline(rows: &[Vec<Cell>]) -> Option<String> {
+    let all = heaviest(rows, 3);
+    let gain = |r: &&Vec<Cell>| r[5].number().unwrap_or(0.0);
+    let words = |r: &Vec<Cell>| match (&r[2], r[5].number()) {
+        (Cell::Text(name), Some(gain)) => Some((format!("`{name}`"), percent(gain))),
+        _ => None,
+    };
+    let place = format!("frame {}, launch {}", all.first()?[0].number()?, all.first()?[1].number()?);
+    let Some(best) = most(all.iter().copied(), gain) else {
+        return Some(format!("No method would raise SIMT efficiency in {place}."));
+    };
+    let (name, gained) = words(best)?;
+    let next = most(all.into_iter().filter(|r| r[2] != best[2]), gain).and_then(words);
+    let next = next.map_or_else(String::new, |(name, gained)| format!("; next is {name} with {gained}"));
+    let after = percent(best[4].number()?);
+    Some(format!("{name} would raise SIMT efficiency by {gained}, to {after}, in {place}{next}."))
+}
+
 /// What it wants to know of events.
 const WANTS: Wants = Wants { places: false, ticks: false };
 
@@ -112,9 +145,7 @@ impl Question for Repack {
     fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
         let context = Context::read(trace)?;
         let events = read(trace, &context, WANTS)?;
-        let mut report = Report::new(self.name(), "Repacking");
-        let rows = rows(&events, &Options::DEFAULT, METHODS, &mut |_| {});
-        report.tables = vec![Table { name: "methods".into(), columns: columns(), rows }];
+        let mut report = report(rows(&events, &Options::DEFAULT, METHODS, &mut |_| {}));
         let [w, h] = TILE;
         report.notes.push(format!(
             "Efficiency is synthetic: what Replayer makes of the rays' events. Tiles are those that \

@@ -6,6 +6,7 @@
 pub mod csv;
 pub mod escape;
 mod font;
+mod headline;
 pub mod html;
 pub mod json;
 #[cfg(feature = "parquet")]
@@ -22,8 +23,9 @@ pub mod summary;
 mod table;
 pub mod text;
 
+pub use headline::{counted, medians, most, percent, share};
 pub use shapes::{File, Image, Mark, Series};
-pub use table::{Cell, Column, Table, Unit, share};
+pub use table::{Cell, Column, Table, Unit};
 
 use serde::{Deserialize, Serialize};
 use shapes::{Distribution, Listing, Timeline, Tree};

@@ -101,12 +101,6 @@ impl Unit {
     }
 }
 
-/// A part of a whole, as tables say it; a part of nothing is nothing.
-pub fn share(part: u128, whole: u128) -> String {
-    let of = if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 };
-    format!("{of:.0$} %", Unit::Percent.decimals())
-}
-
 /// One value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
@@ -139,6 +133,23 @@ impl Cell {
         match number.fract() == 0.0 && (0.0..=9e15).contains(&number) {
             true => Cell::Count(number as u64),
             false => Cell::Number(number),
+        }
+    }
+
+    /// The number in it, if there is one.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Cell::Count(n) => Some(*n as f64),
+            Cell::Number(n) => Some(*n).filter(|n| n.is_finite()),
+            Cell::Text(_) | Cell::Missing => None,
+        }
+    }
+
+    /// A part of a whole in hundredths; nothing of nothing.
+    pub fn share(part: impl Into<u128>, whole: impl Into<u128>) -> Cell {
+        match (part.into(), whole.into()) {
+            (_, 0) => Cell::Missing,
+            (part, whole) => Cell::Number(100.0 * part as f64 / whole as f64),
         }
     }
 }

@@ -13,7 +13,7 @@
 //! that matters.
 
 use crate::report::shapes::{Distribution, Group};
-use crate::report::{Cell, Column, Cost, Mark, Report, Series, Table, Unit};
+use crate::report::{Cell, Column, Cost, Mark, Report, Series, Table, Unit, medians};
 use crate::stats::Sample;
 use std::collections::BTreeMap;
 use trace::Nanos;
@@ -44,6 +44,11 @@ fn report(run: &Run, capture: usize) -> Option<Report> {
     }
     let frame = run.note.frame.map_or(String::new(), |f| format!(", frame {f}"));
     let mut report = Report::new("run-times", &format!("Times of {name}{frame}"));
+    let of = |(plan, frames): &(usize, Vec<&FrameSample>)| {
+        Some((run.note.plans[*plan].name.as_str(), gpu(frames).median()? / 1e6))
+    };
+    let known: Vec<(&str, f64)> = plans.iter().filter_map(of).collect();
+    report.headlines.extend(medians(&known));
     report.tables = vec![by_plan(run, &plans), by_process(run, &plans), parts(run, capture)];
     report.tables.retain(|t| !t.rows.is_empty());
     let mut groups = vec![];
@@ -249,6 +254,7 @@ mod tests {
         let all = reports(&run());
         assert_eq!(all.len(), 1, "of the second capture nothing was timed");
         let r = &all[0];
+        assert_eq!(r.headlines, ["Medians against plain with 15.000 ms: new 40.000 ms (+166.67 %)."]);
         let table = |name: &str| &r.tables.iter().find(|t| t.name == name).expect("it is there").rows;
         // Of plan `plain`: 10 and 20 ms; what warms up or loads is not in it.
         let plain = &table("plans")[0];

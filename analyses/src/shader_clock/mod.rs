@@ -27,7 +27,7 @@ pub use panels::panels;
 use crate::Question;
 use crate::limits;
 use crate::repack::npy;
-use crate::report::{Cell, Column, File, Image, Report, Table, Unit};
+use crate::report::{Cell, Column, File, Image, Report, Table, Unit, counted, most, percent};
 use crate::stats::percentile;
 use std::collections::{BTreeMap, HashMap};
 use trace::tables::{NOWHERE, SHADER_CLOCK};
@@ -187,14 +187,18 @@ impl Launch {
         }
     }
 
+    /// All its time, in ticks.
+    fn sum(&self) -> f64 {
+        self.there().map(|t| f64::from(self.ticks[t])).sum()
+    }
+
     /// What the table says of it, behind its name.
     pub fn row(&self) -> Vec<Cell> {
         let mut ticks: Vec<f64> = self.there().map(|t| self.ticks[t].into()).collect();
         ticks.sort_by(f64::total_cmp);
         let n = ticks.len();
         let at = |p: f64| percentile(&ticks, p).map_or(Cell::Missing, Cell::Number);
-        let sum: f64 = ticks.iter().sum();
-        let mean = if n > 0 { Cell::Number(sum / n as f64) } else { Cell::Missing };
+        let mean = if n > 0 { Cell::Number(self.sum() / n as f64) } else { Cell::Missing };
         let mut row = vec![Cell::Count(n as u64), at(0.0), mean, at(50.0), at(99.0), at(100.0)];
         if !self.placed() {
             row.resize(row.len() + 7, Cell::Missing);
@@ -266,6 +270,22 @@ pub fn columns() -> Vec<Column> {
     ]
 }
 
+/// The launch that took most time in all, what an invocation took there, and how many moved.
+fn headline(launches: &[Launch]) -> Option<String> {
+    let l = most(launches, |l| l.sum())?;
+    let row = l.row();
+    let [n, mean, slowest, elsewhere] = [0, 2, 5, 9].map(|column: usize| row[column].number());
+    let moved =
+        elsewhere.map_or(String::new(), |p| format!("; {} left on another multiprocessor", percent(p)));
+    Some(format!(
+        "Most time was spent in {}: {} took {:.1} ticks on average, the slowest {:.1}{moved}.",
+        l.words(),
+        counted(n? as u64, "invocation"),
+        mean?,
+        slowest?
+    ))
+}
+
 impl Question for ShaderClock {
     fn name(&self) -> &'static str {
         "shader-clock"
@@ -283,6 +303,7 @@ impl Question for ShaderClock {
     fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
         let launches = read(trace)?;
         let mut report = Report::new(self.name(), "Time and place of each invocation");
+        report.headlines.extend(headline(&launches));
         let key = || vec![Column::new("frame", Unit::Count), Column::new("launch", Unit::Count)];
         let (mut rows, mut places) = (vec![], vec![]);
         for (n, l) in launches.iter().enumerate() {

@@ -22,9 +22,9 @@ mod sums;
 use crate::Question;
 use crate::context::Context;
 use crate::events::{ALL, Occupancy, counts, entered};
+use crate::inactive;
 use crate::report::{Cell, Column, Mark, Report, Series, Table, Unit, share};
 use crate::sampled;
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use sums::Sums;
 use trace::tables::{SIMT, SIMT_HELPERS, SIMT_TRACES};
@@ -100,24 +100,10 @@ impl Folded {
         if all == 0 {
             return vec![];
         }
-        let mut said =
-            vec![format!("{} of the instruction slots of subgroups were active.", share(all - idle, all))];
-        let worst = self.entries.iter().max_by_key(|e| (e.1.wasted(), Reverse(e.0)));
-        let Some((&entry, sums)) = worst.filter(|w| w.1.wasted() != 0) else { return said };
-        let own = self.blocks.iter().filter(|b| b.0.0 == entry);
-        let block = own.max_by_key(|b| (b.1.wasted(), Reverse(b.0)));
-        said.push(format!(
-            "{} of the inactive ones are in {}, which was active in {} of its own{}.",
-            share(sums.wasted(), idle),
-            context.entry_words(entry),
-            share(sums.weighted_slots() - sums.wasted(), sums.weighted_slots()),
-            block.map_or_else(String::new, |(&(e, f, b), sums)| format!(
-                "; {} of all inactive ones in {}",
-                share(sums.wasted(), idle),
-                context.block_words(e, f, b)
-            ))
-        ));
-        said
+        let active = format!("{} of the instruction slots of subgroups were active.", share(all - idle, all));
+        let of = |s: &Sums| [s.wasted(), s.weighted_slots()];
+        let worst = inactive::headline(context, &self.entries, &self.blocks, of);
+        [active].into_iter().chain(worst).collect()
     }
 
     fn of(trace: &dyn Source, context: &Context) -> Result<Self, Unreadable> {

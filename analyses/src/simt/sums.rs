@@ -36,15 +36,11 @@ impl Sums {
 
     /// Under [`columns`].
     pub fn cells(&self) -> Vec<Cell> {
-        let share = |part: u128, of: u128| match of {
-            0 => Cell::Missing,
-            _ => Cell::Number(100.0 * part as f64 / of as f64),
-        };
         vec![
             Cell::Count(self.executions),
             Cell::Count(u64::try_from(self.active).unwrap_or(u64::MAX)),
-            share(self.active, self.slots),
-            share(self.weighted_active, self.weighted_slots),
+            Cell::share(self.active, self.slots),
+            Cell::share(self.weighted_active, self.weighted_slots),
             Cell::Count(self.helpers),
         ]
     }

@@ -37,7 +37,7 @@ fn golden_text() {
 SIMT efficiency
 
 61.69 % of the instruction slots of subgroups were active.
-63.16 % of the inactive ones are in fragment 1f2e3d4c main, which was active in 64.29 % of its own; 50.53 % of all inactive ones in fragment 1f2e3d4c main, function shade, block 1 (%45), sky.frag:17.
+63.16 % of the inactive ones are in fragment 1f2e3d4c main of pipeline 7 (graphics, \"sky\"), of whose own 35.71 % are inactive; 50.53 % of all inactive ones in fragment 1f2e3d4c main, function shade, block 1 (%45), sky.frag:17.
 
 basic blocks   executed       active  efficiency  weighted      helpers
               subgroups  invocations           %         %  invocations

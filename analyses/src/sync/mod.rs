@@ -24,7 +24,7 @@ mod places;
 mod scopes;
 
 use crate::Question;
-use crate::report::{Cell, Column, Cost, Report, Table, Unit};
+use crate::report::{Cell, Column, Cost, Report, Table, Unit, counted, most};
 use findings::{Found, layouts, nothing, submits, wide};
 use model::Model;
 use trace::tables::{SYNC_ACCESSES, SYNC_SUBMISSIONS};
@@ -79,6 +79,18 @@ impl Question for Sync {
             ("submissions", model.submissions.len() as u64),
             ("submissions possibly too many", submits.iter().map(|s| s.2 - 1).sum()),
         ];
+        let [barriers, orders_nothing, too_wide, changes, submitted, too_many] =
+            [0, 8, 9, 10, 11, 12].map(|row: usize| rows[row].1);
+        if barriers + submitted != 0 {
+            report.headlines.push(format!(
+                "Possibly in vain: {orders_nothing} of {barriers} parts of barriers order nothing, {too_wide} are too wide; changes of \
+                 layout: {changes}; submissions: {too_many} of {submitted}."
+            ));
+        }
+        let worst = [&nothing, &wide, &layouts].into_iter().filter_map(|f| by_times(f).into_iter().next());
+        report.headlines.extend(most(worst, |f| f.times).map(|f| {
+            format!("Executed most of these, {}: {}, as {}.", counted(f.times, "time"), f.what, f.because)
+        }));
         report.tables.push(Table {
             name: "sums".into(),
             columns: vec![Column::new("executed", Unit::Text), Column::new("how many", Unit::Count)],
@@ -106,6 +118,13 @@ impl Question for Sync {
     }
 }
 
+/// Those executed most first.
+fn by_times(all: &[Found]) -> Vec<&Found> {
+    let mut order: Vec<&Found> = all.iter().collect();
+    order.sort_by_key(|f| (std::cmp::Reverse(f.times), f.first));
+    order
+}
+
 fn found(name: &str, heading: &str, all: &[Found]) -> Table {
     let row = |f: &Found| {
         vec![
@@ -119,8 +138,6 @@ fn found(name: &str, heading: &str, all: &[Found]) -> Table {
             Cell::Count(f.first.2),
         ]
     };
-    let mut order: Vec<&Found> = all.iter().collect();
-    order.sort_by_key(|f| (std::cmp::Reverse(f.times), f.first));
     Table {
         name: name.into(),
         columns: vec![
@@ -133,7 +150,7 @@ fn found(name: &str, heading: &str, all: &[Found]) -> Table {
             Column::new("recording:command", Unit::Text),
             Column::new("block", Unit::Count),
         ],
-        rows: order.into_iter().take(LISTED).map(row).collect(),
+        rows: by_times(all).into_iter().take(LISTED).map(row).collect(),
     }
 }
 

@@ -26,7 +26,7 @@ mod trace_events;
 
 use crate::Question;
 use crate::context::Context;
-use crate::report::{Cell, Column, File, Mark, Report, Series, Table, Unit};
+use crate::report::{Cell, Column, File, Mark, Report, Series, Table, Unit, most, share};
 use crate::stats::Sample;
 use spans::{Load, Span, Spans, Sweep, unit_words};
 use std::collections::BTreeMap;
@@ -111,6 +111,7 @@ fn over_time(report: &mut Report, context: &Context, spans: &Spans) {
     let frames: Vec<(&[Span], Sweep)> =
         spans.frames().filter_map(|s| Some((s, Sweep::new(s, context)?))).collect();
     let sweeps: Vec<&Sweep> = frames.iter().map(|f| &f.1).collect();
+    report.headlines.splice(0..0, idle(context, &sweeps));
     report.tables.insert(0, whole(&sweeps));
     report.tables.push(units(&sweeps));
     report.tables.push(pipelines(context, &sweeps));
@@ -153,10 +154,6 @@ fn over_time(report: &mut Report, context: &Context, spans: &Spans) {
     }
 }
 
-fn share(part: u64, of: u64) -> Cell {
-    if of == 0 { Cell::Missing } else { Cell::Number(100.0 * part as f64 / of as f64) }
-}
-
 fn mean(sum: u64, of: u64) -> Cell {
     if of == 0 { Cell::Missing } else { Cell::Number(sum as f64 / of as f64) }
 }
@@ -170,6 +167,39 @@ struct Some {
     exits: u64,
     /// Of pass simt: active and all slots.
     simt: (u64, u64),
+}
+
+impl Some {
+    fn sum(&self) -> u64 {
+        added(self.ticks.iter().copied())
+    }
+}
+
+/// Which entry point subgroups spend most time in.
+fn longest(context: &Context, entries: &BTreeMap<u64, Some>) -> Option<String> {
+    let all = added(entries.values().map(Some::sum));
+    let (entry, of) = most(entries, |e| e.1.sum())?;
+    let (whose, sum) = (context.whose_words(*entry), of.sum());
+    Some(format!("{} of subgroups' time is in {whose}: {sum} of {all} ticks.", share(sum, all)))
+}
+
+/// How long nothing ran, and where longest.
+fn idle(context: &Context, sweeps: &[&Sweep]) -> Option<String> {
+    let (all, busy) = (length(sweeps), added(sweeps.iter().map(|s| s.all.busy)));
+    if all == 0 {
+        return None;
+    }
+    let gaps = sweeps.iter().flat_map(|s| s.gaps.iter().map(|g| (s.frame, g)));
+    let Some((frame, gap)) = most(gaps, |g| g.1.end - g.1.begin) else {
+        return Some("Something ran all the time.".into());
+    };
+    let [after, before] = [gap.after, gap.before].map(|entry| context.entry_words(entry));
+    Some(format!(
+        "Nothing ran for {} of the time from the first subgroup to the last; the longest, {} ticks, in frame {frame} between {after} and \
+         {before}.",
+        share(all.saturating_sub(busy), all),
+        gap.end - gap.begin
+    ))
 }
 
 fn durations(report: &mut Report, context: &Context, spans: &[Span], simt: &BTreeMap<u64, (u64, u64)>) {
@@ -200,18 +230,19 @@ fn durations(report: &mut Report, context: &Context, spans: &[Span], simt: &BTre
             Column::new("SIMT efficiency", Unit::Percent),
         ]);
         let cells = |(mut cells, s): (Vec<Cell>, Some)| {
-            let (n, sum) = (s.ticks.len() as u64, added(s.ticks.iter().copied()));
+            let (n, sum) = (s.ticks.len() as u64, s.sum());
             let ticks = Sample::new(s.ticks);
             cells.extend([Cell::Count(n), mean(sum, n)]);
             for p in [0.0, 50.0, 90.0, 99.0, 100.0] {
                 cells.push(ticks.percentile(p).map_or(Cell::Missing, Cell::whole));
             }
-            cells.extend([Cell::Count(sum), share(s.entered, s.slots), mean(s.exits, n)]);
-            cells.push(share(s.simt.0, s.simt.1));
+            cells.extend([Cell::Count(sum), Cell::share(s.entered, s.slots), mean(s.exits, n)]);
+            cells.push(Cell::share(s.simt.0, s.simt.1));
             cells
         };
         Table { name: name.to_owned(), columns, rows: rows.into_iter().map(cells).collect() }
     };
+    report.headlines.extend(longest(context, &entries));
     let stages = stages.into_iter().map(|(k, s)| (vec![Cell::from(k)], s)).collect();
     report.tables.push(table("stages", vec![Column::new("stage", Unit::Text)], stages));
     let entries = entries.into_iter().map(|(k, s)| (context.entry_cells(k), s)).collect();
@@ -297,7 +328,7 @@ fn whole(sweeps: &[&Sweep]) -> Table {
             s.length().into(),
             mean(s.all.ticks, s.length()),
             s.all.most.into(),
-            share(s.all.busy, s.length()),
+            Cell::share(s.all.busy, s.length()),
             (s.gaps.len() as u64).into(),
             s.gaps.iter().map(|g| g.end - g.begin).max().unwrap_or(0).into(),
         ]
@@ -328,7 +359,7 @@ fn loads(name: &str, first: Vec<Column>, rows: Vec<(Vec<Cell>, Load)>, length: u
         Column::new("in flight, most", Unit::Subgroups),
     ]);
     let cells = |(mut cells, l): (Vec<Cell>, Load)| {
-        let rest = [share(l.busy, length), mean(l.ticks, length), l.most.into()];
+        let rest = [Cell::share(l.busy, length), mean(l.ticks, length), l.most.into()];
         cells.extend([l.spans.into(), l.busy.into()].into_iter().chain(rest));
         cells
     };
@@ -372,7 +403,7 @@ fn overlap(context: &Context, sweeps: &[&Sweep]) -> Table {
     let row = |((a, b), both): ((u64, u64), u64)| {
         let shorter = [a, b].iter().filter_map(|p| busy.get(p)).map(|l| l.busy).min().unwrap_or(0);
         let words = [a, b].map(|p| Cell::Text(context.pipeline_words(p)));
-        words.into_iter().chain([both.into(), share(both, shorter)]).collect()
+        words.into_iter().chain([both.into(), Cell::share(both, shorter)]).collect()
     };
     Table { name: "overlap".into(), columns, rows: pairs.into_iter().map(row).collect() }
 }

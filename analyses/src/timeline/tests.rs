@@ -40,6 +40,15 @@ fn cells(report: &Report, table: &str) -> Vec<Vec<String>> {
 #[test]
 fn numbers_of_known_spans() {
     let report = Timeline.answer(&trace(&SPANS, "device")).unwrap();
+    // 50 of 300 ticks; 100 + 100 + 0 of 340.
+    assert_eq!(
+        report.headlines,
+        [
+            "Nothing ran for 16.67 % of the time from the first subgroup to the last; the longest, 50 ticks, in frame 1 between fragment \
+             1f2e3d4c main and compute 99aabbcc work.",
+            "58.82 % of subgroups' time is in fragment 1f2e3d4c main of pipeline 7 (graphics, \"sky\"): 200 of 340 ticks."
+        ]
+    );
     assert_eq!(cells(&report, "frames"), [["1", "5", "300", "1.13", "3", "83.33", "1", "50"]]);
     assert_eq!(
         cells(&report, "stages"),

@@ -18,7 +18,7 @@
 
 use crate::Question;
 use crate::context::{Context, source_words};
-use crate::report::{Cell, Column, Report, Table, Unit};
+use crate::report::{Cell, Column, Report, Table, Unit, counted, most, share};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use trace::tables::{UNIFORMITY, UNIFORMITY_SITES};
@@ -50,6 +50,8 @@ impl Question for Uniformity {
         let sites = sites(trace, &context)?;
         let mut report = Report::new(self.name(), "Uniformity");
         let kinds: BTreeMap<&str, Vec<&Site>> = group(&sites, |s| &*s.kind);
+        report.headlines = kinds.get("branch").and_then(|of| branches(of)).into_iter().collect();
+        report.headlines.extend(always(&sites));
         report.tables.push(classes("classes", "kind", &kinds));
         let memory: Vec<Site> = sites.iter().filter(|s| &*s.kind != "branch").cloned().collect();
         let by_memory = group(&memory, |s| (&*s.kind, &*s.class));
@@ -165,10 +167,6 @@ fn group<'s, K: Ord>(sites: &'s [Site], key: impl Fn(&'s Site) -> K) -> BTreeMap
     groups
 }
 
-fn percent(part: u64, whole: u64) -> Cell {
-    if whole == 0 { Cell::Missing } else { Cell::Number(100.0 * part as f64 / whole as f64) }
-}
-
 fn class_columns(first: &str) -> Vec<Column> {
     let mut columns = vec![Column::new(first, Unit::Text)];
     let counts = ["places", "static", "dynamic", "divergent", "not executed", "not measured"];
@@ -182,13 +180,16 @@ fn class_columns(first: &str) -> Vec<Column> {
 fn class_cells(of: &[&Site]) -> Vec<Cell> {
     let count = |c: Class| of.iter().filter(|s| s.what() == c).count() as u64;
     let classes = [Class::Static, Class::Dynamic, Class::Divergent].map(count);
-    let known = classes.iter().sum();
+    let known: u64 = classes.iter().sum();
     let mut cells = vec![Cell::Count(of.len() as u64)];
     cells.extend(classes.map(Cell::Count));
     cells.extend([Class::NotExecuted, Class::NotMeasured].map(|c| Cell::Count(count(c))));
-    cells.extend(classes.map(|n| percent(n, known)));
-    let executions = of.iter().map(|s| s.executions).sum();
-    cells.extend([Cell::Count(executions), percent(of.iter().map(|s| s.diverged).sum(), executions)]);
+    cells.extend(classes.map(|n| Cell::share(n, known)));
+    let executions: u64 = of.iter().map(|s| s.executions).sum();
+    cells.extend([
+        Cell::Count(executions),
+        Cell::share(of.iter().map(|s| s.diverged).sum::<u64>(), executions),
+    ]);
     cells
 }
 
@@ -197,6 +198,36 @@ fn classes<K: AsRef<str>>(name: &str, first: &str, groups: &BTreeMap<K, Vec<&Sit
         std::iter::once(key.as_ref().into()).chain(class_cells(of)).collect::<Vec<Cell>>()
     };
     Table { name: name.into(), columns: class_columns(first), rows: groups.iter().map(row).collect() }
+}
+
+/// How often branches diverged, and which most.
+fn branches(of: &[&Site]) -> Option<String> {
+    let [executions, diverged] =
+        [|s: &Site| s.executions, |s: &Site| s.diverged].map(|f| of.iter().map(|s| f(s)).sum::<u64>());
+    let all = counted(executions, "execution");
+    let worst = most(of, |s| s.diverged).map(|s| {
+        let (n, of) = (s.diverged, s.executions);
+        format!(
+            "{} of {all} of branches diverged; most at {}: {n} of {of}.",
+            share(diverged, executions),
+            s.place
+        )
+    });
+    worst.or((executions != 0).then(|| format!("No branch diverged, in {all}.")))
+}
+
+/// What a test at run time would find alike, the most executed of it.
+fn always(sites: &[Site]) -> Option<String> {
+    let of = unproven_of(sites);
+    let first = of.first()?;
+    Some(format!(
+        "Alike in every execution though nothing proves it: {} of {}, most executed {} {} at {}.",
+        of.len(),
+        counted(sites.len() as u64, "place"),
+        first.kind,
+        first.name,
+        first.place
+    ))
 }
 
 /// Per shader, the branches and everything, shaders with most divergent executions first.
@@ -226,7 +257,7 @@ fn divergent(sites: &[Site]) -> Table {
             (&*s.kind).into(),
             (&*s.name).into(),
             Cell::Count(s.executions),
-            percent(s.diverged, s.executions),
+            Cell::share(s.diverged, s.executions),
             Cell::Number(s.invocations as f64 / s.diverged as f64),
             s.place.clone().into(),
         ]
@@ -245,10 +276,14 @@ fn divergent(sites: &[Site]) -> Table {
     }
 }
 
-/// What was always uniform though nothing proves it: where a test at run time would pay.
-fn unproven(sites: &[Site]) -> Table {
+fn unproven_of(sites: &[Site]) -> Vec<&Site> {
     let mut of: Vec<&Site> = sites.iter().filter(|s| s.what() == Class::Dynamic).collect();
     of.sort_by_key(|s| std::cmp::Reverse(s.executions));
+    of
+}
+
+/// What was always uniform though nothing proves it: where a test at run time would pay.
+fn unproven(sites: &[Site]) -> Table {
     let row = |s: &&Site| {
         vec![(&*s.kind).into(), (&*s.name).into(), Cell::Count(s.executions), s.place.clone().into()]
     };
@@ -260,7 +295,7 @@ fn unproven(sites: &[Site]) -> Table {
             Column::new("executed", Unit::Subgroups),
             Column::new("place", Unit::Text),
         ],
-        rows: of.iter().take(LISTED).map(row).collect(),
+        rows: unproven_of(sites).iter().take(LISTED).map(row).collect(),
     }
 }
 

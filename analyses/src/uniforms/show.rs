@@ -2,7 +2,7 @@
 
 use super::members::{Measured, Members, RATES, Rate};
 use super::places::Places;
-use crate::report::{Cell, Column, Cost, Report, Table, Unit};
+use crate::report::{self, Cell, Column, Cost, Report, Table, Unit, counted};
 use crate::resources::{Member, Model};
 use std::collections::BTreeMap;
 
@@ -54,23 +54,19 @@ pub(super) fn report(model: &Model, members: &Members, places: &Places) -> Repor
 
 /// How much of what shaders are given never changes, and how much nobody reads.
 fn headlines(model: &Model, order: &[&Measured]) -> Vec<String> {
-    let bytes = |rates: &[Rate]| -> u64 {
-        let of = order.iter().filter(|m| rates.contains(&shown(m)));
-        of.map(|m| m.bytes).sum()
-    };
     let all: u64 = order.iter().map(|m| m.bytes).sum();
     if all == 0 {
         return vec![];
     }
-    let constant = order.iter().filter(|m| shown(m) == Rate::Capture).count();
-    let unused = order.iter().filter(|m| shown(m) == Rate::Unused).count();
-    let of_words = |n: u64| crate::report::share(n.into(), all.into());
+    let [(constant, bytes, _), (unused, unused_bytes, _)] =
+        [Rate::Capture, Rate::Unused].map(|r| sums(order, r));
     let mut said = vec![format!(
-        "Of {} members of uniform blocks and push constants ({all} bytes), {constant} ({} of the bytes) never change, and {unused} ({}) \
-         no shader reads.",
-        order.len(),
-        of_words(bytes(&[Rate::Capture])),
-        of_words(bytes(&[Rate::Unused]))
+        "Of {} of uniform blocks and push constants ({all} bytes), {constant} ({} of the bytes) never {}, and {unused} ({}) no \
+         shader reads.",
+        counted(order.len() as u64, "member"),
+        report::share(bytes, all),
+        if constant == 1 { "changes" } else { "change" },
+        report::share(unused_bytes, all)
     )];
     let constants = order.iter().filter(|m| shown(m) == Rate::Capture);
     if let Some(most) =
@@ -98,10 +94,6 @@ fn bytes(name: &str) -> Column {
     Column::new(name, Unit::Bytes)
 }
 
-fn share(part: u64, whole: u64) -> Cell {
-    if whole == 0 { Cell::Missing } else { Cell::Number(100.0 * part as f64 / whole as f64) }
-}
-
 fn member<'m>(model: &'m Model, m: &Measured) -> &'m Member {
     &model.pipelines[m.pipeline as usize].members[m.member]
 }
@@ -120,12 +112,16 @@ pub(crate) fn name(model: &Model, m: &Measured) -> String {
     }
 }
 
+/// How many members are so, their bytes and executions.
+fn sums(order: &[&Measured], rate: Rate) -> (u64, u64, u64) {
+    let of = order.iter().filter(|m| shown(m) == rate);
+    of.fold((0, 0, 0), |(n, bytes, executions), m| (n + 1, bytes + m.bytes, executions + m.executions))
+}
+
 fn rates(order: &[&Measured]) -> Table {
     let row = |rate: Rate| {
-        let of: Vec<_> = order.iter().filter(|m| shown(m) == rate).collect();
-        let bytes = of.iter().map(|m| m.bytes).sum::<u64>();
-        let executions = of.iter().map(|m| m.executions).sum::<u64>();
-        vec![rate.words().into(), Cell::Count(of.len() as u64), bytes.into(), executions.into()]
+        let (members, bytes, executions) = sums(order, rate);
+        vec![rate.words().into(), members.into(), bytes.into(), executions.into()]
     };
     Table {
         name: "rates".into(),
@@ -151,9 +147,9 @@ fn all(model: &Model, members: &Members, order: &[&Measured]) -> Table {
             if of.used.is_empty() { "no shader".into() } else { (&*of.used).into() },
             m.executions.into(),
             shown(m).words().into(),
-            share(m.changes, m.pairs),
+            Cell::share(m.changes, m.pairs),
             if m.unknown == 0 { Cell::Count(m.values.len() as u64) } else { Cell::Missing },
-            share(m.zeros, m.executions),
+            Cell::share(m.zeros, m.executions),
             m.unknown.into(),
             first(model, members, m),
         ]
@@ -197,7 +193,7 @@ fn values(model: &Model, members: &Members, order: &[&Measured]) -> Table {
                 if n == 0 { name(model, m).into() } else { "".into() },
                 lanes(members, m).printer().words(&model.words, *contents).map_or(Cell::Missing, Cell::Text),
                 (*times).into(),
-                share(*times, m.executions),
+                Cell::share(*times, m.executions),
             ]);
         }
     }
@@ -221,7 +217,7 @@ fn zeros(model: &Model, _: &Members, order: &[&Measured]) -> Table {
             name(model, m).into(),
             (&*member(model, m).kind).into(),
             m.zeros.into(),
-            share(m.zeros, m.executions),
+            Cell::share(m.zeros, m.executions),
             model.pipelines[m.pipeline as usize].words().into(),
         ]
     };
@@ -250,7 +246,7 @@ fn replaced(model: &Model, places: &Places) -> Table {
             r.pairs.into(),
             r.moved.into(),
             r.same.into(),
-            share(r.same, r.moved),
+            Cell::share(r.same, r.moved),
             r.bytes.into(),
         ]
     };
@@ -348,7 +344,7 @@ fn causes(model: &Model) -> Table {
     }
     let row = |(cause, [writes, all, same]): (&str, [u64; 3])| {
         let each = Cell::Number(all as f64 / model.frame_count());
-        vec![cause.into(), writes.into(), all.into(), each, same.into(), share(same, all)]
+        vec![cause.into(), writes.into(), all.into(), each, same.into(), Cell::share(same, all)]
     };
     Table {
         name: "uploads".into(),

@@ -17,7 +17,7 @@
 
 use crate::Question;
 use crate::context::Context;
-use crate::report::{Cell, Column, Report, Table, Unit};
+use crate::report::{Cell, Column, Report, Table, Unit, counted, share};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use trace::tables::{
@@ -52,6 +52,7 @@ impl Question for Values {
         let context = Context::read(trace)?;
         let sites = sites(trace, &context)?;
         let mut report = Report::new(self.name(), "Values that loads give");
+        report.headlines = headlines(&sites);
         report.tables.push(classes(&sites));
         report.tables.push(zeros(&sites));
         report.tables.push(constant(&sites));
@@ -211,10 +212,6 @@ fn sites(trace: &dyn Source, context: &Context) -> Result<Vec<Site>, Unreadable>
     Ok(all.into_values().collect())
 }
 
-fn percent(part: u64, whole: u64) -> Cell {
-    if whole == 0 { Cell::Missing } else { Cell::Number(100.0 * part as f64 / whole as f64) }
-}
-
 fn text(name: &str) -> Column {
     Column::new(name, Unit::Text)
 }
@@ -231,7 +228,7 @@ fn classes(sites: &[Site]) -> Table {
             class.into(),
             Cell::Count(of.len() as u64),
             Cell::Count(executions),
-            percent(sum(|s| s.zeros), executions),
+            Cell::share(sum(|s| s.zeros), executions),
             count(&|s| s.zeros == s.executions),
             count(&|s| s.distinct() == (1.0, true)),
             count(&|s| s.overflow != 0),
@@ -252,6 +249,27 @@ fn classes(sites: &[Site]) -> Table {
     }
 }
 
+/// What always gave one value, and where most zeros come from.
+fn headlines(sites: &[Site]) -> Vec<String> {
+    let (all, constant) = (counted(sites.len() as u64, "place"), constant_of(sites));
+    let constant = match constant.first() {
+        Some(s) => Some(format!(
+            "One value wherever it was read: {} of {all}, most read {} ({}, {}) at {}.",
+            constant.len(),
+            s.name,
+            s.top().first().map(|v| s.words(v.0)).unwrap_or_default(),
+            counted(s.executions, "time"),
+            s.place
+        )),
+        None => (!sites.is_empty()).then(|| format!("No place gave one value only, of {all}.")),
+    };
+    let zeros = zeros_of(sites).first().map(|s| {
+        let (n, of) = (s.zeros, share(s.zeros, s.executions));
+        format!("Most zeros are read from {}: {n} ({of} of what it gave) at {}.", s.name, s.place)
+    });
+    constant.into_iter().chain(zeros).collect()
+}
+
 fn zeros_of(sites: &[Site]) -> Vec<&Site> {
     let mut of: Vec<&Site> = sites.iter().filter(|s| s.zeros != 0).collect();
     of.sort_by_key(|s| std::cmp::Reverse(s.zeros));
@@ -266,7 +284,7 @@ fn zeros(sites: &[Site]) -> Table {
             (&*s.class).into(),
             Cell::Count(s.executions),
             Cell::Count(s.zeros),
-            percent(s.zeros, s.executions),
+            Cell::share(s.zeros, s.executions),
             s.place.clone().into(),
         ]
     };
@@ -284,10 +302,14 @@ fn zeros(sites: &[Site]) -> Table {
     }
 }
 
-/// Places that saw one value.
-fn constant(sites: &[Site]) -> Table {
+/// Places that saw one value, most read first.
+fn constant_of(sites: &[Site]) -> Vec<&Site> {
     let mut of: Vec<&Site> = sites.iter().filter(|s| s.distinct() == (1.0, true)).collect();
     of.sort_by_key(|s| std::cmp::Reverse(s.executions));
+    of
+}
+
+fn constant(sites: &[Site]) -> Table {
     let row = |s: &&Site| {
         let value = s.top().first().map(|v| s.words(v.0)).unwrap_or_default();
         vec![
@@ -309,7 +331,7 @@ fn constant(sites: &[Site]) -> Table {
             Column::new("frames", Unit::Count),
             text("place"),
         ],
-        rows: of.iter().take(LISTED).map(row).collect(),
+        rows: constant_of(sites).iter().take(LISTED).map(row).collect(),
     }
 }
 
@@ -326,9 +348,9 @@ fn changes(sites: &[Site]) -> Table {
             (&*s.name).into(),
             Cell::Count(actions),
             Cell::Count(pairs),
-            percent(changes, pairs.saturating_sub(unknown)),
+            Cell::share(changes, pairs.saturating_sub(unknown)),
             Cell::Count(unknown),
-            percent(frame_changes, frame_pairs),
+            Cell::share(frame_changes, frame_pairs),
             s.place.clone().into(),
         ]
     };
@@ -363,10 +385,10 @@ fn all(sites: &[Site]) -> Table {
             (&*s.name).into(),
             (&*s.class).into(),
             Cell::Count(s.executions),
-            percent(s.zeros, s.executions),
+            Cell::share(s.zeros, s.executions),
             s.distinct_words(),
             first.map_or(Cell::Missing, |v| s.words(v.0).into()),
-            first.map_or(Cell::Missing, |v| percent(v.1, s.executions)),
+            first.map_or(Cell::Missing, |v| Cell::share(v.1, s.executions)),
             s.place.clone().into(),
         ]
     };
@@ -395,7 +417,7 @@ fn top(sites: &[Site]) -> Table {
                 (&*s.name).into(),
                 s.words(value).into(),
                 Cell::Count(n),
-                percent(n, s.executions),
+                Cell::share(n, s.executions),
             ]);
         }
     }

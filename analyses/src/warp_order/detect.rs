@@ -37,6 +37,25 @@ pub struct Found {
     pub tile: Option<Tile>,
 }
 
+impl Found {
+    /// `Subgroups are 8 x 4 pixels, in tiles of 16 x 16 whose quadrants come in order 2-3-1-4`
+    pub fn words(&self) -> String {
+        let [w, h] = self.rectangle;
+        let order = match &self.tile {
+            Some(t) => {
+                let [w, h] = t.size;
+                format!(
+                    "in tiles of {w} x {h} whose quadrants come in order {}",
+                    t.quadrants.map(|q| q.to_string()).join("-")
+                )
+            }
+            None if self.rows_agree >= ENOUGH => "row by row".into(),
+            None => "in no order that was found".into(),
+        };
+        format!("Subgroups are {w} x {h} pixels, {order}")
+    }
+}
+
 /// Looks at a launch.
 pub fn detect(launch: &Launch) -> Found {
     let mut shapes: BTreeMap<[u32; 2], u64> = BTreeMap::new();

@@ -32,7 +32,8 @@ pub use detect::{ENOUGH, Found, Tile, detect};
 use crate::Question;
 use crate::context::Context;
 use crate::events::{NO, Wants, read};
-use crate::report::{Cell, Column, Image, Report, Table, Unit};
+use crate::report::{Cell, Column, Image, Report, Table, Unit, most};
+use std::collections::BTreeMap;
 use trace::tables::{RAY_LAUNCHES, RAYS};
 use trace::{Source, Unreadable};
 
@@ -68,9 +69,10 @@ impl Question for WarpOrder {
         let context = Context::read(trace)?;
         let events = read(trace, &context, WANTS)?;
         let mut report = Report::new(self.name(), "Order of subgroups");
-        let mut rows = vec![];
+        let (mut rows, mut orders) = (vec![], BTreeMap::<String, u64>::new());
         for launch in &events.launches {
             let found = detect(launch);
+            *orders.entry(found.words()).or_default() += 1;
             let share = |x: f64| Cell::Number(100.0 * x);
             let [w, h, _] = launch.size;
             let mut row: Vec<Cell> = vec![
@@ -108,6 +110,10 @@ impl Question for WarpOrder {
             }
             rows.push(row);
         }
+        let all = events.launches.len();
+        report
+            .headlines
+            .extend(most(&orders, |o| *o.1).map(|(order, n)| format!("{order} (launches: {n} of {all}).")));
         let flat = |l: &&crate::events::Launch| l.size[2] == 1 && !l.subgroup.is_empty();
         for launch in events.launches.iter().filter(flat).take(PICTURES) {
             report.images.push(Image {

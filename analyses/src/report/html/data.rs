@@ -62,7 +62,7 @@ fn report(p: &mut Pack, input: usize, r: &Report, about: &str) -> Value {
         .iter()
         .map(|d| {
             let groups = d.courses(&r.series).filter_map(|(group, course)| {
-                let s = summary(course.points.iter().filter_map(|point| number(&point.1)))?;
+                let s = summary(course.points.iter().filter_map(|point| point.1.number()))?;
                 let (at, height): (Vec<f64>, Vec<f64>) = s.density.iter().copied().unzip();
                 // (four digits of a height are more than a screen has)
                 let height: Vec<f64> = height.iter().map(|h| (h * 1e4).round() / 1e4).collect();
@@ -101,14 +101,6 @@ fn column(c: &Column) -> Value {
     json!({ "name": c.name, "unit": unit, "digits": c.unit.decimals() })
 }
 
-fn number(cell: &Cell) -> Option<f64> {
-    match cell {
-        Cell::Count(n) => Some(*n as f64),
-        Cell::Number(n) if n.is_finite() => Some(*n),
-        _ => None,
-    }
-}
-
 /// Cells of one column: numbers, words, or (where it has both) values as they are.
 fn cells<'a>(p: &mut Pack, cells: impl Iterator<Item = &'a Cell> + Clone) -> Value {
     let has = |f: fn(&Cell) -> bool| cells.clone().any(f);
@@ -120,7 +112,7 @@ fn cells<'a>(p: &mut Pack, cells: impl Iterator<Item = &'a Cell> + Clone) -> Val
             Cell::Text(t) => Some(t.as_str()),
             _ => None,
         })),
-        _ => p.numbers(&cells.map(|c| number(c).unwrap_or(f64::NAN)).collect::<Vec<_>>()),
+        _ => p.numbers(&cells.map(|c| c.number().unwrap_or(f64::NAN)).collect::<Vec<_>>()),
     }
 }
 
