@@ -100,6 +100,12 @@ fn what_is_constant_becomes_a_constant() {
     let unused = of(&all, "drop unused members");
     assert_eq!((unused.len(), unused[0].bytes), (1, Some(16.0)));
     assert!(unused[0].evidence.contains("spare"));
+    let said = report(&Model::of(&s.memory).unwrap(), all.clone()).headlines;
+    // Four draws a frame, of which each needs a descriptor less, and 68 bytes instead of 80.
+    let push = "push constants (block object (0.0) of graphics 1).";
+    let [bytes, descriptors] = [("bytes", 48), ("descriptors", 4)]
+        .map(|(what, n)| format!("What saves most {what}, {n}.0 a frame: {push}"));
+    assert_eq!(said, [bytes, descriptors]);
     // A buffer that a storage descriptor may be of, and a shader that could not be read.
     for storage in [true, false] {
         let mut s = Sample::default();

@@ -111,7 +111,7 @@ fn headline(commands: &BTreeMap<Arc<str>, Frames>, whole: Sum, frames: usize) ->
     let (name, of) = dearest(commands).into_iter().next().filter(|_| whole.net() != 0)?;
     let of = total(of);
     Some(format!(
-        "Calls that record commands and manage descriptors took {:.1} ns a frame in the driver: {} of it {name}, in {} of {:.1} ns.",
+        "Calls that record commands and manage descriptors took {:.0} ns a frame in the driver: {} of it {name}, in {} of {:.1} ns.",
         whole.net() as f64 / frames as f64,
         share(of.net(), whole.net()),
         counted(of.calls, "call"),
@@ -288,7 +288,7 @@ mod tests {
         assert_eq!(
             report.headlines,
             [
-                "Calls that record commands and manage descriptors took 5103.3 ns a frame in the driver: 67.93 % of it vkCmdDraw, in 40 calls of \
+                "Calls that record commands and manage descriptors took 5103 ns a frame in the driver: 67.93 % of it vkCmdDraw, in 40 calls of \
               260.0 ns."
             ]
         );

@@ -211,7 +211,7 @@ fn headline(
         None => format!("action {} of range {} of frame {frame}", key.2, key.1),
     };
     Some(format!(
-        "The dearest action, {} of all counters, is {action}: mostly {} ({n}).",
+        "The dearest action, {} of all that was counted, is {action}: mostly {} ({n}).",
         share(sum(of), sum(sums)),
         metric.name
     ))

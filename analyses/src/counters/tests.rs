@@ -50,7 +50,7 @@ fn actions_have_their_sums_and_blocks_their_names() {
     let r = Counters.answer(&traced()).expect("a whole trace");
     let sums: Vec<_> = table(&r, "metrics").rows.iter().map(|r| r[3].clone()).collect();
     assert_eq!(sums, [Cell::Count(80), Cell::Count(5)]);
-    let dearest = "The dearest action, 100.00 % of all counters, is vkCmdDraw at 30:0 of frame 1 with pipeline 7 (graphics, \"sky\"): \
+    let dearest = "The dearest action, 100.00 % of all that was counted, is vkCmdDraw at 30:0 of frame 1 with pipeline 7 (graphics, \"sky\"): \
                    mostly fma (80).";
     assert_eq!(r.headlines, [dearest]);
     let actions = table(&r, "actions");

@@ -35,8 +35,12 @@ pub fn fullness(
 ) -> Option<String> {
     let full = format!("Subgroups were {} full at events of rays", percent(all.percent()?));
     let worst = most(shaders.filter(|s| counts(s.0.0)), |s| s.1.idle()).map(|((kind, entry), of)| {
-        let (kind, whose) = (kind.name(), context.whose_words(entry));
-        format!("; {} of what was idle was at {kind} in {whose}", share(of.idle(), all.idle()))
+        // (a shader that is entered is called as the event is)
+        let (kind, mut place) = (kind.name(), context.whose_words(entry));
+        if !place.starts_with(kind) {
+            place = format!("{kind} in {place}");
+        }
+        format!("; {} of what was idle was at {place}", share(of.idle(), all.idle()))
     });
     Some(full + &worst.unwrap_or_default() + ".")
 }

@@ -81,15 +81,17 @@ impl Question for Sync {
         ];
         let [barriers, orders_nothing, too_wide, changes, submitted, too_many] =
             [0, 8, 9, 10, 11, 12].map(|row: usize| rows[row].1);
-        if barriers + submitted != 0 {
-            report.headlines.push(format!(
+        let in_vain = [orders_nothing, too_wide, changes, too_many].iter().any(|n| *n != 0);
+        report.headlines.extend((barriers + submitted != 0).then(|| match in_vain {
+            false => format!("Nothing was found to be in vain; parts of barriers: {barriers}, submissions: {submitted}."),
+            true => format!(
                 "Possibly in vain: {orders_nothing} of {barriers} parts of barriers order nothing, {too_wide} are too wide; changes of \
                  layout: {changes}; submissions: {too_many} of {submitted}."
-            ));
-        }
+            ),
+        }));
         let worst = [&nothing, &wide, &layouts].into_iter().filter_map(|f| by_times(f).into_iter().next());
         report.headlines.extend(most(worst, |f| f.times).map(|f| {
-            format!("Executed most of these, {}: {}, as {}.", counted(f.times, "time"), f.what, f.because)
+            format!("Executed most of these, {}: {} ({}).", counted(f.times, "time"), f.what, f.because)
         }));
         report.tables.push(Table {
             name: "sums".into(),

@@ -146,6 +146,30 @@ fn what_orders_no_conflict_is_found() {
     assert_eq!(wide, NONE);
 }
 
+/// One of two barriers orders nothing: a buffer's two reads; the other is needed.
+#[test]
+fn the_report_begins_with_what_is_in_vain() {
+    let mut s = Made::new();
+    s.access(1, COMPUTE, READ);
+    s.barrier(1, [COMPUTE, 0x40, COMPUTE, 0x20]);
+    s.access(1, COMPUTE, READ);
+    s.access(2, COMPUTE, WRITE);
+    s.barrier(2, [COMPUTE, 0x40, COMPUTE, 0x20]);
+    s.access(2, COMPUTE, READ);
+    s.submit(9, [1, 0, 0, 1]);
+    let said = [
+        "Possibly in vain: 1 of 2 parts of barriers order nothing, 0 are too wide; changes of layout: 0; submissions: 0 of 2.",
+        "Executed most of these, 1 time: buffer 1: COMPUTE_SHADER SHADER_WRITE → COMPUTE_SHADER SHADER_READ (before it is read by \
+         COMPUTE_SHADER, then read by COMPUTE_SHADER: no conflict).",
+    ];
+    assert_eq!(Sync.answer(&s.m).unwrap().headlines, said);
+    let mut idle = Made::new();
+    idle.submit(9, [1, 0, 0, 1]);
+    let said = "Nothing was found to be in vain; parts of barriers: 0, submissions: 2.";
+    assert_eq!(Sync.answer(&idle.m).unwrap().headlines, [said]);
+    assert!(Sync.answer(&Memory::default()).unwrap().headlines.is_empty());
+}
+
 #[test]
 fn what_may_serve_others_is_not_found() {
     // In the last frame, of an object that is not accessed again, the host, and where anything may be accessed.

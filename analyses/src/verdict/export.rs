@@ -2,6 +2,7 @@
 //! (JSON), and tools that look for change points in a history (CSV).
 
 use super::compare::{Clock, Compared, Row, SideNote};
+use super::headlines::headlines;
 use super::judge::Verdict;
 use super::metrics::Scale;
 use crate::report::escape::{markdown, xml};
@@ -69,7 +70,7 @@ pub(super) fn range(row: &Row) -> String {
 }
 
 /// What text shows below captures: findings, the greatest loss of time first.
-fn shown<'c>(of: &'c Compared, level: &str) -> Vec<&'c Row> {
+pub(super) fn shown<'c>(of: &'c Compared, level: &str) -> Vec<&'c Row> {
     let found =
         |r: &&Row| r.level == level && matches!(r.judged.verdict, Verdict::Regression | Verdict::Improvement);
     let mut rows: Vec<&Row> = of.rows.iter().filter(found).collect();
@@ -113,6 +114,7 @@ pub fn headline(of: &Compared) -> String {
 /// The same as a report of tables.
 pub fn report(of: &Compared) -> Report {
     let mut report = Report::new("compare", &headline(of));
+    report.headlines = headlines(of);
     report.cost = Cost::Nothing {
         why: "frames are of turns without finer timestamps; both sides were measured alike".into(),
     };

@@ -12,6 +12,7 @@
 
 pub mod compare;
 pub mod export;
+mod headlines;
 mod judge;
 mod metrics;
 #[cfg(test)]

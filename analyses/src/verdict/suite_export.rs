@@ -3,6 +3,7 @@
 
 use super::compare::Row;
 use super::export::{self, benchmark_entries, changed, junit_suites, range};
+use super::headlines::headlines;
 use super::judge::Verdict;
 use super::suite::{Standing, SuiteCompared, SuiteUnit, worst};
 use crate::report::escape::{markdown, xml};
@@ -71,6 +72,9 @@ fn notes(of: &SuiteCompared) -> Vec<String> {
 pub fn as_text(of: &SuiteCompared) -> String {
     let mut report = Report::new("suite", &headline(of));
     report.cost = Cost::Nothing { why: "both sides were measured alike".into() };
+    let decides = |u: &&SuiteUnit| u.compared.as_ref().is_some_and(|c| c.verdict == of.verdict);
+    let first = of.units.iter().find(decides).and_then(|u| Some((u, headlines(u.compared.as_ref()?))));
+    report.headlines.extend(first.and_then(|(u, said)| Some(format!("{}: {}", u.name, said.first()?))));
     report.tables.push(Table {
         name: "units".into(),
         columns: COLUMNS.iter().map(|n| Column::new(*n, Unit::Text)).collect(),

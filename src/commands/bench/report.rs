@@ -2,7 +2,7 @@
 
 use super::known::{clock, half_of, half_of_change};
 use analyses::bench::calls;
-use analyses::report::{Cell, Column, Cost, Report, Table, Unit};
+use analyses::report::{Cell, Column, Cost, Report, Table, Unit, medians};
 use analyses::verdict::compare::{Clock, processes};
 use analyses::verdict::{Metric, figure, values};
 use trace::run::{RefusedPlan, Run, RunNote};
@@ -38,6 +38,14 @@ pub fn report(run: &Run) -> Report {
                 number(Metric::P99),
             ]);
         }
+    }
+    for of in rows.chunks(n.plans.len().max(1)).take(2) {
+        let known: Vec<(&str, f64)> =
+            of.iter().zip(&n.plans).filter_map(|(r, p)| Some((p.name.as_str(), r[4].number()?))).collect();
+        report.headlines.extend(medians(&known).map(|said| match (&of[0][0], n.captures.len()) {
+            (Cell::Text(capture), 2..) => format!("{capture}: {said}"),
+            _ => said,
+        }));
     }
     let columns = vec![
         column("capture", Unit::Text),
