@@ -109,11 +109,10 @@ pub fn all(model: &Model) -> Vec<Advice> {
 
 /// What would save most, of bytes and of descriptors.
 fn headlines(all: &[Advice]) -> Vec<String> {
-    let saves: [(&str, fn(&Advice) -> Option<f64>); 2] =
-        [("bytes", |a| a.bytes), ("descriptors", |a| a.descriptors)];
-    let best = saves.iter().filter_map(|(name, of)| {
+    let best = ["bytes", "descriptors"].into_iter().filter_map(|what| {
+        let of = |a: &Advice| if what == "bytes" { a.bytes } else { a.descriptors };
         let a = most(all, |a| of(a).unwrap_or(0.0))?;
-        Some(format!("What saves most {name}, {:.1} a frame: {} ({}).", of(a)?, a.what, a.to))
+        Some(format!("What saves most {what}, {:.1} a frame: {} ({}).", of(a)?, a.what, a.to))
     });
     let mut said: Vec<String> = best.collect();
     if said.is_empty() && !all.is_empty() {

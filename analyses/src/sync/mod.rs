@@ -61,8 +61,12 @@ impl Question for Sync {
         let (nothing, wide) = (nothing(&model, needed), wide(&model, needed));
         let (layouts, submits) = (layouts(&model), submits(&model));
         let executed = |kind: &str| model.parts.iter().filter(|p| &*p.kind == kind).count() as u64;
+        let (barriers, submitted) = (executed("barrier"), model.submissions.len() as u64);
+        let [orders_nothing, too_wide, changes] =
+            [&nothing, &wide, &layouts].map(|f| f.iter().map(|f| f.times).sum::<u64>());
+        let too_many = submits.iter().map(|s| s.2 - 1).sum::<u64>();
         let rows = [
-            ("parts of barriers", executed("barrier")),
+            ("parts of barriers", barriers),
             ("parts of events' waits", executed("event")),
             ("dependencies of subpasses", executed("subpass")),
             ("conflicts that one part orders", credit.sums.one),
@@ -73,14 +77,12 @@ impl Question for Sync {
                 needed.iter().filter(|n| n.any && !n.unsure).count() as u64,
             ),
             ("of barriers, needed as far as can be said", needed.iter().filter(|n| n.unsure).count() as u64),
-            ("possibly order nothing", nothing.iter().map(|n| n.times).sum()),
-            ("possibly too wide", wide.iter().map(|w| w.times).sum()),
-            ("changes of layout possibly too many", layouts.iter().map(|l| l.times).sum()),
-            ("submissions", model.submissions.len() as u64),
-            ("submissions possibly too many", submits.iter().map(|s| s.2 - 1).sum()),
+            ("possibly order nothing", orders_nothing),
+            ("possibly too wide", too_wide),
+            ("changes of layout possibly too many", changes),
+            ("submissions", submitted),
+            ("submissions possibly too many", too_many),
         ];
-        let [barriers, orders_nothing, too_wide, changes, submitted, too_many] =
-            [0, 8, 9, 10, 11, 12].map(|row: usize| rows[row].1);
         let in_vain = [orders_nothing, too_wide, changes, too_many].iter().any(|n| *n != 0);
         report.headlines.extend((barriers + submitted != 0).then(|| match in_vain {
             false => format!("Nothing was found to be in vain; parts of barriers: {barriers}, submissions: {submitted}."),

@@ -4,7 +4,7 @@
 use super::compare::{Clock, Compared, Row, SideNote};
 use super::headlines::headlines;
 use super::judge::Verdict;
-use super::metrics::Scale;
+use super::words::{changed, range, shown, what};
 use crate::report::escape::{markdown, xml};
 use crate::report::{Cell, Column, Cost, Report, Table, Unit, csv, text};
 use serde_json::json;
@@ -17,66 +17,6 @@ const SHOWN: usize = 20;
 
 /// Reasons for which parts are inconclusive that are said, of each level.
 const REASONS: usize = 2;
-
-impl Row {
-    /// What it is about, in a line.
-    pub fn title(&self) -> String {
-        let mut out = format!("{}, {}", self.capture, self.plan);
-        if let Some(frame) = self.frame {
-            let _ = write!(out, ", frame {frame}");
-        }
-        if let Some(p) = &self.place {
-            let _ = write!(out, ", {} {}", p.level, what(self));
-        }
-        out
-    }
-
-    pub(super) fn value(&self, v: f64) -> String {
-        match v.is_finite() {
-            true => format!("{v:.4} {}", self.unit),
-            false => String::new(),
-        }
-    }
-}
-
-/// A place in words: where, its name, its pipeline.
-pub(super) fn what(row: &Row) -> String {
-    let Some(p) = &row.place else { return row.frame.map_or(String::new(), |f| format!("frame {f}")) };
-    let mut out = if p.within.is_empty() { p.name.clone() } else { format!("{} › {}", p.within, p.name) };
-    let _ = write!(out, " ({}:", p.position);
-    if p.execution > 0 {
-        let _ = write!(out, "s{}:", p.execution);
-    }
-    let _ = write!(out, "{})", p.index);
-    if !p.pipeline.is_empty() {
-        let _ = write!(out, ", pipeline {}", p.pipeline);
-    }
-    out
-}
-
-/// A change; differences of shares are in percentage points.
-pub(super) fn change(row: &Row, share: f64) -> String {
-    let unit = if row.judged.scale == Scale::Ratio { "%" } else { "pp" };
-    format!("{:+.2} {unit}", 100.0 * share)
-}
-
-/// How much a row changed; nothing where that is not known.
-pub(super) fn changed(row: &Row) -> String {
-    row.judged.change.map_or(String::new(), |c| change(row, c))
-}
-
-pub(super) fn range(row: &Row) -> String {
-    row.judged.interval.map_or(String::new(), |[a, b]| format!("{} to {}", change(row, a), change(row, b)))
-}
-
-/// What text shows below captures: findings, the greatest loss of time first.
-pub(super) fn shown<'c>(of: &'c Compared, level: &str) -> Vec<&'c Row> {
-    let found =
-        |r: &&Row| r.level == level && matches!(r.judged.verdict, Verdict::Regression | Verdict::Improvement);
-    let mut rows: Vec<&Row> = of.rows.iter().filter(found).collect();
-    rows.sort_by(|a, b| (b.judged.new - b.judged.base).total_cmp(&(a.judged.new - a.judged.base)));
-    rows
-}
 
 /// Of how many parts of a level it cannot be said whether they changed, and why: the commonest reasons.
 fn unsaid(of: &Compared, level: &str) -> String {

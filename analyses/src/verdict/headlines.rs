@@ -4,10 +4,10 @@
 //! did. Refuses nothing.
 
 use super::compare::{Compared, Row};
-use super::export::{change, changed, range, shown, what};
 use super::judge::Verdict;
 use super::metrics::Scale;
 use super::suite::worst;
+use super::words::{change, changed, range, shown, what};
 use crate::stats::student::quantile;
 
 /// More processes than that are not worth saying.

@@ -25,6 +25,7 @@ pub mod suite_export;
 mod suite_tests;
 #[cfg(test)]
 mod tests;
+mod words;
 #[cfg(test)]
 mod worlds;
 

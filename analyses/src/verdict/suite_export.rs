@@ -2,10 +2,11 @@
 //! what its verdict comes from, then unit by unit what `compare` says.
 
 use super::compare::Row;
-use super::export::{self, benchmark_entries, changed, junit_suites, range};
+use super::export::{self, benchmark_entries, junit_suites};
 use super::headlines::headlines;
 use super::judge::Verdict;
 use super::suite::{Standing, SuiteCompared, SuiteUnit, worst};
+use super::words::{changed, range};
 use crate::report::escape::{markdown, xml};
 use crate::report::{Cell, Column, Cost, Report, Table, Unit, csv, text};
 use std::fmt::Write;

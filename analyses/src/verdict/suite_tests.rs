@@ -1,6 +1,7 @@
 //! Suites, made up: what many units come to together, and what every format says of them.
 
-use super::compare::{Compared, Wanted, compare};
+use super::compare::{Compared, Row, Wanted, compare};
+use super::export::report;
 use super::runs::{run, wanted};
 use super::suite::{Standing, SuiteCompared, SuiteSide, SuiteUnit, judged, worst};
 use super::suite_export::{as_benchmark, as_csv, as_json, as_junit, as_markdown, as_text, headline};
@@ -75,6 +76,37 @@ fn each_unit_has_its_own_least_effect_and_what_has_no_figures_keeps_its_reason()
     assert_eq!(a.rows[0].judged.verdict, Verdict::NoChange);
     assert!(a.rows[1].judged.why.contains("p99 needs 100 frames"), "{:?}", a.rows[1].judged);
     assert_eq!(worst(a).map(|r| r.metric), Some("median"));
+}
+
+/// The median's row, and one of a frame, with figures of our own.
+#[test]
+fn a_comparison_begins_with_what_decides() {
+    let mut all = compared(0.05, &wanted());
+    all.rows.retain(|r| r.level == "capture" && r.metric == "median");
+    let j = &mut all.rows[0].judged;
+    (j.base, j.new, j.change, j.interval) = (10.0, 33.1, Some(2.31), Some([1.98, 2.62]));
+    let frame = Row { level: "frame", frame: Some(3), ..all.rows[0].clone() };
+    all.rows.push(frame);
+    let said = [
+        "a|b.gfxr, plain, median: 33.1000 ms after 10.0000 ms (+231.00 %, 99 %: +198.00 % to +262.00 %): regression.",
+        "The frame that lost most is frame 3: +231.00 %.",
+    ];
+    assert_eq!(report(&all).headlines, said);
+    let text = as_text(&suite(vec![unit("slow", Some(all.clone()))]));
+    assert!(text.contains(&format!("\nslow: {}\n", said[0])), "{text}");
+    // Four pairs that know it to 4 %: see `needed`.
+    all.rows.truncate(1);
+    all.verdict = Verdict::Inconclusive;
+    let j = &mut all.rows[0].judged;
+    (j.new, j.change, j.interval) = (10.0, Some(0.0), Some([-0.04, 0.04].map(f64::exp_m1)));
+    (j.processes, j.paired, j.verdict) = ([4, 4], true, Verdict::Inconclusive);
+    j.why = "the interval straddles the least effect that matters".into();
+    let said = [
+        "a|b.gfxr, plain, median: 10.0000 ms after 10.0000 ms (+0.00 %, 99 %: -3.92 % to +4.08 %): inconclusive, as the interval straddles \
+         the least effect that matters.",
+        "4 processes of a side tell the change to ± 4.00 %; about 7 would tell it to ± 2.00 %, the least effect.",
+    ];
+    assert_eq!(report(&all).headlines, said);
 }
 
 #[test]
