@@ -5,7 +5,7 @@
 //! | [`TIMED`], `times_*`, `histogram_*` | everything: they are times and pictures of times |
 //! | `run/` but for `made/` | everything: times, when it began, what the machine did |
 //! | `turns.csv` | its last column, the time |
-//! | `report.txt`, `report.json` | their tables and series of times, and the notes of [`is_of_times`]; others, efficiency and everything else is compared |
+//! | `report.txt`, `report.json` | their tables and series of times, and the sentences of [`is_of_times`]; others, efficiency and everything else is compared |
 //! | traces' `manifest.json` | times (`cost`, `other_costs`), sizes of files, the folder that swizzles lay in meanwhile |
 //! | `rays.table`, `warps.table` | the order of rows, and the numbers of subgroups: a device runs subgroups in any order |
 
@@ -61,12 +61,14 @@ fn manifest(bytes: &[u8]) -> Value {
     all
 }
 
-/// Whether a note says how long all took, or where times gather.
+/// Whether a sentence says how long all took, or where times gather.
 fn is_of_times(note: &str) -> bool {
-    (note.starts_with("All processes ran. ") && note.ends_with(" s.")) || note.contains(": bands at ")
+    (note.starts_with("All processes ran. ") && note.ends_with(" s."))
+        || note.contains(": bands at ")
+        || note.starts_with("Medians against ")
 }
 
-/// A report without tables, series and notes of times.
+/// A report without tables, series and sentences of times.
 fn report(bytes: &[u8]) -> Value {
     let mut all: Value = serde_json::from_slice(bytes).expect("JSON");
     let tables = all["tables"].as_array_mut().expect("tables");
@@ -74,9 +76,12 @@ fn report(bytes: &[u8]) -> Value {
     tables.retain(|t| !TIMES.contains(&t["name"].as_str().unwrap_or_default()));
     assert!(!tables.is_empty() && tables.len() < before, "{tables:?}");
     all["series"] = Value::Null;
-    let notes = all["notes"].as_array_mut().expect("notes");
-    notes.retain(|n| !is_of_times(n.as_str().unwrap_or_default()));
-    assert!(!notes.is_empty());
+    for sentences in ["headlines", "notes"] {
+        let all = all[sentences].as_array_mut().expect(sentences);
+        let before = all.len();
+        all.retain(|n| !is_of_times(n.as_str().unwrap_or_default()));
+        assert!(before > 0 && (sentences == "headlines" || !all.is_empty()));
+    }
     all
 }
 
@@ -146,7 +151,7 @@ fn one_seed_gives_the_same_folder_but_for_times() {
                 assert_eq!(plain(&x), plain(&y), "{name}");
             }
             "report.txt" => {
-                // (tables stand in it as well as in report.json; here it is its notes)
+                // (tables stand in it as well as in report.json; here it is its sentences)
                 let notes = |bytes: &[u8]| -> Vec<String> {
                     let sentence = |l: &&str| {
                         (l.ends_with('.') || l.starts_with("Cost of measuring")) && !is_of_times(l)
