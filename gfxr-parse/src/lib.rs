@@ -7,6 +7,7 @@ pub mod ahead;
 pub mod annotation;
 pub mod apis;
 pub mod container;
+pub mod cycle;
 pub mod decode;
 pub mod encode;
 pub mod error;

@@ -1,14 +1,20 @@
 //! What ends a frame at replay: the user's rule over the stream of blocks.
 //!
-//! Labels in command buffers count where they are recorded, not where they execute. Refuses nothing; a rule that never
-//! fires leaves the whole file one frame.
+//! Labels in command buffers count where they are recorded, not where they execute. Refuses a label that never comes, and a
+//! cycle where submissions repeat in none; another rule that never fires leaves the whole file one frame.
 
+use crate::error::{Error, Kind, Result};
 use crate::options::FrameBy;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::container::{Capture, FrameCounter, FrameRule, Place};
+use gfxr_parse::cycle::Cycle;
 use gfxr_parse::image::{Image, attrib};
 use gfxr_parse::schema::{command_named, struct_named};
 use gfxr_parse::{member, param};
+use std::collections::BTreeSet;
+
+/// Labels that are named where none is the one that was asked for.
+const MOST_LABELS: usize = 12;
 
 /// Whether a block begins or ends a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,7 +31,10 @@ pub struct Framer {
     rule: FrameBy,
     number: u64,
     boundary_stype: u32,
+    submissions: u64,
     seen_label: bool,
+    /// Names of labels, some of those that there are.
+    labels: BTreeSet<String>,
 }
 
 impl Framer {
@@ -34,7 +43,8 @@ impl Framer {
         let boundary = struct_named("VkFrameBoundaryEXT").expect("in the registry");
         let boundary_stype =
             gfxr_parse::schema::generated::STRUCTS[boundary as usize].stype.expect("it has one");
-        Framer { rule, number: 1, boundary_stype, seen_label: false }
+        let labels = BTreeSet::new();
+        Framer { rule, number: 1, boundary_stype, submissions: 0, seen_label: false, labels }
     }
 
     /// The rule.
@@ -71,9 +81,18 @@ impl Framer {
             (FrameBy::Submit, Some(c)) => {
                 Edge { before: false, after: c.command.name.starts_with("vkQueueSubmit") }
             }
+            (FrameBy::Cycle(Some(cycle)), Some(c)) => {
+                let submits = c.command.name.starts_with("vkQueueSubmit");
+                self.submissions += u64::from(submits);
+                Edge { before: false, after: submits && cycle.ends(self.submissions) }
+            }
             (FrameBy::Boundary, Some(c)) => Edge { before: false, after: self.ends_at_boundary(c) },
             (FrameBy::Label(name), Some(c)) => {
-                let here = label(c).is_some_and(|l| l == name.as_bytes());
+                let label = label(c);
+                let here = label.is_some_and(|l| l == name.as_bytes());
+                if let Some(other) = label.filter(|_| !here && self.labels.len() < MOST_LABELS) {
+                    self.labels.insert(String::from_utf8_lossy(other).into_owned());
+                }
                 // What comes before the first label is no frame of its own but the beginning of the first.
                 let before = here && self.seen_label;
                 self.seen_label |= here;
@@ -83,6 +102,22 @@ impl Framer {
         };
         self.number += u64::from(edge.before) + u64::from(edge.after);
         edge
+    }
+
+    /// What is wrong with a rule that never fired, if that is an error.
+    pub fn never_fired(&self) -> Option<String> {
+        let FrameBy::Label(name) = &self.rule else { return None };
+        let others: Vec<&str> = self.labels.iter().map(String::as_str).collect();
+        let there = match others[..] {
+            [] => "it has no labels".to_owned(),
+            _ => format!(
+                "there are {}{}",
+                others.join(", "),
+                if others.len() < MOST_LABELS { "" } else { " …" }
+            ),
+        };
+        let wrong = format!("--frame-by label:{name}: no label of the capture has that name; {there}");
+        (!self.seen_label).then_some(wrong)
     }
 
     fn ends_at_boundary(&self, call: &Call) -> bool {
@@ -125,8 +160,10 @@ pub fn text(image: &Image, at: u32) -> Option<&[u8]> {
 
 /// The last frame of a capture, where the rule ends frames at submits.
 pub fn last_submit(rule: &FrameBy, capture: &Capture, uses_boundary: bool) -> Option<u64> {
-    if resolve(rule, capture, uses_boundary) != FrameBy::Submit {
-        return None;
+    match resolve(rule, capture, uses_boundary) {
+        Ok(FrameBy::Cycle(Some(cycle))) => return Some(cycle.frames),
+        Ok(FrameBy::Submit) => {}
+        _ => return None,
     }
     let submits =
         ["vkQueueSubmit", "vkQueueSubmit2", "vkQueueSubmit2KHR"].map(|n| command_named(n).map(|c| c.id));
@@ -139,10 +176,16 @@ pub fn last_submit(rule: &FrameBy, capture: &Capture, uses_boundary: bool) -> Op
 }
 
 /// What `Auto` means for a capture: presents or frame markers if it has any; else VK_EXT_frame_boundary if its device
-/// has that on; else submits; else the whole file.
-pub fn resolve(rule: &FrameBy, capture: &Capture, uses_boundary: bool) -> FrameBy {
-    if *rule != FrameBy::Auto {
-        return rule.clone();
+/// has that on; else submits; else the whole file. A cycle is looked for.
+pub fn resolve(rule: &FrameBy, capture: &Capture, uses_boundary: bool) -> Result<FrameBy> {
+    match rule {
+        FrameBy::Auto => {}
+        FrameBy::Cycle(None) => {
+            let none = "--frame-by cycle: submissions repeat in no cycle of several; --frame-by submit makes a frame of each";
+            let cycle = Cycle::of(capture).ok_or_else(|| Error::new(Kind::Capture, none))?;
+            return Ok(FrameBy::Cycle(Some(cycle)));
+        }
+        other => return Ok(other.clone()),
     }
     let id = |n: &str| command_named(n).map(|c| c.id);
     let presents = [id("vkQueuePresentKHR"), id("vkFrameBoundaryANDROID")];
@@ -150,17 +193,17 @@ pub fn resolve(rule: &FrameBy, capture: &Capture, uses_boundary: bool) -> FrameB
     let mut submitted = false;
     for block in capture.blocks() {
         if block.base_type() == gfxr_parse::container::block::block_type::FRAME_MARKER {
-            return FrameBy::Present;
+            return Ok(FrameBy::Present);
         }
         let call = block.call_id();
         if call.is_some() && presents.contains(&call) {
-            return FrameBy::Present;
+            return Ok(FrameBy::Present);
         }
         submitted |= call.is_some() && submits.contains(&call);
     }
-    match (uses_boundary, submitted) {
+    Ok(match (uses_boundary, submitted) {
         (true, _) => FrameBy::Boundary,
         (false, true) => FrameBy::Submit,
         (false, false) => FrameBy::File,
-    }
+    })
 }

@@ -1,6 +1,7 @@
 //! What the user may choose about a replay.
 
 use crate::texels::{Codec, stand_ins};
+use gfxr_parse::cycle::Cycle;
 use std::time::Duration;
 
 /// How captured memory objects become memory here.
@@ -67,10 +68,27 @@ pub enum FrameBy {
     Boundary,
     /// Every queue submission.
     Submit,
+    /// The last submission of each cycle that they repeat in (`gfxr_parse::cycle`); which, once that is known.
+    Cycle(Option<Cycle>),
     /// A debug label with this name begins.
     Label(String),
     /// The whole file is one frame.
     File,
+}
+
+impl std::fmt::Display for FrameBy {
+    /// As `--frame-by` takes it.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            FrameBy::Auto => "auto",
+            FrameBy::Present => "present",
+            FrameBy::Boundary => "boundary",
+            FrameBy::Submit => "submit",
+            FrameBy::Cycle(_) => "cycle",
+            FrameBy::Label(name) => return write!(f, "label:{name}"),
+            FrameBy::File => "file",
+        })
+    }
 }
 
 /// Ways that a driver unlike the captured one makes necessary, taken on any driver: so that tests go them everywhere.

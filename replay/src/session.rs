@@ -132,7 +132,7 @@ pub fn replay_as_far(
         On::Vulkan => Box::new(Driver::new(Vulkan::new(options.clone(), prologue, needs)?)),
         On::Echo => Box::new(Echo::default()),
     };
-    let rule = resolve(&options.frame_by, capture, boundary);
+    let rule = resolve(&options.frame_by, capture, boundary)?;
     let whole = "the whole file is one frame, which cannot be looped: --frame-by submit, or label:NAME, ends frames within";
     let (looping, looped) = match looping {
         Some(l) if rule == FrameBy::File && l.or_once() => {
@@ -186,6 +186,9 @@ pub fn replay_as_far(
         let text = format!("{} holds no call of the Vulkan API{why}", capture.name());
         return Err(Error::new(Kind::Capture, text));
     }
+    if let Some(wrong) = run.framer.never_fired().filter(|_| stopped.is_none()) {
+        return Err(Error::new(Kind::Capture, wrong));
+    }
     if let Some(l) = run.looping.as_ref().filter(|l| !l.or_once()) {
         return Err(no_such_frame(l.frame(), run.ended, &rule));
     }
@@ -234,15 +237,11 @@ fn compare(cx: &mut Executor, capture: &Capture, checked: &mut Checked) -> Resul
 }
 
 fn no_such_frame(wanted: u64, frames: Option<(u64, u64)>, rule: &FrameBy) -> Error {
-    let by = match rule {
-        FrameBy::Label(name) => format!("label:{name}"),
-        other => format!("{other:?}").to_lowercase(),
-    };
     let has = match frames {
         None => "the capture has no complete frame".to_owned(),
         Some((first, last)) => format!("the capture has frames {first} to {last}"),
     };
-    Error::new(Kind::Capture, format!("--loop-frame {wanted}: {has} (--frame-by {by})"))
+    Error::new(Kind::Capture, format!("--loop-frame {wanted}: {has} (--frame-by {rule})"))
 }
 
 struct Run<'p, 'a> {

@@ -22,7 +22,8 @@ pub struct RunArgs {
     /// like), auto
     #[arg(long, value_name = "MODE", default_value = "auto")]
     pub addresses: String,
-    /// What ends a frame: present, boundary (VK_EXT_frame_boundary), submit, label:NAME, file, auto
+    /// What ends a frame: present, boundary (VK_EXT_frame_boundary), submit, cycle (the last submission of each cycle that they
+    /// repeat in), label:NAME, file, auto
     #[arg(long, value_name = "RULE", default_value = "auto")]
     pub frame_by: String,
     /// Go on when the replay diverges from the capture; the exit code is 5 all the same

@@ -5,6 +5,7 @@
 use crate::exit::Failure;
 use crate::select::Ranges;
 use gfxr_parse::container::{Capture, FrameCounter, FrameRule};
+use gfxr_parse::cycle::Cycle;
 use replay::options::FrameBy;
 
 /// The first and the last frame, where the capture itself says what ends one and that is what is asked for.
@@ -21,6 +22,22 @@ pub fn there(capture: &Capture, frame_by: &FrameBy) -> Option<(u64, u64)> {
         }
     }
     there
+}
+
+/// A line on what ended frames, where it was not the program that said so; and what repeats, if there is something longer.
+pub fn ended(capture: &Capture, by: &FrameBy) -> String {
+    match by {
+        FrameBy::Submit => match Cycle::of(capture) {
+            None => "It presents nothing; each submission ends a frame.\n".to_owned(),
+            Some(c) => format!(
+                "It presents nothing; each submission ends a frame. They repeat: --frame-by cycle makes {} frames of {} submissions each.\n",
+                c.frames, c.submissions
+            ),
+        },
+        FrameBy::Cycle(Some(c)) => format!("A frame is {} submissions, which repeat.\n", c.submissions),
+        FrameBy::File => "The whole file is one frame.\n".to_owned(),
+        _ => String::new(),
+    }
 }
 
 /// The first of the wanted frames that is not among those that are there (the first and the last).

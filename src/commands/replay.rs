@@ -204,6 +204,7 @@ fn heading(capture: &Capture, s: &Summary) -> String {
     let memory = if memory.is_empty() { String::new() } else { format!(", memory {memory}") };
     let of = format!("{} on {device}{memory}", capture.name());
     let mut text = format!("{}\n{} calls, {} frames\n", escape::line(&of), s.report.calls, s.frames);
+    text += &frames::ended(capture, &s.frame_by);
     for (bridge, cost) in &s.report.bridges {
         let bytes = |n: u64| format!("{:.1} KiB", n as f64 / 1024.0);
         let _ = writeln!(
@@ -281,7 +282,7 @@ fn to_json(capture: &Capture, s: &Summary, times: &FrameTimes, report: &analyses
         "device": s.gpu,
         "memory": s.memory.map(|m| m.name()),
         "addresses": s.addresses.map(|m| m.name()),
-        "frame_by": format!("{:?}", s.frame_by).to_lowercase(),
+        "frame_by": s.frame_by.to_string(),
         "calls": s.report.calls,
         "frames": s.frames,
         "load_frame": s.load_frame,

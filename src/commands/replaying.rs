@@ -73,12 +73,13 @@ pub fn options(args: &RunArgs) -> Result<Options, Failure> {
         "present" => FrameBy::Present,
         "boundary" => FrameBy::Boundary,
         "submit" => FrameBy::Submit,
+        "cycle" => FrameBy::Cycle(None),
         "file" => FrameBy::File,
         other => match other.strip_prefix("label:") {
             Some(name) if !name.is_empty() => FrameBy::Label(name.to_string()),
             _ => {
                 return Err(Failure::usage(format_args!(
-                    "--frame-by {other}: expected auto, present, boundary, submit, label:NAME or file"
+                    "--frame-by {other}: expected auto, present, boundary, submit, cycle, label:NAME or file"
                 )));
             }
         },

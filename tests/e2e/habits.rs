@@ -316,6 +316,9 @@ fn names_that_would_mean_something_else_are_refused() {
     assert!(text(&out.stderr).contains("remap or rebind"), "{}", text(&out.stderr));
     let out = run([capture.as_os_str(), "--screenshots".as_ref(), "31".as_ref()]);
     assert!(text(&out.stderr).contains("there is no frame 31"), "{}", text(&out.stderr));
+    let out = run([capture.as_os_str(), "--passes".as_ref(), "hotspots".as_ref()]);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(text(&out.stderr).contains("hotspots is a question, no pass"), "{}", text(&out.stderr));
 }
 
 #[test]

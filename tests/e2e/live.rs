@@ -102,6 +102,13 @@ fn recordings_of_real_programs_verify_and_replay() {
         if name.ends_with("taichi.gfxr") || name.ends_with("slangpy.gfxr") {
             without_what_no_shader_uses(name);
         }
+        if name.ends_with("pygfx.gfxr") {
+            // (as many frames as the program draws, of which it presents none)
+            let r: Value =
+                serde_json::from_slice(&run([name, "--echo", "--json", "--frame-by", "cycle"]).stdout)
+                    .expect("JSON");
+            assert_eq!((&r["frames"], &r["frame_by"]), (&40.into(), &"cycle".into()));
+        }
         if name.ends_with("pygfx.gfxr") || name.ends_with("slangpy.gfxr") {
             crate::screenshot::last_equals(&file, &file.with_extension("png"));
         }

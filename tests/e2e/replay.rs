@@ -121,9 +121,16 @@ fn frames_end_where_the_user_says() {
     );
     let submits = submits.expect("UTF-8").lines().filter(|l| l.contains("vkQueueSubmit")).count() as u64;
     assert_eq!(frames("submit"), Some(submits));
-    // From the label to the end of the file; without one the whole file is a frame.
+    // From the label to the end of the file; a label that never comes is an error, and so is a cycle that there is none of.
     assert_eq!(frames("label:frame 15"), Some(1));
-    assert_eq!(frames("label:no such label"), Some(1));
+    for (rule, says) in
+        [("label:no such label", "there are animate, band 0"), ("cycle", "repeat in no cycle of several")]
+    {
+        let out = run([file.to_str().expect("plain"), "--echo", "--frame-by", rule]);
+        assert_eq!(out.status.code(), Some(1), "{rule}");
+        let why = String::from_utf8_lossy(&out.stderr);
+        assert!(why.contains(says), "{rule}: {why}");
+    }
     // Labels of command buffers that are recorded once a frame.
     assert!(frames("label:develop") >= Some(1));
 }

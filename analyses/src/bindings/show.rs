@@ -50,12 +50,14 @@ fn headlines(model: &Model, answer: &Answer) -> Vec<String> {
     let partition = match best {
         _ if before == 0 => None,
         Some((plan, cost)) if cost.descriptors < before => Some(format!(
-            "Partition `{}` would need {} instead of {descriptors} ({} fewer), and {} instead of {}.",
+            "Partition `{}` would need {} instead of {descriptors} ({} fewer), and {}.",
             plan.name(),
             cost.descriptors,
             share(before - cost.descriptors, before),
-            cost.calls,
-            counted(answer.whole(Plan::AsIs).calls, "bind call")
+            match answer.whole(Plan::AsIs).calls {
+                calls if calls == cost.calls => "as many bind calls".to_owned(),
+                calls => format!("{} instead of {}", cost.calls, counted(calls, "bind call")),
+            }
         )),
         _ => Some(format!("No partition needs fewer than {descriptors}.")),
     };

@@ -174,9 +174,11 @@ fn headline(rows: &[Vec<Cell>]) -> Option<String> {
     let [Cell::Text(window), Cell::Text(hints), Cell::Text(cell)] = &best[2..5] else { return None };
     let [after, gain] = [7, 8].map(|column: usize| best[column].number());
     let [after, gain] = [percent(after?), percent(gain?)];
-    Some(format!(
-        "Reordering would raise SIMT efficiency by {gain}, to {after}, in {place}: window {window}, hints {hints}, cells {cell}."
-    ))
+    // (a dash is what the grid did without)
+    let with = [("window", window), ("hints", hints), ("cells", cell)].into_iter().filter(|of| of.1 != "–");
+    let with: Vec<String> = with.map(|(name, of)| format!("{name} {of}")).collect();
+    let with = with.join(", ");
+    Some(format!("Reordering would raise SIMT efficiency by {gain}, to {after}, in {place}: {with}."))
 }
 
 /// A cell's side for a launch; 0 if its hits have no extent.

@@ -5,6 +5,7 @@
 use super::model::*;
 use crate::container::framing::block_type;
 use crate::container::{Block, BlockKind, Capture, FrameRule, Place, Scratch};
+use crate::cycle::Cycle;
 use crate::decode::decode_found;
 use crate::error::Error;
 use crate::image::Image;
@@ -379,6 +380,7 @@ impl Collector {
             FrameRule::Presents => "presents",
             FrameRule::Markers => "markers",
         };
+        out.frames.cycle = if out.frames.count == 0 { Cycle::of(capture) } else { None };
         out.frames.trimmed = out.frames.state_blocks > 0;
         let names = [
             "unknown",

@@ -3,6 +3,7 @@
 //! Guarantees: members are only ever added; a change of meaning raises [`SCHEMA_VERSION`]. Sizes are in bytes and say
 //! so in their names.
 
+use crate::cycle::Cycle;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -213,6 +214,8 @@ pub struct Frames {
     pub last: u64,
     /// What ends a frame: presents or markers.
     pub ended_by: &'static str,
+    /// Where nothing ends one: what submissions repeat in.
+    pub cycle: Option<Cycle>,
     /// It begins with a snapshot of the state instead of the application's start.
     pub trimmed: bool,
     /// Blocks of that snapshot.

@@ -136,6 +136,18 @@ fn contents(p: &mut Page, s: &Summary) {
         p.line("numbers", format!("{} to {}", s.frames.first, s.frames.last));
         p.line("ended by", s.frames.ended_by);
     }
+    if s.frames.count == 0 && s.calls.submits > 0 {
+        p.line(
+            "at a replay",
+            format!("{}, as each submission ends one where nothing is presented", s.calls.submits),
+        );
+    }
+    if let Some(c) = &s.frames.cycle {
+        p.line(
+            "--frame-by cycle",
+            format!("{} of {} submissions each, which repeat", c.frames, c.submissions),
+        );
+    }
     let trimmed = format!("yes, a snapshot of the state takes {} blocks", s.frames.state_blocks);
     p.line("trimmed", if s.frames.trimmed { &trimmed } else { "no" });
 

@@ -3,10 +3,11 @@
 use crate::cli::{CountersBy, ProfileArgs, ReplayArgs};
 use crate::exit::Failure;
 use crate::select::Glob;
+use analyses::QUESTIONS;
 use gfxr_parse::container::Capture;
 use profile::hooks::instrument::{EVERYTHING, LabelFilter, PipelineFilter, Places, Plan, Selection, scan};
 use profile::passes::drivers::{COUNTERS, Driver};
-use profile::passes::made;
+use profile::passes::{PASSES, made};
 use profile::rewrite::{Sampling, Variants};
 use replay::vulkan::inspect::{DeviceReport, devices};
 use std::path::PathBuf;
@@ -58,7 +59,8 @@ pub fn by_driver(args: &ProfileArgs) -> Result<bool, Failure> {
 pub fn passes(list: &[Use], arm: bool) -> Result<Vec<Box<dyn profile::Pass>>, Failure> {
     let mut passes: Vec<Box<dyn profile::Pass>> = Vec::new();
     for wanted in list {
-        let pass = made(wanted).map_err(|e| Failure::usage(format_args!("--passes: {e}")))?;
+        let pass = made(wanted)
+            .map_err(|e| Failure::usage(format_args!("--passes: {}", asks(wanted).unwrap_or(e))))?;
         if passes.iter().any(|p| p.name() == pass.name()) {
             return Err(Failure::usage(format_args!("--passes: {} is there twice", wanted.name)));
         }
@@ -68,6 +70,18 @@ pub fn passes(list: &[Use], arm: bool) -> Result<Vec<Box<dyn profile::Pass>>, Fa
         });
     }
     Ok(passes)
+}
+
+/// What to say of a question that is given as a pass (some questions have the name of one).
+fn asks(wanted: &Use) -> Option<String> {
+    let known = PASSES.iter().any(|p| p.name == wanted.name);
+    let question = QUESTIONS.iter().find(|q| !known && q.name() == wanted.name)?;
+    let tables: Vec<&str> = question.wants().iter().map(|t| t.name).collect();
+    Some(format!(
+        "{} is a question, no pass: `analyze` answers it from what passes write of {}; --list says which passes there are",
+        wanted.name,
+        tables.join(", ")
+    ))
 }
 
 /// A plan whose probes run in every frame and are not read: for a replay that times them.
