@@ -2,7 +2,7 @@
 //! frames too, of several submissions each.
 //!
 //! A submission is described by the names of the commands that were recorded since the one before it. The cycle is the
-//! shortest distance at which nearly all of them ([`ALIKE`]) are like one another, behind the first quarter, in which programs
+//! shortest distance at which nearly all of them (nine of ten) are like one another, behind the first quarter, in which programs
 //! load. A frame ends with the submission behind which the host most often waits or maps memory; where that says nothing, so that the
 //! last submission ends one.
 //!
