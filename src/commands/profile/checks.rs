@@ -1,4 +1,5 @@
-//! What a trace has to hold to be right, asked of the analyses that check it: those of the passes that were run.
+//! What a trace says first, and what it has to hold to be right: asked of the questions with the names of the passes that
+//! were run, and of those that check it.
 //!
 //! Guarantees: the words and the judgement are the analyses' own; a check that fails is on stderr and makes the exit code 5,
 //! the trace stays.
@@ -6,27 +7,51 @@
 use crate::exit::{Exit, Failure, complain};
 use analyses::QUESTIONS;
 use trace::Source;
+use trace::plan::Use;
 use trace::tables::{FRAMES, RAYS, RayEvent};
 
 /// Questions whose answers check what was measured.
 const CHECKED: [&str; 2] = ["uniformity", "rays"];
 
-/// Asks those that have tables here. A line for each that was asked, and what failed.
-pub fn ask(trace: &dyn Source) -> Result<(Vec<String>, Vec<String>), Failure> {
-    let (mut said, mut failed) = (Vec::new(), Vec::new());
-    for q in QUESTIONS.iter().filter(|q| CHECKED.contains(&q.name())) {
+/// What was answered.
+#[derive(Default)]
+pub struct Answers {
+    /// The headlines of questions with the names of passes.
+    pub headlines: Vec<String>,
+    /// A line for each check that was made.
+    pub said: Vec<String>,
+    /// What failed.
+    pub failed: Vec<String>,
+}
+
+/// Asks those that have tables here.
+pub fn ask(trace: &dyn Source, passes: &[Use]) -> Result<Answers, Failure> {
+    let mut answers = Answers::default();
+    let asked = |name: &str| passes.iter().any(|p| p.name == name);
+    for q in QUESTIONS {
+        let (asked, checked) = (asked(q.name()), CHECKED.contains(&q.name()));
+        if !asked && !checked {
+            continue;
+        }
         if q.wants().iter().any(|t| trace.parts(t, &[]).is_ok_and(|parts| parts.is_empty())) {
             continue;
         }
         let report = q.answer(trace).map_err(Failure::new)?;
-        let failures = report.failures.len();
-        said.push(match failures {
-            0 => format!("Check {}: passed", q.name()),
-            n => format!("Check {}: {n} failed", q.name()),
-        });
-        failed.extend(report.failures.iter().map(|f| format!("{}: check failed: {f}", q.name())));
+        if asked {
+            // (simt and divergence may say the same of the worst shader)
+            let new = report.headlines.into_iter().filter(|h| !answers.headlines.contains(h));
+            let new: Vec<String> = new.collect();
+            answers.headlines.extend(new);
+        }
+        if checked {
+            answers.said.push(match report.failures.len() {
+                0 => format!("Check {}: passed", q.name()),
+                n => format!("Check {}: {n} failed", q.name()),
+            });
+        }
+        answers.failed.extend(report.failures.iter().map(|f| format!("{}: check failed: {f}", q.name())));
     }
-    Ok((said, failed))
+    Ok(answers)
 }
 
 /// How much of the log rays took, where their events were recorded.
@@ -78,13 +103,15 @@ mod tests {
 
     #[test]
     fn what_was_proven_is_checked() {
-        let (said, failed) = ask(&trace(0)).expect("it is readable");
+        let of = |trace: &Memory, pass: &[Use]| ask(trace, pass).expect("it is readable");
+        let Answers { headlines, said, failed } = of(&trace(0), &["uniformity".parse().expect("a pass")]);
         assert_eq!((&said[..], failed.len()), (&["Check uniformity: passed".to_owned()][..], 0));
+        assert_eq!(headlines, ["No branch diverged, in 100 executions."]);
         assert_eq!(judge(&failed), Exit::Done);
-        let (said, failed) = ask(&trace(3)).expect("it is readable");
-        assert_eq!(said, ["Check uniformity: 1 failed"]);
+        let Answers { headlines, said, failed } = of(&trace(3), &[]);
+        assert_eq!((&said[..], headlines.len()), (&["Check uniformity: 1 failed".to_owned()][..], 0));
         assert!(failed[0].contains("was proven uniform, and differed in 3 of 100"), "{failed:?}");
         assert_eq!(judge(&failed), Exit::Diverged);
-        assert!(ask(&Memory::default()).expect("nothing to ask").0.is_empty());
+        assert!(of(&Memory::default(), &[]).said.is_empty(), "there is nothing to ask");
     }
 }

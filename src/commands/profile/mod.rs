@@ -124,12 +124,13 @@ pub fn record(args: &ProfileArgs) -> Result<Recorded, Failure> {
     instrument::tables::originals(&folder.join("shaders"), &outcome.done).map_err(Failure::new)?;
     writer.finish().map_err(Failure::new)?;
     let trace = Dir::open_with(folder, mmap::open_plain).map_err(Failure::new)?;
-    let (checked, failed) = checks::ask(&trace)?;
+    let answers = checks::ask(&trace, plan::asked(args))?;
     let rays: Vec<String> = checks::rays(&trace)?.into_iter().collect();
     let near = verdict.as_ref().filter(|v| !v.failed()).and_then(pictures::mark).into_iter().collect();
-    let text = summary::text(&capture, folder, &outcome, &[costs, near, rays, checked].concat());
+    let more = [costs, near, rays, answers.said].concat();
+    let text = summary::text(&capture, folder, &outcome, &answers.headlines, &more);
     let exit = summary::judge(args, &outcome);
-    let exit = match checks::judge(&failed) {
+    let exit = match checks::judge(&answers.failed) {
         Exit::Done => exit,
         failed => failed,
     };

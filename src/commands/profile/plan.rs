@@ -21,7 +21,8 @@ pub fn names(args: &ProfileArgs) -> Vec<String> {
     asked(args).iter().map(Use::to_string).collect()
 }
 
-fn asked(args: &ProfileArgs) -> &[Use] {
+/// The passes that were asked for.
+pub fn asked(args: &ProfileArgs) -> &[Use] {
     args.passes.as_ref().map_or(&[], |p| &p.0)
 }
 

@@ -42,10 +42,19 @@ pub fn left_alone(done: &Done) -> Vec<String> {
     all.chain(done.by_frame.iter().map(by_frame)).collect()
 }
 
-/// The summary, with what else is to be said.
-pub fn text(capture: &Capture, folder: &Path, o: &Measurement, more: &[String]) -> String {
+/// The summary: the headlines of answers first, and what else is to be said behind it.
+pub fn text(
+    capture: &Capture,
+    folder: &Path,
+    o: &Measurement,
+    headlines: &[String],
+    more: &[String],
+) -> String {
     let device = o.summary.gpu.as_deref().unwrap_or("no device");
     let mut t = format!("{}\n", escape::line(&format!("{} on {device}", capture.name())));
+    for line in headlines {
+        let _ = writeln!(t, "{}", escape::line(line));
+    }
     let frames: Vec<u64> = o.frames.keys().copied().collect();
     let _ = match (frames.first(), frames.last()) {
         (Some(a), Some(b)) if a != b => writeln!(t, "{} frames measured, {a} to {b}", frames.len()),
