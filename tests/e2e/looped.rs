@@ -264,7 +264,7 @@ fn what_cannot_be_looped_is_refused() {
     let said = refused(&["--loop-frame", "1", "--frame-by", "file"]);
     assert!(said.contains("--frame-by submit"), "{said}");
     let said = refused(&["--loop-frame", "2", "--frame-by", "label:no such label"]);
-    assert!(said.contains("the capture has frames 1 to 1 (--frame-by label:no such label)"), "{said}");
+    assert!(said.contains("--frame-by label:no such label: no label of the capture has that name"), "{said}");
 }
 
 #[test]
