@@ -38,7 +38,7 @@ pub struct Cycle {
 }
 
 /// What was between a submission and the one before it.
-struct Submission {
+pub struct Submission {
     commands: BTreeSet<u32>,
     /// The host waits, or maps memory, before the next one.
     waited_for: bool,
@@ -56,14 +56,20 @@ impl Cycle {
     }
 }
 
-fn submissions(capture: &Capture) -> Vec<Submission> {
+/// Whether a command of this name submits work to a queue.
+pub fn submits(command: &str) -> bool {
+    command.starts_with("vkQueueSubmit")
+}
+
+/// Every submission behind the snapshot that a trimmed capture begins with.
+pub fn submissions(capture: &Capture) -> Vec<Submission> {
     let mut counter = FrameCounter::with_rule(FrameRule::detect(capture));
     let (mut all, mut commands) = (Vec::<Submission>::new(), BTreeSet::new());
     for block in capture.blocks() {
         let state = counter.feed(&block).state;
         let Some(id) = block.call_id().filter(|_| !state) else { continue };
         let Some(name) = command(id).map(|c| c.name) else { continue };
-        if name.starts_with("vkQueueSubmit") {
+        if submits(name) {
             all.push(Submission { commands: std::mem::take(&mut commands), waited_for: false });
         } else if name.starts_with("vkCmd") {
             commands.insert(id);

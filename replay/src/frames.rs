@@ -6,8 +6,8 @@
 use crate::error::{Error, Kind, Result};
 use crate::options::FrameBy;
 use gfxr_parse::ahead::Call;
-use gfxr_parse::container::{Capture, FrameCounter, FrameRule, Place};
-use gfxr_parse::cycle::Cycle;
+use gfxr_parse::container::{Capture, Place};
+use gfxr_parse::cycle::{Cycle, submissions, submits};
 use gfxr_parse::image::{Image, attrib};
 use gfxr_parse::schema::{command_named, struct_named};
 use gfxr_parse::{member, param};
@@ -78,11 +78,9 @@ impl Framer {
         }
         let edge = match (&self.rule, call) {
             (FrameBy::Auto | FrameBy::Present, _) => return Edge { before: false, after: place.ends_frame },
-            (FrameBy::Submit, Some(c)) => {
-                Edge { before: false, after: c.command.name.starts_with("vkQueueSubmit") }
-            }
+            (FrameBy::Submit, Some(c)) => Edge { before: false, after: submits(c.command.name) },
             (FrameBy::Cycle(Some(cycle)), Some(c)) => {
-                let submits = c.command.name.starts_with("vkQueueSubmit");
+                let submits = submits(c.command.name);
                 self.submissions += u64::from(submits);
                 Edge { before: false, after: submits && cycle.ends(self.submissions) }
             }
@@ -161,18 +159,10 @@ pub fn text(image: &Image, at: u32) -> Option<&[u8]> {
 /// The last frame of a capture, where the rule ends frames at submits.
 pub fn last_submit(rule: &FrameBy, capture: &Capture, uses_boundary: bool) -> Option<u64> {
     match resolve(rule, capture, uses_boundary) {
-        Ok(FrameBy::Cycle(Some(cycle))) => return Some(cycle.frames),
-        Ok(FrameBy::Submit) => {}
-        _ => return None,
+        Ok(FrameBy::Cycle(Some(cycle))) => Some(cycle.frames),
+        Ok(FrameBy::Submit) => Some(submissions(capture).len() as u64).filter(|n| *n > 0),
+        _ => None,
     }
-    let submits =
-        ["vkQueueSubmit", "vkQueueSubmit2", "vkQueueSubmit2KHR"].map(|n| command_named(n).map(|c| c.id));
-    let mut counter = FrameCounter::with_rule(FrameRule::detect(capture));
-    let ends = capture.blocks().filter(|block| {
-        let state = counter.feed(block).state;
-        !state && block.call_id().is_some() && submits.contains(&block.call_id())
-    });
-    Some(ends.count() as u64).filter(|n| *n > 0)
 }
 
 /// What `Auto` means for a capture: presents or frame markers if it has any; else VK_EXT_frame_boundary if its device
