@@ -340,6 +340,10 @@ pub struct ProfileArgs {
     /// Which work is in the sample: another number, another choice
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub sample_seed: u32,
+    /// Of passes blocks, simt and divergence: over how many replays places that count are spread; 1 counts everything in one
+    /// [default: as many as keep shaders small enough for drivers to compile soon]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub replays: Option<u32>,
     /// Ask the driver's compiler not to inline what probes call
     #[arg(long, hide = true)]
     pub keep_calls: bool,

@@ -13,7 +13,7 @@ use gfxr_parse::image::Image;
 use gfxr_parse::schema::command;
 use gfxr_parse::shaders;
 use profile::passes::PASSES;
-use profile::rewrite::{Device, Facts, Key, Sampling, Variants, entries, instrument};
+use profile::rewrite::{Device, Facts, Key, Replays, Sampling, Variants, entries, instrument};
 use profile::spirv::Module;
 use profile::{Pass, ShaderHash};
 use rayon::prelude::*;
@@ -42,6 +42,7 @@ const DEVICE: Device = Device {
     sm_builtins: false,
     chosen_only: false,
     sampling: Sampling { every: 1, seed: 0 },
+    replays: Replays { asked: 1, now: 0 },
 };
 
 /// Modules that are rewritten as one piece of work, with the entry point that is.
@@ -226,7 +227,13 @@ fn thousand(bencher: Bencher) {
     bencher.counter(ItemsCount::new(c.instructions)).bench(|| {
         let variants = Variants::new(passes("all"), None);
         let one = |(m, (model, name)): (&Vec<u32>, &(ExecutionModel, String))| {
-            let key = Key { shader: ShaderHash::of(m), model: *model, name: name.clone(), actions: true };
+            let key = Key {
+                shader: ShaderHash::of(m),
+                model: *model,
+                name: name.clone(),
+                actions: true,
+                replay: 0,
+            };
             variants.get(&key, m).expect("it goes well").map_or(0, |v| v.words.len())
         };
         c.modules.par_iter().zip(&c.entries).map(one).sum::<usize>()

@@ -88,8 +88,25 @@ impl Times {
     }
 }
 
-/// Of a frame's GPU time, where both replays have it; `why` no frame was to run again, where none was.
-pub fn of_a_frame(plain: &Times, with: &Times, why: &str) -> Option<CostNote> {
+/// Of a frame's GPU time, where replays on both sides have it, of those with probes the one that took longest; `why` no frame was
+/// to run again, where none was.
+pub fn of_a_frame(plain: &Times, with: &[Times], why: &str) -> Option<CostNote> {
+    let all = with.iter().filter_map(|w| of_one(plain, w, why));
+    let mut worst = all.max_by_key(|c| c.with.0)?;
+    worst.of.push_str(&dearest(with));
+    Some(worst)
+}
+
+/// Which of several replays it is.
+fn dearest(with: &[Times]) -> String {
+    match with.len() {
+        0 | 1 => String::new(),
+        n => format!(", in the one of {n} replays that took longest"),
+    }
+}
+
+/// Of one replay with probes.
+fn of_one(plain: &Times, with: &Times, why: &str) -> Option<CostNote> {
     if let (Some((frame, without)), Some((_, time))) = (plain.median(), with.median()) {
         let (a, b) = (plain.warm.len(), with.warm.len());
         let of = format!(
@@ -111,7 +128,29 @@ pub fn of_a_frame(plain: &Times, with: &Times, why: &str) -> Option<CostNote> {
 }
 
 /// Of everything else; `caches` says how drivers' caches on disk were.
-pub fn others(plain: Option<&Times>, with: &Times, caches: &str, variants: &Variants) -> Vec<CostNote> {
+pub fn others(plain: Option<&Times>, with: &[Times], caches: &str, variants: &Variants) -> Vec<CostNote> {
+    let mut all: Vec<CostNote> = Vec::new();
+    for w in with {
+        // (each has the same kinds of cost, unless a frame did not run)
+        for cost in others_of_one(plain, w, caches) {
+            match all.iter_mut().find(|c| c.of == cost.of) {
+                Some(known) if known.with.0 < cost.with.0 => *known = cost,
+                Some(_) => {}
+                None => all.push(cost),
+            }
+        }
+    }
+    all.iter_mut().for_each(|c| c.of.push_str(&dearest(with)));
+    let (modules, spent) = variants.spent();
+    if modules > 0 {
+        let of = format!("rewriting {modules} entry points, summed over threads");
+        all.push(CostNote { of, without: Nanos(0), with: spent });
+    }
+    all
+}
+
+/// Of one replay with probes.
+fn others_of_one(plain: Option<&Times>, with: &Times, caches: &str) -> Vec<CostNote> {
     let mut all = Vec::new();
     let caches = format!("drivers' caches on disk: {caches}");
     if let Some(plain) = plain {
@@ -139,11 +178,13 @@ pub fn others(plain: Option<&Times>, with: &Times, caches: &str, variants: &Vari
             without: plain.pipelines.total,
             with: with.pipelines.total,
         });
-    }
-    let (modules, spent) = variants.spent();
-    if modules > 0 {
-        let of = format!("rewriting {modules} entry points, summed over threads");
-        all.push(CostNote { of, without: Nanos(0), with: spent });
+        if calls > 1 {
+            all.push(CostNote {
+                of: "the longest of these calls".to_owned(),
+                without: plain.pipelines.longest,
+                with: with.pipelines.longest,
+            });
+        }
     }
     all
 }
@@ -182,11 +223,11 @@ mod tests {
     fn a_frame_that_ran_again_is_held_against_itself() {
         let plain = warm(first(&[(1, 7), (2, 900)]), 2, &[12, 10, 11]);
         let with = warm(first(&[(1, 8), (2, 5_000)]), 2, &[33, 30, 90, 31]);
-        let c = of_a_frame(&plain, &with, "").expect("both have it");
+        let c = of_a_frame(&plain, std::slice::from_ref(&with), "").expect("both have it");
         // (the median of an even number of runs is the later of both in the middle)
         assert_eq!((c.without, c.with), (Nanos(11), Nanos(33)));
         assert_eq!(c.of, "GPU time of frame 2, run again with everything compiled, median of 3 and 4 runs");
-        let all = others(Some(&plain), &with, "off", &Variants::new(vec![], None));
+        let all = others(Some(&plain), std::slice::from_ref(&with), "off", &Variants::new(vec![], None));
         let of = |n: usize| (all[n].without.0, all[n].with.0);
         assert_eq!((of(0), of(1)), ((889, 4_967), (907, 5_008)));
         assert!(all[0].of.starts_with("compiling at first use") && all[1].of.contains("2 measured frames"));
@@ -196,7 +237,7 @@ mod tests {
     #[test]
     fn means_are_of_the_same_frames_and_say_what_they_may_hold() {
         let plain = first(&[(1, 10), (2, 20), (3, 900)]);
-        let c = of_a_frame(&plain, &first(&[(1, 30), (2, 60)]), "the last frame is not known")
+        let c = of_a_frame(&plain, &[first(&[(1, 30), (2, 60)])], "the last frame is not known")
             .expect("two frames");
         assert_eq!((c.without, c.with), (Nanos(15), Nanos(45)));
         assert_eq!(
@@ -204,13 +245,31 @@ mod tests {
             "GPU time of a measured frame, mean, as it first ran, which may hold compiling (the last frame is not known)"
         );
         // One side alone that ran again is not held against the other's first run.
-        let c = of_a_frame(&warm(plain.clone(), 2, &[1, 1]), &first(&[(2, 60)]), "").expect("one frame");
+        let c = of_a_frame(&warm(plain.clone(), 2, &[1, 1]), &[first(&[(2, 60)])], "").expect("one frame");
         assert_eq!((c.without, c.with), (Nanos(20), Nanos(60)));
-        assert_eq!(of_a_frame(&first(&[(1, 10)]), &first(&[(2, 10)]), ""), None);
+        assert_eq!(of_a_frame(&first(&[(1, 10)]), &[first(&[(2, 10)])], ""), None);
         let c = CostNote { without: Nanos(15_000), with: Nanos(45_000), of: "a frame".into() };
         assert_eq!(line(&c), "a frame: 0.015 ms without probes, 0.045 ms with (×3.00)");
         let c = CostNote { of: "rewriting".to_owned(), without: Nanos(0), with: Nanos(2_500_000) };
         assert_eq!(line(&c), "rewriting: 2.500 ms");
+    }
+
+    #[test]
+    fn of_several_replays_the_dearest_is_told() {
+        let plain = warm(first(&[(1, 7)]), 1, &[10]);
+        let with = |n, pipelines| Times {
+            pipelines: PipelineTimes { calls: 2, total: Nanos(pipelines), longest: Nanos(pipelines - 1) },
+            ..warm(first(&[(1, 2 * n)]), 1, &[n])
+        };
+        let all = [with(20, 5), with(25, 4), with(15, 9)];
+        let c = of_a_frame(&plain, &all, "").expect("all have it");
+        assert_eq!((c.without, c.with), (Nanos(10), Nanos(25)));
+        let end = ", in the one of 3 replays that took longest";
+        assert!(c.of.ends_with(end), "{}", c.of);
+        let others = others(Some(&plain), &all, "off", &Variants::new(vec![], None));
+        let told: Vec<_> = others.iter().map(|c| c.with.0).collect();
+        assert_eq!(told, [25, 9, 8]);
+        assert!(others.iter().all(|c| c.of.ends_with(end)));
     }
 
     #[test]

@@ -35,6 +35,11 @@ pub trait Pass: Send + Sync {
         false
     }
 
+    /// How many blocks of a shader are to count in a replay at most, if it can spread them over several (`rewrite/spread.rs`).
+    fn spreads(&self) -> Option<usize> {
+        None
+    }
+
     /// Whether it runs behind all others, wherever it stands in the plan: it takes away what they look for.
     fn is_last(&self) -> bool {
         false

@@ -322,6 +322,7 @@ pub fn variant(stage: crate::Stage, sites: Vec<crate::rewrite::Site>) -> Variant
         constants: Constants { region: [0; 2], log: [0; 2], probe_base: 0, action_base: 0, elsewhere: None },
         counters: 0,
         sample: None,
+        replays: 1,
         action_counters: 0,
         action_offset: None,
         given_offset: None,

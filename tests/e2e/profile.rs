@@ -153,6 +153,7 @@ fn a_trace_says_where_it_was_made_and_what_that_cost() {
             "compiling at first use and the like: how much longer frame 3 took when it first ran (drivers' caches on disk: off)",
             "GPU time of 2 measured frames as they first ran, compiling at first use with it (drivers' caches on disk: off)",
             "making pipelines and shader objects, in 3 calls of the driver (drivers' caches on disk: off)",
+            "the longest of these calls",
             "rewriting 5 entry points, summed over threads"
         ]
     );

@@ -1,6 +1,7 @@
 //! The report `simt` on scenes whose efficiencies are plain arithmetic, whatever the subgroup's size.
 
 use crate::measured::{measured, tables};
+use crate::support::{Scratch, root, run, text};
 use std::collections::BTreeSet;
 
 #[test]
@@ -54,6 +55,48 @@ fn what_follows_is_what_every_block_counts() {
         assert!(direct[0].len() > 4, "{scene}: {direct:?}");
         assert_eq!(flow, direct, "{scene}");
     }
+}
+
+/// What is spread over several replays is what one replay counts; and where nothing is asked for, several are made where shaders are
+/// large, and it is said.
+#[test]
+fn several_replays_count_what_one_does() {
+    let passes = [
+        ("simt", "simt"),
+        ("divergence", "divergence"),
+        ("blocks", "block_counts"),
+        ("blocks:mode=lane", "block_counts"),
+        ("blocks", "edge_counts"),
+    ];
+    for (pass, table) in passes {
+        for scene in ["vm", "closed_fragment"] {
+            let rows = |replays: &[&str]| {
+                let [rows, frames] = tables(scene, pass, replays, [table, "frames"])?;
+                Some([rows, frames].map(|t| t.iter().map(ToString::to_string).collect::<Vec<_>>()))
+            };
+            let Some(one) = rows(&["--replays", "1"]) else { return };
+            assert!(one[0].len() > 4 && !one[1].is_empty(), "{scene}, {pass}: {one:?}");
+            for replays in [&["--replays", "3"][..], &[]] {
+                assert_eq!(rows(replays), Some(one.clone()), "{scene}, {pass}, {replays:?}");
+            }
+        }
+    }
+    let scratch = Scratch::new("several-replays");
+    let said = |options: &[&str], name: &str| {
+        let capture = root().join("captures/samples/vm.gfxr");
+        let mut args = vec!["profile".into(), capture.into_os_string()];
+        args.extend(["--passes", "simt", "--assume-subgroups", "-o"].map(Into::into));
+        args.push(scratch.path(name).into_os_string());
+        let out = run(args.iter().chain(&options.iter().map(Into::into).collect::<Vec<_>>()));
+        assert!(out.status.success(), "{}", text(&out.stderr));
+        text(&out.stdout).contains("is spread over")
+    };
+    assert!(said(&[], "several") && !said(&["--replays", "1"], "one"));
+    let capture = root().join("captures/samples/vm.gfxr");
+    let capture = capture.to_str().expect("a path");
+    let refused = run(["profile", capture, "--passes", "simt,rays", "--replays", "2", "-o", "never-made"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("pass rays measures in one replay"), "{}", text(&refused.stderr));
 }
 
 /// Rays: 1,792 of 2,048 places trace, half of these again; entries of shaders that rays call are events too.

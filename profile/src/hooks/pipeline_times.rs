@@ -23,6 +23,8 @@ pub struct PipelineTimes {
     pub calls: u64,
     /// How long they took, together.
     pub total: Nanos,
+    /// How long the one took that took longest.
+    pub longest: Nanos,
 }
 
 /// See the module's header.
@@ -82,7 +84,9 @@ impl Hook for PipelineTimesHook {
         if let Some(began) = self.began.take() {
             let mut out = self.out.borrow_mut();
             out.calls += 1;
-            out.total.0 += began.elapsed().as_nanos() as u64;
+            let took = Nanos(began.elapsed().as_nanos() as u64);
+            out.total.0 += took.0;
+            out.longest = out.longest.max(took);
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! How two contents differ: how many values, how far, where first, and in which box; and whether that is within a bound.
 //!
-//! Guarantees: two contents without a difference hold the same values; a difference is [`Difference::within`] if and only if each
-//! value is as near as [`Tolerance`] lets it be, and no more values differ than it allows. Bytes that are no texels, and whole
+//! Guarantees: two contents without a difference hold the same values; a difference is [`Difference::within`] if and only if no
+//! more values differ, and no more are further off, than [`Tolerance`] allows. Bytes that are no texels, and whole
 //! numbers, are within no bound. Bits of a format that are no value are not looked at.
 
 use super::tolerance::{Tolerance, apart};
@@ -135,6 +135,7 @@ fn of_area(a: &Area, before: &Content, after: &Content, t: Tolerance) -> (u64, O
             d.differing += off.len() as u64;
             for (steps, bits) in off {
                 d.beyond += u64::from(steps > t.most_off(bits));
+                d.within &= steps.is_finite();
                 d.most_off = d.most_off.max(steps);
                 least_bits = least_bits.min(bits);
             }
@@ -146,7 +147,8 @@ fn of_area(a: &Area, before: &Content, after: &Content, t: Tolerance) -> (u64, O
     let values = channels * texels;
     if let Some(d) = &mut found {
         // (of a format whose channels have several widths the narrowest that differs decides how many may)
-        d.within = d.beyond == 0 && d.differing <= t.most_values(least_bits, values);
+        let few = d.differing <= t.most_values(least_bits, values);
+        d.within &= few && d.beyond <= t.most_far(values);
     }
     (values, found)
 }

@@ -104,6 +104,7 @@ fn attempt(
         notes: vec![],
         probes: 0,
         sites: vec![],
+        replays: 1,
     };
     let mut regions = Vec::new();
     let at_work = |p: &&&dyn Pass| p.needs(stage).is_some_and(|n| device.leaves(stage, n).is_none());
@@ -135,7 +136,8 @@ fn attempt(
     calls::keep(&mut shader);
     let sample = (every > 1).then(|| sampling::split(&mut shader, every, device.sampling.seed)).transpose();
     let sample = sample.map_err(&wrong)?;
-    let words = shader.module.words();
+    let counts = shader.device.replays.now < shader.replays;
+    let words = if counts { shader.module.words() } else { shader.original.words() };
     // Of a module that only its driver would have refused, passes may make what nobody should see.
     pointers::Checked::new(&words).map_err(|e| {
         wrong(Malformed(format!("what the passes make of it cannot be read ({e}): it is not valid itself")))
@@ -156,6 +158,7 @@ fn attempt(
         },
         counters: shader.counters,
         sample,
+        replays: shader.replays,
         probes: shader.probes,
         regions,
         left_out: vec![],

@@ -25,6 +25,7 @@ mod prologue;
 mod sample;
 mod sampling;
 mod shader;
+mod spread;
 #[cfg(test)]
 mod tests;
 mod together;
@@ -41,6 +42,7 @@ pub use libraries::Probes;
 pub use places::{Spot, traces};
 pub use sample::{Sample, Sampling};
 pub use shader::{Device, Exit, ExitKind, Leaves, Shader};
+pub use spread::{MOST_REPLAYS, Replays, Spread, most_blocks};
 pub use together::leaders;
 pub use variant::{Constants, LeftOut, Region, Site, Variant};
 pub use variants::{Key, Variants};

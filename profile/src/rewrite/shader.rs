@@ -7,6 +7,7 @@
 
 use super::lookup::Lookup;
 use super::sample::Sampling;
+use super::spread::Replays;
 use super::variant::Site;
 use super::{Facts, Probes};
 use crate::spirv::{EntryPoint, Imported, Inst, Module, Op, Operand, Place, Result, Types, malformed};
@@ -51,6 +52,8 @@ pub struct Shader {
     pub(super) probes: u32,
     pub(super) sites: Vec<Site>,
     pub(super) notes: Vec<String>,
+    /// How many replays its places are spread over.
+    pub(super) replays: u32,
 }
 
 /// The member that is pushed: its block's type, and its number.
@@ -101,6 +104,8 @@ pub struct Device {
     pub chosen_only: bool,
     /// How much of the work counts (`sampling.rs`).
     pub sampling: Sampling,
+    /// Which of several replays the shader is for (`spread.rs`).
+    pub replays: Replays,
 }
 
 /// Why a pass leaves a shader alone.

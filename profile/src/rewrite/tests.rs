@@ -1,6 +1,6 @@
 //! Every pass over every kind of module: what comes out is valid, the same each time, and the same from the disk.
 
-use super::{Device, Key, LeftOut, Variant, Variants, instrument};
+use super::{Device, Key, LeftOut, Replays, Variant, Variants, instrument};
 use crate::spirv::{Function, Inst, Module, Op, Operand};
 use crate::testing::{assembled, captured, every_pass, glsl, rewritten, rewritten_by_all, scenes, tempfile};
 use crate::{Pass, ShaderHash};
@@ -86,6 +86,48 @@ fn a_pass_that_cannot_do_its_work_is_left_out_and_the_others_do_theirs() {
     assert_eq!(Variant { left_out: vec![], ..all }, others);
     let alone = make(&[Box::new(Failing)]).expect_err("nobody else is there");
     assert!(alone.to_string().contains("it always fails"), "{alone}");
+}
+
+/// Calls of functions that probe modules brought, in the application's own functions.
+fn probe_calls(v: &Variant) -> usize {
+    let m = Module::read(&v.words).expect("it is a module");
+    let own: BTreeSet<u32> = v.facts.functions.iter().map(|f| f.id).collect();
+    let of_own = m.functions.iter().filter(|f| own.contains(&f.id()));
+    let calls = of_own.flat_map(|f| f.insts()).filter(|i| i.op() == Op::FunctionCall);
+    calls.filter(|i| i.id_at(0).is_some_and(|f| !own.contains(&f))).count()
+}
+
+/// Every place counts in exactly one of the replays that they are spread over, and means the same in each.
+#[test]
+fn places_are_spread_over_replays() {
+    // (nothing held in registers, and nothing put before ways out: a call a place)
+    let mut spread = 0;
+    for name in ["simt:placement=direct", "blocks:placement=direct+flush=direct"] {
+        let pass = || vec![crate::passes::by_name(name).expect("it is a pass")];
+        assert!(pass()[0].spreads().is_some());
+        for (path, module) in scenes() {
+            let what = format!("{name}, {}", path.display());
+            let of = |now| {
+                let device = Device { replays: Replays { asked: 3, now }, ..Device::default() };
+                rewritten(&what, &module, "vulkan1.3", &pass(), device)
+            };
+            let one = rewritten(&what, &module, "vulkan1.3", &pass(), Device::default());
+            let three = [of(0), of(1), of(2)];
+            for (n, whole) in one.iter().enumerate() {
+                let parts = three.each_ref().map(|all| &all[n]);
+                let places = probe_calls(whole);
+                assert_eq!(parts.iter().map(|p| probe_calls(p)).sum::<usize>(), places, "{what}");
+                for p in parts {
+                    let same = (p.counters, p.probes, &p.regions);
+                    assert_eq!(same, (whole.counters, whole.probes, &whole.regions), "{what}");
+                    assert!(p.replays as usize <= 3.min(places.max(1)), "{what}");
+                }
+                assert_eq!(whole.replays, 1);
+                spread += usize::from(parts.iter().all(|p| probe_calls(p) > 0));
+            }
+        }
+    }
+    assert!(spread > 20, "{spread}");
 }
 
 #[test]
@@ -308,7 +350,7 @@ fn specialization_ids_of_the_application_are_left_to_it() {
 fn variants_come_back_from_the_disk_and_are_made_again_where_a_file_is_damaged() {
     let (_, module) = scenes().swap_remove(0);
     let (model, name, _) = super::entries(&module).swap_remove(0);
-    let key = Key { shader: ShaderHash::of(&module), model, name, actions: true };
+    let key = Key { shader: ShaderHash::of(&module), model, name, actions: true, replay: 0 };
     let folder = tempfile();
     let get = |words: &[u32]| {
         let v = Variants::new(every_pass(), Some(folder.0.clone()));

@@ -22,6 +22,8 @@ pub struct Variant {
     pub counters: u32,
     /// The sample that it counts, if it does not count everything.
     pub sample: Option<Sample>,
+    /// How many replays its places are spread over.
+    pub replays: u32,
     /// How many more it has of each action: each draw, dispatch and trace that uses it.
     pub action_counters: u32,
     /// Which of the words says where in the push constants an action's address is pushed, if it wants one.
@@ -47,6 +49,15 @@ impl Variant {
     /// How many 64-bit counters an entry point of a pipeline has, those of all groups of a sample together.
     pub fn all_counters(&self) -> u32 {
         self.counters * self.sample.map_or(1, |s| s.groups)
+    }
+
+    /// What else may be behind counters that contradict each other, and what to do: the end of a message.
+    pub fn of_several_replays(&self) -> &'static str {
+        if self.replays > 1 {
+            "; or replays differ in what they do: --replays 1 counts everything in one"
+        } else {
+            ""
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! Guarantees: one entry point of one content is rewritten once in a run; a kept variant is used only if module, entry
 //! point, passes and this build's version of the rewriting are the same. A file that cannot be read is made again.
 
-use super::{Device, Leaves, Variant, instrument};
+use super::{Device, Leaves, Replays, Variant, instrument};
 use crate::pass::{Pass, Result};
 use crate::{ShaderHash, Stage};
 use rspirv::spirv::ExecutionModel;
@@ -15,7 +15,7 @@ use std::time::Instant;
 use trace::Nanos;
 
 /// Goes up when the rewriting changes in a way that the passes' keys do not tell.
-const VERSION: u32 = 8;
+const VERSION: u32 = 9;
 
 /// Which entry point of which module.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -28,6 +28,8 @@ pub struct Key {
     pub name: String,
     /// Whether its pipeline's layout has room for what is pushed before actions.
     pub actions: bool,
+    /// For which of the replays that places are spread over (`spread.rs`).
+    pub replay: u32,
 }
 
 type Slot = Arc<OnceLock<Result<Option<Arc<Variant>>>>>;
@@ -110,7 +112,9 @@ impl Variants {
     }
 
     fn device(&self, key: &Key) -> Device {
-        Device { no_actions: !key.actions, ..*self.device.get_or_init(Device::default) }
+        let device = *self.device.get_or_init(Device::default);
+        let replays = Replays { now: key.replay, ..device.replays };
+        Device { no_actions: !key.actions, replays, ..device }
     }
 
     fn path(&self, key: &Key) -> Option<PathBuf> {

@@ -97,7 +97,7 @@ pub fn record(args: &ProfileArgs) -> Result<Recorded, Failure> {
         missing.take_away();
         why
     };
-    let (outcome, taken, times) = match measured {
+    let (outcome, taken) = match measured {
         Ok(measured) => measured,
         Err(e) if writer.is_empty() => return Err(abandon(writer, e)),
         Err(e) => return Err(e),
@@ -117,6 +117,7 @@ pub fn record(args: &ProfileArgs) -> Result<Recorded, Failure> {
     let manifest = writer.manifest();
     manifest.pictures = verdict.as_ref().map(pictures::note);
     manifest.notes.extend(verdict.as_ref().and_then(pictures::mark));
+    let times: Vec<Times> = taken.into_iter().map(|t| t.times).collect();
     manifest.cost = without.as_ref().and_then(|w| costs::of_a_frame(w, &times, &why));
     manifest.other_costs = costs::others(without.as_ref(), &times, &driver_caches::said(), &plan.variants);
     let costs: Vec<_> = manifest.cost.iter().chain(&manifest.other_costs).map(costs::line).collect();
@@ -176,23 +177,35 @@ fn list() -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// As many replays with the plan's shaders as it takes, and the pictures and times of the first.
+/// What is kept of a replay with the plan's shaders.
+pub struct Taken {
+    /// Which of those that places are spread over.
+    pub replay: u32,
+    /// What its frames show.
+    pub pictures: Pictures,
+    /// What it took.
+    pub times: Times,
+}
+
+/// As many replays with the plan's shaders as it takes, and what is kept of those that do not run anything again.
 fn measure(
     replays: &Replays<'_>,
     plan: &Rc<Plan>,
     writer: &Rc<RefCell<Writer>>,
     verify: Option<&Asked>,
     last: Option<u64>,
-) -> Result<(Measurement, Pictures, Times), Failure> {
+) -> Result<(Measurement, Vec<Taken>), Failure> {
     let args = replays.args;
-    let (mut taken, mut times) = (Pictures::new(), None);
+    let mut all = vec![];
     let mut notes = Rc::default();
     let outcome = instrument::measure(plan, args.max_log_bytes, writer, &mut |session, hook| {
         let mut hooks = vec![hook];
-        let summary = if session.windows.is_some() {
+        let summary = if session.again {
             replays.once(session.bounds(), hooks, "measuring what the log did not hold")?
         } else {
-            notes = drivers(plan, writer, &mut hooks);
+            if session.windows.is_none() {
+                notes = drivers(plan, writer, &mut hooks);
+            }
             let pictures = verify.map(|asked| {
                 let (hook, pictures) = asked.taker();
                 hooks.push(Box::new(FirstRun(hook)));
@@ -201,8 +214,11 @@ fn measure(
             let timing = Timing::of(&mut hooks);
             // (without a replay that has no probes there is nothing to hold a time against)
             let summary = replays.timed(last.filter(|_| verify.is_some()), hooks, "measuring")?;
-            times = Some(timing.taken(summary.looped.as_ref()));
-            taken = pictures.map_or_else(Pictures::new, |p| p.take());
+            all.push(Taken {
+                replay: session.replay,
+                pictures: pictures.map_or_else(Pictures::new, |p| p.take()),
+                times: timing.taken(summary.looped.as_ref()),
+            });
             summary
         };
         match writer.borrow().failed() {
@@ -215,8 +231,7 @@ fn measure(
     if geometry::wanted(args, plan) {
         geometry::read(replays, plan, sink(writer))?;
     }
-    let times = times.ok_or_else(|| Failure::new("there was no replay"))?;
-    Ok((outcome, taken, times))
+    Ok((outcome, all))
 }
 
 /// Takes rows for the trace.

@@ -1,11 +1,11 @@
 //! `--image-tolerance`, `--no-verify-image`: what is compared, and what of it stands in the trace. What differs is measured by
 //! `profile::pictures`; here replays are made for it.
 
-use super::plan;
 use super::replays::Replays;
+use super::{Taken, plan};
 use crate::commands::replaying::failure;
 use crate::exit::Failure;
-use profile::hooks::instrument::{Done, InstrumentHook, Raw};
+use profile::hooks::instrument::{Done, InstrumentHook, Raw, Session};
 use profile::pictures::{Asked, Compare, Judge, Pictures, Side, Verdict};
 use replay::hook::Hook;
 use std::rc::Rc;
@@ -20,13 +20,21 @@ pub fn wanted(replays: &Replays<'_>) -> Option<Asked> {
     })
 }
 
-/// Compares the pictures of the replay without probes with those of the one that was measured.
+/// Compares the pictures of the replay without probes with those of each that was measured; what came of the one that is furthest off.
 pub fn judge(
     replays: &Replays<'_>,
     asked: &Asked,
     plain: &Pictures,
-    now: &Pictures,
+    taken: &[Taken],
 ) -> Result<Verdict, Failure> {
+    let verdicts = taken.iter().map(|t| of_one(replays, asked, plain, t)).collect::<Result<Vec<_>, _>>()?;
+    // (of equal ones this is the last)
+    let worst = verdicts.into_iter().rev().max_by_key(|v| (v.failed(), v.differs.len()));
+    worst.ok_or_else(|| Failure::new("there was no replay"))
+}
+
+/// The same of one.
+fn of_one(replays: &Replays<'_>, asked: &Asked, plain: &Pictures, taken: &Taken) -> Result<Verdict, Failure> {
     let passes = plan::names(replays.args);
     let mut again = |side: Side<'_>, mut hooks: Vec<Box<dyn Hook>>, what: &'static str| {
         let changed = match side {
@@ -36,12 +44,15 @@ pub fn judge(
         };
         if let Some(plan) = changed {
             let taker = Box::new(|_: Raw, _: &Done| Ok(()));
-            hooks.insert(0, Box::new(InstrumentHook::new(Rc::new(plan), taker).0));
+            let session = Session { log_bytes: plan.log_bytes, replay: taken.replay, ..Session::default() };
+            let hook = InstrumentHook::with_session(Rc::new(plan), Rc::new(session), taker).0;
+            hooks.insert(0, Box::new(hook));
         }
         replays.once(None, hooks, what).map(drop).map_err(failure)
     };
     let tolerance = replays.args.image_tolerance;
-    Judge { asked: asked.clone(), tolerance, passes: &passes, again: &mut again }.judge(plain, now)
+    Judge { asked: asked.clone(), tolerance, passes: &passes, again: &mut again }
+        .judge(plain, &taken.pictures)
 }
 
 /// The same for the trace's manifest.

@@ -5,10 +5,12 @@ use crate::exit::Failure;
 use crate::select::Glob;
 use analyses::QUESTIONS;
 use gfxr_parse::container::Capture;
-use profile::hooks::instrument::{EVERYTHING, LabelFilter, PipelineFilter, Places, Plan, Selection, scan};
+use profile::hooks::instrument::{
+    EVERYTHING, LabelFilter, PipelineFilter, Places, Plan, Scanned, Selection, scan,
+};
 use profile::passes::drivers::{COUNTERS, Driver};
 use profile::passes::{PASSES, made};
-use profile::rewrite::{Sampling, Variants};
+use profile::rewrite::{Replays, Sampling, Variants};
 use replay::vulkan::inspect::{DeviceReport, devices};
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -95,7 +97,7 @@ pub fn timed_list(list: &[Use], args: &ReplayArgs, capture: &Capture) -> Result<
 /// The same, of these passes.
 pub fn timed(passes: Vec<Box<dyn profile::Pass>>, assume_subgroups: bool, capture: &Capture) -> Plan {
     let select = Selection::default();
-    let (stages, names) = scan(capture, &select);
+    let Scanned { stages, names, .. } = scan(capture, &select);
     Plan {
         variants: Arc::new(Variants::new(passes, None)),
         frames: None,
@@ -109,6 +111,7 @@ pub fn timed(passes: Vec<Box<dyn profile::Pass>>, assume_subgroups: bool, captur
         timing: true,
         keep_calls: false,
         sampling: Sampling::default(),
+        replays: 1,
         narrow: false,
     }
 }
@@ -131,8 +134,10 @@ pub fn plan(args: &ProfileArgs, capture: &Capture) -> Result<Plan, Failure> {
             "--sample does not go together with chosen render passes or labels, whose work counts elsewhere";
         return Err(Failure::usage(why));
     }
+    let most_blocks = spread(&passes, args.replays)?;
     let select = select(args)?;
-    let (stages, names) = scan(capture, &select);
+    let Scanned { stages, names, blocks } = scan(capture, &select);
+    let replays = args.replays.unwrap_or_else(|| Replays::needed(blocks, most_blocks));
     let folder = if args.no_cache { None } else { cache() };
     Ok(Plan {
         variants: Arc::new(Variants::new(passes, folder)),
@@ -147,6 +152,7 @@ pub fn plan(args: &ProfileArgs, capture: &Capture) -> Result<Plan, Failure> {
         timing: false,
         keep_calls: args.keep_calls,
         sampling,
+        replays,
         narrow: args.narrow,
     })
 }
@@ -160,6 +166,26 @@ fn sampling(passes: &[Box<dyn profile::Pass>], every: u32, seed: u32) -> Result<
         ))),
         _ => Ok(Sampling { every, seed }),
     }
+}
+
+/// How many blocks of a shader count in a replay at most.
+fn spread(passes: &[Box<dyn profile::Pass>], asked: Option<u32>) -> Result<usize, Failure> {
+    let mut most = usize::MAX;
+    for p in passes {
+        match (p.spreads(), asked) {
+            (Some(blocks), _) => most = most.min(blocks),
+            (None, Some(2..)) => {
+                let why = format_args!(
+                    "--replays: pass {} measures in one replay; blocks, simt and divergence can be spread over several, without other \
+                     passes beside them",
+                    p.name()
+                );
+                return Err(Failure::usage(why));
+            }
+            (None, _) => return Ok(usize::MAX),
+        }
+    }
+    Ok(most)
 }
 
 /// Whether only some render passes or labels count.

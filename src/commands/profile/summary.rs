@@ -96,7 +96,7 @@ pub fn text(
             let _ = writeln!(
                 t,
                 "{frames} did not fit and ran again, in {} replays; --log-bytes {} holds all at once",
-                o.sessions - 1,
+                o.sessions - o.replays,
                 wanted * 4 + wanted / 4 + 4096
             );
         }

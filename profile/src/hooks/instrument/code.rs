@@ -31,9 +31,9 @@ impl Code {
     }
 
     /// The entry point of this name and stage, for a pipeline before whose actions something can be pushed, or not.
-    pub fn key(&self, stage: Stage, name: &str, actions: bool) -> Option<Key> {
+    pub fn key(&self, stage: Stage, name: &str, actions: bool, replay: u32) -> Option<Key> {
         let (model, name, _) = self.entries.iter().find(|(_, n, s)| *s == stage && n == name)?;
-        Some(Key { shader: self.hash, model: *model, name: name.clone(), actions })
+        Some(Key { shader: self.hash, model: *model, name: name.clone(), actions, replay })
     }
 
     /// The stages that it has entry points for.
@@ -48,10 +48,17 @@ pub struct Modules(HashMap<u64, Code>);
 
 impl Modules {
     /// A module is made: its entry points that are `wanted` are rewritten meanwhile.
-    pub fn made(&mut self, id: u64, code: Code, variants: &Arc<Variants>, wanted: impl Fn(Stage) -> bool) {
+    pub fn made(
+        &mut self,
+        id: u64,
+        code: Code,
+        variants: &Arc<Variants>,
+        replay: u32,
+        wanted: impl Fn(Stage) -> bool,
+    ) {
         for (model, name, _) in code.entries.iter().filter(|e| wanted(e.2)) {
             // (few layouts leave no room)
-            let key = Key { shader: code.hash, model: *model, name: name.clone(), actions: true };
+            let key = Key { shader: code.hash, model: *model, name: name.clone(), actions: true, replay };
             let (variants, words) = (variants.clone(), code.words.clone());
             rayon::spawn(move || {
                 // A pass that panics does so again on the thread that waits for its result, where it is reported.

@@ -352,6 +352,7 @@ mod tests {
             },
             counters,
             sample: None,
+            replays: 1,
             action_counters: 0,
             action_offset: None,
             given_offset: None,
@@ -407,6 +408,7 @@ mod tests {
                 model: ExecutionModel::GLCompute,
                 name: "main".into(),
                 actions: true,
+                replay: 0,
             };
             done.variants.insert(key, (n.into(), Arc::from([])));
         }

@@ -5,7 +5,7 @@
 
 use super::plan::Plan;
 use crate::pass::Pass;
-use crate::rewrite::{Device, Leaves};
+use crate::rewrite::{Device, Leaves, Replays};
 use crate::{Needs, Stage};
 use replay::ash::{self, vk};
 use replay::error::{Error, Kind, Result};
@@ -182,6 +182,7 @@ pub fn offers(plan: &Plan, vk: &Vulkan, gpu_id: u64) -> Device {
         reorder_ext: !has(REORDER[0]) && has(REORDER[1]),
         chosen_only,
         sampling: plan.sampling,
+        replays: Replays { asked: plan.replays, now: 0 },
     }
 }
 

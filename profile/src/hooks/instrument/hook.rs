@@ -31,7 +31,7 @@ pub type Taker = Box<dyn FnMut(Raw, &Done) -> Result<()>>;
 /// See the module's header.
 pub struct InstrumentHook {
     pub(super) plan: Rc<Plan>,
-    session: Rc<Session>,
+    pub(super) session: Rc<Session>,
     pub(super) out: Rc<RefCell<Done>>,
     take: Taker,
     pub(super) modules: Modules,
@@ -54,7 +54,7 @@ pub struct InstrumentHook {
 impl InstrumentHook {
     /// The hook that measures all of a plan at once, and what comes of it.
     pub fn new(plan: Rc<Plan>, take: Taker) -> (Self, Rc<RefCell<Done>>) {
-        let session = Session { windows: None, log_bytes: plan.log_bytes };
+        let session = Session { log_bytes: plan.log_bytes, ..Session::default() };
         Self::with_session(plan, Rc::new(session), take)
     }
 
@@ -111,7 +111,7 @@ impl InstrumentHook {
         let n = out.variants.len() as u32;
         out.variants.insert(key.clone(), (n, code.words.clone()));
         if let Some(folder) = &self.plan.dump {
-            tables::dump(folder, &code.words, variant)
+            tables::dump(folder, &code.words, variant, key.replay)
                 .map_err(|e| Error::new(replay::error::Kind::Internal, e))?;
         }
         Ok(n)
@@ -290,8 +290,8 @@ impl Hook for InstrumentHook {
                 for s in shaders(&call.image) {
                     let code = Code::new(s.code);
                     let chosen = plan.select.shader(code.hash);
-                    self.modules
-                        .made(s.handle, code, &plan.variants, |stage| chosen && plan.wants_stage(stage));
+                    let wanted = |stage| chosen && plan.wants_stage(stage);
+                    self.modules.made(s.handle, code, &plan.variants, self.session.replay, wanted);
                 }
                 Ok(())
             }

@@ -35,5 +35,5 @@ pub use plan::{
     Done, EVERYTHING, Entry, Kind, LabelFilter, PipelineFilter, Places, Plan, Selection, Session, Tally,
     Window,
 };
-pub use scan::scan;
+pub use scan::{Scanned, scan};
 pub use sessions::{Measured, Measurement, measure};

@@ -96,6 +96,8 @@ pub struct Plan {
     pub keep_calls: bool,
     /// How much of the work counts, where every pass of the plan may count a sample.
     pub sampling: Sampling,
+    /// Over how many replays places that count are spread.
+    pub replays: u32,
     /// Count with 32-bit atomics even where there are wider ones.
     pub narrow: bool,
 }
@@ -175,6 +177,10 @@ pub struct Session {
     pub windows: Option<BTreeMap<u64, Window>>,
     /// Bytes of the log.
     pub log_bytes: u64,
+    /// Which of the replays that places are spread over it is, from 0.
+    pub replay: u32,
+    /// It runs what did not fit into the log before.
+    pub again: bool,
 }
 
 impl Session {

@@ -1,9 +1,11 @@
-//! As many replays as a plan takes: one, where the log holds what every frame appends; else frames that it did not hold
+//! As many replays as a plan takes: one, where the log holds what every frame appends and no shader's places are spread over several
+//! (`rewrite/spread.rs`); else a replay for each part of the places, and frames that the log did not hold
 //! run again, with room for what they are known to need, or in windows of work ids where memory does not allow that.
 //!
 //! Guarantees: a frame's records come from whole logs alone, and its windows are disjoint and leave nothing out, so that
-//! their records together are those of one run with room enough; counters are those of the first replay, or of passes that
-//! count in windows ([`crate::Pass::counts_in_windows`]) the sums of all windows'; numbers of subgroups are not used twice in a frame. A pass decodes a frame once, with all of its records. Refuses work of which a
+//! their records together are those of one run with room enough; counters are those of each part's first replay, or of passes that
+//! count in windows ([`crate::Pass::counts_in_windows`]) the sums of all windows'; those of all parts are added, as every place
+//! counts in one of them; numbers of subgroups are not used twice in a frame. A pass decodes a frame once, with all of its records. Refuses work of which a
 //! single id appends more than the log holds, saying how much it takes.
 
 use super::collect::{Raw, decode};
@@ -42,14 +44,27 @@ pub struct Measurement {
     pub frames: BTreeMap<u64, Measured>,
     /// How many replays there were.
     pub sessions: u32,
+    /// Over how many of them what counts was spread.
+    pub replays: u32,
+}
+
+/// What is to be run of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Piece {
+    /// Which of the replays that places are spread over.
+    replay: u32,
+    /// Work ids.
+    window: (u32, u32),
+    /// The frame has run with these places before, but the log did not hold what it appended.
+    again: bool,
 }
 
 /// A frame whose records are not all there.
 struct Open {
-    /// As it first ran, with the words of the windows that are done.
+    /// As it first ran, with what has been added since.
     raw: Raw,
-    /// Windows to go, the next one last.
-    todo: Vec<(u32, u32)>,
+    /// Pieces to go, the next one last.
+    todo: Vec<Piece>,
     next_subgroup: u32,
     /// Work ids that windows are cut at multiples of, where they can be.
     grain: u32,
@@ -74,22 +89,34 @@ impl<S: Sink> State<S> {
     }
 
     fn take(&mut self, mut raw: Raw, done: &Done) -> Result<()> {
+        let whole = |replay, again| Piece { replay, window: self.plan.window, again };
         if self.first {
             let m = Measured { size: raw.size, wanted: raw.wanted, lost: raw.lost };
             self.frames.insert(raw.frame, m);
-            if raw.lost == 0 {
+            let replays = done.entries.iter().map(|e| e.variant.replays).max().unwrap_or(1);
+            if raw.lost == 0 && replays == 1 {
                 return self.decode(&raw, done);
             }
-            raw.words = Vec::new();
-            raw.parts.clear();
-            in_windows(&self.plan, done, &mut raw, |counter, _| *counter = 0, &[]);
-            let (frame, need, todo) = (raw.frame, raw.wanted, vec![self.plan.window]);
-            let grain = grain(&raw.launches);
-            self.open.insert(frame, Open { raw, todo, next_subgroup: 0, grain, need, ran: true });
+            let mut todo: Vec<Piece> = (1..replays).rev().map(|n| whole(n, false)).collect();
+            let (frame, need, grain) = (raw.frame, raw.wanted, grain(&raw.launches));
+            let mut next_subgroup = raw.subgroups;
+            if raw.lost > 0 {
+                raw.words = Vec::new();
+                raw.parts.clear();
+                counters_of(&self.plan, done, &mut raw, Which::InWindows, |counter, _| *counter = 0, &[]);
+                todo.push(whole(0, true));
+                next_subgroup = 0;
+            }
+            self.open.insert(frame, Open { raw, todo, next_subgroup, grain, need, ran: true });
             return Ok(());
         }
         let Some(open) = self.open.get_mut(&raw.frame) else { return Ok(()) };
         open.ran = true;
+        let add = |into: &mut u64, n: u64| *into = into.wrapping_add(n);
+        let piece = open.todo.last_mut().expect("it is not done");
+        if !std::mem::replace(&mut piece.again, true) {
+            counters_of(&self.plan, done, &mut open.raw, Which::AtOnce, add, &raw.counters);
+        }
         if raw.lost > 0 {
             open.need = raw.wanted;
             return Ok(());
@@ -97,8 +124,7 @@ impl<S: Sink> State<S> {
         let before = open.raw.words.len();
         open.raw.parts.extend(raw.parts.iter().map(|p| before + p));
         open.raw.words.extend(raw.words);
-        let add = |into: &mut u64, n: u64| *into = into.wrapping_add(n);
-        in_windows(&self.plan, done, &mut open.raw, add, &raw.counters);
+        counters_of(&self.plan, done, &mut open.raw, Which::InWindows, add, &raw.counters);
         open.next_subgroup = raw.subgroups;
         open.todo.pop();
         // (what the next one needs shows when it runs)
@@ -111,15 +137,26 @@ impl<S: Sink> State<S> {
     }
 }
 
-/// Goes over the counters of passes that count in windows: with each its number in a replay that ran again, or 0.
-fn in_windows(
+/// Whose counters.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Which {
+    /// Of passes whose counters are those of a replay that lost records, too.
+    AtOnce,
+    /// Of passes that count in windows.
+    InWindows,
+}
+
+/// Goes over the counters of such passes: with each its number in another replay, or 0.
+fn counters_of(
     plan: &Plan,
     done: &Done,
     raw: &mut Raw,
+    which: Which,
     each: impl Fn(&mut u64, u64),
     again: &[Option<Vec<u64>>],
 ) {
-    let passes = plan.variants.passes().iter().filter(|p| p.counts_in_windows());
+    let in_windows = which == Which::InWindows;
+    let passes = plan.variants.passes().iter().filter(|p| p.counts_in_windows() == in_windows);
     let names: Vec<&str> = passes.map(|p| p.name()).collect();
     for (n, (entry, counters)) in done.entries.iter().zip(&mut raw.counters).enumerate() {
         let Some(counters) = counters else { continue };
@@ -165,9 +202,9 @@ pub fn measure<S: Sink + 'static>(
     };
     let mut most = most_log_bytes.unwrap_or(u64::MAX);
     let mut log_bytes = plan.log_bytes.min(most);
-    let (summary, done) = one(Session { windows: None, log_bytes })?;
+    let (summary, mut done) = one(Session { log_bytes, ..Session::default() })?;
     let mut capacity = done.log_capacity;
-    let mut sessions = 1;
+    let (mut sessions, mut replays) = (1, 1);
     state.borrow_mut().first = false;
     loop {
         if capacity > 0 && capacity * 4 + HEADER_BYTES < log_bytes {
@@ -194,17 +231,29 @@ pub fn measure<S: Sink + 'static>(
                 halve(&mut o.todo, o.grain).map_err(|id| single(*frame, id, o.need))?;
             }
         }
-        let windows = s.open.iter_mut().map(|(frame, o)| {
-            o.ran = false;
-            let (from, to) = *o.todo.last().expect("it is not done");
+        // A replay has one part of the places: that of the frames that are behind the others.
+        let next = |o: &Open| *o.todo.last().expect("it is not done");
+        let replay = s.open.values().map(|o| next(o).replay).min().unwrap_or(0);
+        let mut again = true;
+        let now = s.open.iter_mut().filter(|o| next(o.1).replay == replay);
+        let windows = now.map(|(frame, o)| {
+            let Piece { window: (from, to), again: seen, .. } = next(o);
+            (o.ran, again) = (false, again && seen);
             (*frame, Window { from, to, first_subgroup: o.next_subgroup })
         });
         let windows = Some(windows.collect());
         drop(s);
-        capacity = one(Session { windows, log_bytes })?.1.log_capacity;
+        replays = replays.max(replay + 1);
+        capacity = one(Session { windows, log_bytes, replay, again })?.1.log_capacity;
+    }
+    if replays > 1 {
+        done.notes.push(format!(
+            "What counts is spread over {replays} replays, so that drivers compile large shaders soon; --replays 1 counts everything \
+             in one. Devices may pack fragments into subgroups otherwise in each: their executions are then off by some percent"
+        ));
     }
     let frames = std::mem::take(&mut state.borrow_mut().frames);
-    Ok(Measurement { summary, done, frames, sessions })
+    Ok(Measurement { summary, done, frames, sessions, replays })
 }
 
 /// Neighbours run together: a window's edge is a multiple of what a subgroup holds. Of ray tracing these are neighbours in
@@ -216,8 +265,9 @@ fn grain(launches: &[crate::Launch]) -> u32 {
 }
 
 /// Makes the next window smaller, and leaves the rest for later; the work id, if it has only one.
-fn halve(todo: &mut Vec<(u32, u32)>, grain: u32) -> Result<(), u32> {
-    let (from, to) = todo.pop().expect("it is not done");
+fn halve(todo: &mut Vec<Piece>, grain: u32) -> Result<(), u32> {
+    let piece = todo.pop().expect("it is not done");
+    let (from, to) = piece.window;
     if to - from <= 1 {
         return Err(from);
     }
@@ -230,8 +280,8 @@ fn halve(todo: &mut Vec<(u32, u32)>, grain: u32) -> Result<(), u32> {
         _ => [middle.next_multiple_of(grain), middle.next_multiple_of(256), middle, middle],
     };
     let cut = cuts.into_iter().find(inside).unwrap_or(middle);
-    todo.push((cut, to));
-    todo.push((from, cut));
+    todo.push(Piece { window: (cut, to), ..piece });
+    todo.push(Piece { window: (from, cut), ..piece });
     Ok(())
 }
 
@@ -248,12 +298,17 @@ fn single(frame: u64, id: u32, need: u64) -> Error {
 mod tests {
     use super::*;
 
+    /// All work ids.
+    fn all() -> Vec<Piece> {
+        vec![Piece { replay: 2, window: (0, u32::MAX), again: true }]
+    }
+
     #[test]
     fn windows_leave_nothing_out_and_take_nothing_twice() {
-        let mut todo = vec![(0, u32::MAX)];
+        let mut todo = all();
         let mut seen = Vec::new();
         // What fits: less than 5000 ids, however the pieces fall.
-        while let Some(&(from, to)) = todo.last() {
+        while let Some(&Piece { window: (from, to), .. }) = todo.last() {
             if to - from < 5000 || from > 1 << 18 {
                 seen.push((from, to));
                 todo.pop();
@@ -271,16 +326,17 @@ mod tests {
         let of = |size| crate::Launch { size, ..crate::Launch::default() };
         assert_eq!(grain(&[of(Some([64, 64, 1])), of(Some([1280, 720, 1])), of(None)]), 10_240);
         assert_eq!((grain(&[]), grain(&[of(Some([1 << 30, 1, 1]))])), (256, 256));
-        let mut todo = vec![(0, u32::MAX)];
+        let mut todo = all();
         (0..3).for_each(|_| halve(&mut todo, 10_240).expect("it has more than one id"));
-        assert!(todo.iter().rev().take(3).all(|w| w.0 % 10_240 == 0), "{todo:?}");
+        assert!(todo.iter().rev().take(3).all(|p| p.window.0 % 10_240 == 0 && p.replay == 2), "{todo:?}");
     }
 
     #[test]
     fn one_id_cannot_be_halved() {
-        let mut todo = vec![(7, 9)];
+        let piece = |window| Piece { replay: 0, window, again: true };
+        let mut todo = vec![piece((7, 9))];
         halve(&mut todo, 256).expect("two ids");
-        assert_eq!(todo, [(8, 9), (7, 8)]);
+        assert_eq!(todo, [piece((8, 9)), piece((7, 8))]);
         assert_eq!(halve(&mut todo, 256), Err(7));
     }
 }

@@ -363,7 +363,7 @@ impl InstrumentHook {
             self.out.borrow_mut().leave("no pass has to do with its stage");
             return Ok(None);
         }
-        let Some(key) = code.key(stage, name, of.room) else {
+        let Some(key) = code.key(stage, name, of.room, self.session.replay) else {
             self.out.borrow_mut().leave("its module has no such entry point, or could not be read");
             return Ok(None);
         };

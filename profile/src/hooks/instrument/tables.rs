@@ -112,12 +112,13 @@ pub fn originals(folder: &Path, done: &Done) -> Result<(), String> {
 }
 
 /// Writes a module as it was made and as it is now, as words and, where it can be read, as text.
-pub fn dump(folder: &Path, original: &[u32], v: &Variant) -> Result<(), String> {
+pub fn dump(folder: &Path, original: &[u32], v: &Variant, replay: u32) -> Result<(), String> {
     fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let entry: String =
         v.name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
     let name = format!("{}.{}.{entry}", v.shader, v.stage.name());
-    for (when, words) in [("before", original), ("after", &v.words)] {
+    let after = if replay == 0 { "after".to_owned() } else { format!("after-{}", replay + 1) };
+    for (when, words) in [("before", original), (&after, &v.words)] {
         put(&folder.join(format!("{name}.{when}.spv")), &bytes(words))?;
         if let Ok(m) = rspirv::dr::load_words(words) {
             put(&folder.join(format!("{name}.{when}.spvasm")), m.disassemble().as_bytes())?;

@@ -85,7 +85,14 @@ fn solve(e: &EntryData<'_>) -> Result<Vec<Solved>> {
         let entered = flow.entered(executed).ok_or_else(broken)?;
         let counts = flow.placement.solve(counter, entered);
         for (link, n) in flow.placement.links.iter().zip(counts) {
-            let n = u64::try_from(n).unwrap_or(0);
+            let n = match u64::try_from(n) {
+                Ok(n) => n,
+                Err(_) if e.variant.replays > 1 => {
+                    let why = format!("a block of function {} would have {n} executions", site.function);
+                    return Err(Error::Record { word_offset: 0, why: why + e.variant.of_several_replays() });
+                }
+                Err(_) => 0,
+            };
             match link.way {
                 Way::Block(b) => *solved.blocks.get_mut(b).ok_or_else(broken)? = n,
                 Way::Edge(a, b) => solved.edges.push((a as u32, b as u32, n)),

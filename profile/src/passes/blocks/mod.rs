@@ -27,6 +27,10 @@ use decode::{EACH, FLOW, PLACE};
 use options::{Mode, Options, Places};
 use put::Count;
 
+/// Blocks of a shader that count in a replay, where it is not said otherwise: with 130 pygfx's frame takes 1.2 times as long on an
+/// NVIDIA H100, with 65 1.07 times, with 43 1.04 times.
+const MOST_BLOCKS: usize = 64;
+
 /// See the module's header.
 #[derive(Default)]
 pub struct Blocks {
@@ -51,6 +55,10 @@ impl Pass for Blocks {
 
     fn needs(&self, _: Stage) -> Option<Needs> {
         Some(Needs { subgroups: self.options.mode != Mode::Lane, ..Needs::default() })
+    }
+
+    fn spreads(&self) -> Option<usize> {
+        Some(MOST_BLOCKS)
     }
 
     fn run(&self, shader: &mut Shader) -> Result<Change> {
@@ -105,6 +113,9 @@ impl Pass for Blocks {
         if o.early {
             early::keep(shader);
         }
+        let spread = shader.spread(wanted.len());
+        let mut places = 0..;
+        wanted.retain(|_| places.next().is_some_and(|n| spread.counts(n)));
         put::put(shader, o, &wanted, first, stride).map_err(&wrong)?;
         Ok(Change::Changed)
     }

@@ -29,7 +29,7 @@ use crate::pass::{Change, EntryData, Error, FrameData, Pass, Result, Sink};
 use crate::rewrite::placement::{Flow, Program, Way};
 use crate::rewrite::{Shader, Site, most_held, traces};
 use crate::{Needs, Stage};
-use put::{BLOCK, Counting, FLOW, PROBES};
+use put::{BLOCK, Counting, FLOW, MOST_BLOCKS, PROBES};
 use std::collections::HashMap;
 use trace::tables::{SIMT, SIMT_HELPERS, SIMT_TRACES};
 use trace::{Table, Value};
@@ -89,17 +89,25 @@ impl Pass for Simt {
         true
     }
 
+    fn spreads(&self) -> Option<usize> {
+        Some(MOST_BLOCKS)
+    }
+
     fn run(&self, shader: &mut Shader) -> Result<Change> {
         let wrong = Error::shader(shader.hash);
         let mut calls = vec![];
-        for spot in shader.before_each(traces) {
+        let all = shader.before_each(traces);
+        let spread = shader.spread(all.len());
+        for (n, spot) in all.into_iter().enumerate() {
             let here = shader.import(&PROBES, "simt_here").map_err(&wrong)?;
             let exact_counts = shader.constant(self.counting.exact_counts);
             let (counter, in_region) =
                 shader.reserve_counters(self.counting.counters(shader.stage)).map_err(&wrong)?;
             let first = shader.constant(counter);
             shader.site(Site { counter: Some(in_region), ..spot.site(TRACE) });
-            calls.push((spot, vec![shader.call(here, &[first, exact_counts])]));
+            if spread.counts(n) {
+                calls.push((spot, vec![shader.call(here, &[first, exact_counts])]));
+            }
         }
         shader.at_spots(calls);
         if self.direct || shader.stage.is_ray_tracing() {
@@ -157,10 +165,15 @@ impl Simt {
             for (link, count) in flow.placement.links.iter().zip(flow.placement.solve(counter, entered)) {
                 let Way::Block(b) = link.way else { continue };
                 let slots = of_block.get_mut(b).ok_or_else(|| missing(site))?;
+                if count < 0 && e.variant.stage == Stage::Fragment && e.variant.replays > 1 {
+                    // (replays packed fragments into subgroups otherwise: nothing is left of what few of them had)
+                    continue;
+                }
                 slots[slot] = u64::try_from(count).map_err(|_| {
+                    let of_replays = e.variant.of_several_replays();
                     let why = format!(
                         "block {b} of function {} would have {count} executions: invocations that parted met again \
-                         before their ways did; --passes simt:placement=direct counts every block by itself",
+                         before their ways did; --passes simt:placement=direct counts every block by itself{of_replays}",
                         site.function
                     );
                     Error::Record { word_offset: first, why }
