@@ -15,6 +15,8 @@
 pub mod answers;
 pub mod capture;
 mod error;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 pub mod query;
 pub mod schema;
 pub mod table;

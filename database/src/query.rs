@@ -84,6 +84,15 @@ impl Database {
         Ok(())
     }
 
+    /// What could not be read when it was made; nothing where all was.
+    pub fn incomplete(&self) -> Result<Option<String>, Error> {
+        let one = self.0.query_row("SELECT value FROM about WHERE name = 'incomplete'", [], |row| row.get(0));
+        match one {
+            Err(rusqlite::Error::QueryReturnedNoRows) => Ok(None),
+            found => found.map(Some).map_err(|e| Error::new(words(&e))),
+        }
+    }
+
     /// Every table and view with its columns, their units and meanings.
     pub fn schema(&self) -> Result<String, Error> {
         self.described().map_err(|e| Error::new(words(&e)))
