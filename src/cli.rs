@@ -24,7 +24,9 @@ mod what_if;
 pub use analyze::{AnalyzeArgs, AnalyzeFormat};
 pub use bench::BenchArgs;
 pub use bindings::{BindingsArgs, BindingsCommand, ResourcesArgs, SplitArgs};
-pub use db::{DbArgs, SqlArgs, SqlFormat};
+#[cfg(feature = "database")]
+pub use db::SqlFormat;
+pub use db::{DbArgs, SqlArgs};
 pub use habits::{CompletionsArgs, HabitArgs, ManArgs};
 pub use help::parse;
 pub use memory::MemoryArgs;

@@ -20,6 +20,7 @@ pub mod parquet;
 pub mod query;
 pub mod schema;
 pub mod table;
+pub mod times;
 pub mod traces;
 mod words;
 mod writer;

@@ -16,6 +16,7 @@ Examples:
   reray-replay db cap.gfxr -o cap.sqlite
   reray-replay db cap.gfxr trace times.json -o cap.sqlite
   reray-replay db cap.gfxr -o cap.sqlite --parquet tables")]
+#[cfg_attr(not(feature = "database"), allow(dead_code, reason = "no such database"))]
 pub struct DbArgs {
     /// The capture
     #[arg(value_name = "CAPTURE")]
@@ -49,6 +50,7 @@ Examples:
   reray-replay sql cap.gfxr 'SELECT kind, count(*) FROM executions GROUP BY kind' --format csv
   reray-replay sql cap.gfxr --schema
   reray-replay sql cap.sqlite 'SELECT * FROM traces'")]
+#[cfg_attr(not(feature = "database"), allow(dead_code, reason = "no such database"))]
 pub struct SqlArgs {
     /// The capture, or a database that `db` wrote
     #[arg(value_name = "CAPTURE|DATABASE")]
@@ -75,6 +77,7 @@ pub struct SqlArgs {
 
 /// Forms of `sql`'s output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[cfg_attr(not(feature = "database"), allow(dead_code, reason = "no such database"))]
 pub enum SqlFormat {
     /// An aligned table, for reading
     Text,

@@ -14,6 +14,7 @@ use crate::output;
 use crate::progress;
 use database::answers::Answers;
 use database::capture::{Framed, Told, Written};
+use database::times::Times;
 use database::traces::{Traces, bindings};
 use database::{Writer, capture, schema};
 use gfxr_parse::ahead::Call;
@@ -75,7 +76,7 @@ pub fn make(
             Err(Part::Failed(e)) => return Err(e),
         }
     }
-    let mut traces = Traces::default();
+    let (mut traces, mut times, mut timed) = (Traces::default(), Times::default(), false);
     for (path, read) in inputs.iter().zip(read) {
         let number = match &read.trace {
             Some(dir) => Some(traces.add(&mut writer, dir).map_err(Failure::new)?),
@@ -84,11 +85,14 @@ pub fn make(
         for (report, _) in read.found.inputs.iter().flat_map(|i| &i.reports) {
             answers.add(&mut writer, &path.display().to_string(), number, report).map_err(Failure::new)?;
         }
+        if let Some(replay) = &read.replay {
+            timed |= times.add(&mut writer, &path.display().to_string(), replay).map_err(Failure::new)?;
+        }
         if read.found.failed {
             incomplete.push(format!("{}: not every question was answered", path.display()));
         }
     }
-    for view in schema::views(bound) {
+    for view in schema::views(bound, timed) {
         writer.view(view).map_err(Failure::new)?;
     }
     let exit = if incomplete.is_empty() { Exit::Done } else { Exit::Failed };
@@ -103,6 +107,8 @@ pub fn make(
 /// An input of the command line.
 struct Input {
     trace: Option<Dir>,
+    /// What a replay printed.
+    replay: Option<serde_json::Value>,
     found: inputs::Read,
 }
 
@@ -116,7 +122,8 @@ fn read(inputs: &[PathBuf]) -> Result<Vec<Input>, Failure> {
             Err(_) if trace.is_some() => {}
             read => read?,
         }
-        Ok(Input { trace, found })
+        let replay = (!path.is_dir()).then(|| report::inputs::json(path)).transpose()?;
+        Ok(Input { trace, replay, found })
     };
     inputs.iter().map(one).collect()
 }

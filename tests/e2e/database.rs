@@ -281,6 +281,21 @@ fn traces_answers_and_times_are_beside_it() {
         }
     }
     assert!(compared > 3, "{compared} tables of reports");
+    // Times of commands are those of the commands that ran.
+    let spans = times["times"]["spans"].as_array().expect("spans");
+    let commands: Vec<&Value> = spans.iter().filter(|s| s["kind"] == "command").collect();
+    assert!(!commands.is_empty());
+    let total = |v: &[&Value]| v.iter().map(|s| s["time_ns"].as_u64().expect("a time")).sum::<u64>();
+    let sql = "SELECT sum(time_ns) AS n, count(*) AS spans FROM gpu_times WHERE kind = 'command'";
+    let sums = ask(database, sql);
+    assert_eq!((&sums[0]["n"], &sums[0]["spans"]), (&json!(total(&commands)), &json!(commands.len())));
+    let sql = "SELECT sum(time_ns) AS n, count(*) AS ran, sum(g.name LIKE e.kind || '%') AS named FROM executions e \
+               JOIN recordings r USING (recording) JOIN gpu_times g ON g.kind = 'command' AND g.frame = e.frame \
+               AND g.command_buffer = r.command_buffer AND g.command = e.command WHERE e.invocation IS NOT NULL";
+    let joined = ask(database, sql);
+    assert!(joined[0]["ran"].as_u64() > Some(100), "{joined:?}");
+    assert_eq!(joined[0]["named"], joined[0]["ran"], "each is the command that was timed: {joined:?}");
+    assert!(!ask(database, "SELECT * FROM execution_times LIMIT 1").is_empty());
     let files = std::fs::read_dir(&parquet).expect("a folder").count();
     let tables = ask(database, "SELECT count(*) AS n FROM schema_tables");
     assert_eq!(Some(files as u64), tables[0]["n"].as_u64(), "a Parquet file a table");

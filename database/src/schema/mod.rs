@@ -85,6 +85,6 @@ mod tests {
                 assert!(columns.contains(column), "an index of {} over {column}", table.name);
             }
         }
-        assert!(views(false).iter().all(|v| names.insert(v.name.into())), "a view is called as a table is");
+        assert!(views(true, true).iter().all(|v| names.insert(v.name.into())), "a view is called as a table is");
     }
 }

@@ -21,11 +21,14 @@ impl View {
     }
 }
 
-/// All of them; those of bindings, if their tables are there.
-pub fn views(bindings: bool) -> Vec<View> {
+/// All of them; those of bindings and of times, if their tables are there.
+pub fn views(bindings: bool, times: bool) -> Vec<View> {
     let mut all = OWN.to_vec();
     if bindings {
         all.extend_from_slice(OF_BINDINGS);
+    }
+    if times {
+        all.extend_from_slice(OF_TIMES);
     }
     all
 }
@@ -127,3 +130,14 @@ const OF_BINDINGS: &[View] = &[
                 JOIN invocations i ON i.pass = a.pass WHERE a.image > 0",
     },
 ];
+
+const OF_TIMES: &[View] = &[View {
+    name: "execution_times",
+    about: "how long commands took on the GPU: the mean of the times that the frame has for the command",
+    sql: "SELECT e.execution, e.frame, e.pass, e.label, e.kind, e.call, e.invocation, i.pipeline, g.time_ns, g.times FROM executions e \
+            JOIN recordings r ON r.recording = e.recording \
+            JOIN (SELECT frame, command_buffer, command, avg(time_ns) AS time_ns, count(*) AS times FROM gpu_times \
+              WHERE kind = 'command' GROUP BY frame, command_buffer, command) g \
+              ON g.frame = e.frame AND g.command_buffer = r.command_buffer AND g.command = e.command \
+            LEFT JOIN invocations i ON i.invocation = e.invocation",
+}];
