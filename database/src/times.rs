@@ -29,7 +29,8 @@ impl Times {
         for span in spans {
             let number = |name: &str| span[name].as_u64();
             let words = |name: &str| span[name].as_str().map(str::to_owned);
-            let path: Vec<&str> = span["path"].as_array().into_iter().flatten().filter_map(Json::as_str).collect();
+            let path: Vec<&str> =
+                span["path"].as_array().into_iter().flatten().filter_map(Json::as_str).collect();
             // (the JSON counts commands from 1; 0 stands for no command)
             let command = number("index").and_then(|i| i.checked_sub(1));
             let there = |name: &str| number(name).filter(|n| *n != 0);
@@ -76,10 +77,22 @@ fn described() -> Table {
             count("repeat", "number", "which repetition of that frame, from 0"),
             count("submit", "number", "which submission of the replay, from 0"),
             count("queue", "id", "the queue"),
-            count("command_buffer", "id", "the command buffer that it was recorded into; NULL for submissions"),
+            count(
+                "command_buffer",
+                "id",
+                "the command buffer that it was recorded into; NULL for submissions",
+            ),
             count("position", "index", "which command buffer of the submission, from 0"),
-            count("execution", "index", "which secondary command buffer that the submitted one executes, from 1; 0 for itself"),
-            count("command", "index", "the command that begins it, its place in the recording, from 0; NULL for none"),
+            count(
+                "execution",
+                "index",
+                "which secondary command buffer that the submitted one executes, from 1; 0 for itself",
+            ),
+            count(
+                "command",
+                "index",
+                "the command that begins it, its place in the recording, from 0; NULL for none",
+            ),
             text("kind", "submit, label, pass, secondary, run or command"),
             count("depth", "spans", "how many enclose it"),
             text("name", "its name"),

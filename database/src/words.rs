@@ -41,7 +41,8 @@ mod tests {
     fn words_are_the_registrys() {
         assert_eq!(value("VkAttachmentLoadOp", 1), Value::Word("VK_ATTACHMENT_LOAD_OP_CLEAR"));
         assert_eq!(value("VkAttachmentLoadOp", 77), "77".into());
-        let usage = "VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT";
+        let usage =
+            "VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT";
         assert_eq!(bits("VkCommandBufferUsageFlagBits", 5), usage.into());
         assert_eq!(hex(&[0, 0xAB, 3], &[true, true, false]), "00ab--".into());
     }

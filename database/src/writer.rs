@@ -46,7 +46,8 @@ pub struct Writer {
 impl Writer {
     /// Begins a database that will lie at `path`.
     pub fn create(path: &Path) -> Result<Writer, Error> {
-        let name = path.file_name().ok_or_else(|| Error::new(format!("{}: no file's name", path.display())))?;
+        let name =
+            path.file_name().ok_or_else(|| Error::new(format!("{}: no file's name", path.display())))?;
         let part = path.with_file_name(format!(".{}.{}.part", name.to_string_lossy(), std::process::id()));
         let at = |e: &dyn std::fmt::Display| Error::new(format!("{}: {e}", path.display()));
         // (SQLite's own words for a folder that is not there are few)
@@ -61,8 +62,7 @@ impl Writer {
             .name("database".into())
             .spawn(move || write(opened, &received).map_err(|e| Error::new(format!("{shown}: {e}"))))
             .map_err(|e| at(&e))?;
-        let mut writer =
-            Writer { orders, thread: Some(thread), tables: vec![], part, path: path.to_owned() };
+        let mut writer = Writer { orders, thread: Some(thread), tables: vec![], part, path: path.to_owned() };
         writer.about("schema_version", schema::VERSION.to_string())?;
         writer.about("made_by", concat!("reray-replay ", env!("CARGO_PKG_VERSION")).to_owned())?;
         Ok(writer)
@@ -246,7 +246,13 @@ mod tests {
     }
 
     fn numbers() -> Table {
-        Table::new("numbers", "numbers and their names", true, &[count("n", "number", ""), text("name", "")], &["name"])
+        Table::new(
+            "numbers",
+            "numbers and their names",
+            true,
+            &[count("n", "number", ""), text("name", "")],
+            &["name"],
+        )
     }
 
     #[test]

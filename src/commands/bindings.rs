@@ -79,7 +79,11 @@ pub(super) fn follow(capture: &Capture, options: &Options, folder: &Path) -> Res
     bar.finish_and_clear();
     done.map_err(failure)?;
     let writer = Rc::into_inner(writer).map(RefCell::into_inner);
-    writer.ok_or_else(|| Failure::new("a hook has kept the trace"))?.finish().map(|_| ()).map_err(Failure::new)
+    writer
+        .ok_or_else(|| Failure::new("a hook has kept the trace"))?
+        .finish()
+        .map(|_| ())
+        .map_err(Failure::new)
 }
 
 /// Follows the capture and writes the trace. The last are messages of the validation layer.

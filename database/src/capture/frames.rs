@@ -49,7 +49,8 @@ impl Frames {
     pub fn call(&mut self, call: &Call) {
         let f = self.frames.entry(self.now).or_default();
         f.calls += 1;
-        if matches!(call.command.canonical, "vkQueueSubmit" | "vkQueueSubmit2") && call.image.ret() >= Some(0) {
+        if matches!(call.command.canonical, "vkQueueSubmit" | "vkQueueSubmit2") && call.image.ret() >= Some(0)
+        {
             f.submissions += batches(call).len() as u64;
         }
     }

@@ -40,7 +40,12 @@ impl Bound {
     }
 
     /// The number of these buffers; NULL where there are none.
-    pub fn inputs(&mut self, writer: &mut Writer, world: &World, inputs: &Rc<Inputs>) -> Result<Value, Error> {
+    pub fn inputs(
+        &mut self,
+        writer: &mut Writer,
+        world: &World,
+        inputs: &Rc<Inputs>,
+    ) -> Result<Value, Error> {
         if let Some((last, number)) = &self.last
             && Rc::ptr_eq(last, inputs)
         {
@@ -101,7 +106,9 @@ fn lines(world: &World, inputs: &Inputs) -> Vec<Line> {
     let line = |what, binding, s: &Stream, index| {
         let (buffer, offset, address) = match s.place {
             Place::Buffer { buffer, offset } => (buffer, offset, 0),
-            Place::Address(a) => world.at_address(a).map_or((0, 0, a), |(buffer, offset)| (buffer, offset, a)),
+            Place::Address(a) => {
+                world.at_address(a).map_or((0, 0, a), |(buffer, offset)| (buffer, offset, a))
+            }
         };
         (what, binding, buffer, offset, address, s.size, index)
     };

@@ -60,8 +60,7 @@ impl Labels {
         };
         let info = View::call(&call.image).one("pLabelInfo");
         let text = info.and_then(|i| i.text("pLabelName")).unwrap_or_default();
-        let place =
-            Place { queue: call.image.u64(0), frame: call.frame, submission: None, call: call.block };
+        let place = Place { queue: call.image.u64(0), frame: call.frame, submission: None, call: call.block };
         self.met(writer, place, what, &text)
     }
 

@@ -184,7 +184,11 @@ mod tests {
         all.begin(2, of("VkDescriptorPool"), 1, (11, 0, 0));
         all.begin(3, of("VkDescriptorSet"), 2, (12, 0, 0));
         all.end_children(2, (13, 1));
-        assert_eq!((all.all[1].destroyed, all.all[2].destroyed), (None, Some((13, 1))), "the pool is only reset");
+        assert_eq!(
+            (all.all[1].destroyed, all.all[2].destroyed),
+            (None, Some((13, 1))),
+            "the pool is only reset"
+        );
         all.begin(3, of("VkDescriptorSet"), 2, (14, 0, 1));
         all.end(1, (15, 2));
         let ended: Vec<_> = all.all.iter().map(|o| o.destroyed.map(|d| d.0)).collect();

@@ -155,14 +155,16 @@ impl Runs {
         )
     }
 
-    fn command(&mut self, writer: &mut Writer, world: &World, at: &At, command: &Command) -> Result<(), Error> {
+    fn command(
+        &mut self,
+        writer: &mut Writer,
+        world: &World,
+        at: &At,
+        command: &Command,
+    ) -> Result<(), Error> {
         if let Command::Label { what, text } = command {
-            let place = Place {
-                queue: at.queue,
-                frame: at.frame,
-                submission: Some(at.submission),
-                call: at.block,
-            };
+            let place =
+                Place { queue: at.queue, frame: at.frame, submission: Some(at.submission), call: at.block };
             if *what != Label::End {
                 self.labels.met(writer, place, *what, text)?;
                 return self.execution(writer, at, kind(command), None);
@@ -218,7 +220,10 @@ impl Runs {
             id(invoke.bindings.program.id()),
             invoke.is_indirect().into(),
         ];
-        let all = place.into_iter().chain(sizes(&invoke.sizes, invoke.kind().contains("Indexed"))).chain([inputs, push]);
+        let all = place
+            .into_iter()
+            .chain(sizes(&invoke.sizes, invoke.kind().contains("Indexed")))
+            .chain([inputs, push]);
         writer.values(self.invocations, all)
     }
 
@@ -330,7 +335,13 @@ fn sizes(of: &Sizes, indexed: bool) -> [Value; 17] {
             v[first_instance] = (*fi).into();
             v[draws] = 1u32.into();
         }
-        Sizes::DrawIndexed { indices: n, instances: i, first_index: f, vertex_offset: o, first_instance: fi } => {
+        Sizes::DrawIndexed {
+            indices: n,
+            instances: i,
+            first_index: f,
+            vertex_offset: o,
+            first_instance: fi,
+        } => {
             v[indices] = (*n).into();
             v[instances] = (*i).into();
             v[first_index] = (*f).into();
@@ -339,7 +350,8 @@ fn sizes(of: &Sizes, indexed: bool) -> [Value; 17] {
             v[draws] = 1u32.into();
         }
         Sizes::Multi { draws: all, instances: i, first_instance: fi } => {
-            v[if indexed { indices } else { vertices }] = all.iter().map(|d| u64::from(d.1)).sum::<u64>().into();
+            v[if indexed { indices } else { vertices }] =
+                all.iter().map(|d| u64::from(d.1)).sum::<u64>().into();
             v[instances] = (*i).into();
             v[first_instance] = (*fi).into();
             v[draws] = all.len().into();

@@ -11,10 +11,18 @@ pub fn calls() -> Table {
         &[
             count("call", "block", "the index of its block in the capture, as `dump` has it"),
             text("name", "the command: vkQueueSubmit, vkCmdDraw, …"),
-            count("frame", "number", "the frame it belongs to; 0 for the state at the head of a trimmed capture"),
+            count(
+                "frame",
+                "number",
+                "the frame it belongs to; 0 for the state at the head of a trimmed capture",
+            ),
             count("thread", "id", "the thread that called"),
             text("result", "what it returned, as `dump` prints it; NULL where it returns nothing"),
-            count("object", "id", "its first parameter, where that is an object: the device, queue or command buffer"),
+            count(
+                "object",
+                "id",
+                "its first parameter, where that is an object: the device, queue or command buffer",
+            ),
             count("created", "id", "the first object that it made or found; NULL where there is none"),
             text("args", "its arguments as JSON, as `dump` prints them"),
         ],
@@ -50,11 +58,23 @@ pub fn objects() -> Table {
             count("handle", "id", "the capture's id of it"),
             text("type", "its type: VkBuffer, VkQueue, …"),
             text("name", "the last name that the program gave it; NULL if it gave none"),
-            count("parent", "id", "the device, pool or swapchain that it came from; NULL where there is none"),
+            count(
+                "parent",
+                "id",
+                "the device, pool or swapchain that it came from; NULL where there is none",
+            ),
             count("created_by", "block", "the call (or metadata block) that made it or found it first"),
-            count("created_index", "index", "its place among what that call made, from 0: which of its create infos is its own"),
+            count(
+                "created_index",
+                "index",
+                "its place among what that call made, from 0: which of its create infos is its own",
+            ),
             count("created_frame", "number", "the frame of that call"),
-            count("destroyed_by", "block", "the call that ended it, or its pool, swapchain or device; NULL if it lived to the end"),
+            count(
+                "destroyed_by",
+                "block",
+                "the call that ended it, or its pool, swapchain or device; NULL if it lived to the end",
+            ),
             count("destroyed_frame", "number", "the frame of that call"),
         ],
         &["handle", "type", "created_by"],
@@ -91,9 +111,17 @@ pub fn metadata() -> Table {
         &[
             count("block", "block", "its index in the capture"),
             text("name", "what it is, as `dump` names it; NULL for what this program does not know"),
-            count("frame", "number", "the frame it belongs to; 0 for the state at the head of a trimmed capture"),
+            count(
+                "frame",
+                "number",
+                "the frame it belongs to; 0 for the state at the head of a trimmed capture",
+            ),
             count("bytes", "bytes", "of contents that it brings, decompressed; 0 where it brings none"),
-            count("handle", "id", "for contents of memory, buffers and images: of which object; NULL elsewhere"),
+            count(
+                "handle",
+                "id",
+                "for contents of memory, buffers and images: of which object; NULL elsewhere",
+            ),
         ],
         &["name"],
     )

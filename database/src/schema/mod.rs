@@ -7,10 +7,10 @@ mod calls;
 mod runs;
 mod views;
 
-pub use calls::{calls, call_objects, frames, metadata, objects};
+pub use calls::{call_objects, calls, frames, metadata, objects};
 pub use runs::{
-    commands, executions, input_buffers, invocations, labels, pass_attachments, passes, push_constants, recordings,
-    submission_command_buffers, submission_semaphores, submissions,
+    commands, executions, input_buffers, invocations, labels, pass_attachments, passes, push_constants,
+    recordings, submission_command_buffers, submission_semaphores, submissions,
 };
 pub use views::{View, views};
 
@@ -67,9 +67,23 @@ mod tests {
     #[test]
     fn names_are_unique_and_every_column_says_what_it_is() {
         let all = [
-            calls(), call_objects(), frames(), metadata(), objects(), commands(), executions(), input_buffers(),
-            invocations(), labels(), pass_attachments(), passes(), push_constants(), recordings(),
-            submission_command_buffers(), submission_semaphores(), submissions(),
+            calls(),
+            call_objects(),
+            frames(),
+            metadata(),
+            objects(),
+            commands(),
+            executions(),
+            input_buffers(),
+            invocations(),
+            labels(),
+            pass_attachments(),
+            passes(),
+            push_constants(),
+            recordings(),
+            submission_command_buffers(),
+            submission_semaphores(),
+            submissions(),
         ];
         let mut names = std::collections::BTreeSet::new();
         for table in all.iter().chain(&of_itself()) {
@@ -85,6 +99,9 @@ mod tests {
                 assert!(columns.contains(column), "an index of {} over {column}", table.name);
             }
         }
-        assert!(views(true, true).iter().all(|v| names.insert(v.name.into())), "a view is called as a table is");
+        assert!(
+            views(true, true).iter().all(|v| names.insert(v.name.into())),
+            "a view is called as a table is"
+        );
     }
 }
