@@ -9,6 +9,9 @@ use rusqlite::{Connection, OpenFlags};
 use std::fmt::Write;
 use std::path::Path;
 
+/// What SQL makes of numbers that it does not have.
+const UNSIGNED: &str = "whole numbers of 2^63 and more are the negative numbers of the same bits; printf('%u', COLUMN) prints them as they were";
+
 /// A database that is only read.
 pub struct Database(Connection);
 
@@ -48,7 +51,9 @@ impl Database {
             .map_err(at)?;
         if version != crate::schema::VERSION.to_string() {
             let (path, known) = (path.display(), crate::schema::VERSION);
-            return Err(Error::new(format!("{path}: its schema has version {version}; this program knows {known}")));
+            return Err(Error::new(format!(
+                "{path}: its schema has version {version}; this program knows {known}"
+            )));
         }
         Ok(Database(db))
     }
@@ -86,7 +91,16 @@ impl Database {
 
     /// What could not be read when it was made; nothing where all was.
     pub fn incomplete(&self) -> Result<Option<String>, Error> {
-        let one = self.0.query_row("SELECT value FROM about WHERE name = 'incomplete'", [], |row| row.get(0));
+        self.about("incomplete")
+    }
+
+    /// Where the capture's file ended too early; nothing where it did not.
+    pub fn cut_off(&self) -> Result<Option<String>, Error> {
+        self.about("cut_off")
+    }
+
+    fn about(&self, name: &str) -> Result<Option<String>, Error> {
+        let one = self.0.query_row("SELECT value FROM about WHERE name = ?", [name], |row| row.get(0));
         match one {
             Err(rusqlite::Error::QueryReturnedNoRows) => Ok(None),
             found => found.map(Some).map_err(|e| Error::new(words(&e))),
@@ -99,7 +113,7 @@ impl Database {
     }
 
     fn described(&self) -> rusqlite::Result<String> {
-        let mut out = String::new();
+        let mut out = format!("{UNSIGNED}\n\n");
         let pair = |row: &rusqlite::Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?));
         let mut tables = self.0.prepare("SELECT name, about FROM schema_tables ORDER BY rowid")?;
         let mut columns = self.0.prepare(

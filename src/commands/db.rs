@@ -1,7 +1,8 @@
 //! `db`: a capture, and what was measured of it, as a database.
 //!
 //! Guarantees: the database is there whole or not at all. What could not be read of the capture is said on stderr and in the
-//! database (`about`, incomplete), the rest is there, and the exit code is 1. Refuses inputs of which nothing can be said.
+//! database (`about`, incomplete), the rest is there, and the exit code is 1. Where the file ends inside a block, that is a warning
+//! (`about`, cut_off), as it is for `dump`. Refuses inputs of which nothing can be said.
 
 use super::bindings::{Temporary, follow};
 use super::folder::{refuse_full, whole};
@@ -37,10 +38,8 @@ pub fn run(args: &DbArgs) -> Result<Exit, Failure> {
         whole(folder, |part| parquet(&args.output, part).map_err(failed))?;
     }
     let Written { calls, invocations } = made.written;
-    let text = format!(
-        "{}: {calls} calls; {invocations} draws, dispatches and traces\n",
-        args.output.display()
-    );
+    let text =
+        format!("{}: {calls} calls; {invocations} draws, dispatches and traces\n", args.output.display());
     output::print(text.as_bytes())?;
     Ok(made.exit)
 }
@@ -141,8 +140,8 @@ fn of_bindings(capture: &Capture, writer: &mut Writer, answers: &mut Answers) ->
     let unread = |e: Failure| Part::Unread(e.to_string());
     let failed = |e: database::Error| Part::Failed(Failure::new(e));
     follow(capture, &Options::default(), &folder.0).map_err(unread)?;
-    let dir = Dir::open_with(&folder.0, crate::mmap::open_plain)
-        .map_err(|e| Part::Failed(Failure::new(e)))?;
+    let dir =
+        Dir::open_with(&folder.0, crate::mmap::open_plain).map_err(|e| Part::Failed(Failure::new(e)))?;
     bindings(writer, &dir).map_err(failed)?;
     let asked = analyze::answerable(&dir);
     for answer in analyze::answers(&dir, &asked) {
@@ -161,6 +160,7 @@ fn calls(capture: &Capture, writer: &mut Writer) -> Result<(Written, Vec<String>
         complaints: Complaints::new(capture),
         bad: 0,
         first: String::new(),
+        cut_off: None,
         bar: &bar,
     };
     let written = capture::write(capture, writer, &mut walk).map_err(Failure::new)?;
@@ -168,6 +168,10 @@ fn calls(capture: &Capture, writer: &mut Writer) -> Result<(Written, Vec<String>
     let mut incomplete = vec![];
     if walk.bad > 0 {
         incomplete.push(format!("{} blocks could not be read, the first: {}", walk.bad, walk.first));
+    }
+    if let Some(why) = walk.cut_off {
+        input::warn_of_the_end(capture.name(), &why);
+        writer.about("cut_off", why).map_err(Failure::new)?;
     }
     walk.complaints.exit();
     Ok((written, incomplete))
@@ -178,6 +182,7 @@ struct Walk<'a> {
     complaints: Complaints<'a>,
     bad: u64,
     first: String,
+    cut_off: Option<String>,
     bar: &'a indicatif::ProgressBar,
 }
 
@@ -193,6 +198,9 @@ impl Told for Walk<'_> {
         }
         self.bad += 1;
         self.complaints.add(0, why);
+    }
+    fn cut_off(&mut self, why: &Error) {
+        self.cut_off = Some(why.to_string());
     }
     fn at(&mut self, offset: u64) {
         self.bar.set_position(offset);

@@ -37,13 +37,14 @@ pub fn run(args: &SqlArgs) -> Result<Exit, Failure> {
         }
         of => of.unwrap_or_default().to_owned(),
     };
-    let path = if is_database(&args.file) { args.file.clone() } else { cached(args)? };
+    let (path, now) = if is_database(&args.file) { (args.file.clone(), false) } else { cached(args)? };
     let db = Database::open(&path).map_err(Failure::new)?;
     let mut out = Output::create(args.output.as_deref())?;
     if args.schema {
         out.write(db.schema().map_err(Failure::new)?.as_bytes())?;
     } else {
-        let mut table = Printed { format: args.format, out: &mut out, names: vec![], rows: vec![], failed: None };
+        let mut table =
+            Printed { format: args.format, out: &mut out, names: vec![], rows: vec![], failed: None };
         let asked = db.ask(&question, &mut table);
         asked.map_err(|e| {
             let hint = "--schema prints which tables and columns there are";
@@ -52,6 +53,10 @@ pub fn run(args: &SqlArgs) -> Result<Exit, Failure> {
         table.finish()?;
     }
     out.finish()?;
+    // (what was just read has been said)
+    if let Some(why) = db.cut_off().map_err(Failure::new)?.filter(|_| !now) {
+        input::warn_of_the_end(&args.file.display().to_string(), &why);
+    }
     match db.incomplete().map_err(Failure::new)? {
         Some(why) => {
             complain(format_args!("{}: {why}", args.file.display()));
@@ -68,15 +73,15 @@ fn is_database(path: &Path) -> bool {
     plain && File::open(path).and_then(|mut f| f.read_exact(&mut begin)).is_ok() && begin == *MAGIC
 }
 
-/// The capture's database, made now if need be.
-fn cached(args: &SqlArgs) -> Result<PathBuf, Failure> {
+/// The capture's database, and whether it had to be made now.
+fn cached(args: &SqlArgs) -> Result<(PathBuf, bool), Failure> {
     let capture = input::open(&args.file, &args.reading)?;
     let name = capture_name(&args.file)?;
     let key = key(&capture, &args.file);
     let file = format!(".{name}.{key}.sqlite");
     let folders = folders(args);
     if let Some(there) = folders.iter().map(|f| f.join(&file)).find(|p| is_database(p)) {
-        return Ok(there);
+        return Ok((there, false));
     }
     drop(capture);
     let mut failed = None;
@@ -85,7 +90,7 @@ fn cached(args: &SqlArgs) -> Result<PathBuf, Failure> {
         match make(&args.file, folder, &path, &args.reading) {
             Ok(()) => {
                 others(folder, &name, &file).for_each(|old| _ = fs::remove_file(old));
-                return Ok(path);
+                return Ok((path, true));
             }
             Err(Made::Nowhere(e)) => failed = failed.or(Some(e)),
             Err(Made::Failed(e)) => return Err(e),
@@ -190,7 +195,8 @@ impl Take for Printed<'_> {
             SqlFormat::Json => {
                 let first = if self.rows.is_empty() { "\n" } else { ",\n" };
                 let members = self.names.iter().zip(values);
-                let members: Vec<String> = members.map(|(n, v)| format!("{}:{}", quoted(n), json(v))).collect();
+                let members: Vec<String> =
+                    members.map(|(n, v)| format!("{}:{}", quoted(n), json(v))).collect();
                 self.line(format!("{first}{{{}}}", members.join(",")));
                 if self.rows.is_empty() {
                     self.rows.push(vec![]);
@@ -231,8 +237,9 @@ fn aligned(names: &[String], rows: &[Vec<(String, bool)>]) -> String {
     let width = |text: &str| text.chars().count();
     let widest = |i: usize| rows.iter().map(|r| width(&r[i].0)).chain([width(&names[i])]).max();
     let widths: Vec<usize> = (0..names.len()).map(|i| widest(i).unwrap_or(0)).collect();
-    let numbers: Vec<bool> =
-        (0..names.len()).map(|i| rows.iter().any(|r| r[i].1) && rows.iter().all(|r| r[i].1 || r[i].0.is_empty())).collect();
+    let numbers: Vec<bool> = (0..names.len())
+        .map(|i| rows.iter().any(|r| r[i].1) && rows.iter().all(|r| r[i].1 || r[i].0.is_empty()))
+        .collect();
     let line = |cells: &mut dyn Iterator<Item = &str>| {
         let padded = cells.enumerate().map(|(i, c)| {
             let pad = " ".repeat(widths[i] - width(c));
@@ -269,7 +276,11 @@ fn json(value: &Answer<'_>) -> String {
 }
 
 fn csv(text: &str) -> String {
-    if text.contains(['"', ',', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+    if text.contains(['"', ',', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
 }
 
 #[cfg(test)]
@@ -279,7 +290,8 @@ mod tests {
     #[test]
     fn text_is_aligned_and_numbers_stand_to_the_right() {
         let cell = |t: &str, n| (t.to_owned(), n);
-        let rows = [vec![cell("vkÄ", false), cell("7", true)], vec![cell("vkCmdDraw", false), cell("12", true)]];
+        let rows =
+            [vec![cell("vkÄ", false), cell("7", true)], vec![cell("vkCmdDraw", false), cell("12", true)]];
         let text = aligned(&["name".into(), "calls".into()], &rows);
         assert_eq!(text, "name       calls\nvkÄ            7\nvkCmdDraw     12\n");
     }
@@ -289,7 +301,10 @@ mod tests {
         assert_eq!((csv("a,b"), csv("a\"b"), csv("a")), ("\"a,b\"".into(), "\"a\"\"b\"".into(), "a".into()));
         assert_eq!(json(&Answer::Text("a\"b\n")), "\"a\\\"b\\n\"");
         assert_eq!((json(&Answer::Real(f64::NAN)), json(&Answer::Null)), ("null".into(), "null".into()));
-        assert_eq!((json(&Answer::Bytes(&[1, 255])), plain(&Answer::Real(1.5))), ("\"01ff\"".into(), "1.5".into()));
+        assert_eq!(
+            (json(&Answer::Bytes(&[1, 255])), plain(&Answer::Real(1.5))),
+            ("\"01ff\"".into(), "1.5".into())
+        );
     }
 
     #[test]
@@ -297,7 +312,9 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("reray-sql-{}", std::process::id()));
         fs::create_dir_all(&folder).expect("a folder");
         let old = ".a.gfxr.0123456789abcdef.sqlite";
-        for name in [old, ".a.gfxr.0000000000000000.sqlite", ".b.gfxr.0123456789abcdef.sqlite", ".a.gfxr.mine.sqlite"] {
+        for name in
+            [old, ".a.gfxr.0000000000000000.sqlite", ".b.gfxr.0123456789abcdef.sqlite", ".a.gfxr.mine.sqlite"]
+        {
             fs::write(folder.join(name), "").expect("a file");
         }
         let found: Vec<PathBuf> = others(&folder, "a.gfxr", ".a.gfxr.0000000000000000.sqlite").collect();

@@ -32,6 +32,8 @@ pub trait Told {
     fn framed(&mut self, place: Place, call: Option<&Call>) -> Framed;
     /// A block could not be read.
     fn bad(&mut self, why: &gfxr_parse::error::Error);
+    /// The file ends inside a block, and everything before it was read.
+    fn cut_off(&mut self, why: &gfxr_parse::error::Error);
     /// How far into the file the walk has come, in bytes.
     fn at(&mut self, offset: u64);
 }
@@ -106,6 +108,7 @@ impl Walk {
             }
             What::StateBegins | What::Nothing => {}
             What::Bad(e) => told.bad(e),
+            What::CutOff(e) => told.cut_off(e),
         }
         if framed.after {
             self.end_frame();
