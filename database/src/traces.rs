@@ -10,7 +10,11 @@ use crate::table::{Column, Kind, Table, Value, Word, count, text};
 use crate::writer::{TableId, Writer};
 use std::collections::BTreeMap;
 use trace::dir::Dir;
-use trace::tables::{INVOCATIONS, TABLES};
+use trace::tables::{
+    CONTENT_WORDS, DESCRIPTORS, DYNAMIC_OFFSETS, INVOCATION_BLOCKS, INVOCATION_SETS, INVOCATIONS,
+    RESOURCE_BUFFERS, RESOURCE_MEMBERS, RESOURCE_PIPELINES, RESOURCE_SLOTS, RESOURCE_STAGES, SET_CONTENTS,
+    SYNC_ACCESSES, SYNC_BARRIERS, SYNC_OBJECTS, SYNC_SUBMISSIONS, SYNC_WAITS, TABLES, UPLOADS,
+};
 use trace::{ColumnData, Columns, Source, Unreadable};
 
 /// Several traces, whose tables are made when the first has them.
@@ -21,11 +25,38 @@ pub struct Traces {
     count: u64,
 }
 
+/// Tables of bindings, which views ask and which are there even where they have no rows.
+static OF_BINDINGS: &[&trace::Table] = &[
+    &RESOURCE_PIPELINES,
+    &RESOURCE_STAGES,
+    &RESOURCE_SLOTS,
+    &RESOURCE_MEMBERS,
+    &INVOCATION_SETS,
+    &SET_CONTENTS,
+    &DYNAMIC_OFFSETS,
+    &DESCRIPTORS,
+    &INVOCATION_BLOCKS,
+    &CONTENT_WORDS,
+    &UPLOADS,
+    &RESOURCE_BUFFERS,
+    &SYNC_SUBMISSIONS,
+    &SYNC_WAITS,
+    &SYNC_BARRIERS,
+    &SYNC_ACCESSES,
+    &SYNC_OBJECTS,
+];
+
 /// What `bindings` wrote of the capture. (Its invocations are told by the capture itself, with more columns.)
 pub fn bindings(writer: &mut Writer, dir: &Dir) -> Result<(), Error> {
-    for table in TABLES.iter().copied().filter(|t| t.name != INVOCATIONS.name && dir.rows(t).is_some()) {
-        let id = writer.table(described(table, false))?;
-        rows(writer, dir, table, id, None)?;
+    let promised = |t: &trace::Table| OF_BINDINGS.iter().any(|b| b.name == t.name);
+    for table in TABLES.iter().copied().filter(|t| t.name != INVOCATIONS.name) {
+        let written = dir.rows(table).is_some();
+        if written || promised(table) {
+            let id = writer.table(described(table, false))?;
+            if written {
+                rows(writer, dir, table, id, None)?;
+            }
+        }
     }
     Ok(())
 }

@@ -131,6 +131,9 @@ fn answers_are_those_of_other_commands_on_every_sample() {
             is_what_bindings_writes(capture, path(&database), &scratch);
             ran += 1;
         }
+        for view in ask(path(&database), "SELECT name FROM schema_views") {
+            good(&["sql", path(&database), &format!("SELECT * FROM {} LIMIT 1", plain(&view["name"]))]);
+        }
         let info: Value = serde_json::from_str(&good(&["info", capture, "--json"])).expect("JSON");
         assert_eq!(
             info["calls"]["total"].as_u64(),
