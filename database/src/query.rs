@@ -65,7 +65,7 @@ impl Database {
 
     fn asked(&self, sql: &str, take: &mut dyn Take) -> rusqlite::Result<()> {
         let mut statement = self.0.prepare(sql)?;
-        let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+        let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
         take.columns(&names);
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
