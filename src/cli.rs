@@ -7,6 +7,7 @@
 mod analyze;
 mod bench;
 mod bindings;
+mod db;
 mod habits;
 mod help;
 mod memory;
@@ -23,6 +24,9 @@ mod what_if;
 pub use analyze::{AnalyzeArgs, AnalyzeFormat};
 pub use bench::BenchArgs;
 pub use bindings::{BindingsArgs, BindingsCommand, ResourcesArgs, SplitArgs};
+#[cfg(feature = "database")]
+pub use db::SqlFormat;
+pub use db::{DbArgs, SqlArgs};
 pub use habits::{CompletionsArgs, HabitArgs, ManArgs};
 pub use help::parse;
 pub use memory::MemoryArgs;
@@ -192,6 +196,10 @@ pub enum Command {
     MergeProfiles(MergeProfilesArgs),
     /// Say what commands bind and read; time other descriptor sets
     Bindings(BindingsArgs),
+    /// Make a database of a capture, for questions in SQL
+    Db(DbArgs),
+    /// Ask a capture a question in SQL
+    Sql(SqlArgs),
     /// Print events of rays; say what sorting invocations would gain
     #[command(
         subcommand,

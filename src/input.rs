@@ -71,8 +71,13 @@ fn advice(e: &std::io::Error) -> &'static str {
 /// Says so if the file ends inside a block.
 pub fn warn_if_truncated(capture: &Capture, blocks: &AllBlocks) {
     if let Some(e) = blocks.truncated() {
-        complain(format_args!("{}: warning: {e}; everything before it was read", capture.name()));
+        warn_of_the_end(capture.name(), &e.to_string());
     }
+}
+
+/// Says where the file ends too early.
+pub fn warn_of_the_end(capture: &str, why: &str) {
+    complain(format_args!("{capture}: warning: {why}; everything before it was read"));
 }
 
 /// Bad blocks, reported as they are met.

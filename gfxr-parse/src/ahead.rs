@@ -8,7 +8,7 @@
 //! to become, not by the bytes of the file, and what all that wait have become stays within the capture's
 //! [`Budget`](crate::container::Budget): a block that does not fit beside them waits until it does, and one that
 //! fits nowhere is refused before it is decompressed. A block that cannot be read or decoded is an item of its own and
-//! does not end the file.
+//! does not end the file; one that the file ends inside of is the last item.
 
 mod repeats;
 
@@ -99,6 +99,8 @@ pub enum What<'a> {
     Nothing,
     /// It could not be read.
     Bad(Error),
+    /// The capture's own file ends inside it: everything before it was there.
+    CutOff(Error),
 }
 
 impl What<'_> {
@@ -238,7 +240,8 @@ impl<'a> Producer<'a> {
             if ended {
                 let Some(e) = self.blocks.truncated() else { return };
                 self.last.0 += 1;
-                batch.push(self.bad(e).decode(&mut self.work, capture));
+                let (block, offset) = self.last;
+                batch.push(Item { block, offset, place: self.place(), what: What::CutOff(e) });
             }
             let bytes = batch.iter().map(|item| item.what.bytes()).sum();
             (self.out, self.out_bytes) = (self.out + 1, self.out_bytes + bytes);
@@ -304,8 +307,12 @@ impl<'a> Producer<'a> {
     }
 
     fn bad(&self, e: Error) -> Found<'a> {
-        let place = Place { frame: self.frames.frame(), state: false, ends_frame: false };
-        Found { at: self.last, place, block: Err(e) }
+        Found { at: self.last, place: self.place(), block: Err(e) }
+    }
+
+    /// Where what is no block stands.
+    fn place(&self) -> Place {
+        Place { frame: self.frames.frame(), state: false, ends_frame: false }
     }
 }
 

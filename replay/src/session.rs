@@ -410,7 +410,7 @@ impl<'a> Run<'_, 'a> {
                 self.ends(self.framer.number(Place { state: false, ..place }))?;
             }
             What::Nothing => {}
-            What::Bad(e) => self.cx.undecoded(e)?,
+            What::Bad(e) | What::CutOff(e) => self.cx.undecoded(e)?,
         }
         if edge.after {
             self.end_frame()?;

@@ -66,6 +66,26 @@ fn file(args: &ResourcesArgs) -> &Path {
     args.file.as_deref().expect("it is required")
 }
 
+/// Follows the capture without a device and writes all of it, what orders commands included, into a folder.
+#[cfg(feature = "database")]
+pub(super) fn follow(capture: &Capture, options: &Options, folder: &Path) -> Result<(), Failure> {
+    let manifest = profile::manifest(capture, vec![]);
+    let writer = Rc::new(RefCell::new(Writer::create(folder, manifest).map_err(Failure::new)?));
+    let (hook, _) = ResourcesHook::new(profile::sink(&writer), Box::new(|_| true), None);
+    let hook = hook.with_sync(Synchronisation::new(profile::sink(&writer), Box::new(|_| true)));
+    let bar = progress::bytes(capture.bytes().len() as u64, "following");
+    let mut told = Bar { bar: &bar, map: None, released: 0 };
+    let done = replay(capture, options, On::Echo, vec![Box::new(hook)], 0, &mut told);
+    bar.finish_and_clear();
+    done.map_err(failure)?;
+    let writer = Rc::into_inner(writer).map(RefCell::into_inner);
+    writer
+        .ok_or_else(|| Failure::new("a hook has kept the trace"))?
+        .finish()
+        .map(|_| ())
+        .map_err(Failure::new)
+}
+
 /// Follows the capture and writes the trace. The last are messages of the validation layer.
 fn write(
     args: &ResourcesArgs,
@@ -220,10 +240,10 @@ fn summary(args: &ResourcesArgs, f: &Followed, c: &Checked) -> String {
 }
 
 /// A folder among temporary files, gone with its owner.
-struct Temporary(PathBuf);
+pub(super) struct Temporary(pub(super) PathBuf);
 
 impl Temporary {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Temporary(std::env::temp_dir().join(format!("reray-replay-resources-{}", std::process::id())))
     }
 }

@@ -6,6 +6,8 @@ mod bindings;
 mod check;
 mod compare;
 mod compress;
+#[cfg(feature = "database")]
+mod db;
 mod devices;
 mod dump;
 mod extract;
@@ -24,6 +26,8 @@ mod replaying;
 mod report;
 mod screenshot;
 mod split;
+#[cfg(feature = "database")]
+mod sql;
 mod study;
 mod suite;
 mod times;
@@ -51,6 +55,14 @@ pub fn run(cli: Cli) -> Result<Exit, Failure> {
         | Command::Repartition(args) => split::run(&args),
         Command::Bindings(BindingsArgs { followed: args, .. }) | Command::Resources(args) => {
             bindings::run(&args)
+        }
+        #[cfg(feature = "database")]
+        Command::Db(args) => db::run(&args),
+        #[cfg(feature = "database")]
+        Command::Sql(args) => sql::run(&args),
+        #[cfg(not(feature = "database"))]
+        Command::Db(_) | Command::Sql(_) => {
+            Err(Failure::usage("this program was built without its feature `database`"))
         }
         Command::Analyze(args) => analyze::run(&args),
         Command::Profile(args) => profile::run(&args),

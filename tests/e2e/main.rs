@@ -18,6 +18,8 @@ mod closed_forms;
 mod compressed;
 mod counters;
 mod damage;
+#[cfg(feature = "database")]
+mod database;
 mod device;
 mod divergence;
 mod engines;

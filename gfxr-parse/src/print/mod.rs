@@ -53,6 +53,7 @@ use json::Json;
 use sink::Sink;
 use text::Text;
 
+use crate::ahead::Call;
 use crate::container::{Block, BlockKind, Scratch};
 use crate::decode::decode_found;
 use crate::error::{Error, Result};
@@ -109,6 +110,10 @@ impl Printer {
     /// Prints one block. On error nothing of it stays.
     pub fn block(&mut self, block: &Block) -> Result<Printed> {
         engine!(self, e => e.block(block))
+    }
+    /// Prints a call that is decoded already, as [`Printer::block`] prints its block.
+    pub fn call(&mut self, call: &mut Call) {
+        engine!(self, e => e.decoded(call));
     }
     /// Takes note of a block that is not printed but counts.
     pub fn pass(&mut self, block: &Block) {
@@ -168,6 +173,12 @@ impl<S: Sink> Engine<S> {
             self.blobs.truncate(blobs);
         }
         result
+    }
+
+    fn decoded(&mut self, call: &mut Call) {
+        std::mem::swap(&mut self.image, &mut call.image);
+        self.call(call.block, call.thread);
+        std::mem::swap(&mut self.image, &mut call.image);
     }
 
     fn pass(&mut self, block: &Block) {

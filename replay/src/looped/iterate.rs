@@ -119,7 +119,7 @@ impl<'a> Looping<'a> {
                 self.kept.push(Kept::Call(call));
             }
             What::Meta(meta, data) => self.kept.push(Kept::Meta(meta, data.bytes().to_vec(), item.block)),
-            What::Bad(e) => self.kept.push(Kept::Bad(e)),
+            What::Bad(e) | What::CutOff(e) => self.kept.push(Kept::Bad(e)),
             What::StateBegins | What::StateEnds | What::Nothing => {}
         }
         Ok(())

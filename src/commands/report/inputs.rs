@@ -217,7 +217,8 @@ fn of_trace(
     Ok((!input.reports.is_empty()).then_some(input))
 }
 
-fn json(path: &Path) -> Result<Value, Failure> {
+/// A file of JSON.
+pub fn json(path: &Path) -> Result<Value, Failure> {
     let fail = |e: &dyn std::fmt::Display| Failure::new(format_args!("{}: {e}", path.display()));
     let meta = fs::metadata(path).map_err(|e| fail(&e))?;
     if !meta.is_file() {

@@ -4,7 +4,7 @@
 //! question that fails does not keep others from the page, and makes the exit code 1; a check that fails in an answer makes it
 //! 5. Refuses inputs of which nothing can be said.
 
-mod inputs;
+pub(super) mod inputs;
 mod plots;
 
 use crate::cli::ReportArgs;

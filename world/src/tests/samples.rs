@@ -42,7 +42,7 @@ fn follow(capture: &Capture, to: &mut dyn Observer, mut each: impl FnMut(&Call, 
                 let block = MetaBlock { meta: &m.meta, data: data.bytes(), block: item.block };
                 f.meta(&block);
             }
-            What::Bad(e) => panic!("{e}"),
+            What::Bad(e) | What::CutOff(e) => panic!("{e}"),
             _ => {}
         }
         ControlFlow::<()>::Continue(())

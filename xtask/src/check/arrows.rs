@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! gfxr-parse, pointers <- world <- replay <- profile <- src   trace <- profile      trace <- analyses <- src
+//!              world, analyses <- database <- src
 //! ```
 //!
 //! Nothing lower names anything higher. A few crates are also kept away from libraries whose presence would
@@ -39,6 +40,12 @@ const RULES: &[Rule] = &[
     },
     Rule { name: "reray-trace", ours: &[], barred: &["ash", "rspirv"], tests_may: false },
     Rule { name: "reray-analyses", ours: &["reray-trace"], barred: &["ash", "rspirv"], tests_may: false },
+    Rule {
+        name: "reray-database",
+        ours: &["gfxr-parse", "reray-world", "reray-trace", "reray-analyses"],
+        barred: &["ash", "rspirv"],
+        tests_may: false,
+    },
     Rule { name: "captures", ours: &["gfxr-parse"], barred: &["rspirv"], tests_may: false },
     Rule {
         name: "reray-replay",
@@ -49,6 +56,7 @@ const RULES: &[Rule] = &[
             "reray-profile",
             "reray-trace",
             "reray-analyses",
+            "reray-database",
             "captures",
             "arm-layer",
         ],
