@@ -7,7 +7,7 @@
 
 use super::lookup::Lookup;
 use super::sample::Sampling;
-use super::spread::Replays;
+use super::spread::{Replays, Spread};
 use super::variant::Site;
 use super::{Facts, Probes};
 use crate::spirv::{EntryPoint, Imported, Inst, Module, Op, Operand, Place, Result, Types, malformed};
@@ -157,6 +157,18 @@ pub struct Exit {
 }
 
 impl Shader {
+    /// Spreads so many places over the replays that there are.
+    pub fn spread(&mut self, places: usize) -> Spread {
+        let spread = self.device.replays.spread(places);
+        self.replays = self.replays.max(spread.over);
+        spread
+    }
+
+    /// For places that have to count in one replay together.
+    pub fn together(&self) -> Spread {
+        self.device.replays.spread(1)
+    }
+
     /// Where a function of the facts is in the module now.
     pub fn function(&self, function: u32) -> usize {
         let id = self.facts.functions[function as usize].id;

@@ -8,7 +8,6 @@
 //! replays are what one replay would have counted, if all do the same work. A shader that has fewer places than there are replays is as
 //! the application made it in the rest. Refuses nothing.
 
-use super::shader::Shader;
 use crate::Stage;
 use crate::spirv::{Module, Op, stage_of};
 use std::collections::HashSet;
@@ -29,6 +28,12 @@ impl Replays {
     /// How many replays it takes that of shaders with so many blocks no replay counts more than `most`, or [`MOST_REPLAYS`].
     pub fn needed(blocks: usize, most: usize) -> u32 {
         u32::try_from(blocks.div_ceil(most)).map_or(MOST_REPLAYS, |n| n.clamp(1, MOST_REPLAYS))
+    }
+
+    /// So many places over as many replays as there are, or as have one each.
+    pub fn spread(self, places: usize) -> Spread {
+        let over = self.asked.clamp(1, u32::try_from(places.max(1)).unwrap_or(u32::MAX));
+        Spread { over, now: self.now }
     }
 }
 
@@ -74,20 +79,5 @@ impl Spread {
     /// Whether any does.
     pub fn any(self) -> bool {
         self.now < self.over
-    }
-}
-
-impl Shader {
-    /// Spreads so many places over the replays that there are, or as many as have one each.
-    pub fn spread(&mut self, places: usize) -> Spread {
-        let Replays { asked, now } = self.device.replays;
-        let over = asked.clamp(1, u32::try_from(places.max(1)).unwrap_or(u32::MAX));
-        self.replays = self.replays.max(over);
-        Spread { over, now }
-    }
-
-    /// For places that have to count in one replay together.
-    pub fn together(&self) -> Spread {
-        Spread { over: 1, now: self.device.replays.now }
     }
 }

@@ -34,7 +34,7 @@ use replay::frames::last_submit;
 use replay::hook::Hook;
 use replay::session::prologue;
 use replay::vulkan::inspect::devices;
-use replays::Replays;
+use replays::{Replays, Taken};
 use std::cell::RefCell;
 use std::rc::Rc;
 use trace::Value::U64;
@@ -175,16 +175,6 @@ fn list() -> Result<Exit, Failure> {
     let lines: String = PASSES.iter().map(|p| format!("{:width$}  {}\n", p.name, p.about)).collect();
     output::print(lines.as_bytes())?;
     Ok(Exit::Done)
-}
-
-/// What is kept of a replay with the plan's shaders.
-pub struct Taken {
-    /// Which of those that places are spread over.
-    pub replay: u32,
-    /// What its frames show.
-    pub pictures: Pictures,
-    /// What it took.
-    pub times: Times,
 }
 
 /// As many replays with the plan's shaders as it takes, and what is kept of those that do not run anything again.

@@ -1,8 +1,8 @@
 //! `--image-tolerance`, `--no-verify-image`: what is compared, and what of it stands in the trace. What differs is measured by
 //! `profile::pictures`; here replays are made for it.
 
-use super::replays::Replays;
-use super::{Taken, plan};
+use super::plan;
+use super::replays::{Replays, Taken};
 use crate::commands::replaying::failure;
 use crate::exit::Failure;
 use profile::hooks::instrument::{Done, InstrumentHook, Raw, Session};

@@ -4,7 +4,8 @@ use crate::cli::ProfileArgs;
 use crate::commands::replaying::{Bar, breadcrumbs};
 use crate::progress;
 use gfxr_parse::container::Capture;
-use profile::costs::again;
+use profile::costs::{Times, again};
+use profile::pictures::Pictures;
 use replay::error::Result;
 use replay::hook::Hook;
 use replay::options::Options;
@@ -71,4 +72,14 @@ impl Replays<'_> {
         bar.finish_and_clear();
         summary
     }
+}
+
+/// What is kept of a replay with the plan's shaders.
+pub struct Taken {
+    /// Which of those that places are spread over.
+    pub replay: u32,
+    /// What its frames show.
+    pub pictures: Pictures,
+    /// What it took.
+    pub times: Times,
 }
