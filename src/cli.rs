@@ -275,6 +275,7 @@ options, behind a colon and with plus signs between.
 
 Examples:
   reray-replay profile cap.gfxr --passes simt -o trace && reray-replay analyze trace
+  reray-replay profile cap.gfxr --ask simt,hotspots -o trace
   reray-replay profile cap.gfxr --passes simt --frames 10-12 --stages fragment,compute -o trace
   reray-replay profile cap.gfxr --passes simt --shaders 3f2a --dump-shaders shaders -o trace
   reray-replay profile cap.gfxr --passes simt --labels 'shadow*' --render-pass-numbers 1-3 -o trace")]
@@ -283,8 +284,12 @@ pub struct ProfileArgs {
     #[arg(required_unless_present = "list")]
     pub file: Option<PathBuf>,
     /// What to measure: passes, with commas between
-    #[arg(long, value_name = "PASS[:OPTION+…],…", required_unless_present = "list")]
+    #[arg(long, value_name = "PASS[:OPTION+…],…", required_unless_present_any = ["list", "ask"])]
     pub passes: Option<Passes>,
+    /// What to answer: questions of `analyze --list`, with commas between; the passes that they want are chosen, and the
+    /// summary begins with the answers
+    #[arg(long, value_name = "QUESTION,…", value_delimiter = ',')]
+    pub ask: Vec<String>,
     /// Say which passes there are
     #[arg(long)]
     pub list: bool,

@@ -1,6 +1,7 @@
 //! `analyze` over a trace that the test itself wrote: lists, answers, tables in every form, and what it refuses.
 
-use crate::support::{Scratch, reray, run, text};
+use crate::device::device;
+use crate::support::{Scratch, reray, root, run, text};
 use serde_json::Value as Json;
 use std::path::{Path, PathBuf};
 use trace::Value;
@@ -147,4 +148,47 @@ fn what_it_refuses() {
     bytes[middle] ^= 1;
     std::fs::write(&table, bytes).expect("the table");
     fails(&[name, "--table", "simt"], 1, "simt.table, byte ");
+}
+
+/// Whatever is asked, the passes that `profile --ask` chooses record what its answer wants.
+#[test]
+fn questions_choose_passes_that_answer_them() {
+    if !device("questions_choose_passes") {
+        return;
+    }
+    let scratch = Scratch::new("profile-ask");
+    let out = run(["analyze", "--list", "--format", "json"]);
+    let list: Json = serde_json::from_slice(&out.stdout).expect("JSON");
+    let all = list["questions"].as_array().expect("questions").iter();
+    let all: Vec<&str> = all.map(|q| q["name"].as_str().expect("a name")).collect();
+    let profile = |sample: &str, questions: &[&str], into: &str| {
+        let capture = root().join("captures/samples").join(sample);
+        let (capture, trace) = (capture.to_str().expect("a path"), scratch.path(into));
+        let (questions, to) = (questions.join(","), trace.to_str().expect("a path").to_owned());
+        let out =
+            run(["profile", capture, "--frames", "1", "--assume-subgroups", "--ask", &questions, "-o", &to]);
+        (out, to)
+    };
+    let alone = ["registers", "call-costs"];
+    let of_bindings = ["bindings", "uniforms", "advise", "sync"];
+    let of_rays = |name: &&str| {
+        let table = |q: &Json| q["tables"].as_array().is_some_and(|t| t.iter().any(|t| t == "ray_launches"));
+        list["questions"].as_array().expect("questions").iter().any(|q| q["name"] == *name && table(q))
+    };
+    let (rays, others): (Vec<&str>, Vec<&str>) =
+        all.into_iter().filter(|q| !alone.contains(q) && !of_bindings.contains(q)).partition(of_rays);
+    assert!(rays.len() > 8 && others.len() > 8, "{rays:?}, {others:?}");
+    for (sample, questions, into) in [("mesh.gfxr", &rays, "rays"), ("mesh.gfxr", &others, "others")] {
+        let (out, trace) = profile(sample, questions, into);
+        assert!(out.status.success(), "{questions:?}: {}", text(&out.stderr));
+        for q in questions {
+            let out = run(["analyze", &trace, q]);
+            assert!(out.status.success(), "{q}: {}", text(&out.stderr));
+            let headline = text(&out.stdout).lines().nth(1).unwrap_or_default().to_owned();
+            assert!(!headline.is_empty(), "{q}: {}", text(&out.stdout));
+        }
+    }
+    let (out, _) = profile("mesh.gfxr", &["bindings"], "refused");
+    assert_eq!(out.status.code(), Some(2));
+    assert!(text(&out.stderr).contains("`reray-replay bindings` answers it"), "{}", text(&out.stderr));
 }

@@ -99,7 +99,8 @@ pub(super) fn known(names: &[String]) -> Result<(), Failure> {
     names.iter().try_for_each(|name| question(name).map(|_| ()))
 }
 
-fn question(name: &str) -> Result<&'static dyn Question, Failure> {
+/// The question of this name.
+pub(super) fn question(name: &str) -> Result<&'static dyn Question, Failure> {
     QUESTIONS.iter().copied().find(|q| q.name() == name).ok_or_else(|| {
         let known: Vec<&str> = QUESTIONS.iter().map(|q| q.name()).collect();
         Failure::usage(format_args!("there is no question {name:?}; there are {}", known.join(", ")))
@@ -124,8 +125,7 @@ fn chosen(dir: &Dir, names: &[String]) -> Result<Vec<&'static dyn Question>, Fai
         let missing = missing(dir, question);
         if !missing.is_empty() {
             return Err(Failure::new(format_args!(
-                "{}: question {name} wants table {}, in which nothing was recorded; profile with the pass that fills it \
-                 (docs/profile.md)",
+                "{}: question {name} wants table {}, in which nothing was recorded; `profile --ask {name}` records it",
                 dir.folder().display(),
                 missing.join(", ")
             )));

@@ -16,7 +16,7 @@ const CHECKED: [&str; 2] = ["uniformity", "rays"];
 /// What was answered.
 #[derive(Default)]
 pub struct Answers {
-    /// The headlines of questions with the names of passes.
+    /// The headlines of questions that were asked, and of those with the names of passes.
     pub headlines: Vec<String>,
     /// A line for each check that was made.
     pub said: Vec<String>,
@@ -25,9 +25,9 @@ pub struct Answers {
 }
 
 /// Asks those that have tables here.
-pub fn ask(trace: &dyn Source, passes: &[Use]) -> Result<Answers, Failure> {
+pub fn ask(trace: &dyn Source, passes: &[Use], questions: &[String]) -> Result<Answers, Failure> {
     let mut answers = Answers::default();
-    let asked = |name: &str| passes.iter().any(|p| p.name == name);
+    let asked = |name: &str| passes.iter().any(|p| p.name == name) || questions.iter().any(|q| q == name);
     for q in QUESTIONS {
         let (asked, checked) = (asked(q.name()), CHECKED.contains(&q.name()));
         if !asked && !checked {
@@ -103,15 +103,18 @@ mod tests {
 
     #[test]
     fn what_was_proven_is_checked() {
-        let of = |trace: &Memory, pass: &[Use]| ask(trace, pass).expect("it is readable");
+        let of = |trace: &Memory, pass: &[Use]| ask(trace, pass, &[]).expect("it is readable");
         let Answers { headlines, said, failed } = of(&trace(0), &["uniformity".parse().expect("a pass")]);
         assert_eq!((&said[..], failed.len()), (&["Check uniformity: passed".to_owned()][..], 0));
         assert_eq!(headlines, ["No branch diverged, in 100 executions."]);
         assert_eq!(judge(&failed), Exit::Done);
-        let Answers { headlines, said, failed } = of(&trace(3), &[]);
-        assert_eq!((&said[..], headlines.len()), (&["Check uniformity: 1 failed".to_owned()][..], 0));
+        let Answers { headlines: none, said, failed } = of(&trace(3), &[]);
+        assert_eq!((&said[..], none.len()), (&["Check uniformity: 1 failed".to_owned()][..], 0));
         assert!(failed[0].contains("was proven uniform, and differed in 3 of 100"), "{failed:?}");
         assert_eq!(judge(&failed), Exit::Diverged);
+        // A question says its conclusion whichever pass it was that recorded for it.
+        let asked = ask(&trace(0), &[], &["uniformity".to_owned()]).expect("it is readable");
+        assert_eq!(asked.headlines, headlines);
         assert!(of(&Memory::default(), &[]).said.is_empty(), "there is nothing to ask");
     }
 }

@@ -66,6 +66,7 @@ pub struct Recorded {
 
 /// Writes the trace.
 pub fn record(args: &ProfileArgs) -> Result<Recorded, Failure> {
+    let args = &plan::with_questions(args)?;
     let file = args.file.as_ref().ok_or_else(|| Failure::usage("which capture?"))?;
     let folder = args.output.as_ref().ok_or_else(|| Failure::usage("where to? -o DIR"))?;
     folder::refuse_full(folder)?;
@@ -125,7 +126,7 @@ pub fn record(args: &ProfileArgs) -> Result<Recorded, Failure> {
     instrument::tables::originals(&folder.join("shaders"), &outcome.done).map_err(Failure::new)?;
     writer.finish().map_err(Failure::new)?;
     let trace = Dir::open_with(folder, mmap::open_plain).map_err(Failure::new)?;
-    let answers = checks::ask(&trace, plan::asked(args))?;
+    let answers = checks::ask(&trace, plan::asked(args), &args.ask)?;
     let rays: Vec<String> = checks::rays(&trace)?.into_iter().collect();
     let near = verdict.as_ref().filter(|v| !v.failed()).and_then(pictures::mark).into_iter().collect();
     let more = [costs, near, rays, answers.said].concat();

@@ -1,6 +1,7 @@
 //! The plan that the flags of `profile` ask for.
 
 use crate::cli::{CountersBy, ProfileArgs, ReplayArgs};
+use crate::commands::analyze::question;
 use crate::exit::Failure;
 use crate::select::Glob;
 use analyses::QUESTIONS;
@@ -9,14 +10,14 @@ use profile::hooks::instrument::{
     EVERYTHING, LabelFilter, PipelineFilter, Places, Plan, Scanned, Selection, scan,
 };
 use profile::passes::drivers::{COUNTERS, Driver};
-use profile::passes::{PASSES, made};
+use profile::passes::{PASSES, filling, made};
 use profile::rewrite::{Replays, Sampling, Variants};
 use replay::vulkan::inspect::{DeviceReport, devices};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use trace::dir::PassNote;
-use trace::plan::Use;
+use trace::plan::{Passes, Use};
 
 /// The passes as they were asked for.
 pub fn names(args: &ProfileArgs) -> Vec<String> {
@@ -26,6 +27,26 @@ pub fn names(args: &ProfileArgs) -> Vec<String> {
 /// The passes that were asked for.
 pub fn asked(args: &ProfileArgs) -> &[Use] {
     args.passes.as_ref().map_or(&[], |p| &p.0)
+}
+
+/// With the passes that questions want.
+pub fn with_questions(args: &ProfileArgs) -> Result<ProfileArgs, Failure> {
+    let mut passes = asked(args).to_vec();
+    for name in &args.ask {
+        let question = question(name)?;
+        let wanted = filling(question.wants());
+        if wanted.is_empty() {
+            return Err(Failure::usage(format_args!(
+                "--ask: no pass fills tables for {name}: `reray-replay bindings` answers it, without replaying"
+            )));
+        }
+        for pass in wanted {
+            if !passes.iter().any(|p| p.name == pass.name) {
+                passes.push(Use::new(pass.name, [""; 0]));
+            }
+        }
+    }
+    Ok(ProfileArgs { passes: Some(Passes(passes)).filter(|p| !p.0.is_empty()), ..args.clone() })
 }
 
 /// The plan with some of the passes alone, which keeps no shaders and writes none.
@@ -81,7 +102,7 @@ fn asks(wanted: &Use) -> Option<String> {
     let question = QUESTIONS.iter().find(|q| !known && q.name() == wanted.name)?;
     let tables: Vec<&str> = question.wants().iter().map(|t| t.name).collect();
     Some(format!(
-        "{} is a question, no pass: `analyze` answers it from what passes write of {}; --list says which passes there are",
+        "{0} is a question, no pass: `profile --ask {0}` chooses passes that fill what it wants ({1})",
         wanted.name,
         tables.join(", ")
     ))
@@ -244,4 +265,24 @@ pub fn notes(args: &ProfileArgs, plan: &Plan) -> Vec<PassNote> {
             options: wanted.options(),
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each question is answered by what passes fill, all of it but what says what was instrumented; or by `bindings`.
+    #[test]
+    fn passes_fill_what_questions_want() {
+        let of_bindings = ["bindings", "uniforms", "advise", "sync"];
+        let always = ["spirv_text", "instructions"];
+        for q in QUESTIONS {
+            let filled: Vec<&str> =
+                filling(q.wants()).iter().flat_map(|p| p.writes).map(|t| t.name).collect();
+            assert_eq!(filled.is_empty(), of_bindings.contains(&q.name()), "{}", q.name());
+            let wanted = q.wants().iter().map(|t| t.name).filter(|t| !filled.contains(t));
+            let left: Vec<&str> = wanted.filter(|t| !always.contains(t)).collect();
+            assert!(filled.is_empty() || left.is_empty(), "{}: {left:?}", q.name());
+        }
+    }
 }
