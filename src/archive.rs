@@ -14,7 +14,7 @@ use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use trace::Unreadable;
-use trace::dir::Bytes;
+use trace::dir::{Bytes, Dir};
 use trace::run::Run;
 
 /// How much an archive may hold.
@@ -86,6 +86,11 @@ impl Place {
     pub fn run(&self, folder: &Path) -> Result<Run, Unreadable> {
         let at = if folder.as_os_str().is_empty() { self.path.clone() } else { self.path.join(folder) };
         Run::open_with(&at, opener(self))
+    }
+
+    /// The trace that it is.
+    pub fn trace(&self) -> Result<Dir, Unreadable> {
+        Dir::open_with(&self.path, opener(self))
     }
 
     /// All files below a folder of it, by name, in order.

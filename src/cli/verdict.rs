@@ -9,10 +9,14 @@ use trace::plan::{Passes, Use};
 /// `compare`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A run is a folder that `reray-replay bench` wrote, or a .tar.gz file of one. A change is a regression if its whole interval
+A run is a folder that `reray-replay bench` wrote, or a .tar.gz file of one. A change of its times is a regression if its whole interval
 lies beyond --min-effect: Student's t of the logarithms of one value a process (of plans of one run, of pairs of processes that were
 alive together; else Welch's). Among many questions its p, adjusted, has to be at most alpha, too. It is inconclusive if the interval
 straddles that bound, or if a side has fewer than 4 processes. docs/compare.md defines every number.
+
+Two traces (folders that `profile` or `bindings -o` wrote) are compared by what they count: instructions, SIMT efficiency, ray events,
+registers, bytes bound, draws. Counts are exact, so that one trace a side decides, on software Vulkan, too; a change of a column is a
+regression if it is worse by --threshold. An edited shader is held against its former self, block by block.
 
 Exit codes: 0 no change or better, 3 regression, 4 inconclusive; others as of all commands.
 
@@ -20,20 +24,25 @@ Examples:
   reray-replay compare before after
   reray-replay compare before after --metric median,p99 --min-effect 1% --alpha 0.05 --format markdown
   reray-replay compare run run --against plain                  (plans of one run beside its plan `plain`)
+  reray-replay compare trace-before trace-after --threshold efficiency=1%,instructions=0.5%
   reray-replay compare before after --write junit=verdict.xml --write benchmark=bench.json")]
 pub struct CompareArgs {
-    /// The run that it is held against
+    /// The run, or trace, that it is held against
     #[arg(value_name = "BASE")]
     pub base: PathBuf,
-    /// The run that is judged
+    /// The run, or trace, that is judged
     #[arg(value_name = "NEW")]
     pub new: PathBuf,
-    /// Metrics of captures: median, mean, p95, p99, low1-p99 (1000/p99), low1-mean (of the worst 1 %), stutter
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = "median")]
+    /// Metrics of captures: median, mean, p95, p99, low1-p99 (1000/p99), low1-mean (of the worst 1 %), stutter [default: median]; of
+    /// traces, columns [default: all that both have]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub metric: Vec<String>,
     /// The least change that matters
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = percent)]
     pub min_effect: f64,
+    /// Of traces: the least change of a column that matters [default: --min-effect]; of efficiencies in percentage points
+    #[arg(long, value_name = "COLUMN=PERCENT,…", value_delimiter = ',', value_parser = threshold)]
+    pub threshold: Vec<(String, f64)>,
     /// Intervals are at the level 1 - alpha; among many questions, the greatest adjusted p that is significant
     #[arg(long, value_name = "P", default_value_t = 0.01)]
     pub alpha: f64,
@@ -83,6 +92,12 @@ pub enum CompareFormat {
     Csv,
 }
 
+/// `efficiency=1%`.
+fn threshold(text: &str) -> Result<(String, f64), String> {
+    let (column, least) = text.rsplit_once('=').ok_or("expected COLUMN=PERCENT")?;
+    Ok((column.to_owned(), percent(least)?))
+}
+
 /// `junit=FILE`.
 pub fn written(text: &str) -> Result<(CompareFormat, PathBuf), String> {
     let (format, file) = text.split_once('=').ok_or("expected FORMAT=FILE")?;
@@ -128,5 +143,7 @@ mod tests {
     fn formats_and_their_files() {
         assert_eq!(written("junit=a=b.xml"), Ok((CompareFormat::Junit, "a=b.xml".into())));
         assert!(written("junit").is_err() && written("yaml=x").is_err());
+        assert_eq!(threshold("counter a=b=1%"), Ok(("counter a=b".into(), 0.01)));
+        assert!(threshold("efficiency").is_err() && threshold("efficiency=x").is_err());
     }
 }

@@ -170,7 +170,7 @@ fn questions_choose_passes_that_answer_them() {
         (out, to)
     };
     let alone = ["registers", "call-costs"];
-    let of_bindings = ["bindings", "uniforms", "advise", "sync"];
+    let of_bindings = ["bindings", "uniforms", "advice", "sync"];
     let of_rays = |name: &&str| {
         let table = |q: &Json| q["tables"].as_array().is_some_and(|t| t.iter().any(|t| t == "ray_launches"));
         list["questions"].as_array().expect("questions").iter().any(|q| q["name"] == *name && table(q))
@@ -182,10 +182,11 @@ fn questions_choose_passes_that_answer_them() {
         let (out, trace) = profile(sample, questions, into);
         assert!(out.status.success(), "{questions:?}: {}", text(&out.stderr));
         for q in questions {
-            let out = run(["analyze", &trace, q]);
+            let out = run(["analyze", &trace, q, "--format", "json"]);
             assert!(out.status.success(), "{q}: {}", text(&out.stderr));
-            let headline = text(&out.stdout).lines().nth(1).unwrap_or_default().to_owned();
-            assert!(!headline.is_empty(), "{q}: {}", text(&out.stdout));
+            let report: Json = serde_json::from_slice(&out.stdout).expect("JSON");
+            let headlines = &report["reports"][0]["headlines"];
+            assert!(headlines.as_array().is_some_and(|h| !h.is_empty()), "{q}: {report}");
         }
     }
     let (out, _) = profile("mesh.gfxr", &["bindings"], "refused");

@@ -65,7 +65,8 @@ impl Counts {
     }
 }
 
-type Counted = BTreeMap<Launch, BTreeMap<Shader, [u64; 2]>>;
+/// By frame and launch, then by kind and entry point: events, and invocations active in them.
+pub(crate) type Counted = BTreeMap<Launch, BTreeMap<Shader, [u64; 2]>>;
 
 /// A table's events by launch and shader, with the invocations that are active in them by the masks of these columns.
 fn counts(trace: &dyn Source, table: &'static trace::Table, masks: &[&str]) -> Result<Counted, Unreadable> {
@@ -101,12 +102,12 @@ fn counts(trace: &dyn Source, table: &'static trace::Table, masks: &[&str]) -> R
 }
 
 /// Rays' events.
-fn rays(trace: &dyn Source) -> Result<Counted, Unreadable> {
+pub(crate) fn rays(trace: &dyn Source) -> Result<Counted, Unreadable> {
     counts(trace, &RAYS, &[])
 }
 
 /// Subgroups' events.
-fn warps(trace: &dyn Source) -> Result<Counted, Unreadable> {
+pub(crate) fn warps(trace: &dyn Source) -> Result<Counted, Unreadable> {
     counts(trace, &WARPS, &["mask", "mask_high"])
 }
 

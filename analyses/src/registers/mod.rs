@@ -16,7 +16,8 @@ use crate::Question;
 use crate::context::Context;
 use crate::counters::stage_words;
 use crate::report::{Cell, Column, Report, Table, Unit, counted, most};
-use known::{SUMMARY, recognise};
+pub(crate) use known::SUMMARY;
+use known::recognise;
 use std::collections::BTreeMap;
 use trace::tables::{BLOCK_COUNTS, EXECUTABLES, SIMT};
 use trace::{Source, Unreadable};
@@ -121,6 +122,12 @@ fn executables(trace: &dyn Source) -> Result<BTreeMap<Key, Executable>, Unreadab
         }
     }
     Ok(all)
+}
+
+/// What each executable of a pipeline without probes says under each column of [`SUMMARY`].
+pub(crate) fn compiled(trace: &dyn Source) -> Result<Vec<(u64, [Option<f64>; SUMMARY.len()])>, Unreadable> {
+    let plain = executables(trace)?.into_iter().filter(|(k, _)| !k.instrumented);
+    Ok(plain.map(|(k, e)| (k.pipeline, std::array::from_fn(|c| e.largest(c).map(|s| s.3)))).collect())
 }
 
 /// How often entry points were begun, by pipeline and stage.

@@ -60,14 +60,17 @@ pub struct Row {
     pub capture: String,
     /// The plan, or `NEW against BASE`.
     pub plan: String,
-    /// capture, frame, pass or command.
+    /// capture, frame, pass or command; of traces capture, pipeline, shader or block.
     pub level: &'static str,
     /// The frame, of frames and places.
     pub frame: Option<u64>,
     /// Of places: which.
     pub place: Option<Place>,
-    /// The metric.
-    pub metric: &'static str,
+    /// Of pipelines, entry points and blocks of a trace: which, in words.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub part: String,
+    /// The metric, or a trace's column.
+    pub metric: String,
     /// Its unit.
     pub unit: &'static str,
     /// Of places: their share of all submissions' time on the base's side.
@@ -100,8 +103,9 @@ pub struct Compared {
     pub schema_version: u32,
     /// The whole's verdict.
     pub verdict: Verdict,
-    /// The clock.
-    pub clock: Clock,
+    /// The clock; none where traces are compared, which are counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clock: Option<Clock>,
     /// The least effect that matters, as a share.
     pub min_effect: f64,
     /// Intervals are at the level 1 − alpha, and an adjusted p of at most alpha is significant.
@@ -152,7 +156,7 @@ pub fn compare(base: &Run, new: &Run, wanted: &Wanted) -> Result<Compared, Strin
     Ok(Compared {
         schema_version: SCHEMA_VERSION,
         verdict,
-        clock,
+        clock: Some(clock),
         min_effect: wanted.ask.effect,
         alpha: wanted.ask.alpha,
         base: side(base),
@@ -182,7 +186,7 @@ pub fn decide_together(all: &mut [&mut Compared]) {
             if !row.judged.base.is_nan() {
                 row.judged.why.clear();
             }
-            family.extend(Metric::named(row.metric).map(|metric| (&mut row.judged, metric, ask)));
+            family.extend(Metric::named(&row.metric).map(|metric| (&mut row.judged, metric, ask)));
         }
     }
     judge(&mut family);
@@ -329,7 +333,8 @@ fn row(pair: &Pair, level: &'static str, metric: Metric, judged: Judged) -> Row 
         level,
         frame: None,
         place: None,
-        metric: metric.name(),
+        part: String::new(),
+        metric: metric.name().into(),
         unit: metric.unit(),
         share: None,
         bands: None,

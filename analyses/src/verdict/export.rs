@@ -2,6 +2,7 @@
 //! (JSON), and tools that look for change points in a history (CSV).
 
 use super::compare::{Clock, Compared, Row, SideNote};
+use super::counts;
 use super::headlines::headlines;
 use super::judge::Verdict;
 use super::words::{changed, range, shown, what};
@@ -14,6 +15,16 @@ use std::fmt::Write;
 
 /// Rows of frames, passes and commands that text and Markdown show, of each level.
 const SHOWN: usize = 20;
+
+/// Levels below captures, and what several of each are called.
+const LEVELS: [(&str, &str); 6] = [
+    ("frame", "frames"),
+    ("pass", "passes"),
+    ("command", "commands"),
+    ("pipeline", "pipelines"),
+    ("shader", "shaders"),
+    ("block", "blocks"),
+];
 
 /// Reasons for which parts are inconclusive that are said, of each level.
 const REASONS: usize = 2;
@@ -42,51 +53,56 @@ fn unsaid(of: &Compared, level: &str) -> String {
 
 /// One line that says it all.
 pub fn headline(of: &Compared) -> String {
-    let clock = if of.clock == Clock::Gpu { "GPU" } else { "CPU" };
-    format!(
-        "{}: {clock} times, least effect {} %, alpha {}",
-        of.verdict.name(),
-        100.0 * of.min_effect,
-        of.alpha
-    )
+    let (verdict, effect) = (of.verdict.name(), 100.0 * of.min_effect);
+    let clock = match of.clock {
+        None => return format!("{verdict}: counts, least effect {effect} %"),
+        Some(Clock::Gpu) => "GPU",
+        Some(Clock::Cpu) => "CPU",
+    };
+    format!("{verdict}: {clock} times, least effect {effect} %, alpha {}", of.alpha)
 }
 
 /// The same as a report of tables.
 pub fn report(of: &Compared) -> Report {
     let mut report = Report::new("compare", &headline(of));
     report.headlines = headlines(of);
-    report.cost = Cost::Nothing {
-        why: "frames are of turns without finer timestamps; both sides were measured alike".into(),
+    let counted = of.clock.is_none();
+    let why = match counted {
+        true => "what is counted is the same however long it takes",
+        false => "frames are of turns without finer timestamps; both sides were measured alike",
     };
+    report.cost = Cost::Nothing { why: why.into() };
     let column = |name: &str, unit| Column::new(name, unit);
+    // (what is counted has no interval, and no distribution)
     let columns = |first: &[&str]| -> Vec<Column> {
-        first
-            .iter()
-            .chain(&["base", "new", "change", "interval", "verdict"])
-            .map(|n| column(n, Unit::Text))
-            .chain([
-                column("p", Unit::Ratio),
-                column("delta", Unit::Ratio),
-                column("KS D", Unit::Ratio),
-                column("W1", Unit::Milliseconds),
-            ])
-            .collect()
+        let words: &[&str] = match counted {
+            true => &["base", "new", "change", "verdict"],
+            false => &["base", "new", "change", "interval", "verdict"],
+        };
+        let timed =
+            [("p", Unit::Ratio), ("delta", Unit::Ratio), ("KS D", Unit::Ratio), ("W1", Unit::Milliseconds)];
+        let timed = timed.into_iter().filter(|_| !counted).map(|(n, unit)| column(n, unit));
+        first.iter().chain(words).map(|n| column(n, Unit::Text)).chain(timed).collect()
     };
     let cells = |first: Vec<Cell>, r: &Row| -> Vec<Cell> {
         let j = &r.judged;
-        let words = [r.value(j.base), r.value(j.new), changed(r), range(r), j.verdict.name().to_owned()];
-        let numbers = [j.p_adjusted, j.delta, j.ks, j.wasserstein_ms];
-        first.into_iter().chain(words.map(Cell::Text)).chain(numbers.map(Cell::Number)).collect()
+        let interval = (!counted).then(|| range(r));
+        let words = [r.value(j.base), r.value(j.new), changed(r)].into_iter().chain(interval);
+        let words = words.chain([j.verdict.name().to_owned()]).map(Cell::Text);
+        let timed = [j.p_adjusted, j.delta, j.ks, j.wasserstein_ms].map(Cell::Number);
+        first.into_iter().chain(words).chain(timed.into_iter().filter(|_| !counted)).collect()
     };
     let captures = of.rows.iter().filter(|r| r.level == "capture");
     report.tables.push(Table {
         name: "captures".into(),
         columns: columns(&["capture", "plan", "metric"]),
         rows: captures
-            .map(|r| cells(vec![r.capture.as_str().into(), r.plan.as_str().into(), r.metric.into()], r))
+            .map(|r| {
+                cells(vec![r.capture.as_str().into(), r.plan.as_str().into(), r.metric.as_str().into()], r)
+            })
             .collect(),
     });
-    for (level, name) in [("frame", "frames"), ("pass", "passes"), ("command", "commands")] {
+    for (level, name) in LEVELS {
         let (rows, asked) = (shown(of, level), of.rows.iter().filter(|r| r.level == level).count());
         if asked > 0 {
             let left = rows.len().saturating_sub(SHOWN);
@@ -98,12 +114,19 @@ pub fn report(of: &Compared) -> Report {
         if !rows.is_empty() {
             report.tables.push(Table {
                 name: name.into(),
-                columns: columns(&["capture", "plan", "what"]),
+                columns: columns(match counted {
+                    true => &["what", "metric"],
+                    false => &["capture", "plan", "what"],
+                }),
                 rows: rows
                     .iter()
                     .take(SHOWN)
                     .map(|r| {
-                        cells(vec![r.capture.as_str().into(), r.plan.as_str().into(), what(r).into()], r)
+                        let first: Vec<Cell> = match counted {
+                            true => vec![what(r).into(), r.metric.as_str().into()],
+                            false => vec![r.capture.as_str().into(), r.plan.as_str().into(), what(r).into()],
+                        };
+                        cells(first, r)
                     })
                     .collect(),
             });
@@ -125,6 +148,9 @@ pub fn report(of: &Compared) -> Report {
                     .join(", ")
             };
             report.notes.push(format!("{}: bands at {}; now at {}.", r.title(), words(x), words(y)));
+        }
+        if counted {
+            continue;
         }
         let how = if r.judged.paired { "; pairs of one number, alive together" } else { "" };
         let title = r.title();
@@ -172,10 +198,13 @@ pub fn as_markdown(of: &Compared) -> String {
     };
     let captures: Vec<&Row> = of.rows.iter().filter(|r| r.level == "capture").collect();
     table("capture, plan, metric", &captures, &|r| format!("{}, {}", r.title(), r.metric));
-    for level in ["frame", "pass", "command"] {
+    for (level, _) in LEVELS {
         let rows: Vec<&Row> = shown(of, level).into_iter().take(SHOWN).collect();
         if !rows.is_empty() {
-            table(level, &rows, &|r| r.title());
+            table(level, &rows, &|r| match of.clock {
+                Some(_) => r.title(),
+                None => format!("{}, {}", what(r), r.metric),
+            });
         }
     }
     for note in report(of).notes {
@@ -218,8 +247,11 @@ pub(super) fn junit_suites(of: &Compared, before: &str) -> String {
             count(rows, Verdict::Inconclusive),
         );
         for r in rows {
-            let name =
-                if r.level == "capture" { r.metric.to_owned() } else { format!("{} {}", r.level, what(r)) };
+            let name = match (r.level, of.clock) {
+                ("capture", _) => r.metric.clone(),
+                (level, Some(_)) => format!("{level} {}", what(r)),
+                (level, None) => format!("{level} {}, {}", what(r), r.metric),
+            };
             let j = &r.judged;
             let said =
                 format!("{}, {} (base {}, new {})", changed(r), range(r), r.value(j.base), r.value(j.new));
@@ -243,14 +275,19 @@ pub(super) fn junit_suites(of: &Compared, before: &str) -> String {
     out
 }
 
-/// github-action-benchmark's `customSmallerIsBetter`: the new run's figures. Metrics of which more is better are not in it.
+/// github-action-benchmark's `customSmallerIsBetter`: the new side's figures. Metrics of which more is better are not in it.
 pub fn as_benchmark(of: &Compared) -> String {
     serde_json::to_string_pretty(&benchmark_entries(of, &|r| r.title())).unwrap_or_default() + "\n"
 }
 
 /// The entries alone, called as `title` says.
 pub(super) fn benchmark_entries(of: &Compared, title: &dyn Fn(&Row) -> String) -> Vec<serde_json::Value> {
-    let rows = of.rows.iter().filter(|r| r.level == "capture" && r.judged.new.is_finite() && r.unit != "FPS");
+    let rows = of.rows.iter().filter(|r| {
+        r.level == "capture"
+            && r.judged.new.is_finite()
+            && r.unit != "FPS"
+            && (of.clock.is_some() || !counts::more_is_better(&r.metric))
+    });
     let entry = |r: &Row| {
         let v = &r.values[1];
         let mean = v.iter().sum::<f64>() / v.len().max(1) as f64;
@@ -299,7 +336,7 @@ pub(super) fn series(of: &Compared) -> Table {
                     side.into(),
                     r.capture.as_str().into(),
                     r.plan.as_str().into(),
-                    r.metric.into(),
+                    r.metric.as_str().into(),
                     r.unit.into(),
                     Cell::Count(n as u64),
                     Cell::Number(*value),

@@ -24,14 +24,15 @@ pub fn headlines(of: &Compared) -> Vec<String> {
     let mut said = vec![match j.change {
         Some(_) => {
             let [new, base] = [j.new, j.base].map(|v| row.value(v));
-            let (title, metric, changed) = (row.title(), row.metric, changed(row));
+            let (title, metric, changed) = (row.title(), &row.metric, changed(row));
             format!("{title}, {metric}: {new} after {base} ({changed}{interval}): {verdict}{why}.")
         }
         None => format!("{}, {}: {verdict}{why}.", row.title(), row.metric),
     }];
     if of.verdict == Verdict::Regression {
-        let parts = ["command", "pass", "frame"].map(|level| shown(of, level).into_iter().next());
-        let lost = parts.into_iter().flatten().find(|r| r.judged.verdict == Verdict::Regression);
+        let levels = ["command", "pass", "frame", "block", "shader", "pipeline"];
+        let worse = |r: &&Row| r.judged.verdict == Verdict::Regression && r.metric == row.metric;
+        let lost = levels.into_iter().find_map(|level| shown(of, level).into_iter().find(worse));
         said.extend(lost.map(|r| format!("The {} that lost most is {}: {}.", r.level, what(r), changed(r))));
     }
     said.extend(more(of, row));

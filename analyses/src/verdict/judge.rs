@@ -73,6 +73,8 @@ pub enum Test {
     WelchT,
     /// Student's, of pairs.
     PairedT,
+    /// Nobody's: both sides are counted.
+    Counted,
 }
 
 /// A change.

@@ -11,6 +11,7 @@
 //! verdict errs and how often it finds what is there.
 
 pub mod compare;
+pub mod counts;
 pub mod export;
 mod headlines;
 mod judge;

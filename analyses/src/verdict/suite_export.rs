@@ -49,7 +49,7 @@ fn words(u: &SuiteUnit) -> [String; 9] {
         let j = &r.judged;
         let frame = r.frame.map_or(String::new(), |f| format!(", frame {f}"));
         out[2] = format!("{}{frame}", r.plan);
-        out[3] = r.metric.to_owned();
+        out[3] = r.metric.clone();
         (out[4], out[5]) = (r.value(j.base), r.value(j.new));
         out[6] = changed(r);
         out[7] = range(r);

@@ -75,7 +75,7 @@ fn each_unit_has_its_own_least_effect_and_what_has_no_figures_keeps_its_reason()
     let a = all.units[0].compared.as_ref().expect("it was compared");
     assert_eq!(a.rows[0].judged.verdict, Verdict::NoChange);
     assert!(a.rows[1].judged.why.contains("p99 needs 100 frames"), "{:?}", a.rows[1].judged);
-    assert_eq!(worst(a).map(|r| r.metric), Some("median"));
+    assert_eq!(worst(a).map(|r| r.metric.as_str()), Some("median"));
 }
 
 /// The median's row, and one of a frame, with figures of our own.

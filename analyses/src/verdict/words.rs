@@ -3,7 +3,7 @@
 //! Guarantees: what is not known is empty. Refuses nothing.
 
 use super::compare::{Compared, Row};
-use super::judge::Verdict;
+use super::judge::{Test, Verdict};
 use super::metrics::Scale;
 use std::fmt::Write;
 
@@ -17,19 +17,31 @@ impl Row {
         if let Some(p) = &self.place {
             let _ = write!(out, ", {} {}", p.level, what(self));
         }
+        if !self.part.is_empty() {
+            let _ = write!(out, ", {}", self.part);
+        }
         out
     }
 
     pub(super) fn value(&self, v: f64) -> String {
+        let digits = match self.judged.test {
+            // (whole things, or their mean over frames)
+            Test::Counted if v.fract() == 0.0 => 0,
+            Test::Counted => 2,
+            Test::WelchT | Test::PairedT => 4,
+        };
         match v.is_finite() {
-            true => format!("{v:.4} {}", self.unit),
+            true => format!("{v:.digits$} {}", self.unit).trim_end().to_owned(),
             false => String::new(),
         }
     }
 }
 
-/// A place in words: where, its name, its pipeline.
+/// A place in words: where, its name, its pipeline. What is counted says what it is of.
 pub(super) fn what(row: &Row) -> String {
+    if !row.part.is_empty() {
+        return row.part.clone();
+    }
     let Some(p) = &row.place else { return row.frame.map_or(String::new(), |f| format!("frame {f}")) };
     let mut out = if p.within.is_empty() { p.name.clone() } else { format!("{} › {}", p.within, p.name) };
     let _ = write!(out, " ({}:", p.position);
@@ -63,6 +75,10 @@ pub(super) fn shown<'c>(of: &'c Compared, level: &str) -> Vec<&'c Row> {
     let found =
         |r: &&Row| r.level == level && matches!(r.judged.verdict, Verdict::Regression | Verdict::Improvement);
     let mut rows: Vec<&Row> = of.rows.iter().filter(found).collect();
-    rows.sort_by(|a, b| (b.judged.new - b.judged.base).total_cmp(&(a.judged.new - a.judged.base)));
+    let lost = |r: &&Row| r.judged.new - r.judged.base;
+    rows.sort_by(|a, b| lost(b).total_cmp(&lost(a)));
+    // (what is counted has columns of several units: each for itself, in the order of the whole's)
+    let column = |r: &&Row| of.rows.iter().position(|w| w.metric == r.metric);
+    rows.sort_by_key(column);
     rows
 }

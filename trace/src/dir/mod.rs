@@ -34,7 +34,8 @@ mod writer;
 
 pub use bytes::Bytes;
 pub use manifest::{
-    Capture, CostNote, Device, MANIFEST_VERSION, Manifest, PassNote, PictureNote, PicturesNote, TableNote,
+    Capture, CostNote, Device, MANIFEST, MANIFEST_VERSION, Manifest, PassNote, PictureNote, PicturesNote,
+    TableNote,
 };
 pub use writer::Writer;
 
@@ -42,7 +43,7 @@ use crate::tables::TABLES;
 use crate::{Columns, Kept, Parts, Source, Table, Unreadable};
 use bytes::Bad;
 use file::TableFile;
-use manifest::{MANIFEST, PARTIAL, TABLE_SUFFIX};
+use manifest::{PARTIAL, TABLE_SUFFIX};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
