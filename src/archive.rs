@@ -88,9 +88,10 @@ impl Place {
         Run::open_with(&at, opener(self))
     }
 
-    /// The trace that it is.
-    pub fn trace(&self) -> Result<Dir, Unreadable> {
-        Dir::open_with(&self.path, opener(self))
+    /// The trace in a folder of it; the empty name is its own.
+    pub fn trace(&self, folder: &Path) -> Result<Dir, Unreadable> {
+        let at = if folder.as_os_str().is_empty() { self.path.clone() } else { self.path.join(folder) };
+        Dir::open_with(&at, opener(self))
     }
 
     /// All files below a folder of it, by name, in order.

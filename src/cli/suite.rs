@@ -114,6 +114,7 @@ compared (unless --partial); others as of all commands.
 Examples:
   reray-replay suite compare baseline.tar.gz results
   reray-replay suite compare baseline.tar.gz results --format markdown --write junit=verdict.xml
+  reray-replay suite compare baseline.tar.gz results --page differences.html
   reray-replay suite compare results results --against plain       (plans of one result beside its plan `plain`)")]
 pub struct SuiteCompareArgs {
     /// The result that it is held against: a folder or a .tar.gz file of `suite run` or `suite merge`
@@ -138,13 +139,16 @@ pub struct SuiteCompareArgs {
     /// Units that are missing or failed are no failure; they are said all the same
     #[arg(long)]
     pub partial: bool,
+    /// Write a page for a browser: the verdicts, and of pictures that differ before, after, and where
+    #[arg(long, value_name = "FILE")]
+    pub page: Option<PathBuf>,
     /// Compare results of other devices or captures all the same
     #[arg(long)]
     pub force: bool,
     /// What to print
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
     pub format: CompareFormat,
-    /// Write another format to a file as well: json=FILE, markdown=FILE, junit=FILE, benchmark=FILE, csv=FILE, text=FILE
+    /// Write another format to a file as well: json=FILE, markdown=FILE, junit=FILE, benchmark=FILE, bencher=FILE, csv=FILE, text=FILE
     #[arg(long, value_name = "FORMAT=FILE", value_parser = written)]
     pub write: Vec<(CompareFormat, PathBuf)>,
 }

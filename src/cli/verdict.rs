@@ -61,7 +61,7 @@ pub struct CompareArgs {
     /// What to print
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
     pub format: CompareFormat,
-    /// Write another format to a file as well: json=FILE, markdown=FILE, junit=FILE, benchmark=FILE, csv=FILE, text=FILE
+    /// Write another format to a file as well: json=FILE, markdown=FILE, junit=FILE, benchmark=FILE, bencher=FILE, csv=FILE, text=FILE
     #[arg(long, value_name = "FORMAT=FILE", value_parser = written)]
     pub write: Vec<(CompareFormat, PathBuf)>,
 }
@@ -88,6 +88,8 @@ pub enum CompareFormat {
     Junit,
     /// github-action-benchmark's customSmallerIsBetter
     Benchmark,
+    /// Bencher's metric format (BMF JSON)
+    Bencher,
     /// Values of processes, for tools that look for change points
     Csv,
 }

@@ -72,8 +72,8 @@ fn traces(args: &CompareArgs, base: &Dir, new: &Dir) -> Result<Compared, Failure
         thresholds: args.threshold.iter().cloned().collect(),
         force: args.force,
     };
-    let side = |dir| counts::Side { trace: dir, manifest: dir.manifest() };
-    counts::compare(side(base), side(new), &wanted).map_err(Failure::new)
+    let [base, new] = [base, new].map(|dir| counts::Side { trace: dir, manifest: dir.manifest() });
+    counts::compare(base, new, &wanted).map_err(Failure::new)
 }
 
 /// Metrics by their names, each once.
@@ -109,7 +109,7 @@ fn open(path: &Path) -> Result<Side, Failure> {
     }
     // (a run has tables, too)
     if !place.has(Path::new(RUN_FILE)) && place.has(Path::new(MANIFEST)) {
-        let dir = place.trace().map_err(Failure::new)?;
+        let dir = place.trace(Path::new("")).map_err(Failure::new)?;
         dir.warnings().iter().for_each(|w| complain(format_args!("warning: {w}")));
         return Ok(Side::Trace(dir));
     }
@@ -123,6 +123,7 @@ fn rendered(format: CompareFormat, compared: &Compared) -> String {
         CompareFormat::Markdown => export::as_markdown(compared),
         CompareFormat::Junit => export::as_junit(compared),
         CompareFormat::Benchmark => export::as_benchmark(compared),
+        CompareFormat::Bencher => export::as_bencher(compared),
         CompareFormat::Csv => export::as_csv(compared),
     }
 }

@@ -256,7 +256,7 @@ fn half_of_the_workgroups_do_their_part_and_no_more() {
 }
 
 /// A sample of which some calls were edited: those of which it is said.
-fn edited(scratch: &Scratch, name: &str, mut edit: impl FnMut(&mut Call) -> bool) -> PathBuf {
+pub(crate) fn edited(scratch: &Scratch, name: &str, mut edit: impl FnMut(&mut Call) -> bool) -> PathBuf {
     let bytes = std::fs::read(sample(&format!("{name}.gfxr"))).expect("a sample");
     let capture = Capture::new(bytes).expect("a capture");
     let mut w = Writer::new(vec![], capture.header()).expect("memory");

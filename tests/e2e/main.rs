@@ -17,6 +17,7 @@ mod cli;
 mod closed_forms;
 mod compressed;
 mod counters;
+mod counts;
 mod damage;
 #[cfg(feature = "database")]
 mod database;

@@ -26,6 +26,7 @@ pub mod suite;
 pub mod swizzle;
 pub mod table;
 pub mod tables;
+pub mod tolerance;
 mod units;
 pub mod what_if;
 

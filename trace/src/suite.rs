@@ -118,6 +118,12 @@ pub struct UnitNote {
     /// The words after `reray-replay`, called in the suite file's folder; the output is named as seen from `suite.json`.
     #[serde(default)]
     pub command: Vec<String>,
+    /// What its frame showed, by plan.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pictures: Vec<ShotNote>,
+    /// Whether a trace of what its frame counted lies beside its run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub counted: bool,
     /// Of one that failed: its exit code; none where a signal ended it.
     #[serde(default)]
     pub exit: Option<i32>,
@@ -129,7 +135,35 @@ pub struct UnitNote {
     pub stderr: Vec<String>,
 }
 
+/// A picture that was taken of a frame.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShotNote {
+    /// The plan under which it was shown.
+    pub plan: String,
+    /// The frame.
+    pub frame: u64,
+    /// The swapchain, where a frame shows several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub swapchain: Option<u64>,
+    /// Its PNG, as seen from `suite.json`.
+    pub file: String,
+    /// BLAKE3 of its pixels, in hexadecimal.
+    pub blake3: String,
+    /// Whether the frame showed the same when it was replayed again.
+    pub steady: bool,
+}
+
 impl UnitNote {
+    /// Where what was counted lies.
+    pub fn counts(&self) -> PathBuf {
+        self.folder().join("counts")
+    }
+
+    /// Where its pictures lie.
+    pub fn shots(&self) -> PathBuf {
+        self.folder().join("pictures")
+    }
+
     /// Where its run lies, as seen from `suite.json`.
     pub fn folder(&self) -> PathBuf {
         Path::new(UNITS).join(&self.name)

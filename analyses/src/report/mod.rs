@@ -24,7 +24,7 @@ mod table;
 pub mod text;
 
 pub use headline::{counted, medians, most, percent, share};
-pub use shapes::{File, Image, Mark, Series};
+pub use shapes::{File, Image, Mark, Picture, Series};
 pub use table::{Cell, Column, Table, Unit};
 
 use serde::{Deserialize, Serialize};
@@ -52,6 +52,9 @@ pub struct Report {
     pub series: Vec<Series>,
     /// Pictures, a value a pixel.
     pub images: Vec<Image>,
+    /// Pictures as they were seen, those that belong together in threes: before, after, where they differ. On the page alone.
+    #[serde(skip)]
+    pub pictures: Vec<Picture>,
     /// Which series are samples of one thing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub distributions: Vec<Distribution>,
@@ -87,6 +90,7 @@ impl Report {
             tables: vec![],
             series: vec![],
             images: vec![],
+            pictures: vec![],
             distributions: vec![],
             trees: vec![],
             timelines: vec![],

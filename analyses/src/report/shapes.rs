@@ -62,6 +62,17 @@ pub struct Image {
     pub pixels: Vec<f32>,
 }
 
+/// A picture as it was seen: PNG.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Picture {
+    /// A word for people.
+    pub title: String,
+    /// What it shows, in a line.
+    pub about: String,
+    /// The file.
+    pub png: Vec<u8>,
+}
+
 /// JSON has no NaN: a pixel without a value is null there.
 fn pixels<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<f32>, D::Error> {
     let all = Vec::<Option<f32>>::deserialize(from)?;

@@ -16,7 +16,7 @@
 //!
 //! Refuses runs of other devices (by name; of software, the processor's as well) or captures, unless forced; then what is on one side only is left out, by name.
 
-use super::judge::{Ask, Judged, Verdict, decide, measure};
+use super::judge::{Ask, Judged, Test, Verdict, decide, measure};
 use super::metrics::Metric;
 use super::sides::{Both, Process, all, ms, numbered, time, values, workers};
 pub use super::sides::{Clock, pairs as paired_processes, processes};
@@ -60,7 +60,7 @@ pub struct Row {
     pub capture: String,
     /// The plan, or `NEW against BASE`.
     pub plan: String,
-    /// capture, frame, pass or command; of traces capture, pipeline, shader or block.
+    /// capture, frame, pass, command or picture; of traces capture, pipeline, shader or block.
     pub level: &'static str,
     /// The frame, of frames and places.
     pub frame: Option<u64>,
@@ -97,7 +97,7 @@ pub struct SideNote {
 }
 
 /// Both runs, compared.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Compared {
     /// [`SCHEMA_VERSION`].
     pub schema_version: u32,
@@ -166,14 +166,29 @@ pub fn compare(base: &Run, new: &Run, wanted: &Wanted) -> Result<Compared, Strin
     })
 }
 
-/// The verdict that captures' and frames' rows come to.
+impl Compared {
+    /// Takes what else was compared of the same capture, counted or seen, and decides anew.
+    pub fn with(&mut self, other: Compared) {
+        self.rows.extend(other.rows);
+        self.notes.extend(other.notes);
+        self.decide();
+    }
+
+    /// Decides anew from its rows.
+    pub fn decide(&mut self) {
+        self.verdict = whole(&self.rows);
+    }
+}
+
+/// The verdict that rows of captures, frames and pictures come to.
 fn whole(rows: &[Row]) -> Verdict {
     let of = |level: &'static str| rows.iter().filter(move |r| r.level == level);
     if of("frame").any(|r| r.judged.verdict == Verdict::Regression) {
         return Verdict::Regression;
     }
-    let judged = of("capture").filter(|r| r.judged.interval.is_some()).map(|r| r.judged.verdict);
-    judged.max().unwrap_or(Verdict::Inconclusive)
+    let exact = |r: &&Row| r.judged.test == Test::Counted;
+    let judged = of("capture").filter(|r| r.judged.interval.is_some() || exact(r)).chain(of("picture"));
+    judged.map(|r| r.judged.verdict).max().unwrap_or(Verdict::Inconclusive)
 }
 
 /// Decides captures' rows of several comparisons as one family, each by its own ask, and each comparison's verdict anew.
@@ -183,7 +198,7 @@ pub fn decide_together(all: &mut [&mut Compared]) {
         let ask = Ask { effect: c.min_effect, alpha: c.alpha };
         for row in c.rows.iter_mut().filter(|r| r.level == "capture") {
             // (a row without figures keeps its reason; the others' come from the verdict)
-            if !row.judged.base.is_nan() {
+            if !row.judged.base.is_nan() && row.judged.test != Test::Counted {
                 row.judged.why.clear();
             }
             family.extend(Metric::named(&row.metric).map(|metric| (&mut row.judged, metric, ask)));

@@ -4,7 +4,7 @@
 use super::compare::{Clock, Compared, Row, SideNote};
 use super::counts;
 use super::headlines::headlines;
-use super::judge::Verdict;
+use super::judge::{Test, Verdict};
 use super::words::{changed, range, shown, what};
 use crate::report::escape::{markdown, xml};
 use crate::report::{Cell, Column, Cost, Report, Table, Unit, csv, text};
@@ -17,7 +17,8 @@ use std::fmt::Write;
 const SHOWN: usize = 20;
 
 /// Levels below captures, and what several of each are called.
-const LEVELS: [(&str, &str); 6] = [
+const LEVELS: [(&str, &str); 7] = [
+    ("picture", "pictures"),
     ("frame", "frames"),
     ("pass", "passes"),
     ("command", "commands"),
@@ -132,6 +133,9 @@ pub fn report(of: &Compared) -> Report {
             });
         }
     }
+    for r in of.rows.iter().filter(|r| r.level == "picture" && !r.judged.why.is_empty()) {
+        report.notes.push(format!("{}: {}.", r.title(), r.judged.why));
+    }
     for r in of.rows.iter().filter(|r| r.level == "capture") {
         let [a, b] = r.judged.processes;
         let [n, m] = r.judged.times;
@@ -149,7 +153,7 @@ pub fn report(of: &Compared) -> Report {
             };
             report.notes.push(format!("{}: bands at {}; now at {}.", r.title(), words(x), words(y)));
         }
-        if counted {
+        if r.judged.test == Test::Counted {
             continue;
         }
         let how = if r.judged.paired { "; pairs of one number, alive together" } else { "" };
@@ -226,7 +230,7 @@ pub fn as_junit(of: &Compared) -> String {
 pub(super) fn junit_suites(of: &Compared, before: &str) -> String {
     let mut suites: Vec<((&str, &str), Vec<&Row>)> = vec![];
     for r in &of.rows {
-        if r.level != "capture" && r.judged.verdict != Verdict::Regression {
+        if !matches!(r.level, "capture" | "picture") && r.judged.verdict != Verdict::Regression {
             continue;
         }
         let key = (r.capture.as_str(), r.plan.as_str());
@@ -249,12 +253,17 @@ pub(super) fn junit_suites(of: &Compared, before: &str) -> String {
         for r in rows {
             let name = match (r.level, of.clock) {
                 ("capture", _) => r.metric.clone(),
+                ("picture", _) => format!("picture, {}", what(r)),
                 (level, Some(_)) => format!("{level} {}", what(r)),
                 (level, None) => format!("{level} {}, {}", what(r), r.metric),
             };
             let j = &r.judged;
-            let said =
-                format!("{}, {} (base {}, new {})", changed(r), range(r), r.value(j.base), r.value(j.new));
+            let said = match r.level {
+                "picture" => j.why.clone(),
+                _ => {
+                    format!("{}, {} (base {}, new {})", changed(r), range(r), r.value(j.base), r.value(j.new))
+                }
+            };
             let (class, name) = (xml(&format!("{before}{capture}.{plan}")), xml(&name));
             let _ = match j.verdict {
                 Verdict::Regression => writeln!(
@@ -290,14 +299,11 @@ pub(super) fn benchmark_entries(of: &Compared, title: &dyn Fn(&Row) -> String) -
     });
     let entry = |r: &Row| {
         let v = &r.values[1];
-        let mean = v.iter().sum::<f64>() / v.len().max(1) as f64;
-        let squares: f64 = v.iter().map(|x| (x - mean).powi(2)).sum();
-        let deviation = (squares / (v.len().max(2) - 1) as f64).sqrt();
         json!({
             "name": format!("{}, {}", title(r), r.metric),
             "unit": r.unit,
             "value": r.judged.new,
-            "range": format!("± {deviation:.4}"),
+            "range": format!("± {:.4}", deviation(v)),
             "extra": format!(
                 "{} processes\nagainst the base: {} ({})",
                 v.len(), changed(r), r.judged.verdict.name()
@@ -305,6 +311,33 @@ pub(super) fn benchmark_entries(of: &Compared, title: &dyn Fn(&Row) -> String) -
         })
     };
     rows.map(entry).collect()
+}
+
+/// Bencher's metric format (BMF): of each capture and plan the new side's figures, with a standard deviation below and above.
+pub fn as_bencher(of: &Compared) -> String {
+    let mut all = serde_json::Map::new();
+    bencher_entries(of, &|r| r.title(), &mut all);
+    serde_json::to_string_pretty(&all).unwrap_or_default() + "\n"
+}
+
+/// The entries alone, called as `title` says.
+pub(super) fn bencher_entries(
+    of: &Compared,
+    title: &dyn Fn(&Row) -> String,
+    all: &mut serde_json::Map<String, serde_json::Value>,
+) {
+    for r in of.rows.iter().filter(|r| r.level == "capture" && r.judged.new.is_finite()) {
+        let (value, deviation) = (r.judged.new, deviation(&r.values[1]));
+        all.entry(title(r)).or_insert_with(|| json!({}))[&r.metric] =
+            json!({ "value": value, "lower_value": value - deviation, "upper_value": value + deviation });
+    }
+}
+
+/// The standard deviation of a side's processes.
+fn deviation(of: &[f64]) -> f64 {
+    let mean = of.iter().sum::<f64>() / of.len().max(1) as f64;
+    let squares: f64 = of.iter().map(|x| (x - mean).powi(2)).sum();
+    (squares / (of.len().max(2) - 1) as f64).sqrt()
 }
 
 /// A line a process's value, for tools that look for change points: the time of its run, which side, what, and the value.

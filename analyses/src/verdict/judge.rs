@@ -37,7 +37,7 @@ pub struct Ask {
 }
 
 /// See the module's header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// Better, surely and by enough.
@@ -47,6 +47,7 @@ pub enum Verdict {
     /// The same or better.
     NotWorse,
     /// Neither shown nor ruled out.
+    #[default]
     Inconclusive,
     /// Worse, surely and by enough.
     Regression,

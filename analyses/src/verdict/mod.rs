@@ -16,6 +16,7 @@ pub mod export;
 mod headlines;
 mod judge;
 mod metrics;
+pub mod pictures;
 #[cfg(test)]
 mod runs;
 mod settle;

@@ -8,7 +8,8 @@
 //! that was not measured anew, or cannot be compared, makes the whole incomplete, which is no verdict and is said apart.
 
 use super::compare::{Compared, Row, decide_together};
-use super::judge::Verdict;
+use super::counts;
+use super::judge::{Test, Verdict};
 use serde::Serialize;
 
 /// The version of the JSON's shape.
@@ -119,13 +120,16 @@ pub fn judged(
 pub fn worst(of: &Compared) -> Option<&Row> {
     let worse = |r: &Row| {
         let change = r.judged.change.unwrap_or(f64::NEG_INFINITY);
-        if r.unit == "FPS" { -change } else { change }
+        if r.unit == "FPS" || counts::more_is_better(&r.metric) { -change } else { change }
     };
     // (a row without an interval, too few frames for one metric, decides nothing where another one does)
-    let judged = |r: &&Row| matches!(r.level, "capture" | "frame") && r.judged.interval.is_some();
+    let counted = |r: &Row| r.judged.test == Test::Counted;
+    let judged = |r: &&Row| {
+        matches!(r.level, "capture" | "frame" | "picture") && (r.judged.interval.is_some() || counted(r))
+    };
     let decides = |r: &&Row| r.judged.verdict == of.verdict;
     let most = |rows: Vec<&'_ Row>| rows.iter().map(|r| worse(r)).fold(f64::NEG_INFINITY, f64::max);
-    for level in ["capture", "frame"] {
+    for level in ["capture", "frame", "picture"] {
         let rows: Vec<&Row> =
             of.rows.iter().filter(judged).filter(decides).filter(|r| r.level == level).collect();
         let greatest = most(rows.clone());

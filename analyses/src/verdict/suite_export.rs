@@ -2,7 +2,7 @@
 //! what its verdict comes from, then unit by unit what `compare` says.
 
 use super::compare::Row;
-use super::export::{self, benchmark_entries, junit_suites};
+use super::export::{self, bencher_entries, benchmark_entries, junit_suites};
 use super::headlines::headlines;
 use super::judge::Verdict;
 use super::suite::{Standing, SuiteCompared, SuiteUnit, worst};
@@ -69,8 +69,8 @@ fn notes(of: &SuiteCompared) -> Vec<String> {
         .collect()
 }
 
-/// Text for a terminal.
-pub fn as_text(of: &SuiteCompared) -> String {
+/// The whole as a report: units, and what is to be said.
+pub fn report(of: &SuiteCompared) -> Report {
     let mut report = Report::new("suite", &headline(of));
     report.cost = Cost::Nothing { why: "both sides were measured alike".into() };
     let decides = |u: &&SuiteUnit| u.compared.as_ref().is_some_and(|c| c.verdict == of.verdict);
@@ -82,7 +82,12 @@ pub fn as_text(of: &SuiteCompared) -> String {
         rows: of.units.iter().map(|u| words(u).map(Cell::Text).into()).collect(),
     });
     report.notes = notes(of);
-    let mut out = text::render(&report);
+    report
+}
+
+/// Text for a terminal.
+pub fn as_text(of: &SuiteCompared) -> String {
+    let mut out = text::render(&report(of));
     for u in &of.units {
         if let Some(c) = &u.compared {
             let report = export::report(c);
@@ -163,6 +168,17 @@ pub fn as_benchmark(of: &SuiteCompared) -> String {
         }
     }
     serde_json::to_string_pretty(&entries).unwrap_or_default() + "\n"
+}
+
+/// Bencher's metric format, called by units.
+pub fn as_bencher(of: &SuiteCompared) -> String {
+    let mut all = serde_json::Map::new();
+    for u in &of.units {
+        if let Some(c) = &u.compared {
+            bencher_entries(c, &|r: &Row| format!("{}, {}", u.name, r.plan), &mut all);
+        }
+    }
+    serde_json::to_string_pretty(&all).unwrap_or_default() + "\n"
 }
 
 /// A line a process's value, as of one comparison, behind the unit's name (`bench`).

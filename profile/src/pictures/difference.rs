@@ -4,7 +4,8 @@
 //! more values differ, and no more are further off, than [`Tolerance`] allows. Bytes that are no texels, and whole
 //! numbers, are within no bound. Bits of a format that are no value are not looked at.
 
-use super::tolerance::{Tolerance, apart};
+use super::Tolerance;
+use super::apart::apart;
 use crate::hooks::screenshot::format::{Stored, name, stored, texel_bytes};
 use crate::hooks::screenshot::{Area, Content};
 use std::fmt;

@@ -1,8 +1,8 @@
 //! Looks again at pictures that are others: holds those of a replay as captured, and compares those of a changed one with them.
 
+use super::Tolerance;
 use super::asked::{Asked, At, Compare, MOST_BYTES, Pictures};
 use super::difference::Difference;
-use super::tolerance::Tolerance;
 use super::verdict::{Differs, Verdict};
 use crate::hooks::screenshot::Content;
 use replay::hook::Hook;

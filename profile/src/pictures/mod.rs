@@ -9,14 +9,14 @@
 //! [`Difference`], with its place and its size. No more than [`MOST_BYTES`] of contents are held at a time (but for a single
 //! content that is larger).
 
+mod apart;
 mod asked;
 mod difference;
 mod judge;
-mod tolerance;
 mod verdict;
 
 pub use asked::{Asked, At, Compare, MOST_BYTES, Pictures};
 pub use difference::{Difference, First};
 pub use judge::{Judge, Side};
-pub use tolerance::{Tolerance, USUAL_ULPS};
+pub use trace::tolerance::{Tolerance, USUAL_ULPS};
 pub use verdict::{Differs, Verdict};

@@ -1,8 +1,8 @@
 //! What came of a comparison, in words.
 
+use super::Tolerance;
 use super::asked::{At, Compare};
 use super::difference::Difference;
-use super::tolerance::Tolerance;
 
 /// A picture that is another one.
 #[derive(Clone, Debug, PartialEq)]

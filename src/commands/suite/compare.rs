@@ -10,10 +10,16 @@ use crate::cli::{Clock, CompareFormat, SuiteCompareArgs};
 use crate::commands::compare::metrics;
 use crate::exit::{Exit, Failure, complain};
 use crate::output::{self, write_file};
+use analyses::report::html::{self, Input};
+use analyses::report::{Picture, Report};
 use analyses::verdict::compare::{self, Compared, Wanted};
+use analyses::verdict::pictures::{self, Shown};
 use analyses::verdict::suite::{Standing, SuiteCompared, SuiteSide, SuiteUnit, judged};
-use analyses::verdict::{Ask, Verdict, suite_export as export};
+use analyses::verdict::{Ask, Verdict, counts, suite_export as export};
+use std::path::Path;
+use trace::dir::{Bytes, Dir};
 use trace::suite::{State, SuiteNote, UnitNote};
+use trace::tolerance::Tolerance;
 
 /// What counts where neither the suite file nor a flag says so.
 const MIN_EFFECT: f64 = 0.02;
@@ -34,7 +40,7 @@ pub fn run(args: &SuiteCompareArgs) -> Result<Exit, Failure> {
     if base.note.blake3 != new.note.blake3 {
         notes.push("The suite file is another one than the base's.".to_owned());
     }
-    let mut units = vec![];
+    let (mut units, mut pictures) = (vec![], vec![]);
     for unit in &new.note.units {
         let before = base.note.units.iter().find(|u| u.name == unit.name);
         let was = before.filter(|u| u.state == State::Done);
@@ -63,7 +69,14 @@ pub fn run(args: &SuiteCompareArgs) -> Result<Exit, Failure> {
                     continue;
                 }
                 match compared(&base, &new, unit, &wanted)? {
-                    Ok(c) => SuiteUnit { compared: Some(c), ..lacks(Standing::Compared, String::new()) },
+                    Ok(mut c) => {
+                        if let Some(before) = was.filter(|_| !itself) {
+                            let sides = [(&base, before), (&new, unit)];
+                            pictures.extend(seen(&mut c, sides, &bench.settings)?);
+                            counted(&mut c, sides, &bench.settings, &wanted)?;
+                        }
+                        SuiteUnit { compared: Some(c), ..lacks(Standing::Compared, String::new()) }
+                    }
                     Err(why) => lacks(Standing::Refused, why),
                 }
             }
@@ -89,6 +102,18 @@ pub fn run(args: &SuiteCompareArgs) -> Result<Exit, Failure> {
         write_file(file, rendered(*format, &all).as_bytes())?;
     }
     output::print(rendered(args.format, &all).as_bytes())?;
+    if let Some(page) = &args.page {
+        let report =
+            (Report { pictures, ..export::report(&all) }, "two results of a suite beside each other".into());
+        let input = Input {
+            name: all.suite.clone(),
+            kind: "suite".into(),
+            reports: vec![report],
+            ..Input::default()
+        };
+        let title = format!("suite {}", all.suite);
+        write_file(page, html::render(&title, &[input]).map_err(Failure::new)?.as_bytes())?;
+    }
     let lacking: Vec<String> = all
         .units
         .iter()
@@ -125,6 +150,49 @@ fn compared(
         )));
     }
     Ok(compare::compare(&base, &new, wanted))
+}
+
+/// A side of a unit.
+type Half<'r> = (&'r Results, &'r UnitNote);
+
+/// Adds what both sides' pictures say; what is to be seen of those that differ.
+fn seen(to: &mut Compared, [base, new]: [Half<'_>; 2], s: &Settings) -> Result<Vec<Picture>, Failure> {
+    let read = |(of, unit): Half<'_>| -> Result<Vec<Bytes>, Failure> {
+        unit.pictures.iter().map(|p| of.place.read(Path::new(&p.file))).collect()
+    };
+    let files = [read(base)?, read(new)?];
+    let [base, new] = [(base.1, &files[0]), (new.1, &files[1])].map(|(unit, files)| -> Vec<Shown<'_>> {
+        unit.pictures.iter().zip(files).map(|(note, png)| Shown { note, png: (**png).as_ref() }).collect()
+    });
+    let tolerance = s.pictures.map_or(Tolerance::default(), |p| p.0);
+    let name = to.rows.first().map_or(String::new(), |r| r.capture.clone());
+    pictures::compare(to, &name, [&base, &new], tolerance).map_err(Failure::new)
+}
+
+/// Adds what both sides counted.
+fn counted(
+    to: &mut Compared,
+    [base, new]: [Half<'_>; 2],
+    s: &Settings,
+    wanted: &Wanted,
+) -> Result<(), Failure> {
+    if !(base.1.counted && new.1.counted) {
+        if base.1.counted {
+            to.notes.push("The base has counts, and the new result has none.".to_owned());
+        }
+        return Ok(());
+    }
+    let open = |(of, unit): Half<'_>| of.place.trace(&unit.counts()).map_err(Failure::new);
+    let (base, new) = (open(base)?, open(new)?);
+    let wanted = counts::Wanted {
+        columns: vec![],
+        effect: wanted.ask.effect,
+        thresholds: s.threshold.iter().flatten().map(|(n, t)| (n.clone(), t.share)).collect(),
+        force: wanted.force,
+    };
+    let [base, new] = [&base, &new].map(|dir: &Dir| counts::Side { trace: dir, manifest: dir.manifest() });
+    to.with(counts::compare(base, new, &wanted).map_err(Failure::new)?);
+    Ok(())
 }
 
 /// How a unit's questions are asked.
@@ -171,6 +239,7 @@ fn rendered(format: CompareFormat, of: &SuiteCompared) -> String {
         CompareFormat::Markdown => export::as_markdown(of),
         CompareFormat::Junit => export::as_junit(of),
         CompareFormat::Benchmark => export::as_benchmark(of),
+        CompareFormat::Bencher => export::as_bencher(of),
         CompareFormat::Csv => export::as_csv(of),
     }
 }

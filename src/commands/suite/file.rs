@@ -4,7 +4,7 @@
 //! holds for every `[[bench]]` that does not have it itself. Nothing here looks at captures, so that a suite is read where there
 //! are none. Refuses unknown keys, another `schema_version`, and files beyond [`MOST_BYTES`].
 
-use super::keys::{Frames, Many, MetricName, Share, Text, Time};
+use super::keys::{Frames, Many, MetricName, Pictures, Share, Text, Time};
 use crate::cli::Clock;
 use analyses::verdict::Metric;
 use serde::Deserialize;
@@ -110,6 +110,12 @@ settings! {
     alpha: Alpha,
     /// Whose times.
     clock: ClockName,
+    /// Pictures are taken and judged, and how far they may be apart.
+    pictures: Pictures,
+    /// Passes of a trace whose counts are judged.
+    counts: Many<String>,
+    /// The least change of a count that matters, by column.
+    threshold: BTreeMap<String, Share>,
     /// The device.
     gpu: Text,
     /// Subgroup operations are taken for granted.
@@ -291,6 +297,9 @@ pub fn parse(text: &str, file: &str) -> Result<Suite, String> {
         }
         if settings.metric.as_ref().is_some_and(|m| m.0.is_empty()) {
             return no(table.span(), "metric is empty; leave it out for the median".into());
+        }
+        if settings.counts.is_some() && t.frames.is_none() {
+            return no(table.span(), "counts are of a frame: frames = [K]".into());
         }
         benches.push(Bench {
             line: at(&table.span()),

@@ -10,6 +10,7 @@ use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use serde::{Deserialize, de};
 use std::fmt;
 use std::marker::PhantomData;
+use trace::tolerance::Tolerance;
 
 /// Most frames of a `[[bench]]`.
 pub const MOST_FRAMES: u64 = 10_000;
@@ -78,6 +79,17 @@ impl<'de> Deserialize<'de> for Text {
             }
         }
         from.deserialize_any(Of)
+    }
+}
+
+/// How far pictures may be apart: `"exact"`, or ULP of 32-bit floats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pictures(pub Tolerance);
+
+impl<'de> Deserialize<'de> for Pictures {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let words = Text::deserialize(from)?.0;
+        words.parse().map(Pictures).map_err(D::Error::custom)
     }
 }
 

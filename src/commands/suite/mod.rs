@@ -4,6 +4,7 @@
 //! measures units one by one, each in a process of its own; `merge` puts what shards measured together; `compare` judges two
 //! results unit by unit. What lies on disk is `trace::suite`'s, in a folder or in one file (`results`, `crate::archive`).
 
+mod beside;
 mod compare;
 mod file;
 mod keys;

@@ -7,6 +7,7 @@
 //! known, and `--resume` goes on there. A unit that fails leaves the others, and is exit code 1. Refuses folders that hold something
 //! else, and those into which another one measures; to go on, another suite file, shard or program than the folder's.
 
+use super::beside;
 use super::read::{Read, read};
 use super::results::{self, write};
 use crate::cli::{Shard, SuiteRunArgs};
@@ -58,6 +59,9 @@ pub fn run(args: &SuiteRunArgs) -> Result<Exit, Failure> {
         bar.set_message(name.clone());
         let mut unit = measured(&all.units[n].words, &suite.units[n], &all.folder, &args.output)?;
         unit.part = Some(part);
+        if unit.state == State::Done {
+            beside::take(&all.units[n], &mut unit, &all.folder, &args.output)?;
+        }
         let seconds = unit.wall.map_or(0.0, |w| w.0 as f64 / 1e9);
         let place = format!("{} of {}", k + 1, todo.len());
         bar.suspend(|| match unit.state {

@@ -7,12 +7,13 @@
 //! has been read as `bench` reads it, so that a flag that makes no sense is found before anything is measured. Captures need not
 //! be there, but for patterns: these are what the folder holds, in order of names. Refuses more than [`MOST_UNITS`].
 
-use super::file::{Bench, Suite};
+use super::file::{Bench, Settings as Keys, Suite};
 use crate::cli::{BenchArgs, Cli, Command, RunArgs};
 use crate::commands::bench::{self, Settings};
 use clap::Parser;
 use std::collections::BTreeMap;
 use std::path::Path;
+use trace::plan::Plan;
 
 /// Most units of a suite.
 pub const MOST_UNITS: usize = 10_000;
@@ -36,6 +37,60 @@ pub struct Unit {
     pub cost: f64,
     /// The words that measure it, but for the output's.
     pub words: Vec<String>,
+    /// What takes its pictures, by plan.
+    pub pictures: Vec<Beside>,
+    /// What counts.
+    pub counts: Option<Beside>,
+}
+
+/// A command beside a unit's own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Beside {
+    /// The plan that it replays.
+    pub plan: String,
+    /// Its words, but for the output's.
+    pub words: Vec<String>,
+    /// Variables that are set.
+    pub env: Vec<(String, String)>,
+}
+
+/// The command that replays a frame of a unit under a plan, for something beside its times.
+fn beside(command: &[String], plan: &Plan, frame: Option<u64>, s: &Keys) -> Beside {
+    let mut words = command.to_vec();
+    let mut add = |flag: &str, value: Option<String>| words.extend(value.map(|v| format!("--{flag}={v}")));
+    add("frames", frame.map(|f| f.to_string()));
+    add("gpu", plan.gpu.clone().or_else(|| s.gpu.as_ref().map(|g| g.0.clone())));
+    words.extend(s.options.iter().flatten().cloned());
+    let driver = plan
+        .driver
+        .iter()
+        .flat_map(|d| ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"].map(|n| (n.to_owned(), d.clone())));
+    let env = plan.env.iter().map(|(n, v)| (n.clone(), v.clone())).chain(driver);
+    Beside { plan: plan.name.clone(), words, env: env.collect() }
+}
+
+/// What takes a unit's pictures: of plans that change no shader, no descriptor, and no picture by intention.
+fn pictures(file: &str, plans: &[&Plan], frame: Option<u64>, s: &Keys) -> Vec<Beside> {
+    let seen = plans.iter().filter(|p| {
+        p.passes.is_empty()
+            && p.method.is_none()
+            && p.shaders.is_none()
+            && p.descriptors.is_none()
+            && p.changes.is_empty()
+    });
+    let words = ["screenshot", file, "--hash"].map(str::to_owned);
+    if s.pictures.is_some() { seen.map(|p| beside(&words, p, frame, s)).collect() } else { vec![] }
+}
+
+/// What counts in a unit's frame, under its first plan.
+fn counts(file: &str, plans: &[&Plan], frame: Option<u64>, s: &Keys) -> Option<Beside> {
+    let (passes, first) = (s.counts.as_ref()?, plans.first()?);
+    let mut words = ["profile", file].map(str::to_owned).to_vec();
+    words.push(format!("--passes={}", passes.0.join(",")));
+    if s.assume_subgroups == Some(true) {
+        words.push("--assume-subgroups".into());
+    }
+    Some(beside(&words, first, frame, s))
 }
 
 /// All units of a suite whose file lies in `folder`.
@@ -169,8 +224,15 @@ fn unit(suite: &Suite, n: usize, file: &str, frame: Option<u64>, name: String) -
     let turns = s.iterations.unwrap_or(bench::ITERATIONS[whole]) + s.warmup.unwrap_or(bench::WARMUP[whole]);
     let processes = s.processes.unwrap_or(bench::PROCESSES[0]);
     let cost = plans.len() as f64 * f64::from(processes) * f64::from(turns) * bench.weight;
+    let (pictures, counts) = (pictures(&file, &plans, frame, s), counts(&file, &plans, frame, s));
+    for of in pictures.iter().chain(&counts) {
+        let words =
+            ["reray-replay"].into_iter().chain(of.words.iter().map(String::as_str)).chain(["-o", "x"]);
+        Cli::try_parse_from(words)
+            .map_err(|e| said(&e).replace("flags of bench", &format!("flags of {}", of.words[0])))?;
+    }
     let plans = plans.into_iter().map(|p| p.name.clone()).collect();
-    Ok(Unit { name, bench: n, file, frame, plans, processes, cost, words })
+    Ok(Unit { name, bench: n, file, frame, plans, processes, cost, words, pictures, counts })
 }
 
 /// What the reader of flags says, on one line and without its help.

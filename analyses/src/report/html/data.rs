@@ -5,7 +5,7 @@
 use super::pack::Pack;
 use crate::report::shapes::{Listing, Timeline, Tree};
 use crate::report::summary::summary;
-use crate::report::{Cell, Column, Cost, Image, Mark, Report, Series, Table, Unit};
+use crate::report::{Cell, Column, Cost, Image, Mark, Picture, Report, Series, Table, Unit};
 use serde_json::{Value, json};
 
 /// Where reports are from: a trace, a run, a replay.
@@ -89,6 +89,7 @@ fn report(p: &mut Pack, input: usize, r: &Report, about: &str) -> Value {
         "series": series,
         "distributions": distributions,
         "images": r.images.iter().map(|i| image(p, i)).collect::<Vec<_>>(),
+        "pictures": r.pictures.iter().map(|i| picture(p, i)).collect::<Vec<_>>(),
         "trees": r.trees.iter().map(|t| tree(p, t)).collect::<Vec<_>>(),
         "timelines": r.timelines.iter().map(|t| timeline(p, t)).collect::<Vec<_>>(),
         "listings": r.listings.iter().map(|l| listing(p, l)).collect::<Vec<_>>(),
@@ -144,6 +145,10 @@ fn image(p: &mut Pack, i: &Image) -> Value {
         "name": i.name, "title": i.title, "value": column(&i.value), "width": i.width, "height": i.height,
         "pixels": p.numbers(&pixels),
     })
+}
+
+fn picture(p: &mut Pack, i: &Picture) -> Value {
+    json!({ "title": i.title, "about": i.about, "png": p.file(&i.png) })
 }
 
 fn tree(p: &mut Pack, t: &Tree) -> Value {

@@ -49,6 +49,11 @@ impl Pack {
         }
     }
 
+    /// A file.
+    pub fn file(&mut self, bytes: &[u8]) -> Value {
+        self.array("u1", bytes.len(), bytes.iter().copied())
+    }
+
     /// Any numbers; one that is not finite is none.
     pub fn numbers(&mut self, values: &[f64]) -> Value {
         let whole = |v: &f64| *v >= 0.0 && v.fract() == 0.0 && *v <= u32::MAX.into();

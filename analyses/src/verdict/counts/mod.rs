@@ -118,10 +118,9 @@ pub fn compare(base: Side<'_>, new: Side<'_>, wanted: &Wanted) -> Result<Compare
     for (&(e, f, b), &(g, h, c)) in &identity.blocks {
         add("block", [Part::Block(e, f, b), Part::Block(g, h, c)], &|| is.block_words(g, h, c));
     }
-    let whole = rows.iter().filter(|r| r.level == "capture").map(|r| r.judged.verdict);
-    Ok(Compared {
+    let mut all = Compared {
         schema_version: SCHEMA_VERSION,
-        verdict: whole.max().unwrap_or(Verdict::Inconclusive),
+        verdict: Verdict::Inconclusive,
         clock: None,
         min_effect: wanted.effect,
         alpha: 0.0,
@@ -129,7 +128,9 @@ pub fn compare(base: Side<'_>, new: Side<'_>, wanted: &Wanted) -> Result<Compare
         new: side(new),
         rows,
         notes,
-    })
+    };
+    all.decide();
+    Ok(all)
 }
 
 fn side(of: Side<'_>) -> SideNote {

@@ -70,6 +70,15 @@ R.image = function (image) {
   return R.figure(image.title, frame, legend(image, least, end, most, count, widest(image)));
 };
 
+/** A picture as it was seen. */
+R.picture = function (picture) {
+  const shown = R.el("img.picture", { alt: `${picture.title}. ${picture.about}` });
+  const file = new FileReader();
+  file.onload = () => (shown.src = file.result);
+  file.readAsDataURL(new Blob([R.array(picture.png)], { type: "image/png" }));
+  return R.figure(picture.title, shown, R.el("p.below", null, picture.about));
+};
+
 /** Where the scale ends: the greatest value, or the 99th percentile where that is less than a third of it. */
 function endOf(pixels, least, most, count) {
   if (count < 100) return most;

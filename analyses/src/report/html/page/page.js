@@ -21,10 +21,11 @@ function section(report, id) {
   grid(report.series.filter((s) => !drawn.has(s.name)).map(R.series));
   part.append(...report.timelines.map(R.timeline));
   grid(report.images.map(R.image));
+  grid(report.pictures.map(R.picture));
   part.append(...report.trees.map(R.tree));
   part.append(...rest.map((t) => R.table(t, report.analysis)));
   part.append(...report.listings.map((l, n) => R.listing(l, n < OPEN)));
-  if (!first && !report.series.length && !report.images.length && !report.listings.length) part.append(R.el("p.empty", null, "There is nothing to show: the answer is empty."));
+  if (!first && !report.series.length && !report.images.length && !report.pictures.length && !report.listings.length) part.append(R.el("p.empty", null, "There is nothing to show: the answer is empty."));
   if (report.notes.length) part.append(R.el("div.notes", null, R.el("h3", null, "To read the numbers rightly"), R.el("ul", null, report.notes.map((n) => R.el("li", null, n)))));
   return part;
 }
