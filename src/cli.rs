@@ -17,7 +17,6 @@ mod run;
 mod study;
 mod suite;
 mod upstream;
-mod values;
 mod verdict;
 mod what_if;
 
@@ -32,11 +31,10 @@ pub use help::parse;
 pub use memory::MemoryArgs;
 pub use rays::{DumpForm, RaysCommand, RaysDumpArgs, ReorderArgs, RepackArgs};
 pub use report::ReportArgs;
-pub use run::{RunArgs, Way};
-pub use study::{StudyCommand, StudyRaysArgs};
-pub use suite::{Shard, SuiteCommand, SuiteCompareArgs, SuiteListArgs, SuiteMergeArgs, SuiteRunArgs};
+pub use run::RunArgs;
+pub use study::StudyCommand;
+pub use suite::{SuiteCommand, SuiteCompareArgs, SuiteListArgs, SuiteMergeArgs, SuiteRunArgs};
 pub use upstream::{ShotFormat, UpstreamArgs};
-pub use values::{duration, percent};
 pub use verdict::{Clock, CompareArgs, CompareFormat, WorkerArgs};
 pub use what_if::WhatIfArgs;
 

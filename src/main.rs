@@ -1,22 +1,16 @@
 //! `reray-replay`: reads a GFXReconstruct capture and says what is in it and what the GPU did.
 //!
-//! This crate is the command line alone: flags (`cli`), one file or folder a sub-command (`commands`), what they share
-//! (input, output, ranges, progress, `driver_caches`), exit codes (`exit`). Guarantees: stdout carries results and nothing else; what is
+//! This crate is the command line alone: flags (`cli`), one file or folder a sub-command (`commands`), what is said on stderr and how the
+//! program ends (`exit`). Guarantees: stdout carries results and nothing else; what is
 //! wrong goes to stderr; a closed pipe changes no exit code and nothing is said of it; names from captures reach a terminal escaped. Refuses what the flags do not say, with exit code 2.
 
-mod archive;
 mod cli;
 mod commands;
-mod driver_caches;
 mod exit;
-mod input;
-mod memory;
-mod mmap;
-mod ordered;
-mod output;
-mod progress;
 
 use analyses::report::escape;
+use experiment::files::{archive, input, mmap, output};
+use experiment::progress;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use trace::select;
@@ -29,7 +23,9 @@ fn colours() -> bool {
 fn main() -> ExitCode {
     replay::vulkan::crash::install();
     let cli: cli::Cli = cli::parse();
-    driver_caches::off(&cli);
+    if matches!(&cli.command, Some(cli::Command::Profile(p)) if !p.list) {
+        experiment::driver_caches::off();
+    }
     exit::talk(cli.habits.quiet, cli.habits.verbose);
     // What the libraries have to say goes to stderr; RERAY_LOG chooses how much of it.
     let filter =
@@ -51,6 +47,6 @@ fn main() -> ExitCode {
         .init();
     match commands::run(cli) {
         Ok(exit) => exit.into(),
-        Err(failure) => failure.report(),
+        Err(failure) => exit::report(&failure),
     }
 }

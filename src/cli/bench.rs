@@ -1,12 +1,13 @@
 //! The arguments of `bench`.
 
 use super::run::RunArgs;
-use super::values::{duration, percent};
 use clap::Args;
+use experiment::bench::Settings;
+use experiment::values::{duration, percent};
 use profile::pictures::Tolerance;
 use std::path::PathBuf;
 use std::time::Duration;
-use trace::plan::Plan;
+use trace::plan::{PLAIN, Plan};
 
 /// `bench`
 #[derive(Clone, Debug, Args)]
@@ -84,4 +85,28 @@ pub struct BenchArgs {
     /// How to replay.
     #[command(flatten)]
     pub run: RunArgs,
+}
+
+impl From<&BenchArgs> for Settings {
+    fn from(args: &BenchArgs) -> Settings {
+        Settings {
+            captures: args.files.clone(),
+            frame: args.frame,
+            plans: if args.plan.is_empty() { vec![Plan::named(PLAIN)] } else { args.plan.clone() },
+            processes: args.processes,
+            iterations: args.iterations,
+            warmup: args.warmup,
+            detailed: args.detailed,
+            busy: args.busy,
+            budget: args.budget,
+            tight: args.tight,
+            seed: args.seed,
+            assume_subgroups: args.assume_subgroups,
+            image_tolerance: args.image_tolerance,
+            rays: None,
+            together: None,
+            experiments: false,
+            run: args.run.how(),
+        }
+    }
 }

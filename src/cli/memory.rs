@@ -1,8 +1,7 @@
 //! `--max-memory`: shared by every sub-command that reads captures.
 
-use crate::memory;
 use clap::Args;
-use gfxr_parse::container::Budget;
+use experiment::files::memory::{self, Memory};
 
 /// How much memory reading a capture may take.
 #[derive(Clone, Copy, Debug, Args)]
@@ -13,9 +12,14 @@ pub struct MemoryArgs {
     pub max_memory: Option<u64>,
 }
 
-impl MemoryArgs {
-    /// What was said, or what suits this machine.
-    pub fn budget(self) -> Budget {
-        Budget::new(self.max_memory.unwrap_or_else(memory::default_bytes))
+impl From<MemoryArgs> for Memory {
+    fn from(args: MemoryArgs) -> Memory {
+        Memory { most: args.max_memory }
+    }
+}
+
+impl From<&MemoryArgs> for Memory {
+    fn from(args: &MemoryArgs) -> Memory {
+        (*args).into()
     }
 }

@@ -1,10 +1,11 @@
 //! The arguments of every command that replays: how it does. What words stand for is read where the replay's options are made
-//! (`commands/replaying.rs`), which refuses those that it does not know.
+//! (`experiment::replaying`), which refuses those that it does not know.
 
 use super::memory::MemoryArgs;
-use super::values::seconds;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use experiment::how::{How, Way};
+use experiment::values::seconds;
 use replay::options::Bridge;
 use std::time::Duration;
 
@@ -55,7 +56,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = bridges())]
     pub no_bridge: Vec<Bridge>,
     /// For tests: take the ways that another driver would make necessary
-    #[arg(long, hide = true, value_name = "WAY", value_delimiter = ',')]
+    #[arg(long, hide = true, value_name = "WAY", value_delimiter = ',', value_parser = ways())]
     pub rehearse: Vec<Way>,
 }
 
@@ -65,21 +66,76 @@ fn bridges() -> impl TypedValueParser<Value = Bridge> {
     PossibleValuesParser::new(Bridge::ALL.map(Bridge::name)).map(named)
 }
 
-/// What `--rehearse` takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Way {
-    /// Acceleration structures take more bytes than the driver says
-    Growth,
-    /// Builds are done as indirect ones on a device that has none
-    Indirect,
-    /// The device lacks ray queries and atomic floats' minima
-    Bare,
-    /// Uniform, storage and texel buffers have to be aligned to 1024 bytes
-    Alignment,
-    /// The device has no compressed formats
-    Compression,
-    /// The device has none of the other formats that something can stand in for, but depth as floats
-    Formats,
-    /// Descriptor buffers have to be twice as large
-    Descriptors,
+/// The names of what can be rehearsed.
+fn ways() -> impl TypedValueParser<Value = Way> {
+    let named = |name: String| Way::ALL.into_iter().find(|w| w.name() == name).expect("it is one of them");
+    let all = Way::ALL.map(|w| PossibleValue::new(w.name()).help(w.about()));
+    PossibleValuesParser::new(all).map(named)
+}
+
+impl RunArgs {
+    /// The same, as the crates below take it.
+    pub fn how(&self) -> How {
+        How {
+            gpu: self.gpu.clone(),
+            memory: self.memory.clone(),
+            addresses: self.addresses.clone(),
+            frame_by: self.frame_by.clone(),
+            keep_going: self.keep_going,
+            trust_capture: self.trust_capture,
+            remove_unsupported: self.remove_unsupported,
+            validate: self.validate,
+            watchdog: self.watchdog,
+            negotiation: self.negotiation,
+            breadcrumbs: self.breadcrumbs,
+            reading: self.reading.into(),
+            no_bridge: self.no_bridge.clone(),
+            rehearse: self.rehearse.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cli::{Cli, Command};
+    use clap::Parser;
+    use experiment::how::How;
+
+    fn of(words: &[&str]) -> How {
+        match Cli::try_parse_from(words).expect("flags").command {
+            Some(Command::BenchWorker(args)) => args.run.how(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn flags_that_are_said_again_mean_the_same() {
+        let first = ["x", "bench-worker", "a.gfxr", "--turns", "1", "0"];
+        let more = [
+            "--gpu=1",
+            "--memory=remap",
+            "--addresses=known",
+            "--frame-by=label:x y",
+            "--keep-going",
+            "--validate",
+            "--watchdog=2.5",
+            "--max-memory=3G",
+            "--remove-unsupported",
+            "--negotiation",
+            "--breadcrumbs",
+            "--rehearse=growth,bare",
+            "--no-bridge=texels",
+        ];
+        let run = of(&[&first[..], &more].concat());
+        let again = run.arguments(None);
+        let again: Vec<&str> = again.iter().map(String::as_str).collect();
+        assert_eq!(format!("{run:?}"), format!("{:?}", of(&[&first[..], &again].concat())));
+        assert!(run.arguments(Some("other")).contains(&"--gpu=other".into()));
+    }
+
+    #[test]
+    fn what_nobody_says_is_what_flags_say_by_themselves() {
+        let said = of(&["x", "bench-worker", "a.gfxr", "--turns", "1", "0"]);
+        assert_eq!(format!("{said:?}"), format!("{:?}", How::default()));
+    }
 }

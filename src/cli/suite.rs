@@ -1,14 +1,11 @@
 //! The arguments of `suite` and what is below it.
 
-use super::values::percent;
 use super::verdict::{CompareFormat, written};
 use crate::select::Glob;
 use clap::{Args, Subcommand};
+use experiment::suite::Shard;
+use experiment::values::percent;
 use std::path::PathBuf;
-use std::str::FromStr;
-
-/// Most shards.
-const MOST_SHARDS: u32 = 100_000;
 
 /// `suite`
 #[derive(Clone, Debug, Subcommand)]
@@ -151,39 +148,4 @@ pub struct SuiteCompareArgs {
     /// Write another format to a file as well: json=FILE, markdown=FILE, junit=FILE, benchmark=FILE, bencher=FILE, csv=FILE, text=FILE
     #[arg(long, value_name = "FORMAT=FILE", value_parser = written)]
     pub write: Vec<(CompareFormat, PathBuf)>,
-}
-
-/// `2/8`: the second of eight.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shard {
-    /// Which, from 1.
-    pub index: u32,
-    /// Of how many.
-    pub of: u32,
-}
-
-impl FromStr for Shard {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        let numbers = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
-        match numbers {
-            Some((index, of)) if 1 <= index && index <= of && of <= MOST_SHARDS => Ok(Shard { index, of }),
-            Some((_, of)) if of > MOST_SHARDS => Err(format!("{MOST_SHARDS} shards at most")),
-            _ => Err("say it as I/N, I from 1 to N: 2/8 for the second of eight".into()),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shards_in_words() {
-        assert_eq!("2/8".parse(), Ok(Shard { index: 2, of: 8 }));
-        assert_eq!("1/1".parse(), Ok(Shard { index: 1, of: 1 }));
-        for wrong in ["0/8", "9/8", "8", "a/b", "1/0", "1/", "-1/2", "1/200000"] {
-            assert!(wrong.parse::<Shard>().is_err(), "{wrong}");
-        }
-    }
 }

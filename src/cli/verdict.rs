@@ -1,8 +1,8 @@
 //! The arguments of `compare`, and of the worker that `bench` runs.
 
 use super::run::RunArgs;
-use super::values::percent;
 use clap::{Args, ValueEnum};
+use experiment::values::percent;
 use std::path::PathBuf;
 use trace::plan::{Passes, Use};
 

@@ -1,9 +1,9 @@
 //! The arguments of `what-if`.
 
 use super::run::RunArgs;
-use super::{duration, percent};
 use analyses::what_if::parts::By;
 use clap::{Args, ValueEnum};
+use experiment::values::{duration, percent};
 use std::path::PathBuf;
 use std::time::Duration;
 use trace::plan::{PLAIN, Plan};

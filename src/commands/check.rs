@@ -19,12 +19,12 @@ use std::fmt::Write as _;
 /// Runs it.
 pub fn run(args: &CheckArgs) -> Result<Exit, Failure> {
     let capture = input::open(&args.file, &args.run.reading)?;
-    let options = super::replaying::options(&args.run)?;
+    let options = experiment::replaying::options(&args.run.how())?;
     let complaints = Complaints::new(&capture);
     // What a sibling that cannot be read would ask for is not known.
     capture.all_blocks().filter_map(std::result::Result::err).for_each(|e| complaints.add(0, &e));
     let unread = complaints.exit();
-    let verdict = check(&capture, &options).map_err(super::replaying::failure)?;
+    let verdict = check(&capture, &options).map_err(experiment::replaying::failure)?;
     let text = if args.json {
         serde_json::to_string_pretty(&to_json(&capture, &verdict)).map_err(Failure::new)? + "\n"
     } else {

@@ -4,10 +4,8 @@
 //! database (`about`, incomplete), the rest is there, and the exit code is 1. Where the file ends inside a block, that is a warning
 //! (`about`, cut_off), as it is for `dump`. Refuses inputs of which nothing can be said.
 
-use super::bindings::{Temporary, follow};
-use super::folder::{refuse_full, whole};
+use super::report;
 use super::report::inputs;
-use super::{analyze, report};
 use crate::cli::{DbArgs, MemoryArgs};
 use crate::exit::{Exit, Failure, complain};
 use crate::input::{self, Complaints};
@@ -18,6 +16,9 @@ use database::capture::{Framed, Told, Written};
 use database::times::Times;
 use database::traces::{Traces, bindings};
 use database::{Writer, capture, schema};
+use experiment::files::folder::{refuse_full, whole};
+use experiment::follow::{self, Temporary};
+use experiment::questions;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::container::{Capture, Place};
 use gfxr_parse::error::Error;
@@ -139,12 +140,12 @@ fn of_bindings(capture: &Capture, writer: &mut Writer, answers: &mut Answers) ->
     let folder = Temporary::new();
     let unread = |e: Failure| Part::Unread(e.to_string());
     let failed = |e: database::Error| Part::Failed(Failure::new(e));
-    follow(capture, &Options::default(), &folder.0).map_err(unread)?;
+    follow::all(capture, &Options::default(), &folder.0).map_err(unread)?;
     let dir =
         Dir::open_with(&folder.0, crate::mmap::open_plain).map_err(|e| Part::Failed(Failure::new(e)))?;
     bindings(writer, &dir).map_err(failed)?;
-    let asked = analyze::answerable(&dir);
-    for answer in analyze::answers(&dir, &asked) {
+    let asked = questions::answerable(&dir);
+    for answer in questions::answers(&dir, &asked) {
         let report = answer.map_err(|e| Part::Failed(Failure::new(e)))?;
         answers.add(writer, capture.name(), None, &report).map_err(failed)?;
     }

@@ -16,7 +16,7 @@ With an NVIDIA GPU install its driver; VK_DRIVER_FILES may name an ICD file (nvi
 
 /// Runs it.
 pub fn run(args: &DevicesArgs) -> Result<Exit, Failure> {
-    let found = devices().map_err(super::replaying::failure)?;
+    let found = devices().map_err(experiment::replaying::failure)?;
     if found.is_empty() {
         return Err(Failure(Exit::NoDevice, INSTALL.to_string()));
     }

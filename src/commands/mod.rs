@@ -11,8 +11,6 @@ mod db;
 mod devices;
 mod dump;
 mod extract;
-mod folder;
-mod frames;
 mod habits;
 mod info;
 mod looped;
@@ -22,10 +20,8 @@ mod rays;
 mod reorder;
 mod repack;
 mod replay;
-mod replaying;
 mod report;
 mod screenshot;
-mod split;
 #[cfg(feature = "database")]
 mod sql;
 mod study;
@@ -52,7 +48,7 @@ pub fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Devices(args) => devices::run(&args),
         Command::Screenshot(args) => screenshot::run(&args),
         Command::Bindings(BindingsArgs { command: Some(BindingsCommand::Split(args)), .. })
-        | Command::Repartition(args) => split::run(&args),
+        | Command::Repartition(args) => bindings::split(&args),
         Command::Bindings(BindingsArgs { followed: args, .. }) | Command::Resources(args) => {
             bindings::run(&args)
         }
@@ -74,7 +70,7 @@ pub fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Man(args) => habits::man(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Compare(args) => compare::run(&args),
-        Command::BenchWorker(args) => bench::worker::run(&args),
+        Command::BenchWorker(args) => bench::work(&args),
         Command::Report(args) => report::run(&args),
         Command::Study(command) => study::run(&command),
         Command::Suite(command) => suite::run(&command),

@@ -3,15 +3,16 @@
 //! Guarantees: stdout carries the report alone; what was done differently from the capture is counted and, with `-v`,
 //! named. A divergence ends with exit code 5, also when `--keep-going` passed it over.
 
-use super::frames;
 use super::looped;
-use super::replaying::{Bar, breadcrumbs, changes, failure, options};
 use super::times::{Times, chain_note, frame_cost};
 use super::upstream::Upstream;
 use crate::cli::ReplayArgs;
 use crate::exit::{self, Exit, Failure, complain, detail};
 use crate::{input, output, progress};
 use analyses::report::escape;
+use experiment::frames;
+use experiment::record::plan::{Probes, timed_list};
+use experiment::replaying::{Bar, breadcrumbs, changes, failure, options};
 use gfxr_parse::container::Capture;
 use profile::hooks::frame_times::{FrameTimes, FrameTimesHook};
 use profile::hooks::instrument::InstrumentHook;
@@ -31,7 +32,7 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     let file =
         args.file.as_ref().ok_or_else(|| Failure::usage("which capture? reray-replay FILE, or --help"))?;
     let (capture, map) = input::open_once(file, &args.run.reading)?;
-    let mut options = options(&args.run)?;
+    let mut options = options(&args.run.how())?;
     let mut upstream = Upstream::new(&args.upstream, &capture, &mut options)?;
     if let Some(r) = &args.frames {
         options.frames = Some(r.bounds().ok_or_else(|| Failure::usage("--frames wants one range, A-B"))?);
@@ -53,12 +54,12 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
         let (hook, out) = FrameTimesHook::new(!args.no_gpu_times);
         let mut hooks: Vec<Box<dyn Hook>> = if args.echo { Vec::new() } else { vec![Box::new(hook)] };
         times.before(&mut hooks);
-        breadcrumbs(&args.run, &mut hooks);
+        breadcrumbs(&args.run.how(), &mut hooks);
         upstream.before(&mut hooks);
         let (hook, pipelines) = PipelineTimesHook::new();
         hooks.push(Box::new(hook));
         if let Some(passes) = &args.passes {
-            let plan = super::profile::plan::timed_list(&passes.0, args, &capture)?;
+            let plan = timed_list(&passes.0, probes(args), &capture)?;
             let (hook, _) = InstrumentHook::new(Rc::new(plan), Box::new(|_, _| Ok(())));
             hooks.insert(0, Box::new(hook));
         }
@@ -95,6 +96,12 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     let exit = say(args, &capture, &summary, &all, &times, made, stopped.as_ref())?;
     let beside = if stopped.is_none() { upstream.finish()? } else { Exit::Done };
     stopped.map_or(Ok(if exit == Exit::Done { beside } else { exit }), |e| Err(failure(e)))
+}
+
+/// How probes that are timed count.
+fn probes(args: &ReplayArgs) -> Probes {
+    let &ReplayArgs { assume_subgroups, sample, keep_calls, narrow, .. } = args;
+    Probes { assume_subgroups, sample, keep_calls, narrow }
 }
 
 fn say(
@@ -222,7 +229,7 @@ fn heading(capture: &Capture, s: &Summary) -> String {
 
 /// Everything worth a line on stderr; the exit code it adds up to.
 fn complaints(args: &ReplayArgs, s: &Summary) -> Exit {
-    super::replaying::tallies(s);
+    experiment::replaying::tallies(s);
     if args.run.validate {
         complain(format_args!("{} validation messages", s.report.validation.len()));
         s.report.validation.iter().take(50).for_each(detail);

@@ -4,12 +4,12 @@
 //! thread of their own while the capture goes on. Refuses frames that the capture does not have, naming the last one it
 //! has: before replaying where presents say how many there are, else after.
 
-use super::frames::{self, missing, no_such_frame};
-use super::replaying::{breadcrumbs, changes, failure, options};
 use crate::cli::ScreenshotArgs;
 use crate::exit::{Exit, Failure, complain, detail};
 use crate::select::Ranges;
 use crate::{input, output, progress};
+use experiment::frames::{self, missing, no_such_frame};
+use experiment::replaying::{breadcrumbs, changes, failure, options};
 use gfxr_parse::container::Capture;
 use gfxr_parse::schema::command_named;
 use profile::hooks::screenshot::{ScreenshotHook, Seen, Shot, What, Wish};
@@ -24,7 +24,7 @@ const AHEAD: usize = 4;
 /// Runs the sub-command.
 pub fn run(args: &ScreenshotArgs) -> Result<Exit, Failure> {
     let capture = input::open(&args.file, &args.run.reading)?;
-    let mut options = options(&args.run)?;
+    let mut options = options(&args.run.how())?;
     let changed = changes(&args.change)?;
     let (what, frames) = plan(args, &capture, &options)?;
     options.frames = frames.as_ref().map(|f| (f.all().iter().map(|r| r.0).min().unwrap_or(0), f.last()));
@@ -47,7 +47,7 @@ pub fn run(args: &ScreenshotArgs) -> Result<Exit, Failure> {
         let bar = progress::bytes(capture.bytes().len() as u64, "replaying");
         let mut hooks = changed;
         hooks.push(Box::new(hook));
-        breadcrumbs(&args.run, &mut hooks);
+        breadcrumbs(&args.run.how(), &mut hooks);
         let replayed = replay(&capture, &options, On::Vulkan, hooks, 0, &mut Bar(&bar));
         bar.finish_and_clear();
         let written = writer.join().unwrap_or_else(|_| Err(Failure::new("writing screenshots failed")));
@@ -149,10 +149,10 @@ fn judge(args: &ScreenshotArgs, s: &Summary, seen: &Seen, frames: Option<&Ranges
     }
     let there = (0, seen.last_frame);
     if let Some(n) = frames.and_then(|f| missing(f, there)) {
-        no_such_frame(n, there).report();
+        crate::exit::report(&no_such_frame(n, there));
         exit = Exit::Failed;
     }
-    super::replaying::tallies(s);
+    experiment::replaying::tallies(s);
     if args.run.validate {
         complain(format_args!("{} validation messages", s.report.validation.len()));
         s.report.validation.iter().take(50).for_each(detail);

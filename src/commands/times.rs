@@ -6,7 +6,6 @@
 //! What frames' own timestamps cost is measured on the device when the first queue is used, and what the chain of hooks
 //! costs without a driver.
 
-use super::replaying::{Bar, failure};
 use crate::cli::{ReplayArgs, TimesLevel};
 use crate::exit::Failure;
 use crate::output::Output;
@@ -14,6 +13,7 @@ use crate::progress;
 use analyses::command_times;
 use analyses::report::{Cost, Report, csv, perfetto};
 use analyses::stats::Sample;
+use experiment::replaying::{Bar, failure};
 use gfxr_parse::container::Capture;
 use profile::hooks::command_times::{CommandTimes, CommandTimesHook, Level, Settings};
 use profile::hooks::frame_times::{FrameTimes, FrameTimesHook};
@@ -54,7 +54,8 @@ impl Times {
             }
         }
         let (isolate, statistics) = (args.isolate, args.statistics);
-        let settings = level.map(|level| Settings { level, isolate, statistics, hash: super::extract::hash });
+        let settings =
+            level.map(|level| Settings { level, isolate, statistics, hash: experiment::extract::hash });
         Ok(Times { settings, found: CommandTimes::default(), running: None, reference: Vec::new() })
     }
 

@@ -1,194 +1,33 @@
-//! `what-if`: what a frame would gain without each of its parts, and what binds them, by experiment (`analyses::what_if`).
+//! `what-if` (`experiment::what_if`).
 //!
-//! Three runs of `bench`: `own`, the frame as it is, command by command; `costs`, each part left out; `causes`, the dearest parts changed
-//! in other ways. Guarantees: the folder is there whole or not at all; an experiment that the device or the capture refuses is told with
-//! why, and the others go on. Refuses frames that are not there, and frames without draws, dispatches and traces.
+//! Guarantees: stdout carries the report alone. Refuses nothing of its own.
 
-use super::bench::{Settings, measure};
-use super::folder::{self, refuse_full};
-use super::frames::{no_such_frame, there};
-use super::replaying::{Bar, failure, options};
 use crate::cli::WhatIfArgs;
 use crate::exit::{Exit, Failure};
-use crate::output::{self, write_file};
-use crate::{input, progress};
-use analyses::report::{Report, json, text};
-use analyses::stats::Sample;
-use analyses::verdict::Ask;
-use analyses::what_if::experiments::{Asked, causes, costs};
-use analyses::what_if::parts::{By, parts};
-use analyses::what_if::{answers, report};
-use gfxr_parse::container::Capture;
-use profile::hooks::frame_actions::FrameActionsHook;
-use replay::options::Options;
-use replay::session::{On, replay};
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::time::{Duration, Instant};
-use trace::plan::Plan;
-use trace::run::Run;
-use trace::what_if::{Action, WHAT_IF_FILE, WHAT_IF_VERSION, WhatIf};
-
-/// The level of intervals, less 1.
-const ALPHA: f64 = 0.01;
-/// How much of the time is for what parts cost; the rest is for what binds them.
-const FOR_COSTS: f64 = 0.45;
-/// Turns of the frame as it is, timed command by command.
-const DETAILED: u32 = 7;
+use crate::output;
+use analyses::report::{json, text};
+use experiment::what_if::{Question, what_if};
 
 /// Runs it.
 pub fn run(args: &WhatIfArgs) -> Result<Exit, Failure> {
-    refuse_full(&args.output)?;
-    let report = folder::whole(&args.output, |part| asked(args, part))?;
-    output::print(if args.json { json::render(&report) } else { text::render(&report) }.as_bytes())?;
-    Ok(Exit::Done)
-}
-
-/// Asks everything, into a folder.
-fn asked(args: &WhatIfArgs, to: &Path) -> Result<Report, Failure> {
-    let began = Instant::now();
-    let capture = input::open(&args.file, &args.run.reading)?;
-    let actions = actions(args, &capture)?;
-    let mut runs = BTreeMap::new();
-    progress::step("timing the frame command by command");
-    let mut settings = settings(args, vec![args.on.clone()]);
-    (settings.processes, settings.detailed) = (Some(1), DETAILED);
-    let own = measure(&settings, &to.join("own"))?.run;
-    let own = own_times(&own, &actions);
-    let by = args.by.said().unwrap_or_else(|| By::chosen(&actions));
-    let parts = parts(&actions, by, &own, args.parts.into());
-    let mut of = WhatIf {
-        schema_version: WHAT_IF_VERSION,
-        capture: Path::new(capture.name()).file_name().unwrap_or_default().to_string_lossy().into_owned(),
+    let question = Question {
+        file: args.file.clone(),
         frame: args.frame,
-        by: by.name().into(),
-        base: args.on.name.clone(),
-        actions,
-        parts,
-        experiments: vec![],
-        notes: vec![],
-    };
-    drop(capture);
-    let ask = Ask { effect: args.min_effect, alpha: ALPHA };
-    progress::step("leaving out one part after another");
-    let all = costs(&args.on, "costs", &of.actions, &of.parts);
-    let left = args.budget.saturating_sub(began.elapsed());
-    runs.insert("costs".to_owned(), experiment(args, all, left.mul_f64(FOR_COSTS), to, &mut of)?);
-    let dearest = dearest(&of, &runs, &ask, args.causes.into())?;
-    progress::step("asking what binds the dearest parts");
-    let all = causes(&args.on, "causes", &of.actions, &of.parts, &dearest);
-    let left = args.budget.saturating_sub(began.elapsed());
-    runs.insert("causes".to_owned(), experiment(args, all, left, to, &mut of)?);
-    for run in runs.values() {
-        of.notes.extend(run.note.notes.iter().filter(|n| !of.notes.contains(n)).cloned().collect::<Vec<_>>());
-    }
-    if runs.values().flat_map(|r| &r.note.workers).any(|w| w.of_device("kind") == "CPU") {
-        of.notes.push(
-            "The device is the processor: it draws a render pass at its end, so that own times of what is within one say little; what is \
-             left out, it gains."
-                .into(),
-        );
-    }
-    of.notes.push(format!("{} experiments in {:.0} s.", of.experiments.len(), began.elapsed().as_secs_f64()));
-    let report = report(&of, &answers(&of, &runs, &ask).map_err(Failure::new)?);
-    write_file(&to.join("report.txt"), text::render(&report).as_bytes())?;
-    write_file(&to.join("report.json"), json::render(&report).as_bytes())?;
-    write_file(&to.join(WHAT_IF_FILE), of.render().as_bytes())?;
-    Ok(report)
-}
-
-/// What the frame does, by a walk over the capture.
-fn actions(args: &WhatIfArgs, capture: &Capture) -> Result<Vec<Action>, Failure> {
-    let mut options = options(&args.run)?;
-    if let Some(there) = there(capture, &options.frame_by)
-        && !(there.0..=there.1).contains(&args.frame)
-    {
-        return Err(no_such_frame(args.frame, there));
-    }
-    options = Options { frames: Some((0, args.frame)), ..options };
-    let (hook, found) = FrameActionsHook::new(args.frame);
-    let bar = progress::bytes(capture.bytes().len() as u64, "following");
-    let mut told = Bar { bar: &bar, map: None, released: 0 };
-    let done = replay(capture, &options, On::Echo, vec![Box::new(hook)], 0, &mut told);
-    bar.finish_and_clear();
-    done.map_err(failure)?;
-    let found = found.take();
-    match found.is_empty() {
-        true => Err(Failure::new(format_args!(
-            "frame {} has no draws, dispatches or traces to ask about",
-            args.frame
-        ))),
-        false => Ok(found),
-    }
-}
-
-/// A run of these plans.
-fn settings(args: &WhatIfArgs, plans: Vec<Plan>) -> Settings {
-    Settings {
-        processes: Some(args.processes),
-        iterations: Some(args.iterations),
-        warmup: Some(args.warmup),
-        tight: args.min_effect / 4.0,
+        by: args.by.said(),
+        parts: args.parts,
+        causes: args.causes,
+        on: args.on.clone(),
+        processes: args.processes,
+        iterations: args.iterations,
+        warmup: args.warmup,
+        budget: args.budget,
+        min_effect: args.min_effect,
+        together: args.together,
         seed: args.seed,
         assume_subgroups: args.assume_subgroups,
-        together: Some(args.together.into()),
-        experiments: true,
-        ..Settings::of_frame(&args.file, args.frame, plans, &args.run)
-    }
-}
-
-/// Times these plans in turn with the base, and takes down what was asked.
-fn experiment(
-    args: &WhatIfArgs,
-    asked: Vec<Asked>,
-    budget: Duration,
-    to: &Path,
-    of: &mut WhatIf,
-) -> Result<Run, Failure> {
-    let name = asked.first().map_or_else(String::new, |a| a.1.run.clone());
-    let (plans, questions): (Vec<Plan>, Vec<_>) = asked.into_iter().unzip();
-    let plans = [vec![args.on.clone()], plans].concat();
-    let settings = Settings { budget: Some(budget), ..settings(args, plans) };
-    let run = measure(&settings, &to.join(name))?.run;
-    of.experiments.extend(questions);
-    Ok(run)
-}
-
-/// Each action's own time, in nanoseconds: the median of its timed turns.
-fn own_times(run: &Run, actions: &[Action]) -> Vec<Option<u64>> {
-    let mut by: BTreeMap<(u64, u64, u64, u64), Vec<u64>> = BTreeMap::new();
-    for s in &run.spans {
-        let p = &run.places[s.place];
-        if p.level == "command" {
-            by.entry((p.submission, p.position, p.execution, p.index)).or_default().push(s.time.0);
-        }
-    }
-    let of = |a: &Action| {
-        let times = by.get(&(a.submission, a.position, a.execution, a.index))?;
-        Sample::new(times.clone()).median().map(|m| m as u64)
+        run: args.run.how(),
     };
-    actions.iter().map(of).collect()
-}
-
-/// The frame, and the parts that surely cost most.
-fn dearest(of: &WhatIf, runs: &BTreeMap<String, Run>, ask: &Ask, most: usize) -> Result<Vec<usize>, Failure> {
-    let found = answers(of, runs, ask).map_err(Failure::new)?;
-    let mut sure: Vec<_> = (1..of.parts.len())
-        .filter(|n| of.parts[*n].level != "rest")
-        .filter_map(|n| found.cost(n).filter(|a| a.gains()).map(|a| (n, a.gain)))
-        .collect();
-    sure.sort_by(|a, b| b.1.total_cmp(&a.1));
-    Ok([0].into_iter().chain(sure.into_iter().take(most).map(|s| s.0)).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use analyses::what_if::experiments::changes;
-
-    #[test]
-    fn every_experiment_makes_a_change_that_there_is() {
-        for name in changes() {
-            assert!(profile::changes::LIST.iter().any(|c| c.name == name), "{name}");
-        }
-    }
+    let report = what_if(&question, &args.output)?;
+    output::print(if args.json { json::render(&report) } else { text::render(&report) }.as_bytes())?;
+    Ok(Exit::Done)
 }

@@ -4,6 +4,7 @@ use crate::cli::AnalyzeFormat;
 use crate::exit::Failure;
 use analyses::report::{Cell, Column, Table, Unit, csv, text};
 use analyses::{QUESTIONS, Question};
+use experiment::questions::missing;
 use serde::Serialize;
 use trace::dir::Dir;
 use trace::tables::TABLES;
@@ -48,11 +49,6 @@ pub fn render(dir: Option<&Dir>, format: AnalyzeFormat) -> Result<String, Failur
         AnalyzeFormat::Csv => Ok(tables(&list).iter().map(csv::render).collect::<Vec<_>>().join("\n")),
         AnalyzeFormat::Parquet => Err(Failure::usage("--list prints text, json or csv")),
     }
-}
-
-/// The tables that a question wants and the trace does not have.
-pub fn missing(dir: &Dir, question: &dyn Question) -> Vec<&'static str> {
-    question.wants().iter().filter(|t| dir.rows(t).is_none()).map(|t| t.name).collect()
 }
 
 fn list(dir: Option<&Dir>) -> List {

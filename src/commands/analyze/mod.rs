@@ -10,10 +10,8 @@ mod out;
 use crate::cli::{AnalyzeArgs, AnalyzeFormat};
 use crate::exit::{Exit, Failure, complain, note};
 use crate::input;
-use analyses::events::Wants;
-use analyses::report::{Cost, Report, csv, escape, json, png, records, text};
-use analyses::{QUESTIONS, Question};
-use list::missing;
+use analyses::report::{Report, csv, escape, json, png, records, text};
+use experiment::questions::{answers, chosen};
 use out::Target;
 use serde::Serialize;
 use trace::dir::{Dir, Manifest};
@@ -66,75 +64,6 @@ pub fn run(args: &AnalyzeArgs) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// The answers to questions, in their order; what measuring cost is in each.
-pub(super) fn answers(
-    dir: &Dir,
-    questions: &[&'static dyn Question],
-) -> impl Iterator<Item = Result<Report, trace::Unreadable>> {
-    // (of several questions about rays, events are read once, with all that any of them wants)
-    if let Some(wants) = questions.iter().filter_map(|q| q.events()).reduce(Wants::and) {
-        analyses::events::expect(dir, wants);
-    }
-    questions.iter().map(move |question| {
-        let at = |e: trace::Unreadable| trace::Unreadable(format!("{}: {}", dir.folder().display(), e.0));
-        // (what is wrong in a file names it already)
-        let named =
-            |e: trace::Unreadable| if e.0.starts_with(&*dir.folder().to_string_lossy()) { e } else { at(e) };
-        let mut report = question.answer(dir).map_err(named)?;
-        cost(&mut report, dir.manifest());
-        // (the book and Parquet's metadata describe every column: tests run into this where one is not)
-        let unexplained = analyses::explain::unexplained(&report);
-        debug_assert!(unexplained.is_empty(), "not described in analyses::explain: {unexplained:#?}");
-        Ok(report)
-    })
-}
-
-/// All questions that the trace has the tables for.
-pub(super) fn answerable(dir: &Dir) -> Vec<&'static dyn Question> {
-    QUESTIONS.iter().copied().filter(|q| missing(dir, *q).is_empty()).collect()
-}
-
-/// Refuses names that are no question's.
-pub(super) fn known(names: &[String]) -> Result<(), Failure> {
-    names.iter().try_for_each(|name| question(name).map(|_| ()))
-}
-
-/// The question of this name.
-pub(super) fn question(name: &str) -> Result<&'static dyn Question, Failure> {
-    QUESTIONS.iter().copied().find(|q| q.name() == name).ok_or_else(|| {
-        let known: Vec<&str> = QUESTIONS.iter().map(|q| q.name()).collect();
-        Failure::usage(format_args!("there is no question {name:?}; there are {}", known.join(", ")))
-    })
-}
-
-/// The questions of these names, or all that can be answered.
-fn chosen(dir: &Dir, names: &[String]) -> Result<Vec<&'static dyn Question>, Failure> {
-    if names.is_empty() {
-        let all = answerable(dir);
-        if all.is_empty() {
-            complain(format_args!(
-                "{}: the trace can answer no question; --list says which table each wants",
-                dir.folder().display()
-            ));
-        }
-        return Ok(all);
-    }
-    let mut chosen = vec![];
-    for name in names {
-        let question = question(name)?;
-        let missing = missing(dir, question);
-        if !missing.is_empty() {
-            return Err(Failure::new(format_args!(
-                "{}: question {name} wants table {}, in which nothing was recorded; `profile --ask {name}` records it",
-                dir.folder().display(),
-                missing.join(", ")
-            )));
-        }
-        chosen.push(question);
-    }
-    Ok(chosen)
-}
-
 /// Every table of the trace that this program knows.
 fn present(dir: &Dir) -> Vec<&'static Table> {
     TABLES.iter().copied().filter(|t| dir.rows(t).is_some()).collect()
@@ -149,13 +78,6 @@ fn named(dir: &Dir, names: &[String]) -> Result<Vec<&'static Table>, Failure> {
         })
     };
     names.iter().map(find).collect()
-}
-
-/// What measuring cost is the trace's to say, unless the question knows better.
-fn cost(report: &mut Report, manifest: &Manifest) {
-    if let (Cost::Unknown { .. }, Some(c)) = (&report.cost, &manifest.cost) {
-        report.cost = Cost::Measured { of: c.of.clone(), without: c.without, with: c.with };
-    }
 }
 
 fn write_table(

@@ -5,11 +5,11 @@
 //! report's own numbers ([`OWN`]). A file is JSON; every report in it counts. Refuses all else.
 
 use crate::archive;
-use crate::commands::analyze;
 use crate::exit::{Failure, complain};
 use crate::{input, mmap};
 use analyses::report::Report;
 use analyses::report::html::Input;
+use experiment::questions;
 use serde_json::Value;
 use std::fs;
 use std::io;
@@ -168,12 +168,12 @@ fn of_trace(
     failed: &mut bool,
 ) -> Result<Option<Input>, Failure> {
     let dir = input::trace(path, "simt")?;
-    let mut asked = analyze::answerable(&dir);
+    let mut asked = questions::answerable(&dir);
     if !questions.is_empty() {
-        analyze::known(questions)?;
+        questions::known(questions)?;
         asked.retain(|q| questions.iter().any(|name| name == q.name()));
     }
-    let answers = analyze::answers(&dir, &asked);
+    let answers = questions::answers(&dir, &asked);
     let mut reports = vec![];
     for (question, answer) in asked.iter().zip(answers) {
         match answer {

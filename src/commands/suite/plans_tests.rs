@@ -4,7 +4,6 @@
 //! The plans are found as a reader finds them: words behind `--plan` in what a shell would run, plans in running text, `[[plan]]`
 //! tables of suites, and lists behind `--passes` and `--method`.
 
-use super::file;
 use crate::cli::{Cli, Command, StudyCommand};
 use clap::Parser;
 use profile::passes::{PASSES, made};
@@ -77,7 +76,7 @@ fn suite(table: &str) -> Plan {
     let text = format!(
         "schema_version = 1\nname = \"x\"\n[[plan]]\n{table}[[bench]]\ncapture = \"a.gfxr\"\nframes = 1\n"
     );
-    let mut suite = file::parse(&text, "x.toml").unwrap_or_else(|e| panic!("{table}: {e}"));
+    let mut suite = experiment::suite::parse(&text, "x.toml").unwrap_or_else(|e| panic!("{table}: {e}"));
     suite.plans.remove(0)
 }
 

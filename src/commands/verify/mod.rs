@@ -8,8 +8,9 @@ mod echo;
 
 use crate::cli::VerifyArgs;
 use crate::exit::{Exit, Failure};
-use crate::{input, ordered, output, progress};
+use crate::{input, output, progress};
 use analyses::report::escape;
+use experiment::ordered;
 use gfxr_parse::container::{Block, BlockKind, Capture};
 use gfxr_parse::error::Error;
 use gfxr_parse::verify::Verifier;

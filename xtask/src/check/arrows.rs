@@ -1,7 +1,7 @@
 //! Which crate may name which.
 //!
 //! ```text
-//! gfxr-parse, pointers <- world <- replay <- profile <- src   trace <- profile      trace <- analyses <- src
+//! gfxr-parse, pointers <- world <- replay <- profile <- experiment <- src   trace <- profile   trace <- analyses <- experiment, src
 //!              world, analyses <- database <- src
 //! ```
 //!
@@ -46,6 +46,19 @@ const RULES: &[Rule] = &[
         barred: &["ash", "rspirv"],
         tests_may: false,
     },
+    Rule {
+        name: "reray-experiment",
+        ours: &[
+            "gfxr-parse",
+            "reray-world",
+            "reray-replay-vulkan",
+            "reray-profile",
+            "reray-trace",
+            "reray-analyses",
+        ],
+        barred: &["ash", "rspirv", "clap"],
+        tests_may: false,
+    },
     Rule { name: "captures", ours: &["gfxr-parse"], barred: &["rspirv"], tests_may: false },
     Rule {
         name: "reray-replay",
@@ -57,6 +70,7 @@ const RULES: &[Rule] = &[
             "reray-trace",
             "reray-analyses",
             "reray-database",
+            "reray-experiment",
             "captures",
             "arm-layer",
         ],

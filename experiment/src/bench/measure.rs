@@ -1,0 +1,469 @@
+//! Processes that take turns.
+//!
+//! Processes are numbered; of one number, and of one capture, those of all plans are alive together, and take turns in an order
+//! that the seed shuffles anew for each round: so what drifts within seconds or minutes drifts for all plans alike.
+//!
+//! *Warm-up*: turns are left out until the times of all processes of a number have settled (`analyses::verdict::settled`), or until
+//! `--warmup`: it ends for all of them in the same round, so that each has as many timed turns, and of the same rounds.
+//! *Budget*: after each number of processes the time is looked at, and, from the fifth on, how well each capture's median, or with
+//! several plans each one's change against the first, is known: half its 99 % interval.
+//!
+//! Guarantees: one worker works at a time; with looped frames all processes of a capture and plan have to show the same picture.
+
+use super::known::tight;
+use super::order::shuffled;
+use super::prepare;
+use super::process::{Process, Spec};
+use super::settings::{Prepared, Settings};
+use super::state;
+use super::worker::{BUSY_MS, Found};
+use crate::failure::{Exit, Failure};
+use crate::files::input;
+use crate::files::output::write_file;
+use crate::frames::{self, no_such_frame};
+use crate::progress;
+use crate::replaying::options;
+use analyses::verdict::{FEWEST as FEWEST_TO_DECIDE, settled};
+use oorandom::Rand64;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::{Instant, SystemTime};
+use trace::dir::{Capture, Device, Manifest, Writer};
+use trace::run::{
+    CallSample, FrameSample, Place, RUN_FILE, RUN_VERSION, RefusedPlan, Run, RunNote, SpanSample, Worker,
+};
+use trace::tables::{BENCH_CALLS, BENCH_FRAMES, BENCH_PLACES, BENCH_SPANS, UNTIMED};
+use trace::{Nanos, Value as V};
+
+/// Processes where none are asked for; and with a budget, at most.
+pub const PROCESSES: [u32; 2] = [10, 1000];
+/// Timed turns where none are asked for: of a looped frame, of whole captures.
+pub const ITERATIONS: [u32; 2] = [30, 10];
+/// Most turns that warm up, likewise.
+pub const WARMUP: [u32; 2] = [40, 10];
+/// Processes below which nobody asks how well a median, or a change, is known.
+const FEWEST: u32 = 5;
+
+/// What was measured.
+pub struct Measured {
+    /// The run.
+    pub run: Run,
+    /// What its plans were, by capture and plan.
+    pub prepared: Vec<Vec<Prepared>>,
+}
+
+/// How many turns.
+#[derive(Clone, Copy)]
+struct Turns {
+    iterations: u32,
+    warmup: u32,
+    detailed: u32,
+}
+
+/// Measures it all, into a folder.
+pub fn measure(settings: &Settings, to: &Path) -> Result<Measured, Failure> {
+    let began = Instant::now();
+    prepare::check(settings)?;
+    let writer = Writer::create(to, Manifest::default()).map_err(Failure::new)?;
+    let whole = usize::from(settings.frame.is_none());
+    let turns = Turns {
+        iterations: settings.iterations.unwrap_or(ITERATIONS[whole]),
+        warmup: settings.warmup.unwrap_or(WARMUP[whole]),
+        detailed: settings.detailed,
+    };
+    let (captures, notes) = captures(settings)?;
+    let prepare::All { plans, prepared, refused, notes: said } = prepare::all(settings, &captures, to)?;
+    drop(captures);
+    let before = state::host();
+    let seconds = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());
+    let mut run = Run {
+        note: RunNote {
+            schema_version: RUN_VERSION,
+            program: concat!("reray-replay ", env!("CARGO_PKG_VERSION")).into(),
+            command_line: std::env::args_os().skip(1).map(|a| a.to_string_lossy().into_owned()).collect(),
+            began: seconds,
+            seed: settings.seed,
+            frame: settings.frame,
+            iterations: turns.iterations,
+            detailed: turns.detailed,
+            stopped: "done".into(),
+            captures: notes,
+            plans,
+            refused,
+            notes: said,
+            ..RunNote::default()
+        },
+        ..Run::default()
+    };
+    let budget = settings.budget;
+    let most = settings.processes.unwrap_or(PROCESSES[usize::from(budget.is_some())]);
+    let (mut random, mut known) = (Rand64::new(settings.seed.into()), HashMap::new());
+    let bar = progress::bytes(u64::from(most) * prepared.len() as u64, "processes");
+    bar.set_style(progress::iterations());
+    // (how many groups a round has is the plans' to say, not of how many are left, so that a number is of one round)
+    let others = run.note.plans.len().saturating_sub(1);
+    let together = settings.together.unwrap_or(others).max(1);
+    let groups = others.div_ceil(together).max(1) as u32;
+    for number in 0..most {
+        for capture in shuffled(prepared.len(), &mut random) {
+            let order: Vec<usize> = shuffled(others, &mut random).into_iter().map(|p| p + 1).collect();
+            for group in 0..groups {
+                let others = order.chunks(together).nth(group as usize).unwrap_or_default();
+                let refused = |p: &usize| run.note.refused.iter().any(|r| r.plan == run.note.plans[*p].name);
+                let plans: Vec<usize> =
+                    [0].into_iter().chain(others.iter().copied().filter(|p| !refused(p))).collect();
+                let at = (capture, number * groups + group);
+                let some = Block { prepared: &prepared[capture], plans: &plans, at, turns, to };
+                block(settings, &some, &mut random, &mut run, &mut known)?;
+            }
+            bar.inc(1);
+        }
+        let Some(budget) = budget else { continue };
+        if number + 1 >= FEWEST && tight(&run, settings.tight) {
+            run.note.stopped = "tight".into();
+            break;
+        }
+        // (another number takes about as long as those before it)
+        let next = began.elapsed().mul_f64(f64::from(number + 2) / f64::from(number + 1));
+        // (experiments of which nothing could be said are not worth their time)
+        let least = if settings.experiments { FEWEST_TO_DECIDE as u32 } else { 0 };
+        if next > budget && number + 1 >= least.min(most) {
+            run.note.stopped = "budget".into();
+            break;
+        }
+    }
+    bar.finish_and_clear();
+    // (what nobody said anything in)
+    for file in (0..run.note.plans.len()).map(|plan| said_by(to, plan)) {
+        if file.metadata().is_ok_and(|m| m.len() == 0) {
+            let _ = std::fs::remove_file(file);
+        }
+    }
+    run.note.wall = Nanos(began.elapsed().as_nanos() as u64);
+    run.note.busy_ms = busy(settings, &run.note.workers);
+    run.note.machine = serde_json::json!({ "before": before, "after": state::host() });
+    unsettled(&mut run.note);
+    moved(&mut run.note);
+    run.note.notes.extend(state::throttled(&run.note.workers));
+    if !settings.experiments {
+        same_pictures(&run.note)?;
+    }
+    write(&run, writer, to)?;
+    Ok(Measured { run, prepared })
+}
+
+type Opened = (PathBuf, gfxr_parse::container::Capture);
+
+/// Every capture is there once, and has the frame.
+fn captures(settings: &Settings) -> Result<(Vec<Opened>, Vec<Capture>), Failure> {
+    let (mut all, mut notes): (Vec<Opened>, Vec<Capture>) = (vec![], vec![]);
+    for file in &settings.captures {
+        let capture = input::open(file, settings.run.reading)?;
+        if let (Some(frame), Some(there)) =
+            (settings.frame, frames::there(&capture, &options(&settings.run)?.frame_by))
+            && !(there.0..=there.1).contains(&frame)
+        {
+            return Err(no_such_frame(frame, there));
+        }
+        let name = PathBuf::from(capture.name());
+        let note = Capture {
+            name: name.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            size_bytes: capture.bytes().len() as u64,
+            blake3: blake3::hash(capture.bytes()).to_hex().to_string(),
+        };
+        if notes.iter().any(|n| n.blake3 == note.blake3) {
+            return Err(Failure::usage(format_args!("{} is there twice", file.display())));
+        }
+        notes.push(note);
+        all.push((file.clone(), capture));
+    }
+    Ok((all, notes))
+}
+
+/// A worker that takes its turns.
+struct Alive {
+    process: Process,
+    plan: usize,
+    startup: Nanos,
+    /// Times that are known, by turn.
+    seen: Vec<f64>,
+    /// Whether they had settled when its warm-up ended.
+    settled: bool,
+    /// The position of each of its turns in the whole run.
+    positions: Vec<u64>,
+}
+
+/// Plans of one capture, in processes of one number, alive together.
+struct Block<'b> {
+    prepared: &'b [Prepared],
+    plans: &'b [usize],
+    /// Capture and number.
+    at: (usize, u32),
+    turns: Turns,
+    /// The run's folder.
+    to: &'b Path,
+}
+
+/// Where the processes of an experiment say what is wrong.
+fn said_by(to: &Path, plan: usize) -> PathBuf {
+    to.join(format!("said-{plan}.txt"))
+}
+
+/// Refuses an experiment that failed: the others go on. What ends the device ends everything.
+fn refuse(settings: &Settings, note: &mut RunNote, plan: usize, why: Failure) -> Result<(), Failure> {
+    if !settings.experiments || plan == 0 || why.0 == Exit::Gone {
+        return Err(why);
+    }
+    let plan = note.plans[plan].name.clone();
+    let why = why.1.strip_prefix(&format!("plan {plan}: ")).unwrap_or(&why.1).to_owned();
+    note.refused.push(RefusedPlan { plan, why, instead: None });
+    Ok(())
+}
+
+/// Runs it.
+fn block(
+    settings: &Settings,
+    of: &Block<'_>,
+    random: &mut Rand64,
+    run: &mut Run,
+    known: &mut HashMap<Place, usize>,
+) -> Result<(), Failure> {
+    let &Block { prepared, plans, at: (capture, number), turns, to } = of;
+    let mut alive: Vec<Alive> = vec![];
+    // (as many start at once as there are processors; nothing is timed meanwhile)
+    let at_once = std::thread::available_parallelism().map_or(1, usize::from);
+    let order: Vec<usize> = shuffled(plans.len(), random).into_iter().map(|n| plans[n]).collect();
+    for some in order.chunks(at_once) {
+        let started = Instant::now();
+        let first = alive.len();
+        for &plan in some {
+            let process = Process::start(&Spec {
+                capture: &settings.captures[capture],
+                frame: settings.frame,
+                plan: &run.note.plans[plan],
+                passes: &prepared[plan].passes,
+                // (a time is known a turn later, so that one more may warm up)
+                turns: [
+                    turns.warmup + turns.iterations + 1,
+                    if turns.detailed > 0 { turns.detailed + 1 } else { 0 },
+                ],
+                busy: settings.busy,
+                assume_subgroups: settings.assume_subgroups,
+                run: &settings.run,
+                said: settings.experiments.then(|| said_by(to, plan)),
+            })?;
+            alive.push(Alive {
+                process,
+                plan,
+                startup: Nanos(0),
+                seen: vec![],
+                settled: false,
+                positions: vec![],
+            });
+        }
+        for mut a in alive.split_off(first) {
+            match a.process.ready() {
+                Ok(()) => alive.push(Alive { startup: Nanos(started.elapsed().as_nanos() as u64), ..a }),
+                Err(why) => refuse(settings, &mut run.note, a.plan, why)?,
+            }
+        }
+    }
+    let before = state::device();
+    let mut position = run.frames.iter().map(|f| f.position + 1).max().unwrap_or(0);
+    // (of all together, as what pairs of processes differ by is of the same rounds then)
+    let mut warmup = None;
+    for round in 0.. {
+        if warmup.is_none() {
+            alive.iter_mut().for_each(|a| a.settled = settled(&a.seen));
+            warmup = (alive.iter().all(|a| a.settled) || round >= turns.warmup).then_some(round);
+        }
+        if warmup.is_some_and(|w| round >= w + turns.iterations) {
+            break;
+        }
+        let mut failed = vec![];
+        for at in shuffled(alive.len(), random) {
+            let a = &mut alive[at];
+            match a.process.turn() {
+                Ok(time) => a.seen.extend(time),
+                Err(why) => {
+                    refuse(settings, &mut run.note, a.plan, why)?;
+                    failed.push(a.plan);
+                }
+            }
+            a.positions.push(position);
+            position += 1;
+        }
+        alive.retain(|a| !failed.contains(&a.plan));
+    }
+    // (the first of these makes what the others use, and is left out)
+    for _ in 0..if turns.detailed > 0 { turns.detailed + 1 } else { 0 } {
+        for at in shuffled(alive.len(), random) {
+            alive[at].process.detail()?;
+        }
+    }
+    let after = state::device();
+    alive.sort_by_key(|a| a.plan);
+    for a in alive {
+        let plan = a.plan;
+        let found = match a.process.end() {
+            Ok(found) => found,
+            Err(why) => {
+                refuse(settings, &mut run.note, plan, why)?;
+                continue;
+            }
+        };
+        let worker = Worker {
+            capture,
+            plan,
+            process: number,
+            warmup: warmup.unwrap_or_default(),
+            settled: a.settled,
+            startup: a.startup,
+            device: found.device.clone(),
+            before: before.clone(),
+            after: after.clone(),
+            hashes: found.hashes.clone(),
+            notes: found.notes.clone(),
+        };
+        add(run, worker, &a.positions, found, known);
+    }
+    Ok(())
+}
+
+/// What a worker found, as rows.
+fn add(run: &mut Run, worker: Worker, positions: &[u64], found: Found, known: &mut HashMap<Place, usize>) {
+    let (at, capture, warmup) = (run.note.workers.len(), worker.capture, u64::from(worker.warmup));
+    run.note.workers.push(worker);
+    for (turn, frame, load, gpu, cpu) in found.frames {
+        run.frames.push(FrameSample {
+            worker: at,
+            position: positions.get(turn as usize).copied().unwrap_or_default(),
+            turn,
+            timed: turn >= warmup,
+            frame,
+            load,
+            gpu: gpu.map(Nanos),
+            cpu: Nanos(cpu),
+        });
+    }
+    let places: Vec<usize> = found
+        .places
+        .into_iter()
+        .map(|p| {
+            let place = Place { capture, ..p };
+            let next = run.places.len();
+            *known.entry(place).or_insert_with_key(|p| {
+                run.places.push(p.clone());
+                next
+            })
+        })
+        .collect();
+    run.spans.extend(found.spans.into_iter().filter_map(|(turn, place, time)| {
+        Some(SpanSample { worker: at, turn, place: *places.get(place)?, time: Nanos(time) })
+    }));
+    run.calls.extend(found.calls.into_iter().map(|(turn, kind, calls, time)| CallSample {
+        worker: at,
+        turn,
+        kind,
+        calls,
+        time: Nanos(time),
+    }));
+}
+
+fn unsettled(note: &mut RunNote) {
+    let n = note.workers.iter().filter(|w| !w.settled).count();
+    if n > 0 {
+        let all = note.workers.len();
+        note.notes.push(format!(
+            "{n} of {all} processes had not settled when their warm-up was cut off (--warmup)."
+        ));
+    }
+}
+
+/// For how long devices were kept busy before each turn.
+fn busy(settings: &Settings, workers: &[Worker]) -> u64 {
+    let any = workers.iter().any(|w| w.of_device("kind") != "CPU");
+    match (settings.frame, settings.busy) {
+        (None, _) => 0,
+        (_, Some(asked)) => asked,
+        (_, None) => {
+            if any {
+                BUSY_MS
+            } else {
+                0
+            }
+        }
+    }
+}
+
+/// A device that has little to do lowers its clock while it is timed.
+fn moved(note: &mut RunNote) {
+    let firsts: Vec<&Worker> = note.workers.iter().filter(|w| w.plan == 0).collect();
+    let n = firsts.iter().filter(|w| state::clock_moved(&w.before, &w.after)).count();
+    if n > 0 {
+        let all = firsts.len();
+        note.notes.push(format!(
+            "A device's clock was another one after the turns than before them in {n} of {all} numbers of processes: lock it \
+             (nvidia-smi --lock-gpu-clocks), keep the device busy for longer (--busy), or take fewer plans or turns at a time. Changes between plans of this run are pairs', \
+             which share their moment; figures of their own are not to be held against another run's."
+        ));
+    }
+}
+
+/// Processes of one capture and plan show the same.
+fn same_pictures(note: &RunNote) -> Result<(), Failure> {
+    for (n, w) in note.workers.iter().enumerate() {
+        let like = |o: &&Worker| (o.capture, o.plan) == (w.capture, w.plan);
+        if let Some(other) = note.workers[..n].iter().find(like)
+            && other.hashes != w.hashes
+        {
+            let (capture, plan) = (&note.captures[w.capture].name, &note.plans[w.plan].name);
+            let text = format!(
+                "{capture}, plan {plan}: process {} does not show what process {} shows",
+                w.process, other.process
+            );
+            return Err(Failure::with(Exit::Diverged, text));
+        }
+    }
+    Ok(())
+}
+
+fn write(run: &Run, mut writer: Writer, to: &Path) -> Result<(), Failure> {
+    let first = run.note.workers.first();
+    let of = |key: &str| first.map_or("", |w| w.of_device(key)).to_owned();
+    let manifest = writer.manifest();
+    manifest.program = run.note.program.clone();
+    manifest.capture = run.note.captures[0].clone();
+    manifest.device = Device { name: of("name"), driver: of("driver"), subgroup_size: 0 };
+    manifest.notes = vec![format!("A run of bench: {RUN_FILE} says what these tables are of.")];
+    let n = |v: usize| V::U64(v as u64);
+    for f in &run.frames {
+        writer.put(
+            &BENCH_FRAMES,
+            &[
+                n(f.worker),
+                V::U64(f.position),
+                V::U64(f.turn),
+                V::U64(f.timed.into()),
+                V::U64(f.frame),
+                V::U64(f.load.into()),
+                V::U64(f.gpu.map_or(UNTIMED, |n| n.0)),
+                V::U64(f.cpu.0),
+            ],
+        );
+    }
+    for (at, p) in run.places.iter().enumerate() {
+        let whole = [p.frame, p.submission, p.position, p.execution, p.index, p.depth].map(V::U64);
+        let words = [&p.level, &p.name, &p.within, &p.pipeline, &p.shaders].map(|t| V::Text(t));
+        writer.put(&BENCH_PLACES, &[&[n(at), n(p.capture)][..], &whole, &words].concat());
+    }
+    for s in &run.spans {
+        writer.put(&BENCH_SPANS, &[n(s.worker), V::U64(s.turn), n(s.place), V::U64(s.time.0)]);
+    }
+    for c in &run.calls {
+        let row = [n(c.worker), V::U64(c.turn), V::Text(&c.kind), V::U64(c.calls), V::U64(c.time.0)];
+        writer.put(&BENCH_CALLS, &row);
+    }
+    writer.finish().map_err(Failure::new)?;
+    write_file(&to.join(RUN_FILE), run.note.render().as_bytes())
+}

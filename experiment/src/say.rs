@@ -1,0 +1,92 @@
+//! What is said on the way: complaints, notes, and how far work is. All of it goes to one listener, which the program sets once, as it
+//! sets who hears its log; without one nothing is heard.
+//!
+//! Guarantees: what reaches the listener is escaped (`analyses::report::escape`): no name from a capture moves a terminal's cursor or
+//! begins a line. Refuses a second listener.
+
+use analyses::report::escape;
+use indicatif::ProgressBar;
+use std::fmt;
+use std::sync::OnceLock;
+
+/// What stands before a line of the program's own.
+const PROGRAM: &str = "reray-replay: ";
+
+/// How much is wanted beside what is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Talk {
+    /// Nothing.
+    Wrong,
+    /// Notes and progress.
+    Notes,
+    /// What was done on the way.
+    Everything,
+}
+
+/// Hears what is said.
+pub trait Listener: Send + Sync {
+    /// How much is wanted.
+    fn talk(&self) -> Talk;
+    /// Whether somebody watches how far work is.
+    fn watched(&self) -> bool;
+    /// A line, or several; the first part is what stands before it.
+    fn line(&self, before: &str, text: &str);
+    /// A bar over so many bytes, hidden where nobody watches.
+    fn bar(&self, total: u64, what: &'static str) -> ProgressBar;
+}
+
+static LISTENER: OnceLock<Box<dyn Listener>> = OnceLock::new();
+
+/// Sets who listens; the first one stays.
+pub fn listen(listener: Box<dyn Listener>) {
+    let _ = LISTENER.set(listener);
+}
+
+/// Who listens, if anybody does.
+pub(crate) fn listener() -> Option<&'static dyn Listener> {
+    LISTENER.get().map(|l| &**l)
+}
+
+fn talk() -> Talk {
+    listener().map_or(Talk::Wrong, Listener::talk)
+}
+
+/// What was done on the way is wanted.
+pub fn verbose() -> bool {
+    talk() == Talk::Everything
+}
+
+/// One line that nobody has to act on.
+pub fn note(message: impl fmt::Display) {
+    if talk() > Talk::Wrong {
+        line(PROGRAM, message);
+    }
+}
+
+/// One line of something wrong, or that may be.
+pub fn complain(message: impl fmt::Display) {
+    line(PROGRAM, message);
+}
+
+/// One line that belongs to the one before.
+pub fn detail(message: impl fmt::Display) {
+    line("  ", message);
+}
+
+fn line(before: &str, message: impl fmt::Display) {
+    if let Some(listener) = listener() {
+        listener.line(before, &escape::line(&message.to_string()));
+    }
+}
+
+/// Why the program ends.
+pub fn last(text: &str) {
+    several(PROGRAM, text);
+}
+
+/// Lines whose ends are ours: what is in them is escaped already, line by line.
+pub fn several(before: &str, text: &str) {
+    if let Some(listener) = listener() {
+        listener.line(before, &escape::lines(text));
+    }
+}
