@@ -9,7 +9,7 @@ mod commands;
 mod exit;
 
 use analyses::report::escape;
-use experiment::files::{archive, input, mmap, output};
+use experiment::files::{archive, input, output};
 use experiment::progress;
 use std::io::IsTerminal;
 use std::process::ExitCode;

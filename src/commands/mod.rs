@@ -26,7 +26,6 @@ mod screenshot;
 mod sql;
 mod study;
 mod suite;
-mod times;
 mod upstream;
 mod verify;
 mod what_if;

@@ -4,16 +4,17 @@
 //! named. A divergence ends with exit code 5, also when `--keep-going` passed it over.
 
 use super::looped;
-use super::times::{Times, chain_note, frame_cost};
 use super::upstream::Upstream;
-use crate::cli::ReplayArgs;
+use crate::cli::{ReplayArgs, TimesLevel};
 use crate::exit::{self, Exit, Failure, complain, detail};
 use crate::{input, output, progress};
 use analyses::report::escape;
 use experiment::frames;
 use experiment::record::plan::{Probes, timed_list};
 use experiment::replaying::{Bar, breadcrumbs, changes, failure, options};
+use experiment::times::{Files, Times, Wanted, chain_note, frame_cost};
 use gfxr_parse::container::Capture;
+use profile::hooks::command_times::Level;
 use profile::hooks::frame_times::{FrameTimes, FrameTimesHook};
 use profile::hooks::instrument::InstrumentHook;
 use profile::hooks::pipeline_times::{PipelineTimes, PipelineTimesHook};
@@ -47,7 +48,7 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     let mut all = FrameTimes::default();
     let (mut last, mut stopped) = (None, None);
     let mut made = PipelineTimes::default();
-    let mut times = Times::new(args)?;
+    let mut times = Times::new(within(args)?);
     for repeat in 0..args.repeat.max(1) {
         times.reference(&capture, &options, repeat, changes(&args.change)?)?;
         let bar = progress::bytes(capture.bytes().len() as u64, "replaying");
@@ -98,6 +99,25 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     stopped.map_or(Ok(if exit == Exit::Done { beside } else { exit }), |e| Err(failure(e)))
 }
 
+/// What is to be timed within frames, if anything.
+fn within(args: &ReplayArgs) -> Result<Option<Wanted>, Failure> {
+    let level = match args.times {
+        TimesLevel::Frame => None,
+        TimesLevel::Submit => Some(Level::Submit),
+        TimesLevel::Pass => Some(Level::Pass),
+        TimesLevel::Command => Some(Level::Command),
+    };
+    if level.is_none() && (args.csv.is_some() || args.perfetto.is_some()) {
+        return Err(Failure::usage("--csv and --perfetto want --times submit, pass or command"));
+    }
+    for (asked, flag) in [(args.isolate, "--isolate"), (args.statistics, "--statistics")] {
+        if asked && level.is_none_or(|l| l == Level::Submit) {
+            return Err(Failure::usage(format_args!("{flag} wants --times pass or command")));
+        }
+    }
+    Ok(level.map(|level| Wanted { level, isolate: args.isolate, statistics: args.statistics }))
+}
+
 /// How probes that are timed count.
 fn probes(args: &ReplayArgs) -> Probes {
     let &ReplayArgs { assume_subgroups, sample, keep_calls, narrow, .. } = args;
@@ -113,7 +133,8 @@ fn say(
     made: PipelineTimes,
     stopped: Option<&Error>,
 ) -> Result<Exit, Failure> {
-    let mut inner = within.report(args, s, times)?;
+    let mut inner =
+        within.report(Files { csv: args.csv.as_deref(), perfetto: args.perfetto.as_deref() }, s, times)?;
     let (cost, wall) = frame_cost(times, s.load_frame);
     let run = analyses::Run { load_frame: s.load_frame, cost };
     let mut report = match &s.looped {

@@ -1,28 +1,17 @@
 //! `sql`: a question to a capture's database, which is made where there is none yet.
 //!
-//! Databases are kept beside their captures, or in the user's folder of caches. A name has a hash of all that the capture contains,
-//! files beside it that it runs included, and of this program's version: so an answer is never one of an earlier capture or of
-//! another program. Guarantees: the question changes nothing. Refuses what SQLite does not understand, in its words, with exit
+//! Where databases are kept, `experiment::base::kept` says. Guarantees: the question changes nothing. Refuses what SQLite does not understand, in its words, with exit
 //! code 2.
 
-use super::db;
-use crate::cli::{MemoryArgs, SqlArgs, SqlFormat};
-use crate::exit::{Exit, Failure, complain, note};
+use crate::cli::{SqlArgs, SqlFormat};
+use crate::exit::{Exit, Failure, complain};
 use crate::input;
 use crate::output::Output;
 use analyses::report::escape;
 use database::query::{Answer, Database, Take};
-use database::schema;
-use gfxr_parse::container::Capture;
-use std::collections::BTreeSet;
-use std::fs::{self, File};
+use experiment::base::kept;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
 
-/// How a file of SQLite begins.
-const MAGIC: &[u8; 16] = b"SQLite format 3\0";
-/// Digits of a hash in a name.
-const DIGITS: usize = 16;
 /// Longest question that is read from stdin, in bytes.
 const LONGEST: u64 = 1 << 20;
 
@@ -37,7 +26,7 @@ pub fn run(args: &SqlArgs) -> Result<Exit, Failure> {
         }
         of => of.unwrap_or_default().to_owned(),
     };
-    let (path, now) = if is_database(&args.file) { (args.file.clone(), false) } else { cached(args)? };
+    let (path, now) = kept::of(&args.file, args.cache.as_deref(), args.reading.into())?;
     let db = Database::open(&path).map_err(Failure::new)?;
     let mut out = Output::create(args.output.as_deref())?;
     if args.schema {
@@ -64,106 +53,6 @@ pub fn run(args: &SqlArgs) -> Result<Exit, Failure> {
         }
         None => Ok(Exit::Done),
     }
-}
-
-fn is_database(path: &Path) -> bool {
-    let mut begin = [0; MAGIC.len()];
-    // (what is no plain file may wait for a writer; opening a capture says so)
-    let plain = path.is_file();
-    plain && File::open(path).and_then(|mut f| f.read_exact(&mut begin)).is_ok() && begin == *MAGIC
-}
-
-/// The capture's database, and whether it had to be made now.
-fn cached(args: &SqlArgs) -> Result<(PathBuf, bool), Failure> {
-    let capture = input::open(&args.file, &args.reading)?;
-    let name = capture_name(&args.file)?;
-    let key = key(&capture, &args.file);
-    let file = format!(".{name}.{key}.sqlite");
-    let folders = folders(args);
-    if let Some(there) = folders.iter().map(|f| f.join(&file)).find(|p| is_database(p)) {
-        return Ok((there, false));
-    }
-    drop(capture);
-    let mut failed = None;
-    for folder in &folders {
-        let path = folder.join(&file);
-        match make(&args.file, folder, &path, &args.reading) {
-            Ok(()) => {
-                others(folder, &name, &file).for_each(|old| _ = fs::remove_file(old));
-                return Ok((path, true));
-            }
-            Err(Made::Nowhere(e)) => failed = failed.or(Some(e)),
-            Err(Made::Failed(e)) => return Err(e),
-        }
-    }
-    Err(failed.unwrap_or_else(|| Failure::new("there is no folder for the database; name one with --cache")))
-}
-
-/// Why there is no database.
-enum Made {
-    /// The folder cannot be written to.
-    Nowhere(Failure),
-    Failed(Failure),
-}
-
-fn make(capture: &Path, folder: &Path, path: &Path, reading: &MemoryArgs) -> Result<(), Made> {
-    let nowhere = |e: io::Error| Made::Nowhere(Failure::new(format_args!("{}: {e}", folder.display())));
-    fs::create_dir_all(folder).map_err(nowhere)?;
-    // (whether it can be written to is known before the capture is read)
-    let trial = folder.join(format!(".reray-replay.{}.part", std::process::id()));
-    File::create_new(&trial).and_then(|_| fs::remove_file(&trial)).map_err(nowhere)?;
-    note(format_args!("making {}, which later questions use", path.display()));
-    db::make(capture, &[], true, path, reading).map(|_| ()).map_err(Made::Failed)
-}
-
-/// Where a database may be kept, the first choice first.
-fn folders(args: &SqlArgs) -> Vec<PathBuf> {
-    if let Some(only) = &args.cache {
-        return vec![only.clone()];
-    }
-    let beside = args.file.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let named = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-    let base = named("XDG_CACHE_HOME").or_else(|| Some(named("HOME")?.join(".cache")));
-    [Some(beside.to_owned()), base.map(|b| b.join("reray-replay"))].into_iter().flatten().collect()
-}
-
-fn capture_name(path: &Path) -> Result<String, Failure> {
-    let name = path.file_name().ok_or_else(|| Failure::usage("name a capture"))?;
-    Ok(name.to_string_lossy().into_owned())
-}
-
-/// What a database's name has of its capture and of the program that makes it.
-fn key(capture: &Capture, path: &Path) -> String {
-    let mut hash = blake3::Hasher::new();
-    hash.update(format!("{} {}", schema::VERSION, env!("CARGO_PKG_VERSION")).as_bytes());
-    hash.update(capture.bytes());
-    // Files that it runs blocks of; those that are not there are known by that.
-    let mut files = BTreeSet::new();
-    for block in capture.all_blocks() {
-        match block {
-            Ok(block) if block.file == 0 => {}
-            Ok(block) => _ = files.insert(capture.file_name(block.file).to_owned()),
-            Err(e) => _ = hash.update(e.to_string().as_bytes()),
-        }
-    }
-    for name in files {
-        hash.update(name.as_bytes());
-        if let Ok(bytes) = fs::read(path.with_file_name(&name)) {
-            hash.update(&bytes);
-        }
-    }
-    hash.finalize().to_hex()[..DIGITS].to_owned()
-}
-
-/// Databases of what the capture contained earlier.
-fn others(folder: &Path, name: &str, now: &str) -> impl Iterator<Item = PathBuf> {
-    let (begin, end, now) = (format!(".{name}."), ".sqlite", now.to_owned());
-    fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok).filter_map(move |e| {
-        let file = e.file_name().into_string().ok()?;
-        let hash = file.strip_prefix(&begin)?.strip_suffix(end)?;
-        let is_ours = hash.len() == DIGITS && hash.bytes().all(|b| b.is_ascii_hexdigit());
-        (is_ours && file != now).then(|| e.path())
-    })
 }
 
 /// An answer on its way out.
@@ -305,20 +194,5 @@ mod tests {
             (json(&Answer::Bytes(&[1, 255])), plain(&Answer::Real(1.5))),
             ("\"01ff\"".into(), "1.5".into())
         );
-    }
-
-    #[test]
-    fn only_databases_of_this_capture_are_old_ones() {
-        let folder = std::env::temp_dir().join(format!("reray-sql-{}", std::process::id()));
-        fs::create_dir_all(&folder).expect("a folder");
-        let old = ".a.gfxr.0123456789abcdef.sqlite";
-        for name in
-            [old, ".a.gfxr.0000000000000000.sqlite", ".b.gfxr.0123456789abcdef.sqlite", ".a.gfxr.mine.sqlite"]
-        {
-            fs::write(folder.join(name), "").expect("a file");
-        }
-        let found: Vec<PathBuf> = others(&folder, "a.gfxr", ".a.gfxr.0000000000000000.sqlite").collect();
-        assert_eq!(found, [folder.join(old)]);
-        fs::remove_dir_all(&folder).expect("all of it");
     }
 }

@@ -13,6 +13,7 @@ macro_rules! spirv {
 
 mod barriers;
 mod builds;
+mod causes;
 mod closed_compute;
 mod closed_fragment;
 mod closed_rays;
@@ -73,6 +74,7 @@ pub static SCENES: &[&dyn Scene] = &[
     &uniforms::Uniforms,
     &ordering::Ordering,
     &rewrites::Rewrites,
+    &causes::Causes,
     &objects::Objects,
     &compressed_textures::CompressedTextures,
     &formats::Formats,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! gfxr-parse, pointers <- world <- replay <- profile <- experiment <- src   trace <- profile   trace <- analyses <- experiment, src
-//!              world, analyses <- database <- src
+//!              world, analyses <- database <- experiment, src
 //! ```
 //!
 //! Nothing lower names anything higher. A few crates are also kept away from libraries whose presence would
@@ -49,6 +49,7 @@ const RULES: &[Rule] = &[
     Rule {
         name: "reray-experiment",
         ours: &[
+            "reray-database",
             "gfxr-parse",
             "reray-world",
             "reray-replay-vulkan",

@@ -6,14 +6,13 @@
 //! What frames' own timestamps cost is measured on the device when the first queue is used, and what the chain of hooks
 //! costs without a driver.
 
-use crate::cli::{ReplayArgs, TimesLevel};
-use crate::exit::Failure;
-use crate::output::Output;
+use crate::failure::Failure;
+use crate::files::output::write_file;
 use crate::progress;
+use crate::replaying::{Bar, failure};
 use analyses::command_times;
 use analyses::report::{Cost, Report, csv, perfetto};
 use analyses::stats::Sample;
-use experiment::replaying::{Bar, failure};
 use gfxr_parse::container::Capture;
 use profile::hooks::command_times::{CommandTimes, CommandTimesHook, Level, Settings};
 use profile::hooks::frame_times::{FrameTimes, FrameTimesHook};
@@ -27,6 +26,17 @@ use std::path::Path;
 use std::rc::Rc;
 use trace::{FrameTime, Nanos};
 
+/// What is timed within frames.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// Submissions, passes, or commands.
+    pub level: Level,
+    /// Each runs alone, between full barriers.
+    pub isolate: bool,
+    /// Vertices, primitives and shader invocations are counted, too.
+    pub statistics: bool,
+}
+
 /// See the module's header.
 pub struct Times {
     settings: Option<Settings>,
@@ -36,27 +46,30 @@ pub struct Times {
     reference: Vec<FrameTime>,
 }
 
+/// Files that are written beside the report.
+#[derive(Clone, Copy, Debug)]
+pub struct Files<'f> {
+    /// Every span as a line.
+    pub csv: Option<&'f Path>,
+    /// A timeline.
+    pub perfetto: Option<&'f Path>,
+}
+
 impl Times {
-    /// What the flags ask for.
-    pub fn new(args: &ReplayArgs) -> Result<Self, Failure> {
-        let level = match args.times {
-            TimesLevel::Frame => None,
-            TimesLevel::Submit => Some(Level::Submit),
-            TimesLevel::Pass => Some(Level::Pass),
-            TimesLevel::Command => Some(Level::Command),
+    /// At this level, or of frames alone.
+    pub fn new(wanted: Option<Wanted>) -> Self {
+        let of = |w: Wanted| Settings {
+            level: w.level,
+            isolate: w.isolate,
+            statistics: w.statistics,
+            hash: crate::extract::hash,
         };
-        if level.is_none() && (args.csv.is_some() || args.perfetto.is_some()) {
-            return Err(Failure::usage("--csv and --perfetto want --times submit, pass or command"));
+        Times {
+            settings: wanted.map(of),
+            found: CommandTimes::default(),
+            running: None,
+            reference: Vec::new(),
         }
-        for (asked, flag) in [(args.isolate, "--isolate"), (args.statistics, "--statistics")] {
-            if asked && level.is_none_or(|l| l == Level::Submit) {
-                return Err(Failure::usage(format_args!("{flag} wants --times pass or command")));
-            }
-        }
-        let (isolate, statistics) = (args.isolate, args.statistics);
-        let settings =
-            level.map(|level| Settings { level, isolate, statistics, hash: experiment::extract::hash });
-        Ok(Times { settings, found: CommandTimes::default(), running: None, reference: Vec::new() })
     }
 
     /// Replays the capture, changed alike, with frames timed only.
@@ -103,7 +116,7 @@ impl Times {
     /// The report, with its files written; none at the level of frames.
     pub fn report(
         &self,
-        args: &ReplayArgs,
+        files: Files<'_>,
         s: &Summary,
         frames: &FrameTimes,
     ) -> Result<Option<Report>, Failure> {
@@ -120,10 +133,13 @@ impl Times {
         }
         report.notes.extend(command_times::clock_note(&f.calibrations));
         report.notes.extend(note);
-        if let Some(file) = &args.csv {
-            write(file, &csv::render(&command_times::rows(&f.names, &f.records, &f.counters)))?;
+        if let Some(file) = files.csv {
+            write_file(
+                file,
+                csv::render(&command_times::rows(&f.names, &f.records, &f.counters)).as_bytes(),
+            )?;
         }
-        if let Some(file) = &args.perfetto {
+        if let Some(file) = files.perfetto {
             let timeline = command_times::perfetto(&command_times::Recorded {
                 names: &f.names,
                 records: &f.records,
@@ -132,7 +148,7 @@ impl Times {
                 calibrations: &f.calibrations,
                 device: s.gpu.as_deref().unwrap_or("GPU"),
             });
-            write(file, &perfetto::render(&timeline))?;
+            write_file(file, perfetto::render(&timeline).as_bytes())?;
         }
         Ok(Some(report))
     }
@@ -252,12 +268,6 @@ fn typical(all: &[FrameTime], load: Option<u64>) -> Option<(Nanos, usize)> {
     let n = frames.len();
     let medians = frames.into_values().filter_map(|times| Sample::new(times).median());
     (n > 0).then(|| (Nanos((medians.sum::<f64>() / n as f64).round() as u64), n))
-}
-
-fn write(file: &Path, text: &str) -> Result<(), Failure> {
-    let mut out = Output::create(Some(file))?;
-    out.write(text.as_bytes())?;
-    out.finish()
 }
 
 #[cfg(test)]

@@ -3,8 +3,9 @@
 //! Guarantees: a file is there whole or not at all; the same reports give the same bytes. What is too large to be drawn is said
 //! on stderr.
 
-use crate::exit::{Failure, complain};
-use crate::output::write_file;
+use crate::failure::Failure;
+use crate::files::output::{self, write_file};
+use crate::say::complain;
 use analyses::report::html::Input;
 use analyses::report::{plot, png};
 use std::collections::HashSet;
@@ -12,7 +13,7 @@ use std::path::Path;
 
 /// Writes all of them; how many figures there are.
 pub fn write(folder: &Path, inputs: &[Input]) -> Result<usize, Failure> {
-    crate::output::folder(folder)?;
+    output::folder(folder)?;
     let mut names = HashSet::new();
     let mut count = 0;
     for input in inputs {

@@ -1,16 +1,14 @@
 //! `verify`: does every block come back, byte for byte, from what this build understood of it? And do the calls fit
 //! each other (`echo`)?
 //!
-//! Guarantees: exit code 0 only if every call and every metadata block comes back and the replay on Echo diverges
-//! nowhere. Refuses nothing; differing blocks are listed with their offsets, on stdout, as they are the result.
+//! Guarantees: a report is good only if every call and every metadata block comes back and the replay on Echo diverges
+//! nowhere. Refuses nothing; differing blocks are listed with their offsets, as they are the result.
 
 mod echo;
 
-use crate::cli::VerifyArgs;
-use crate::exit::{Exit, Failure};
-use crate::{input, output, progress};
+use crate::failure::Failure;
+use crate::{ordered, progress};
 use analyses::report::escape;
-use experiment::ordered;
 use gfxr_parse::container::{Block, BlockKind, Capture};
 use gfxr_parse::error::Error;
 use gfxr_parse::verify::Verifier;
@@ -25,7 +23,7 @@ const MOST: usize = 1000;
 
 /// The result; what `--json` writes.
 #[derive(Debug, Default, Serialize)]
-struct Report {
+pub struct Report {
     schema_version: u32,
     file: String,
     blocks: u64,
@@ -41,7 +39,8 @@ struct Report {
 }
 
 impl Report {
-    fn is_good(&self) -> bool {
+    /// Nothing is wrong.
+    pub fn is_good(&self) -> bool {
         self.different == 0 && self.echo.as_ref().is_none_or(echo::Echo::is_good)
     }
 }
@@ -67,24 +66,16 @@ struct Part {
     end: u64,
 }
 
-/// Runs the sub-command.
-pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
-    let capture = input::open(&args.file, &args.memory)?;
-    let mut report = verify(&capture)?;
+/// Holds every block to what comes back of it, and the calls to each other.
+pub fn verify(capture: &Capture) -> Result<Report, Failure> {
+    let mut report = blocks(capture)?;
     if report.calls > 0 {
-        report.echo = Some(echo::run(&capture));
+        report.echo = Some(echo::run(capture));
     }
-    let mut text = if args.json {
-        serde_json::to_string_pretty(&report).map_err(Failure::new)?
-    } else {
-        render(&report)
-    };
-    text.push('\n');
-    output::print(text.as_bytes())?;
-    Ok(if report.is_good() { Exit::Done } else { Exit::Diverged })
+    Ok(report)
 }
 
-fn verify(capture: &Capture) -> Result<Report, Failure> {
+fn blocks(capture: &Capture) -> Result<Report, Failure> {
     let mut report = Report { schema_version: 1, file: capture.name().to_string(), ..Report::default() };
     let mut blocks = capture.all_blocks();
     let bar = progress::bytes(capture.bytes().len() as u64, "verify");
@@ -150,7 +141,8 @@ impl Part {
     }
 }
 
-fn render(r: &Report) -> String {
+/// The report in lines; the last has no end.
+pub fn render(r: &Report) -> String {
     let mut out = String::new();
     for d in &r.differences {
         // Offsets in siblings are those of their own files.

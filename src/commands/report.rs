@@ -4,13 +4,11 @@
 //! question that fails does not keep others from the page, and makes the exit code 1; a check that fails in an answer makes it
 //! 5. Refuses inputs of which nothing can be said.
 
-pub(super) mod inputs;
-mod plots;
-
 use crate::cli::ReportArgs;
 use crate::exit::{Exit, Failure, complain};
 use crate::output::{print, write_file};
 use analyses::report::html::{self, Input};
+use experiment::page::{inputs, plots};
 
 /// Runs the sub-command.
 pub fn run(args: &ReportArgs) -> Result<Exit, Failure> {

@@ -4,12 +4,12 @@
 //! and the runs and traces below it (as of a suite's results, its units' runs), but for those that were only recorded for the
 //! report's own numbers ([`OWN`]). A file is JSON; every report in it counts. Refuses all else.
 
-use crate::archive;
-use crate::exit::{Failure, complain};
-use crate::{input, mmap};
+use crate::failure::Failure;
+use crate::files::{archive, input, mmap};
+use crate::questions;
+use crate::say::complain;
 use analyses::report::Report;
 use analyses::report::html::Input;
-use experiment::questions;
 use serde_json::Value;
 use std::fs;
 use std::io;

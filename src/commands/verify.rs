@@ -1,0 +1,20 @@
+//! `verify` (`experiment::verify`).
+//!
+//! Guarantees: exit code 0 only if every block comes back and the calls fit each other. Refuses nothing.
+
+use crate::cli::VerifyArgs;
+use crate::exit::{Exit, Failure};
+use crate::{input, output};
+use experiment::verify::{render, verify};
+
+/// Runs it.
+pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
+    let report = verify(&input::open(&args.file, &args.memory)?)?;
+    let mut text = match args.json {
+        true => serde_json::to_string_pretty(&report).map_err(Failure::new)?,
+        false => render(&report),
+    };
+    text.push('\n');
+    output::print(text.as_bytes())?;
+    Ok(if report.is_good() { Exit::Done } else { Exit::Diverged })
+}
