@@ -112,7 +112,7 @@ fn a_suite_judges_pictures_and_counts_beside_times() {
     }
     let scratch = Scratch::new("suite-pictures");
     let file = scratch.path("suite.toml");
-    let suite = "schema_version = 1\nname = \"seen\"\n[defaults]\nprocesses = 4\niterations = 2\nwarmup = 1\ndetailed = 0\n\
+    let suite = "schema_version = 1\nname = \"seen\"\n[defaults]\nprocesses = 4\niterations = 3\nwarmup = 1\ndetailed = 0\n\
                  assume-subgroups = true\nmin-effect = \"900%\"\npictures = \"exact\"\ncounts = [\"simt\"]\n\
                  threshold = { instructions = \"1%\" }\n[[plan]]\nname = \"plain\"\n[[plan]]\nname = \"env\"\nenv = { RERAY_E2E = \"x\" }\n\
                  [[bench]]\ncapture = \"captures/effects.gfxr\"\nframes = [1]\n";
