@@ -282,7 +282,7 @@ mod tests {
     /// Each question is answered by what passes fill, all of it but what says what was instrumented; or by `bindings`.
     #[test]
     fn passes_fill_what_questions_want() {
-        let of_bindings = ["bindings", "uniforms", "advise", "sync"];
+        let of_bindings = ["bindings", "uniforms", "advice", "sync"];
         let always = ["spirv_text", "instructions"];
         for q in QUESTIONS {
             let filled: Vec<&str> =
