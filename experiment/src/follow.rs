@@ -244,9 +244,9 @@ pub fn summary(args: &Settings, of: &Found) -> String {
 /// A folder among temporary files, gone with its owner.
 pub struct Temporary(pub PathBuf);
 
-impl Temporary {
+impl Default for Temporary {
     /// A name that nobody else has; it is not made.
-    pub fn new() -> Self {
+    fn default() -> Self {
         Temporary(std::env::temp_dir().join(format!("reray-replay-resources-{}", std::process::id())))
     }
 }

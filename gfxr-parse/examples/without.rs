@@ -23,9 +23,9 @@ const ACTIONS: [&str; 3] = ["vkCmdDraw", "vkCmdDispatch", "vkCmdTraceRays"];
 
 /// What to leave out.
 #[derive(Default)]
-struct Wanted {
-    labels: BTreeSet<String>,
-    blocks: BTreeSet<u64>,
+pub(crate) struct Wanted {
+    pub(crate) labels: BTreeSet<String>,
+    pub(crate) blocks: BTreeSet<u64>,
 }
 
 /// The labels that each command buffer is within, from outside in.
@@ -59,7 +59,7 @@ impl Labels {
 }
 
 /// The capture without what is wanted, and how many calls that is.
-fn without(capture: &Capture, wanted: &Wanted) -> Result<(Vec<u8>, u64), String> {
+pub(crate) fn without(capture: &Capture, wanted: &Wanted) -> Result<(Vec<u8>, u64), String> {
     let mut writer = Writer::new(vec![], capture.header()).map_err(|e| e.to_string())?;
     let (mut scratch, mut frames) = (Scratch::new(), FrameCounter::new(capture.header()));
     let (mut labels, mut left, mut out) = (Labels::default(), wanted.blocks.clone(), 0);

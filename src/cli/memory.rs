@@ -17,9 +17,3 @@ impl From<MemoryArgs> for Memory {
         Memory { most: args.max_memory }
     }
 }
-
-impl From<&MemoryArgs> for Memory {
-    fn from(args: &MemoryArgs) -> Memory {
-        (*args).into()
-    }
-}

@@ -14,7 +14,7 @@ use experiment::split;
 
 /// Runs it.
 pub fn run(args: &ResourcesArgs) -> Result<Exit, Failure> {
-    let temporary = Temporary::new();
+    let temporary = Temporary::default();
     let folder = args.output.as_deref().unwrap_or(&temporary.0);
     if args.output.is_some() {
         refuse_full(folder)?;

@@ -18,7 +18,7 @@ use std::fmt::Write as _;
 
 /// Runs it.
 pub fn run(args: &CheckArgs) -> Result<Exit, Failure> {
-    let capture = input::open(&args.file, &args.run.reading)?;
+    let capture = input::open(&args.file, args.run.reading)?;
     let options = experiment::replaying::options(&args.run.how())?;
     let complaints = Complaints::new(&capture);
     // What a sibling that cannot be read would ask for is not known.

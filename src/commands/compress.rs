@@ -18,7 +18,7 @@ pub fn run(args: &CompressArgs) -> Result<Exit, Failure> {
     {
         return Err(Failure::usage("the output is the input; write to another file"));
     }
-    let capture = input::open(&args.file, &args.memory)?;
+    let capture = input::open(&args.file, args.memory)?;
     let out = Output::create(Some(&args.output))?;
     let mut sink = Sink(Some(out), None);
     let done = transcode(&capture, args.to, io::BufWriter::with_capacity(1 << 20, &mut sink));

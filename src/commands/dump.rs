@@ -25,7 +25,7 @@ const UNWANTED_BYTES: u64 = 64;
 
 /// Runs the sub-command.
 pub fn run(args: &DumpArgs) -> Result<Exit, Failure> {
-    let capture = input::open(&args.file, &args.memory)?;
+    let capture = input::open(&args.file, args.memory)?;
     if let Some(folder) = &args.binaries {
         fs::create_dir_all(folder).map_err(|e| Failure::new(format_args!("{}: {e}", folder.display())))?;
     }

@@ -32,7 +32,7 @@ use std::rc::Rc;
 pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     let file =
         args.file.as_ref().ok_or_else(|| Failure::usage("which capture? reray-replay FILE, or --help"))?;
-    let (capture, map) = input::open_once(file, &args.run.reading)?;
+    let (capture, map) = input::open_once(file, args.run.reading)?;
     let mut options = options(&args.run.how())?;
     let mut upstream = Upstream::new(&args.upstream, &capture, &mut options)?;
     if let Some(r) = &args.frames {

@@ -23,7 +23,7 @@ const AHEAD: usize = 4;
 
 /// Runs the sub-command.
 pub fn run(args: &ScreenshotArgs) -> Result<Exit, Failure> {
-    let capture = input::open(&args.file, &args.run.reading)?;
+    let capture = input::open(&args.file, args.run.reading)?;
     let mut options = options(&args.run.how())?;
     let changed = changes(&args.change)?;
     let (what, frames) = plan(args, &capture, &options)?;

@@ -9,7 +9,7 @@ use experiment::verify::{render, verify};
 
 /// Runs it.
 pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
-    let report = verify(&input::open(&args.file, &args.memory)?)?;
+    let report = verify(&input::open(&args.file, args.memory)?)?;
     let mut text = match args.json {
         true => serde_json::to_string_pretty(&report).map_err(Failure::new)?,
         false => render(&report),

@@ -10,6 +10,7 @@ mod blocks;
 mod book;
 mod budget;
 mod builds;
+mod causes;
 mod changes;
 mod check;
 mod chosen;

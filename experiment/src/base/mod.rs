@@ -122,7 +122,7 @@ enum Part {
 
 /// What draws, dispatches and traces bind, as `bindings --sync` writes and answers it.
 fn of_bindings(capture: &Capture, writer: &mut Writer, answers: &mut Answers) -> Result<(), Part> {
-    let folder = Temporary::new();
+    let folder = Temporary::default();
     let unread = |e: Failure| Part::Unread(e.to_string());
     let failed = |e: database::Error| Part::Failed(Failure::new(e));
     follow::all(capture, &Options::default(), &folder.0).map_err(unread)?;

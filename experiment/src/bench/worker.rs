@@ -5,7 +5,7 @@
 //! frame is known one turn later), and behind `end` everything that was found ([`Found`]). What is wrong goes to stderr, and the
 //! exit code says what kind it is.
 //!
-//! With `--frame` a turn is an iteration of that frame, in a [`Session`]; else it is a replay of the
+//! With `--frame` a turn is an iteration of that frame, in a `session`; else it is a replay of the
 //! whole capture. Finer timestamps are in turns of their own, in a second session.
 
 use super::machine;

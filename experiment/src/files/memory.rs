@@ -1,7 +1,7 @@
 //! How much memory decoding may take where `--max-memory` does not say: what suits this machine.
 //!
 //! A quarter of what is available, as the kernel says it, and of what the process is allowed (control groups, the limit on
-//! its address space), within [`LEAST_BYTES`] and [`MOST_BYTES`]. Guarantees: a number, also where the system says
+//! its address space), within `LEAST_BYTES` and `MOST_BYTES`. Guarantees: a number, also where the system says
 //! nothing. Refuses nothing.
 
 use gfxr_parse::container::Budget;

@@ -2,7 +2,7 @@
 //!
 //! A folder with a `run.json` is a run, one with a trace's manifest a trace. A folder with a `report.json` is a study: that report,
 //! and the runs and traces below it (as of a suite's results, its units' runs), but for those that were only recorded for the
-//! report's own numbers ([`OWN`]). A file is JSON; every report in it counts. Refuses all else.
+//! report's own numbers (`OWN`). A file is JSON; every report in it counts. Refuses all else.
 
 use crate::failure::Failure;
 use crate::files::{archive, input, mmap};

@@ -14,7 +14,7 @@ use gfxr_parse::summary::summarize;
 
 /// Runs the sub-command.
 pub fn run(args: &InfoArgs) -> Result<Exit, Failure> {
-    let capture = input::open(&args.file, &args.memory)?;
+    let capture = input::open(&args.file, args.memory)?;
     let bar = progress::bytes(capture.bytes().len() as u64, "info");
     let mut summary = summarize(&capture, |done| bar.set_position(done));
     bar.finish_and_clear();
