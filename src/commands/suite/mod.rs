@@ -81,8 +81,14 @@ fn compare(args: &SuiteCompareArgs) -> Result<Exit, Failure> {
     }
     output::print(rendered(args.format, &all).as_bytes())?;
     if let Some(page) = &args.page {
-        let report = (Report { pictures, ..export::report(&all) }, "two results of a suite beside each other".into());
-        let input = Input { name: all.suite.clone(), kind: "suite".into(), reports: vec![report], ..Input::default() };
+        let report =
+            (Report { pictures, ..export::report(&all) }, "two results of a suite beside each other".into());
+        let input = Input {
+            name: all.suite.clone(),
+            kind: "suite".into(),
+            reports: vec![report],
+            ..Input::default()
+        };
         let page_of = html::render(&format!("suite {}", all.suite), &[input]).map_err(Failure::new)?;
         write_file(page, page_of.as_bytes())?;
     }
