@@ -13,7 +13,7 @@ use std::path::Path;
 /// Sub-commands as people look for them.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Replay", &["replay", "screenshot", "check", "devices"]),
-    ("Look into a capture", &["info", "dump", "extract", "verify", "bindings", "sql"]),
+    ("Look into a capture", &["info", "dump", "extract", "verify", "bindings", "sql", "diff"]),
     ("Look into its shaders", &["profile", "analyze", "rays"]),
     ("Say what is faster", &["bench", "compare", "what-if", "study", "suite", "report"]),
 ];

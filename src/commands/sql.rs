@@ -74,7 +74,7 @@ fn is_database(path: &Path) -> bool {
 }
 
 /// The capture's database, and whether it had to be made now.
-fn cached(args: &SqlArgs) -> Result<(PathBuf, bool), Failure> {
+pub(super) fn cached(args: &SqlArgs) -> Result<(PathBuf, bool), Failure> {
     let capture = input::open(&args.file, &args.reading)?;
     let name = capture_name(&args.file)?;
     let key = key(&capture, &args.file);
