@@ -74,7 +74,7 @@ impl Writes {
         let found: Vec<Resource> = lies.get(&memory).map_or_else(Vec::new, |all| {
             // (they are sorted by where they begin)
             let behind = all.partition_point(|r| r.0 < end);
-            all[..behind].iter().filter(|r| r.1 > offset).copied().collect()
+            all[..behind].iter().filter(|r| r.1 > offset && r.1 > r.0).copied().collect()
         });
         if found.is_empty() {
             return self.row(writer, at, (memory, "VkDeviceMemory", 0), offset, data);

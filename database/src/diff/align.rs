@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 /// Elements of both sides together that Myers' algorithm is given.
-pub const MOST: usize = 16_384;
+pub const MOST: usize = 8192;
 
 /// What came of it.
 #[derive(Debug, Default, PartialEq, Eq)]

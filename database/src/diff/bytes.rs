@@ -33,7 +33,8 @@ pub fn lay(blocks: &Blocks<'_>, writes: &[Written]) -> Option<Laid> {
     let from = writes.iter().map(|w| w.offset).min().unwrap_or(0);
     let to = writes.iter().map(|w| w.offset.saturating_add(w.bytes)).max().unwrap_or(0);
     let size = to - from;
-    if size > LARGEST {
+    // (nothing lies where numbers end, whatever a damaged capture says)
+    if size > LARGEST || to > u64::MAX >> 1 {
         return None;
     }
     let mut laid = Laid { from, bytes: vec![0; size as usize], written: vec![false; size as usize] };

@@ -4,6 +4,7 @@
 //! (as bytes that are written in other portions) is no change. Refuses nothing: a call that cannot be read again is said to differ.
 
 use super::bytes::{self, Run};
+use super::clears::Clears;
 use super::found::{All, Found, Key, Kind};
 use super::keys::Matched;
 use super::leaves::Leaf;
@@ -26,6 +27,10 @@ pub struct Describer<'d> {
     pub blocks: [Blocks<'d>; 2],
     /// Names of members of uniform blocks.
     pub uniforms: Uniforms<'d>,
+    /// One of the captures begins with a state, and the other does not.
+    pub of_state: bool,
+    /// What passes clear.
+    pub clears: [Clears; 2],
     /// SPIR-V as text.
     pub text: &'d dyn Fn(&[u8]) -> Option<String>,
 }
@@ -55,10 +60,12 @@ impl<'d> Describer<'d> {
         rows: [&'d Rows; 2],
         matched: &'d Matched,
         wanted: &[BTreeSet<u64>; 2],
+        of_state: bool,
         text: &'d dyn Fn(&[u8]) -> Option<String>,
     ) -> Self {
         let blocks = [0, 1].map(|i| Blocks::of(sides[i].capture, &wanted[i]));
-        Describer { rows, matched, blocks, uniforms: Uniforms::new(sides[0].db), text }
+        let clears = sides.map(|s| Clears::of(s.db));
+        Describer { rows, matched, blocks, uniforms: Uniforms::new(sides[0].db), clears, of_state, text }
     }
 
     /// One of them; none where it is no change.
@@ -83,7 +90,7 @@ impl<'d> Describer<'d> {
             reaches: None,
         };
         match kind {
-            Kind::Frame => change.subject = format!("frame {}", a.or(b)?),
+            Kind::Frame => change.subject = "frame".into(),
             Kind::Command | Kind::Call => self.call(&mut change, a, b, found)?,
             Kind::Object => self.object(&mut change, a, b)?,
             Kind::Contents => self.contents(&mut change, found)?,
@@ -108,26 +115,25 @@ impl<'d> Describer<'d> {
             change.subject = format!("{name} {nth}");
             change.place = path.to_string();
         } else {
-            // (what it is about, besides the device)
-            let of = rows.given(&call).find(|o| {
-                !matches!(
-                    rows.objects[*o as usize].ty.as_str(),
-                    "VkDevice" | "VkQueue" | "VkInstance" | "VkPhysicalDevice" | "VkCommandBuffer"
-                )
-            });
+            let of = rows.about(&call);
             change.place = of.map(|o| rows.called(o)).unwrap_or_default();
         }
         if let (Some(a), Some(b)) = (a, b) {
-            change.members = self.members([a.block, b.block], None);
-            if change.members.is_empty() {
-                // (what the hash has and no member shows: pNext structs that are there or not)
+            let read = [self.blocks[0].leaves(a.block), self.blocks[1].leaves(b.block)];
+            change.members = self.differing(&read, [a.block, b.block]);
+            if read.iter().any(Vec::is_empty) {
+                // (a call that cannot be read again is said to differ)
                 change.members.push(Member::new("arguments", "", ""));
             }
-        } else if let Some(object) = rows.given(&call).find(|o| is_shown(&rows.objects[*o as usize])) {
-            change.members = vec![];
-            if change.kind == Kind::Command && change.place.is_empty() {
-                change.place = rows.called(object);
+            let rubbish = |m: &Member| {
+                (0..2).all(|s| self.clears[s].is_rubbish(change.blocks[s].unwrap_or(0), &m.path, &read[s]))
+            };
+            change.members.retain(|m| !rubbish(m));
+            if change.members.is_empty() {
+                return None;
             }
+        } else if change.place.is_empty() {
+            change.place = rows.about(&call).map(|o| rows.called(o)).unwrap_or_default();
         }
         Some(())
     }
@@ -141,7 +147,9 @@ impl<'d> Describer<'d> {
             (None, b) => self.rows[1].called(b? as u32),
         };
         if let (Some(x), Some(y)) = (x, y) {
-            if x.name != y.name {
+            // (the state at the head of a trimmed capture may have no names)
+            let lost = self.of_state && (x.name.is_none() || y.name.is_none());
+            if x.name != y.name && !lost {
                 let name = |o: &Object| o.name.as_ref().map_or_else(|| "none".into(), |n| format!("{n:?}"));
                 change.members.push(Member::new("name", &name(x), &name(y)));
             }
@@ -168,10 +176,13 @@ impl<'d> Describer<'d> {
                 all[side].retain(|l| !l.0.is_empty());
             }
         }
-        let [of_a, of_b] = all;
+        self.differing(&all, blocks)
+    }
+
+    fn differing(&self, [of_a, of_b]: &[Vec<(String, Leaf)>; 2], blocks: [u64; 2]) -> Vec<Member> {
         let mut there: HashMap<&str, &Leaf> = of_b.iter().map(|l| (l.0.as_str(), &l.1)).collect();
         let mut members = vec![];
-        for (path, a) in &of_a {
+        for (path, a) in of_a {
             match there.remove(path.as_str()) {
                 Some(b) => self.leaf(path, a, b, blocks, &mut members),
                 None => members.push(Member::new(path, &self.shown(0, a, blocks[0]), "")),
@@ -188,9 +199,9 @@ impl<'d> Describer<'d> {
             (Leaf::Bytes(x), Leaf::Bytes(y)) if x != y => {
                 let runs = bytes::of_plain(x, y, &|x, y| self.same_address(x, y));
                 if path.ends_with("pCode") || x.len() != y.len() {
-                    let text = |of: &[u8], n: u64| format!("{} bytes, {n} of them different", of.len());
-                    let n = runs.iter().map(|r| r.a.len().max(r.b.len()) as u64).sum();
-                    members.push(Member::new(path, &text(x, n), &text(y, n)));
+                    let n: usize = runs.iter().map(|r| r.a.len().max(r.b.len())).sum();
+                    let [x, y] = [x.len(), y.len()].map(|n| format!("{n} bytes"));
+                    members.push(Member::new(path, &x, &format!("{y}, {n} of them different")));
                 } else {
                     ranges(path, &runs, members);
                 }
@@ -295,10 +306,6 @@ impl<'d> Describer<'d> {
         }
         (!change.members.is_empty()).then_some(())
     }
-}
-
-fn is_shown(o: &Object) -> bool {
-    !matches!(o.ty.as_str(), "VkDevice" | "VkCommandBuffer" | "VkQueue")
 }
 
 /// The path within what one object is made of; empty for that of others.

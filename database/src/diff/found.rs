@@ -106,29 +106,35 @@ impl Pair<'_> {
         all
     }
 
-    /// Keys of a frame: all that is in it with its number, without it, and of what kinds it is.
+    /// Keys of a frame: all that is in it with its number, without it; what the device runs, of what kinds it is; its number.
     fn keys(&mut self, side: usize, frame: u64) -> Vec<u64> {
         let mut calls: Vec<(u32, Vec<Element>)> = self.programs[side].calls(frame).into_iter().collect();
         calls.sort_by_key(|c| c.1.first().map(|e| e.kind));
-        let (mut all, mut kinds) = (11, 13);
+        let (mut all, mut kinds, mut run) = (11, 13, 17);
         for e in calls.iter().flat_map(|c| &c.1) {
             all = mix(all, e.hash);
             kinds = mix(kinds, e.kind);
         }
         let submissions = self.rows[side].frames.get(&frame).map(|f| f.submissions.clone());
         for number in submissions.unwrap_or_default().into_iter().flatten() {
-            all = mix(all, self.programs[side].recording_hash(number));
+            run = mix(run, self.programs[side].recording_hash(number));
             kinds = mix(kinds, self.programs[side].recording(number).len() as u64);
         }
         for ((id, aspect), writes) in self.writes(side, frame) {
             all = mix(all, mix(id, aspect));
             all = writes.iter().fold(all, |h, w| mix(mix(h, w.offset), mix(w.bytes, w.hash)));
         }
-        vec![mix(all, frame), all, mix(kinds, frame), kinds, 1]
+        all = mix(all, run);
+        vec![mix(all, frame), all, mix(run, frame), mix(kinds, frame), kinds, mix(19, frame), 1]
     }
 
     fn frames(&mut self, wanted: &dyn Fn(u64) -> bool) {
-        let numbers = self.rows.map(|r| r.frames.keys().copied().collect::<Vec<u64>>());
+        let both = self.rows.iter().all(|r| r.frames.get(&0).is_some_and(|f| !f.calls.is_empty()));
+        let numbers = [0, 1].map(|side| {
+            let all = self.rows[side].frames.keys().copied();
+            // (the state at the head of a trimmed capture has its like only in another trimmed one)
+            all.filter(|n| (*n != 0 || both) && !self.is_empty(side, *n)).collect::<Vec<u64>>()
+        });
         let keys = [0, 1].map(|side| {
             let of = numbers[side].clone();
             of.into_iter().map(|f| self.keys(side, f)).collect::<Vec<_>>()
@@ -151,7 +157,6 @@ impl Pair<'_> {
         for (of_a, of_b) in gaps(&plain, numbers[0].len(), numbers[1].len()) {
             let alone_a = of_a.map(|i| (0, numbers[0][i]));
             for (side, frame) in alone_a.chain(of_b.map(|j| (1, numbers[1][j]))) {
-                // (the state at the head of a trimmed capture is no frame)
                 if frame != 0 && wanted(frame) {
                     let mut key = (Kind::Frame, None, None);
                     if side == 0 { key.1 = Some(frame) } else { key.2 = Some(frame) }
@@ -162,6 +167,13 @@ impl Pair<'_> {
                 }
             }
         }
+    }
+
+    /// Nothing in a frame is compared: it only ends lives, say.
+    fn is_empty(&self, side: usize, frame: u64) -> bool {
+        let f = self.rows[side].frames.get(&frame);
+        f.is_none_or(|f| f.submissions.is_empty() && f.writes.is_empty())
+            && self.programs[side].calls(frame).is_empty()
     }
 
     fn commands_of(&mut self, side: usize, frame: u64) -> u64 {

@@ -39,6 +39,9 @@ pub struct Matched {
     pub coarse: bool,
 }
 
+/// The last of the keys by which objects are aligned: what made them.
+const LAST: usize = 4;
+
 /// Of an object: the keys by which it is aligned.
 struct Keys {
     named: u64,
@@ -99,15 +102,18 @@ impl Matched {
             let tiers = |side: usize, of: &[u32]| -> Vec<Vec<u64>> {
                 let one = |i: &u32| {
                     let k = &keys[side][*i as usize];
-                    // (objects of two names that share nothing are two objects)
-                    let last = if k.named == 0 { k.call } else { 0 };
-                    vec![k.deep, mix(k.named, k.shallow), k.named, k.shallow, last]
+                    vec![k.deep, mix(k.named, k.shallow), k.named, k.shallow, k.call]
                 };
                 of.iter().map(one).collect()
             };
             let (found, coarse) = by_tiers(&tiers(0, &of_a), &tiers(1, &of_b));
             m.coarse |= coarse;
-            let mut pairs: Vec<(u32, u32)> = found.iter().map(|p| (of_a[p.0], of_b[p.1])).collect();
+            // (objects of two names that share nothing are two objects)
+            let name = |side: usize, i: u32| keys[side][i as usize].named;
+            let two = |i: u32, j: u32| ![0, name(1, j)].contains(&name(0, i)) && name(1, j) != 0;
+            let found = found.iter().map(|p| (of_a[p.0], of_b[p.1], p.2));
+            let found = found.filter(|p| p.2 < LAST || !two(p.0, p.1));
+            let mut pairs: Vec<(u32, u32)> = found.map(|p| (p.0, p.1)).collect();
             let mut left = [of_a, of_b];
             for side in 0..2 {
                 let with: std::collections::HashSet<u32> =

@@ -53,8 +53,9 @@ struct Walk {
 impl Walk {
     fn path(&self) -> String {
         let mut path = String::new();
-        for level in self.levels.iter().filter(|l| !l.name.is_empty()) {
-            if !path.is_empty() {
+        for level in &self.levels {
+            // (structs that are one array have no name of their own)
+            if !path.is_empty() && !level.name.is_empty() {
                 path.push('.');
             }
             path.push_str(&level.name);

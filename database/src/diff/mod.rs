@@ -12,6 +12,7 @@
 
 mod align;
 mod bytes;
+mod clears;
 mod describe;
 mod found;
 mod keys;
@@ -157,12 +158,17 @@ pub fn difference(
         notes.push(format!("{} {text}, {} does not: calls of that state are not compared, objects are.", with.name, without.name));
     }
     let blocks = wanted(of, &all);
-    let describer = Describer::new([a, b], of, &matched, &blocks, text);
+    let describer = Describer::new([a, b], of, &matched, &blocks, states[0] != states[1], text);
     let mut changes: Vec<Change> = vec![];
     // What is the same change in another frame, or in another recording.
     let mut known: HashMap<u64, Vec<usize>> = HashMap::new();
     let mut left_out = 0u64;
     for (key, found) in &all.found {
+        // (were it a million, nobody would read them)
+        if changes.len() == MOST {
+            left_out += 1;
+            continue;
+        }
         let Some(mut change) = describer.change(key, found) else { continue };
         if change.kind == Kind::Object {
             let asked = changes.len() < ASKED && change.what == What::Changed;
@@ -172,7 +178,6 @@ pub fn difference(
         let twin = same.iter().find(|i| is_same(&changes[**i], &change));
         match twin {
             Some(i) => join(&mut changes[*i], &change),
-            None if changes.len() == MOST => left_out += 1,
             None => {
                 same.push(changes.len());
                 changes.push(change);

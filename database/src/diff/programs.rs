@@ -11,6 +11,8 @@ use std::rc::Rc;
 
 /// Secondary command buffers within each other, at most.
 const DEEPEST: usize = 8;
+/// Commands of a recording with all that it executes, at most: a damaged capture may execute the same ones over and over.
+const LONGEST: usize = 1 << 22;
 
 /// A call as part of a sequence.
 #[derive(Clone, Debug)]
@@ -110,7 +112,7 @@ impl<'r> Programs<'r> {
         given.map(|o| self.ids[o as usize]).fold(mix(self.names[call.name as usize], contents), mix)
     }
 
-    /// The calls of a frame that record and make nothing, by command.
+    /// The calls of a frame that record and make nothing, by command; what each is about is its place.
     pub fn calls(&self, frame: u64) -> HashMap<u32, Vec<Element>> {
         let mut all: HashMap<u32, Vec<Element>> = HashMap::new();
         let Some(frame) = self.rows.frames.get(&frame) else { return all };
@@ -123,10 +125,11 @@ impl<'r> Programs<'r> {
             let of = all.entry(call.name).or_default();
             let kind = self.names[call.name as usize];
             let nth = of.len() as u32 + 1;
+            let about = self.rows.about(call).map_or(0, |o| self.ids[o as usize]);
             of.push(Element {
                 call: i,
                 hash: self.hash(call),
-                place: kind,
+                place: mix(kind, about),
                 kind,
                 path: Rc::clone(&path),
                 nth,
@@ -197,8 +200,11 @@ impl<'r> Programs<'r> {
                 flat.pass = Some(name.unwrap_or_else(|| format!("pass {}", flat.passes)));
                 flat.now = None;
             }
-            if name == "vkCmdExecuteCommands" && depth < DEEPEST {
+            if name == "vkCmdExecuteCommands" && depth < DEEPEST && flat.elements.len() < LONGEST {
                 for buffer in rows.given(call) {
+                    if flat.elements.len() >= LONGEST {
+                        break;
+                    }
                     let o = &rows.objects[buffer as usize];
                     // (the first is the one that executes)
                     let held = rows.held.get(&o.handle).map_or(&[][..], Vec::as_slice);

@@ -25,8 +25,8 @@ pub fn conclusion(d: &Difference) -> String {
         let all = d.changes.iter().filter(|c| (c.kind, c.what) == (kind, what));
         all.map(|c| match kind {
             Kind::Command | Kind::Call => c.times[0].max(c.times[1]),
-            Kind::Contents => 1,
-            _ => 1,
+            Kind::Frame => c.frames[0].len().max(c.frames[1].len()) as u64,
+            Kind::Object | Kind::Contents => 1,
         })
         .sum()
     };
@@ -103,7 +103,7 @@ fn when(d: &Difference, c: &Change) -> String {
         out.push_str(&format!(", {times} times"));
     }
     if c.kind == Kind::Frame {
-        out = counted(times, "command");
+        return format!("{}: {}", counted(frames.len() as u64, "frame"), counted(times, "command"));
     }
     match c.time_ns {
         [Some(a), Some(b)] => out.push_str(&format!(", {} -> {}", time(a), time(b))),
@@ -111,7 +111,8 @@ fn when(d: &Difference, c: &Change) -> String {
         [None, None] => {}
     }
     if let Some(n) = c.reaches.filter(|n| *n > 0) {
-        out.push_str(&format!(", reaches {}", counted(n, "draw, dispatch or trace").replace("traces", "trace")));
+        let of = if n == 1 { "draw, dispatch or trace" } else { "draws, dispatches and traces" };
+        out.push_str(&format!(", reaches {n} {of}"));
     }
     out
 }
@@ -159,9 +160,12 @@ pub fn text(d: &Difference, most: usize) -> String {
 }
 
 fn one(d: &Difference, c: &Change, out: &mut String) {
+    let side = usize::from(c.frames[0].is_empty());
     let place = match (c.kind, c.place.is_empty()) {
+        (Kind::Frame, _) => format!(" {}", ranges(&c.frames[side])),
         (_, true) => String::new(),
-        (Kind::Command, false) => format!(" in \"{}\"", c.place),
+        // (where there is no label it is what the command is about)
+        (Kind::Command, false) if !c.place.starts_with("Vk") => format!(" in \"{}\"", c.place),
         _ => format!(" of {}", c.place),
     };
     let when = when(d, c);

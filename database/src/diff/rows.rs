@@ -326,6 +326,12 @@ impl Rows {
         Ok(())
     }
 
+    /// What a call is about, besides the device and the like.
+    pub fn about(&self, call: &Call) -> Option<u32> {
+        let general = ["VkDevice", "VkQueue", "VkInstance", "VkPhysicalDevice", "VkCommandBuffer"];
+        self.given(call).find(|o| !general.contains(&self.objects[*o as usize].ty.as_str()))
+    }
+
     /// A command's name.
     pub fn name(&self, call: &Call) -> &str {
         &self.names[call.name as usize]
