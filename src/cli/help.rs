@@ -13,13 +13,13 @@ use std::path::Path;
 /// Sub-commands as people look for them.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Replay", &["replay", "screenshot", "check", "devices"]),
-    ("Look into a capture", &["info", "dump", "extract", "verify", "bindings", "sql", "diff"]),
+    ("Look into a capture", &["info", "dump", "extract", "verify", "bindings", "sql"]),
     ("Look into its shaders", &["profile", "analyze", "rays"]),
     ("Say what is faster", &["bench", "compare", "what-if", "study", "suite", "report"]),
 ];
 
 /// Those that are seldom wanted, or about this program itself: they are only named.
-const OTHERS: [&str; 5] = ["compress", "db", "merge-profiles", "completions", "man"];
+const OTHERS: [&str; 6] = ["compress", "db", "diff", "merge-profiles", "completions", "man"];
 
 const EXAMPLES: &str = "\
 Examples:

@@ -53,9 +53,11 @@ fn fits(expected: &Expected, found: &Value) -> bool {
         && text(&found["subject"]).starts_with(expected.subject)
         && is(expected.place, &text(&found["place"]))
         && members.len() == expected.members.len()
-        && expected.members.iter().zip(&members).all(|(e, m)| {
-            is(e.0, &text(&m["path"])) && is(e.1, &text(&m["a"])) && is(e.2, &text(&m["b"]))
-        })
+        && expected
+            .members
+            .iter()
+            .zip(&members)
+            .all(|(e, m)| is(e.0, &text(&m["path"])) && is(e.1, &text(&m["a"])) && is(e.2, &text(&m["b"])))
         && found["frames"][side].as_array().map(Vec::len) == Some(expected.frames)
 }
 
@@ -118,7 +120,8 @@ fn a_shader_that_changed_is_shown_as_text() {
     let two = Two::new("shader", &bytes, &(edit.make)(&bytes));
     let json = two.json(&[]);
     let shader = json["changes"][0]["shader"].as_str().expect("text");
-    let lines = |sign: &str| shader.lines().filter(|l| l.starts_with(sign) && l.contains("OpConstant")).count();
+    let lines =
+        |sign: &str| shader.lines().filter(|l| l.starts_with(sign) && l.contains("OpConstant")).count();
     assert_eq!((lines("-"), lines("+")), (1, 1), "{shader}");
     assert_eq!(json["changes"][0]["reaches"], Value::from(30));
 }
@@ -131,7 +134,8 @@ fn a_trimmed_capture_does_what_its_source_does() {
         let two = Two::new("trimmed", &sample(root(), name), &sample(root(), trimmed));
         let json = two.json(&["--frames", frames]);
         let changes = json["changes"].as_array().expect("changes");
-        let run: Vec<&Value> = changes.iter().filter(|c| c["kind"] == "command" || c["kind"] == "frame").collect();
+        let run: Vec<&Value> =
+            changes.iter().filter(|c| c["kind"] == "command" || c["kind"] == "frame").collect();
         assert!(run.is_empty(), "{name}: {run:#?}");
     }
 }

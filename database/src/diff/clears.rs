@@ -36,7 +36,8 @@ impl Clears {
         let (Some(attachment), Some(word)) = (numbers.next(), numbers.next()) else { return false };
         let of = self.0.get(&block).and_then(|all| all.iter().find(|a| a.0 == attachment));
         of.is_some_and(|(_, format, load)| {
-            let depth = ["_D16", "_D24", "_D32"].iter().any(|d| format.contains(d)) || format.contains("_X8_D24");
+            let depth =
+                ["_D16", "_D24", "_D32"].iter().any(|d| format.contains(d)) || format.contains("_X8_D24");
             let stencil = format.contains("_S8");
             let meant = match (depth, stencil) {
                 (false, false) => load == CLEAR,
@@ -75,15 +76,12 @@ mod tests {
             (2, vec![of("VK_FORMAT_R8G8B8A8_UNORM", CLEAR)]),
             (3, vec![of("VK_FORMAT_R8G8B8A8_UNORM", "VK_ATTACHMENT_LOAD_OP_LOAD")]),
         ]));
-        let is = |block, word| {
-            clears.is_rubbish(block, &format!("pRenderPassBegin.pClearValues[0][{word}]"), &[])
-        };
+        let is =
+            |block, word| clears.is_rubbish(block, &format!("pRenderPassBegin.pClearValues[0][{word}]"), &[]);
         assert_eq!([is(1, 0), is(1, 1), is(1, 3)], [false, true, true]);
         assert_eq!([is(2, 0), is(2, 3), is(3, 0), is(4, 3)], [false, false, true, false]);
         let loads = [("p.pDepthAttachment.loadOp".to_owned(), Leaf::Plain(CLEAR.into()))];
-        let dynamic = |word| {
-            clears.is_rubbish(9, &format!("p.pDepthAttachment.clearValue[{word}]"), &loads)
-        };
+        let dynamic = |word| clears.is_rubbish(9, &format!("p.pDepthAttachment.clearValue[{word}]"), &loads);
         assert_eq!([dynamic(0), dynamic(1)], [false, true]);
     }
 }

@@ -218,9 +218,8 @@ impl<'d> Describer<'d> {
         let found = [self.rows[0].object(a, blocks[0]), self.rows[1].object(b, blocks[1])];
         match found {
             [Some(x), Some(y)] => {
-                let means = |side: usize, o: u32| {
-                    super::keys::is_means(&self.rows[side].objects[o as usize].ty)
-                };
+                let means =
+                    |side: usize, o: u32| super::keys::is_means(&self.rows[side].objects[o as usize].ty);
                 self.matched.ids[0][x as usize] == self.matched.ids[1][y as usize]
                     || (means(0, x) && means(1, y))
             }
@@ -314,7 +313,11 @@ fn own(path: &str, index: u64) -> String {
     let several = ["pCreateInfos", "pSetLayouts", "pAllocateInfo.pSetLayouts"].contains(&head);
     match rest.split_once(']') {
         Some((i, rest)) if several => {
-            if i.parse() == Ok(index) { format!("{head}{rest}") } else { String::new() }
+            if i.parse() == Ok(index) {
+                format!("{head}{rest}")
+            } else {
+                String::new()
+            }
         }
         _ => path.to_owned(),
     }
@@ -345,7 +348,10 @@ mod tests {
     fn of_several_objects_a_path_is_one_ones() {
         assert_eq!(own("pCreateInfos[1].flags", 1), "pCreateInfos.flags");
         assert_eq!(own("pCreateInfos[0].flags", 1), "");
-        assert_eq!(own("pCreateInfo.pQueueCreateInfos[0].flags", 1), "pCreateInfo.pQueueCreateInfos[0].flags");
+        assert_eq!(
+            own("pCreateInfo.pQueueCreateInfos[0].flags", 1),
+            "pCreateInfo.pQueueCreateInfos[0].flags"
+        );
         assert_eq!(own("device", 3), "device");
     }
 }

@@ -159,7 +159,11 @@ impl Pair<'_> {
             for (side, frame) in alone_a.chain(of_b.map(|j| (1, numbers[1][j]))) {
                 if frame != 0 && wanted(frame) {
                     let mut key = (Kind::Frame, None, None);
-                    if side == 0 { key.1 = Some(frame) } else { key.2 = Some(frame) }
+                    if side == 0 {
+                        key.1 = Some(frame)
+                    } else {
+                        key.2 = Some(frame)
+                    }
                     let times = self.commands_of(side, frame);
                     let found = self.all.found.entry(key).or_default();
                     _ = found.frames[side].insert(frame);
@@ -245,9 +249,8 @@ impl Pair<'_> {
     }
 
     fn edits(&mut self, a: &[Element], b: &[Element]) -> Edits {
-        let keys = |of: &[Element]| -> Vec<Vec<u64>> {
-            of.iter().map(|e| vec![e.hash, e.place, e.kind]).collect()
-        };
+        let keys =
+            |of: &[Element]| -> Vec<Vec<u64>> { of.iter().map(|e| vec![e.hash, e.place, e.kind]).collect() };
         let (pairs, coarse) = by_tiers(&keys(a), &keys(b));
         self.all.coarse |= coarse;
         let changed = pairs.iter().filter(|p| p.2 > 0);
@@ -329,7 +332,11 @@ impl Pair<'_> {
         for side in 0..2 {
             for &i in self.matched.alone[side].iter().filter(|i| is_told(side, **i)) {
                 let mut key = (Kind::Object, None, None);
-                if side == 0 { key.1 = Some(i.into()) } else { key.2 = Some(i.into()) }
+                if side == 0 {
+                    key.1 = Some(i.into())
+                } else {
+                    key.2 = Some(i.into())
+                }
                 let found = self.all.found.entry(key).or_default();
                 found.times[side] = 1;
                 found.frames[side].extend(made(side, i).map(|c| c.frame));

@@ -1,7 +1,8 @@
 //! Which object of one capture is which of the other, and what both are called in common.
 //!
 //! Objects of a type are aligned in the order in which they were made: first by name and by all that they were made of, down to the
-//! last object; then by name; then by what their own call gave; last by their order. Ids of the captures play no part. Images of a
+//! last object; then by name; then without names; then by what their own call gave; last by their order. What is left is looked for in
+//! any order. Ids of the captures play no part. Images of a
 //! swapchain are one and the same, as a driver chooses which comes when, and so are views and framebuffers that differ in nothing
 //! else. Guarantees: each object has one partner at most. Refuses nothing.
 
@@ -40,12 +41,14 @@ pub struct Matched {
 }
 
 /// The last of the keys by which objects are aligned: what made them.
-const LAST: usize = 4;
+const LAST: usize = 5;
 
 /// Of an object: the keys by which it is aligned.
 struct Keys {
     named: u64,
     deep: u64,
+    /// The same without names.
+    plain: u64,
     shallow: u64,
     call: u64,
 }
@@ -64,15 +67,16 @@ fn keys(rows: &Rows) -> Vec<Keys> {
             }
             None => (1, 1),
         };
-        let mut deep = mix(shallow, name);
+        let (mut deep, mut plain) = (mix(shallow, name), shallow);
         // (those that it is made of were made before it)
         for input in call.into_iter().flat_map(|c| rows.given(c)) {
             let made_of = &rows.objects[input as usize];
             if let Some(k) = all.get(input as usize).filter(|_| !is_means(&made_of.ty)) {
                 deep = mix(deep, k.deep);
+                plain = mix(plain, k.plain);
             }
         }
-        all.push(Keys { named: name, deep, shallow, call: how });
+        all.push(Keys { named: name, deep, plain, shallow, call: how });
     }
     all
 }
@@ -102,7 +106,7 @@ impl Matched {
             let tiers = |side: usize, of: &[u32]| -> Vec<Vec<u64>> {
                 let one = |i: &u32| {
                     let k = &keys[side][*i as usize];
-                    vec![k.deep, mix(k.named, k.shallow), k.named, k.shallow, k.call]
+                    vec![k.deep, mix(k.named, k.shallow), k.named, k.plain, k.shallow, k.call]
                 };
                 of.iter().map(one).collect()
             };
@@ -150,7 +154,8 @@ impl Matched {
 /// Those that are the same but were made in another order, as a trimmed capture makes its objects.
 fn in_another_order(keys: &[Vec<Keys>; 2], left: &mut [Vec<u32>; 2]) -> Vec<(u32, u32)> {
     let mut pairs = vec![];
-    for by in [|k: &Keys| k.deep, |k: &Keys| if k.named == 0 { 0 } else { mix(k.named, k.call) }] {
+    let named = |k: &Keys| if k.named == 0 { 0 } else { mix(k.named, k.call) };
+    for by in [|k: &Keys| k.deep, named, |k: &Keys| k.plain] {
         let mut there: HashMap<u64, Vec<u32>> = HashMap::new();
         for j in left[1].iter().rev() {
             there.entry(by(&keys[1][*j as usize])).or_default().push(*j);

@@ -155,7 +155,10 @@ pub fn difference(
     if states[0] != states[1] {
         let (with, without) = if states[0] { (a, b) } else { (b, a) };
         let text = "begins with a state in the middle of the program";
-        notes.push(format!("{} {text}, {} does not: calls of that state are not compared, objects are.", with.name, without.name));
+        notes.push(format!(
+            "{} {text}, {} does not: calls of that state are not compared, objects are.",
+            with.name, without.name
+        ));
     }
     let blocks = wanted(of, &all);
     let describer = Describer::new([a, b], of, &matched, &blocks, states[0] != states[1], text);

@@ -58,7 +58,9 @@ pub fn conclusion(d: &Difference) -> String {
         }
         parts.push(said.join(", "));
     }
-    let all: BTreeSet<u64> = d.changes.iter().flat_map(|c| c.frames.iter().flatten()).copied().collect();
+    // (0 is the state before the first one)
+    let all = d.changes.iter().flat_map(|c| c.frames.iter().flatten()).copied();
+    let all: BTreeSet<u64> = all.filter(|n| *n != 0).collect();
     let frames = ranges(&all);
     let place = match all.len() {
         0 => String::new(),
@@ -103,7 +105,7 @@ fn when(d: &Difference, c: &Change) -> String {
         out.push_str(&format!(", {times} times"));
     }
     if c.kind == Kind::Frame {
-        return format!("{}: {}", counted(frames.len() as u64, "frame"), counted(times, "command"));
+        return counted(times, "command");
     }
     match c.time_ns {
         [Some(a), Some(b)] => out.push_str(&format!(", {} -> {}", time(a), time(b))),
@@ -175,7 +177,8 @@ fn one(d: &Difference, c: &Change, out: &mut String) {
         What::Added => '+',
         What::Removed => '-',
     };
-    _ = writeln!(out, "  {sign} {}{place}{when}", escape::line(&c.subject));
+    let several = if c.kind == Kind::Frame && c.frames[side].len() > 1 { "s" } else { "" };
+    _ = writeln!(out, "  {sign} {}{several}{place}{when}", escape::line(&c.subject));
     for m in c.members.iter().take(MEMBERS) {
         let (path, a, b) = (escape::line(&m.path), escape::line(&m.a), escape::line(&m.b));
         _ = match (m.a.is_empty(), m.b.is_empty()) {
