@@ -9,6 +9,7 @@ use gfxr_parse::encode::encode_call;
 use gfxr_parse::meta::Meta;
 use gfxr_parse::view::View;
 use gfxr_parse::writer::Writer;
+use serde_json::Value;
 use std::path::Path;
 
 /// What becomes of a block.
@@ -443,9 +444,26 @@ pub const EDITS: &[Edit] = &[
 ];
 
 /// Whether a text is as expected: * stands for any beginning, or for all.
-pub fn is(expected: &str, found: &str) -> bool {
+fn is(expected: &str, found: &str) -> bool {
     match expected.strip_prefix('*') {
         Some(end) => found.ends_with(end),
         None => found == expected,
     }
+}
+
+/// Whether a change, as JSON, is the expected one.
+pub fn fits(expected: &Expected, found: &Value) -> bool {
+    let text = |v: &Value| v.as_str().unwrap_or_default().to_owned();
+    let members = found["members"].as_array().cloned().unwrap_or_default();
+    let fit = |(e, m): (&(&str, &str, &str), &Value)| {
+        is(e.0, &text(&m["path"])) && is(e.1, &text(&m["a"])) && is(e.2, &text(&m["b"]))
+    };
+    let side = if expected.what == "added" { "b" } else { "a" };
+    text(&found["what"]) == expected.what
+        && text(&found["kind"]) == expected.kind
+        && text(&found["subject"]).starts_with(expected.subject)
+        && is(expected.place, &text(&found["place"]))
+        && members.len() == expected.members.len()
+        && expected.members.iter().zip(&members).all(fit)
+        && found["frames"][side].as_array().map(Vec::len) == Some(expected.frames)
 }
