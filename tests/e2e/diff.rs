@@ -79,12 +79,12 @@ fn exit_codes_frames_and_output_are_as_they_are_asked_for() {
     let two = Two::new("codes", &bytes, &(edit.make)(&bytes));
     let said = two.text(&[], 0);
     assert!(said.starts_with("30 of "), "{said}");
-    assert!(said.contains("  ~ vkCmdDraw 1 in \"develop\" (in all 30 frames)\n"), "{said}");
+    assert!(said.contains("  ~ vkCmdDraw 1 in \"develop\" (in 30 of 31 frames (1-30))\n"), "{said}");
     assert!(said.contains("      vertexCount: 3 -> 6\n"), "{said}");
     assert!(said.lines().all(|l| l.chars().count() <= 100), "{said}");
     assert_eq!(two.text(&["--exit-code"], 5), said);
     let few = two.text(&["--frames", "3-9"], 0);
-    assert!(few.contains("in 7 of 30 frames (3-9)"), "{few}");
+    assert!(few.contains("in 7 of 31 frames (3-9)"), "{few}");
     let file = two.scratch.path("diff.json");
     assert_eq!(two.text(&["--json", "-o", path(&file)], 0), "");
     let page = two.scratch.path("page.html");
