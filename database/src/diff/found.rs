@@ -139,9 +139,9 @@ impl Pair<'_> {
             let of = numbers[side].clone();
             of.into_iter().map(|f| self.keys(side, f)).collect::<Vec<_>>()
         });
-        for side in 0..2 {
-            self.all.counts.frames[side] = numbers[side].iter().filter(|f| **f != 0).count() as u64;
-            for number in &numbers[side] {
+        for (side, of) in numbers.iter().enumerate() {
+            self.all.counts.frames[side] = of.iter().filter(|f| **f != 0).count() as u64;
+            for number in of {
                 self.all.counts.commands[side] += self.commands_of(side, *number);
             }
         }

@@ -119,10 +119,10 @@ impl Matched {
             let found = found.filter(|p| p.2 < LAST || !two(p.0, p.1));
             let mut pairs: Vec<(u32, u32)> = found.map(|p| (p.0, p.1)).collect();
             let mut left = [of_a, of_b];
-            for side in 0..2 {
+            for (side, of) in left.iter_mut().enumerate() {
                 let with: std::collections::HashSet<u32> =
                     pairs.iter().map(|p| if side == 0 { p.0 } else { p.1 }).collect();
-                left[side].retain(|i| !with.contains(i));
+                of.retain(|i| !with.contains(i));
             }
             pairs.extend(in_another_order(&keys, &mut left));
             m.pairs.extend(pairs);
