@@ -8,6 +8,7 @@ mod analyze;
 mod bench;
 mod bindings;
 mod db;
+mod diff;
 mod habits;
 mod help;
 mod memory;
@@ -26,6 +27,7 @@ pub use bindings::{BindingsArgs, BindingsCommand, ResourcesArgs, SplitArgs};
 #[cfg(feature = "database")]
 pub use db::SqlFormat;
 pub use db::{DbArgs, SqlArgs};
+pub use diff::DiffArgs;
 pub use habits::{CompletionsArgs, HabitArgs, ManArgs};
 pub use help::parse;
 pub use memory::MemoryArgs;
@@ -198,6 +200,8 @@ pub enum Command {
     Db(DbArgs),
     /// Ask a capture a question in SQL
     Sql(SqlArgs),
+    /// Say what differs between two captures of a program
+    Diff(DiffArgs),
     /// Print events of rays; say what sorting invocations would gain
     #[command(
         subcommand,

@@ -14,6 +14,7 @@
 
 pub mod answers;
 pub mod capture;
+pub mod diff;
 mod error;
 #[cfg(feature = "parquet")]
 pub mod parquet;

@@ -58,6 +58,11 @@ impl Database {
         Ok(Database(db))
     }
 
+    /// For this crate's own questions.
+    pub(crate) fn connection(&self) -> &Connection {
+        &self.0
+    }
+
     /// Asks a question.
     pub fn ask(&self, sql: &str, take: &mut dyn Take) -> Result<(), Error> {
         self.asked(sql, take).map_err(|e| Error::new(words(&e)))

@@ -9,6 +9,8 @@ mod compress;
 #[cfg(feature = "database")]
 mod db;
 mod devices;
+#[cfg(feature = "database")]
+mod diff;
 mod dump;
 mod extract;
 mod habits;
@@ -55,8 +57,10 @@ pub fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Db(args) => db::run(&args),
         #[cfg(feature = "database")]
         Command::Sql(args) => sql::run(&args),
+        #[cfg(feature = "database")]
+        Command::Diff(args) => diff::run(&args),
         #[cfg(not(feature = "database"))]
-        Command::Db(_) | Command::Sql(_) => {
+        Command::Db(_) | Command::Sql(_) | Command::Diff(_) => {
             Err(Failure::usage("this program was built without its feature `database`"))
         }
         Command::Analyze(args) => analyze::run(&args),

@@ -23,6 +23,8 @@ mod damage;
 #[cfg(feature = "database")]
 mod database;
 mod device;
+#[cfg(feature = "database")]
+mod diff;
 mod divergence;
 mod engines;
 mod errors;

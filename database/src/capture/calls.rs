@@ -2,6 +2,7 @@
 //!
 //! Guarantees: a call's arguments and its result are the very bytes that `dump` prints. Refuses nothing.
 
+use super::contents::Hasher;
 use crate::error::Error;
 use crate::schema;
 use crate::table::{Value, id};
@@ -23,6 +24,7 @@ pub(super) struct Calls {
     printer: Printer,
     counts: Counts,
     line: Vec<u8>,
+    hasher: Hasher,
 }
 
 impl Calls {
@@ -34,6 +36,7 @@ impl Calls {
             printer: Printer::new(Form::Json, Options::default()),
             counts: Counts::default(),
             line: vec![],
+            hasher: Hasher::default(),
         })
     }
 
@@ -44,6 +47,7 @@ impl Calls {
         self.printer.drain_into(&mut self.counts, &mut self.line);
         let line = String::from_utf8_lossy(&self.line);
         let (result, args) = parts(&line);
+        let contents = self.hasher.of(&call.image);
         let handles = &call.image.handles;
         let object = handles.first().filter(|h| h.at == 0 && !h.out).map(|h| call.image.u64(h.at));
         let created = handles.iter().find(|h| h.out).map(|h| call.image.u64(h.at));
@@ -58,6 +62,8 @@ impl Calls {
                 object.into(),
                 created.map_or(Value::Null, id),
                 args.into(),
+                contents.given.into(),
+                contents.answered.into(),
             ],
         )?;
         for (i, h) in handles.iter().enumerate() {

@@ -5,12 +5,14 @@
 //! are read all the same. Refuses nothing.
 
 mod calls;
+pub mod contents;
 mod frames;
 mod inputs;
 mod labels;
 mod objects;
 mod passes;
 mod runs;
+mod writes;
 
 pub use frames::Framed;
 
@@ -25,6 +27,7 @@ use objects::Objects;
 use runs::{Recordings, Runs};
 use std::ops::ControlFlow;
 use world::{Follow, Frame, MetaBlock, Outcome};
+use writes::Writes;
 
 /// Who is told on the way.
 pub trait Told {
@@ -60,6 +63,7 @@ pub fn write(capture: &Capture, writer: &mut Writer, told: &mut dyn Told) -> Res
         recordings: Recordings::new(writer)?,
         follow: Follow::new(),
         runs: Runs::new(writer)?,
+        writes: Writes::new(writer)?,
         written: Written::default(),
     };
     let failed = ahead::run(capture, |item| match walk.item(item, writer, told) {
@@ -79,6 +83,7 @@ struct Walk {
     recordings: Recordings,
     follow: Follow,
     runs: Runs,
+    writes: Writes,
     written: Written,
 }
 
@@ -100,6 +105,8 @@ impl Walk {
             What::Meta(meta, data) => {
                 let name = record_name(meta.meta.id());
                 self.calls.meta(writer, item.block, framed.frame, name, &meta.meta, data.bytes().len())?;
+                let at = (item.block, framed.frame);
+                self.writes.meta(writer, self.follow.world(), at, &meta.meta, data.bytes())?;
                 self.objects.meta(&meta.meta, item.block, framed.frame);
                 self.follow.meta(&MetaBlock { meta: &meta.meta, data: data.bytes(), block: item.block });
             }
@@ -123,6 +130,7 @@ impl Walk {
         self.objects.call(call);
         self.recordings.before(writer, self.follow.world(), call)?;
         self.follow.call(call, Outcome::captured(call), &mut self.runs.told(writer));
+        self.writes.call(call);
         self.recordings.after(writer, self.follow.world(), call)?;
         self.runs.call(writer, call)
     }

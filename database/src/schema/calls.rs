@@ -25,6 +25,12 @@ pub fn calls() -> Table {
             ),
             count("created", "id", "the first object that it made or found; NULL where there is none"),
             text("args", "its arguments as JSON, as `dump` prints them"),
+            count(
+                "given",
+                "hash",
+                "of what the program gave: equal for equal calls of two recordings, as ids, addresses and pointers are left out",
+            ),
+            count("answered", "hash", "of what the driver answered: outputs and the result, ids left out"),
         ],
         &["name", "frame", "object"],
     )
@@ -124,5 +130,34 @@ pub fn metadata() -> Table {
             ),
         ],
         &["name"],
+    )
+}
+
+/// What the program wrote to memory.
+pub fn memory_writes() -> Table {
+    Table::new(
+        "memory_writes",
+        "bytes that the program wrote to memory, or that a trimmed capture begins with, for each buffer or image that lies there",
+        false,
+        &[
+            count("block", "block", "the block that has the bytes, a row of `metadata`"),
+            count(
+                "frame",
+                "number",
+                "the frame it belongs to; 0 for the state at the head of a trimmed capture",
+            ),
+            count("handle", "id", "the buffer or image; the memory where none lies there"),
+            text("type", "VkBuffer, VkImage or VkDeviceMemory"),
+            count(
+                "aspect",
+                "bits",
+                "VkImageAspectFlagBits of an image that a trimmed capture begins with; 0 elsewhere",
+            ),
+            count("offset", "bytes", "where in the buffer, image or memory"),
+            count("bytes", "bytes", "how many"),
+            count("data_offset", "bytes", "where in the bytes of the block"),
+            count("hash", "hash", "of the bytes"),
+        ],
+        &["handle", "block"],
     )
 }

@@ -7,7 +7,7 @@ mod calls;
 mod runs;
 mod views;
 
-pub use calls::{call_objects, calls, frames, metadata, objects};
+pub use calls::{call_objects, calls, frames, memory_writes, metadata, objects};
 pub use runs::{
     commands, executions, input_buffers, invocations, labels, pass_attachments, passes, push_constants,
     recordings, submission_command_buffers, submission_semaphores, submissions,
@@ -17,7 +17,7 @@ pub use views::{View, views};
 use crate::table::{Table, count, text};
 
 /// The version of all of it.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The tables that say what the others are.
 pub fn of_itself() -> [Table; 4] {
@@ -71,6 +71,7 @@ mod tests {
             call_objects(),
             frames(),
             metadata(),
+            memory_writes(),
             objects(),
             commands(),
             executions(),
