@@ -25,6 +25,8 @@ enum Of {
     Any,
     /// With draws.
     Draws,
+    /// With several dispatches, which barriers may stand between.
+    Dispatches,
     /// With ray traces.
     Traces,
     /// The whole frame.
@@ -35,13 +37,14 @@ enum Of {
 
 /// Everything but leaving out, in the order in which it is told. What changes images or structures is of the whole frame, as these
 /// are not a part's.
-static KINDS: [Kind; 13] = [
+static KINDS: [Kind; 14] = [
     Kind { change: "no-fragments", options: &[], asks: "fragments", of: Of::Draws },
     Kind { change: "one-pixel", options: &[], asks: "fragments", of: Of::Draws },
     Kind { change: "no-blend", options: &[], asks: "output", of: Of::Draws },
     Kind { change: "no-depth", options: &[], asks: "output", of: Of::Draws },
     Kind { change: "no-color", options: &[], asks: "output", of: Of::Draws },
     Kind { change: "half", options: &[], asks: "amount of work", of: Of::Any },
+    Kind { change: "no-barriers", options: &[], asks: "waiting", of: Of::Dispatches },
     Kind { change: "cleared", options: &[], asks: "output", of: Of::Frame },
     Kind { change: "small-textures", options: &[], asks: "textures", of: Of::Frame },
     Kind { change: "subgroup-size", options: &["32"], asks: "occupancy", of: Of::Frame },
@@ -66,6 +69,9 @@ impl Of {
         match self {
             Of::Any => true,
             Of::Draws => does(part, actions, "Draw"),
+            Of::Dispatches => {
+                !frame && part.actions.iter().filter(|a| actions[**a].kind.starts_with("Dispatch")).count() > 1
+            }
             Of::Traces => does(part, actions, "Trace"),
             Of::Frame => frame,
             Of::TracingFrame => frame && Of::Traces.holds(part, actions),
@@ -156,5 +162,19 @@ mod tests {
             of(0).contains(&"small-textures".to_owned()) && !of(1).contains(&"small-textures".to_owned())
         );
         assert!(!of(0).contains(&"opaque".to_owned()), "nothing is traced");
+        // Barriers stand between the dispatches of one part.
+        let actions = [action(7, "Dispatch"), action(9, "DispatchIndirect"), action(12, "Draw")];
+        let whole = Part { name: "both".into(), level: "label".into(), own: None, actions: vec![0, 1] };
+        let one = Part { actions: vec![0, 2], ..whole.clone() };
+        let waits = |part: &Part| {
+            let all = [part.clone(), part.clone()];
+            let asked = causes(&base, "causes", &actions, &all, &[1]);
+            asked.into_iter().find(|a| a.1.asks == "waiting").map(|a| a.0.to_string())
+        };
+        assert_eq!(
+            waits(&whole).as_deref(),
+            Some("no-barriers-part1 passes=burn:turns=9 change=no-barriers:at=7-9")
+        );
+        assert_eq!(waits(&one), None);
     }
 }
