@@ -85,10 +85,10 @@ impl<'w> Answers<'w> {
         all
     }
 
-    /// What gains and shows the same, the greatest gain first.
+    /// What gains and shows the same, the greatest gain first; not what did so by chance.
     pub fn can_be_had(&self) -> Vec<&Answer<'w>> {
         let mut all: Vec<_> =
-            self.all.iter().filter(|a| a.gains() && a.same == Some(true) && a.of.asks != COST).collect();
+            self.all.iter().filter(|a| a.gains() && a.same == Some(true) && keeps(&a.of)).collect();
         all.sort_by(|a, b| b.gain.total_cmp(&a.gain));
         all
     }
@@ -144,6 +144,11 @@ pub fn answers<'w>(of: &'w WhatIf, runs: &BTreeMap<String, Run>, ask: &Ask) -> R
         });
     }
     Ok(found)
+}
+
+/// Whether a picture that stays is more than chance: without a barrier commands race, and what is left out may be wanted by others.
+fn keeps(of: &Experiment) -> bool {
+    of.asks != COST && !of.change.starts_with("no-barriers")
 }
 
 /// Whether every process under a plan shows what the base's show.
