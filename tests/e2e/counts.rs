@@ -135,11 +135,14 @@ fn a_suite_judges_pictures_and_counts_beside_times() {
         (out.status.code(), text(&out.stdout), text(&out.stderr))
     };
     let (code, out, err) = compare(&base, &again, &["--format", "json"]);
-    assert_eq!(code, Some(0), "{out}{err}");
+    // (on a busy machine times of so few processes may say nothing)
+    assert!(matches!(code, Some(0 | 4)), "{out}{err}");
     let all: Value = serde_json::from_str(&out).expect("JSON");
     let rows = all["units"][0]["compared"]["rows"].as_array().expect("rows").clone();
     let levels = |level: &str| rows.iter().filter(|r| r["level"] == level).count();
     assert_eq!((levels("picture"), levels("capture")), (2, 2 + 3), "{out}");
+    let exact: Vec<&Value> = rows.iter().filter(|r| r["test"] == "counted").collect();
+    assert_eq!((exact.len(), exact.iter().all(|r| r["verdict"] == "no-change")), (2 + 3, true), "{out}");
 
     // The woven tile is another one, and every pixel has more to do. As one file, a baseline is the same.
     let packed = scratch.path("base.tar.gz");

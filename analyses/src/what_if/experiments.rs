@@ -70,7 +70,8 @@ impl Of {
             Of::Any => true,
             Of::Draws => does(part, actions, "Draw"),
             Of::Dispatches => {
-                !frame && part.actions.iter().filter(|a| actions[**a].kind.starts_with("Dispatch")).count() > 1
+                !frame
+                    && part.actions.iter().filter(|a| actions[**a].kind.starts_with("Dispatch")).count() > 1
             }
             Of::Traces => does(part, actions, "Trace"),
             Of::Frame => frame,
