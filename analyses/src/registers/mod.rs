@@ -124,8 +124,11 @@ fn executables(trace: &dyn Source) -> Result<BTreeMap<Key, Executable>, Unreadab
     Ok(all)
 }
 
-/// What each executable of a pipeline without probes says under each column of [`SUMMARY`].
-pub(crate) fn compiled(trace: &dyn Source) -> Result<Vec<(u64, [Option<f64>; SUMMARY.len()])>, Unreadable> {
+/// What an executable says under each column of [`SUMMARY`].
+pub(crate) type Compiled = [Option<f64>; SUMMARY.len()];
+
+/// The same of each executable of a pipeline without probes.
+pub(crate) fn compiled(trace: &dyn Source) -> Result<Vec<(u64, Compiled)>, Unreadable> {
     let plain = executables(trace)?.into_iter().filter(|(k, _)| !k.instrumented);
     Ok(plain.map(|(k, e)| (k.pipeline, std::array::from_fn(|c| e.largest(c).map(|s| s.3)))).collect())
 }

@@ -88,7 +88,7 @@ impl<'w> Answers<'w> {
     /// What gains and shows the same, the greatest gain first; not what did so by chance.
     pub fn can_be_had(&self) -> Vec<&Answer<'w>> {
         let mut all: Vec<_> =
-            self.all.iter().filter(|a| a.gains() && a.same == Some(true) && keeps(&a.of)).collect();
+            self.all.iter().filter(|a| a.gains() && a.same == Some(true) && keeps(a.of)).collect();
         all.sort_by(|a, b| b.gain.total_cmp(&a.gain));
         all
     }
