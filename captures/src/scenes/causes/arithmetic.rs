@@ -6,7 +6,7 @@ use super::work::*;
 use super::*;
 
 fn scrambled(value: u32, rounds: u32) -> u32 {
-    (0..rounds).fold(value, |v, n| round(v, n))
+    (0..rounds).fold(value, round)
 }
 
 fn round(value: u32, n: u32) -> u32 {
@@ -86,5 +86,5 @@ fn what_shaders_take_for_granted_is_so() {
     assert!(include_str!("fill.comp").contains(&format!("at.y * {PATTERN}u")));
     assert!(include_str!("rows.comp").contains(&format!("local_size_x = {TILE}, local_size_y = {ROWS}")));
     assert!(include_str!("dots.vert").contains(&format!("pixel % {TILE}u")));
-    assert!(DRAWS * 3 <= TILE * TILE);
+    const { assert!(DRAWS * 3 <= TILE * TILE) };
 }
