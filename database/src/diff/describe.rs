@@ -4,6 +4,7 @@
 //! (as bytes that are written in other portions) is no change. Refuses nothing: a call that cannot be read again is said to differ.
 
 use super::bytes::{self, Run};
+use super::change::{Change, Member, Side, What};
 use super::clears::Clears;
 use super::found::{All, Found, Key, Kind};
 use super::keys::Matched;
@@ -11,7 +12,6 @@ use super::leaves::Leaf;
 use super::rows::{Object, Rows};
 use super::source::Blocks;
 use super::uniforms::Uniforms;
-use super::{Change, Member, Side, What};
 use std::collections::{BTreeSet, HashMap};
 
 /// Ranges of bytes that are members of a change, at most; all are counted.

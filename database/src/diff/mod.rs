@@ -12,6 +12,7 @@
 
 mod align;
 mod bytes;
+mod change;
 mod clears;
 mod describe;
 mod found;
@@ -23,98 +24,22 @@ mod rows;
 mod source;
 mod uniforms;
 
+pub use change::{Change, Member, Side, What};
 pub use found::{Counts, Kind};
 
 use crate::error::Error;
 use crate::query::Database;
 use describe::{Describer, wanted};
 use found::find;
-use gfxr_parse::container::Capture;
 use keys::Matched;
 use rows::Rows;
 use rusqlite::params;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 /// Changes that are described, at most; all are counted.
 pub const MOST: usize = 100_000;
 /// Objects of which it is asked what they reach, at most.
 const ASKED: usize = 1000;
-
-/// A capture and its database.
-pub struct Side<'c> {
-    /// What it is called.
-    pub name: String,
-    /// The capture.
-    pub capture: &'c Capture,
-    /// Its database.
-    pub db: &'c Database,
-}
-
-/// What became of something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum What {
-    /// Both have it, and it differs.
-    Changed,
-    /// Only the second has it.
-    Added,
-    /// Only the first has it.
-    Removed,
-}
-
-impl What {
-    /// In a word.
-    pub fn word(self) -> &'static str {
-        match self {
-            What::Changed => "changed",
-            What::Added => "added",
-            What::Removed => "removed",
-        }
-    }
-}
-
-/// A member that differs: where, and what it is on either side.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Member {
-    /// Its path.
-    pub path: String,
-    /// In the first capture; empty if it has none.
-    pub a: String,
-    /// In the second.
-    pub b: String,
-}
-
-impl Member {
-    fn new(path: &str, a: &str, b: &str) -> Member {
-        Member { path: path.to_owned(), a: a.to_owned(), b: b.to_owned() }
-    }
-}
-
-/// A change, which may repeat.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Change {
-    /// What became of it.
-    pub what: What,
-    /// Of what kind it is.
-    pub kind: Kind,
-    /// What it is: a command with its number, an object with its name.
-    pub subject: String,
-    /// Of commands the labels around, of calls what they are about.
-    pub place: String,
-    /// What differs in it.
-    pub members: Vec<Member>,
-    /// Of shaders: their text, as a unified diff.
-    pub shader: Option<String>,
-    /// The frames, of either side.
-    pub frames: [BTreeSet<u64>; 2],
-    /// How often it is run, called or written.
-    pub times: [u64; 2],
-    /// The first block of either side that has it.
-    pub blocks: [Option<u64>; 2],
-    /// Mean GPU time in nanoseconds, where the databases have times.
-    pub time_ns: [Option<f64>; 2],
-    /// Of objects: how many draws, dispatches and traces have it bound.
-    pub reaches: Option<u64>,
-}
 
 /// All of it.
 #[derive(Clone, Debug, PartialEq)]
