@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 const NOT_RUN: &[(&str, usize)] = &[
     ("installs", 1),
     ("records-your-own", 1),
-    ("needs-gpu", 3),
+    ("needs-gpu", 4),
     ("needs-slurm", 2),
     ("needs-kubernetes", 1),
 ];
