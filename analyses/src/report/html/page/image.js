@@ -75,6 +75,7 @@ R.picture = function (picture) {
   const shown = R.el("img.picture", { alt: `${picture.title}. ${picture.about}` });
   const file = new FileReader();
   file.onload = () => (shown.src = file.result);
+  shown.onload = () => (shown.width = widest({ width: shown.naturalWidth }, 360));
   file.readAsDataURL(new Blob([R.array(picture.png)], { type: "image/png" }));
   return R.figure(picture.title, shown, R.el("p.below", null, picture.about));
 };
@@ -88,7 +89,7 @@ function endOf(pixels, least, most, count) {
 }
 
 /** How wide a map is drawn at most: small ones larger, in whole pixels of theirs. */
-const widest = (image) => image.width * Math.max(1, Math.floor(560 / image.width));
+const widest = (image, room = 560) => image.width * Math.max(1, Math.floor(room / image.width));
 
 function paint(canvas, image, pixels, least, most) {
   const context = canvas.getContext("2d");
