@@ -114,6 +114,7 @@ fn changes_touch_the_parts_that_they_are_for() {
 }
 
 #[test]
+#[ignore = "what-if runs some 25 processes, which takes software minutes; benches/runs has it on a GPU"]
 fn every_label_is_a_part_and_every_action_is_in_one() {
     if !device("causes: what-if") {
         return;
