@@ -126,6 +126,30 @@ pub struct Judged {
     pub why: String,
 }
 
+impl Judged {
+    /// Of what is counted or seen, not drawn: it has no interval, and no distribution.
+    pub fn counted(base: f64, new: f64, scale: Scale, change: Option<f64>, verdict: Verdict) -> Judged {
+        Judged {
+            base,
+            new,
+            scale,
+            change,
+            interval: None,
+            paired: false,
+            test: Test::Counted,
+            p: 1.0,
+            p_adjusted: 1.0,
+            delta: 0.0,
+            ks: 0.0,
+            wasserstein_ms: 0.0,
+            processes: [1; 2],
+            times: [0; 2],
+            verdict,
+            why: String::new(),
+        }
+    }
+}
+
 /// A side's figure: the mean over its processes, of ratios the geometric one.
 pub fn figure(of: &[f64], metric: Metric) -> f64 {
     let n = of.len().max(1) as f64;

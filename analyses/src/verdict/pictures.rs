@@ -8,7 +8,7 @@
 //! Refuses files that are no such PNG, and sides beyond [`LONGEST`].
 
 use super::compare::{Compared, Row};
-use super::judge::{Judged, Test, Verdict};
+use super::judge::{Judged, Verdict};
 use super::metrics::Scale;
 use crate::report::Picture;
 use crate::report::png::{Canvas, LONGEST};
@@ -112,6 +112,8 @@ pub fn compare(
 }
 
 fn row(capture: &str, of: &ShotNote, share: f64, verdict: Verdict, why: String) -> Row {
+    let change = share.is_finite().then_some(share / 100.0);
+    let judged = Judged { why, ..Judged::counted(0.0, share, Scale::Difference, change, verdict) };
     Row {
         capture: capture.to_owned(),
         plan: of.plan.clone(),
@@ -123,24 +125,7 @@ fn row(capture: &str, of: &ShotNote, share: f64, verdict: Verdict, why: String) 
         unit: "%",
         share: None,
         bands: None,
-        judged: Judged {
-            base: 0.0,
-            new: share,
-            scale: Scale::Difference,
-            change: share.is_finite().then_some(share / 100.0),
-            interval: None,
-            paired: false,
-            test: Test::Counted,
-            p: 1.0,
-            p_adjusted: 1.0,
-            delta: 0.0,
-            ks: 0.0,
-            wasserstein_ms: 0.0,
-            processes: [1; 2],
-            times: [0; 2],
-            verdict,
-            why,
-        },
+        judged,
         values: [vec![], vec![]],
     }
 }

@@ -30,7 +30,7 @@ use trace::tables::{
 use trace::{Source, Unreadable};
 
 /// What a number is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Part {
     Whole,
     Pipeline(u64),
@@ -72,7 +72,6 @@ pub(super) struct Counted {
     pub columns: Vec<Column>,
     /// By column and part: what was added up, and of what.
     sums: HashMap<(usize, Part), [f64; 2]>,
-    pub parts: BTreeMap<Part, ()>,
     frames: f64,
     /// Why numbers are not exact; empty where they are.
     pub inexact: String,
@@ -101,7 +100,6 @@ impl Counted {
     fn add(&mut self, column: usize, parts: &[Part], sum: f64, of: f64) {
         let fold = self.columns[column].fold;
         for &part in parts {
-            self.parts.insert(part, ());
             let all = self.sums.entry((column, part));
             let there = matches!(all, std::collections::hash_map::Entry::Occupied(_));
             let [s, o] = all.or_insert([0.0; 2]);

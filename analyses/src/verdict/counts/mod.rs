@@ -20,7 +20,7 @@ mod identity;
 mod tests;
 
 use super::compare::{Compared, Row, SCHEMA_VERSION, SideNote};
-use super::judge::{Judged, Test, Verdict};
+use super::judge::{Judged, Verdict};
 use super::metrics::Scale;
 use crate::report::Unit;
 pub use gather::more_is_better;
@@ -248,22 +248,5 @@ fn judged(base: f64, new: f64, column: &Column, threshold: f64) -> Judged {
         () if worse > 0.0 => Verdict::Regression,
         () => Verdict::Improvement,
     };
-    Judged {
-        base,
-        new,
-        scale,
-        change,
-        interval: None,
-        paired: false,
-        test: Test::Counted,
-        p: 1.0,
-        p_adjusted: 1.0,
-        delta: 0.0,
-        ks: 0.0,
-        wasserstein_ms: 0.0,
-        processes: [1; 2],
-        times: [0; 2],
-        verdict,
-        why: String::new(),
-    }
+    Judged::counted(base, new, scale, change, verdict)
 }
