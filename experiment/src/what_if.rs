@@ -1,23 +1,26 @@
 //! `what-if`: what a frame would gain without each of its parts, and what binds them, by experiment (`analyses::what_if`).
 //!
-//! Three runs of `bench`: `own`, the frame as it is, command by command; `costs`, each part left out; `causes`, the dearest parts changed
-//! in other ways. Guarantees: the folder is there whole or not at all; an experiment that the device or the capture refuses is told with
-//! why, and the others go on. Refuses frames that are not there, and frames without draws, dispatches and traces.
+//! Four runs of `bench`: `own`, the frame as it is, command by command; `costs`, each part left out; `causes`, the dearest parts changed
+//! in other ways; and, while there is time, `optimisations`. Guarantees: the folder is there whole or not at all; an experiment that the
+//! device or the capture refuses is told with why, and the others go on; what fails in `optimisations`, which record what they have to
+//! know and come last, loses nothing else. Refuses frames that are not there, and frames without draws, dispatches and traces.
 
 use crate::bench::{Settings, measure};
 use crate::failure::Failure;
 use crate::files::folder::{self, refuse_full};
 use crate::files::input;
 use crate::files::output::write_file;
+use crate::follow;
 use crate::frames::{no_such_frame, there};
 use crate::how::How;
 use crate::progress;
 use crate::replaying::{Bar, failure, options};
 use analyses::report::{Report, json, text};
 use analyses::stats::Sample;
+use analyses::sync::unneeded;
 use analyses::verdict::Ask;
-use analyses::what_if::experiments::{Asked, causes, costs};
-use analyses::what_if::parts::{By, parts};
+use analyses::what_if::experiments::{Asked, Frame};
+use analyses::what_if::parts::{By, ends, parts};
 use analyses::what_if::{answers, report};
 use gfxr_parse::container::Capture;
 use profile::hooks::frame_actions::FrameActionsHook;
@@ -26,14 +29,17 @@ use replay::session::{On, replay};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use trace::dir::Dir;
 use trace::plan::Plan;
 use trace::run::Run;
 use trace::what_if::{Action, WHAT_IF_FILE, WHAT_IF_VERSION, WhatIf};
 
 /// The level of intervals, less 1.
 const ALPHA: f64 = 0.01;
-/// How much of the time is for what parts cost; the rest is for what binds them.
+/// How much of the time is for what parts cost; and, of the rest, for what binds them.
 const FOR_COSTS: f64 = 0.45;
+/// See `FOR_COSTS`.
+const FOR_CAUSES: f64 = 0.75;
 /// Turns of the frame as it is, timed command by command.
 const DETAILED: u32 = 7;
 
@@ -102,17 +108,21 @@ fn asked(args: &Question, to: &Path) -> Result<Report, Failure> {
         experiments: vec![],
         notes: vec![],
     };
-    drop(capture);
     let ask = Ask { effect: args.min_effect, alpha: ALPHA };
     progress::step("leaving out one part after another");
-    let all = costs(&args.on, "costs", &of.actions, &of.parts);
-    let left = args.budget.saturating_sub(began.elapsed());
-    runs.insert("costs".to_owned(), experiment(args, all, left.mul_f64(FOR_COSTS), to, &mut of)?);
+    let left = || args.budget.saturating_sub(began.elapsed());
+    let all = frame(args, &of).costs("costs");
+    runs.insert("costs".to_owned(), experiment(args, all, left().mul_f64(FOR_COSTS), to, &mut of)?);
     let dearest = dearest(&of, &runs, &ask, args.causes.into())?;
+    let unneeded = barriers(args, &capture, to).unwrap_or_else(|why| {
+        of.notes.push(format!("Barriers that order nothing were not looked for: {}", why.1));
+        vec![]
+    });
+    drop(capture);
     progress::step("asking what binds the dearest parts");
-    let all = causes(&args.on, "causes", &of.actions, &of.parts, &dearest);
-    let left = args.budget.saturating_sub(began.elapsed());
-    runs.insert("causes".to_owned(), experiment(args, all, left, to, &mut of)?);
+    let all = frame(args, &of).causes("causes", &dearest, &unneeded);
+    runs.insert("causes".to_owned(), experiment(args, all, left().mul_f64(FOR_CAUSES), to, &mut of)?);
+    optimisations(args, left(), to, &mut of, &mut runs);
     for run in runs.values() {
         of.notes.extend(run.note.notes.iter().filter(|n| !of.notes.contains(n)).cloned().collect::<Vec<_>>());
     }
@@ -129,6 +139,54 @@ fn asked(args: &Question, to: &Path) -> Result<Report, Failure> {
     write_file(&to.join("report.json"), json::render(&report).as_bytes())?;
     write_file(&to.join(WHAT_IF_FILE), of.render().as_bytes())?;
     Ok(report)
+}
+
+/// What is asked about.
+fn frame<'f>(args: &'f Question, of: &'f WhatIf) -> Frame<'f> {
+    Frame { base: &args.on, actions: &of.actions, parts: &of.parts }
+}
+
+/// The blocks of the frame's barriers that order nothing, by a walk over the whole capture.
+fn barriers(args: &Question, capture: &Capture, to: &Path) -> Result<Vec<(u64, u64)>, Failure> {
+    progress::step("looking for barriers that order nothing");
+    let folder = to.join("followed");
+    let found = follow::all(capture, &options(&args.run)?, &folder)
+        .and_then(|()| Dir::open(&folder).map_err(Failure::new))
+        .and_then(|trace| unneeded(&trace, args.frame).map_err(Failure::new));
+    // (it is large, and `analyze sync` makes it again)
+    let _ = std::fs::remove_dir_all(&folder);
+    Ok(found?.into_iter().map(|block| (block, block)).collect())
+}
+
+/// Tries what makes the same picture another way, if there is time for it.
+fn optimisations(
+    args: &Question,
+    left: Duration,
+    to: &Path,
+    of: &mut WhatIf,
+    runs: &mut BTreeMap<String, Run>,
+) {
+    const NAME: &str = "optimisations";
+    let all = frame(args, of).optimisations(NAME);
+    if all.is_empty() {
+        return;
+    }
+    if left < args.budget.mul_f64(1.0 - FOR_CAUSES) / 4 {
+        let names: Vec<String> = all.into_iter().map(|a| a.1.change).collect();
+        of.notes.push(format!(
+            "There was no time left for optimisations ({}): a larger --budget asks them, too.",
+            names.join(", ")
+        ));
+        return;
+    }
+    progress::step("trying optimisations");
+    match experiment(args, all, left, to, of) {
+        Ok(run) => drop(runs.insert(NAME.into(), run)),
+        Err(why) => {
+            let _ = std::fs::remove_dir_all(to.join(NAME));
+            of.notes.push(format!("Optimisations were not timed: {}", why.1));
+        }
+    }
 }
 
 /// What the frame does, by a walk over the capture.
@@ -180,10 +238,16 @@ fn experiment(
     of: &mut WhatIf,
 ) -> Result<Run, Failure> {
     let name = asked.first().map_or_else(String::new, |a| a.1.run.clone());
-    let (plans, questions): (Vec<Plan>, Vec<_>) = asked.into_iter().unzip();
+    let (plans, mut questions): (Vec<Plan>, Vec<_>) = asked.into_iter().unzip();
     let plans = [vec![args.on.clone()], plans].concat();
     let settings = Settings { budget: Some(budget), ..settings(args, plans) };
     let run = measure(&settings, &to.join(name))?.run;
+    for refused in &run.note.refused {
+        let of = questions.iter_mut().find(|e| e.plan == refused.plan);
+        if let Some((of, instead)) = of.zip(refused.instead.clone()) {
+            (of.plan, of.change) = (instead, format!("{}, computed as it stands", of.change));
+        }
+    }
     of.experiments.extend(questions);
     Ok(run)
 }
@@ -207,7 +271,8 @@ fn own_times(run: &Run, actions: &[Action]) -> Vec<Option<u64>> {
 /// The frame, and the parts that surely cost most.
 fn dearest(of: &WhatIf, runs: &BTreeMap<String, Run>, ask: &Ask, most: usize) -> Result<Vec<usize>, Failure> {
     let found = answers(of, runs, ask).map_err(Failure::new)?;
-    let mut sure: Vec<_> = (1..of.parts.len())
+    let mut sure: Vec<_> = ends(&of.parts)
+        .into_iter()
         .filter(|n| of.parts[*n].level != "rest")
         .filter_map(|n| found.cost(n).filter(|a| a.gains()).map(|a| (n, a.gain)))
         .collect();
@@ -217,12 +282,19 @@ fn dearest(of: &WhatIf, runs: &BTreeMap<String, Run>, ask: &Ask, most: usize) ->
 
 #[cfg(test)]
 mod tests {
-    use analyses::what_if::experiments::changes;
+    use analyses::what_if::experiments::names;
 
     #[test]
-    fn every_experiment_makes_a_change_that_there_is() {
-        for name in changes() {
+    fn every_experiment_is_a_change_a_pass_or_a_method_that_there_is() {
+        let [changes, passes, methods] = names();
+        for name in changes {
             assert!(profile::changes::LIST.iter().any(|c| c.name == name), "{name}");
+        }
+        for name in passes {
+            assert!(profile::passes::PASSES.iter().any(|p| p.name == name), "{name}");
+        }
+        for name in methods {
+            assert!(analyses::repack::asked(&trace::plan::Use::new(name, [""; 0]), 0).is_ok(), "{name}");
         }
     }
 }

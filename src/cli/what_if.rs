@@ -42,9 +42,10 @@ impl PartsBy {
 Each experiment is a plan that changes the replay (docs/runs.md lists the changes), timed in turn with the frame as it is, in processes
 that are alive together. First every part is left out: what the frame takes less is what that part costs, which is not the part's own
 time, as parts overlap. Then the dearest parts, and the frame, are changed in other ways, to see what binds them: fragments, output,
-textures, waiting, traversal, how much work there is.
+textures, waiting, traversal, how much work there is. While there is time, optimisations that keep the picture are tried at the end.
 
-In -o DIR: report.txt, report.json, what-if.json, and the runs that they are of (own, costs, causes: what `compare` takes).
+In -o DIR: report.txt, report.json, what-if.json, and the runs that they are of (own, costs, causes, optimisations: what `compare`
+takes).
 
 Examples:
   reray-replay what-if cap.gfxr --frame 20 -o why

@@ -432,6 +432,11 @@ fn structures_that_are_built_otherwise_show_the_same() {
     );
     let (opaque, said) = shown("rays", 4, &["opaque"]);
     assert!(opaque != shown("rays", 4, &[]).0, "{said}");
+    // Half of the instances are gone from the picture, and a structure of triangles is as it was.
+    let (half, said) = shown("rays", 4, &["half-instances"]);
+    assert!(half != shown("rays", 4, &[]).0, "{said}");
+    assert!(said.contains("change half-instances: builds changed"), "{said}");
+    assert!(said.contains("builds are of triangles or boxes, or of one instance"), "{said}");
 }
 
 #[test]
@@ -554,6 +559,7 @@ fn changed_calls_break_no_rule() {
     let rare = [
         ("rays", "structures"),
         ("rays", "opaque"),
+        ("rays", "half-instances"),
         ("compressed_textures", "small-textures"),
         ("closed_compute", "no-barriers"),
         ("msaa_frames_10_12", "cleared"),

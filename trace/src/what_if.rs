@@ -53,6 +53,9 @@ pub struct Part {
     pub level: String,
     /// Rows of the actions.
     pub actions: Vec<usize>,
+    /// The part that all of them are in as well, the smallest; none for the whole frame.
+    #[serde(default)]
+    pub within: Option<usize>,
     /// Their own time in a frame that was timed command by command, in nanoseconds; none where nothing was.
     #[serde(default)]
     pub own: Option<u64>,
@@ -116,6 +119,9 @@ impl WhatIf {
         let bad = |why: &str| Err(Unreadable(format!("{}: {why}", path.display())));
         if read.parts.iter().flat_map(|p| &p.actions).any(|a| *a >= read.actions.len()) {
             return bad("a part has an action that is not there");
+        }
+        if read.parts.iter().enumerate().any(|(n, p)| p.within.is_some_and(|of| of >= n)) {
+            return bad("a part is within one that does not come before it");
         }
         if read.experiments.iter().any(|e| e.part >= read.parts.len()) {
             return bad("an experiment is of a part that is not there");

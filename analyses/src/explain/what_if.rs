@@ -29,6 +29,7 @@ pub const WHAT_IF: &[Sheet] = &[
         columns: &[&[
             m("part", Count, "its number"),
             m("name", Text, "labels around it, and what it is"),
+            m("within", Count, "the part that it is within, the smallest; none for the frame"),
             m("actions", Count, "draws, dispatches and traces"),
             m(
                 "own",
@@ -46,6 +47,23 @@ pub const WHAT_IF: &[Sheet] = &[
             m("of the frame", Percent, "the cost, of the frame as it is"),
             m("without it", Text, "whether that is sure: less time, no change, inconclusive, …"),
             m("bound by", Text, "what gains surely when it is changed, the most first"),
+        ]],
+    },
+    Sheet {
+        table: "together",
+        about: "a part that holds others, and whether their costs add up",
+        columns: &[&[
+            m("part", Text, "the frame, or a part by number and name"),
+            m("holds", Count, "parts directly within it"),
+            m("one at a time", Milliseconds, "the sum of their costs"),
+            m("at once", Milliseconds, "its own cost: all of them are left out together"),
+            m("from", Milliseconds, "the lower end of that cost's 99 % interval"),
+            m("to", Milliseconds, "the upper end"),
+            m(
+                "costs",
+                Text,
+                "they add up; each alone holds up what others wait for; or they run beside each other, so that one alone gains less",
+            ),
         ]],
     },
     Sheet { table: "experiments", about: "a change, of the frame or a part", columns: &[EXPERIMENT] },

@@ -47,11 +47,9 @@ fn object_words(model: &Model, object: u64) -> String {
     format!("{kind} {object}{name}")
 }
 
-/// Barriers without a conflict.
-pub fn nothing(model: &Model, needed: &[Needed]) -> Vec<Found> {
+/// Parts of barriers that are judged, and why one has no conflict; none of those that a conflict wants, or may.
+fn judged<'m>(model: &'m Model, needed: &'m [Needed]) -> impl Iterator<Item = (&'m Part, Option<String>)> {
     let last_frame = model.submissions.iter().map(|s| s.frame).max().unwrap_or(0);
-    let mut all: BTreeMap<(u64, [u64; 4], Arc<str>), Found> = BTreeMap::new();
-    let mut times: BTreeMap<(u64, [u64; 4], Arc<str>), u64> = BTreeMap::new();
     // (the older commands' stages stand as a part without accesses beside those of buffers and images: it is not judged by itself)
     let stages_only = |at: usize| {
         let p = &model.parts[at];
@@ -59,49 +57,52 @@ pub fn nothing(model: &Model, needed: &[Needed]) -> Vec<Found> {
         let others = [at.checked_sub(1), Some(at + 1)].map(|n| n.and_then(|n| model.parts.get(n)));
         p.object == 0 && p.given[1] | p.given[3] == 0 && others.into_iter().any(beside)
     };
-    for (at, (p, n)) in model.parts.iter().zip(needed).enumerate() {
-        if p.is_kept(model.host_signals) || p.aside || stages_only(at) {
-            continue;
-        }
+    let all = model.parts.iter().zip(needed).enumerate();
+    let all = all.filter(move |(at, (p, _))| !p.is_kept(model.host_signals) && !p.aside && !stages_only(*at));
+    all.map(move |(_, (p, n))| (p, if n.any { None } else { no_conflict(model, p, last_frame) }))
+}
+
+/// Why nothing that is known to conflict wants a part; none where what comes after the capture may.
+fn no_conflict(model: &Model, p: &Part, last_frame: u64) -> Option<String> {
+    let Some(group) = p.group else {
+        let because = "no two accesses that conflict want it: there are none, or another barrier orders them";
+        return (p.frame < last_frame).then(|| because.to_owned());
+    };
+    let accesses = &model.groups[group as usize];
+    let meets =
+        |a: &&Access| a.change.is_none() && model.places.meet((p.object, &p.range), (a.object, &a.range));
+    // (they are in order)
+    let at = accesses.partition_point(|a| a.sequence < p.sequence);
+    let before = accesses[..at].iter().rev().find(meets);
+    let after = accesses[at..].iter().find(meets);
+    let words =
+        |a: &Access| format!("{} {}", if a.write { "written by" } else { "read by" }, stage_words(a.stages));
+    match (before, after) {
+        (None, None) => Some("no command accesses it".to_owned()),
+        // (what comes after the capture may want it)
+        (_, None) => None,
+        (None, Some(b)) => Some(format!("nothing accesses it before; then it is {}", words(b))),
+        (Some(a), Some(b)) => Some(format!(
+            "before it is {}, then {}: {}",
+            words(a),
+            words(b),
+            match (a.write || b.write, model.meet(a, b)) {
+                (true, true) => "another barrier orders that",
+                (true, false) => "these are other parts of it",
+                (false, _) => "no conflict",
+            }
+        )),
+    }
+}
+
+/// Barriers without a conflict.
+pub fn nothing(model: &Model, needed: &[Needed]) -> Vec<Found> {
+    let mut all: BTreeMap<(u64, [u64; 4], Arc<str>), Found> = BTreeMap::new();
+    let mut times: BTreeMap<(u64, [u64; 4], Arc<str>), u64> = BTreeMap::new();
+    for (p, because) in judged(model, needed) {
         let key = (p.object, p.given, p.label.clone());
         *times.entry(key.clone()).or_default() += 1;
-        if n.any {
-            continue;
-        }
-        let because = match p.group {
-            None if p.frame >= last_frame => continue,
-            None => "no two accesses that conflict want it: there are none, or another barrier orders them"
-                .to_owned(),
-            Some(group) => {
-                let accesses = &model.groups[group as usize];
-                let meets = |a: &&Access| {
-                    a.change.is_none() && model.places.meet((p.object, &p.range), (a.object, &a.range))
-                };
-                // (they are in order)
-                let at = accesses.partition_point(|a| a.sequence < p.sequence);
-                let before = accesses[..at].iter().rev().find(meets);
-                let after = accesses[at..].iter().find(meets);
-                let words = |a: &Access| {
-                    format!("{} {}", if a.write { "written by" } else { "read by" }, stage_words(a.stages))
-                };
-                match (before, after) {
-                    (None, None) => "no command accesses it".to_owned(),
-                    // (what comes after the capture may want it)
-                    (_, None) => continue,
-                    (None, Some(b)) => format!("nothing accesses it before; then it is {}", words(b)),
-                    (Some(a), Some(b)) => format!(
-                        "before it is {}, then {}: {}",
-                        words(a),
-                        words(b),
-                        match (a.write || b.write, model.meet(a, b)) {
-                            (true, true) => "another barrier orders that",
-                            (true, false) => "these are other parts of it",
-                            (false, _) => "no conflict",
-                        }
-                    ),
-                }
-            }
-        };
+        let Some(because) = because else { continue };
         let f = all.entry(key).or_insert_with(|| Found {
             what: format!("{}: {}", object_words(model, p.object), scope_words(&p.given)),
             label: p.label.clone(),
@@ -116,6 +117,17 @@ pub fn nothing(model: &Model, needed: &[Needed]) -> Vec<Found> {
         f.of = times[key];
     }
     all.into_values().collect()
+}
+
+/// The blocks of a frame's barrier commands that order nothing, whatever part of them and whenever they are executed.
+pub fn unneeded(model: &Model, needed: &[Needed], frame: u64) -> Vec<u64> {
+    let is_barrier = |p: &Part| &*p.kind == "barrier" && !p.aside;
+    let kept = model.parts.iter().zip(needed).filter(|(p, n)| n.any || p.is_kept(model.host_signals));
+    let wanted = judged(model, needed).filter(|(_, because)| because.is_none());
+    let wanted: BTreeSet<u64> = kept.map(|k| k.0.block).chain(wanted.map(|w| w.0.block)).collect();
+    let vain = judged(model, needed).filter(|(p, _)| is_barrier(p) && p.frame == frame);
+    let vain: BTreeSet<u64> = vain.map(|v| v.0.block).collect();
+    vain.difference(&wanted).copied().collect()
 }
 
 /// Masks with stages or accesses that no conflict wants.

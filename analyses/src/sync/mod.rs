@@ -122,6 +122,14 @@ impl Question for Sync {
     }
 }
 
+/// The capture's blocks that record barriers of a frame which order nothing, each time they are executed: all of them can be left out at
+/// once. The trace is of all frames up to one behind it, if there is one. Refuses a trace that lacks what `sync` reads.
+pub fn unneeded(trace: &dyn Source, frame: u64) -> Result<Vec<u64>, Unreadable> {
+    let model = Model::read(trace)?;
+    let credit = credit::needed(&model);
+    Ok(findings::unneeded(&model, &credit.needed, frame))
+}
+
 /// Those executed most first.
 fn by_times(all: &[Found]) -> Vec<&Found> {
     let mut order: Vec<&Found> = all.iter().collect();

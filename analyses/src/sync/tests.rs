@@ -20,6 +20,8 @@ struct Made {
     sequence: u64,
     submission: u64,
     label: &'static str,
+    /// The block that records the next barriers, if it is not one of its own.
+    block: Option<u64>,
 }
 
 impl Made {
@@ -92,11 +94,18 @@ impl Made {
             ("dst_access", d),
             ("object", object),
             ("last", last),
+            ("block", self.block.unwrap_or(1000 + self.sequence)),
             ("aspects", u64::from(object == 3)),
             ("old_layout", old),
             ("new_layout", new),
         ];
         row(&mut self.m, &SYNC_BARRIERS, &numbers, &[("kind", "barrier"), ("label", self.label)]);
+    }
+
+    /// Blocks of barriers of frame 1 that can be left out.
+    fn unneeded(mut self) -> Vec<u64> {
+        self.submit(9, [1, 0, 0, 1]);
+        unneeded(&self.m, 1).unwrap()
     }
 
     /// Labels of what orders nothing, of what is too wide, of layouts; and submissions too many.
@@ -144,6 +153,46 @@ fn what_orders_no_conflict_is_found() {
     nothing.sort();
     assert_eq!(nothing, ["again", "nobody", "two reads"]);
     assert_eq!(wide, NONE);
+}
+
+#[test]
+fn blocks_whose_barriers_order_nothing_each_time_can_be_left_out() {
+    let mut s = Made::new();
+    s.access(1, COMPUTE, READ);
+    // Two reads: in vain (block 1003).
+    s.barrier(1, [COMPUTE, 0x40, COMPUTE, 0x20]);
+    s.access(1, COMPUTE, READ);
+    // A write and a read: needed, and of two that do the same one is.
+    s.access(2, COMPUTE, WRITE);
+    s.barrier(2, [COMPUTE, 0x40, COMPUTE, 0x20]);
+    s.barrier(2, [COMPUTE, 0x40, COMPUTE, 0x20]);
+    s.access(2, COMPUTE, READ);
+    // A layout changes: kept.
+    s.part(3, [COMPUTE, 0x20, COMPUTE, 0x20], [1, 2]);
+    // What changes nothing between reads, but is wanted later by a write (the host may not know: another object of all memory).
+    s.access(1, COMPUTE, READ);
+    s.barrier(0, [COMPUTE, 0, COMPUTE, 0]);
+    s.access(1, COMPUTE, WRITE);
+    let found = s.unneeded();
+    assert!(found.contains(&1003), "{found:?}");
+    assert_eq!(found.len(), 2, "one of the two that order the same: {found:?}");
+    assert!(found[1] == 1006 || found[1] == 1007, "{found:?}");
+}
+
+#[test]
+fn a_command_that_is_wanted_once_stays() {
+    // The same command, executed twice: between two reads, then between a write and a read.
+    let twice = |between: u64| {
+        let mut s = Made { block: Some(77), ..Made::new() };
+        s.access(1, COMPUTE, READ);
+        s.barrier(1, [COMPUTE, 0x40, COMPUTE, 0x20]);
+        s.access(1, COMPUTE, between);
+        s.barrier(1, [COMPUTE, 0x40, COMPUTE, 0x20]);
+        s.access(1, COMPUTE, READ);
+        s.unneeded()
+    };
+    assert_eq!(twice(READ), [77]);
+    assert_eq!(twice(WRITE), [0; 0]);
 }
 
 /// One of two barriers orders nothing: a buffer's two reads; the other is needed.

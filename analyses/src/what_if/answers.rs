@@ -2,7 +2,7 @@
 //!
 //! Guarantees: all experiments of all runs are one family of questions. Refuses what `compare` refuses.
 
-use super::experiments::COST;
+use super::experiments::{AMOUNT, COST, OPTIMISATION, UNNEEDED};
 use crate::verdict::compare::{Compared, Wanted, compare, decide_together};
 use crate::verdict::{Ask, Judged, Metric, Verdict};
 use std::collections::BTreeMap;
@@ -71,17 +71,20 @@ impl<'w> Answers<'w> {
         self.all.iter().filter(move |a| a.of.part == part)
     }
 
-    /// What binds a part: what is asked, by the greatest gain that is sure.
+    /// What binds a part: what is asked, by the greatest gain that is sure. Of those whose intervals meet the greatest one's, which
+    /// are not known to be less, the first that was asked comes first.
     pub fn bound_by(&self, part: usize) -> Vec<(&'w str, &Answer<'w>)> {
-        let mut best: BTreeMap<&str, &Answer<'w>> = BTreeMap::new();
-        for a in self.of(part).filter(|a| a.gains() && a.of.asks != COST && a.of.asks != "amount of work") {
-            let of = best.entry(&a.of.asks).or_insert(a);
-            if a.gain > of.gain {
-                *of = a;
-            }
+        let binds = |a: &Answer<'_>| a.gains() && ![COST, AMOUNT, OPTIMISATION].contains(&a.of.asks.as_str());
+        let mut left: Vec<&Answer<'w>> = self.of(part).filter(|a| binds(a)).collect();
+        let mut all: Vec<(&'w str, &Answer<'w>)> = vec![];
+        while let Some(most) = left.iter().max_by(|a, b| a.gain.total_cmp(&b.gain)) {
+            let least = most.interval.map_or(most.gain, |i| i[0]);
+            let highest = |a: &Answer<'_>| a.interval.map_or(a.gain, |i| i[1]);
+            let Some(first) = left.iter().position(|a| highest(a) >= least) else { break };
+            let first = left.remove(first);
+            left.retain(|a| a.of.asks != first.of.asks);
+            all.push((&first.of.asks, first));
         }
-        let mut all: Vec<(&'w str, _)> = best.into_values().map(|a| (a.of.asks.as_str(), a)).collect();
-        all.sort_by(|a, b| b.1.gain.total_cmp(&a.1.gain));
         all
     }
 
@@ -146,9 +149,10 @@ pub fn answers<'w>(of: &'w WhatIf, runs: &BTreeMap<String, Run>, ask: &Ask) -> R
     Ok(found)
 }
 
-/// Whether a picture that stays is more than chance: without a barrier commands race, and what is left out may be wanted by others.
+/// Whether a picture that stays is more than chance: without a barrier commands race, unless nothing wants it, and what is left out
+/// may be wanted by others.
 fn keeps(of: &Experiment) -> bool {
-    of.asks != COST && !of.change.starts_with("no-barriers")
+    of.asks != COST && (of.asks == UNNEEDED || !of.change.starts_with("no-barriers"))
 }
 
 /// Whether every process under a plan shows what the base's show.

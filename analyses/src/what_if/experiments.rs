@@ -1,6 +1,6 @@
 //! Which experiments there are, what each asks, and which parts of a frame it can be made with.
 //!
-//! Guarantees: an experiment's plan is the base's with one change more. Refuses nothing: a device that cannot do one says so when the
+//! Guarantees: an experiment's plan is the base's with one change, one pass or a method more. Refuses nothing: a device that cannot do one says so when the
 //! plan runs.
 
 use super::parts::blocks;
@@ -9,13 +9,33 @@ use trace::what_if::{Action, Experiment, Part};
 
 /// What asks for the cost of a part: it is left out.
 pub const COST: &str = "cost";
+/// What asks whether time follows work, and what asks for the gain of an optimisation: neither says what binds a part.
+pub const AMOUNT: &str = "amount of work";
+/// See [`AMOUNT`].
+pub const OPTIMISATION: &str = "optimisation";
+/// What asks for the gain without barriers that `sync` finds to order nothing.
+pub const UNNEEDED: &str = "unneeded waiting";
 
 /// An experiment, for parts that do this.
 struct Kind {
-    change: &'static str,
+    how: How,
+    name: &'static str,
     options: &'static [&'static str],
     asks: &'static str,
     of: Of,
+}
+
+/// What a plan has more than the base's.
+#[derive(Clone, Copy, PartialEq)]
+enum How {
+    /// A change to calls.
+    Change,
+    /// A pass in shaders.
+    Pass,
+    /// A pass in shaders that has them to itself, or that reads what was recorded of the application's own: not beside others.
+    PassAlone,
+    /// A method of repacking rays.
+    Method,
 }
 
 /// Which parts.
@@ -27,36 +47,59 @@ enum Of {
     Draws,
     /// With several dispatches, which barriers may stand between.
     Dispatches,
-    /// With ray traces.
-    Traces,
     /// The whole frame.
     Frame,
+    /// The whole frame, if it draws.
+    DrawingFrame,
     /// The whole frame, if it traces rays.
     TracingFrame,
 }
 
-/// Everything but leaving out, in the order in which it is told. What changes images or structures is of the whole frame, as these
-/// are not a part's.
-static KINDS: [Kind; 14] = [
-    Kind { change: "no-fragments", options: &[], asks: "fragments", of: Of::Draws },
-    Kind { change: "one-pixel", options: &[], asks: "fragments", of: Of::Draws },
-    Kind { change: "no-blend", options: &[], asks: "output", of: Of::Draws },
-    Kind { change: "no-depth", options: &[], asks: "output", of: Of::Draws },
-    Kind { change: "no-color", options: &[], asks: "output", of: Of::Draws },
-    Kind { change: "half", options: &[], asks: "amount of work", of: Of::Any },
-    Kind { change: "no-barriers", options: &[], asks: "waiting", of: Of::Dispatches },
-    Kind { change: "cleared", options: &[], asks: "output", of: Of::Frame },
-    Kind { change: "small-textures", options: &[], asks: "textures", of: Of::Frame },
-    Kind { change: "subgroup-size", options: &["32"], asks: "occupancy", of: Of::Frame },
-    Kind { change: "subgroup-size", options: &["64"], asks: "occupancy", of: Of::Frame },
-    Kind { change: "wide-barriers", options: &[], asks: "waiting", of: Of::Frame },
-    Kind { change: "opaque", options: &[], asks: "traversal", of: Of::TracingFrame },
-    Kind { change: "structures", options: &["trace"], asks: "traversal", of: Of::TracingFrame },
+/// Everything but leaving out, in the order in which it is told; of what gains the same, the first is told. What changes images,
+/// structures or shaders is of the whole frame, as these are not a part's.
+static KINDS: [Kind; 18] = [
+    change("no-fragments", &[], "fragments", Of::Draws),
+    change("one-pixel", &[], "fragments", Of::Draws),
+    Kind { how: How::PassAlone, ..change("trivial", &[], "fragments", Of::DrawingFrame) },
+    change("no-blend", &[], "output", Of::Draws),
+    change("no-depth", &[], "output", Of::Draws),
+    change("no-color", &[], "output", Of::Draws),
+    change("half", &[], AMOUNT, Of::Any),
+    change("no-barriers", &[], "waiting", Of::Dispatches),
+    change("cleared", &[], "output", Of::Frame),
+    change("small-textures", &[], "textures", Of::Frame),
+    change("subgroup-size", &["32"], "occupancy", Of::Frame),
+    change("subgroup-size", &["64"], "occupancy", Of::Frame),
+    change("wide-barriers", &[], "waiting", Of::Frame),
+    change("opaque", &[], "traversal", Of::TracingFrame),
+    Kind { how: How::Pass, ..change("ray-flags", &["terminate"], "traversal", Of::TracingFrame) },
+    Kind { how: How::Pass, ..change("ray-flags", &["cull-back"], "traversal", Of::TracingFrame) },
+    change("half-instances", &[], AMOUNT, Of::TracingFrame),
+    change("structures", &["trace"], "traversal", Of::TracingFrame),
 ];
 
-/// The names of all changes that experiments make.
-pub fn changes() -> Vec<&'static str> {
-    ["skip"].into_iter().chain(KINDS.iter().map(|k| k.change)).collect()
+/// What makes the same picture another way, by what was recorded of the frame.
+static OPTIMISATIONS: [Kind; 5] = [
+    Kind { how: How::PassAlone, ..change("specialize", &[], OPTIMISATION, Of::Frame) },
+    Kind { how: How::PassAlone, ..change("prune", &[], OPTIMISATION, Of::Frame) },
+    Kind { how: How::PassAlone, ..change("zero-path", &[], OPTIMISATION, Of::Frame) },
+    Kind { how: How::PassAlone, ..change("ser", &[], OPTIMISATION, Of::TracingFrame) },
+    Kind { how: How::Method, ..change("tiled-numrays", &[], OPTIMISATION, Of::TracingFrame) },
+];
+
+const fn change(name: &'static str, options: &'static [&'static str], asks: &'static str, of: Of) -> Kind {
+    Kind { how: How::Change, name, options, asks, of }
+}
+
+/// The names of all changes, passes and methods that experiments make.
+pub fn names() -> [Vec<&'static str>; 3] {
+    let of = |some: &[How]| {
+        let all = KINDS.iter().chain(&OPTIMISATIONS).filter(|k| some.contains(&k.how));
+        all.map(|k| k.name).collect::<Vec<_>>()
+    };
+    let mut all = [of(&[How::Change]), of(&[How::Pass, How::PassAlone]), of(&[How::Method])];
+    all[0].push("skip");
+    all
 }
 
 fn does(part: &Part, actions: &[Action], kind: &str) -> bool {
@@ -73,9 +116,9 @@ impl Of {
                 !frame
                     && part.actions.iter().filter(|a| actions[**a].kind.starts_with("Dispatch")).count() > 1
             }
-            Of::Traces => does(part, actions, "Trace"),
             Of::Frame => frame,
-            Of::TracingFrame => frame && Of::Traces.holds(part, actions),
+            Of::DrawingFrame => frame && does(part, actions, "Draw"),
+            Of::TracingFrame => frame && does(part, actions, "Trace"),
         }
     }
 }
@@ -86,48 +129,78 @@ fn named(part: usize, change: &Use) -> String {
     format!("{}{options}-{}", change.name, if part == 0 { "frame".into() } else { format!("part{part}") })
 }
 
-/// The base's plan with one change more, of a part.
-fn plan(base: &Plan, number: usize, change: &Use, actions: &[Action], part: &Part) -> Plan {
-    let mut plan = Plan { name: named(number, change), ..base.clone() };
-    let mut options = change.options.clone();
-    if part.level != "frame" {
-        options.extend(blocks(actions, part).iter().map(|(a, b)| format!("at={a}-{b}")));
-    }
-    plan.changes.push(Use { name: change.name.clone(), options });
-    plan
-}
-
 /// A plan and the experiment that it is.
 pub type Asked = (Plan, Experiment);
 
-fn asked(base: &Plan, run: &str, number: usize, change: Use, asks: &str, all: (&[Action], &[Part])) -> Asked {
-    let plan = plan(base, number, &change, all.0, &all.1[number]);
-    let experiment = Experiment {
-        plan: plan.name.clone(),
-        run: run.into(),
-        part: number,
-        change: change.to_string(),
-        asks: asks.into(),
-    };
-    (plan, experiment)
+/// What is asked about.
+#[derive(Clone, Copy)]
+pub struct Frame<'f> {
+    /// The replay that is experimented on.
+    pub base: &'f Plan,
+    /// All actions.
+    pub actions: &'f [Action],
+    /// All parts.
+    pub parts: &'f [Part],
 }
 
-/// What each part costs: it is left out.
-pub fn costs(base: &Plan, run: &str, actions: &[Action], parts: &[Part]) -> Vec<Asked> {
-    let skip = || Use::new("skip", [""; 0]);
-    (0..parts.len()).map(|n| asked(base, run, n, skip(), COST, (actions, parts))).collect()
-}
-
-/// What binds these parts.
-pub fn causes(base: &Plan, run: &str, actions: &[Action], parts: &[Part], of: &[usize]) -> Vec<Asked> {
-    let each = |n: &usize| {
-        let some = KINDS.iter().filter(|k| k.of.holds(&parts[*n], actions));
-        let of = |k: &Kind| {
-            asked(base, run, *n, Use::new(k.change, k.options.iter().copied()), k.asks, (actions, parts))
+impl Frame<'_> {
+    /// The base's plan with one thing more, of a part or, where they are given, of other blocks.
+    fn asked(&self, run: &str, number: usize, kind: &Kind, at: Option<&[(u64, u64)]>) -> Asked {
+        let used = Use::new(kind.name, kind.options.iter().copied());
+        let mut plan = Plan { name: named(number, &used), ..self.base.clone() };
+        match kind.how {
+            How::Change => {
+                let part = &self.parts[number];
+                let of_part = (part.level != "frame").then(|| blocks(self.actions, part));
+                let at = at.map(<[_]>::to_vec).or(of_part).unwrap_or_default();
+                let mut change = used.clone();
+                change.options.extend(at.iter().map(|(a, b)| format!("at={a}-{b}")));
+                plan.changes.push(change);
+            }
+            How::Pass | How::PassAlone => plan.passes.0.push(used.clone()),
+            How::Method => plan.method = Some(used.clone()),
+        }
+        let what = match kind.how {
+            How::Change => used.to_string(),
+            How::Pass | How::PassAlone => format!("pass {used}"),
+            How::Method => format!("method {used}"),
         };
-        some.map(of).collect::<Vec<_>>()
-    };
-    of.iter().flat_map(each).collect()
+        let (plan_name, run, asks) = (plan.name.clone(), run.into(), kind.asks.into());
+        (plan, Experiment { plan: plan_name, run, part: number, change: what, asks })
+    }
+
+    /// Those that these parts can be asked.
+    fn of(&self, run: &str, kinds: &[Kind], parts: &[usize]) -> Vec<Asked> {
+        let beside =
+            !self.base.passes.is_empty() || self.base.method.is_some() || self.base.shaders.is_some();
+        let alone = |k: &Kind| !(beside && [How::PassAlone, How::Method].contains(&k.how));
+        let each = |n: &usize| {
+            let some = kinds.iter().filter(|k| alone(k) && k.of.holds(&self.parts[*n], self.actions));
+            some.map(|k| self.asked(run, *n, k, None)).collect::<Vec<_>>()
+        };
+        parts.iter().flat_map(each).collect()
+    }
+
+    /// What each part costs: it is left out.
+    pub fn costs(&self, run: &str) -> Vec<Asked> {
+        let skip = change("skip", &[], COST, Of::Any);
+        (0..self.parts.len()).map(|n| self.asked(run, n, &skip, None)).collect()
+    }
+
+    /// What binds these parts; and, if barriers at some blocks order nothing, what the frame gains without these.
+    pub fn causes(&self, run: &str, of: &[usize], unneeded: &[(u64, u64)]) -> Vec<Asked> {
+        let mut all = self.of(run, &KINDS, of);
+        if !unneeded.is_empty() {
+            let without = change("no-barriers", &[], UNNEEDED, Of::Frame);
+            all.push(self.asked(run, 0, &without, Some(unneeded)));
+        }
+        all
+    }
+
+    /// What the frame gains by each optimisation.
+    pub fn optimisations(&self, run: &str) -> Vec<Asked> {
+        self.of(run, &OPTIMISATIONS, &[0])
+    }
 }
 
 #[cfg(test)]
@@ -141,8 +214,8 @@ mod tests {
         let actions = [action(7, "Draw"), action(9, "Dispatch"), action(12, "DrawIndexed")];
         let parts = parts(&actions, By::Draw, &[], 9);
         let base: Plan = "burnt passes=burn:turns=9".parse().expect("a plan");
-        let all: Vec<String> =
-            costs(&base, "costs", &actions, &parts).iter().map(|a| a.0.to_string()).collect();
+        let frame = Frame { base: &base, actions: &actions, parts: &parts };
+        let all: Vec<String> = frame.costs("costs").iter().map(|a| a.0.to_string()).collect();
         assert_eq!(
             all,
             [
@@ -152,12 +225,8 @@ mod tests {
                 "skip-part3 passes=burn:turns=9 change=skip:at=12-12",
             ]
         );
-        let of = |n: usize| {
-            causes(&base, "causes", &actions, &parts, &[n])
-                .into_iter()
-                .map(|a| a.1.change)
-                .collect::<Vec<_>>()
-        };
+        let of =
+            |n: usize| frame.causes("causes", &[n], &[]).into_iter().map(|a| a.1.change).collect::<Vec<_>>();
         assert!(of(1).contains(&"no-fragments".to_owned()) && !of(2).contains(&"no-fragments".to_owned()));
         assert!(
             of(0).contains(&"small-textures".to_owned()) && !of(1).contains(&"small-textures".to_owned())
@@ -165,11 +234,12 @@ mod tests {
         assert!(!of(0).contains(&"opaque".to_owned()), "nothing is traced");
         // Barriers stand between the dispatches of one part.
         let actions = [action(7, "Dispatch"), action(9, "DispatchIndirect"), action(12, "Draw")];
-        let whole = Part { name: "both".into(), level: "label".into(), own: None, actions: vec![0, 1] };
+        let whole =
+            Part { name: "both".into(), level: "label".into(), actions: vec![0, 1], ..Part::default() };
         let one = Part { actions: vec![0, 2], ..whole.clone() };
         let waits = |part: &Part| {
-            let all = [part.clone(), part.clone()];
-            let asked = causes(&base, "causes", &actions, &all, &[1]);
+            let parts = [part.clone(), part.clone()];
+            let asked = Frame { base: &base, actions: &actions, parts: &parts }.causes("causes", &[1], &[]);
             asked.into_iter().find(|a| a.1.asks == "waiting").map(|a| a.0.to_string())
         };
         assert_eq!(
@@ -177,5 +247,31 @@ mod tests {
             Some("no-barriers-part1 passes=burn:turns=9 change=no-barriers:at=7-9")
         );
         assert_eq!(waits(&one), None);
+    }
+    #[test]
+    fn shaders_and_rays_are_the_whole_frames_and_not_beside_other_passes() {
+        let action = |block, kind: &str| Action { block, kind: kind.into(), ..Action::default() };
+        let actions = [action(7, "Draw"), action(9, "TraceRaysKHR")];
+        let parts = parts(&actions, By::Draw, &[], 9);
+        let of = |base: &str| {
+            let base: Plan = base.parse().expect("a plan");
+            let frame = Frame { base: &base, actions: &actions, parts: &parts };
+            let all =
+                [frame.causes("causes", &[0, 2], &[(3, 3), (5, 5)]), frame.optimisations("more")].concat();
+            all.into_iter().map(|a| (a.0.to_string(), a.1.asks)).collect::<Vec<_>>()
+        };
+        let plain = of("plain");
+        for (plan, asks) in [
+            ("trivial-frame passes=trivial", "fragments"),
+            ("ray-flags-terminate-frame passes=ray-flags:terminate", "traversal"),
+            ("no-barriers-frame change=no-barriers:at=3-3+at=5-5", "unneeded waiting"),
+            ("tiled-numrays-frame method=tiled-numrays", "optimisation"),
+            ("prune-frame passes=prune", "optimisation"),
+        ] {
+            assert!(plain.iter().any(|p| p.0 == plan && p.1 == asks), "{plan}: {plain:?}");
+        }
+        let burnt = of("burnt passes=burn:turns=9");
+        assert!(burnt.iter().any(|p| p.0.ends_with("passes=burn:turns=9,ray-flags:terminate")), "{burnt:?}");
+        assert!(burnt.iter().all(|p| p.1 != "optimisation" && !p.0.contains("trivial")), "{burnt:?}");
     }
 }

@@ -7,7 +7,9 @@
 //! *overlap* is own time less cost. A *gain* is the same of any other change. Both are the change of the median, in pairs of processes
 //! that were alive together, with its 99 % interval, of the t-distribution (docs/compare.md); p is adjusted over all experiments
 //! (Benjamini and Hochberg). A part is *bound by* what has the greatest gain that is sure; for draws, by vertices where fragments account for
-//! less than half of its cost. What *can be had* is a sure gain with which the frame shows the same.
+//! less than half of its cost. What *can be had* is a sure gain with which the frame shows the same; optimisations (passes that know what
+//! was recorded of the frame, a repacking, invocation reordering) and barriers that `sync` finds to order nothing are tried for it. Parts
+//! are a tree of labels and their passes: whether costs add up is told of whatever holds several.
 //!
 //! *Units.* Milliseconds, percent of the frame.
 //!

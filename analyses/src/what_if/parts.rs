@@ -1,9 +1,11 @@
 //! What a frame is made of, as experiments ask about it: labels, passes, pipelines or draws.
 //!
-//! Guarantees: the first part is the whole frame; every action is in exactly one of the others, which come in the order in which the
-//! frame begins them. Where there are more than are wanted, those with the least own time are one part, the last. Refuses nothing.
+//! Parts are a tree: the whole frame, labels that hold several others, and at the ends labels, or passes of a label that has several.
+//! Guarantees: the first part is the whole frame; every action is in exactly one of those that hold no others, which come in the order in
+//! which the frame begins them, each behind what it is within. Where there are more of these than are wanted, those with the least own
+//! time are one part, the last. Refuses nothing.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use trace::what_if::{Action, Part};
 
 /// What parts are.
@@ -32,7 +34,7 @@ impl By {
 
     /// The coarsest that parts the frame at all: labels, if there are any.
     pub fn chosen(actions: &[Action]) -> By {
-        let parts = |by: By| parts(actions, by, &[], usize::MAX).len() > 2;
+        let parts = |by: By| ends(&parts(actions, by, &[], usize::MAX)).len() > 1;
         let labelled = actions.iter().any(|a| !a.labels.is_empty());
         match () {
             () if labelled && parts(By::Label) => By::Label,
@@ -43,13 +45,40 @@ impl By {
     }
 }
 
+/// What labels there are.
+#[derive(Default)]
+struct Labels<'a> {
+    /// Those with actions of their own in several passes.
+    several: BTreeSet<&'a [String]>,
+    /// Those with others within.
+    hold: BTreeSet<&'a [String]>,
+}
+
+impl<'a> Labels<'a> {
+    fn of(actions: &'a [Action]) -> Labels<'a> {
+        let mut passes: HashMap<&[String], BTreeSet<u64>> = HashMap::new();
+        for a in actions {
+            passes.entry(&a.labels).or_default().insert(a.pass);
+        }
+        let outer = |labels: &&'a [String]| (1..labels.len()).map(|n| &labels[..n]).collect::<Vec<_>>();
+        Labels {
+            hold: passes.keys().flat_map(outer).collect(),
+            several: passes.iter().filter(|(_, of)| of.len() > 1).map(|(labels, _)| *labels).collect(),
+        }
+    }
+}
+
 /// What tells a part from others, and its name.
-fn key(a: &Action, n: usize, by: By) -> (String, String) {
-    let within = a.labels.join(" › ");
-    let under = |name: String| if within.is_empty() { name } else { format!("{within} › {name}") };
+fn key(a: &Action, n: usize, by: By, there: &Labels<'_>) -> (String, String) {
+    let within = a.labels.join(WITHIN);
+    let under = |name: String| if within.is_empty() { name } else { format!("{within}{WITHIN}{name}") };
+    let [several, hold] = [&there.several, &there.hold].map(|of| of.contains(&a.labels[..]));
     match by {
         By::Label if a.labels.is_empty() => (String::new(), "outside of labels".into()),
-        By::Label => (within.clone(), within),
+        By::Label if !several && !hold => (within.clone(), within),
+        By::Label if !several => (within.clone(), under("outside of labels within".into())),
+        By::Label if a.pass == 0 => (format!("{within} 0"), under("outside of passes".into())),
+        By::Label => (format!("{within} {}", a.pass), under(format!("pass {} ({})", a.pass, a.pass_name))),
         By::Pass if a.pass > 0 => {
             (format!("pass {}", a.pass), under(format!("pass {} ({})", a.pass, a.pass_name)))
         }
@@ -68,16 +97,26 @@ fn key(a: &Action, n: usize, by: By) -> (String, String) {
     }
 }
 
+/// Between a label and what is within it, in a part's name.
+const WITHIN: &str = " › ";
+
+/// The parts that hold no others, which every action is in one of.
+pub fn ends(parts: &[Part]) -> Vec<usize> {
+    let holds: BTreeSet<usize> = parts.iter().filter_map(|p| p.within).collect();
+    (1..parts.len()).filter(|n| !holds.contains(n)).collect()
+}
+
 /// The parts of a frame; `own` are actions' own times, as far as they are known, and `most` how many there may be besides the whole.
 pub fn parts(actions: &[Action], by: By, own: &[Option<u64>], most: usize) -> Vec<Part> {
     let own_of = |some: &[usize]| {
         let known: Vec<u64> = some.iter().filter_map(|a| own.get(*a).copied().flatten()).collect();
         (!known.is_empty()).then(|| known.iter().sum())
     };
+    let there = Labels::of(actions);
     let mut all: Vec<Part> = vec![];
     let mut at: HashMap<String, usize> = HashMap::new();
     for (n, a) in actions.iter().enumerate() {
-        let (key, name) = key(a, n, by);
+        let (key, name) = key(a, n, by, &there);
         let part = *at.entry(key).or_insert_with(|| {
             all.push(Part { name, level: by.name().into(), ..Part::default() });
             all.len() - 1
@@ -96,14 +135,53 @@ pub fn parts(actions: &[Action], by: By, own: &[Option<u64>], most: usize) -> Ve
             level: "rest".into(),
             own: own_of(&actions),
             actions,
+            ..Part::default()
         };
         let mut n = 0..;
         all.retain(|_| !small.contains(&n.next().unwrap_or_default()));
         all.push(rest);
     }
-    let actions: Vec<usize> = (0..actions.len()).collect();
-    let whole = Part { name: "the frame".into(), level: "frame".into(), own: own_of(&actions), actions };
-    [vec![whole], all].concat()
+    let every: Vec<usize> = (0..actions.len()).collect();
+    let whole =
+        Part { name: "the frame".into(), level: "frame".into(), own: own_of(&every), ..Part::default() };
+    let whole = Part { actions: every, ..whole };
+    let labels = if by == By::Label { labels(actions, &all) } else { vec![] };
+    let labels = labels.into_iter().map(|p| Part { own: own_of(&p.actions), ..p });
+    within([vec![whole], labels.collect(), all].concat())
+}
+
+/// Labels that hold more than one of these parts, and not all that what they are within does.
+fn labels(actions: &[Action], ends: &[Part]) -> Vec<Part> {
+    let mut all: Vec<Part> = vec![];
+    let prefixes: BTreeSet<&[String]> =
+        actions.iter().flat_map(|a| (1..=a.labels.len()).map(|n| &a.labels[..n])).collect();
+    // (they come sorted, so that a label is behind what it is within)
+    for prefix in prefixes {
+        let of: Vec<usize> = (0..actions.len()).filter(|a| actions[*a].labels.starts_with(prefix)).collect();
+        let held = ends.iter().filter(|p| p.actions.iter().all(|a| of.binary_search(a).is_ok())).count();
+        let known = of.len() == actions.len() || all.iter().any(|p| p.actions == of);
+        if held > 1 && !known {
+            let name = prefix.join(WITHIN);
+            all.push(Part { name, level: By::Label.name().into(), actions: of, ..Part::default() });
+        }
+    }
+    all
+}
+
+/// The same parts as a tree, each behind what it is within; the first holds all.
+fn within(mut all: Vec<Part>) -> Vec<Part> {
+    let holds = |a: &Part, b: &Part| {
+        a.actions.len() > b.actions.len() && b.actions.iter().all(|n| a.actions.binary_search(n).is_ok())
+    };
+    // (of two that begin with the same action the larger first; what stands for the small ones stays last)
+    let first =
+        |p: &Part| (p.level == "rest", p.actions.first().copied(), std::cmp::Reverse(p.actions.len()));
+    all[1..].sort_by_key(first);
+    for n in 1..all.len() {
+        let of = (0..n).rev().filter(|of| holds(&all[*of], &all[n])).min_by_key(|of| all[*of].actions.len());
+        all[n].within = Some(of.unwrap_or(0));
+    }
+    all
 }
 
 /// The blocks of a part's commands, as ranges that hold no command of another: what `at=` of a change takes.
@@ -159,7 +237,10 @@ mod tests {
     #[test]
     fn every_action_is_in_one_part_and_the_whole_comes_first() {
         let names = |by| of(by, &[], 9).into_iter().map(|p| p.0).collect::<Vec<_>>();
-        assert_eq!(names(By::Label), ["the frame", "outside of labels", "a", "a › b"]);
+        assert_eq!(
+            names(By::Label),
+            ["the frame", "outside of labels", "a", "a › outside of labels within", "a › b"]
+        );
         assert_eq!(
             names(By::Pass)[1..],
             ["outside of passes, from Draw", "a › pass 1 (rendering 8x8)", "pass 2 (rendering 8x8)"]
@@ -167,10 +248,43 @@ mod tests {
         assert_eq!(names(By::Pipeline)[1..], ["pipeline 5", "pipeline 6"]);
         assert_eq!(names(By::Draw)[1..], ["Draw 1", "a › Draw 2", "a › b › Draw 3", "Draw 4", "Draw 5"]);
         for by in [By::Label, By::Pass, By::Pipeline, By::Draw] {
-            let mut all: Vec<usize> = of(by, &[], 2)[1..].iter().flat_map(|p| p.1.clone()).collect();
+            let parts = parts(&frame(), by, &[], 2);
+            let mut all: Vec<usize> = ends(&parts).iter().flat_map(|n| parts[*n].actions.clone()).collect();
             all.sort_unstable();
             assert_eq!(all, [0, 1, 2, 3, 4], "{by:?}");
         }
+    }
+
+    #[test]
+    fn labels_within_labels_and_their_passes_are_a_tree() {
+        let frame = [
+            action(10, 0, 5, &["frame"]),
+            action(11, 1, 5, &["frame", "shadows"]),
+            action(12, 2, 5, &["frame", "shadows"]),
+            action(13, 3, 5, &["frame", "scene", "sky"]),
+            action(14, 3, 5, &["frame", "scene", "trees"]),
+        ];
+        let of = |most| -> Vec<(String, Option<usize>, usize)> {
+            let parts = parts(&frame, By::Label, &[None; 0], most);
+            parts.into_iter().map(|p| (p.name, p.within, p.actions.len())).collect()
+        };
+        let row = |name: &str, within, actions| (name.to_owned(), within, actions);
+        assert_eq!(
+            of(9),
+            [
+                row("the frame", None, 5),
+                row("frame › outside of labels within", Some(0), 1),
+                row("frame › shadows", Some(0), 2),
+                row("frame › shadows › pass 1 (rendering 8x8)", Some(2), 1),
+                row("frame › shadows › pass 2 (rendering 8x8)", Some(2), 1),
+                row("frame › scene", Some(0), 2),
+                row("frame › scene › sky", Some(5), 1),
+                row("frame › scene › trees", Some(5), 1),
+            ]
+        );
+        // Small ones of several labels are within none of them.
+        let few = of(2);
+        assert_eq!(few.last().map(|p| (p.0.as_str(), p.1)), Some(("the other 4 labels", Some(0))));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Answers as a report: what costs, what binds it, what can be had.
 
 use super::answers::{Answer, Answers};
+use super::parts::ends;
 use crate::report::{Cell, Column, Cost, Report, Table, Unit};
 use crate::verdict::FEWEST;
 use trace::what_if::{Part, WhatIf};
@@ -16,7 +17,8 @@ pub fn report(of: &WhatIf, found: &Answers<'_>) -> Report {
         why: "a pair of timestamps stands around each submission, with and without each change alike".into(),
     };
     report.headlines = answer(of, found);
-    report.tables = vec![parts(of, found), causes(of, found), had(of, found), refused(of, found)];
+    report.tables =
+        vec![parts(of, found), together(of, found), causes(of, found), had(of, found), refused(of, found)];
     report.tables.retain(|t| !t.rows.is_empty());
     report.notes.extend(sum(of, found));
     report.notes.extend(of.notes.iter().chain(&found.notes).cloned());
@@ -45,7 +47,7 @@ fn called(of: &WhatIf, part: usize) -> String {
 /// Parts with a cost that is sure, the dearest first.
 fn dearest<'f, 'w>(of: &WhatIf, found: &'f Answers<'w>) -> Vec<(usize, &'f Answer<'w>)> {
     let sure = |n: usize| found.cost(n).filter(|a| a.gains()).map(|a| (n, a));
-    let mut all: Vec<_> = (1..of.parts.len()).filter_map(sure).collect();
+    let mut all: Vec<_> = ends(&of.parts).into_iter().filter_map(sure).collect();
     all.sort_by(|a, b| b.1.gain.total_cmp(&a.1.gain));
     all
 }
@@ -134,7 +136,7 @@ fn number(n: f64) -> Cell {
     if n.is_finite() { Cell::Number(n) } else { Cell::Missing }
 }
 
-fn ends(a: Option<&Answer<'_>>) -> [Cell; 2] {
+fn ends_of(a: Option<&Answer<'_>>) -> [Cell; 2] {
     match a.and_then(|a| a.interval) {
         Some(at) => at.map(number),
         None => [Cell::Missing, Cell::Missing],
@@ -151,10 +153,11 @@ fn parts(of: &WhatIf, found: &Answers<'_>) -> Table {
         let a = found.cost(n);
         let bound: Vec<&str> = found.bound_by(n).into_iter().map(|b| b.0).collect();
         let overlap = own(p).zip(a).map(|(own, a)| own - a.gain);
-        let [low, high] = ends(a);
+        let [low, high] = ends_of(a);
         vec![
             Cell::Count(n as u64),
             p.name.as_str().into(),
+            p.within.map_or(Cell::Missing, |of| Cell::Count(of as u64)),
             Cell::Count(p.actions.len() as u64),
             own(p).map_or(Cell::Missing, Cell::Number),
             a.map_or(Cell::Missing, |a| number(a.gain)),
@@ -171,6 +174,7 @@ fn parts(of: &WhatIf, found: &Answers<'_>) -> Table {
         columns: vec![
             Column::new("part", Unit::Count),
             Column::new("name", Unit::Text),
+            Column::new("within", Unit::Count),
             Column::new("actions", Unit::Count),
             time("own"),
             time("cost"),
@@ -188,7 +192,7 @@ fn parts(of: &WhatIf, found: &Answers<'_>) -> Table {
 fn experiments<'a, 'w: 'a>(of: &WhatIf, name: &str, some: impl Iterator<Item = &'a Answer<'w>>) -> Table {
     let time = |name: &str| Column::new(name, Unit::Milliseconds);
     let row = |a: &Answer<'_>| {
-        let [low, high] = ends(Some(a));
+        let [low, high] = ends_of(Some(a));
         let picture = match a.same {
             Some(true) => "the same",
             Some(false) => "another, as meant",
@@ -245,24 +249,58 @@ fn refused(of: &WhatIf, found: &Answers<'_>) -> Table {
     }
 }
 
-/// Whether costs add up.
+/// What holds several parts, with the costs of these together; none where one of them is not known.
+fn sums(of: &WhatIf, found: &Answers<'_>) -> Vec<(usize, usize, f64)> {
+    let sum = |n: usize| {
+        let held = (1..of.parts.len()).filter(|p| of.parts[*p].within.unwrap_or(0) == n);
+        let costs: Option<Vec<f64>> = held.map(|p| found.cost(p).map(|a| a.gain)).collect();
+        costs.filter(|c| c.len() > 1).map(|c| (n, c.len(), c.iter().sum()))
+    };
+    (0..of.parts.len()).filter_map(sum).collect()
+}
+
+/// Whether costs add up to what leaving out all at once gains.
+fn add_up(sum: f64, whole: &Answer<'_>) -> &'static str {
+    match whole.interval {
+        Some([low, high]) if sum >= low && sum <= high => "they add up",
+        Some([_, high]) if sum > high => "each alone holds up what others wait for",
+        Some(_) => "they run beside each other, so that one alone gains less than its share",
+        None => "how surely is not known",
+    }
+}
+
+fn together(of: &WhatIf, found: &Answers<'_>) -> Table {
+    let time = |name: &str| Column::new(name, Unit::Milliseconds);
+    let row = |(n, held, sum): (usize, usize, f64)| {
+        let whole = found.cost(n)?;
+        let [low, high] = ends_of(Some(whole));
+        let (name, held) = (called(of, n).into(), Cell::Count(held as u64));
+        Some(vec![name, held, number(sum), number(whole.gain), low, high, add_up(sum, whole).into()])
+    };
+    Table {
+        name: "together".into(),
+        columns: vec![
+            Column::new("part", Unit::Text),
+            Column::new("holds", Unit::Count),
+            time("one at a time"),
+            time("at once"),
+            time("from"),
+            time("to"),
+            Column::new("costs", Unit::Text),
+        ],
+        rows: sums(of, found).into_iter().filter_map(row).collect(),
+    }
+}
+
+/// Whether the frame's costs add up, in a sentence.
 fn sum(of: &WhatIf, found: &Answers<'_>) -> Option<String> {
     let whole = found.cost(0)?;
-    let each: Vec<f64> = (1..of.parts.len()).filter_map(|n| found.cost(n)).map(|a| a.gain).collect();
-    if each.len() + 1 < of.parts.len() || each.len() < 2 {
-        return None;
-    }
-    let sum: f64 = each.iter().sum();
+    let (.., sum) = sums(of, found).into_iter().find(|s| s.0 == 0)?;
     Some(format!(
         "Parts left out one at a time cost {} together, and {} at once ({}): {}.",
         ms(sum),
         ms(whole.gain),
         between(whole),
-        match whole.interval {
-            Some([low, high]) if sum >= low && sum <= high => "they add up",
-            Some([_, high]) if sum > high => "each alone holds up what others wait for",
-            Some(_) => "they run beside each other, so that one alone gains less than its share",
-            None => "how surely is not known",
-        }
+        add_up(sum, whole)
     ))
 }

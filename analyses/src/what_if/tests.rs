@@ -69,6 +69,7 @@ fn asked() -> (WhatIf, BTreeMap<String, Run>) {
         level: if actions.len() > 1 { "frame" } else { "draw" }.into(),
         actions,
         own: Some(own),
+        ..Part::default()
     };
     let of = WhatIf {
         schema_version: WHAT_IF_VERSION,
@@ -90,6 +91,8 @@ fn asked() -> (WhatIf, BTreeMap<String, Run>) {
             experiment(3, "skip", "cost"),
             experiment(2, "no-fragments", "fragments"),
             experiment(2, "no-blend", "output"),
+            // (without colours there are no fragments either: which of two gains the same is chance)
+            experiment(2, "no-color", "output"),
             experiment(1, "no-fragments", "fragments"),
             experiment(0, "wide-barriers", "waiting"),
             experiment(0, "half", "amount of work"),
@@ -112,6 +115,7 @@ fn asked() -> (WhatIf, BTreeMap<String, Run>) {
             ("plain", 1.0, "a"),
             ("no-fragments-2", 0.5, "b"),
             ("no-blend-2", 0.8, "a"),
+            ("no-color-2", 0.4999, "b"),
             ("no-fragments-1", 1.0, "b"),
             ("wide-barriers-0", 1.05, "a"),
         ],
@@ -168,6 +172,8 @@ fn costs_are_what_was_planted_and_nothing_is_called_a_gain_that_is_none() {
     let had: Vec<String> =
         column(&report, "can be had", "change").into_iter().map(|c| format!("{c:?}")).collect();
     assert_eq!(had, ["Text(\"no-blend\")"]);
+    let held: Vec<_> = column(&report, "together", "holds");
+    assert_eq!(held, [&Cell::Count(3)]);
     let why: Vec<String> = column(&report, "not run", "why").into_iter().map(|c| format!("{c:?}")).collect();
     assert_eq!(why, ["Text(\"indirect\")"]);
 }

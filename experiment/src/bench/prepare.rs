@@ -115,9 +115,18 @@ fn is_compared(plan: &Plan) -> bool {
 pub fn all(settings: &Settings, captures: &[(PathBuf, Capture)], to: &Path) -> Result<All, Failure> {
     let mut all = All { prepared: vec![vec![]; captures.len()], ..All::default() };
     let folder = |n: usize| to.join("made").join(n.to_string());
+    // (of an experiment that cannot be prepared it is told why, and the others go on)
+    let told = |why: Failure| if settings.experiments && why.0 != Exit::Gone { Ok(why.1) } else { Err(why) };
     let mut swizzled = vec![];
+    let mut unswizzled = None;
     for (n, (file, _)) in captures.iter().enumerate() {
-        swizzled.push(swizzles(settings, file, &folder(n))?);
+        swizzled.push(match swizzles(settings, file, &folder(n)) {
+            Ok(made) => made,
+            Err(why) => {
+                unswizzled = Some(told(why)?);
+                BTreeMap::new()
+            }
+        });
     }
     let prepare =
         |plan: &Plan, notes: &mut Vec<String>| -> Result<(Vec<Prepared>, Option<String>), Failure> {
@@ -146,7 +155,17 @@ pub fn all(settings: &Settings, captures: &[(PathBuf, Capture)], to: &Path) -> R
         all.prepared.iter_mut().zip(each).for_each(|(of, one)| of.push(one));
     };
     for plan in &settings.plans {
-        let (each, why) = prepare(plan, &mut all.notes)?;
+        let prepared = match unswizzled.as_ref().filter(|_| plan.method.is_some()) {
+            Some(why) => Err(why.clone()),
+            None => prepare(plan, &mut all.notes).map(Ok).or_else(|why| told(why).map(Err))?,
+        };
+        let (each, why) = match prepared {
+            Ok((each, why)) => (each, why),
+            Err(why) => {
+                all.refused.push(RefusedPlan { plan: plan.name.clone(), why, instead: None });
+                continue;
+            }
+        };
         let Some(why) = why else {
             keep(&mut all, plan, each);
             continue;

@@ -43,6 +43,7 @@ pub const LIST: &[Entry] = &[
     barriers::NONE,
     structures::ENTRY,
     structures::OPAQUE,
+    structures::HALF,
 ];
 
 /// The hooks of these changes, outermost first; they go before a replay's others.

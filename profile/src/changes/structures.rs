@@ -1,8 +1,9 @@
 //! `structures`: acceleration structures are built to be traced fast, or to be built fast. `opaque`: all of their geometries are opaque, so that no
-//! any-hit shader runs.
+//! any-hit shader runs. `half-instances`: structures of instances are built of half of them, the first ones.
 //!
 //! Guarantees: sizes are asked for what is then built, so that the replay makes structures as large as they have to be; builds that update and
-//! those that they update agree, as all are changed. Refuses, by a count: builds of VK_NV_ray_tracing.
+//! those that they update agree, as all are changed. An instance alone stays. Refuses, by a count: builds of VK_NV_ray_tracing, and halving what only memory counts (indirect
+//! builds).
 
 use super::edit::{self, Edit, set};
 use super::entry::{Entry, Made, no_others};
@@ -38,12 +39,23 @@ pub const OPAQUE: Entry = Entry {
     make: make_opaque,
 };
 
+/// Fewer instances.
+pub const HALF: Entry = Entry {
+    name: "half-instances",
+    options: &[],
+    about: "acceleration structures of instances are built of the first half of them",
+    asks: "does the time of rays follow how much there is to hit?",
+    pictures_stay: false,
+    make: make_half,
+};
+
 /// What becomes of builds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum What {
     Trace,
     Build,
     Opaque,
+    Half,
 }
 
 fn make(of: &Use) -> std::result::Result<Made, String> {
@@ -61,6 +73,11 @@ fn make_opaque(of: &Use) -> std::result::Result<Made, String> {
     Ok(made(OPAQUE.name, What::Opaque))
 }
 
+fn make_half(of: &Use) -> std::result::Result<Made, String> {
+    no_others(&HALF, &of.options)?;
+    Ok(made(HALF.name, What::Half))
+}
+
 fn made(name: &'static str, what: What) -> Made {
     Made::Hook(Box::new(Structures { what, tally: Tally::new(name) }))
 }
@@ -75,6 +92,8 @@ const FAST_TRACE: u32 = 4;
 const FAST_BUILD: u32 = 8;
 /// VK_GEOMETRY_OPAQUE_BIT_KHR.
 const GEOMETRY_OPAQUE: u32 = 1;
+/// VK_GEOMETRY_TYPE_INSTANCES_KHR.
+const INSTANCES: u32 = 2;
 
 /// Commands that build, or say how large a build would be; and those of VK_NV_ray_tracing.
 const BUILDS: [&str; 4] = [
@@ -85,27 +104,44 @@ const BUILDS: [&str; 4] = [
 ];
 const OLDER: &str = "vkCmdBuildAccelerationStructureNV";
 
-/// Where the flags of a build's geometries lie.
+const FLAGS: u32 = member!("VkAccelerationStructureGeometryKHR", "flags");
+const TYPE: u32 = member!("VkAccelerationStructureGeometryKHR", "geometryType");
+const POINTER: u32 = size_of::<u64>() as u32;
+
+/// Where a build's geometries lie.
 fn geometries(info: View<'_>) -> Vec<u32> {
-    const FLAGS: u32 = member!("VkAccelerationStructureGeometryKHR", "flags");
     const SIZE: u32 = size_of_struct!("VkAccelerationStructureGeometryKHR");
-    const POINTER: u32 = size_of::<u64>() as u32;
     let (at, n) = info.array("pGeometries").unwrap_or((0, 0));
-    let plain = (0..n as u32).map(|i| at + i * SIZE + FLAGS);
+    let plain = (0..n as u32).map(|i| at + i * SIZE);
     let (slots, n) = info.array("ppGeometries").unwrap_or((0, 0));
-    let pointed = (0..n as u32).filter_map(|i| info.image().target(slots + i * POINTER)).map(|to| to + FLAGS);
+    let pointed = (0..n as u32).filter_map(|i| info.image().target(slots + i * POINTER));
     plain.chain(pointed).collect()
 }
 
-/// What is edited in a build.
-fn edits(info: View<'_>, what: What) -> Vec<Edit> {
+/// Where the counts of a build's instances lie; `ranges` is where its ranges do, one for each geometry.
+fn instances(info: View<'_>, ranges: u32) -> Vec<u32> {
+    const SIZE: u32 = size_of_struct!("VkAccelerationStructureBuildRangeInfoKHR");
+    const COUNT: u32 = member!("VkAccelerationStructureBuildRangeInfoKHR", "primitiveCount");
+    let all = (0..).zip(geometries(info));
+    let of = all.filter(|(_, at)| info.image().u32(at + TYPE) == INSTANCES);
+    of.map(|(n, _)| ranges + n * SIZE + COUNT).collect()
+}
+
+/// What is edited in a build, whose ranges lie there if the call has them.
+fn edits(info: View<'_>, ranges: Option<u32>, what: What) -> Vec<Edit> {
     let flags = info.u32("flags").unwrap_or(0) & !(FAST_TRACE | FAST_BUILD);
     match what {
         What::Trace => set(info, "flags", flags | FAST_TRACE).into_iter().collect(),
         What::Build => set(info, "flags", flags | FAST_BUILD).into_iter().collect(),
         What::Opaque => {
             let all = geometries(info).into_iter();
-            all.map(|at| Edit { at, value: info.image().u32(at) | GEOMETRY_OPAQUE }).collect()
+            let flags = all.map(|at| at + FLAGS);
+            flags.map(|at| Edit { at, value: info.image().u32(at) | GEOMETRY_OPAQUE }).collect()
+        }
+        What::Half => {
+            let counts = ranges.map(|at| instances(info, at)).unwrap_or_default().into_iter();
+            let all = counts.map(|at| (at, info.image().u32(at)));
+            all.filter(|c| c.1 > 1).map(|(at, n)| Edit { at, value: n / 2 }).collect()
         }
     }
 }
@@ -133,13 +169,22 @@ impl Hook for Structures {
         let v = View::call(&call.image);
         let is_question = call.command.name == BUILDS[0];
         let infos = v.structs("pInfos").chain(v.structs("pBuildInfo"));
+        let slots = v.array("ppBuildRangeInfos");
         let mut edited = call.clone();
-        for info in infos {
-            let changed = edit::apply(&mut edited.image, &edits(info, self.what));
-            if !is_question && changed {
+        for (n, info) in (0..).zip(infos) {
+            let ranges = slots.and_then(|(at, _)| v.image().target(at + n * POINTER));
+            let changed = edit::apply(&mut edited.image, &edits(info, ranges, self.what));
+            if is_question {
+                continue;
+            } else if changed {
                 self.tally.done("builds changed");
-            } else if !is_question {
+            } else if self.what != What::Half {
                 self.tally.beyond("builds are so already", 1);
+            } else if ranges.is_none() {
+                self.tally
+                    .beyond("indirect builds have their counts in memory alone, and stay as they are", 1);
+            } else {
+                self.tally.beyond("builds are of triangles or boxes, or of one instance", 1);
             }
         }
         next.run(cx, &mut edited)
