@@ -35,6 +35,8 @@ pub struct Needs {
     pub reorder_ext: bool,
     /// Hit objects are executed without a reordering before it.
     pub unordered_hits: bool,
+    /// Arithmetic with 16-bit floats.
+    pub half_floats: bool,
     /// Counters of each action, which takes the top of the push constants. Where a pipeline leaves no room there
     /// (`rewrite::Device::no_actions`) the pass does without: it counts by frame, or less.
     pub actions: bool,
@@ -68,6 +70,7 @@ impl BitOr for Needs {
             reorder_nv: self.reorder_nv | other.reorder_nv,
             reorder_ext: self.reorder_ext | other.reorder_ext,
             unordered_hits: self.unordered_hits | other.unordered_hits,
+            half_floats: self.half_floats | other.half_floats,
             actions: self.actions | other.actions,
             launches: self.launches | other.launches,
             any_hits: self.any_hits | other.any_hits,

@@ -182,6 +182,13 @@ const ASKED: &[(&str, &str, &str, &str, &str)] = &[
         "instrument: SM and warp ids",
     ),
     (
+        "shaderFloat16",
+        "VK_KHR_shader_float16_int8",
+        "VkPhysicalDeviceShaderFloat16Int8Features",
+        "shaderFloat16",
+        "instrument: arithmetic with 16-bit floats",
+    ),
+    (
         "rayTracingInvocationReorder",
         "VK_NV_ray_tracing_invocation_reorder",
         "VkPhysicalDeviceRayTracingInvocationReorderFeaturesNV",

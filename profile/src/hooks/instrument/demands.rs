@@ -51,6 +51,13 @@ const SM_BUILTINS: Feature = Feature {
     core: 0,
 };
 
+const HALF_FLOATS: Feature = Feature {
+    structure: "VkPhysicalDeviceShaderFloat16Int8Features",
+    member: "shaderFloat16",
+    extension: "VK_KHR_shader_float16_int8",
+    core: vk::API_VERSION_1_2,
+};
+
 /// By which extensions invocations are reordered: the first where there are both.
 const REORDER: [Feature; 2] = [
     Feature {
@@ -87,6 +94,7 @@ fn of(needs: &Needs, stage: Stage) -> Vec<Feature> {
         reorder_nv,
         reorder_ext,
         unordered_hits: _,
+        half_floats,
         actions: _,
         launches: _,
         any_hits: _,
@@ -113,6 +121,7 @@ fn of(needs: &Needs, stage: Stage) -> Vec<Feature> {
     if sm_builtins {
         out.push(SM_BUILTINS);
     }
+    out.extend(half_floats.then_some(HALF_FLOATS));
     out.extend(reorder_nv.then_some(REORDER[0]));
     out.extend(reorder_ext.then_some(REORDER[1]));
     out
@@ -380,5 +389,6 @@ mod tests {
         let clocks = [clock("shaderDeviceClock"), clock("shaderSubgroupClock")];
         assert_eq!(of(&Needs { clock: true, ..plain }, Stage::Compute), [ADDRESSES, clocks[0]]);
         assert_eq!(of(&Needs { own_clock: true, ..plain }, Stage::Compute), [ADDRESSES, clocks[1]]);
+        assert_eq!(of(&Needs { half_floats: true, ..plain }, Stage::Compute), [ADDRESSES, HALF_FLOATS]);
     }
 }
