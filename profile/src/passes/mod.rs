@@ -6,6 +6,7 @@ mod clock;
 pub mod counters;
 mod divergence;
 pub mod drivers;
+mod half_floats;
 mod its;
 mod lanes;
 mod launches;
@@ -184,6 +185,12 @@ pub static PASSES: &[Entry] = &[
         about: "nothing: fragment shaders write constants to their outputs and do nothing else (shader=HASH)",
         writes: &[],
         make: |options| Ok(Box::new(trivial::Trivial::new(options)?)),
+    },
+    Entry {
+        name: "half-floats",
+        about: "nothing: arithmetic that is decorated RelaxedPrecision is computed with 16-bit floats (all, stage=NAME, shader=HASH)",
+        writes: &[],
+        make: |options| Ok(Box::new(half_floats::HalfFloats::new(options)?)),
     },
     Entry {
         name: "burn",
