@@ -30,6 +30,7 @@ mod engines;
 mod errors;
 mod geometry;
 mod habits;
+mod half_floats;
 mod hostile;
 mod in_the_driver;
 mod its;
