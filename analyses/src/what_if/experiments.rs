@@ -57,7 +57,7 @@ enum Of {
 
 /// Everything but leaving out, in the order in which it is told; of what gains the same, the first is told. What changes images,
 /// structures or shaders is of the whole frame, as these are not a part's.
-static KINDS: [Kind; 18] = [
+static KINDS: [Kind; 19] = [
     change("no-fragments", &[], "fragments", Of::Draws),
     change("one-pixel", &[], "fragments", Of::Draws),
     Kind { how: How::PassAlone, ..change("trivial", &[], "fragments", Of::DrawingFrame) },
@@ -70,6 +70,7 @@ static KINDS: [Kind; 18] = [
     change("small-textures", &[], "textures", Of::Frame),
     change("subgroup-size", &["32"], "occupancy", Of::Frame),
     change("subgroup-size", &["64"], "occupancy", Of::Frame),
+    Kind { how: How::Pass, ..change("half-floats", &[], "arithmetic", Of::Frame) },
     change("wide-barriers", &[], "waiting", Of::Frame),
     change("opaque", &[], "traversal", Of::TracingFrame),
     Kind { how: How::Pass, ..change("ray-flags", &["terminate"], "traversal", Of::TracingFrame) },
@@ -264,6 +265,7 @@ mod tests {
         for (plan, asks) in [
             ("trivial-frame passes=trivial", "fragments"),
             ("ray-flags-terminate-frame passes=ray-flags:terminate", "traversal"),
+            ("half-floats-frame passes=half-floats", "arithmetic"),
             ("no-barriers-frame change=no-barriers:at=3-3+at=5-5", "unneeded waiting"),
             ("tiled-numrays-frame method=tiled-numrays", "optimisation"),
             ("prune-frame passes=prune", "optimisation"),
