@@ -79,8 +79,8 @@ pub struct WhatIfArgs {
     /// Turns at most before times have settled, which are left out
     #[arg(long, value_name = "W", default_value_t = 20)]
     pub warmup: u32,
-    /// Stop when this much time is over (90s, 10m, 2h) and four processes of each have run, which are what may decide, or when
-    /// every gain is known to within a quarter of --min-effect
+    /// Stop when this much time is over (90s, 10m, 2h), or when every gain is known to within a quarter of --min-effect. Four
+    /// processes of an experiment decide: where there is no time for these, the last experiments are given up
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10m")]
     pub budget: Duration,
     /// The least share of the frame that counts as a gain, in percent

@@ -182,10 +182,12 @@ impl Frame<'_> {
         parts.iter().flat_map(each).collect()
     }
 
-    /// What each part costs: it is left out.
+    /// What each part costs: it is left out. Those with the most time of their own are asked first.
     pub fn costs(&self, run: &str) -> Vec<Asked> {
         let skip = change("skip", &[], COST, Of::Any);
-        (0..self.parts.len()).map(|n| self.asked(run, n, &skip, None)).collect()
+        let mut order: Vec<usize> = (0..self.parts.len()).collect();
+        order.sort_by_key(|n| (*n > 0, std::cmp::Reverse(self.parts[*n].own)));
+        order.into_iter().map(|n| self.asked(run, n, &skip, None)).collect()
     }
 
     /// What binds these parts; and, if barriers at some blocks order nothing, what the frame gains without these.

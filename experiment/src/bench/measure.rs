@@ -10,7 +10,7 @@
 //!
 //! Guarantees: one worker works at a time; with looped frames all processes of a capture and plan have to show the same picture.
 
-use super::known::tight;
+use super::budget;
 use super::order::shuffled;
 use super::prepare;
 use super::process::{Process, Spec};
@@ -23,7 +23,7 @@ use crate::files::output::write_file;
 use crate::frames::{self, no_such_frame};
 use crate::progress;
 use crate::replaying::options;
-use analyses::verdict::{FEWEST as FEWEST_TO_DECIDE, settled};
+use analyses::verdict::settled;
 use oorandom::Rand64;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -41,8 +41,6 @@ pub const PROCESSES: [u32; 2] = [10, 1000];
 pub const ITERATIONS: [u32; 2] = [30, 10];
 /// Most turns that warm up, likewise.
 pub const WARMUP: [u32; 2] = [40, 10];
-/// Processes below which nobody asks how well a median, or a change, is known.
-const FEWEST: u32 = 5;
 
 /// What was measured.
 pub struct Measured {
@@ -95,8 +93,7 @@ pub fn measure(settings: &Settings, to: &Path) -> Result<Measured, Failure> {
         },
         ..Run::default()
     };
-    let budget = settings.budget;
-    let most = settings.processes.unwrap_or(PROCESSES[usize::from(budget.is_some())]);
+    let most = settings.processes.unwrap_or(PROCESSES[usize::from(settings.budget.is_some())]);
     let (mut random, mut known) = (Rand64::new(settings.seed.into()), HashMap::new());
     let bar = progress::bytes(u64::from(most) * prepared.len() as u64, "processes");
     bar.set_style(progress::iterations());
@@ -104,6 +101,7 @@ pub fn measure(settings: &Settings, to: &Path) -> Result<Measured, Failure> {
     let others = run.note.plans.len().saturating_sub(1);
     let together = settings.together.unwrap_or(others).max(1);
     let groups = others.div_ceil(together).max(1) as u32;
+    let measured = Instant::now();
     for number in 0..most {
         for capture in shuffled(prepared.len(), &mut random) {
             let order: Vec<usize> = shuffled(others, &mut random).into_iter().map(|p| p + 1).collect();
@@ -118,17 +116,12 @@ pub fn measure(settings: &Settings, to: &Path) -> Result<Measured, Failure> {
             }
             bar.inc(1);
         }
-        let Some(budget) = budget else { continue };
-        if number + 1 >= FEWEST && tight(&run, settings.tight) {
-            run.note.stopped = "tight".into();
-            break;
+        if number == 0 {
+            let late = budget::given_up(settings, &run, most, (began.elapsed(), measured.elapsed()));
+            run.note.refused.extend(late);
         }
-        // (another number takes about as long as those before it)
-        let next = began.elapsed().mul_f64(f64::from(number + 2) / f64::from(number + 1));
-        // (experiments of which nothing could be said are not worth their time)
-        let least = if settings.experiments { FEWEST_TO_DECIDE as u32 } else { 0 };
-        if next > budget && number + 1 >= least.min(most) {
-            run.note.stopped = "budget".into();
+        if let Some(why) = budget::over(settings, &run, number + 1, most, began.elapsed()) {
+            run.note.stopped = why.into();
             break;
         }
     }

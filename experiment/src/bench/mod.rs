@@ -6,6 +6,7 @@
 //! Guarantees: the folder is there whole or not at all. A plan whose picture is not what it has to be is refused by name, the others
 //! are timed, and the command has diverged (exit code 5). Refuses folders that hold something.
 
+mod budget;
 mod known;
 mod machine;
 mod measure;
