@@ -56,7 +56,7 @@ fn every_method_is_measured_and_the_seed_decides_all_but_times() {
         assert!(read(&a, &format!("{figure}.png")).starts_with(b"\x89PNG"), "{figure}");
         assert!(text(&read(&a, &format!("{figure}.svg"))).ends_with("</svg>\n"), "{figure}");
     }
-    // Nine plans, each once in each of three rounds; those that warm up are not timed.
+    // Every plan is there once in each of three rounds; those that warm up are not timed.
     let times = text(&read(&a, "turns.csv"));
     let rows: Vec<Vec<&str>> = times.lines().skip(1).map(|l| l.split(',').collect()).collect();
     assert_eq!(rows.len(), 3 * plans.len());

@@ -14,9 +14,13 @@
 //! | objects | the sequence of objects of intersections, any-hits and closest hits; where one is the beginning of the other, the longer first |
 //! | tiled-numrays, tiled-objects | the same inside tiles |
 //! | rounds | see `methods/rounds.rs`: ours |
+//! | identity-longest, rounds-longest | the subgroups of these methods, each left whole: those that execute most start first (`methods/longest.rs`) |
 //!
 //! *Synthetic efficiency* is Replayer's (`replayer/mod.rs`). *Spread* is the mean distance, in pixels, of a subgroup's work
 //! from its centre: how much locality there is left.
+//!
+//! *Caveats.* Efficiency is not time: it does not know in which order subgroups start, nor what waits for the longest of them. The
+//! last two methods have the efficiency of those that they take subgroups from.
 //!
 //! Guarantees: every swizzle is a permutation, checked before it is given out; equal events, tile and seed give equal swizzles,
 //! on any number of threads.

@@ -115,7 +115,8 @@ fn headline(rows: &[Vec<Cell>]) -> Option<String> {
         return Some(format!("No method would raise SIMT efficiency in {place}."));
     };
     let (name, gained) = words(best)?;
-    let next = most(all.into_iter().filter(|r| r[2] != best[2]), gain).and_then(words);
+    // (the same subgroups in another order are no other efficiency)
+    let next = most(all.into_iter().filter(|r| r[4] != best[4]), gain).and_then(words);
     let next = next.map_or_else(String::new, |(name, gained)| format!("; next is {name} with {gained}"));
     let after = percent(best[4].number()?);
     Some(format!("{name} would raise SIMT efficiency by {gained}, to {after}, in {place}{next}."))

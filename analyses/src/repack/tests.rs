@@ -81,6 +81,50 @@ fn random_is_seeded() {
     assert_ne!(of(1), (0..64).collect::<Vec<_>>());
 }
 
+/// Subgroups of two begin in the order 1, 2, 0: the longest is put where the device began first, and lanes stay lanes.
+#[test]
+fn the_longest_subgroups_start_first() {
+    const THREE: &str = "begin, miss, begin, miss, begin, miss";
+    let mut events = known(&[ONE, ONE, TWO, ONE, ONE, THREE, TWO].join("\n"));
+    // The last subgroup is not full, and stays.
+    events.launches[0].subgroup = vec![2, 2, 0, 0, 1, 1, 3];
+    let made = indices(&events, "identity-longest", Options::DEFAULT);
+    assert_eq!(made, [0, 1, 4, 5, 2, 3, 6]);
+    // Equally long ones stay where they are, whichever began first.
+    let mut events = known(&[TWO, ONE, ONE, TWO].join("\n"));
+    events.launches[0].subgroup = vec![1, 1, 0, 0];
+    assert_eq!(indices(&events, "identity-longest", Options::DEFAULT), [0, 1, 2, 3]);
+}
+
+/// They are the other method's subgroups, lane by lane, in an order in which none is longer than the one before it.
+#[test]
+fn longest_first_leaves_subgroups_whole() {
+    let made = Model { width: 52, height: 30, ..Model::SMALL }.trace(false);
+    let launch = &made.events.launches[0];
+    let work = Work::new(&made.events, launch);
+    for (of, longest) in [("identity", "identity-longest"), ("rounds", "rounds-longest")] {
+        let (_, plain) = work.packing(by_name(of).unwrap(), &Options::DEFAULT);
+        let (_, sorted) = work.packing(by_name(longest).unwrap(), &Options::DEFAULT);
+        let all = |p: &crate::replayer::Packing| {
+            let mut all: Vec<Vec<u32>> = (0..p.len()).map(|s| p.warp(s).to_vec()).collect();
+            all.sort();
+            all
+        };
+        assert_eq!(all(&plain), all(&sorted), "{longest}");
+        assert_eq!(
+            work.replayer.efficiency(&plain).counted,
+            work.replayer.efficiency(&sorted).counted,
+            "{longest}"
+        );
+        let full = |s: &usize| sorted.warp(*s).len() == launch.n as usize;
+        let mut begun: Vec<usize> = (0..sorted.len()).filter(full).collect();
+        begun.sort_by_key(|s| launch.subgroup[work.recorded.warp(*s)[0] as usize]);
+        let lengths: Vec<usize> = begun.iter().map(|s| work.replayer.warp(sorted.warp(*s)).len()).collect();
+        assert!(lengths.is_sorted_by(|a, b| a >= b), "{longest}: {lengths:?}");
+        assert!(lengths.first() > lengths.last(), "{longest}");
+    }
+}
+
 /// Every method, with tiles that fit and that do not, gives a permutation; no work leaves its tile; equal ones on one worker.
 #[test]
 fn every_swizzle_is_a_permutation() {
@@ -121,12 +165,13 @@ fn rounds_beats_the_six() {
     };
     let all: Vec<(&str, (f64, f64))> = METHODS.iter().map(|m| (m.name(), of(*m))).collect();
     println!("{all:#?}");
-    let (ours, six) = all.split_last().unwrap();
-    assert_eq!((ours.0, six.len()), ("rounds", 6));
-    for (name, (efficiency, _)) in six {
+    let (others, ours) = (&all[..6], all[6]);
+    assert_eq!((ours.0, all.len()), ("rounds", 9));
+    for (name, (efficiency, _)) in others {
         assert!(ours.1.0 > *efficiency, "{name}: {efficiency}, ours {}", ours.1.0);
     }
-    let tiled = six.iter().filter(|m| m.0.starts_with("tiled")).map(|m| m.1.1).fold(f64::INFINITY, f64::min);
+    let tiled =
+        others.iter().filter(|m| m.0.starts_with("tiled")).map(|m| m.1.1).fold(f64::INFINITY, f64::min);
     assert!(ours.1.1 < tiled, "{} against {tiled}", ours.1.1);
 }
 

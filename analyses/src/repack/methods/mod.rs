@@ -1,6 +1,7 @@
 //! The methods, by name.
 
 mod identity;
+mod longest;
 mod numrays;
 mod objects;
 mod random;
@@ -19,6 +20,8 @@ pub static METHODS: &[&dyn Method] = &[
     &objects::Objects,
     &tiled_objects::TiledObjects,
     &rounds::Rounds,
+    &longest::IDENTITY,
+    &longest::ROUNDS,
 ];
 
 /// The method of this name.
