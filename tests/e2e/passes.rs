@@ -10,7 +10,8 @@ use std::path::Path;
 use std::process::Command;
 
 /// Frames to measure; where a capture is long or its frames are heavy, one of them does.
-const FRAMES: [(&str, &str); 17] = [
+const FRAMES: [(&str, &str); 18] = [
+    ("causes", "2"),
     ("compressed_textures_frames", "3"),
     ("compressed_textures", "1"),
     ("closed_compute", "2"),
@@ -30,8 +31,13 @@ const FRAMES: [(&str, &str); 17] = [
     ("weekend", "1"),
 ];
 
-/// On software: passes that write down every event of path tracers, or every value of so many or so long shaders, take it minutes.
-const HEAVY: [(&str, &str); 4] = [
+/// On software: passes that write down every event of path tracers, or every value of so many or so long shaders, take it minutes. And
+/// trimmed captures of what has all passes as a whole one are here for their state, not for their shaders.
+const HEAVY: [(&str, &str); 8] = [
+    ("compressed_textures_frames", "simt,blocks"),
+    ("formats_frames", "simt,blocks"),
+    ("msaa_frames_10_12_no_depth", "simt,blocks"),
+    ("rays_frames", "simt,blocks,rays"),
     ("compressed_textures", "simt,divergence,lifetimes,counters,blocks,timeline"),
     ("recursion", "simt,divergence,its,paths,lifetimes,blocks,timeline,rays"),
     ("sapien", "simt,blocks"),

@@ -80,12 +80,13 @@ static KINDS: [Kind; 19] = [
 ];
 
 /// What makes the same picture another way, by what was recorded of the frame.
-static OPTIMISATIONS: [Kind; 5] = [
+static OPTIMISATIONS: [Kind; 6] = [
     Kind { how: How::PassAlone, ..change("specialize", &[], OPTIMISATION, Of::Frame) },
     Kind { how: How::PassAlone, ..change("prune", &[], OPTIMISATION, Of::Frame) },
     Kind { how: How::PassAlone, ..change("zero-path", &[], OPTIMISATION, Of::Frame) },
     Kind { how: How::PassAlone, ..change("ser", &[], OPTIMISATION, Of::TracingFrame) },
-    Kind { how: How::Method, ..change("tiled-numrays", &[], OPTIMISATION, Of::TracingFrame) },
+    Kind { how: How::Method, ..change("rounds-longest", &[], OPTIMISATION, Of::TracingFrame) },
+    Kind { how: How::Method, ..change("identity-longest", &[], OPTIMISATION, Of::TracingFrame) },
 ];
 
 const fn change(name: &'static str, options: &'static [&'static str], asks: &'static str, of: Of) -> Kind {
@@ -269,7 +270,7 @@ mod tests {
             ("ray-flags-terminate-frame passes=ray-flags:terminate", "traversal"),
             ("half-floats-frame passes=half-floats", "arithmetic"),
             ("no-barriers-frame change=no-barriers:at=3-3+at=5-5", "unneeded waiting"),
-            ("tiled-numrays-frame method=tiled-numrays", "optimisation"),
+            ("rounds-longest-frame method=rounds-longest", "optimisation"),
             ("prune-frame passes=prune", "optimisation"),
         ] {
             assert!(plain.iter().any(|p| p.0 == plan && p.1 == asks), "{plan}: {plain:?}");

@@ -249,33 +249,54 @@ fn refused(of: &WhatIf, found: &Answers<'_>) -> Table {
     }
 }
 
+/// The costs of the parts that one holds, together.
+struct Sum {
+    part: usize,
+    held: usize,
+    sum: f64,
+    /// Half the width of its 99 % interval; the parts' own are independent of each other.
+    half: f64,
+}
+
 /// What holds several parts, with the costs of these together; none where one of them is not known.
-fn sums(of: &WhatIf, found: &Answers<'_>) -> Vec<(usize, usize, f64)> {
-    let sum = |n: usize| {
-        let held = (1..of.parts.len()).filter(|p| of.parts[*p].within.unwrap_or(0) == n);
-        let costs: Option<Vec<f64>> = held.map(|p| found.cost(p).map(|a| a.gain)).collect();
-        costs.filter(|c| c.len() > 1).map(|c| (n, c.len(), c.iter().sum()))
+fn sums(of: &WhatIf, found: &Answers<'_>) -> Vec<Sum> {
+    let sum = |part: usize| {
+        let held = (1..of.parts.len()).filter(|p| of.parts[*p].within.unwrap_or(0) == part);
+        let costs: Option<Vec<&Answer<'_>>> = held.map(|p| found.cost(p)).collect();
+        let costs = costs.filter(|c| c.len() > 1)?;
+        let half = |a: &&Answer<'_>| a.interval.map_or(f64::NAN, |[low, high]| (high - low) / 2.0);
+        Some(Sum {
+            part,
+            held: costs.len(),
+            sum: costs.iter().map(|a| a.gain).sum(),
+            half: costs.iter().map(half).map(|h| h * h).sum::<f64>().sqrt(),
+        })
     };
     (0..of.parts.len()).filter_map(sum).collect()
 }
 
-/// Whether costs add up to what leaving out all at once gains.
-fn add_up(sum: f64, whole: &Answer<'_>) -> &'static str {
+/// Whether costs add up to what leaving out all at once gains, as far as both are known.
+fn add_up(sum: &Sum, whole: &Answer<'_>) -> &'static str {
     match whole.interval {
-        Some([low, high]) if sum >= low && sum <= high => "they add up",
-        Some([_, high]) if sum > high => "each alone holds up what others wait for",
-        Some(_) => "they run beside each other, so that one alone gains less than its share",
-        None => "how surely is not known",
+        Some([low, high]) if !sum.half.is_nan() => {
+            let apart = ((high - low) / 2.0).hypot(sum.half);
+            match sum.sum - whole.gain {
+                d if d.abs() <= apart => "they add up",
+                d if d > 0.0 => "each alone holds up what others wait for",
+                _ => "they run beside each other, so that one alone gains less than its share",
+            }
+        }
+        _ => "how surely is not known",
     }
 }
 
 fn together(of: &WhatIf, found: &Answers<'_>) -> Table {
     let time = |name: &str| Column::new(name, Unit::Milliseconds);
-    let row = |(n, held, sum): (usize, usize, f64)| {
-        let whole = found.cost(n)?;
+    let row = |s: Sum| {
+        let whole = found.cost(s.part)?;
         let [low, high] = ends_of(Some(whole));
-        let (name, held) = (called(of, n).into(), Cell::Count(held as u64));
-        Some(vec![name, held, number(sum), number(whole.gain), low, high, add_up(sum, whole).into()])
+        let (name, held) = (called(of, s.part).into(), Cell::Count(s.held as u64));
+        Some(vec![name, held, number(s.sum), number(whole.gain), low, high, add_up(&s, whole).into()])
     };
     Table {
         name: "together".into(),
@@ -295,12 +316,12 @@ fn together(of: &WhatIf, found: &Answers<'_>) -> Table {
 /// Whether the frame's costs add up, in a sentence.
 fn sum(of: &WhatIf, found: &Answers<'_>) -> Option<String> {
     let whole = found.cost(0)?;
-    let (.., sum) = sums(of, found).into_iter().find(|s| s.0 == 0)?;
+    let sum = sums(of, found).into_iter().find(|s| s.part == 0)?;
     Some(format!(
         "Parts left out one at a time cost {} together, and {} at once ({}): {}.",
-        ms(sum),
+        ms(sum.sum),
         ms(whole.gain),
         between(whole),
-        add_up(sum, whole)
+        add_up(&sum, whole)
     ))
 }
