@@ -23,8 +23,9 @@ fn a_planted_cause_is_found_where_it_is() {
         "2",
         "--on",
         planted,
+        // (more than the four that decide, so that intervals are narrow beside other tests, too)
         "--processes",
-        "4",
+        "6",
         "--iterations",
         "3",
         "--warmup",

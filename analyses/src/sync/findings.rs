@@ -119,13 +119,27 @@ pub fn nothing(model: &Model, needed: &[Needed]) -> Vec<Found> {
     all.into_values().collect()
 }
 
-/// The blocks of a frame's barrier commands that order nothing, whatever part of them and whenever they are executed.
+/// The blocks of a frame's barrier commands that order nothing, whatever part of them and whenever they are executed. None of a frame that
+/// is the first or the last, and none whose object nothing accesses before: what is not in the capture may want them.
 pub fn unneeded(model: &Model, needed: &[Needed], frame: u64) -> Vec<u64> {
     let is_barrier = |p: &Part| &*p.kind == "barrier" && !p.aside;
     let kept = model.parts.iter().zip(needed).filter(|(p, n)| n.any || p.is_kept(model.host_signals));
     let wanted = judged(model, needed).filter(|(_, because)| because.is_none());
     let wanted: BTreeSet<u64> = kept.map(|k| k.0.block).chain(wanted.map(|w| w.0.block)).collect();
-    let vain = judged(model, needed).filter(|(p, _)| is_barrier(p) && p.frame == frame);
+    let frames = || model.submissions.iter().map(|s| s.frame);
+    if frames().all(|f| f >= frame) || frames().all(|f| f <= frame) {
+        return vec![];
+    }
+    let used = |p: &Part| {
+        let accesses = p.group.map(|group| model.groups[group as usize].iter());
+        accesses.is_none_or(|mut all| {
+            all.any(|a| {
+                let meets = model.places.meet((p.object, &p.range), (a.object, &a.range));
+                a.change.is_none() && a.sequence < p.sequence && meets
+            })
+        })
+    };
+    let vain = judged(model, needed).filter(|(p, _)| is_barrier(p) && p.frame == frame && used(p));
     let vain: BTreeSet<u64> = vain.map(|v| v.0.block).collect();
     vain.difference(&wanted).copied().collect()
 }

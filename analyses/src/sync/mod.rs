@@ -123,7 +123,8 @@ impl Question for Sync {
 }
 
 /// The capture's blocks that record barriers of a frame which order nothing, each time they are executed: all of them can be left out at
-/// once. The trace is of all frames up to one behind it, if there is one. Refuses a trace that lacks what `sync` reads.
+/// once, as far as the trace shows, which is of the whole capture: none of the first frame and of the last. Refuses a trace that lacks
+/// what `sync` reads.
 pub fn unneeded(trace: &dyn Source, frame: u64) -> Result<Vec<u64>, Unreadable> {
     let model = Model::read(trace)?;
     let credit = credit::needed(&model);

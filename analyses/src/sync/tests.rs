@@ -102,10 +102,17 @@ impl Made {
         row(&mut self.m, &SYNC_BARRIERS, &numbers, &[("kind", "barrier"), ("label", self.label)]);
     }
 
-    /// Blocks of barriers of frame 1 that can be left out.
-    fn unneeded(mut self) -> Vec<u64> {
+    /// A frame behind the first one.
+    fn second() -> Made {
+        let mut made = Made::new();
+        made.submit(5, [0; 4]);
+        made
+    }
+
+    /// Blocks of barriers of this frame that can be left out.
+    fn unneeded(mut self, frame: u64) -> Vec<u64> {
         self.submit(9, [1, 0, 0, 1]);
-        unneeded(&self.m, 1).unwrap()
+        unneeded(&self.m, frame).unwrap()
     }
 
     /// Labels of what orders nothing, of what is too wide, of layouts; and submissions too many.
@@ -157,9 +164,9 @@ fn what_orders_no_conflict_is_found() {
 
 #[test]
 fn blocks_whose_barriers_order_nothing_each_time_can_be_left_out() {
-    let mut s = Made::new();
+    let mut s = Made::second();
     s.access(1, COMPUTE, READ);
-    // Two reads: in vain (block 1003).
+    // Two reads: in vain (block 1004).
     s.barrier(1, [COMPUTE, 0x40, COMPUTE, 0x20]);
     s.access(1, COMPUTE, READ);
     // A write and a read: needed, and of two that do the same one is.
@@ -173,26 +180,46 @@ fn blocks_whose_barriers_order_nothing_each_time_can_be_left_out() {
     s.access(1, COMPUTE, READ);
     s.barrier(0, [COMPUTE, 0, COMPUTE, 0]);
     s.access(1, COMPUTE, WRITE);
-    let found = s.unneeded();
-    assert!(found.contains(&1003), "{found:?}");
+    let found = s.unneeded(5);
+    assert!(found.contains(&1004), "{found:?}");
     assert_eq!(found.len(), 2, "one of the two that order the same: {found:?}");
-    assert!(found[1] == 1006 || found[1] == 1007, "{found:?}");
+    assert!(found[1] == 1007 || found[1] == 1008, "{found:?}");
 }
 
 #[test]
 fn a_command_that_is_wanted_once_stays() {
     // The same command, executed twice: between two reads, then between a write and a read.
     let twice = |between: u64| {
-        let mut s = Made { block: Some(77), ..Made::new() };
+        let mut s = Made { block: Some(77), ..Made::second() };
         s.access(1, COMPUTE, READ);
         s.barrier(1, [COMPUTE, 0x40, COMPUTE, 0x20]);
         s.access(1, COMPUTE, between);
         s.barrier(1, [COMPUTE, 0x40, COMPUTE, 0x20]);
         s.access(1, COMPUTE, READ);
-        s.unneeded()
+        s.unneeded(5)
     };
     assert_eq!(twice(READ), [77]);
     assert_eq!(twice(WRITE), [0; 0]);
+}
+
+#[test]
+fn what_was_not_captured_may_want_a_barrier() {
+    // Of the first frame, of the last, and of what nothing in the capture accesses before.
+    let between_reads = |mut s: Made, frame| {
+        s.access(1, COMPUTE, READ);
+        s.barrier(1, [COMPUTE, 0x40, COMPUTE, 0x20]);
+        s.access(1, COMPUTE, READ);
+        if frame == 9 { unneeded(&s.m, 9).unwrap() } else { s.unneeded(frame) }
+    };
+    assert_eq!(between_reads(Made::second(), 5), [1004]);
+    assert_eq!(between_reads(Made::new(), 1), [0; 0]);
+    let mut last = Made::new();
+    last.submit(9, [0; 4]);
+    assert_eq!(between_reads(last, 9), [0; 0]);
+    let mut s = Made::second();
+    s.barrier(1, [COMPUTE, 0x40, COMPUTE, 0x20]);
+    s.access(1, COMPUTE, READ);
+    assert_eq!(s.unneeded(5), [0; 0]);
 }
 
 /// One of two barriers orders nothing: a buffer's two reads; the other is needed.

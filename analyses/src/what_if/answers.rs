@@ -150,9 +150,9 @@ pub fn answers<'w>(of: &'w WhatIf, runs: &BTreeMap<String, Run>, ask: &Ask) -> R
 }
 
 /// Whether a picture that stays is more than chance: without a barrier commands race, unless nothing wants it, and what is left out
-/// may be wanted by others.
+/// may be wanted by others, or by another frame, as is what less work does not do.
 fn keeps(of: &Experiment) -> bool {
-    of.asks != COST && (of.asks == UNNEEDED || !of.change.starts_with("no-barriers"))
+    of.asks != COST && of.asks != AMOUNT && (of.asks == UNNEEDED || !of.change.starts_with("no-barriers"))
 }
 
 /// Whether every process under a plan shows what the base's show.

@@ -81,12 +81,12 @@ static KINDS: [Kind; 19] = [
 
 /// What makes the same picture another way, by what was recorded of the frame.
 static OPTIMISATIONS: [Kind; 6] = [
+    Kind { how: How::Method, ..change("rounds-longest", &[], OPTIMISATION, Of::TracingFrame) },
+    Kind { how: How::Method, ..change("identity-longest", &[], OPTIMISATION, Of::TracingFrame) },
+    Kind { how: How::PassAlone, ..change("ser", &[], OPTIMISATION, Of::TracingFrame) },
     Kind { how: How::PassAlone, ..change("specialize", &[], OPTIMISATION, Of::Frame) },
     Kind { how: How::PassAlone, ..change("prune", &[], OPTIMISATION, Of::Frame) },
     Kind { how: How::PassAlone, ..change("zero-path", &[], OPTIMISATION, Of::Frame) },
-    Kind { how: How::PassAlone, ..change("ser", &[], OPTIMISATION, Of::TracingFrame) },
-    Kind { how: How::Method, ..change("rounds-longest", &[], OPTIMISATION, Of::TracingFrame) },
-    Kind { how: How::Method, ..change("identity-longest", &[], OPTIMISATION, Of::TracingFrame) },
 ];
 
 const fn change(name: &'static str, options: &'static [&'static str], asks: &'static str, of: Of) -> Kind {
@@ -173,11 +173,17 @@ impl Frame<'_> {
 
     /// Those that these parts can be asked.
     fn of(&self, run: &str, kinds: &[Kind], parts: &[usize]) -> Vec<Asked> {
-        let beside =
-            !self.base.passes.is_empty() || self.base.method.is_some() || self.base.shaders.is_some();
-        let alone = |k: &Kind| !(beside && [How::PassAlone, How::Method].contains(&k.how));
+        let base = self.base;
+        // (where shaders are replaced, or read descriptors elsewhere, no pass may change them)
+        let fixed = base.shaders.is_some() || base.descriptors.is_some();
+        let beside = fixed || !base.passes.is_empty() || base.method.is_some();
+        let can = |k: &&Kind| match k.how {
+            How::Change => true,
+            How::Pass => !fixed,
+            How::PassAlone | How::Method => !beside,
+        };
         let each = |n: &usize| {
-            let some = kinds.iter().filter(|k| alone(k) && k.of.holds(&self.parts[*n], self.actions));
+            let some = kinds.iter().filter(can).filter(|k| k.of.holds(&self.parts[*n], self.actions));
             some.map(|k| self.asked(run, *n, k, None)).collect::<Vec<_>>()
         };
         parts.iter().flat_map(each).collect()
@@ -191,14 +197,11 @@ impl Frame<'_> {
         order.into_iter().map(|n| self.asked(run, n, &skip, None)).collect()
     }
 
-    /// What binds these parts; and, if barriers at some blocks order nothing, what the frame gains without these.
+    /// What the frame gains without the barriers at some blocks, which order nothing, if there are any; then what binds these parts.
     pub fn causes(&self, run: &str, of: &[usize], unneeded: &[(u64, u64)]) -> Vec<Asked> {
-        let mut all = self.of(run, &KINDS, of);
-        if !unneeded.is_empty() {
-            let without = change("no-barriers", &[], UNNEEDED, Of::Frame);
-            all.push(self.asked(run, 0, &without, Some(unneeded)));
-        }
-        all
+        let without = change("no-barriers", &[], UNNEEDED, Of::Frame);
+        let first = (!unneeded.is_empty()).then(|| self.asked(run, 0, &without, Some(unneeded)));
+        first.into_iter().chain(self.of(run, &KINDS, of)).collect()
     }
 
     /// What the frame gains by each optimisation.
@@ -278,5 +281,10 @@ mod tests {
         let burnt = of("burnt passes=burn:turns=9");
         assert!(burnt.iter().any(|p| p.0.ends_with("passes=burn:turns=9,ray-flags:terminate")), "{burnt:?}");
         assert!(burnt.iter().all(|p| p.1 != "optimisation" && !p.0.contains("trivial")), "{burnt:?}");
+        for fixed in ["other shaders=new", "moved descriptors=sets.json"] {
+            let fixed = of(fixed);
+            assert!(fixed.iter().all(|p| !p.0.contains("passes=") && !p.0.contains("method=")), "{fixed:?}");
+            assert!(fixed.iter().any(|p| p.0.contains("change=no-barriers:at=3-3")), "{fixed:?}");
+        }
     }
 }

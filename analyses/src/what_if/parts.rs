@@ -34,7 +34,12 @@ impl By {
 
     /// The coarsest that parts the frame at all: labels, if there are any.
     pub fn chosen(actions: &[Action]) -> By {
-        let parts = |by: By| ends(&parts(actions, by, &[], usize::MAX)).len() > 1;
+        let there = Labels::of(actions);
+        let parts = |by: By| {
+            let mut keys = actions.iter().enumerate().map(|(n, a)| key(a, n, by, &there).0);
+            let first = keys.next();
+            keys.any(|other| Some(&other) != first.as_ref())
+        };
         let labelled = actions.iter().any(|a| !a.labels.is_empty());
         match () {
             () if labelled && parts(By::Label) => By::Label,
@@ -153,12 +158,21 @@ pub fn parts(actions: &[Action], by: By, own: &[Option<u64>], most: usize) -> Ve
 /// Labels that hold more than one of these parts, and not all that what they are within does.
 fn labels(actions: &[Action], ends: &[Part]) -> Vec<Part> {
     let mut all: Vec<Part> = vec![];
+    // (what all actions of a part are within: frames may have as many labels as draws, but not as many parts)
+    let common = |p: &Part| -> &[String] {
+        let mut labels = p.actions.iter().map(|a| &actions[*a].labels[..]);
+        let first = labels.next().unwrap_or_default();
+        let shared =
+            |n: usize, other: &[String]| n.min(first.iter().zip(other).take_while(|(a, b)| a == b).count());
+        &first[..labels.fold(first.len(), shared)]
+    };
+    let within: Vec<&[String]> = ends.iter().map(common).collect();
     let prefixes: BTreeSet<&[String]> =
-        actions.iter().flat_map(|a| (1..=a.labels.len()).map(|n| &a.labels[..n])).collect();
+        within.iter().flat_map(|labels| (1..=labels.len()).map(|n| &labels[..n])).collect();
     // (they come sorted, so that a label is behind what it is within)
     for prefix in prefixes {
         let of: Vec<usize> = (0..actions.len()).filter(|a| actions[*a].labels.starts_with(prefix)).collect();
-        let held = ends.iter().filter(|p| p.actions.iter().all(|a| of.binary_search(a).is_ok())).count();
+        let held = within.iter().filter(|labels| labels.starts_with(prefix)).count();
         let known = of.len() == actions.len() || all.iter().any(|p| p.actions == of);
         if held > 1 && !known {
             let name = prefix.join(WITHIN);

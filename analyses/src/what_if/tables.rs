@@ -254,7 +254,8 @@ struct Sum {
     part: usize,
     held: usize,
     sum: f64,
-    /// Half the width of its 99 % interval; the parts' own are independent of each other.
+    /// Half the width of its 99 % interval, at most: costs are held against the same processes of the base, so that what these are off by
+    /// adds up.
     half: f64,
 }
 
@@ -269,7 +270,7 @@ fn sums(of: &WhatIf, found: &Answers<'_>) -> Vec<Sum> {
             part,
             held: costs.len(),
             sum: costs.iter().map(|a| a.gain).sum(),
-            half: costs.iter().map(half).map(|h| h * h).sum::<f64>().sqrt(),
+            half: costs.iter().map(half).sum(),
         })
     };
     (0..of.parts.len()).filter_map(sum).collect()
@@ -279,7 +280,7 @@ fn sums(of: &WhatIf, found: &Answers<'_>) -> Vec<Sum> {
 fn add_up(sum: &Sum, whole: &Answer<'_>) -> &'static str {
     match whole.interval {
         Some([low, high]) if !sum.half.is_nan() => {
-            let apart = ((high - low) / 2.0).hypot(sum.half);
+            let apart = (high - low) / 2.0 + sum.half;
             match sum.sum - whole.gain {
                 d if d.abs() <= apart => "they add up",
                 d if d > 0.0 => "each alone holds up what others wait for",

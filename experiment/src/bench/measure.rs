@@ -230,7 +230,7 @@ fn block(
         let started = Instant::now();
         let first = alive.len();
         for &plan in some {
-            let process = Process::start(&Spec {
+            let started = Process::start(&Spec {
                 capture: &settings.captures[capture],
                 frame: settings.frame,
                 plan: &run.note.plans[plan],
@@ -244,7 +244,14 @@ fn block(
                 assume_subgroups: settings.assume_subgroups,
                 run: &settings.run,
                 said: settings.experiments.then(|| said_by(to, plan)),
-            })?;
+            });
+            let process = match started {
+                Ok(process) => process,
+                Err(why) => {
+                    refuse(settings, &mut run.note, plan, why)?;
+                    continue;
+                }
+            };
             alive.push(Alive {
                 process,
                 plan,

@@ -122,6 +122,7 @@ pub fn all(settings: &Settings, captures: &[(PathBuf, Capture)], to: &Path) -> R
     for (n, (file, _)) in captures.iter().enumerate() {
         swizzled.push(match swizzles(settings, file, &folder(n)) {
             Ok(made) => made,
+            Err(why) if settings.plans.first().is_some_and(|base| base.method.is_some()) => return Err(why),
             Err(why) => {
                 unswizzled = Some(told(why)?);
                 BTreeMap::new()
@@ -154,7 +155,9 @@ pub fn all(settings: &Settings, captures: &[(PathBuf, Capture)], to: &Path) -> R
         all.plans.push(plan.clone());
         all.prepared.iter_mut().zip(each).for_each(|(of, one)| of.push(one));
     };
-    for plan in &settings.plans {
+    for (n, plan) in settings.plans.iter().enumerate() {
+        // (without what the others are held against there is nothing to go on with)
+        let told = |why: Failure| if n == 0 { Err(why) } else { told(why) };
         let prepared = match unswizzled.as_ref().filter(|_| plan.method.is_some()) {
             Some(why) => Err(why.clone()),
             None => prepare(plan, &mut all.notes).map(Ok).or_else(|why| told(why).map(Err))?,
@@ -174,10 +177,12 @@ pub fn all(settings: &Settings, captures: &[(PathBuf, Capture)], to: &Path) -> R
         let mut instead = None;
         let precise = precise(plan);
         if precise.passes != plan.passes && settings.plans.iter().all(|p| p.name != precise.name) {
-            let (each, why) = prepare(&precise, &mut all.notes)?;
-            if why.is_none() {
-                keep(&mut all, &precise, each);
-                instead = Some(precise.name);
+            match prepare(&precise, &mut all.notes).map(Ok).or_else(|why| told(why).map(Err))? {
+                Ok((each, None)) => {
+                    keep(&mut all, &precise, each);
+                    instead = Some(precise.name);
+                }
+                Ok((_, Some(_))) | Err(_) => {}
             }
         }
         all.refused.push(RefusedPlan { plan: plan.name.clone(), why, instead });

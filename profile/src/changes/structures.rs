@@ -1,7 +1,7 @@
 //! `structures`: acceleration structures are built to be traced fast, or to be built fast. `opaque`: all of their geometries are opaque, so that no
 //! any-hit shader runs. `half-instances`: structures of instances are built of half of them, the first ones.
 //!
-//! Guarantees: sizes are asked for what is then built, so that the replay makes structures as large as they have to be; builds that update and
+//! Guarantees: sizes are asked for what is then built, or for all instances, so that the replay makes structures as large as they have to be; builds that update and
 //! those that they update agree, as all are changed. An instance alone stays. Refuses, by a count: builds of VK_NV_ray_tracing, and halving what only memory counts (indirect
 //! builds).
 

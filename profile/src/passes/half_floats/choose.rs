@@ -116,6 +116,20 @@ pub fn constant(m: &Module, id: u32) -> Constant {
     }
 }
 
+/// Composites within composites that are looked into: more than types of shaders have.
+const DEPTH: u32 = 8;
+
+/// Whether a constant is a number that 16 bits do not hold, or has such a one anywhere within it, as arrays and structs may.
+fn has_too_much(m: &Module, id: u32, depth: u32) -> bool {
+    match m.global(id) {
+        Some(i) if i.op() == Op::ConstantComposite => {
+            let mut parts = i.inst.operands.iter().filter_map(Operand::id_ref_any);
+            depth == 0 || parts.any(|p| has_too_much(m, p, depth - 1))
+        }
+        _ => constant(m, id) == Constant::TooMuch,
+    }
+}
+
 /// The smallest normal number of 16 bits, and the largest.
 const NORMAL: std::ops::RangeInclusive<f32> = 1.0 / 16384.0..=65504.0;
 
@@ -188,7 +202,7 @@ impl Chosen {
         let decisive = if all { outputs::lead_to_built_ins(m, functions) } else { HashSet::new() };
         let insts = || functions.iter().flat_map(|f| m.functions[*f].insts());
         let moves = Moves::of(m, insts());
-        let too_much = moves.spread(|s| constant(m, s) == Constant::TooMuch);
+        let too_much = moves.spread(|s| has_too_much(m, s, DEPTH));
         let held = |o: &u32| constant(m, *o) != Constant::TooMuch && !too_much.contains(o);
         let mut chosen = Chosen::default();
         let mut operands = vec![];
