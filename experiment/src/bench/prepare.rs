@@ -177,12 +177,11 @@ pub fn all(settings: &Settings, captures: &[(PathBuf, Capture)], to: &Path) -> R
         let mut instead = None;
         let precise = precise(plan);
         if precise.passes != plan.passes && settings.plans.iter().all(|p| p.name != precise.name) {
-            match prepare(&precise, &mut all.notes).map(Ok).or_else(|why| told(why).map(Err))? {
-                Ok((each, None)) => {
-                    keep(&mut all, &precise, each);
-                    instead = Some(precise.name);
-                }
-                Ok((_, Some(_))) | Err(_) => {}
+            // (why the plan itself is refused is what is told, whatever this one fails of)
+            let tried = prepare(&precise, &mut all.notes).map(Ok).or_else(|why| told(why).map(Err))?;
+            if let Ok((each, None)) = tried {
+                keep(&mut all, &precise, each);
+                instead = Some(precise.name);
             }
         }
         all.refused.push(RefusedPlan { plan: plan.name.clone(), why, instead });
