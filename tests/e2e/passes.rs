@@ -78,10 +78,9 @@ fn passes() -> String {
             names.retain(|n| n != pass);
         }
     }
-    // (it stands alone, as what others count in its shader would be lost: `changes` tests it)
-    names.retain(|n| n != "trivial");
-    // (it changes pictures by intention, and not every device has 16-bit floats: `half_floats` tests it)
-    names.retain(|n| n != "half-floats");
+    // (the one stands alone, as what others count in its shader would be lost: `changes` tests it; the other changes pictures by intention,
+    // and not every device has 16-bit floats: `half_floats` tests it)
+    names.retain(|n| !["trivial", "half-floats"].contains(&n.as_str()));
     assert!(names.len() >= 6, "{names:?}");
     names.join(",")
 }

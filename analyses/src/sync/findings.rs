@@ -62,22 +62,25 @@ fn judged<'m>(model: &'m Model, needed: &'m [Needed]) -> impl Iterator<Item = (&
     all.map(move |(_, (p, n))| (p, if n.any { None } else { no_conflict(model, p, last_frame) }))
 }
 
+/// The accesses of a part's memory next before it and behind it.
+fn around<'m>(model: &'m Model, p: &Part, group: u32) -> (Option<&'m Access>, Option<&'m Access>) {
+    let accesses = &model.groups[group as usize];
+    let meets =
+        |a: &&Access| a.change.is_none() && model.places.meet((p.object, &p.range), (a.object, &a.range));
+    // (they are in order)
+    let at = accesses.partition_point(|a| a.sequence < p.sequence);
+    (accesses[..at].iter().rev().find(meets), accesses[at..].iter().find(meets))
+}
+
 /// Why nothing that is known to conflict wants a part; none where what comes after the capture may.
 fn no_conflict(model: &Model, p: &Part, last_frame: u64) -> Option<String> {
     let Some(group) = p.group else {
         let because = "no two accesses that conflict want it: there are none, or another barrier orders them";
         return (p.frame < last_frame).then(|| because.to_owned());
     };
-    let accesses = &model.groups[group as usize];
-    let meets =
-        |a: &&Access| a.change.is_none() && model.places.meet((p.object, &p.range), (a.object, &a.range));
-    // (they are in order)
-    let at = accesses.partition_point(|a| a.sequence < p.sequence);
-    let before = accesses[..at].iter().rev().find(meets);
-    let after = accesses[at..].iter().find(meets);
     let words =
         |a: &Access| format!("{} {}", if a.write { "written by" } else { "read by" }, stage_words(a.stages));
-    match (before, after) {
+    match around(model, p, group) {
         (None, None) => Some("no command accesses it".to_owned()),
         // (what comes after the capture may want it)
         (_, None) => None,
@@ -122,25 +125,21 @@ pub fn nothing(model: &Model, needed: &[Needed]) -> Vec<Found> {
 /// The blocks of a frame's barrier commands that order nothing, whatever part of them and whenever they are executed. None of a frame that
 /// is the first or the last, and none whose object nothing accesses before: what is not in the capture may want them.
 pub fn unneeded(model: &Model, needed: &[Needed], frame: u64) -> Vec<u64> {
-    let is_barrier = |p: &Part| &*p.kind == "barrier" && !p.aside;
-    let kept = model.parts.iter().zip(needed).filter(|(p, n)| n.any || p.is_kept(model.host_signals));
-    let wanted = judged(model, needed).filter(|(_, because)| because.is_none());
-    let wanted: BTreeSet<u64> = kept.map(|k| k.0.block).chain(wanted.map(|w| w.0.block)).collect();
     let frames = || model.submissions.iter().map(|s| s.frame);
     if frames().all(|f| f >= frame) || frames().all(|f| f <= frame) {
         return vec![];
     }
-    let used = |p: &Part| {
-        let accesses = p.group.map(|group| model.groups[group as usize].iter());
-        accesses.is_none_or(|mut all| {
-            all.any(|a| {
-                let meets = model.places.meet((p.object, &p.range), (a.object, &a.range));
-                a.change.is_none() && a.sequence < p.sequence && meets
-            })
-        })
-    };
-    let vain = judged(model, needed).filter(|(p, _)| is_barrier(p) && p.frame == frame && used(p));
-    let vain: BTreeSet<u64> = vain.map(|v| v.0.block).collect();
+    let kept = model.parts.iter().zip(needed).filter(|(p, n)| n.any || p.is_kept(model.host_signals));
+    let mut wanted: BTreeSet<u64> = kept.map(|k| k.0.block).collect();
+    let mut vain = BTreeSet::new();
+    for (p, because) in judged(model, needed) {
+        let used = || p.group.is_none_or(|group| around(model, p, group).0.is_some());
+        if because.is_none() {
+            wanted.insert(p.block);
+        } else if &*p.kind == "barrier" && p.frame == frame && used() {
+            vain.insert(p.block);
+        }
+    }
     vain.difference(&wanted).copied().collect()
 }
 

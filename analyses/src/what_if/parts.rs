@@ -82,8 +82,13 @@ fn key(a: &Action, n: usize, by: By, there: &Labels<'_>) -> (String, String) {
         By::Label if a.labels.is_empty() => (String::new(), "outside of labels".into()),
         By::Label if !several && !hold => (within.clone(), within),
         By::Label if !several => (within.clone(), under("outside of labels within".into())),
-        By::Label if a.pass == 0 => (format!("{within} 0"), under("outside of passes".into())),
-        By::Label => (format!("{within} {}", a.pass), under(format!("pass {} ({})", a.pass, a.pass_name))),
+        By::Label => {
+            let pass = match a.pass {
+                0 => "outside of passes".into(),
+                pass => format!("pass {pass} ({})", a.pass_name),
+            };
+            (format!("{within}\0{}", a.pass), under(pass))
+        }
         By::Pass if a.pass > 0 => {
             (format!("pass {}", a.pass), under(format!("pass {} ({})", a.pass, a.pass_name)))
         }

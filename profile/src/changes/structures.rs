@@ -69,13 +69,17 @@ fn make(of: &Use) -> std::result::Result<Made, String> {
 }
 
 fn make_opaque(of: &Use) -> std::result::Result<Made, String> {
-    no_others(&OPAQUE, &of.options)?;
-    Ok(made(OPAQUE.name, What::Opaque))
+    plain(&OPAQUE, of, What::Opaque)
 }
 
 fn make_half(of: &Use) -> std::result::Result<Made, String> {
-    no_others(&HALF, &of.options)?;
-    Ok(made(HALF.name, What::Half))
+    plain(&HALF, of, What::Half)
+}
+
+/// A change without options.
+fn plain(entry: &Entry, of: &Use, what: What) -> std::result::Result<Made, String> {
+    no_others(entry, &of.options)?;
+    Ok(made(entry.name, what))
 }
 
 fn made(name: &'static str, what: What) -> Made {

@@ -27,6 +27,7 @@ mod timeline;
 mod trivial;
 mod uniformity;
 mod values;
+mod which;
 mod wrong;
 mod zero_path;
 

@@ -9,6 +9,7 @@
 //! its end decides whether something is written.
 
 use crate::pass::{Change, Error, FrameData, Pass, Result, Sink};
+use crate::passes::which;
 use crate::rewrite::{Probes, Shader};
 use crate::{Needs, Stage};
 
@@ -27,17 +28,14 @@ impl Burn {
     pub fn new(options: &[String]) -> std::result::Result<Self, String> {
         let mut new = Burn { turns: 100, shader: String::new(), stage: None };
         for option in options {
-            let wrong = || format!("pass burn: {option:?}: there are turns=N, shader=HASH and stage=NAME");
-            match option.split_once('=') {
-                Some(("turns", n)) => new.turns = n.parse().map_err(|_| wrong())?,
-                Some(("shader", hash)) if !hash.is_empty() && hash.bytes().all(|b| b.is_ascii_hexdigit()) => {
-                    new.shader = hash.to_ascii_lowercase();
-                }
-                Some(("stage", name)) => {
-                    new.stage =
-                        Some(crate::Stage::ALL.into_iter().find(|s| s.name() == name).ok_or_else(wrong)?);
-                }
-                _ => return Err(wrong()),
+            if let Some(hash) = which::shader(option) {
+                new.shader = hash;
+            } else if let Some(stage) = which::stage(option) {
+                new.stage = Some(stage);
+            } else if let Some(turns) = option.strip_prefix("turns=").and_then(|n| n.parse().ok()) {
+                new.turns = turns;
+            } else {
+                return Err(format!("pass burn: {option:?}: there are turns=N, shader=HASH and stage=NAME"));
             }
         }
         Ok(new)

@@ -30,6 +30,7 @@ mod outputs;
 mod tests;
 
 use crate::pass::{Change, Error, FrameData, Pass, Result, Sink};
+use crate::passes::which;
 use crate::rewrite::Shader;
 use crate::{Needs, Stage};
 use choose::Chosen;
@@ -47,16 +48,16 @@ impl HalfFloats {
     pub fn new(options: &[String]) -> std::result::Result<Self, String> {
         let mut new = HalfFloats::default();
         for option in options {
-            let wrong = || format!("pass half-floats: {option:?}: there are all, stage=NAME and shader=HASH");
-            match option.split_once('=') {
-                None if option == "all" => new.all = true,
-                Some(("shader", hash)) if !hash.is_empty() && hash.bytes().all(|b| b.is_ascii_hexdigit()) => {
-                    new.shader = hash.to_ascii_lowercase();
-                }
-                Some(("stage", name)) => {
-                    new.stage = Some(Stage::ALL.into_iter().find(|s| s.name() == name).ok_or_else(wrong)?);
-                }
-                _ => return Err(wrong()),
+            if let Some(hash) = which::shader(option) {
+                new.shader = hash;
+            } else if let Some(stage) = which::stage(option) {
+                new.stage = Some(stage);
+            } else if option == "all" {
+                new.all = true;
+            } else {
+                return Err(format!(
+                    "pass half-floats: {option:?}: there are all, stage=NAME and shader=HASH"
+                ));
             }
         }
         Ok(new)

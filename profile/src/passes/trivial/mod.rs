@@ -8,6 +8,7 @@
 //! shaders in which another pass counts, as their blocks go.
 
 use crate::pass::{Change, Error, FrameData, Pass, Result, Sink};
+use crate::passes::which;
 use crate::rewrite::Shader;
 use crate::spirv::{Inst, Op, Operand};
 use crate::{Needs, Stage};
@@ -24,12 +25,8 @@ impl Trivial {
     pub fn new(options: &[String]) -> std::result::Result<Self, String> {
         let mut new = Trivial::default();
         for option in options {
-            match option.split_once('=') {
-                Some(("shader", hash)) if !hash.is_empty() && hash.bytes().all(|b| b.is_ascii_hexdigit()) => {
-                    new.shader = hash.to_ascii_lowercase();
-                }
-                _ => return Err(format!("pass trivial: {option:?}: there is shader=HASH")),
-            }
+            let none = || format!("pass trivial: {option:?}: there is shader=HASH");
+            new.shader = which::shader(option).ok_or_else(none)?;
         }
         Ok(new)
     }
