@@ -62,15 +62,29 @@ pub struct Call {
 impl Call {
     /// A call that no capture has: of this command, with parameters as the capture layer writes them.
     pub fn written(name: &str, params: impl FnOnce(&mut ParamWriter)) -> Result<Call, Error> {
-        let unknown = || Error::malformed(format!("expected a command, found {name:?}"));
-        let command = command_named(name).ok_or_else(unknown)?;
-        let index = COMMANDS.binary_search_by_key(&command.id, |c| c.id).map_err(|_| unknown())?;
+        let (command, index) = found(name)?;
         let mut writer = ParamWriter::new();
         params(&mut writer);
         let mut image = Image::default();
         decode_call(command, writer.as_bytes(), &mut image)?;
         Ok(Call { command, index, image, block: 0, thread: 0, frame: 1, in_state: false })
     }
+
+    /// The same parameters to another command, which has to have the same layout of parameters and structs.
+    pub fn as_command(&self, name: &str) -> Result<Call, Error> {
+        let (command, index) = found(name)?;
+        let mut call = Call { command, index, ..self.clone() };
+        call.image.command = Some(command);
+        Ok(call)
+    }
+}
+
+/// A command by its name, and its index in the schema's table.
+fn found(name: &str) -> Result<(&'static CommandDef, usize), Error> {
+    let unknown = || Error::malformed(format!("expected a command, found {name:?}"));
+    let command = command_named(name).ok_or_else(unknown)?;
+    let index = COMMANDS.binary_search_by_key(&command.id, |c| c.id).map_err(|_| unknown())?;
+    Ok((command, index))
 }
 
 /// One block, ready to use.

@@ -388,6 +388,59 @@ fn subgroups_of_the_size_that_the_device_has() {
 }
 
 #[test]
+fn with_one_sample_a_program_shows_what_it_shows_when_it_asks_for_one() {
+    if !device("changes: multisampling") {
+        return;
+    }
+    // The same program, run with one sample and with four.
+    let (one, _) = shown("triangle_1", 2, &[]);
+    for (name, what) in [
+        ("triangle_4", "attachments drawn to in place of those that they would be resolved from"),
+        ("triangle_4_stored", "resolves that became copies"),
+    ] {
+        let (four, _) = shown(name, 2, &[]);
+        let (changed, said) = shown(name, 2, &["no-multisampling"]);
+        assert!(changed == one && four != one, "{name}: {said}");
+        assert!(said.contains(&format!("change no-multisampling: {what}")), "{said}");
+    }
+    // Without edges within a pixel nothing changes, though samples are loaded, resolved by commands, and read by shaders.
+    let (changed, said) = shown("msaa_frames_10_12", 12, &["no-multisampling"]);
+    assert!(changed == shown("msaa_frames_10_12", 12, &[]).0);
+    for what in
+        ["images of one sample", "resolves that became copies", "calls with shaders that read one sample"]
+    {
+        assert!(said.contains(&format!("change no-multisampling: {what}")), "{said}");
+    }
+    // Nothing of `cubes` has several samples, which is said.
+    let (same, said) = shown("cubes", 2, &["no-multisampling"]);
+    assert!(same == shown("cubes", 2, &[]).0);
+    assert!(said.contains("change no-multisampling: nothing that it is for came"), "{said}");
+}
+
+#[test]
+fn workgroups_of_another_size_compute_the_same() {
+    if !device("changes: workgroups") {
+        return;
+    }
+    let mut resized = 0;
+    for (name, frame) in [("feedback", 2), ("cubes", 2), ("causes", 2), ("uniforms", 2)] {
+        let (plain, _) = shown(name, frame, &[]);
+        for change in ["workgroup-size:half", "workgroup-size:double"] {
+            let (same, said) = shown(name, frame, &[change]);
+            assert!(same == plain, "{name} {change}: {said}");
+            resized += u32::from(said.contains("dispatches in workgroups of another size"));
+        }
+    }
+    assert_eq!(resized, 8, "each has one that can be divided");
+    // Workgroups that share memory, wait, or say where they are stay as they are.
+    let (_, said) = shown("closed_compute", 3, &["workgroup-size:half"]);
+    assert!(
+        said.contains("workgroups are more than a number of invocations stay as they are (11)"),
+        "{said}"
+    );
+}
+
+#[test]
 fn wide_barriers_keep_pictures() {
     if !device("changes: barriers") {
         return;
@@ -416,9 +469,11 @@ fn structures_that_are_built_otherwise_show_the_same() {
     for (name, frame) in [("rays", 4), ("builds", 4), ("weekend_anyhit", 1)] {
         let (plain, _) = shown(name, frame, &[]);
         let mut changed = 0;
-        for change in ["structures:trace", "structures:build"] {
+        for change in ["structures:trace", "structures:build", "structures:compacted"] {
             let (built, said) = shown(name, frame, &[change]);
             assert!(built == plain, "{name}: {change}");
+            let compacts = change.ends_with("compacted");
+            assert_eq!(said.contains("change structures: structures compacted"), compacts, "{name}: {said}");
             changed += u32::from(said.contains("change structures: builds changed"));
         }
         // No build is both.
@@ -564,26 +619,41 @@ fn changed_calls_break_no_rule() {
         ("closed_compute", "no-barriers"),
         ("msaa_frames_10_12", "cleared"),
         ("msaa_frames_10_12", "no-blend"),
+        ("msaa_frames_10_12", "no-multisampling"),
+        ("triangle_4", "no-multisampling"),
+        ("uniforms", "workgroup-size"),
     ];
-    for name in ["stages", "formats", "rays", "compressed_textures", "closed_compute", "msaa_frames_10_12"] {
+    for name in [
+        "stages",
+        "formats",
+        "rays",
+        "compressed_textures",
+        "closed_compute",
+        "msaa_frames_10_12",
+        "triangle_4",
+        "uniforms",
+    ] {
         let all = ["stages", "formats"].contains(&name);
-        for change in LIST.iter().filter(|c| all || rare.contains(&(name, c.name))) {
-            let file = sample(&format!("{name}.gfxr"));
+        let its = LIST.iter().filter(|c| all || rare.contains(&(name, c.name)));
+        let used = its.flat_map(|change| {
             // (a change that wants to know which ones: all of them)
             let which = match change.options {
-                ["SIZE", ..] => format!(":{}", subgroup_size()),
-                ["trace", ..] => ":trace".to_owned(),
-                some if some.contains(&"at=A-B") => ":at=1-".to_owned(),
-                _ => String::new(),
+                ["SIZE", ..] => vec![format!(":{}", subgroup_size())],
+                ["trace", others @ ..] => others.iter().chain(&["trace"]).map(|o| format!(":{o}")).collect(),
+                ["half", "double", ..] => vec![":half".to_owned(), ":double".to_owned()],
+                some if some.contains(&"at=A-B") => vec![":at=1-".to_owned()],
+                _ => vec![String::new()],
             };
-            let used = format!("{}{which}", change.name);
+            which.into_iter().map(|w| format!("{}{w}", change.name))
+        });
+        for used in used {
+            let file = sample(&format!("{name}.gfxr"));
             let args = ["screenshot", file.to_str().expect("a path"), "--validate", "--change", &used];
             let out = run(args.into_iter().chain(["-o", to.to_str().expect("a path")]));
             let said = text(&out.stderr);
             assert!(
                 out.status.success() && said.contains(": 0 validation messages"),
-                "{name} {}: {said}",
-                change.name
+                "{name} {used}: {said}"
             );
         }
     }

@@ -45,6 +45,8 @@ enum Of {
     Any,
     /// With draws.
     Draws,
+    /// With dispatches.
+    Dispatched,
     /// With several dispatches, which barriers may stand between.
     Dispatches,
     /// The whole frame.
@@ -57,7 +59,7 @@ enum Of {
 
 /// Everything but leaving out, in the order in which it is told; of what gains the same, the first is told. What changes images,
 /// structures or shaders is of the whole frame, as these are not a part's.
-static KINDS: [Kind; 19] = [
+static KINDS: [Kind; 24] = [
     change("no-fragments", &[], "fragments", Of::Draws),
     change("one-pixel", &[], "fragments", Of::Draws),
     Kind { how: How::PassAlone, ..change("trivial", &[], "fragments", Of::DrawingFrame) },
@@ -66,17 +68,22 @@ static KINDS: [Kind; 19] = [
     change("no-color", &[], "output", Of::Draws),
     change("half", &[], AMOUNT, Of::Any),
     change("no-barriers", &[], "waiting", Of::Dispatches),
+    change("no-multisampling", &[], "output", Of::DrawingFrame),
     change("cleared", &[], "output", Of::Frame),
     change("small-textures", &[], "textures", Of::Frame),
     change("subgroup-size", &["32"], "occupancy", Of::Frame),
     change("subgroup-size", &["64"], "occupancy", Of::Frame),
+    change("workgroup-size", &["half"], "occupancy", Of::Dispatched),
+    change("workgroup-size", &["double"], "occupancy", Of::Dispatched),
     Kind { how: How::Pass, ..change("half-floats", &[], "arithmetic", Of::Frame) },
     change("wide-barriers", &[], "waiting", Of::Frame),
     change("opaque", &[], "traversal", Of::TracingFrame),
     Kind { how: How::Pass, ..change("ray-flags", &["terminate"], "traversal", Of::TracingFrame) },
     Kind { how: How::Pass, ..change("ray-flags", &["cull-back"], "traversal", Of::TracingFrame) },
+    Kind { how: How::Pass, ..change("no-recursion", &[], "traversal", Of::TracingFrame) },
     change("half-instances", &[], AMOUNT, Of::TracingFrame),
     change("structures", &["trace"], "traversal", Of::TracingFrame),
+    change("structures", &["compacted"], "traversal", Of::TracingFrame),
 ];
 
 /// What makes the same picture another way, by what was recorded of the frame.
@@ -114,6 +121,7 @@ impl Of {
         match self {
             Of::Any => true,
             Of::Draws => does(part, actions, "Draw"),
+            Of::Dispatched => does(part, actions, "Dispatch"),
             Of::Dispatches => {
                 !frame
                     && part.actions.iter().filter(|a| actions[**a].kind.starts_with("Dispatch")).count() > 1

@@ -109,7 +109,7 @@ fn of_pass(info: View<'_>) -> (Vec<Edit>, Vec<Option<Clear>>, u64) {
 }
 
 /// Gives a call that begins a render pass values for what it clears in addition.
-fn values(image: &mut Image, cleared: &[Option<Clear>]) {
+pub fn values(image: &mut Image, cleared: &[Option<Clear>]) {
     let v = View::call(image);
     let Some(begin) = v.one("pRenderPassBegin") else { return };
     let (Some((_, slot)), Some((_, count))) =

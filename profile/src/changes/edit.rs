@@ -1,6 +1,6 @@
 //! Edits of a decoded call, by the names of its members.
 //!
-//! Guarantees: only 32-bit numbers are overwritten, where a [`View`] says that they lie; structs that are added lie behind all others. Refuses nothing: a member that is not there
+//! Guarantees: only 32-bit numbers are overwritten, where a [`View`] says that they lie; structs and code that are added lie behind all others. Refuses nothing: a member that is not there
 //! is not edited.
 
 use gfxr_parse::image::{Image, Ptr, attrib};
@@ -43,6 +43,39 @@ pub fn apply(image: &mut Image, edits: &[Edit]) -> bool {
 const NEXT: u32 = member!("VkBaseInStructure", "pNext");
 const HEAD: u32 = size_of_struct!("VkBaseInStructure");
 const WORD: u32 = size_of::<u32>() as u32;
+
+/// Where a struct has the code of a shader: its pointer, its size in bytes, and how many bytes an element has.
+#[derive(Clone, Copy, Debug)]
+pub struct Code {
+    pointer: u32,
+    size: u32,
+    element: usize,
+}
+
+impl Code {
+    /// Of this struct, if it has such, and its words.
+    pub fn of(info: View<'_>) -> Option<(Code, Vec<u32>)> {
+        let (code, pointer) = info.definition("pCode")?;
+        let (_, size) = info.definition("codeSize")?;
+        let words = info.bytes("pCode")?.chunks_exact(size_of::<u32>());
+        let words = words.map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]])).collect();
+        Some((Code { pointer, size, element: code.ty.c_layout().0 }, words))
+    }
+
+    /// Puts other words in their place.
+    pub fn set(self, image: &mut Image, words: &[u32]) {
+        let bytes = size_of_val(words);
+        let to = image.alloc(bytes);
+        (0..).zip(words).for_each(|(i, word)| image.edit_u32(to + i * WORD, *word));
+        let number = image.u64(self.pointer);
+        if number != 0
+            && let Some(pointer) = image.ptrs.get_mut(number as usize - 1)
+        {
+            (pointer.to, pointer.len) = (to, (bytes / self.element) as u64);
+            image.edit_u64(self.size, bytes as u64);
+        }
+    }
+}
 
 /// Puts a struct of these words in front of a chain, whose head is in slot `next`.
 pub fn chain(image: &mut Image, next: u32, stype: u32, words: &[u32]) {

@@ -9,15 +9,19 @@ mod barriers;
 mod beside;
 mod choice;
 mod cleared;
+mod compaction;
 mod edit;
 mod entry;
 mod half;
+mod memory;
+mod multisampling;
 mod skip;
 mod small_textures;
 mod state;
 mod structures;
 mod subgroup_size;
 mod tally;
+mod workgroup_size;
 
 pub use entry::Entry;
 pub use tally::NOTE;
@@ -36,9 +40,11 @@ pub const LIST: &[Entry] = &[
     state::no_depth::ENTRY,
     state::no_color::ENTRY,
     half::ENTRY,
+    multisampling::ENTRY,
     cleared::ENTRY,
     small_textures::ENTRY,
     subgroup_size::ENTRY,
+    workgroup_size::ENTRY,
     barriers::WIDE,
     barriers::NONE,
     structures::ENTRY,
@@ -101,7 +107,7 @@ mod tests {
             assert!(LIST[..n].iter().all(|o| o.name != e.name), "{}", e.name);
             let which = match e.options {
                 ["SIZE", ..] => ":8",
-                ["trace", ..] => ":trace",
+                ["trace" | "half", ..] => &format!(":{}", e.options[0]),
                 some if some.contains(&choice::AT) => ":at=1-",
                 _ => "",
             };

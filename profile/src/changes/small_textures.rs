@@ -12,6 +12,7 @@
 use super::beside::Beside;
 use super::edit::{self, Edit, set};
 use super::entry::{Entry, Made, no_others};
+use super::memory::{allocate, memory_type};
 use super::tally::Tally;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::generated::ENUMS;
@@ -380,21 +381,6 @@ impl Zeros {
             ash.free_memory(self.memory, None);
         }
     }
-}
-
-/// The first memory type that suits, best one with these flags.
-fn memory_type(d: &DeviceState, allowed: u32, like: vk::MemoryPropertyFlags) -> Result<u32> {
-    let types = &d.gpu.memory.memory_types[..d.gpu.memory.memory_type_count as usize];
-    let suits = |i: &usize| allowed >> i & 1 != 0;
-    let all = || (0..types.len()).filter(suits);
-    let best = all().find(|i| types[*i].property_flags.contains(like)).or_else(|| all().next());
-    best.map(|i| i as u32).ok_or_else(|| Error::new(Kind::Unsupported, "no memory type suits a small image"))
-}
-
-fn allocate(d: &DeviceState, bytes: u64, kind: u32) -> Result<vk::DeviceMemory> {
-    let info = vk::MemoryAllocateInfo::default().allocation_size(bytes).memory_type_index(kind);
-    // SAFETY: a plain allocation on a live device.
-    unsafe { d.ash.allocate_memory(&info, None) }.map_err(|e| Error::driver("vkAllocateMemory", e))
 }
 
 /// Everything before, then everything behind.

@@ -1,10 +1,11 @@
-//! `structures`: acceleration structures are built to be traced fast, or to be built fast. `opaque`: all of their geometries are opaque, so that no
+//! `structures`: acceleration structures are built to be traced fast, or to be built fast, or are compacted behind each build. `opaque`: all of their geometries are opaque, so that no
 //! any-hit shader runs. `half-instances`: structures of instances are built of half of them, the first ones.
 //!
 //! Guarantees: sizes are asked for what is then built, or for all instances, so that the replay makes structures as large as they have to be; builds that update and
 //! those that they update agree, as all are changed. An instance alone stays. Refuses, by a count: builds of VK_NV_ray_tracing, and halving what only memory counts (indirect
 //! builds).
 
+use super::compaction::Compaction;
 use super::edit::{self, Edit, set};
 use super::entry::{Entry, Made, no_others};
 use super::tally::Tally;
@@ -22,8 +23,9 @@ use world::Outcome;
 /// Builds with another preference.
 pub const ENTRY: Entry = Entry {
     name: "structures",
-    options: &["trace", "build"],
-    about: "acceleration structures are built to be traced fast (`structures:trace`), or to be built fast (`structures:build`)",
+    options: &["trace", "build", "compacted"],
+    about: "acceleration structures are built to be traced fast (`structures:trace`), to be built fast (`structures:build`), or are compacted where they \
+            lie, behind each build (`structures:compacted`)",
     asks: "would other structures be traced, or built, faster?",
     pictures_stay: true,
     make,
@@ -54,6 +56,7 @@ pub const HALF: Entry = Entry {
 enum What {
     Trace,
     Build,
+    Compacted,
     Opaque,
     Half,
 }
@@ -63,8 +66,16 @@ fn make(of: &Use) -> std::result::Result<Made, String> {
         of.options.iter().cloned().partition(|o| ENTRY.options.contains(&o.as_str()));
     no_others(&ENTRY, &others)?;
     match &what[..] {
-        [one] => Ok(made(ENTRY.name, if one == "trace" { What::Trace } else { What::Build })),
-        _ => Err("change structures: say one of structures:trace and structures:build".into()),
+        [one] => Ok(made(
+            ENTRY.name,
+            match one.as_str() {
+                "trace" => What::Trace,
+                "build" => What::Build,
+                _ => What::Compacted,
+            },
+        )),
+        _ => Err("change structures: say one of structures:trace, structures:build and structures:compacted"
+            .into()),
     }
 }
 
@@ -83,15 +94,17 @@ fn plain(entry: &Entry, of: &Use, what: What) -> std::result::Result<Made, Strin
 }
 
 fn made(name: &'static str, what: What) -> Made {
-    Made::Hook(Box::new(Structures { what, tally: Tally::new(name) }))
+    Made::Hook(Box::new(Structures { what, tally: Tally::new(name), compaction: Compaction::default() }))
 }
 
 struct Structures {
     what: What,
     tally: Tally,
+    compaction: Compaction,
 }
 
-/// VkBuildAccelerationStructureFlagsKHR: PREFER_FAST_TRACE, PREFER_FAST_BUILD.
+/// VkBuildAccelerationStructureFlagsKHR: ALLOW_COMPACTION, PREFER_FAST_TRACE, PREFER_FAST_BUILD.
+const ALLOW_COMPACTION: u32 = 2;
 const FAST_TRACE: u32 = 4;
 const FAST_BUILD: u32 = 8;
 /// VK_GEOMETRY_OPAQUE_BIT_KHR.
@@ -106,6 +119,10 @@ const BUILDS: [&str; 4] = [
     "vkCmdBuildAccelerationStructuresIndirectKHR",
     "vkBuildAccelerationStructuresKHR",
 ];
+const GONE: &str = "vkDestroyDevice";
+const ON_HOST: &str = BUILDS[3];
+/// VK_BUILD_ACCELERATION_STRUCTURE_MODE_BUILD_KHR.
+const BUILD: u32 = 0;
 const OLDER: &str = "vkCmdBuildAccelerationStructureNV";
 
 const FLAGS: u32 = member!("VkAccelerationStructureGeometryKHR", "flags");
@@ -137,6 +154,10 @@ fn edits(info: View<'_>, ranges: Option<u32>, what: What) -> Vec<Edit> {
     match what {
         What::Trace => set(info, "flags", flags | FAST_TRACE).into_iter().collect(),
         What::Build => set(info, "flags", flags | FAST_BUILD).into_iter().collect(),
+        What::Compacted => {
+            let own = info.u32("flags").unwrap_or(0);
+            set(info, "flags", own | ALLOW_COMPACTION).into_iter().collect()
+        }
         What::Opaque => {
             let all = geometries(info).into_iter();
             let flags = all.map(|at| at + FLAGS);
@@ -150,6 +171,22 @@ fn edits(info: View<'_>, ranges: Option<u32>, what: What) -> Vec<Edit> {
     }
 }
 
+impl Structures {
+    /// What a call has built is compacted, but for what it has updated.
+    fn compact(&mut self, cx: &mut Executor, call: &Call) -> Result<()> {
+        let v = View::call(&call.image);
+        let new = v.structs("pInfos").filter(|i| i.u32("mode") == Some(BUILD));
+        let built: Vec<u64> = new.filter_map(|i| i.u64("dstAccelerationStructure")).collect();
+        if call.command.name == ON_HOST {
+            self.tally.beyond("structures that the host builds stay as they are", built.len() as u64);
+            return Ok(());
+        }
+        let done = self.compaction.record(cx, call.image.u64(0), &built)?;
+        (0..done).for_each(|_| self.tally.done("structures compacted"));
+        Ok(())
+    }
+}
+
 fn builds(c: &CommandDef) -> bool {
     BUILDS.contains(&c.name)
 }
@@ -160,12 +197,19 @@ impl Hook for Structures {
     }
 
     fn wants(&self) -> Commands {
-        let all: Vec<&str> =
-            COMMANDS.iter().filter(|c| builds(c) || c.name == OLDER).map(|c| c.name).collect();
+        let all: Vec<&str> = COMMANDS
+            .iter()
+            .filter(|c| builds(c) || [OLDER, GONE].contains(&c.name))
+            .map(|c| c.name)
+            .collect();
         Commands::named(&all)
     }
 
     fn call(&mut self, cx: &mut Executor, call: &mut Call, next: Next) -> Result<Outcome> {
+        if call.command.name == GONE {
+            self.compaction.give_back(cx, Some(call.image.u64(0)))?;
+            return next.run(cx, call);
+        }
         if call.command.name == OLDER {
             self.tally.beyond("builds of VK_NV_ray_tracing stay as they are", 1);
             return next.run(cx, call);
@@ -180,6 +224,8 @@ impl Hook for Structures {
             let changed = edit::apply(&mut edited.image, &edits(info, ranges, self.what));
             if is_question {
                 continue;
+            } else if self.what == What::Compacted {
+                // (told when it is compacted)
             } else if changed {
                 self.tally.done("builds changed");
             } else if self.what != What::Half {
@@ -191,11 +237,15 @@ impl Hook for Structures {
                 self.tally.beyond("builds are of triangles or boxes, or of one instance", 1);
             }
         }
-        next.run(cx, &mut edited)
+        let outcome = next.run(cx, &mut edited)?;
+        if self.what == What::Compacted && !is_question {
+            self.compact(cx, call)?;
+        }
+        Ok(outcome)
     }
 
     fn finish(&mut self, cx: &mut Executor) -> Result<()> {
         self.tally.say(cx);
-        Ok(())
+        self.compaction.give_back(cx, None)
     }
 }

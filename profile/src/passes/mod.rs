@@ -13,6 +13,7 @@ mod launches;
 mod learnt;
 mod lifetimes;
 mod loads;
+mod no_recursion;
 mod paths;
 mod prune;
 mod ray_flags;
@@ -180,6 +181,12 @@ pub static PASSES: &[Entry] = &[
         about: "nothing: rays are traced with more flags (opaque, terminate, cull-back)",
         writes: &[],
         make: |options| Ok(Box::new(ray_flags::RayFlags::new(options)?)),
+    },
+    Entry {
+        name: "no-recursion",
+        about: "nothing: hit and miss shaders trace no rays of their own",
+        writes: &[],
+        make: |options| plain(options, no_recursion::NoRecursion),
     },
     Entry {
         name: "trivial",

@@ -15,6 +15,8 @@ pub struct Needs {
     pub transfer_src: bool,
     /// Images and buffers need to be copied from and to, as far as the device can.
     pub restorable: bool,
+    /// Images, render passes and pipelines have one sample for each pixel, whatever the capture says. The hook sees to what would be resolved.
+    pub one_sample: bool,
     /// Pipeline statistics, as far as the device has them.
     pub statistics: bool,
     /// Features that it cannot do without. They are turned on unasked: the hook asks the device for them first
@@ -47,6 +49,7 @@ impl Needs {
         self.instance_extensions.extend(other.instance_extensions);
         self.transfer_src |= other.transfer_src;
         self.restorable |= other.restorable;
+        self.one_sample |= other.one_sample;
         self.statistics |= other.statistics;
         for (all, more) in
             [(&mut self.features, other.features), (&mut self.optional_features, other.optional_features)]

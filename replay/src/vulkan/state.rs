@@ -15,10 +15,10 @@ use super::live::{
 };
 use super::patience::{Patience, patience_with};
 use super::portability::descriptor_buffers::DescriptorBuffers;
-use super::portability::samples::Samples;
+use super::portability::samples::{self, Samples};
 use super::portability::stand_ins::state::StandInImages;
 use super::portability::unused::Unused;
-use super::ray::state::Ray;
+use super::ray::state::{Ray, Structure};
 use super::table::Table;
 use super::watch::Watch;
 use crate::backend::Backend;
@@ -162,7 +162,6 @@ impl Vulkan {
             entry,
             options,
             prologue,
-            needs,
             types: Types::new(),
             patience: COMMANDS.iter().map(patience_with).collect(),
             table: Table::default(),
@@ -192,8 +191,9 @@ impl Vulkan {
             pools: Pools::default(),
             held: Held::default(),
             shared_semaphores: HashSet::new(),
-            differs: false,
-            samples: Default::default(),
+            differs: needs.one_sample,
+            samples: if needs.one_sample { samples::one() } else { Samples::new() },
+            needs,
             stand_ins: StandInImages::default(),
             descriptor_buffers: DescriptorBuffers::default(),
             realigned: Default::default(),
@@ -329,6 +329,10 @@ impl Vulkan {
     /// Buffers by captured id.
     pub fn buffer(&self, id: u64) -> Option<&BufferState> {
         self.buffers.get(&id)
+    }
+    /// Acceleration structures by captured id.
+    pub fn structure(&self, id: u64) -> Option<&Structure> {
+        self.ray.structures.get(&id)
     }
     /// Swapchains by captured id.
     pub fn swapchain(&self, id: u64) -> Option<&SwapchainState> {

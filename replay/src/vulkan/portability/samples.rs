@@ -19,6 +19,11 @@ fn of_samples(ty: Ty) -> bool {
     matches!(ty, Ty::Enum(id) | Ty::Flags(id) if ENUMS[usize::from(id)].name == "VkSampleCountFlagBits")
 }
 
+/// One sample in place of every number.
+pub fn one() -> Samples {
+    (1..7).map(|bit| (1 << bit, 1)).collect()
+}
+
 /// Whether a member is a number of samples.
 pub(super) fn is_count(m: &Member) -> bool {
     of_samples(m.ty)

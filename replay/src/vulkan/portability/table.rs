@@ -166,7 +166,9 @@ pub fn compare(vk: &mut Vulkan, asked: &Asked, capture: &Capture) -> Result<bool
     let (mut lines, bridges) = table(&vk.entry, &instance.ash, &gpu, asked, prologue, options, capture)?;
     let Bridges { samples, realigned, stand_ins, packs, cleared, unused, descriptors, unmade } = bridges;
     vk.unmade = unmade;
-    vk.samples = samples;
+    if !vk.needs.one_sample {
+        vk.samples = samples;
+    }
     vk.options = with_room(&vk.options, &stand_ins).into_owned();
     vk.stand_ins = StandInImages::new(stand_ins, packs);
     if packs {

@@ -52,9 +52,7 @@ pub(crate) use refused::is_refused;
 pub use refused::refused;
 pub(crate) use snapshot::{ends, loads, meta};
 pub(crate) use spare::{Own, Spare};
-pub use state::Counters;
-#[cfg(test)]
-pub(crate) use state::Structure;
+pub use state::{Counters, Structure};
 pub(crate) use structures::foresee;
 pub use structures::{create, destroy};
 pub(crate) use tables::refresh;

@@ -1,0 +1,24 @@
+//! Memory for objects that changes make.
+//!
+//! Refuses, by the driver's error, what there is no room for.
+#![allow(unsafe_code)]
+
+use replay::ash::vk;
+use replay::error::{Error, Kind, Result};
+use replay::vulkan::DeviceState;
+
+/// The first memory type that suits, best one with these flags.
+pub fn memory_type(d: &DeviceState, allowed: u32, like: vk::MemoryPropertyFlags) -> Result<u32> {
+    let types = &d.gpu.memory.memory_types[..d.gpu.memory.memory_type_count as usize];
+    let suits = |i: &usize| allowed >> i & 1 != 0;
+    let all = || (0..types.len()).filter(suits);
+    let best = all().find(|i| types[*i].property_flags.contains(like)).or_else(|| all().next());
+    best.map(|i| i as u32)
+        .ok_or_else(|| Error::new(Kind::Unsupported, "no memory type suits an object of a change's own"))
+}
+
+pub fn allocate(d: &DeviceState, bytes: u64, kind: u32) -> Result<vk::DeviceMemory> {
+    let info = vk::MemoryAllocateInfo::default().allocation_size(bytes).memory_type_index(kind);
+    // SAFETY: a plain allocation on a live device.
+    unsafe { d.ash.allocate_memory(&info, None) }.map_err(|e| Error::driver("vkAllocateMemory", e))
+}
